@@ -1,0 +1,476 @@
+//! Writing a lane program, operation by operation.
+
+use super::{
+    Access, BarrierScope, IdKind, Inst, InstData, Op, Param, Program, Region, Shared, SharedData,
+    Space, Value, ValueData,
+};
+use crate::dtype::DType;
+use crate::id::IdVec;
+use crate::location::{Loc, Locations};
+use crate::scalar::{self, Binary, Cast, Compare, Unary};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+/// Builds a [`Program`] at its end, one operation at a time.
+///
+/// Pure operations are folded when their operands are constants, simplified by the obvious
+/// identities, and shared: asking twice for `a + b` in one place gives one value. A region that is
+/// open sees the values of the regions around it.
+///
+/// ```
+/// use weft::dtype::DType;
+/// use weft::lane::{Builder, IdKind};
+/// use weft::scalar::Binary;
+///
+/// let mut build = Builder::new("twice", 1, 5);
+/// let lane = build.id(IdKind::Lane);
+/// let one = build.constant(DType::I32, 1);
+/// let two = build.binary(Binary::Add, one, one);
+/// let a = build.binary(Binary::Mul, lane, two);
+/// let b = build.binary(Binary::Mul, lane, two);
+/// assert_eq!(a, b);
+/// let program = build.finish();
+/// assert!(program.to_string().contains("shl"));
+/// ```
+#[derive(Debug)]
+pub struct Builder {
+    program: Program,
+    /// The regions being written, outermost first.
+    open: Vec<Region>,
+    /// For each open region, the pure operations written in it.
+    known: Vec<FxHashMap<Key, Value>>,
+    /// Raw bits of values that are constants.
+    constants: FxHashMap<Value, u64>,
+    /// The place given to operations.
+    loc: Loc,
+}
+
+/// A pure operation, as it is looked up for sharing.
+#[derive(PartialEq, Eq, Hash, Debug, Clone)]
+struct Key {
+    op: KeyOp,
+    operands: SmallVec<[Value; 4]>,
+    dtype: DType,
+}
+
+/// The part of [`Op`] that is pure, hashable.
+#[derive(PartialEq, Eq, Hash, Debug, Clone)]
+enum KeyOp {
+    Const(u64),
+    Param(u32),
+    Id(IdKind),
+    Linear(Vec<u32>),
+    Unary(Unary),
+    Binary(Binary),
+    Compare(Compare),
+    Select,
+    Cast(Cast),
+    Fma,
+    SharedBase(Shared),
+}
+
+impl KeyOp {
+    fn of(op: &Op) -> Option<KeyOp> {
+        Some(match op {
+            Op::Const(bits) => KeyOp::Const(*bits),
+            Op::Param(index) => KeyOp::Param(*index),
+            Op::Id(kind) => KeyOp::Id(*kind),
+            Op::Linear { columns } => KeyOp::Linear(columns.clone()),
+            Op::Unary(op) => KeyOp::Unary(*op),
+            Op::Binary(op) => KeyOp::Binary(*op),
+            Op::Compare(op) => KeyOp::Compare(*op),
+            Op::Select => KeyOp::Select,
+            Op::Cast(op) => KeyOp::Cast(*op),
+            Op::Fma => KeyOp::Fma,
+            Op::SharedBase(shared) => KeyOp::SharedBase(*shared),
+            _ => return None,
+        })
+    }
+}
+
+impl Builder {
+    /// An empty program for blocks of `warps` warps of `2^lanes_log2` lanes.
+    pub fn new(name: &str, warps: u32, lanes_log2: u32) -> Self {
+        Self {
+            program: Program {
+                name: name.into(),
+                params: Vec::new(),
+                warps,
+                lanes_log2,
+                values: IdVec::new(),
+                insts: IdVec::new(),
+                shared: IdVec::new(),
+                shared_bytes: 0,
+                body: Region::default(),
+                locations: Locations::default(),
+            },
+            open: vec![Region::default()],
+            known: vec![FxHashMap::default()],
+            constants: FxHashMap::default(),
+            loc: Locations::unknown(),
+        }
+    }
+
+    /// The places that operations will refer to.
+    pub fn set_locations(&mut self, locations: Locations) {
+        self.program.locations = locations;
+    }
+
+    /// The place that the following operations get.
+    pub fn set_loc(&mut self, loc: Loc) {
+        self.loc = loc;
+    }
+
+    /// The place that operations get now.
+    pub fn loc(&self) -> Loc {
+        self.loc
+    }
+
+    /// The program so far.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The type of a value.
+    pub fn dtype(&self, value: Value) -> DType {
+        self.program.dtype(value)
+    }
+
+    /// The raw bits of a value that is a constant.
+    pub fn constant_bits(&self, value: Value) -> Option<u64> {
+        self.constants.get(&value).copied()
+    }
+
+    /// Ends the program with `return`, packs shared memory, and gives it out.
+    ///
+    /// Regions that were left open are closed as they stand; the verifier will name them.
+    pub fn finish(mut self) -> Program {
+        self.emit(Op::Return, smallvec![], &[]);
+        self.program.body = self.open.swap_remove(0);
+        let mut end = 0u32;
+        let ids: Vec<Shared> = self.program.shared.keys().collect();
+        for id in ids {
+            let piece = &mut self.program.shared[id];
+            piece.offset = end.next_multiple_of(piece.align.max(1));
+            end = piece.offset + piece.bytes;
+        }
+        self.program.shared_bytes = end;
+        self.program
+    }
+
+    /// Adds an argument and returns its value.
+    pub fn param(&mut self, param: Param) -> Value {
+        let dtype = param.dtype;
+        self.program.params.push(param);
+        let index = self.program.params.len() as u32 - 1;
+        self.pure(Op::Param(index), smallvec![], dtype)
+    }
+
+    /// Adds a piece of shared memory.
+    pub fn shared(&mut self, bytes: u32, align: u32) -> Shared {
+        self.program.shared.push(SharedData { bytes, align, offset: 0 })
+    }
+
+    /// A constant from its raw bits.
+    pub fn constant(&mut self, dtype: DType, bits: u64) -> Value {
+        let bits = bits & dtype.mask();
+        self.pure(Op::Const(bits), smallvec![], dtype)
+    }
+
+    /// A 32-bit integer constant.
+    pub fn i32(&mut self, value: i32) -> Value {
+        self.constant(DType::I32, u64::from(value as u32))
+    }
+
+    /// A number of the thread or block.
+    pub fn id(&mut self, kind: IdKind) -> Value {
+        self.pure(Op::Id(kind), smallvec![], DType::I32)
+    }
+
+    /// The address of a piece of shared memory.
+    pub fn shared_base(&mut self, shared: Shared) -> Value {
+        self.pure(Op::SharedBase(shared), smallvec![], DType::I32)
+    }
+
+    /// An F2-linear map of the bits of an i32.
+    pub fn linear(&mut self, columns: &[u32], operand: Value) -> Value {
+        let used = columns.iter().rposition(|&column| column != 0).map_or(0, |last| last + 1);
+        let columns = &columns[..used];
+        if let Some(bits) = self.constant_bits(operand) {
+            let image = columns
+                .iter()
+                .enumerate()
+                .filter(|(bit, _)| bits >> bit & 1 == 1)
+                .fold(0, |sum, (_, column)| sum ^ column);
+            return self.constant(DType::I32, u64::from(image));
+        }
+        if columns.is_empty() {
+            return self.i32(0);
+        }
+        self.pure(Op::Linear { columns: columns.to_vec() }, smallvec![operand], DType::I32)
+    }
+
+    /// An operation of one operand.
+    pub fn unary(&mut self, op: Unary, x: Value) -> Value {
+        let dtype = self.dtype(x);
+        if let (Some(bits), Some(apply)) = (self.constant_bits(x), scalar::unary(op, dtype)) {
+            return self.constant(dtype, apply(bits));
+        }
+        self.pure(Op::Unary(op), smallvec![x], dtype)
+    }
+
+    /// An operation of two operands of one type.
+    pub fn binary(&mut self, op: Binary, x: Value, y: Value) -> Value {
+        let dtype = self.dtype(x);
+        let (cx, cy) = (self.constant_bits(x), self.constant_bits(y));
+        if let (Some(a), Some(b), Some(apply)) = (cx, cy, scalar::binary(op, dtype)) {
+            return self.constant(dtype, apply(a, b));
+        }
+        // A constant goes second where the order does not matter.
+        let (x, y, cx, cy) =
+            if commutes(op) && cx.is_some() { (y, x, cy, cx) } else { (x, y, cx, cy) };
+        debug_assert!(cx.is_none() || cy.is_none(), "two constants fold");
+        if dtype.is_int() {
+            match (op, cy) {
+                (
+                    Binary::Add
+                    | Binary::Sub
+                    | Binary::Or
+                    | Binary::Xor
+                    | Binary::Shl
+                    | Binary::ShrS
+                    | Binary::ShrU,
+                    Some(0),
+                ) => return x,
+                (Binary::Mul | Binary::DivS | Binary::DivU, Some(1)) => return x,
+                (Binary::Mul | Binary::And, Some(0)) => return y,
+                (Binary::And, Some(bits)) if bits == dtype.mask() => return x,
+                (Binary::Mul, Some(bits)) if bits.is_power_of_two() => {
+                    let count = self.constant(dtype, u64::from(bits.trailing_zeros()));
+                    return self.binary(Binary::Shl, x, count);
+                }
+                _ => {}
+            }
+        }
+        if x == y && matches!(op, Binary::And | Binary::Or) {
+            return x;
+        }
+        self.pure(Op::Binary(op), smallvec![x, y], dtype)
+    }
+
+    /// A comparison.
+    pub fn compare(&mut self, op: Compare, x: Value, y: Value) -> Value {
+        if let (Some(a), Some(b), Some(apply)) =
+            (self.constant_bits(x), self.constant_bits(y), scalar::compare(op, self.dtype(x)))
+        {
+            return self.constant(DType::I1, apply(a, b));
+        }
+        self.pure(Op::Compare(op), smallvec![x, y], DType::I1)
+    }
+
+    /// One of two values.
+    pub fn select(&mut self, condition: Value, if_true: Value, if_false: Value) -> Value {
+        match self.constant_bits(condition) {
+            _ if if_true == if_false => if_true,
+            Some(0) => if_false,
+            Some(_) => if_true,
+            None => {
+                let dtype = self.dtype(if_true);
+                self.pure(Op::Select, smallvec![condition, if_true, if_false], dtype)
+            }
+        }
+    }
+
+    /// A conversion.
+    pub fn cast(&mut self, op: Cast, x: Value, to: DType) -> Value {
+        let from = self.dtype(x);
+        if from == to {
+            return x;
+        }
+        match self.constant_bits(x) {
+            Some(bits) => self.constant(to, scalar::cast(op, from, to, bits)),
+            None => self.pure(Op::Cast(op), smallvec![x], to),
+        }
+    }
+
+    /// `x * y + z`, rounded once.
+    pub fn fma(&mut self, x: Value, y: Value, z: Value) -> Value {
+        let dtype = self.dtype(x);
+        self.pure(Op::Fma, smallvec![x, y, z], dtype)
+    }
+
+    /// The conjunction of two optional predicates; none means true everywhere.
+    pub fn and_predicates(&mut self, x: Option<Value>, y: Option<Value>) -> Option<Value> {
+        match (x, y) {
+            (Some(x), Some(y)) => Some(self.binary(Binary::And, x, y)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// Loads `count` consecutive elements of `dtype`; `predicate` comes with one `other` per element.
+    pub fn load(
+        &mut self,
+        space: Space,
+        access: Access,
+        dtype: DType,
+        count: usize,
+        address: Value,
+        predicate: Option<(Value, &[Value])>,
+    ) -> SmallVec<[Value; 2]> {
+        let mut operands: SmallVec<[Value; 4]> = smallvec![address];
+        if let Some((predicate, others)) = predicate {
+            operands.push(predicate);
+            operands.extend_from_slice(others);
+        }
+        let access = Access { predicated: predicate.is_some(), ..access };
+        self.emit(Op::Load { space, access }, operands, &vec![dtype; count])
+    }
+
+    /// Stores consecutive elements.
+    pub fn store(
+        &mut self,
+        space: Space,
+        access: Access,
+        address: Value,
+        predicate: Option<Value>,
+        values: &[Value],
+    ) {
+        let mut operands: SmallVec<[Value; 4]> = smallvec![address];
+        operands.extend(predicate);
+        operands.extend_from_slice(values);
+        let access = Access { predicated: predicate.is_some(), ..access };
+        self.emit(Op::Store { space, access }, operands, &[]);
+    }
+
+    /// The value of lane `id ^ mask`.
+    pub fn shuffle_xor(&mut self, x: Value, mask: u32) -> Value {
+        let dtype = self.dtype(x);
+        self.emit(Op::ShuffleXor { mask }, smallvec![x], &[dtype])[0]
+    }
+
+    /// The value of another lane.
+    pub fn shuffle_index(&mut self, x: Value, lane: Value) -> Value {
+        let dtype = self.dtype(x);
+        self.emit(Op::ShuffleIndex, smallvec![x, lane], &[dtype])[0]
+    }
+
+    /// Waits.
+    pub fn barrier(&mut self, scope: BarrierScope) {
+        self.emit(Op::Barrier(scope), smallvec![], &[]);
+    }
+
+    /// Opens a region whose parameters have these types and gives them out. What is written from
+    /// here on goes into the region, until [`Builder::close_region`].
+    pub fn open_region(&mut self, params: &[DType]) -> Vec<Value> {
+        let params: Vec<Value> = params.iter().map(|&dtype| self.new_value(dtype)).collect();
+        self.open.push(Region { params: params.clone(), insts: Vec::new() });
+        self.known.push(FxHashMap::default());
+        params
+    }
+
+    /// Closes the innermost region with its last operation, `Yield` or `Continue` of these values.
+    pub fn close_region(&mut self, end: Op, values: &[Value]) -> Region {
+        self.emit(end, SmallVec::from_slice(values), &[]);
+        self.known.pop();
+        self.open.pop().unwrap_or_default()
+    }
+
+    /// Writes an `If` over two closed regions.
+    pub fn if_(
+        &mut self,
+        condition: Value,
+        then: Region,
+        otherwise: Region,
+        results: &[DType],
+    ) -> SmallVec<[Value; 2]> {
+        let inst = self.reserve(Op::If, smallvec![condition], results);
+        self.program.insts[inst].regions = vec![then, otherwise];
+        self.place(inst)
+    }
+
+    /// Makes a loop with these initial values and result types, not yet placed: its id is needed by
+    /// the breaks in its region. [`Builder::place_loop`] puts it here once the region is closed.
+    pub fn new_loop(&mut self, inits: &[Value], results: &[DType]) -> Inst {
+        self.reserve(Op::Loop, SmallVec::from_slice(inits), results)
+    }
+
+    /// Leaves `target` with these values where `condition` holds.
+    pub fn break_if(&mut self, target: Inst, condition: Value, values: &[Value]) {
+        let mut operands: SmallVec<[Value; 4]> = smallvec![condition];
+        operands.extend_from_slice(values);
+        self.emit(Op::BreakIf { target }, operands, &[]);
+    }
+
+    /// Writes a loop around its closed region.
+    pub fn place_loop(&mut self, inst: Inst, region: Region) -> SmallVec<[Value; 2]> {
+        self.program.insts[inst].regions = vec![region];
+        self.place(inst)
+    }
+
+    /// Writes any operation that is not pure.
+    pub fn emit(
+        &mut self,
+        op: Op,
+        operands: SmallVec<[Value; 4]>,
+        results: &[DType],
+    ) -> SmallVec<[Value; 2]> {
+        let inst = self.reserve(op, operands, results);
+        self.place(inst)
+    }
+
+    fn new_value(&mut self, dtype: DType) -> Value {
+        self.program.values.push(ValueData { dtype })
+    }
+
+    fn reserve(&mut self, op: Op, operands: SmallVec<[Value; 4]>, results: &[DType]) -> Inst {
+        let results = results.iter().map(|&dtype| self.new_value(dtype)).collect();
+        self.program.insts.push(InstData {
+            op,
+            operands,
+            results,
+            regions: Vec::new(),
+            loc: self.loc,
+        })
+    }
+
+    fn place(&mut self, inst: Inst) -> SmallVec<[Value; 2]> {
+        if let Some(region) = self.open.last_mut() {
+            region.insts.push(inst);
+        }
+        self.program.insts[inst].results.clone()
+    }
+
+    fn pure(&mut self, op: Op, operands: SmallVec<[Value; 4]>, dtype: DType) -> Value {
+        let key = KeyOp::of(&op).map(|op| Key { op, operands: operands.clone(), dtype });
+        if let Some(key) = &key
+            && let Some(&value) = self.known.iter().rev().find_map(|known| known.get(key))
+        {
+            return value;
+        }
+        let bits = if let Op::Const(bits) = op { Some(bits) } else { None };
+        let value = self.emit(op, operands, &[dtype])[0];
+        if let Some(bits) = bits {
+            self.constants.insert(value, bits);
+        }
+        if let (Some(key), Some(known)) = (key, self.known.last_mut()) {
+            known.insert(key, value);
+        }
+        value
+    }
+}
+
+fn commutes(op: Binary) -> bool {
+    matches!(
+        op,
+        Binary::Add
+            | Binary::Mul
+            | Binary::And
+            | Binary::Or
+            | Binary::Xor
+            | Binary::MinS
+            | Binary::MaxS
+            | Binary::MinU
+            | Binary::MaxU
+            | Binary::MulHiU
+    )
+}

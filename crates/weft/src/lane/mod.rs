@@ -1,0 +1,369 @@
+//! The lane program: what one thread runs.
+//!
+//! A small typed SSA. Every value is one element of a [`DType`]; a global address is an i64, an
+//! address in shared memory an i32 counted in bytes from the start of the block's shared memory.
+//! A block is [`Program::warps`] warps of `2^lanes_log2` lanes; nothing assumes 32.
+//!
+//! # Meaning
+//!
+//! * Operations of one lane happen in order. Lanes of a warp run each operation together.
+//! * Control is structured. [`Op::If`] runs one of two regions; [`Op::Loop`] runs its region until
+//!   a [`Op::BreakIf`] that names it leaves it. The condition of a `BreakIf` is the same in every
+//!   thread of the block, and so is that of an `If` around which a block barrier, a loop or a break
+//!   stands; an `If` over element-wise operations and memory accesses may diverge.
+//! * Memory written by one thread is seen by another only after a barrier between them (or a release
+//!   seen by an acquire). A warp barrier orders the lanes of a warp, a block barrier the block.
+//! * A predicated memory operation does nothing where its predicate is false; a load then yields its
+//!   `other` operand.
+//! * Reading shared memory that nothing has written, or outside what was allocated, is a fault.
+//! * [`Op::Linear`] is an F2-linear map of the bits of an i32; it stays one operation until
+//!   `simplify` expands it into shifts and masks.
+
+mod builder;
+mod text;
+mod verify;
+
+pub use builder::Builder;
+pub use verify::verify;
+
+use crate::atomic::{Order, Rmw, Scope};
+use crate::cache::Cache;
+use crate::dtype::DType;
+use crate::id::{IdVec, define_id};
+use crate::location::{Loc, Locations};
+use crate::scalar::{Binary, Cast, Compare, Unary};
+use smallvec::SmallVec;
+
+define_id! {
+    /// A value of a lane program.
+    Value, "%"
+}
+
+define_id! {
+    /// An operation of a lane program.
+    Inst, "inst"
+}
+
+define_id! {
+    /// A piece of shared memory.
+    Shared, "@s"
+}
+
+/// A kernel as one thread runs it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Program {
+    /// The symbol's name.
+    pub name: String,
+    /// The arguments, in the order of the launch.
+    pub params: Vec<Param>,
+    /// Warps in a block.
+    pub warps: u32,
+    /// log2 of the lanes in a warp.
+    pub lanes_log2: u32,
+    /// Every value.
+    pub values: IdVec<Value, ValueData>,
+    /// Every operation.
+    pub insts: IdVec<Inst, InstData>,
+    /// The pieces of shared memory.
+    pub shared: IdVec<Shared, SharedData>,
+    /// Bytes of shared memory that a block needs: the pieces, packed.
+    pub shared_bytes: u32,
+    /// What a thread runs; ends with [`Op::Return`].
+    pub body: Region,
+    /// The places that operations refer to.
+    pub locations: Locations,
+}
+
+/// An argument of the kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Param {
+    /// Its name in the source.
+    pub name: String,
+    /// Its type; a pointer is an i64.
+    pub dtype: DType,
+    /// What it points to, if it is a pointer.
+    pub pointee: Option<DType>,
+    /// It is a multiple of this.
+    pub divisibility: u64,
+}
+
+/// What is known of a value from its definition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ValueData {
+    /// Its type.
+    pub dtype: DType,
+}
+
+/// A piece of shared memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SharedData {
+    /// Size in bytes.
+    pub bytes: u32,
+    /// Alignment of its first byte, in bytes: a power of two.
+    pub align: u32,
+    /// Where it starts in the block's shared memory; set by packing.
+    pub offset: u32,
+}
+
+/// Operations in order, and the values that enter.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Region {
+    /// The values that enter (carried by a loop).
+    pub params: Vec<Value>,
+    /// The operations.
+    pub insts: Vec<Inst>,
+}
+
+/// One operation with what it reads and defines.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InstData {
+    /// What it does.
+    pub op: Op,
+    /// What it reads, in the order that [`Op`] says.
+    pub operands: SmallVec<[Value; 4]>,
+    /// What it defines.
+    pub results: SmallVec<[Value; 2]>,
+    /// The regions it owns.
+    pub regions: Vec<Region>,
+    /// Where it came from in the user's source.
+    pub loc: Loc,
+}
+
+/// A memory that addresses refer to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Space {
+    /// All blocks' memory; addresses are i64.
+    Global,
+    /// The block's memory; addresses are i32.
+    Shared,
+}
+
+/// Who waits at a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum BarrierScope {
+    /// The lanes of each warp.
+    Warp,
+    /// All warps of the block.
+    Block,
+}
+
+/// A number that differs between threads or blocks; an i32.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum IdKind {
+    /// The lane's index in its warp.
+    Lane,
+    /// The warp's index in its block.
+    Warp,
+    /// The block's index along a grid axis (0 to 2).
+    Block(u8),
+    /// The number of blocks along a grid axis (0 to 2).
+    Blocks(u8),
+}
+
+/// Cache behaviour of a global access.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Access {
+    /// Added to the address, in bytes.
+    pub offset: i32,
+    /// Whether a predicate follows the address among the operands.
+    pub predicated: bool,
+    /// The cache operator, as the tile program gave it.
+    pub cache: Cache,
+    /// Whether every execution must go to memory.
+    pub volatile: bool,
+}
+
+/// What an operation does. After `->` stands what it defines.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Op {
+    /// `() -> x`: these raw bits.
+    Const(u64),
+    /// `() -> x`: argument `n`.
+    Param(u32),
+    /// `() -> i32`.
+    Id(IdKind),
+    /// `(i32) -> i32`: the exclusive or of `columns[i]` over the set bits `i` of the operand; bits
+    /// beyond the columns are ignored.
+    Linear {
+        /// The images of bit 0, bit 1, …
+        columns: Vec<u32>,
+    },
+    /// `(x) -> x`.
+    Unary(Unary),
+    /// `(x, y) -> x`.
+    Binary(Binary),
+    /// `(x, y) -> i1`.
+    Compare(Compare),
+    /// `(i1, if true, if false) -> x`.
+    Select,
+    /// `(x) -> y`.
+    Cast(Cast),
+    /// `(x, y, z) -> x`: `x * y + z`, rounded once.
+    Fma,
+    /// `() -> i32`: the address of a piece of shared memory.
+    SharedBase(Shared),
+    /// `(address, [predicate, one other per result]) -> n values of one type`, consecutive in memory.
+    /// The address is a multiple of the whole access's size.
+    Load {
+        /// Which memory.
+        space: Space,
+        /// How.
+        access: Access,
+    },
+    /// `(address, [predicate], n values of one type)`, consecutive in memory. The address is a
+    /// multiple of the whole access's size.
+    Store {
+        /// Which memory.
+        space: Space,
+        /// How.
+        access: Access,
+    },
+    /// `(address, [predicate], value) -> old`; the result where the predicate is false is undefined.
+    AtomicRmw {
+        /// Which memory.
+        space: Space,
+        /// What is done.
+        op: Rmw,
+        /// How memory is ordered.
+        order: Order,
+        /// Who takes part.
+        scope: Scope,
+        /// Whether a predicate follows the address.
+        predicated: bool,
+    },
+    /// `(address, [predicate], expected, desired) -> old`.
+    AtomicCas {
+        /// Which memory.
+        space: Space,
+        /// How memory is ordered.
+        order: Order,
+        /// Who takes part.
+        scope: Scope,
+        /// Whether a predicate follows the address.
+        predicated: bool,
+    },
+    /// `(x) -> x` of lane `id ^ mask`. Every lane of the warp takes part.
+    ShuffleXor {
+        /// Added to the lane's index by exclusive or.
+        mask: u32,
+    },
+    /// `(x, i32 lane) -> x` of that lane, its index taken modulo the lanes of a warp.
+    ShuffleIndex,
+    /// `()`: waits for the others, and orders memory between them.
+    Barrier(BarrierScope),
+    /// `(i1) -> n values`: the first region or the second; each ends with `Yield`.
+    If,
+    /// `(n initial values) -> m values`: runs its region, whose parameters are the carried values and
+    /// whose last operation is `Continue`, until a `BreakIf` that names this operation leaves it.
+    Loop,
+    /// `(i1, m values)`: where the condition holds, leaves `target` (a loop around it), whose results
+    /// become the values.
+    BreakIf {
+        /// The loop that is left.
+        target: Inst,
+    },
+    /// `(n values)`: the end of a loop's region: goes round again.
+    Continue,
+    /// `(n values)`: the end of an `If`'s region.
+    Yield,
+    /// `()`: the end of the program.
+    Return,
+}
+
+impl Op {
+    /// Whether the operation computes its results from its operands alone, so that it may be shared,
+    /// moved and removed.
+    pub fn is_pure(&self) -> bool {
+        matches!(
+            self,
+            Op::Const(_)
+                | Op::Param(_)
+                | Op::Id(_)
+                | Op::Linear { .. }
+                | Op::Unary(_)
+                | Op::Binary(_)
+                | Op::Compare(_)
+                | Op::Select
+                | Op::Cast(_)
+                | Op::Fma
+                | Op::SharedBase(_)
+        )
+    }
+
+    /// Whether the operation's only effect is its results: pure operations, and those that also look
+    /// at other lanes or at memory. Such an operation may go when nobody uses its results.
+    pub fn is_removable(&self) -> bool {
+        match self {
+            Op::Load { access, .. } => !access.volatile,
+            Op::ShuffleXor { .. } | Op::ShuffleIndex => true,
+            op => op.is_pure(),
+        }
+    }
+
+    /// Whether the operation ends a region.
+    pub fn is_terminator(&self) -> bool {
+        matches!(self, Op::Continue | Op::Yield | Op::Return)
+    }
+}
+
+/// The operands of a memory operation, by role.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryOperands<'a> {
+    /// The address, before the immediate offset.
+    pub address: Value,
+    /// Where the operation takes place, if not everywhere.
+    pub predicate: Option<Value>,
+    /// What is stored; for a load, what it yields where the predicate is false.
+    pub values: &'a [Value],
+}
+
+impl InstData {
+    /// The operands of a load, store or atomic by role; none for other operations.
+    pub fn memory_operands(&self) -> Option<MemoryOperands<'_>> {
+        let predicated = match &self.op {
+            Op::Load { access, .. } | Op::Store { access, .. } => access.predicated,
+            Op::AtomicRmw { predicated, .. } | Op::AtomicCas { predicated, .. } => *predicated,
+            _ => return None,
+        };
+        let (&address, rest) = self.operands.split_first()?;
+        if !predicated {
+            return Some(MemoryOperands { address, predicate: None, values: rest });
+        }
+        let (&predicate, values) = rest.split_first()?;
+        Some(MemoryOperands { address, predicate: Some(predicate), values })
+    }
+
+    /// The memory that the operation touches, and whether it writes it.
+    pub fn touches(&self) -> Option<(Space, bool)> {
+        match self.op {
+            Op::Load { space, .. } => Some((space, false)),
+            Op::Store { space, .. } | Op::AtomicRmw { space, .. } | Op::AtomicCas { space, .. } => {
+                Some((space, true))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Program {
+    /// The type of a value.
+    pub fn dtype(&self, value: Value) -> DType {
+        self.values[value].dtype
+    }
+
+    /// Threads in a block.
+    pub fn threads(&self) -> u32 {
+        self.warps << self.lanes_log2
+    }
+
+    /// Every operation of a region and of the regions inside it, outer before inner, in order.
+    pub fn walk<'a>(&'a self, region: &'a Region, visit: &mut dyn FnMut(Inst, &'a InstData)) {
+        for &id in &region.insts {
+            let inst = &self.insts[id];
+            visit(id, inst);
+            for inner in &inst.regions {
+                self.walk(inner, visit);
+            }
+        }
+    }
+}

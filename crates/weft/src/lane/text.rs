@@ -1,0 +1,154 @@
+//! The lane program's text.
+
+use super::{Access, BarrierScope, IdKind, Inst, InstData, Op, Program, Region, Space, Value};
+use core::fmt::{self, Write};
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Every field is printed or named here, so that a new one cannot be forgotten.
+        let Program {
+            name,
+            params,
+            warps,
+            lanes_log2,
+            values: _,
+            insts: _,
+            shared,
+            shared_bytes,
+            body,
+            locations: _,
+        } = self;
+        write!(f, "lane @{name}(")?;
+        for (index, param) in params.iter().enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
+            match param.pointee {
+                Some(pointee) => write!(f, "{comma}{}: ptr<{pointee}>", param.name)?,
+                None => write!(f, "{comma}{}: {}", param.name, param.dtype)?,
+            }
+        }
+        writeln!(f, ") warps {warps} lanes {} shared {shared_bytes} {{", 1u64 << lanes_log2)?;
+        for (id, piece) in shared.iter() {
+            writeln!(f, "  {id} = {} bytes at {}", piece.bytes, piece.offset)?;
+        }
+        self.write_region(f, body, 1)?;
+        f.write_str("}\n")
+    }
+}
+
+impl Program {
+    fn write_region(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        region: &Region,
+        depth: usize,
+    ) -> fmt::Result {
+        for &inst in &region.insts {
+            self.write_inst(f, inst, depth)?;
+        }
+        Ok(())
+    }
+
+    fn write_inst(&self, f: &mut fmt::Formatter<'_>, id: Inst, depth: usize) -> fmt::Result {
+        let inst = &self.insts[id];
+        let InstData { op, operands, results, regions, loc: _ } = inst;
+        for _ in 0..depth {
+            f.write_str("  ")?;
+        }
+        if !results.is_empty() {
+            self.write_typed(f, results)?;
+            f.write_str(" = ")?;
+        }
+        write_op(f, op, id)?;
+        for (index, operand) in operands.iter().enumerate() {
+            write!(f, "{} {operand}", if index > 0 { "," } else { "" })?;
+        }
+        if regions.is_empty() {
+            return f.write_char('\n');
+        }
+        for (index, region) in regions.iter().enumerate() {
+            f.write_str(if index > 0 { " else" } else { "" })?;
+            if !region.params.is_empty() {
+                f.write_str(" (")?;
+                self.write_typed(f, &region.params)?;
+                f.write_char(')')?;
+            }
+            f.write_str(" {\n")?;
+            self.write_region(f, region, depth + 1)?;
+            for _ in 0..depth {
+                f.write_str("  ")?;
+            }
+            f.write_char('}')?;
+        }
+        f.write_char('\n')
+    }
+
+    fn write_typed(&self, f: &mut fmt::Formatter<'_>, values: &[Value]) -> fmt::Result {
+        for (index, &value) in values.iter().enumerate() {
+            write!(f, "{}{value}: {}", if index > 0 { ", " } else { "" }, self.dtype(value))?;
+        }
+        Ok(())
+    }
+}
+
+fn write_access(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    space: Space,
+    access: &Access,
+) -> fmt::Result {
+    let space = match space {
+        Space::Global => "global",
+        Space::Shared => "shared",
+    };
+    write!(f, "{name}.{space}")?;
+    if access.volatile {
+        f.write_str(".volatile")?;
+    }
+    if access.offset != 0 {
+        write!(f, "[{:+}]", access.offset)?;
+    }
+    if access.predicated { f.write_str(".if") } else { Ok(()) }
+}
+
+fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
+    match op {
+        Op::Const(bits) => write!(f, "const {bits:#x}"),
+        Op::Param(index) => write!(f, "param {index}"),
+        Op::Id(IdKind::Lane) => f.write_str("lane"),
+        Op::Id(IdKind::Warp) => f.write_str("warp"),
+        Op::Id(IdKind::Block(axis)) => write!(f, "block.{axis}"),
+        Op::Id(IdKind::Blocks(axis)) => write!(f, "blocks.{axis}"),
+        Op::Linear { columns } => {
+            f.write_str("linear [")?;
+            for (index, column) in columns.iter().enumerate() {
+                write!(f, "{}{column}", if index > 0 { " " } else { "" })?;
+            }
+            f.write_char(']')
+        }
+        Op::Unary(op) => write!(f, "{op}"),
+        Op::Binary(op) => write!(f, "{op}"),
+        Op::Compare(op) => write!(f, "cmp.{op}"),
+        Op::Select => f.write_str("select"),
+        Op::Cast(op) => write!(f, "cast.{op}"),
+        Op::Fma => f.write_str("fma"),
+        Op::SharedBase(shared) => write!(f, "address {shared}"),
+        Op::Load { space, access } => write_access(f, "load", *space, access),
+        Op::Store { space, access } => write_access(f, "store", *space, access),
+        Op::AtomicRmw { op, order, scope, predicated, .. } => {
+            write!(f, "atomic.{op}.{order}.{scope}{}", if *predicated { ".if" } else { "" })
+        }
+        Op::AtomicCas { order, scope, predicated, .. } => {
+            write!(f, "atomic.cas.{order}.{scope}{}", if *predicated { ".if" } else { "" })
+        }
+        Op::ShuffleXor { mask } => write!(f, "shuffle.xor {mask}"),
+        Op::ShuffleIndex => f.write_str("shuffle.index"),
+        Op::Barrier(BarrierScope::Warp) => f.write_str("barrier.warp"),
+        Op::Barrier(BarrierScope::Block) => f.write_str("barrier.block"),
+        Op::If => f.write_str("if"),
+        Op::Loop => write!(f, "loop {id}"),
+        Op::BreakIf { target } => write!(f, "break.if {target}"),
+        Op::Continue => f.write_str("continue"),
+        Op::Yield => f.write_str("yield"),
+        Op::Return => f.write_str("return"),
+    }
+}

@@ -1,0 +1,250 @@
+//! The rules that every lane program keeps.
+//!
+//! * Every operand is defined before it is used, in the same region or one around it.
+//! * Every value is defined once.
+//! * Operand and result types are those of the operation; a type has the operation.
+//! * Regions end with the operation their owner asks for, and hand over values of the right types.
+//! * A `BreakIf` names a loop around it and hands over that loop's results.
+//! * Memory operations have an i64 address for global and an i32 address for shared memory, at most
+//!   16 bytes an access, and a power-of-two number of elements of one type.
+
+use super::{Inst, InstData, Op, Program, Region, Shared, Space, Value};
+use crate::dtype::DType;
+use crate::id::{Id, IdMap};
+use crate::scalar;
+
+/// Checks a program; the error lists every broken rule, each with the operation it belongs to.
+pub fn verify(program: &Program) -> Result<(), Vec<String>> {
+    let mut verifier =
+        Verifier { program, defined: IdMap::default(), loops: Vec::new(), errors: Vec::new() };
+    verifier.region(&program.body, Ending::Return, &[]);
+    if verifier.errors.is_empty() { Ok(()) } else { Err(verifier.errors) }
+}
+
+/// What a region must end with.
+#[derive(Clone, Copy, PartialEq)]
+enum Ending {
+    Return,
+    Continue,
+    Yield,
+}
+
+struct Verifier<'a> {
+    program: &'a Program,
+    defined: IdMap<Value, bool>,
+    loops: Vec<Inst>,
+    errors: Vec<String>,
+}
+
+impl Verifier<'_> {
+    fn error(&mut self, id: Inst, message: impl core::fmt::Display) {
+        self.errors.push(format!("{id}: {message}"));
+    }
+
+    fn dtypes(&self, values: &[Value]) -> Vec<DType> {
+        values.iter().map(|&value| self.program.dtype(value)).collect()
+    }
+
+    fn define(&mut self, value: Value) {
+        if core::mem::replace(self.defined.entry(value), true) {
+            self.errors.push(format!("{value} is defined twice"));
+        }
+    }
+
+    fn region(&mut self, region: &Region, ending: Ending, hands_over: &[DType]) {
+        let mut scope: Vec<Value> = region.params.clone();
+        for &param in &region.params {
+            self.define(param);
+        }
+        for (index, &id) in region.insts.iter().enumerate() {
+            let program = self.program;
+            let Some(inst) = program.insts.get(id) else {
+                self.errors.push(format!("{id} does not exist"));
+                continue;
+            };
+            let last = index + 1 == region.insts.len();
+            if inst.op.is_terminator() != last {
+                self.error(id, "a terminator stands last in its region, and only there");
+            }
+            if last {
+                self.ending(id, inst, ending, hands_over);
+            }
+            for &operand in &inst.operands {
+                if program.values.get(operand).is_none() || !self.defined[operand] {
+                    self.error(id, format_args!("{operand} is used before it is defined"));
+                    return;
+                }
+            }
+            self.inst(id, inst);
+            for &result in &inst.results {
+                self.define(result);
+                scope.push(result);
+            }
+        }
+        if region.insts.is_empty() {
+            self.errors.push("a region is empty".into());
+        }
+        // What was defined here is not seen outside.
+        for value in scope {
+            self.defined.set(value, false);
+        }
+    }
+
+    fn ending(&mut self, id: Inst, inst: &InstData, ending: Ending, hands_over: &[DType]) {
+        let right = match ending {
+            Ending::Return => matches!(inst.op, Op::Return),
+            Ending::Continue => matches!(inst.op, Op::Continue),
+            Ending::Yield => matches!(inst.op, Op::Yield),
+        };
+        if !right {
+            self.error(id, "the region ends with the wrong operation");
+        } else if self.dtypes(&inst.operands) != hands_over {
+            self.error(id, "the region hands over values of the wrong types");
+        }
+    }
+
+    fn inst(&mut self, id: Inst, inst: &InstData) {
+        let operands = self.dtypes(&inst.operands);
+        let results = self.dtypes(&inst.results);
+        let well_typed = match &inst.op {
+            Op::Const(bits) => matches!(results[..], [t] if bits & !t.mask() == 0),
+            Op::Param(index) => {
+                let param = self.program.params.get(*index as usize);
+                operands.is_empty() && param.is_some_and(|param| results == [param.dtype])
+            }
+            Op::Id(_) => operands.is_empty() && results == [DType::I32],
+            Op::Linear { columns } => {
+                operands == [DType::I32] && results == [DType::I32] && columns.len() <= 32
+            }
+            Op::Unary(op) => {
+                matches!((&operands[..], &results[..]), ([x], [r]) if x == r && scalar::unary(*op, *x).is_some())
+            }
+            Op::Binary(op) => {
+                matches!((&operands[..], &results[..]), ([x, y], [r]) if x == y && x == r && scalar::binary(*op, *x).is_some())
+            }
+            Op::Compare(op) => {
+                matches!((&operands[..], &results[..]), ([x, y], [DType::I1]) if x == y && scalar::compare(*op, *x).is_some())
+            }
+            Op::Select => {
+                matches!((&operands[..], &results[..]), ([DType::I1, x, y], [r]) if x == y && x == r)
+            }
+            Op::Cast(op) => {
+                matches!((&operands[..], &results[..]), ([x], [r]) if scalar::cast_applies(*op, *x, *r))
+            }
+            Op::Fma => {
+                matches!((&operands[..], &results[..]), ([x, y, z], [r]) if x == y && y == z && z == r)
+            }
+            Op::SharedBase(shared) => {
+                results == [DType::I32] && Id::index(*shared) < self.program.shared.len()
+            }
+            Op::Load { .. } | Op::Store { .. } | Op::AtomicRmw { .. } | Op::AtomicCas { .. } => {
+                self.memory(inst)
+            }
+            Op::ShuffleXor { mask } => {
+                operands == results && operands.len() == 1 && mask >> self.program.lanes_log2 == 0
+            }
+            Op::ShuffleIndex => {
+                matches!((&operands[..], &results[..]), ([x, DType::I32], [r]) if x == r)
+            }
+            Op::Barrier(_) => operands.is_empty() && results.is_empty(),
+            Op::If => self.if_(inst, &operands, &results),
+            Op::Loop => self.loop_(id, inst, &operands),
+            Op::BreakIf { target } => self.break_if(*target, &operands),
+            Op::Continue | Op::Yield => results.is_empty(),
+            Op::Return => operands.is_empty() && results.is_empty(),
+        };
+        if !well_typed {
+            let types = |dtypes: &[DType]| {
+                dtypes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+            };
+            let message = format!(
+                "{:?} does not take ({}) and give ({})",
+                inst.op,
+                types(&operands),
+                types(&results)
+            );
+            self.error(id, message);
+        }
+    }
+
+    fn memory(&self, inst: &InstData) -> bool {
+        let (Some((space, _)), Some(roles)) = (inst.touches(), inst.memory_operands()) else {
+            return false;
+        };
+        let address = match space {
+            Space::Global => DType::I64,
+            Space::Shared => DType::I32,
+        };
+        let values = self.dtypes(roles.values);
+        let results = self.dtypes(&inst.results);
+        let moved = match inst.op {
+            Op::Load { access, .. } => {
+                if access.predicated && values != results
+                    || !access.predicated && !values.is_empty()
+                {
+                    return false;
+                }
+                &results
+            }
+            Op::AtomicRmw { op, .. } => {
+                let [value] = values[..] else { return false };
+                if results != [value] || op.apply(value, 0, 0).is_none() {
+                    return false;
+                }
+                &values
+            }
+            Op::AtomicCas { .. } => {
+                let [expected, desired] = values[..] else { return false };
+                return expected == desired
+                    && results == [expected]
+                    && self.program.dtype(roles.address) == address;
+            }
+            _ => &values,
+        };
+        let predicate = roles.predicate.map(|predicate| self.program.dtype(predicate));
+        let Some(&first) = moved.first() else { return false };
+        self.program.dtype(roles.address) == address
+            && predicate.is_none_or(|dtype| dtype == DType::I1)
+            && first != DType::I1
+            && moved.iter().all(|&dtype| dtype == first)
+            && moved.len().is_power_of_two()
+            && moved.len() as u32 * first.bytes() <= 16
+    }
+
+    fn if_(&mut self, inst: &InstData, operands: &[DType], results: &[DType]) -> bool {
+        let [then, otherwise] = &inst.regions[..] else { return false };
+        self.region(then, Ending::Yield, results);
+        self.region(otherwise, Ending::Yield, results);
+        operands == [DType::I1] && then.params.is_empty() && otherwise.params.is_empty()
+    }
+
+    fn loop_(&mut self, id: Inst, inst: &InstData, operands: &[DType]) -> bool {
+        let [body] = &inst.regions[..] else { return false };
+        let carried = self.dtypes(&body.params);
+        self.loops.push(id);
+        self.region(body, Ending::Continue, &carried);
+        self.loops.pop();
+        carried == operands
+    }
+
+    fn break_if(&self, target: Inst, operands: &[DType]) -> bool {
+        let Some((DType::I1, values)) = operands.split_first() else { return false };
+        self.loops.contains(&target)
+            && self
+                .program
+                .insts
+                .get(target)
+                .is_some_and(|owner| self.dtypes(&owner.results) == values)
+    }
+}
+
+impl Program {
+    /// Checks that the pieces of shared memory lie inside what the block asks for and are aligned.
+    pub fn shared_is_packed(&self) -> bool {
+        self.shared.keys().all(|id: Shared| {
+            let piece = &self.shared[id];
+            piece.offset.is_multiple_of(piece.align.max(1))
+                && piece.offset + piece.bytes <= self.shared_bytes
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! Where in the user's source an operation came from: MLIR's `loc`.
+
+use crate::id::{IdVec, define_id};
+use core::fmt;
+
+define_id! {
+    /// A place in the user's source, in a [`Locations`] table.
+    Loc, "#loc"
+}
+
+/// One place in the user's source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Location {
+    /// Not known.
+    Unknown,
+    /// A line and column of a file, both from one.
+    File {
+        /// The file's path as the front end wrote it.
+        file: String,
+        /// Line.
+        line: u32,
+        /// Column.
+        column: u32,
+    },
+    /// A name given to another place (the front end names values after Python variables).
+    Named {
+        /// The name.
+        name: String,
+        /// The place.
+        of: Loc,
+    },
+    /// A place inside a function that was inlined.
+    CallSite {
+        /// The place in the inlined function.
+        callee: Loc,
+        /// The place of the call.
+        caller: Loc,
+    },
+}
+
+/// The places that a module's operations refer to. Entry 0 is [`Location::Unknown`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Locations(IdVec<Loc, Location>);
+
+impl Default for Locations {
+    fn default() -> Self {
+        let mut table = IdVec::new();
+        table.push(Location::Unknown);
+        Self(table)
+    }
+}
+
+impl Locations {
+    /// The place that is not known.
+    pub const UNKNOWN: usize = 0;
+
+    /// The id of the place that is not known.
+    pub fn unknown() -> Loc {
+        crate::id::Id::new(Self::UNKNOWN)
+    }
+
+    /// Adds a place.
+    pub fn push(&mut self, location: Location) -> Loc {
+        self.0.push(location)
+    }
+
+    /// Replaces a place: the parser hands out ids for aliases that are defined further down.
+    pub fn set(&mut self, loc: Loc, location: Location) {
+        self.0[loc] = location;
+    }
+
+    /// The place behind an id.
+    pub fn get(&self, loc: Loc) -> &Location {
+        self.0.get(loc).unwrap_or(&Location::Unknown)
+    }
+
+    /// The file, line and column that a reader should open: names are looked through, and of an
+    /// inlined place the callee is taken.
+    pub fn resolve(&self, loc: Loc) -> Option<(&str, u32, u32)> {
+        let mut at = loc;
+        // A chain longer than the table is a cycle, which only a hostile text has.
+        for _ in 0..=self.0.len() {
+            match self.get(at) {
+                Location::Unknown => return None,
+                Location::File { file, line, column } => return Some((file, *line, *column)),
+                Location::Named { of, .. } => at = *of,
+                Location::CallSite { callee, .. } => at = *callee,
+            }
+        }
+        None
+    }
+
+    /// The outermost name given to a place, if any.
+    pub fn name(&self, loc: Loc) -> Option<&str> {
+        match self.get(loc) {
+            Location::Named { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The place as `file:line:column`, or `unknown`.
+    pub fn display(&self, loc: Loc) -> impl fmt::Display + '_ {
+        struct At<'a>(Option<(&'a str, u32, u32)>);
+        impl fmt::Display for At<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self.0 {
+                    Some((file, line, column)) => write!(f, "{file}:{line}:{column}"),
+                    None => f.write_str("an unknown place"),
+                }
+            }
+        }
+        At(self.resolve(loc))
+    }
+}

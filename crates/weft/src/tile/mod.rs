@@ -1,0 +1,306 @@
+//! The tile program: what a kernel computes, on whole tensors, before any layout.
+//!
+//! One program instance runs the body on its own tiles; a launch runs one instance per point of the
+//! grid. Values are in static single assignment form. Control is structured: `for`, `while` and `if`
+//! own regions, a region is a list of operations, and its last operation hands values on (`yield`,
+//! `condition`, `return`). Conditions are scalars, so control never diverges inside an instance.
+//!
+//! # Meaning
+//!
+//! * A tensor's element is found by its row-major index; shapes are powers of two.
+//! * A value is computed once, when control reaches its operation.
+//! * Memory operations of one instance happen in program order. Those of different instances are
+//!   ordered only by atomics with acquire and release.
+//! * Where a load's mask is false the result is `other`, or zero where none is given; memory is not
+//!   touched.
+//! * A reduction's order is not fixed: its region must be associative and commutative up to rounding.
+//! * `poison` and an unmasked division by zero give some value, the same in every run.
+
+mod types;
+
+pub use types::{Element, Type};
+
+use crate::atomic::{Order, Rmw, Scope};
+use crate::cache::Cache;
+use crate::diagnostic::Span;
+use crate::id::{IdVec, define_id};
+use crate::location::{Loc, Locations};
+use crate::scalar::{Binary, Cast, Compare, Unary};
+
+define_id! {
+    /// A value of a kernel.
+    Value, "%"
+}
+
+define_id! {
+    /// An operation of a kernel.
+    OpId, "op"
+}
+
+/// The kernels of one text, with the places they came from.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Module {
+    /// The entry points, in the text's order; every call has been inlined.
+    pub kernels: Vec<Kernel>,
+    /// The places that operations refer to.
+    pub locations: Locations,
+}
+
+/// One entry point.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Kernel {
+    /// The symbol's name.
+    pub name: String,
+    /// The arguments; their values are the parameters of [`Kernel::body`], in order.
+    pub params: Vec<Param>,
+    /// Every value, argument or result.
+    pub values: IdVec<Value, ValueData>,
+    /// Every operation.
+    pub ops: IdVec<OpId, Op>,
+    /// The kernel's region; it ends with `return`.
+    pub body: Region,
+    /// The place of the definition.
+    pub loc: Loc,
+}
+
+/// A kernel's argument.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Param {
+    /// The name in the source, without `%`.
+    pub name: String,
+    /// The argument is a multiple of this (of so many bytes, for a pointer); 1 when nothing is known.
+    pub divisibility: u64,
+}
+
+/// What is known of a value from its definition.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ValueData {
+    /// Its type.
+    pub ty: Type,
+    /// Its name in the text that was read, without `%`.
+    pub name: Option<String>,
+}
+
+/// A list of operations with the values that enter it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Region {
+    /// The values that enter.
+    pub params: Vec<Value>,
+    /// The operations; the last one hands values on.
+    pub ops: Vec<OpId>,
+}
+
+/// One operation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Op {
+    /// What it does.
+    pub kind: OpKind,
+    /// What it reads, in the order that its kind says.
+    pub operands: Vec<Value>,
+    /// What it defines.
+    pub results: Vec<Value>,
+    /// The regions it owns.
+    pub regions: Vec<Region>,
+    /// Where it came from in the user's source.
+    pub loc: Loc,
+    /// Where it stands in the text that was read.
+    pub span: Span,
+}
+
+/// What an operation does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum OpKind {
+    /// A value all of whose elements have these raw bits. `() -> (T)`.
+    Constant(u64),
+    /// Some value. `() -> (T)`.
+    Poison,
+    /// The integers `start..end` as i32. `() -> (tensor)`.
+    MakeRange {
+        /// The first.
+        start: i32,
+        /// One past the last.
+        end: i32,
+    },
+    /// The instance's index along a grid axis (0 to 2), i32.
+    ProgramId(u8),
+    /// The grid's extent along an axis (0 to 2), i32.
+    NumPrograms(u8),
+    /// A tensor of copies of a scalar. `(scalar) -> (tensor)`.
+    Splat,
+    /// The only element of a tensor. `(tensor) -> (scalar)`.
+    Unsplat,
+    /// A new dimension of size one. `(tensor) -> (tensor)`.
+    ExpandDims {
+        /// Where it goes.
+        axis: u8,
+    },
+    /// Dimensions of size one are repeated. `(tensor) -> (tensor)`.
+    Broadcast,
+    /// The same elements in row-major order under another shape. `(tensor) -> (tensor)`.
+    Reshape {
+        /// Whether any order of the elements will do.
+        allow_reorder: bool,
+    },
+    /// Result dimension `i` is operand dimension `order[i]`. `(tensor) -> (tensor)`.
+    Trans {
+        /// The permutation.
+        order: Vec<u8>,
+    },
+    /// `(x) -> (T)`, element by element.
+    Unary(Unary),
+    /// `(x, y) -> (T)`, element by element.
+    Binary(Binary),
+    /// `(x, y) -> (i1)`, element by element.
+    Compare(Compare),
+    /// `(condition, if true, if false) -> (T)`; the condition may be a scalar.
+    Select,
+    /// `(x) -> (T)`, element by element; pointers count as i64, and cast between pointee types.
+    Cast(Cast),
+    /// `(x, y, z) -> (T)`: `x * y + z` with one rounding.
+    Fma,
+    /// A pointer plus a count of elements. `(pointers, i32 or i64 offsets) -> (pointers)`.
+    AddPtr,
+    /// `(pointers, [mask, [other]]) -> (T)`.
+    Load(LoadOptions),
+    /// `(pointers, values, [mask])`.
+    Store(Cache),
+    /// The old value. `(pointers, values, [mask]) -> (T)`.
+    AtomicRmw {
+        /// What is done.
+        op: Rmw,
+        /// How memory is ordered.
+        order: Order,
+        /// Who takes part.
+        scope: Scope,
+    },
+    /// The old value; memory is changed where it equalled the second operand.
+    /// `(pointers, expected, desired) -> (T)`.
+    AtomicCas {
+        /// How memory is ordered.
+        order: Order,
+        /// Who takes part.
+        scope: Scope,
+    },
+    /// `(a: M x K, b: K x N, c: M x N) -> (M x N)`: c plus the matrix product, in c's type.
+    Dot,
+    /// Folds each operand along an axis. `(N tensors) -> (N tensors or scalars)`; its region has
+    /// `2 N` scalar parameters (left, then right) and yields N.
+    Reduce {
+        /// The axis that disappears.
+        axis: u8,
+    },
+    /// `(low, high, step, N initial values) -> (N)`; the region has the counter and N carried
+    /// parameters and yields N. Runs while the counter is (signed) below `high`.
+    For,
+    /// `(N initial values) -> (M)`; the first region has N parameters and ends with `condition`,
+    /// whose M values enter the second region, which yields N.
+    While,
+    /// `(i1) -> (N)`; two regions, each yields N.
+    If,
+    /// Hands values to the operation that owns the region.
+    Yield,
+    /// `(i1, values)`: goes on with the second region of a `while`, or leaves it.
+    Condition,
+    /// Leaves the kernel.
+    Return,
+}
+
+/// How a load behaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LoadOptions {
+    /// Cache behaviour.
+    pub cache: Cache,
+    /// Whether every execution must go to memory.
+    pub volatile: bool,
+}
+
+impl OpKind {
+    /// The operation's name in messages.
+    pub fn name(&self) -> String {
+        match self {
+            OpKind::Constant(_) => "constant".into(),
+            OpKind::Poison => "poison".into(),
+            OpKind::MakeRange { .. } => "make_range".into(),
+            OpKind::ProgramId(_) => "program_id".into(),
+            OpKind::NumPrograms(_) => "num_programs".into(),
+            OpKind::Splat => "splat".into(),
+            OpKind::Unsplat => "unsplat".into(),
+            OpKind::ExpandDims { .. } => "expand_dims".into(),
+            OpKind::Broadcast => "broadcast".into(),
+            OpKind::Reshape { .. } => "reshape".into(),
+            OpKind::Trans { .. } => "trans".into(),
+            OpKind::Unary(op) => op.name().into(),
+            OpKind::Binary(op) => op.name().into(),
+            OpKind::Compare(op) => format!("compare {op}"),
+            OpKind::Select => "select".into(),
+            OpKind::Cast(op) => format!("cast {op}"),
+            OpKind::Fma => "fma".into(),
+            OpKind::AddPtr => "addptr".into(),
+            OpKind::Load(_) => "load".into(),
+            OpKind::Store(_) => "store".into(),
+            OpKind::AtomicRmw { op, .. } => format!("atomic_rmw {op}"),
+            OpKind::AtomicCas { .. } => "atomic_cas".into(),
+            OpKind::Dot => "dot".into(),
+            OpKind::Reduce { .. } => "reduce".into(),
+            OpKind::For => "for".into(),
+            OpKind::While => "while".into(),
+            OpKind::If => "if".into(),
+            OpKind::Yield => "yield".into(),
+            OpKind::Condition => "condition".into(),
+            OpKind::Return => "return".into(),
+        }
+    }
+
+    /// Whether the operation ends a region.
+    pub fn is_terminator(&self) -> bool {
+        matches!(self, OpKind::Yield | OpKind::Condition | OpKind::Return)
+    }
+
+    /// Whether the operation computes its results from its operands alone: no memory, no control.
+    pub fn is_pure(&self) -> bool {
+        !matches!(
+            self,
+            OpKind::Load(_)
+                | OpKind::Store(_)
+                | OpKind::AtomicRmw { .. }
+                | OpKind::AtomicCas { .. }
+                | OpKind::For
+                | OpKind::While
+                | OpKind::If
+                | OpKind::Yield
+                | OpKind::Condition
+                | OpKind::Return
+        )
+    }
+}
+
+impl Kernel {
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> &Type {
+        &self.values[value].ty
+    }
+
+    /// The arguments with their values.
+    pub fn arguments(&self) -> impl Iterator<Item = (&Param, Value)> {
+        self.params.iter().zip(self.body.params.iter().copied())
+    }
+
+    /// How a value is called in messages: its name in the text, or its number.
+    pub fn value_name(&self, value: Value) -> String {
+        match &self.values[value].name {
+            Some(name) => format!("%{name}"),
+            None => value.to_string(),
+        }
+    }
+
+    /// Every operation of a region and of the regions inside it, outer before inner, in order.
+    pub fn walk<'a>(&'a self, region: &'a Region, visit: &mut dyn FnMut(OpId, &'a Op)) {
+        for &id in &region.ops {
+            let op = &self.ops[id];
+            visit(id, op);
+            for inner in &op.regions {
+                self.walk(inner, visit);
+            }
+        }
+    }
+}
