@@ -10,6 +10,10 @@ pub mod f2;
 pub mod space;
 pub mod layout;
 pub mod family;
+pub mod machine;
+pub mod access;
+pub mod step;
 
+pub use machine::Machine;
 pub use layout::{Layout, LayoutError};
 pub use space::{Label, Space, SpaceError};
