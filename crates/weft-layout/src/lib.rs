@@ -1,1 +1,19 @@
 //! weft-layout
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod f2;
+pub mod space;
+pub mod layout;
+pub mod family;
+pub mod machine;
+pub mod access;
+pub mod step;
+
+pub use machine::Machine;
+pub use layout::{Layout, LayoutError};
+pub use space::{Label, Space, SpaceError};

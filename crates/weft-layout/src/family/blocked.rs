@@ -1,0 +1,163 @@
+use alloc::{boxed::Box, vec, vec::Vec};
+
+use super::{Family, FamilyError, Tile, check_order, check_sizes, unit};
+use crate::layout::Layout;
+
+/// A tensor cut into equal boxes: registers of a thread, threads of a warp, warps of a block, each
+/// a box of the one before (the paper's proposition 9.1).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Blocked {
+    /// Elements of a thread along each axis, `dim0` first.
+    pub size_per_thread: Vec<u64>,
+    /// Threads of a warp along each axis.
+    pub threads_per_warp: Vec<u64>,
+    /// Warps of a block along each axis.
+    pub warps_per_cta: Vec<u64>,
+    /// The axes, fastest first.
+    pub order: Vec<usize>,
+    /// For each bit of the block number the part of the tensor it chooses, in units of a block's
+    /// share (`CGALayout`); empty for a single block.
+    pub blocks: Vec<Vec<u64>>,
+}
+
+impl Blocked {
+    /// The blocked layout of a single block.
+    pub fn new(
+        size_per_thread: &[u64],
+        threads_per_warp: &[u64],
+        warps_per_cta: &[u64],
+        order: &[usize],
+    ) -> Blocked {
+        Blocked {
+            size_per_thread: size_per_thread.to_vec(),
+            threads_per_warp: threads_per_warp.to_vec(),
+            warps_per_cta: warps_per_cta.to_vec(),
+            order: order.to_vec(),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// The layout that reads memory well: `elements_per_thread` in each thread, then lanes and
+    /// warps along the axes in `order` as far as the shape reaches, the rest on the slowest axis.
+    ///
+    /// `lanes` and `warps` are numbers of threads and warps.
+    /// This is Triton's builder of `BlockedEncodingAttr` from a shape.
+    pub fn for_memory(
+        shape: &[u64],
+        elements_per_thread: &[u64],
+        order: &[usize],
+        lanes: u64,
+        warps: u64,
+    ) -> Result<Blocked, FamilyError> {
+        check_sizes("shape", shape, shape.len())?;
+        check_sizes("sizePerThread", elements_per_thread, shape.len())?;
+        check_sizes("threads", &[lanes, warps], 2)?;
+        check_order(order, shape.len())?;
+        let (mut threads_per_warp, mut warps_per_cta) =
+            (vec![1; shape.len()], vec![1; shape.len()]);
+        let (mut lanes_left, mut warps_left) = (lanes, warps);
+        if let Some((&slowest, faster)) = order.split_last() {
+            for &dim in faster {
+                let wanted = (shape[dim] / elements_per_thread[dim]).max(1);
+                threads_per_warp[dim] = wanted.min(lanes_left);
+                warps_per_cta[dim] = (wanted / threads_per_warp[dim]).clamp(1, warps_left);
+                lanes_left /= threads_per_warp[dim];
+                warps_left /= warps_per_cta[dim];
+            }
+            threads_per_warp[slowest] = lanes_left;
+            warps_per_cta[slowest] = warps_left;
+        }
+        Ok(Blocked::new(elements_per_thread, &threads_per_warp, &warps_per_cta, order))
+    }
+
+    /// The layout of a tensor of this shape.
+    ///
+    /// A tensor larger than the tile repeats it in further registers, axis by axis in `order`; a
+    /// smaller one makes copies (zero bases).
+    pub fn layout(&self, shape: &[u64]) -> Result<Layout, FamilyError> {
+        self.check(shape)?;
+        let tile = Tile {
+            register: self.walk(&self.size_per_thread, &self.offsets(0), None),
+            lane: self.walk(&self.threads_per_warp, &self.offsets(1), None),
+            warp: self.walk(&self.warps_per_cta, &self.offsets(2), None),
+        };
+        tile.layout(shape, &self.order, &self.blocks, false)
+    }
+
+    fn check(&self, shape: &[u64]) -> Result<(), FamilyError> {
+        let rank = self.order.len();
+        check_order(&self.order, rank)?;
+        check_sizes("sizePerThread", &self.size_per_thread, rank)?;
+        check_sizes("threadsPerWarp", &self.threads_per_warp, rank)?;
+        check_sizes("warpsPerCTA", &self.warps_per_cta, rank)?;
+        check_sizes("shape", shape, rank)
+    }
+
+    /// The extent along each axis of what lies inside level `level`: 0 registers, 1 lanes, 2 warps.
+    fn offsets(&self, level: usize) -> Vec<u64> {
+        let inner = [&self.size_per_thread, &self.threads_per_warp];
+        let product = |dim: usize| {
+            inner.iter().take(level).fold(1_u64, |size, sizes| size.saturating_mul(sizes[dim]))
+        };
+        (0..self.order.len()).map(product).collect()
+    }
+
+    /// Unit bases that count through a box of these sizes in `order`; zero along `hidden`.
+    fn walk(&self, sizes: &[u64], scale: &[u64], hidden: Option<usize>) -> Vec<Vec<u64>> {
+        let rank = self.order.len();
+        let mut bases = Vec::new();
+        for &dim in &self.order {
+            for bit in 0..sizes[dim].trailing_zeros() {
+                let value = scale[dim].saturating_mul(1 << bit);
+                bases.push(unit(rank, dim, if hidden == Some(dim) { 0 } else { value }));
+            }
+        }
+        bases
+    }
+}
+
+/// An operand of a matrix multiplication that is done by scalar multiply-adds: each thread holds
+/// the whole of the summed axis.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DotOperand {
+    /// 0 for the left operand, 1 for the right one.
+    pub operand: u32,
+    /// The layout of the result, which must be blocked.
+    pub parent: Box<Family>,
+    /// How many consecutive elements a matrix instruction takes; 0 where none is used.
+    pub k_width: u32,
+}
+
+impl DotOperand {
+    /// The layout of an operand of this shape.
+    pub fn layout(&self, shape: &[u64]) -> Result<Layout, FamilyError> {
+        let Family::Blocked(parent) = &*self.parent else {
+            return Err(FamilyError::Unsupported { parameter: "parent", value: 0 });
+        };
+        parent.check(shape)?;
+        let rank = shape.len();
+        let summed = match self.operand {
+            0 => rank.checked_sub(1),
+            1 => rank.checked_sub(2),
+            other => {
+                return Err(FamilyError::Unsupported { parameter: "opIdx", value: other.into() });
+            }
+        };
+        let summed = summed.ok_or(FamilyError::Rank { expected: 2, found: rank })?;
+        let mut per_thread = parent.size_per_thread.clone();
+        per_thread[summed] = shape[summed];
+        let inner = Blocked { size_per_thread: per_thread.clone(), ..parent.clone() };
+        let tile = Tile {
+            register: inner.walk(&per_thread, &inner.offsets(0), None),
+            lane: inner.walk(&parent.threads_per_warp, &inner.offsets(1), Some(summed)),
+            warp: inner.walk(&parent.warps_per_cta, &inner.offsets(2), Some(summed)),
+        };
+        let mut blocks = parent.blocks.clone();
+        for basis in &mut blocks {
+            if let Some(part) = basis.get_mut(summed) {
+                *part = 0;
+            }
+        }
+        tile.layout(shape, &parent.order, &blocks, false)
+    }
+}

@@ -1,0 +1,279 @@
+//! Movement as data: a plan is a list of steps over register files.
+//!
+//! A *file* is a register of some width, repeated: each thread has `registers` of them.
+//! Files are in single-assignment form; each step reads files and defines a new one, and only loads
+//! define one file together.
+//! A [`Plan`] takes the files `inputs`, which hold a tensor in one layout (register `r` of lane `l`
+//! of warp `w` holds the element at that place), and leaves the result in `outputs`.
+//!
+//! Semantics, which the witness executes and which translators follow:
+//!
+//! - All lanes of all warps of a block run every step, in order.
+//! - Steps of different warps interleave freely, except across [`Step::Barrier`].
+//! - Scratch memory is undefined at the start; a plan may write it at once, so that whoever used it
+//!   before must have passed a barrier of the same scope.
+//! - A lane that takes no part in a load holds undefined values in what the load defines.
+
+mod price;
+mod text;
+
+use alloc::vec::Vec;
+
+pub use crate::access::Kind;
+use crate::f2::parity;
+pub use price::{Cost, price};
+
+/// A register file of a plan; prints as `f3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct File(pub u16);
+
+impl File {
+    /// The place in [`Plan::files`].
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// What a file is: the same in every thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileType {
+    /// How many registers each thread has.
+    pub registers: u32,
+    /// The bits of each: 8, 16, 32 or 64.
+    pub element_bits: u32,
+}
+
+/// One primitive movement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// Register `i` of `to` is register `source[i]` of `from`. Free: a renaming.
+    Permute {
+        /// The file read.
+        from: File,
+        /// The file defined.
+        to: File,
+        /// For each register of `to` the one of `from`; one may serve several times.
+        source: Vec<u32>,
+    },
+    /// `to` is `even` in threads where the chosen bits have even parity, else `odd`.
+    Select {
+        /// The file taken where the parity is even.
+        even: File,
+        /// The file taken where it is odd.
+        odd: File,
+        /// The file defined.
+        to: File,
+        /// Which threads are odd.
+        odd_where: Parity,
+    },
+    /// Each register of `to` is the same register of `from` in another lane of the same warp.
+    Exchange {
+        /// The file read.
+        from: File,
+        /// The file defined.
+        to: File,
+        /// The lane read, for each lane.
+        source: LaneMap,
+    },
+    /// Registers to scratch memory, or back.
+    Access(Access),
+    /// All threads in scope wait for each other, and their accesses before it come first.
+    Barrier(Scope),
+    /// `to[i]` is component `i` of an operator applied to the tuples `a` and `b`, register by
+    /// register.
+    Combine {
+        /// Which operator; its meaning is the caller's.
+        operator: Operator,
+        /// The left tuple.
+        a: Vec<File>,
+        /// The right tuple.
+        b: Vec<File>,
+        /// The files defined.
+        to: Vec<File>,
+        /// Whether exchanging `a` and `b` would change the result.
+        ordered: bool,
+    },
+}
+
+/// An operator of [`Step::Combine`], by number: associative, otherwise opaque.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Operator(pub u16);
+
+/// Threads by the parity of some of their bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Parity {
+    /// The lane bits that count.
+    pub lane: u64,
+    /// The warp bits that count.
+    pub warp: u64,
+}
+
+impl Parity {
+    /// Whether a thread is odd.
+    pub fn is_odd(self, lane: u64, warp: u64) -> bool {
+        parity(lane & self.lane) != parity(warp & self.warp)
+    }
+}
+
+/// A lane as an affine function of lane and warp.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LaneMap {
+    /// What each lane bit contributes.
+    pub lane: Vec<u64>,
+    /// What each warp bit contributes.
+    pub warp: Vec<u64>,
+    /// What every lane adds.
+    pub xor: u64,
+}
+
+impl LaneMap {
+    /// The lane that differs by `mask`: a butterfly.
+    pub fn butterfly(lane_bits: u32, mask: u64) -> LaneMap {
+        LaneMap { lane: (0..lane_bits).map(|bit| 1 << bit).collect(), warp: Vec::new(), xor: mask }
+    }
+
+    /// The image of a thread.
+    pub fn apply(&self, lane: u64, warp: u64) -> u64 {
+        self.xor ^ combine(&self.lane, lane) ^ combine(&self.warp, warp)
+    }
+
+    /// Whether every lane goes to itself exclusive-or a constant.
+    pub fn is_butterfly(&self) -> bool {
+        self.warp.iter().all(|&column| column == 0)
+            && self.lane.iter().enumerate().all(|(bit, &column)| column == 1 << bit)
+    }
+}
+
+/// The exclusive-or of the columns that `place` selects.
+pub(crate) fn combine(columns: &[u64], place: u64) -> u64 {
+    let selected = columns.iter().enumerate().filter(|(bit, _)| place >> bit & 1 == 1);
+    selected.fold(0, |sum, (_, column)| sum ^ column)
+}
+
+/// Vector loads or stores of scratch memory, all with one address map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Whether memory is read or written.
+    pub kind: Kind,
+    /// The file whose registers are written to memory, or defined from it.
+    pub file: File,
+    /// One vector instruction each.
+    pub groups: Vec<Group>,
+    /// What each lane bit contributes to the byte address.
+    pub lane: Vec<u64>,
+    /// What each warp bit contributes to the byte address.
+    pub warp: Vec<u64>,
+    /// Which threads take part.
+    pub acting: Acting,
+}
+
+/// One vector instruction of an [`Access`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Group {
+    /// The registers, in the order of their addresses; a power of two of them.
+    pub registers: Vec<u32>,
+    /// What the group contributes to the byte address, by exclusive-or.
+    pub address: u64,
+}
+
+/// Threads that take part: those with none of these bits set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Acting {
+    /// Lanes with one of these bits are idle.
+    pub idle_lanes: u64,
+    /// Warps with one of these bits are idle.
+    pub idle_warps: u64,
+}
+
+impl Acting {
+    /// Every thread.
+    pub const ALL: Acting = Acting { idle_lanes: 0, idle_warps: 0 };
+
+    /// Whether a thread takes part.
+    pub fn takes_part(self, lane: u64, warp: u64) -> bool {
+        lane & self.idle_lanes == 0 && warp & self.idle_warps == 0
+    }
+}
+
+/// Who waits at a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Scope {
+    /// The lanes of one warp.
+    Warp,
+    /// All warps of a block.
+    Block,
+}
+
+/// Which way of moving a plan takes, for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Strategy {
+    /// Nothing moves.
+    Nothing,
+    /// Registers are renamed (or selected) within each thread.
+    Registers,
+    /// Lanes of a warp exchange registers.
+    Shuffles,
+    /// Through shared memory.
+    SharedMemory,
+    /// Operands are combined.
+    Reduction,
+}
+
+/// A list of steps with its price.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The files that hold the source, one for each operand.
+    pub inputs: Vec<File>,
+    /// The files that hold the result.
+    pub outputs: Vec<File>,
+    /// The type of every file.
+    pub files: Vec<FileType>,
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// The logarithm of the lanes of a warp.
+    pub lane_bits: u32,
+    /// The logarithm of the warps of a block.
+    pub warp_bits: u32,
+    /// The bytes of shared memory used; aligned to the widest access.
+    pub scratch_bytes: u64,
+    /// The price of the steps.
+    pub cost: Cost,
+    /// The price that the same movement would have if no access had a bank conflict.
+    pub bound: Cost,
+    /// How the plan moves data.
+    pub strategy: Strategy,
+}
+
+impl Plan {
+    /// A plan without steps whose inputs are files of these types.
+    pub fn new(inputs: &[FileType], lane_bits: u32, warp_bits: u32) -> Plan {
+        let files: Vec<File> = (0..inputs.len()).map(|index| File(index as u16)).collect();
+        Plan {
+            inputs: files.clone(),
+            outputs: files,
+            files: inputs.to_vec(),
+            steps: Vec::new(),
+            lane_bits,
+            warp_bits,
+            scratch_bytes: 0,
+            cost: Cost::default(),
+            bound: Cost::default(),
+            strategy: Strategy::Nothing,
+        }
+    }
+
+    /// The type of a file; one without registers when there is no such file.
+    pub fn file(&self, file: File) -> FileType {
+        self.files.get(file.index()).copied().unwrap_or(FileType { registers: 0, element_bits: 8 })
+    }
+
+    /// A new file of this type.
+    pub fn add_file(&mut self, registers: u32, element_bits: u32) -> File {
+        let file = File(self.files.len() as u16);
+        self.files.push(FileType { registers, element_bits });
+        file
+    }
+}

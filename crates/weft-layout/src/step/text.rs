@@ -1,0 +1,137 @@
+//! Plans as text: one step a line.
+
+use core::fmt;
+
+use super::{Access, Cost, File, Kind, LaneMap, Parity, Plan, Scope, Step, Strategy};
+
+impl fmt::Display for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "f{}", self.0)
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Scope::Warp => "warp",
+            Scope::Block => "block",
+        })
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Strategy::Nothing => "nothing",
+            Strategy::Registers => "registers",
+            Strategy::Shuffles => "shuffles",
+            Strategy::SharedMemory => "shared memory",
+            Strategy::Reduction => "reduction",
+        })
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Cost { wavefronts, ideal_wavefronts, shuffles, alu, barriers, instructions, total } =
+            self;
+        write!(
+            f,
+            "{}.{:02} cycles ({wavefronts} wavefronts of at least {ideal_wavefronts}, {shuffles} \
+             shuffles, {alu} arithmetic, {barriers} barriers; {instructions} instructions)",
+            total / 100,
+            total % 100
+        )
+    }
+}
+
+/// The types of the inputs, one line a step, the outputs and the price.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for &file in &self.inputs {
+            write_definition(f, self, file)?;
+            writeln!(f, " = input")?;
+        }
+        for step in &self.steps {
+            write_step(f, self, step)?;
+            writeln!(f)?;
+        }
+        write!(f, "output")?;
+        write_files(f, &self.outputs)?;
+        writeln!(f)?;
+        write!(f, "# {}: {}", self.strategy, self.cost)?;
+        if self.scratch_bytes > 0 {
+            write!(f, ", {} bytes of scratch", self.scratch_bytes)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_definition(f: &mut fmt::Formatter<'_>, plan: &Plan, file: File) -> fmt::Result {
+    let ty = plan.file(file);
+    write!(f, "{file}: {} x {} bits", ty.registers, ty.element_bits)
+}
+
+fn write_files(f: &mut fmt::Formatter<'_>, files: &[File]) -> fmt::Result {
+    for file in files {
+        write!(f, " {file}")?;
+    }
+    Ok(())
+}
+
+fn write_step(f: &mut fmt::Formatter<'_>, plan: &Plan, step: &Step) -> fmt::Result {
+    match step {
+        Step::Permute { from, to, source } => {
+            write_definition(f, plan, *to)?;
+            write!(f, " = permute {from} {source:?}")
+        }
+        Step::Select { even, odd, to, odd_where: Parity { lane, warp } } => {
+            write_definition(f, plan, *to)?;
+            write!(f, " = select {even} {odd} by lane {lane:#x} warp {warp:#x}")
+        }
+        Step::Exchange { from, to, source } => {
+            write_definition(f, plan, *to)?;
+            write!(f, " = exchange {from} ")?;
+            write_lane_map(f, source)
+        }
+        Step::Access(access) => write_access(f, plan, access),
+        Step::Barrier(scope) => write!(f, "barrier {scope}"),
+        Step::Combine { operator, a, b, to, ordered } => {
+            for (index, &file) in to.iter().enumerate() {
+                f.write_str(if index == 0 { "" } else { ", " })?;
+                write_definition(f, plan, file)?;
+            }
+            write!(f, " = combine {} (", operator.0)?;
+            write_files(f, a)?;
+            f.write_str(" ) (")?;
+            write_files(f, b)?;
+            f.write_str(if *ordered { " ) ordered" } else { " )" })
+        }
+    }
+}
+
+fn write_lane_map(f: &mut fmt::Formatter<'_>, map: &LaneMap) -> fmt::Result {
+    if map.is_butterfly() {
+        return write!(f, "lane ^ {:#x}", map.xor);
+    }
+    write!(f, "lane {:?} warp {:?} ^ {:#x}", map.lane, map.warp, map.xor)
+}
+
+fn write_access(f: &mut fmt::Formatter<'_>, plan: &Plan, access: &Access) -> fmt::Result {
+    let Access { kind, file, groups, lane, warp, acting } = access;
+    match kind {
+        Kind::Load => {
+            write_definition(f, plan, *file)?;
+            f.write_str(" = load")?;
+        }
+        Kind::Store => write!(f, "store {file}")?,
+    }
+    write!(f, " at lane {lane:?} warp {warp:?}")?;
+    if acting.idle_lanes != 0 || acting.idle_warps != 0 {
+        write!(f, " idle lane {:#x} warp {:#x}", acting.idle_lanes, acting.idle_warps)?;
+    }
+    for group in groups {
+        write!(f, " {:?}@{}", group.registers, group.address)?;
+    }
+    Ok(())
+}
