@@ -1,5 +1,6 @@
 //! weft
 pub mod atomic;
+pub mod axis;
 pub mod cache;
 pub mod diagnostic;
 pub mod dtype;

@@ -1,0 +1,519 @@
+//! What is known of an integer or pointer tensor along each of its axes.
+//!
+//! Three facts a dimension, all powers of two, decide how wide a memory access may be:
+//!
+//! * *contiguity* `c`: each aligned run of `c` elements counts up by one (a pointer by one element);
+//! * *divisibility* `d`: the first element of each such run is a multiple of `d` (bytes, for a
+//!   pointer); with contiguity 1 that is every element;
+//! * *constancy* `k`: each aligned run of `k` elements is equal.
+//!
+//! For `base + arange(0, 64)` with `base` a multiple of 16 that is contiguity 64, divisibility 16,
+//! constancy 1. Facts flow forward through the program; around a loop they are weakened until they
+//! hold for every round. Scalars have one dimension of extent 1.
+//!
+//! Integers wrap at their width; no fact here is lost by that, because a run is aligned and its
+//! length divides the first element.
+
+use crate::dtype::DType;
+use crate::id::IdMap;
+use crate::scalar::{self, Binary, Cast, Compare};
+use crate::tile::{Kernel, Op, OpKind, Region, Type, Value};
+use smallvec::{SmallVec, smallvec};
+
+/// The largest divisibility that is kept: what zero has.
+const MOST: u64 = 1 << 62;
+
+/// The facts of one dimension.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dim {
+    /// Aligned runs of so many elements count up by one.
+    pub contiguity: u64,
+    /// The first element of each run is a multiple of this.
+    pub divisibility: u64,
+    /// Aligned runs of so many elements are equal.
+    pub constancy: u64,
+}
+
+impl Dim {
+    const UNKNOWN: Dim = Dim { contiguity: 1, divisibility: 1, constancy: 1 };
+
+    /// What the elements at multiples of `run` are multiples of, when counting up adds `unit`.
+    fn divisibility_at(self, run: u64, unit: u64) -> u64 {
+        if run >= self.contiguity {
+            self.divisibility
+        } else {
+            self.divisibility.min(run.saturating_mul(unit).min(MOST))
+        }
+    }
+}
+
+/// What is known of one value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Facts {
+    /// Per dimension, outermost first.
+    pub dims: SmallVec<[Dim; 2]>,
+    /// The value of every element, if it is one known integer.
+    pub constant: Option<u64>,
+    /// What counting up by one adds: the pointee's size in bytes for a pointer, else 1.
+    unit: u64,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self { dims: smallvec![Dim::UNKNOWN], constant: None, unit: 1 }
+    }
+}
+
+impl Facts {
+    fn unknown(ty: &Type) -> Self {
+        Self {
+            dims: smallvec![Dim::UNKNOWN; ty.shape.len().max(1)],
+            constant: None,
+            unit: ty.element.pointee().map_or(1, |pointee| u64::from(pointee.bytes())),
+        }
+    }
+
+    /// A value all of whose elements are equal and multiples of `divisibility`.
+    fn uniform(ty: &Type, divisibility: u64, constant: Option<u64>) -> Self {
+        let mut facts = Self::unknown(ty);
+        facts.constant = constant;
+        for (index, dim) in facts.dims.iter_mut().enumerate() {
+            dim.divisibility = divisibility;
+            dim.constancy = ty.shape.get(index).copied().unwrap_or(1);
+        }
+        facts
+    }
+
+    /// What every element is a multiple of.
+    fn divisibility_everywhere(&self) -> u64 {
+        self.dims.iter().map(|dim| dim.divisibility_at(1, self.unit)).max().unwrap_or(1)
+    }
+
+    /// What holds of both.
+    fn meet(&self, other: &Facts) -> Facts {
+        let dims = self.dims.iter().zip(&other.dims);
+        Facts {
+            dims: dims
+                .map(|(x, y)| {
+                    let contiguity = x.contiguity.min(y.contiguity);
+                    Dim {
+                        contiguity,
+                        divisibility: x
+                            .divisibility_at(contiguity, self.unit)
+                            .min(y.divisibility_at(contiguity, other.unit)),
+                        constancy: x.constancy.min(y.constancy),
+                    }
+                })
+                .collect(),
+            constant: if self.constant == other.constant { self.constant } else { None },
+            unit: self.unit,
+        }
+    }
+}
+
+/// The facts of every value of a kernel.
+#[derive(Clone, Debug)]
+pub struct AxisFacts {
+    facts: IdMap<Value, Facts>,
+}
+
+impl AxisFacts {
+    /// Finds the facts of every value.
+    pub fn of(kernel: &Kernel) -> Self {
+        let mut analysis = Self { facts: IdMap::default() };
+        for (param, value) in kernel.arguments() {
+            let divisibility = lowest_bit(param.divisibility);
+            let facts = Facts::uniform(kernel.ty(value), divisibility, None);
+            analysis.facts.set(value, facts);
+        }
+        analysis.region(kernel, &kernel.body);
+        analysis
+    }
+
+    /// The facts of one value.
+    pub fn get(&self, value: Value) -> &Facts {
+        &self.facts[value]
+    }
+
+    /// How many consecutive elements along `axis` one access may move: the pointers count up, the
+    /// first address is aligned to the whole access, the mask is the same for all, and no access is
+    /// wider than `most_bytes`.
+    pub fn vector_elements(
+        &self,
+        pointer: Value,
+        mask: Option<Value>,
+        axis: usize,
+        element: DType,
+        most_bytes: u64,
+    ) -> u64 {
+        let bytes = u64::from(element.bytes());
+        let pointers = &self.facts[pointer];
+        let Some(dim) = pointers.dims.get(axis) else { return 1 };
+        let mask = mask
+            .map_or(MOST, |mask| self.facts[mask].dims.get(axis).map_or(1, |dim| dim.constancy));
+        let most = (most_bytes / bytes).max(1);
+        dim.contiguity.min(mask).min(most).min((dim.divisibility / bytes).max(1))
+    }
+
+    fn region(&mut self, kernel: &Kernel, region: &Region) {
+        for &id in &region.ops {
+            let op = &kernel.ops[id];
+            match op.kind {
+                OpKind::For | OpKind::While | OpKind::If => self.control(kernel, op),
+                OpKind::Reduce { .. } => {
+                    for &result in &op.results {
+                        self.facts.set(result, Facts::unknown(kernel.ty(result)));
+                    }
+                }
+                _ => {
+                    for &result in &op.results {
+                        let facts = self.pure(kernel, op, kernel.ty(result));
+                        self.facts.set(result, facts);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The operands of a region's last operation.
+    fn handed_over<'a>(kernel: &'a Kernel, region: &Region) -> &'a [Value] {
+        region.ops.last().map_or(&[], |&last| &kernel.ops[last].operands)
+    }
+
+    fn control(&mut self, kernel: &Kernel, op: &Op) {
+        match op.kind {
+            OpKind::For => {
+                let body = &op.regions[0];
+                let (bounds, inits) = op.operands.split_at(3);
+                let counter = self.facts[bounds[0]]
+                    .divisibility_everywhere()
+                    .min(self.facts[bounds[2]].divisibility_everywhere());
+                let counter = Facts::uniform(kernel.ty(body.params[0]), counter, None);
+                self.facts.set(body.params[0], counter);
+                self.fixpoint(kernel, inits, &body.params[1..], |this| {
+                    this.region(kernel, body);
+                    Self::handed_over(kernel, body).to_vec()
+                });
+                for (&param, &result) in body.params[1..].iter().zip(&op.results) {
+                    let facts = self.facts[param].clone();
+                    self.facts.set(result, facts);
+                }
+            }
+            OpKind::While => {
+                let (before, after) = (&op.regions[0], &op.regions[1]);
+                self.fixpoint(kernel, &op.operands, &before.params, |this| {
+                    this.region(kernel, before);
+                    let passed = Self::handed_over(kernel, before).get(1..).unwrap_or(&[]);
+                    for (&from, &to) in passed.iter().zip(&after.params) {
+                        let facts = this.facts[from].clone();
+                        this.facts.set(to, facts);
+                    }
+                    this.region(kernel, after);
+                    Self::handed_over(kernel, after).to_vec()
+                });
+                let passed = Self::handed_over(kernel, before).get(1..).unwrap_or(&[]);
+                for (&from, &result) in passed.iter().zip(&op.results) {
+                    let facts = self.facts[from].clone();
+                    self.facts.set(result, facts);
+                }
+            }
+            _ => {
+                for region in &op.regions {
+                    self.region(kernel, region);
+                }
+                for (index, &result) in op.results.iter().enumerate() {
+                    let mut arms = op
+                        .regions
+                        .iter()
+                        .filter_map(|region| Self::handed_over(kernel, region).get(index))
+                        .map(|&value| &self.facts[value]);
+                    let first = arms.next().cloned();
+                    let facts = first.map(|first| arms.fold(first, |meet, arm| meet.meet(arm)));
+                    let facts = facts.unwrap_or_else(|| Facts::unknown(kernel.ty(result)));
+                    self.facts.set(result, facts);
+                }
+            }
+        }
+    }
+
+    /// Starts the carried values at their initial facts and weakens them until a round of the body
+    /// hands back nothing weaker. Each round weakens some fact, of which there are finitely many.
+    fn fixpoint(
+        &mut self,
+        _kernel: &Kernel,
+        inits: &[Value],
+        carried: &[Value],
+        body: impl Fn(&mut Self) -> Vec<Value>,
+    ) {
+        for (&init, &param) in inits.iter().zip(carried) {
+            let facts = self.facts[init].clone();
+            self.facts.set(param, facts);
+        }
+        loop {
+            let next = body(self);
+            let mut changed = false;
+            for (&param, &next) in carried.iter().zip(&next) {
+                let weaker = self.facts[param].meet(&self.facts[next]);
+                if weaker != self.facts[param] {
+                    changed = true;
+                    self.facts.set(param, weaker);
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn pure(&self, kernel: &Kernel, op: &Op, ty: &Type) -> Facts {
+        let facts = |index: usize| op.operands.get(index).map(|&value| &self.facts[value]);
+        let unary = || facts(0).cloned().unwrap_or_else(|| Facts::unknown(ty));
+        match &op.kind {
+            OpKind::Constant(bits) if ty.dtype().is_int() => {
+                Facts::uniform(ty, lowest_bit(*bits), Some(*bits))
+            }
+            OpKind::Constant(_) => Facts::uniform(ty, 1, None),
+            OpKind::MakeRange { start, end } => {
+                let length = end.wrapping_sub(*start).max(1) as u64;
+                let dim = Dim {
+                    contiguity: length,
+                    divisibility: lowest_bit(*start as u32 as u64),
+                    constancy: 1,
+                };
+                Facts { dims: smallvec![dim], constant: None, unit: 1 }
+            }
+            OpKind::Splat => {
+                let scalar = unary();
+                Facts::uniform(ty, scalar.divisibility_everywhere(), scalar.constant)
+            }
+            OpKind::Unsplat => {
+                Facts::uniform(ty, unary().divisibility_everywhere(), unary().constant)
+            }
+            OpKind::ExpandDims { axis } => {
+                let mut facts = unary();
+                let all = facts.divisibility_everywhere();
+                let dim = Dim { contiguity: 1, divisibility: all, constancy: 1 };
+                facts.dims.insert(usize::from(*axis).min(facts.dims.len()), dim);
+                facts
+            }
+            OpKind::Broadcast => {
+                let mut facts = unary();
+                let from = op.operands.first().map(|&value| kernel.ty(value).shape.clone());
+                for (index, dim) in facts.dims.iter_mut().enumerate() {
+                    let extent = ty.shape.get(index).copied().unwrap_or(1);
+                    if from.as_ref().and_then(|from| from.get(index)) == Some(&1) {
+                        dim.constancy = extent;
+                    }
+                }
+                facts
+            }
+            OpKind::Trans { order } => {
+                let operand = unary();
+                let dims = order.iter().map(|&axis| operand.dims[usize::from(axis)]).collect();
+                Facts { dims, ..operand }
+            }
+            OpKind::Cast(Cast::ExtS | Cast::ExtU | Cast::Trunc) => {
+                Facts { constant: None, ..unary() }
+            }
+            OpKind::Cast(Cast::Bits) => {
+                // Under another pointee the same bytes are other counts of elements.
+                let bits = unary();
+                let new = Facts::unknown(ty);
+                if bits.unit == new.unit { bits } else { new }
+            }
+            OpKind::AddPtr => match (facts(0), facts(1)) {
+                (Some(pointers), Some(offsets)) => add(pointers, offsets, pointers.unit),
+                _ => Facts::unknown(ty),
+            },
+            OpKind::Binary(binary) => match (facts(0), facts(1)) {
+                (Some(x), Some(y)) => self.binary(*binary, x, y, ty),
+                _ => Facts::unknown(ty),
+            },
+            OpKind::Compare(compare) => match (facts(0), facts(1)) {
+                (Some(x), Some(y)) => comparison(*compare, x, y, ty),
+                _ => Facts::unknown(ty),
+            },
+            OpKind::Select => match (facts(0), facts(1), facts(2)) {
+                (Some(condition), Some(x), Some(y)) => select(condition, x, y),
+                _ => Facts::unknown(ty),
+            },
+            _ => self.elementwise_constancy(op, ty),
+        }
+    }
+
+    /// Of an element-wise operation nothing is known but that equal operands give equal results.
+    fn elementwise_constancy(&self, op: &Op, ty: &Type) -> Facts {
+        let mut facts = Facts::unknown(ty);
+        if !matches!(op.kind, OpKind::Unary(_) | OpKind::Cast(_) | OpKind::Fma) {
+            return facts;
+        }
+        for (index, dim) in facts.dims.iter_mut().enumerate() {
+            let operands =
+                op.operands.iter().filter_map(|&value| self.facts[value].dims.get(index));
+            dim.constancy = operands.map(|dim| dim.constancy).min().unwrap_or(1);
+        }
+        facts
+    }
+
+    fn binary(&self, op: Binary, x: &Facts, y: &Facts, ty: &Type) -> Facts {
+        if let (Some(a), Some(b), Some(apply)) =
+            (x.constant, y.constant, scalar::binary(op, ty.dtype()))
+        {
+            let bits = apply(a, b);
+            return Facts::uniform(ty, lowest_bit(bits), Some(bits));
+        }
+        match op {
+            Binary::Add if ty.dtype().is_int() => add(x, y, 1),
+            Binary::Sub if ty.dtype().is_int() => subtract(x, y),
+            Binary::Mul if ty.dtype().is_int() => multiply(x, y),
+            Binary::Shl => match y.constant {
+                Some(count) if count < 62 => {
+                    let factor = Facts::uniform(ty, 1 << count, Some(1 << count));
+                    multiply(x, &factor)
+                }
+                _ => pointwise(x, y, |_, _| 1),
+            },
+            Binary::DivU => divide(x, y),
+            Binary::RemU => remainder(x, y),
+            Binary::MinS
+            | Binary::MaxS
+            | Binary::MinU
+            | Binary::MaxU
+            | Binary::Or
+            | Binary::Xor => pointwise(x, y, u64::min),
+            Binary::And => pointwise(x, y, u64::max),
+            _ => pointwise(x, y, |_, _| 1),
+        }
+    }
+}
+
+/// The largest power of two that divides `bits`.
+fn lowest_bit(bits: u64) -> u64 {
+    if bits == 0 { MOST } else { (1 << bits.trailing_zeros()).min(MOST) }
+}
+
+fn zip(x: &Facts, y: &Facts, dim: impl Fn(Dim, Dim) -> Dim) -> Facts {
+    let dims = x.dims.iter().zip(&y.dims).map(|(&x, &y)| dim(x, y)).collect();
+    Facts { dims, constant: None, unit: x.unit }
+}
+
+/// `x + y * unit`, where `unit` is the size of what `x` points to.
+fn add(x: &Facts, y: &Facts, unit: u64) -> Facts {
+    zip(x, y, |x, y| {
+        let contiguity = x.contiguity.min(y.constancy).max(x.constancy.min(y.contiguity));
+        let offsets = y.divisibility_at(contiguity, 1).saturating_mul(unit).min(MOST);
+        Dim {
+            contiguity,
+            divisibility: x.divisibility_at(contiguity, unit).min(offsets),
+            constancy: x.constancy.min(y.constancy),
+        }
+    })
+}
+
+fn subtract(x: &Facts, y: &Facts) -> Facts {
+    zip(x, y, |x, y| {
+        let contiguity = x.contiguity.min(y.constancy);
+        Dim {
+            contiguity,
+            divisibility: x.divisibility_at(contiguity, 1).min(y.divisibility_at(contiguity, 1)),
+            constancy: x.constancy.min(y.constancy),
+        }
+    })
+}
+
+fn multiply(x: &Facts, y: &Facts) -> Facts {
+    match (x.constant, y.constant) {
+        (Some(1), _) => return y.clone(),
+        (_, Some(1)) => return x.clone(),
+        _ => {}
+    }
+    zip(x, y, |x, y| {
+        let product = x.divisibility_at(1, 1).saturating_mul(y.divisibility_at(1, 1));
+        Dim {
+            contiguity: 1,
+            divisibility: product.min(MOST),
+            constancy: x.constancy.min(y.constancy),
+        }
+    })
+}
+
+/// The quotient of a run that counts up by a constant power of two is constant over that many
+/// elements.
+fn divide(x: &Facts, y: &Facts) -> Facts {
+    let divisor = y.constant.filter(|divisor| divisor.is_power_of_two());
+    zip(x, y, |x, y| {
+        let constancy = divisor.map_or(1, |divisor| x.contiguity.min(x.divisibility).min(divisor));
+        Dim { constancy: constancy.max(x.constancy.min(y.constancy)), ..Dim::UNKNOWN }
+    })
+}
+
+/// The remainder of a run that counts up by a constant power of two counts up over that many
+/// elements.
+fn remainder(x: &Facts, y: &Facts) -> Facts {
+    let divisor = y.constant.filter(|divisor| divisor.is_power_of_two());
+    zip(x, y, |x, y| {
+        let contiguity = divisor.map_or(1, |divisor| x.contiguity.min(divisor));
+        Dim {
+            contiguity,
+            divisibility: divisor
+                .map_or(1, |divisor| x.divisibility_at(contiguity, 1).min(divisor)),
+            constancy: x.constancy.min(y.constancy),
+        }
+    })
+}
+
+/// An operation of which only constancy and the divisibility of all elements are known.
+fn pointwise(x: &Facts, y: &Facts, divisibility: impl Fn(u64, u64) -> u64) -> Facts {
+    zip(x, y, |x, y| Dim {
+        contiguity: 1,
+        divisibility: divisibility(x.divisibility_at(1, 1), y.divisibility_at(1, 1)),
+        constancy: x.constancy.min(y.constancy),
+    })
+}
+
+/// Where `x` counts up over a run and `y` is constant over it, and both are multiples of the run's
+/// length, the whole run lies on one side of `y`: `x < y` and `x >= y` are constant over it, and with
+/// the sides exchanged `>` and `<=`.
+fn comparison(op: Compare, x: &Facts, y: &Facts, ty: &Type) -> Facts {
+    let (counting, fixed) = match op {
+        Compare::Slt | Compare::Sge | Compare::Ult | Compare::Uge => (x, y),
+        Compare::Sgt | Compare::Sle | Compare::Ugt | Compare::Ule => (y, x),
+        _ => {
+            let mut facts = pointwise(x, y, |_, _| 1);
+            facts.unit = 1;
+            return facts;
+        }
+    };
+    let mut facts = Facts::unknown(ty);
+    for (index, dim) in facts.dims.iter_mut().enumerate() {
+        let (Some(counting), Some(fixed)) = (counting.dims.get(index), fixed.dims.get(index))
+        else {
+            continue;
+        };
+        let run = counting
+            .contiguity
+            .min(fixed.constancy)
+            .min(counting.divisibility)
+            .min(fixed.divisibility_at(1, 1));
+        dim.constancy = run.max(counting.constancy.min(fixed.constancy));
+    }
+    facts
+}
+
+fn select(condition: &Facts, x: &Facts, y: &Facts) -> Facts {
+    let mut facts = x.meet(y);
+    // A scalar condition is the same everywhere.
+    if condition.dims.len() != facts.dims.len() {
+        return facts;
+    }
+    let unit = facts.unit;
+    for (dim, condition) in facts.dims.iter_mut().zip(&condition.dims) {
+        let contiguity = dim.contiguity.min(condition.constancy);
+        *dim = Dim {
+            contiguity,
+            divisibility: dim.divisibility_at(contiguity, unit),
+            constancy: dim.constancy.min(condition.constancy),
+        };
+    }
+    facts
+}

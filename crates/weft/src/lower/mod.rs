@@ -1,0 +1,306 @@
+//! A tile program and its homes to a lane program.
+//!
+//! A tensor in a layout becomes one lane value for each register. Values with a home are computed
+//! where they stand; free values and shape operations where somebody asks for them
+//! ([`values`]). Whoever needs a value in another layout than its home gets a planned movement
+//! ([`movement`]), once per scope. Memory operations are in [`memory`], reductions and matrix products
+//! in [`fold`].
+//!
+//! What a scalar is differs from a tensor in one way only: every thread holds it.
+
+mod fold;
+mod memory;
+mod movement;
+mod values;
+
+use crate::assign::{AssignError, Assignment, Block, LayoutId, definitions};
+use crate::axis::AxisFacts;
+use crate::dtype::DType;
+use crate::id::IdMap;
+use crate::lane::{self, Builder, Op as LaneOp, Region as LaneRegion};
+use crate::location::Locations;
+use crate::scalar::{Binary, Compare};
+use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+use weft_layout::step::Plan;
+
+/// A movement that was written into the program, for reports.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Movement {
+    /// The operation that asked for it.
+    pub op: OpId,
+    /// The value that moved.
+    pub value: Value,
+    /// From which layout.
+    pub from: LayoutId,
+    /// To which; for a reduction the layout of its result.
+    pub to: LayoutId,
+    /// How.
+    pub plan: Plan,
+}
+
+/// A lowered program, with what a report says of it.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The program.
+    pub program: lane::Program,
+    /// The movements in it, in order.
+    pub movements: Vec<Movement>,
+}
+
+/// Lowers a verified kernel.
+pub fn run(
+    kernel: &Kernel,
+    locations: &Locations,
+    facts: &AxisFacts,
+    assignment: &mut Assignment,
+    block: Block<'_>,
+) -> Result<Lowered, AssignError> {
+    let mut build = Builder::new(&kernel.name, block.warps, block.machine.lanes_log2);
+    build.set_locations(locations.clone());
+    let mut lowerer = Lowerer {
+        kernel,
+        facts,
+        assignment,
+        block,
+        build,
+        definitions: definitions(kernel),
+        scopes: vec![Scope::default()],
+        movements: Vec::new(),
+        current: None,
+    };
+    lowerer.params();
+    lowerer.region(&kernel.body)?;
+    Ok(Lowered { program: lowerer.build.finish(), movements: lowerer.movements })
+}
+
+/// What is known inside one open region.
+#[derive(Default)]
+struct Scope {
+    scalars: FxHashMap<Value, lane::Value>,
+    tensors: FxHashMap<(Value, LayoutId), Rc<[lane::Value]>>,
+}
+
+struct Lowerer<'a> {
+    kernel: &'a Kernel,
+    facts: &'a AxisFacts,
+    assignment: &'a mut Assignment,
+    block: Block<'a>,
+    build: Builder,
+    definitions: IdMap<Value, Option<OpId>>,
+    scopes: Vec<Scope>,
+    movements: Vec<Movement>,
+    /// The operation being lowered.
+    current: Option<OpId>,
+}
+
+impl Lowerer<'_> {
+    fn params(&mut self) {
+        for (param, value) in self.kernel.arguments() {
+            let element = self.kernel.ty(value).element;
+            let lowered = self.build.param(lane::Param {
+                name: param.name.clone(),
+                dtype: element.dtype(),
+                pointee: element.pointee(),
+                divisibility: param.divisibility,
+            });
+            self.bind_scalar(value, lowered);
+        }
+    }
+
+    fn bind_scalar(&mut self, value: Value, lowered: lane::Value) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.scalars.insert(value, lowered);
+        }
+    }
+
+    fn bind_tensor(&mut self, value: Value, layout: LayoutId, registers: Rc<[lane::Value]>) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.tensors.insert((value, layout), registers);
+        }
+    }
+
+    fn scalar(&mut self, value: Value) -> lane::Value {
+        let known = self.scopes.iter().rev().find_map(|scope| scope.scalars.get(&value).copied());
+        debug_assert!(known.is_some(), "{value} is used before it is lowered");
+        match known {
+            Some(lowered) => lowered,
+            // Not reached for a verified kernel; zero keeps the program well-formed.
+            None => self.build.constant(self.kernel.ty(value).dtype(), 0),
+        }
+    }
+
+    fn region(&mut self, region: &Region) -> Result<(), AssignError> {
+        for &id in &region.ops {
+            self.current = Some(id);
+            let op = &self.kernel.ops[id];
+            self.build.set_loc(op.loc);
+            self.op(id, op)?;
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
+        match &op.kind {
+            OpKind::For => self.for_loop(op),
+            OpKind::While => self.while_loop(op),
+            OpKind::If => self.if_else(op),
+            OpKind::Load(options) => self.load(id, op, *options),
+            OpKind::Store(cache) => self.store(id, op, *cache),
+            OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => self.atomic(id, op),
+            OpKind::Reduce { axis } => self.reduce(id, op, usize::from(*axis)),
+            OpKind::Dot => self.dot(op),
+            OpKind::Yield | OpKind::Condition | OpKind::Return => Ok(()),
+            _ => self.pure(op),
+        }
+    }
+
+    fn pure(&mut self, op: &Op) -> Result<(), AssignError> {
+        let [result] = op.results[..] else { return Ok(()) };
+        if self.kernel.ty(result).is_tensor() {
+            // Free values and shape operations wait until somebody asks.
+            if let Some(home) = self.assignment.home(result) {
+                let registers = self.compute(op, result, home)?;
+                self.bind_tensor(result, home, registers);
+            }
+            return Ok(());
+        }
+        let lowered = match &op.kind {
+            OpKind::Unsplat => {
+                let operand = op.operands[0];
+                let home = self.anywhere(operand)?;
+                self.get(operand, home)?[0]
+            }
+            _ => {
+                let operands: Vec<lane::Value> =
+                    op.operands.iter().map(|&value| self.scalar(value)).collect();
+                self.element(op, result, &operands)
+            }
+        };
+        self.bind_scalar(result, lowered);
+        Ok(())
+    }
+
+    /// How many lane values a tile value takes where it is carried around.
+    fn registers_of(&self, value: Value) -> usize {
+        match self.assignment.home(value) {
+            Some(home) => values::register_count(self.assignment.layouts.get(home)),
+            None => 1,
+        }
+    }
+
+    /// The lane types of values that a region carries.
+    fn carried_dtypes(&self, values: &[Value]) -> Vec<DType> {
+        values
+            .iter()
+            .flat_map(|&value| {
+                vec![self.kernel.ty(value).dtype(); self.registers_of(value)]
+            })
+            .collect()
+    }
+
+    /// The lane values of `values`, each in the home of its counterpart in `homes`.
+    fn carried(&mut self, values: &[Value], homes: &[Value]) -> Result<Vec<lane::Value>, AssignError> {
+        let mut carried = Vec::new();
+        for (&value, &place) in values.iter().zip(homes) {
+            match self.assignment.home(place) {
+                Some(home) => carried.extend_from_slice(&self.get(value, home)?),
+                None => carried.push(self.scalar(value)),
+            }
+        }
+        Ok(carried)
+    }
+
+    /// Binds values to the lane values that stand for them.
+    fn bind_carried(&mut self, values: &[Value], lowered: &[lane::Value]) {
+        let mut rest = lowered;
+        for &value in values {
+            let (own, others) = rest.split_at(self.registers_of(value).min(rest.len()));
+            rest = others;
+            match self.assignment.home(value) {
+                Some(home) => self.bind_tensor(value, home, own.into()),
+                None => self.bind_scalar(value, own[0]),
+            }
+        }
+    }
+
+    fn open(&mut self, params: &[DType]) -> Vec<lane::Value> {
+        self.scopes.push(Scope::default());
+        self.build.open_region(params)
+    }
+
+    fn close(&mut self, end: LaneOp, values: &[lane::Value]) -> LaneRegion {
+        self.scopes.pop();
+        self.build.close_region(end, values)
+    }
+
+    /// The operands of a region's last operation.
+    fn handed_over(&self, region: &Region) -> Vec<Value> {
+        region.ops.last().map_or_else(Vec::new, |&last| self.kernel.ops[last].operands.clone())
+    }
+
+    fn for_loop(&mut self, op: &Op) -> Result<(), AssignError> {
+        let body = &op.regions[0];
+        let carried = &body.params[1..];
+        let [low, high, step] = [0, 1, 2].map(|index| self.scalar(op.operands[index]));
+        let mut inits = vec![low];
+        inits.extend(self.carried(&op.operands[3..], carried)?);
+        let dtypes = self.carried_dtypes(carried);
+        let inst = self.build.new_loop(&inits, &dtypes);
+        let mut params = vec![self.build.dtype(low)];
+        params.extend(&dtypes);
+        let params = self.open(&params);
+        self.bind_scalar(body.params[0], params[0]);
+        self.bind_carried(carried, &params[1..]);
+        let done = self.build.compare(Compare::Sge, params[0], high);
+        self.build.break_if(inst, done, &params[1..]);
+        self.region(body)?;
+        let mut next = vec![self.build.binary(Binary::Add, params[0], step)];
+        next.extend(self.carried(&self.handed_over(body), carried)?);
+        let region = self.close(LaneOp::Continue, &next);
+        let results = self.build.place_loop(inst, region);
+        self.bind_carried(&op.results, &results);
+        Ok(())
+    }
+
+    fn while_loop(&mut self, op: &Op) -> Result<(), AssignError> {
+        let (before, after) = (&op.regions[0], &op.regions[1]);
+        let inits = self.carried(&op.operands, &before.params)?;
+        let results = self.carried_dtypes(&op.results);
+        let inst = self.build.new_loop(&inits, &results);
+        let params = self.open(&self.carried_dtypes(&before.params));
+        self.bind_carried(&before.params, &params);
+        self.region(before)?;
+        let condition = self.handed_over(before);
+        let goes_on = self.scalar(condition[0]);
+        let one = self.build.constant(DType::I1, 1);
+        let done = self.build.binary(Binary::Xor, goes_on, one);
+        let passed = self.carried(&condition[1..], &op.results)?;
+        self.build.break_if(inst, done, &passed);
+        self.bind_carried(&after.params, &passed);
+        self.region(after)?;
+        let next = self.carried(&self.handed_over(after), &before.params)?;
+        let region = self.close(LaneOp::Continue, &next);
+        let lowered = self.build.place_loop(inst, region);
+        self.bind_carried(&op.results, &lowered);
+        Ok(())
+    }
+
+    fn if_else(&mut self, op: &Op) -> Result<(), AssignError> {
+        let condition = self.scalar(op.operands[0]);
+        let mut regions = Vec::new();
+        for region in &op.regions {
+            self.open(&[]);
+            self.region(region)?;
+            let values = self.carried(&self.handed_over(region), &op.results)?;
+            regions.push(self.close(LaneOp::Yield, &values));
+        }
+        let dtypes = self.carried_dtypes(&op.results);
+        let otherwise = regions.pop().unwrap_or_default();
+        let then = regions.pop().unwrap_or_default();
+        let lowered = self.build.if_(condition, then, otherwise, &dtypes);
+        self.bind_carried(&op.results, &lowered);
+        Ok(())
+    }
+}

@@ -1,0 +1,218 @@
+//! Tile values in the layouts that they are asked for in.
+
+use super::{Lowerer, Movement};
+use crate::assign::{AssignError, LayoutId, is_shape_op, operand_layout};
+use crate::dtype::DType;
+use crate::lane;
+use crate::scalar::{Binary, Cast};
+use crate::tile::{Op, OpKind, Value};
+use std::rc::Rc;
+use weft_layout::Layout;
+use weft_layout::space::{LANE, REGISTER, WARP};
+
+/// How many registers a layout gives each thread.
+pub(super) fn register_count(layout: &Layout) -> usize {
+    1 << layout.in_bits(REGISTER)
+}
+
+/// A layout without its zero register columns, and for each of its registers the one that is kept.
+fn unique_registers(layout: &Layout) -> Result<(Layout, Vec<usize>), AssignError> {
+    let (unique, removed) = layout.remove_zero_columns(REGISTER)?;
+    let kept: Vec<u32> =
+        (0..layout.in_bits(REGISTER)).filter(|bit| !removed.contains(bit)).collect();
+    let compress = |register: usize| {
+        let bits = kept.iter().enumerate();
+        bits.fold(0, |sum, (new, &old)| sum | (register >> old & 1) << new)
+    };
+    Ok((unique, (0..register_count(layout)).map(compress).collect()))
+}
+
+impl Lowerer<'_> {
+    /// A layout that a value can be asked for in at no price: its home, or, through shape operations,
+    /// what its operand's home gives; the default for its shape where it is free.
+    pub(super) fn anywhere(&mut self, value: Value) -> Result<LayoutId, AssignError> {
+        if let Some(home) = self.assignment.home(value) {
+            return Ok(home);
+        }
+        let shape = self.kernel.ty(value).shape.clone();
+        let ones = vec![1; shape.len()];
+        let order: Vec<usize> = (0..shape.len()).rev().collect();
+        let blocked = weft_layout::family::Blocked::for_memory(
+            &shape,
+            &ones,
+            &order,
+            1 << self.block.machine.lanes_log2,
+            self.block.warps.into(),
+        )?;
+        Ok(self.assignment.layouts.intern(blocked.layout(&shape)?))
+    }
+
+    /// The registers of a tensor in a layout, one lane value each.
+    pub(super) fn get(
+        &mut self,
+        value: Value,
+        layout: LayoutId,
+    ) -> Result<Rc<[lane::Value]>, AssignError> {
+        if let Some(known) = self.known(value, layout) {
+            return Ok(known);
+        }
+        // Copies within a thread are one lane value.
+        let (unique, registers) = unique_registers(self.assignment.layouts.get(layout))?;
+        let unique = self.assignment.layouts.intern(unique);
+        let values = if unique == layout {
+            self.produce(value, layout)?
+        } else {
+            let values = self.get(value, unique)?;
+            registers.iter().map(|&register| values[register]).collect()
+        };
+        self.bind_tensor(value, layout, values.clone());
+        Ok(values)
+    }
+
+    fn known(&self, value: Value, layout: LayoutId) -> Option<Rc<[lane::Value]>> {
+        self.scopes.iter().rev().find_map(|scope| scope.tensors.get(&(value, layout)).cloned())
+    }
+
+    /// Computes a value in a layout, or moves it there from its home.
+    fn produce(&mut self, value: Value, layout: LayoutId) -> Result<Rc<[lane::Value]>, AssignError> {
+        match (self.assignment.home(value), self.definitions[value]) {
+            (Some(home), _) => self.convert(value, home, layout),
+            (None, Some(id)) => self.compute(&self.kernel.ops[id], value, layout),
+            // A region's parameter always has a home.
+            (None, None) => Ok(Rc::default()),
+        }
+    }
+
+    /// Moves a value from its home to another layout.
+    fn convert(
+        &mut self,
+        value: Value,
+        home: LayoutId,
+        layout: LayoutId,
+    ) -> Result<Rc<[lane::Value]>, AssignError> {
+        let source = self.get(value, home)?;
+        let plan = self.plan(value, home, layout)?;
+        let mut outputs =
+            self.emit_plan(&plan, vec![source.to_vec()], &mut |_, _, _| Vec::new());
+        Ok(outputs.pop().unwrap_or_default().into())
+    }
+
+    /// The plan of a conversion, noted for the report.
+    pub(super) fn plan(
+        &mut self,
+        value: Value,
+        from: LayoutId,
+        to: LayoutId,
+    ) -> Result<weft_layout::step::Plan, AssignError> {
+        let bits = self.kernel.ty(value).dtype().bytes() * 8;
+        let assignment = &mut *self.assignment;
+        let plan = assignment
+            .plans
+            .convert(&assignment.layouts, from, to, bits, self.block.machine)?
+            .clone();
+        if let Some(op) = self.current {
+            self.movements.push(Movement { op, value, from, to, plan: plan.clone() });
+        }
+        Ok(plan)
+    }
+
+    /// Computes the result of an operation in a layout, register by register.
+    pub(super) fn compute(
+        &mut self,
+        op: &Op,
+        result: Value,
+        layout: LayoutId,
+    ) -> Result<Rc<[lane::Value]>, AssignError> {
+        let ty = self.kernel.ty(result);
+        let count = register_count(self.assignment.layouts.get(layout));
+        match &op.kind {
+            OpKind::Constant(bits) => {
+                let constant = self.build.constant(ty.dtype(), *bits);
+                Ok(vec![constant; count].into())
+            }
+            OpKind::Poison => {
+                let zero = self.build.constant(ty.dtype(), 0);
+                Ok(vec![zero; count].into())
+            }
+            OpKind::Splat => {
+                let scalar = self.scalar(op.operands[0]);
+                Ok(vec![scalar; count].into())
+            }
+            OpKind::MakeRange { start, .. } => Ok(self.range(*start, layout)),
+            kind if is_shape_op(kind) => {
+                let operand = op.operands[0];
+                let shape = self.kernel.ty(operand).shape.clone();
+                let below = operand_layout(kind, self.assignment.layouts.get(layout), &shape)?;
+                let below = self.assignment.layouts.intern(below);
+                self.get(operand, below)
+            }
+            _ => {
+                let mut operands = Vec::with_capacity(op.operands.len());
+                for &operand in &op.operands {
+                    operands.push(if self.kernel.ty(operand).is_tensor() {
+                        self.get(operand, layout)?
+                    } else {
+                        vec![self.scalar(operand); count].into()
+                    });
+                }
+                let mut registers = Vec::with_capacity(count);
+                let mut row = vec![];
+                for register in 0..count {
+                    row.clear();
+                    row.extend(operands.iter().map(|operand| operand[register]));
+                    registers.push(self.element(op, result, &row));
+                }
+                Ok(registers.into())
+            }
+        }
+    }
+
+    /// The integers from `start` on, each in its place.
+    fn range(&mut self, start: i32, layout: LayoutId) -> Rc<[lane::Value]> {
+        let layout = self.assignment.layouts.get(layout).clone();
+        let (lanes, warps) = (layout.columns(LANE), layout.columns(WARP));
+        let thread = self.thread_map(lanes, warps);
+        let moving = lanes.iter().chain(warps).fold(0, |all, column| all | column);
+        let start = self.build.i32(start);
+        (0..register_count(&layout))
+            .map(|register| {
+                // The registers are the lowest input bits.
+                let part = layout.apply_flat(register as u64);
+                let op = if part & moving == 0 { Binary::Add } else { Binary::Xor };
+                let part = self.build.i32(part as i32);
+                let index = self.build.binary(op, thread, part);
+                self.build.binary(Binary::Add, index, start)
+            })
+            .collect()
+    }
+
+    /// One element of an operation that computes each from its operands in the same place.
+    pub(super) fn element(&mut self, op: &Op, result: Value, operands: &[lane::Value]) -> lane::Value {
+        let ty = self.kernel.ty(result);
+        match (&op.kind, operands) {
+            (OpKind::Constant(bits), _) => self.build.constant(ty.dtype(), *bits),
+            (OpKind::ProgramId(axis), _) => self.build.id(lane::IdKind::Block(*axis)),
+            (OpKind::NumPrograms(axis), _) => self.build.id(lane::IdKind::Blocks(*axis)),
+            (OpKind::Unary(unary), &[x]) => self.build.unary(*unary, x),
+            (OpKind::Binary(binary), &[x, y]) => self.build.binary(*binary, x, y),
+            (OpKind::Compare(compare), &[x, y]) => self.build.compare(*compare, x, y),
+            (OpKind::Select, &[condition, x, y]) => self.build.select(condition, x, y),
+            (OpKind::Cast(cast), &[x]) => self.build.cast(*cast, x, ty.dtype()),
+            (OpKind::Fma, &[x, y, z]) => self.build.fma(x, y, z),
+            (OpKind::AddPtr, &[pointer, offset]) => {
+                let bytes = ty.element.pointee().map_or(1, DType::bytes);
+                self.add_bytes(pointer, offset, bytes)
+            }
+            // Poison, and shapes that a verified kernel does not have.
+            _ => self.build.constant(ty.dtype(), 0),
+        }
+    }
+
+    /// A pointer moved by a signed count of elements.
+    fn add_bytes(&mut self, pointer: lane::Value, offset: lane::Value, bytes: u32) -> lane::Value {
+        let wide = self.build.cast(Cast::ExtS, offset, DType::I64);
+        let size = self.build.constant(DType::I64, bytes.into());
+        let distance = self.build.binary(Binary::Mul, wide, size);
+        self.build.binary(Binary::Add, pointer, distance)
+    }
+}
