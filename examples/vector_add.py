@@ -1,0 +1,20 @@
+"""The sum of two vectors of `n` elements; the last program's tail is masked.
+
+    weft run examples/vector_add.ttir --grid 4 --arg x=random:f32[4000] --arg y=random:f32[4000] \
+        --arg out=zeros:f32[4000] --arg n=4000
+"""
+
+import triton
+import triton.language as tl
+
+SIGNATURES = {
+    "vector_add": dict(x="*fp32:16", y="*fp32:16", out="*fp32:16", n="i32:16", BLOCK=1024),
+}
+
+
+@triton.jit
+def vector_add(x, y, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    total = tl.load(x + offsets, mask=mask) + tl.load(y + offsets, mask=mask)
+    tl.store(out + offsets, total, mask=mask)
