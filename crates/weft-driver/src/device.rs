@@ -229,7 +229,7 @@ impl Function {
     /// memory, and does not wait for them.
     ///
     /// The arguments travel as one buffer of known length, so that the driver reads no further than
-    /// what was given. What the kernel makes of them on the device is the kernel's business.
+    /// what was given. It refuses more bytes than the kernel declares, and does not notice fewer.
     pub fn launch(
         &self,
         grid: [u32; 3],

@@ -44,9 +44,9 @@
 //!
 //! # What the caller knows
 //!
-//! A kernel's parameters are the caller's business: the driver cannot tell a wrong argument from a
-//! right one. Kernels that follow Triton's calling convention end in two further pointers, to
-//! scratch memory; for kernels that use none, [`Arg::I64`]`(0)` stands for each.
+//! A kernel's parameters are the caller's business: the driver does not know their types. Kernels
+//! that follow Triton's calling convention end in two further pointers, to scratch memory; for
+//! kernels that use none, [`Arg::I64`]`(0)` stands for each.
 //!
 //! All work goes to the default stream, in order. A launch returns before its kernel has run, so a
 //! kernel's failure (an access outside every buffer, say) comes from the next
