@@ -19,9 +19,9 @@ def spin_counter(slots, arrivals, out, BLOCK: tl.constexpr):
     program = tl.program_id(0)
     programs = tl.num_programs(0)
     tl.store(slots + program, (program + 1) * (program + 1))
-    arrived = tl.atomic_add(arrivals, 1, sem="release") + 1
-    while arrived < programs:
-        arrived = tl.atomic_add(arrivals, 0, sem="acquire")
+    tl.atomic_add(arrivals, 1, sem="release")
+    while tl.atomic_add(arrivals, 0, sem="acquire") < programs:
+        pass
     others = tl.arange(0, BLOCK)
     published = tl.load(slots + others, mask=others < programs, other=0)
     tl.store(out + program, tl.sum(published, axis=0))

@@ -1,4 +1,4 @@
-"""`spin_counter` with a mistake: every program waits for one arrival more than will ever come.
+"""Like `spin_counter`, with a mistake: every program waits for one arrival more than will ever come.
 
 On a GPU this kernel never ends. The simulator notices that every program waits and that none can
 change what the others wait for, and reports the deadlock with this loop's source location.
@@ -15,7 +15,7 @@ SIGNATURES = {
 @triton.jit
 def spin_deadlock(arrivals, out):
     programs = tl.num_programs(0)
-    arrived = tl.atomic_add(arrivals, 1, sem="release") + 1
+    arrived = tl.atomic_add(arrivals, 1, sem="acq_rel") + 1
     while arrived < programs + 1:
         arrived = tl.atomic_add(arrivals, 0, sem="acquire")
     tl.store(out + tl.program_id(0), arrived)

@@ -1,8 +1,4 @@
-"""The sum of two vectors of `n` elements; the last program's tail is masked.
-
-    weft run examples/vector_add.ttir --grid 4 --arg x=random:f32[4000] --arg y=random:f32[4000] \
-        --arg out=zeros:f32[4000] --arg n=4000
-"""
+"""The sum of two vectors of `n` elements; the last program's tail is masked."""
 
 import triton
 import triton.language as tl
