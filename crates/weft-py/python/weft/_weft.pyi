@@ -1,0 +1,2 @@
+def invoke(request: str) -> str:
+    """Answers a request, both of them JSON texts."""

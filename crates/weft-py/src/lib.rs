@@ -1,0 +1,14 @@
+//! The compiled half of the Python package `weft`: the requests and answers of `weft-api`, as one
+//! function on JSON texts. `python/weft/__init__.py` is what a Python program imports.
+
+/// The module `weft._weft`.
+#[pyo3::pymodule]
+mod _weft {
+    use pyo3::{Python, pyfunction};
+
+    /// Answers a request; other Python threads run meanwhile.
+    #[pyfunction]
+    fn invoke(py: Python<'_>, request: &str) -> String {
+        py.detach(|| weft_api::invoke(request))
+    }
+}
