@@ -13,6 +13,8 @@ pub mod family;
 pub mod machine;
 pub mod access;
 pub mod step;
+pub mod witness;
+pub mod plan;
 
 pub use machine::Machine;
 pub use layout::{Layout, LayoutError};

@@ -56,6 +56,13 @@ pub enum Step {
         /// For each register of `to` the one of `from`; one may serve several times.
         source: Vec<u32>,
     },
+    /// The registers of several files, one file after the other. Free: a renaming.
+    Concat {
+        /// The files read.
+        from: Vec<File>,
+        /// The file defined.
+        to: File,
+    },
     /// `to` is `even` in threads where the chosen bits have even parity, else `odd`.
     Select {
         /// The file taken where the parity is even.

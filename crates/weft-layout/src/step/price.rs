@@ -86,7 +86,7 @@ fn add_step(
     };
     let cost = &mut sum.cost;
     match step {
-        Step::Permute { .. } => {}
+        Step::Permute { .. } | Step::Concat { .. } => {}
         Step::Select { to, .. } => {
             cost.alu += words(*to);
             cost.instructions += words(*to);

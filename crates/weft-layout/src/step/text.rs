@@ -85,6 +85,11 @@ fn write_step(f: &mut fmt::Formatter<'_>, plan: &Plan, step: &Step) -> fmt::Resu
             write_definition(f, plan, *to)?;
             write!(f, " = permute {from} {source:?}")
         }
+        Step::Concat { from, to } => {
+            write_definition(f, plan, *to)?;
+            f.write_str(" = concat")?;
+            write_files(f, from)
+        }
         Step::Select { even, odd, to, odd_where: Parity { lane, warp } } => {
             write_definition(f, plan, *to)?;
             write!(f, " = select {even} {odd} by lane {lane:#x} warp {warp:#x}")

@@ -1,0 +1,91 @@
+//! Writing steps: each method adds one and returns the file it defines.
+
+use alloc::vec::Vec;
+
+use crate::{
+    f2::Echelon,
+    step::{File, FileType, LaneMap, Parity, Plan, Step},
+};
+
+pub(super) struct Builder {
+    pub(super) plan: Plan,
+}
+
+impl Builder {
+    /// Starts a plan with one input.
+    pub(super) fn new(registers: u32, bits: u32, lane_bits: u32, warp_bits: u32) -> Builder {
+        let ty = FileType { registers, element_bits: bits };
+        Builder { plan: Plan::new(&[ty], lane_bits, warp_bits) }
+    }
+
+    /// A file of as wide elements as `like`.
+    pub(super) fn file(&mut self, registers: usize, like: File) -> File {
+        let bits = self.plan.file(like).element_bits;
+        self.plan.add_file(registers as u32, bits)
+    }
+
+    /// Register `i` of the result is register `source[i]`; no step when that changes nothing.
+    pub(super) fn permute(&mut self, from: File, source: Vec<u32>) -> File {
+        let registers = self.plan.file(from).registers as usize;
+        let same = source.len() == registers && source.iter().zip(0..).all(|(&s, i)| s == i);
+        if same {
+            return from;
+        }
+        let to = self.file(source.len(), from);
+        self.plan.steps.push(Step::Permute { from, to, source });
+        to
+    }
+
+    pub(super) fn exchange(&mut self, from: File, source: LaneMap) -> File {
+        if source.is_butterfly() && source.xor == 0 {
+            return from;
+        }
+        let to = self.file(self.plan.file(from).registers as usize, from);
+        self.plan.steps.push(Step::Exchange { from, to, source });
+        to
+    }
+
+    pub(super) fn concat(&mut self, from: Vec<File>) -> File {
+        if let [file] = from[..] {
+            return file;
+        }
+        let registers = from.iter().map(|&file| self.plan.file(file).registers as usize).sum();
+        let like = from.first().copied().unwrap_or(File(0));
+        let to = self.file(registers, like);
+        self.plan.steps.push(Step::Concat { from, to });
+        to
+    }
+
+    /// Register `r` of the result is register `r ^ shift(thread)`, where `shift` is linear: each
+    /// lane bit contributes `lane[i]`, each warp bit `warp[i]`.
+    pub(super) fn shift(&mut self, mut file: File, lane: &[u64], warp: &[u64]) -> File {
+        // Each independent shift is one select, by the parity of the bits that contribute it.
+        let mut echelon = Echelon::new();
+        let mut shifts: Vec<(u64, Parity)> = Vec::new();
+        let columns = lane.iter().enumerate().map(|(bit, &c)| (1_u64 << bit, 0, c));
+        let columns =
+            columns.chain(warp.iter().enumerate().map(|(bit, &c)| (0, 1_u64 << bit, c)));
+        for (lane_bit, warp_bit, column) in columns {
+            let (residue, mut parts) = echelon.reduce(column, 0);
+            if residue != 0 {
+                parts = 1 << shifts.len();
+                echelon.insert(column, parts);
+                shifts.push((column, Parity { lane: 0, warp: 0 }));
+            }
+            for (index, (_, parity)) in shifts.iter_mut().enumerate() {
+                if parts >> index & 1 == 1 {
+                    parity.lane |= lane_bit;
+                    parity.warp |= warp_bit;
+                }
+            }
+        }
+        for (shift, odd_where) in shifts {
+            let registers = self.plan.file(file).registers;
+            let odd = self.permute(file, (0..registers).map(|r| r ^ shift as u32).collect());
+            let to = self.file(registers as usize, file);
+            self.plan.steps.push(Step::Select { even: file, odd, to, odd_where });
+            file = to;
+        }
+        file
+    }
+}

@@ -1,0 +1,228 @@
+//! Conversions through shared memory.
+
+use alloc::{vec, vec::Vec};
+
+use super::{
+    PlanError,
+    swizzle::{Preference, Side, Swizzle, swizzle},
+};
+use crate::{
+    f2::{Echelon, Subspace, extract_bits, ones},
+    layout::Layout,
+    machine::Machine,
+    space::{LANE, REGISTER, WARP},
+    step::{Access, Acting, File, FileType, Group, Kind, Plan, Scope, Step, Strategy, combine},
+};
+
+/// Stores every element once, waits, and loads what each thread needs.
+pub(super) fn plan(
+    from: &Layout,
+    to: &Layout,
+    bits: u32,
+    machine: &Machine,
+    preference: Preference,
+) -> Result<Plan, PlanError> {
+    let elements = Elements::of(from);
+    let writer = Writer::of(&elements.side(from));
+    let reader = Reader::of(&elements.side(to));
+    let bytes_log2 = (bits / 8).max(1).ilog2();
+    let needed = 1_u64.checked_shl(elements.bits + bytes_log2).unwrap_or(u64::MAX);
+    if needed > machine.shared_bytes_per_block {
+        let available = machine.shared_bytes_per_block;
+        return Err(PlanError::Scratch { needed, available });
+    }
+    let swizzle =
+        swizzle(machine, elements.bits, bytes_log2, &writer.side, &reader.side, preference)?;
+    let buffer = Buffer { swizzle: &swizzle, bytes_log2 };
+
+    let ty = FileType { registers: 1 << from.in_bits(REGISTER), element_bits: bits };
+    let mut plan = Plan::new(&[ty], from.in_bits(LANE), from.in_bits(WARP));
+    let scope = if writer.feeds_own_warp(&reader.side) { Scope::Warp } else { Scope::Block };
+    plan.steps.push(Step::Access(buffer.store(File(0), &writer)));
+    plan.steps.push(Step::Barrier(scope));
+    let loaded = plan.add_file(1 << reader.side.registers.len(), bits);
+    plan.steps.push(Step::Access(buffer.load(loaded, &reader)));
+    plan.outputs = vec![reader.expand(&mut plan, loaded)];
+    plan.scratch_bytes = needed;
+    plan.strategy = Strategy::SharedMemory;
+    Ok(plan)
+}
+
+/// Coordinates on the elements that one block holds.
+pub(super) struct Elements {
+    span: Subspace,
+    pub(super) bits: u32,
+}
+
+impl Elements {
+    /// The elements of block 0 of a layout.
+    pub(super) fn of(layout: &Layout) -> Elements {
+        let columns = [REGISTER, LANE, WARP].map(|label| layout.columns(label)).concat();
+        let span = Subspace::from_vectors(&columns);
+        Elements { bits: span.dim(), span }
+    }
+
+    /// The columns of a layout in these coordinates.
+    pub(super) fn side(&self, layout: &Layout) -> Side {
+        let columns = |label| -> Vec<u64> {
+            let columns = layout.columns(label).iter();
+            columns.map(|&column| extract_bits(column, self.span.leads())).collect()
+        };
+        Side { registers: columns(REGISTER), lanes: columns(LANE), warps: columns(WARP) }
+    }
+}
+
+/// Who stores what: every element exactly once.
+pub(super) struct Writer {
+    /// Independent columns; zero for lanes and warps that are idle.
+    pub(super) side: Side,
+    /// The register number of each register column.
+    numbers: Vec<u64>,
+    pub(super) acting: Acting,
+}
+
+impl Writer {
+    pub(super) fn of(all: &Side) -> Writer {
+        let mut echelon = Echelon::new();
+        let mut acting = Acting::ALL;
+        // Lanes and warps first: as many threads as possible share the work.
+        let mut lanes = all.lanes.clone();
+        for (bit, column) in lanes.iter_mut().enumerate() {
+            if !echelon.grows(*column) {
+                *column = 0;
+                acting.idle_lanes |= 1 << bit;
+            }
+        }
+        let mut warps = all.warps.clone();
+        for (bit, column) in warps.iter_mut().enumerate() {
+            if !echelon.grows(*column) {
+                *column = 0;
+                acting.idle_warps |= 1 << bit;
+            }
+        }
+        let kept = all.registers.iter().enumerate().filter(|entry| echelon.grows(*entry.1));
+        let (numbers, registers) = kept.map(|(bit, &column)| (1_u64 << bit, column)).unzip();
+        Writer { side: Side { registers, lanes, warps }, numbers, acting }
+    }
+
+    /// Whether every thread only reads what its own warp stores.
+    fn feeds_own_warp(&self, reader: &Side) -> bool {
+        let mut echelon = Echelon::new();
+        for &column in self.side.lanes.iter().chain(&self.side.registers) {
+            echelon.insert(column, 0);
+        }
+        for (bit, &column) in self.side.warps.iter().enumerate() {
+            echelon.insert(column, 1 << bit);
+        }
+        let warp = |column: u64| echelon.reduce(column, 0).1;
+        let inside = reader.lanes.iter().chain(&reader.registers).all(|&c| warp(c) == 0);
+        inside && reader.warps.iter().enumerate().all(|(bit, &c)| warp(c) == 1 << bit)
+    }
+}
+
+/// Who loads what: each thread each of its elements once.
+pub(super) struct Reader {
+    /// Independent register columns; all lanes and warps.
+    side: Side,
+    /// For each register bit of the layout its part in the registers that are loaded.
+    parts: Vec<u64>,
+}
+
+impl Reader {
+    pub(super) fn of(all: &Side) -> Reader {
+        let mut echelon = Echelon::new();
+        let mut registers = Vec::new();
+        let mut parts = Vec::with_capacity(all.registers.len());
+        for &column in &all.registers {
+            let (residue, known) = echelon.reduce(column, 0);
+            parts.push(if residue == 0 {
+                known
+            } else {
+                let own = 1 << registers.len();
+                echelon.insert(column, own);
+                registers.push(column);
+                own
+            });
+        }
+        Reader { side: Side { registers, ..all.clone() }, parts }
+    }
+
+    /// The loaded registers in the places of the layout.
+    fn expand(&self, plan: &mut Plan, loaded: File) -> File {
+        if self.parts.len() == self.side.registers.len() {
+            return loaded;
+        }
+        let source = (0..1_u64 << self.parts.len()).map(|r| combine(&self.parts, r) as u32);
+        let to = plan.add_file(1 << self.parts.len(), plan.file(loaded).element_bits);
+        plan.steps.push(Step::Permute { from: loaded, to, source: source.collect() });
+        to
+    }
+}
+
+struct Buffer<'a> {
+    swizzle: &'a Swizzle,
+    bytes_log2: u32,
+}
+
+impl Buffer<'_> {
+    fn store(&self, file: File, writer: &Writer) -> Access {
+        let groups = self.groups(&writer.side, &writer.numbers, self.swizzle.store_vector);
+        self.access(Kind::Store, file, &writer.side, groups, writer.acting)
+    }
+
+    fn load(&self, file: File, reader: &Reader) -> Access {
+        let numbers: Vec<u64> = (0..reader.side.registers.len()).map(|bit| 1 << bit).collect();
+        let groups = self.groups(&reader.side, &numbers, self.swizzle.load_vector);
+        self.access(Kind::Load, file, &reader.side, groups, Acting::ALL)
+    }
+
+    fn access(
+        &self,
+        kind: Kind,
+        file: File,
+        side: &Side,
+        groups: Vec<Group>,
+        acting: Acting,
+    ) -> Access {
+        let address = |column: &u64| self.swizzle.offsets.apply(*column) << self.bytes_log2;
+        let lane = side.lanes.iter().map(address).collect();
+        let warp = side.warps.iter().map(address).collect();
+        Access { kind, file, groups, lane, warp, acting }
+    }
+
+    /// The registers cut into vectors of 2^`vector` consecutive offsets.
+    ///
+    /// `numbers[i]` is the register number that `side.registers[i]` is the element of.
+    fn groups(&self, side: &Side, numbers: &[u64], vector: u32) -> Vec<Group> {
+        // The registers that walk through a vector.
+        let mut echelon = Echelon::new();
+        for (&column, &number) in side.registers.iter().zip(numbers) {
+            echelon.insert(column, number);
+        }
+        let walk: Vec<u64> = (self.swizzle.vector.iter().take(vector as usize))
+            .map(|&column| echelon.reduce(column, 0).1)
+            .collect();
+        let mut cosets = Echelon::of(walk.iter().copied());
+        let (starts, columns): (Vec<u64>, Vec<u64>) = numbers.iter().zip(&side.registers)
+            .filter(|(number, _)| cosets.grows(**number))
+            .unzip();
+        (0..1_u64 << starts.len())
+            .map(|index| {
+                let offset = self.swizzle.offsets.apply(combine(&columns, index));
+                let inside = offset & ((1 << vector) - 1);
+                // Registers start where their vector does.
+                let start = combine(&starts, index) ^ combine(&walk, inside);
+                let register = |step: u64| (start ^ combine(&walk, step)) as u32;
+                Group {
+                    registers: (0..1 << vector).map(register).collect(),
+                    address: (offset ^ inside) << self.bytes_log2,
+                }
+            })
+            .collect()
+    }
+}
+
+/// The positions of the set bits of `mask` as unit vectors.
+pub(super) fn units(mask: u64) -> Vec<u64> {
+    ones(mask).map(|bit| 1 << bit).collect()
+}

@@ -1,0 +1,249 @@
+//! Choosing movements: conversions and reductions.
+//!
+//! Each strategy only writes steps; [`step::price`](crate::step::price) says what they cost, and
+//! the cheapest is kept.
+//! Before a plan is returned the [witness](crate::witness) replays it.
+
+mod builder;
+mod memory;
+mod reduce;
+mod swizzle;
+mod threads;
+
+use core::fmt;
+
+pub use reduce::{Reduction, reduce};
+pub use swizzle::{Preference, Side, Swizzle, swizzle};
+
+use crate::{
+    access::AccessError,
+    family::FamilyError,
+    layout::{Layout, LayoutError},
+    machine::Machine,
+    space::{BLOCK, LANE, Label, REGISTER, WARP},
+    step::{Plan, price},
+    witness::{self, WitnessError},
+};
+
+/// The logarithm of the most registers of a thread that are planned for.
+const MAX_REGISTERS_LOG2: u32 = 14;
+
+/// The cheapest plan that turns a tensor in layout `from` into layout `to`.
+///
+/// Both are distributed layouts of one tensor, with as many lanes as the machine has and as many
+/// warps as each other; elements have 1 to 64 bits, and less than a byte moves as a byte.
+/// The plan has been replayed by the witness.
+///
+/// ```
+/// use weft_layout::{Machine, family::Blocked, plan, step::Strategy};
+///
+/// let rows = Blocked::new(&[1, 4], &[2, 16], &[4, 1], &[1, 0]).layout(&[64, 64])?;
+/// let columns = Blocked::new(&[4, 1], &[16, 2], &[1, 4], &[0, 1]).layout(&[64, 64])?;
+/// let machine = Machine::by_name("sm_90").ok_or("no such machine")?;
+/// let plan = plan::convert(&rows, &columns, 32, machine)?;
+/// assert_eq!(plan.strategy, Strategy::SharedMemory);
+/// assert_eq!(plan.cost.wavefronts, plan.cost.ideal_wavefronts);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn convert(
+    from: &Layout,
+    to: &Layout,
+    element_bits: u32,
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
+    let plan = choose(from, to, element_bits, machine)?;
+    witness::conversion(&plan, from, to).map_err(PlanError::Refused)?;
+    Ok(plan)
+}
+
+/// The cheapest conversion, not yet checked.
+fn choose(
+    from: &Layout,
+    to: &Layout,
+    element_bits: u32,
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
+    let bits = stored_bits(element_bits)?;
+    check_pair(from, to, machine)?;
+    let source = to.solve(from)?;
+    check_blocks(&source)?;
+    let within = threads::plan(&source, bits).map(|plan| priced(plan, machine)).transpose()?;
+    if let Some(plan) = within.as_ref().filter(|plan| plan.cost.total == 0) {
+        return Ok(plan.clone());
+    }
+    let mut best = within.ok_or(PlanError::TooLarge);
+    for preference in Preference::ALL {
+        let through = memory::plan(from, to, bits, machine, preference)
+            .and_then(|plan| priced(plan, machine));
+        best = match (best, through) {
+            (Ok(best), Ok(other)) if key(&other) < key(&best) => Ok(other),
+            (Err(_), other) => other,
+            (best, _) => best,
+        };
+    }
+    best
+}
+
+/// What is compared: price, then instructions, then memory.
+fn key(plan: &Plan) -> (u64, u64, u64) {
+    (plan.cost.total, plan.cost.instructions, plan.scratch_bytes)
+}
+
+fn priced(mut plan: Plan, machine: &Machine) -> Result<Plan, PlanError> {
+    plan.cost = price(&plan, machine)?;
+    plan.bound = plan.cost.without_conflicts(machine);
+    Ok(plan)
+}
+
+/// The bits that an element of `bits` bits takes in registers and memory.
+fn stored_bits(bits: u32) -> Result<u32, PlanError> {
+    match bits {
+        1..=64 => Ok(bits.next_power_of_two().max(8)),
+        _ => Err(PlanError::ElementBits(bits)),
+    }
+}
+
+fn check_pair(from: &Layout, to: &Layout, machine: &Machine) -> Result<(), PlanError> {
+    check_layout(from, machine)?;
+    check_layout(to, machine)?;
+    if from.outs() != to.outs() {
+        return Err(PlanError::Tensors);
+    }
+    let warps = (from.in_bits(WARP), to.in_bits(WARP));
+    if warps.0 == warps.1 { Ok(()) } else { Err(PlanError::Warps(warps.0, warps.1)) }
+}
+
+fn check_layout(layout: &Layout, machine: &Machine) -> Result<(), PlanError> {
+    let known = |label: &Label| [REGISTER, LANE, WARP, BLOCK].contains(label);
+    if let Some(label) = layout.ins().labels().find(|label| !known(label)) {
+        return Err(PlanError::UnknownAxis(label));
+    }
+    let lanes = layout.in_bits(LANE);
+    if lanes != machine.lanes_log2 {
+        return Err(PlanError::Lanes { layout: lanes, machine: machine.lanes_log2 });
+    }
+    if layout.in_bits(REGISTER) > MAX_REGISTERS_LOG2 {
+        return Err(PlanError::TooLarge);
+    }
+    Ok(())
+}
+
+/// Checks that no place reads another block, and that the block changes nothing else.
+fn check_blocks(source: &Layout) -> Result<(), PlanError> {
+    let blocks = source.outs().mask(BLOCK);
+    for (label, _, bits) in source.ins().iter() {
+        for bit in 0..bits {
+            let stay = if label == BLOCK { single(source, bit) } else { 0 };
+            let column = source.basis(label, bit);
+            let crosses = if label == BLOCK { column != stay } else { column & blocks != 0 };
+            if crosses {
+                return Err(PlanError::CrossesBlocks { label, bit });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The place that is bit `bit` of the block number; 0 when there is no such bit.
+fn single(source: &Layout, bit: u32) -> u64 {
+    let offset = source.outs().offset_of(BLOCK).filter(|_| bit < source.outs().bits(BLOCK));
+    offset.map_or(0, |offset| 1 << (offset + bit))
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// An input axis is no register, lane, warp or block.
+    UnknownAxis(Label),
+    /// The two layouts hold different tensors.
+    Tensors,
+    /// A layout does not have the machine's lanes.
+    Lanes {
+        /// The lane bits of the layout.
+        layout: u32,
+        /// The lane bits of the machine.
+        machine: u32,
+    },
+    /// The layouts have different warp bits.
+    Warps(u32, u32),
+    /// No element has this many bits.
+    ElementBits(u32),
+    /// A place needs an element of another block: bit `bit` of axis `label` of the target.
+    CrossesBlocks {
+        /// The axis.
+        label: Label,
+        /// The bit.
+        bit: u32,
+    },
+    /// A thread would have too many registers.
+    TooLarge,
+    /// The plan would need more shared memory than a block can have.
+    Scratch {
+        /// The bytes needed.
+        needed: u64,
+        /// The bytes of the machine.
+        available: u64,
+    },
+    /// A layout operator fails; for a conversion, the source lacks what the target holds.
+    Layout(LayoutError),
+    /// A family has no such layout.
+    Family(FamilyError),
+    /// The machine has no such access.
+    Access(AccessError),
+    /// The witness refused the plan: a defect of the planner.
+    Refused(WitnessError),
+}
+
+impl From<LayoutError> for PlanError {
+    fn from(error: LayoutError) -> PlanError {
+        PlanError::Layout(error)
+    }
+}
+
+impl From<FamilyError> for PlanError {
+    fn from(error: FamilyError) -> PlanError {
+        PlanError::Family(error)
+    }
+}
+
+impl From<AccessError> for PlanError {
+    fn from(error: AccessError) -> PlanError {
+        PlanError::Access(error)
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanError::UnknownAxis(label) => {
+                write!(f, "axis `{label}` is no register, lane, warp or block")
+            }
+            PlanError::Tensors => f.write_str("the two layouts hold different tensors"),
+            PlanError::Lanes { layout, machine } => write!(
+                f,
+                "the layout has {layout} lane bits, the machine has {machine}"
+            ),
+            PlanError::Warps(from, to) => {
+                write!(f, "the layouts have {from} and {to} warp bits, they must be equal")
+            }
+            PlanError::ElementBits(bits) => {
+                write!(f, "elements of {bits} bits cannot be moved, 1 to 64 bits can")
+            }
+            PlanError::CrossesBlocks { label, bit } => {
+                write!(f, "bit {bit} of `{label}` needs elements of another block")
+            }
+            PlanError::TooLarge => f.write_str("a thread would have more than 2^14 registers"),
+            PlanError::Scratch { needed, available } => write!(
+                f,
+                "the plan needs {needed} bytes of shared memory, a block can have {available}"
+            ),
+            PlanError::Layout(error) => error.fmt(f),
+            PlanError::Family(error) => error.fmt(f),
+            PlanError::Access(error) => error.fmt(f),
+            PlanError::Refused(error) => write!(f, "the plan is wrong: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for PlanError {}

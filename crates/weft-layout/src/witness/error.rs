@@ -1,0 +1,177 @@
+use core::fmt;
+
+use super::replay::UNDEFINED;
+use crate::layout::LayoutError;
+
+/// A register of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The register.
+    pub register: u32,
+    /// The lane.
+    pub lane: u32,
+    /// The warp.
+    pub warp: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "register {} of lane {} of warp {}", self.register, self.lane, self.warp)
+    }
+}
+
+/// What a place holds instead of what it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing that was ever written.
+    Nothing,
+    /// One element of an operand.
+    Element {
+        /// The operand.
+        operand: u64,
+        /// The element.
+        element: u64,
+    },
+    /// A combination of elements other than the fibre.
+    Combination,
+}
+
+impl Found {
+    /// What a tag means among `operands` operands of `elements` elements.
+    pub(super) fn of(tag: u64, operands: u64, elements: u64) -> Found {
+        if tag == UNDEFINED || operands == 0 {
+            return Found::Nothing;
+        }
+        match tag / operands {
+            element if element < elements => Found::Element { operand: tag % operands, element },
+            _ => Found::Combination,
+        }
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Found::Nothing => f.write_str("nothing defined"),
+            Found::Element { operand, element } => {
+                write!(f, "element {element} of operand {operand}")
+            }
+            Found::Combination => f.write_str("a combination of other elements"),
+        }
+    }
+}
+
+/// Why a plan is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WitnessError {
+    /// The layouts do not belong to the plan or to each other.
+    Layouts(&'static str),
+    /// An operator on the layouts fails.
+    Layout(LayoutError),
+    /// The layouts disagree on what bit `bit` of the block number means.
+    CrossesBlocks {
+        /// The bit.
+        bit: u32,
+    },
+    /// There are more places than can be followed.
+    TooLarge,
+    /// A step is not well formed.
+    Malformed {
+        /// Its index.
+        step: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A thread reads memory that nobody wrote.
+    Unwritten {
+        /// The index of the step.
+        step: usize,
+        /// The reading lane.
+        lane: u32,
+        /// The reading warp.
+        warp: u32,
+        /// The byte address.
+        address: u64,
+    },
+    /// A thread reads bytes that do not form one value.
+    Torn {
+        /// The index of the step.
+        step: usize,
+        /// The reading lane.
+        lane: u32,
+        /// The reading warp.
+        warp: u32,
+        /// The byte address.
+        address: u64,
+    },
+    /// Two threads touch one byte, one of them writing, without a barrier between them.
+    Race {
+        /// The index of the later step.
+        step: usize,
+        /// The byte address.
+        address: u64,
+        /// Lane and warp of the thread in that step.
+        thread: (u32, u32),
+        /// Lane and warp of another thread that touched the byte; `None` when there were several.
+        other: Option<(u32, u32)>,
+    },
+    /// A combination takes operands of one tuple from different elements.
+    Mixed {
+        /// The index of the step.
+        step: usize,
+        /// Where.
+        place: Place,
+    },
+    /// A place of the result does not hold what it should.
+    Wrong {
+        /// The operand.
+        operand: usize,
+        /// The place.
+        place: Place,
+        /// The element of the result that belongs there.
+        expected: u64,
+        /// What is there.
+        found: Found,
+    },
+}
+
+impl fmt::Display for WitnessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WitnessError::Layouts(what) => write!(f, "the layouts do not fit: {what}"),
+            WitnessError::Layout(error) => error.fmt(f),
+            WitnessError::CrossesBlocks { bit } => {
+                write!(f, "bit {bit} of the block number means different elements in the layouts")
+            }
+            WitnessError::TooLarge => f.write_str("the plan has more than 2^24 places to follow"),
+            WitnessError::Malformed { step, what } => write!(f, "step {step} {what}"),
+            WitnessError::Unwritten { step, lane, warp, address } => write!(
+                f,
+                "step {step}: lane {lane} of warp {warp} reads byte {address}, which nobody wrote"
+            ),
+            WitnessError::Torn { step, lane, warp, address } => write!(
+                f,
+                "step {step}: lane {lane} of warp {warp} reads at byte {address} parts of \
+                 different values"
+            ),
+            WitnessError::Race { step, address, thread: (lane, warp), other } => {
+                write!(f, "step {step}: lane {lane} of warp {warp} touches byte {address} after ")?;
+                match other {
+                    Some((lane, warp)) => write!(f, "lane {lane} of warp {warp}")?,
+                    None => f.write_str("several threads")?,
+                }
+                f.write_str(" without a barrier between")
+            }
+            WitnessError::Mixed { step, place } => {
+                write!(f, "step {step}: {place} combines operands of different elements")
+            }
+            WitnessError::Wrong { operand, place, expected, found } => write!(
+                f,
+                "{place} of result {operand} should hold element {expected}, it holds {found}"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for WitnessError {}

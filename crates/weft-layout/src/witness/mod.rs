@@ -1,0 +1,147 @@
+//! The independent check of a plan: run its steps on names instead of numbers.
+//!
+//! Each element of the source tensor is a letter.
+//! Every place of the source layout is filled with the letter of its element, the steps are run for
+//! all lanes and warps, and at the end every place of the target layout must hold its own letter
+//! (after a reduction: a word with exactly the letters of its fibre).
+//! Scratch memory holds parts of letters, so that torn and misplaced values are seen whatever the
+//! width; two threads that touch one byte, one of them writing, need a barrier between them.
+//!
+//! This module shares no code with [`plan`](crate::plan): it knows what steps mean, not why they
+//! were chosen.
+
+mod error;
+mod memory;
+mod replay;
+mod words;
+
+use alloc::vec::Vec;
+
+pub use error::{Found, Place, WitnessError};
+use replay::Replay;
+
+use crate::{
+    f2::Matrix,
+    layout::Layout,
+    space::{BLOCK, LANE, Label, OFFSET, REGISTER, WARP},
+    step::{File, Plan},
+};
+
+/// The logarithm of the most register values, and memory cells, that are followed.
+const MAX_PLACES_LOG2: u32 = 24;
+
+/// Checks that `plan` turns every operand from layout `from` into layout `to`.
+pub fn conversion(plan: &Plan, from: &Layout, to: &Layout) -> Result<(), WitnessError> {
+    if from.outs() != to.outs() {
+        return Err(WitnessError::Layouts("they hold different tensors"));
+    }
+    let (source, target) = (Places::of(from, plan)?, Places::of(to, plan)?);
+    check_blocks(from, to)?;
+    let operands = plan.inputs.len() as u64;
+    let mut replay = Replay::new(plan, from.outs().total_bits())?;
+    replay.fill_inputs(&source)?;
+    replay.run()?;
+    replay.each_output(&target, |_, operand, place, element, tag| {
+        if tag == element * operands + operand as u64 {
+            return Ok(());
+        }
+        let found = Found::of(tag, operands, 1 << from.outs().total_bits());
+        Err(WitnessError::Wrong { operand, place, expected: element, found })
+    })
+}
+
+/// Checks that `plan` reduces operands in layout `from` along axis `dim` into layout `to`: every
+/// place of `to` holds each element of its fibre exactly once (in increasing order when the
+/// operator is ordered).
+pub fn reduction(
+    plan: &Plan,
+    from: &Layout,
+    dim: usize,
+    to: &Layout,
+) -> Result<(), WitnessError> {
+    let sliced = from.slice(dim).map_err(WitnessError::Layout)?;
+    if sliced.outs() != to.outs() {
+        return Err(WitnessError::Layouts("the target is not the source without the axis"));
+    }
+    let (source, target) = (Places::of(from, plan)?, Places::of(to, plan)?);
+    check_blocks(&sliced, to)?;
+    let projection = projection(from, dim)?;
+    let fibre_bits = from.outs().total_bits() - to.outs().total_bits();
+    let operands = plan.inputs.len() as u64;
+    let mut replay = Replay::new(plan, from.outs().total_bits())?;
+    replay.fill_inputs(&source)?;
+    replay.run()?;
+    let mut reader = words::Reader::new(1 << from.outs().total_bits());
+    let mut known = Vec::new();
+    replay.each_output(&target, |words, operand, place, element, tag| {
+        let found = || Found::of(tag, operands, 1 << from.outs().total_bits());
+        let wrong =
+            |found| Err(WitnessError::Wrong { operand, place, expected: element, found });
+        if tag % operands != operand as u64 || tag == replay::UNDEFINED {
+            return wrong(found());
+        }
+        let word = tag / operands;
+        // Copies of one word are one check.
+        if known.last() == Some(&(word, element)) {
+            return Ok(());
+        }
+        let fits = reader.is_fibre(words, word, 1 << fibre_bits, |letter| {
+            projection.apply(letter) == element
+        });
+        if !fits {
+            return wrong(found());
+        }
+        known.clear();
+        known.push((word, element));
+        Ok(())
+    })
+}
+
+/// The map from the elements of a tensor to those of the tensor without axis `dim`.
+fn projection(layout: &Layout, dim: usize) -> Result<Matrix, WitnessError> {
+    let elements = Layout::identity(layout.outs().total_bits(), OFFSET, OFFSET)
+        .and_then(|identity| identity.reshape_outs(layout.outs().clone()))
+        .and_then(|identity| identity.slice(dim));
+    Ok(*elements.map_err(WitnessError::Layout)?.matrix())
+}
+
+/// Blocks run the same steps without seeing each other, so that both layouts must agree on what
+/// the block adds; then the check for block 0 covers all.
+fn check_blocks(from: &Layout, to: &Layout) -> Result<(), WitnessError> {
+    let bits = from.in_bits(BLOCK).max(to.in_bits(BLOCK));
+    match (0..bits).find(|&bit| from.basis(BLOCK, bit) != to.basis(BLOCK, bit)) {
+        Some(bit) => Err(WitnessError::CrossesBlocks { bit }),
+        None => Ok(()),
+    }
+}
+
+/// The element at each place of a distributed layout, as columns.
+struct Places {
+    register: Vec<u64>,
+    lane: Vec<u64>,
+    warp: Vec<u64>,
+}
+
+impl Places {
+    fn of(layout: &Layout, plan: &Plan) -> Result<Places, WitnessError> {
+        let known = |label: Label| [REGISTER, LANE, WARP, BLOCK].contains(&label);
+        if !layout.ins().labels().all(known) {
+            return Err(WitnessError::Layouts("an input is no register, lane, warp or block"));
+        }
+        if layout.in_bits(LANE) != plan.lane_bits || layout.in_bits(WARP) != plan.warp_bits {
+            return Err(WitnessError::Layouts("they have other lanes or warps than the plan"));
+        }
+        let columns = |label| layout.columns(label).to_vec();
+        Ok(Places { register: columns(REGISTER), lane: columns(LANE), warp: columns(WARP) })
+    }
+
+    /// Checks that a file has a register for each of the layout.
+    fn check(&self, plan: &Plan, file: File) -> Result<(), WitnessError> {
+        let registers = plan.files.get(file.index()).map(|ty| u64::from(ty.registers));
+        if registers == 1_u64.checked_shl(self.register.len() as u32) {
+            Ok(())
+        } else {
+            Err(WitnessError::Layouts("a file has other registers than its layout"))
+        }
+    }
+}
