@@ -6,16 +6,16 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod f2;
-pub mod space;
-pub mod layout;
-pub mod family;
-pub mod machine;
 pub mod access;
+pub mod f2;
+pub mod family;
+pub mod layout;
+pub mod machine;
+pub mod plan;
+pub mod space;
 pub mod step;
 pub mod witness;
-pub mod plan;
 
-pub use machine::Machine;
 pub use layout::{Layout, LayoutError};
+pub use machine::Machine;
 pub use space::{Label, Space, SpaceError};

@@ -19,7 +19,7 @@
 
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
-use crate::id::{Id, IdMap, IdVec, define_id};
+use crate::id::{IdMap, IdVec, define_id};
 use crate::scalar::{Binary, Unary};
 use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
@@ -170,7 +170,10 @@ impl Assignment {
 pub fn is_shape_op(kind: &OpKind) -> bool {
     matches!(
         kind,
-        OpKind::Trans { .. } | OpKind::Reshape { .. } | OpKind::ExpandDims { .. } | OpKind::Broadcast
+        OpKind::Trans { .. }
+            | OpKind::Reshape { .. }
+            | OpKind::ExpandDims { .. }
+            | OpKind::Broadcast
     )
 }
 
@@ -217,7 +220,11 @@ fn result_layout(kind: &OpKind, operand: &Layout, shape: &[u64]) -> Result<Layou
 }
 
 /// Decides every home.
-pub fn run(kernel: &Kernel, facts: &AxisFacts, block: Block<'_>) -> Result<Assignment, AssignError> {
+pub fn run(
+    kernel: &Kernel,
+    facts: &AxisFacts,
+    block: Block<'_>,
+) -> Result<Assignment, AssignError> {
     let free = find_free(kernel);
     let classes = Classes::of(kernel, &free);
     let mut solver = Solver {
@@ -386,7 +393,12 @@ impl Solver<'_> {
         self.kernel.ty(value).is_tensor() && !self.result.free[value]
     }
 
-    fn blocked(&mut self, shape: &[u64], per_thread: &[u64], order: &[usize]) -> Result<LayoutId, AssignError> {
+    fn blocked(
+        &mut self,
+        shape: &[u64],
+        per_thread: &[u64],
+        order: &[usize],
+    ) -> Result<LayoutId, AssignError> {
         let warps = u64::from(self.block.warps);
         let blocked = Blocked::for_memory(shape, per_thread, order, self.lanes(), warps)?;
         let layout = blocked.layout(shape)?;
@@ -416,8 +428,10 @@ impl Solver<'_> {
         let order = self.order(pointer);
         let threads = self.lanes() * u64::from(self.block.warps);
         let vector = match order.first() {
-            Some(&axis) if !matches!(op.kind, OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. }) => {
-                let most = u64::from(self.block.machine.vector_bytes);
+            Some(&axis)
+                if !matches!(op.kind, OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. }) =>
+            {
+                let most = access_bytes(self.block.machine);
                 self.facts.vector_elements(pointer, mask, axis, element, most)
             }
             _ => 1,
@@ -434,7 +448,13 @@ impl Solver<'_> {
     fn dot_layout(&mut self, shape: &[u64]) -> Result<LayoutId, AssignError> {
         let threads = self.lanes() * u64::from(self.block.warps);
         let share = shape.iter().product::<u64>() / threads;
-        let side = if share >= 16 { 4 } else if share >= 4 { 2 } else { 1 };
+        let side = if share >= 16 {
+            4
+        } else if share >= 4 {
+            2
+        } else {
+            1
+        };
         let per_thread: Vec<u64> = shape.iter().map(|&extent| extent.min(side)).collect();
         let order: Vec<usize> = (0..shape.len()).rev().collect();
         self.blocked(shape, &per_thread, &order)
@@ -445,7 +465,10 @@ impl Solver<'_> {
         self.kernel.walk(&self.kernel.body, &mut |id, op| ops.push((id, op)));
         for (id, op) in ops {
             match op.kind {
-                OpKind::Load(_) | OpKind::Store(_) | OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => {
+                OpKind::Load(_)
+                | OpKind::Store(_)
+                | OpKind::AtomicRmw { .. }
+                | OpKind::AtomicCas { .. } => {
                     if !self.kernel.ty(op.operands[0]).is_tensor() {
                         continue;
                     }
@@ -478,8 +501,8 @@ impl Solver<'_> {
 
     fn set_homes(&mut self) -> Result<(), AssignError> {
         for value in self.kernel.values.keys() {
-            let shape_op = self.definitions[value]
-                .is_some_and(|op| is_shape_op(&self.kernel.ops[op].kind));
+            let shape_op =
+                self.definitions[value].is_some_and(|op| is_shape_op(&self.kernel.ops[op].kind));
             if !self.has_home(value) {
                 continue;
             }
@@ -515,7 +538,11 @@ impl Solver<'_> {
         let anchors = self.anchors.get(&class)?;
         // Weights of equal layouts add up.
         let weight_of = |layout: LayoutId| -> u64 {
-            anchors.iter().filter(|anchor| anchor.layout == layout).map(|anchor| anchor.weight).sum()
+            anchors
+                .iter()
+                .filter(|anchor| anchor.layout == layout)
+                .map(|anchor| anchor.weight)
+                .sum()
         };
         let total: u64 = anchors.iter().map(|anchor| anchor.weight).sum();
         let mut best: Option<(&Anchor, u64)> = None;
@@ -590,15 +617,20 @@ impl Solver<'_> {
                 let access = |layout| self.access_cost(pointer, mask, layout);
                 let (in_home, in_own) = (access(home)?, access(own)?);
                 let bits = self.kernel.ty(moved).dtype().bytes() * 8;
-                let (from, to) = if matches!(op.kind, OpKind::Store(_)) { (home, own) } else { (own, home) };
+                let (from, to) =
+                    if matches!(op.kind, OpKind::Store(_)) { (home, own) } else { (own, home) };
                 let result = &mut self.result;
-                let plan = result.plans.convert(&result.layouts, from, to, bits, self.block.machine)?;
+                let plan =
+                    result.plans.convert(&result.layouts, from, to, bits, self.block.machine)?;
                 let moving = u64::from(self.block.warps) * plan.cost.total;
                 if in_home <= in_own + moving { home } else { own }
             };
             self.result.runs_in.set(id, Some(place));
             // A load lives where it ran; its class converts from there on demand.
-            if matches!(op.kind, OpKind::Load(_) | OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. }) {
+            if matches!(
+                op.kind,
+                OpKind::Load(_) | OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. }
+            ) {
                 self.result.home.set(moved, Some(place));
             }
         }
@@ -606,14 +638,19 @@ impl Solver<'_> {
     }
 
     /// What an access costs when it runs in `layout`, in the machine's unit of cost, over all warps.
-    fn access_cost(&self, pointer: Value, mask: Option<Value>, layout: LayoutId) -> Result<u64, AssignError> {
+    fn access_cost(
+        &self,
+        pointer: Value,
+        mask: Option<Value>,
+        layout: LayoutId,
+    ) -> Result<u64, AssignError> {
         let ty = self.kernel.ty(pointer);
         let element = ty.element.pointee().unwrap_or(DType::I64);
         let order = self.order(pointer);
         let layout = self.result.layouts.get(layout).remove_zero_columns(REGISTER)?.0;
         let axis = order.first().copied().unwrap_or(0);
         let machine = self.block.machine;
-        let most = self.facts.vector_elements(pointer, mask, axis, element, machine.vector_bytes.into());
+        let most = self.facts.vector_elements(pointer, mask, axis, element, access_bytes(machine));
         let vector = vector_bits(&layout, axis, most).len() as u32;
         let instructions = 1u64 << (layout.in_bits(REGISTER) - vector + layout.in_bits(WARP));
         // Bytes of the fastest axis below, every other axis far above: another row, another sector.
@@ -626,8 +663,13 @@ impl Solver<'_> {
         };
         let lanes: Vec<u64> = layout.columns(LANE).iter().map(|&column| place(column)).collect();
         let distinct = weft_layout::f2::Subspace::from_vectors(&lanes).dim();
-        Ok(instructions * ((1u64 << distinct) * machine.costs.sector + machine.costs.issue))
+        Ok(instructions * ((1u64 << distinct) * machine.prices.sector + machine.prices.issue))
     }
+}
+
+/// The widest global access, in bytes: the machine's, as far as the lane program has it.
+pub fn access_bytes(machine: &Machine) -> u64 {
+    u64::from(machine.global_vector_bytes.min(crate::lane::MAX_ACCESS_BYTES))
 }
 
 /// The pointer operand of a memory operation, and its mask.
@@ -650,7 +692,8 @@ pub fn vector_bits(layout: &Layout, axis: usize, most: u64) -> Vec<u32> {
     while 1u64 << bits.len() < most && (bits.len() as u32) < outs.bits(Label::dim(axis as u32)) {
         let image = 1u64 << (offset + bits.len() as u32);
         let columns = layout.matrix().columns();
-        let touching: Vec<usize> = (0..columns.len()).filter(|&bit| columns[bit] & image != 0).collect();
+        let touching: Vec<usize> =
+            (0..columns.len()).filter(|&bit| columns[bit] & image != 0).collect();
         let register = layout.columns(REGISTER).iter().position(|&column| column == image);
         let start = layout.ins().offset_of(REGISTER).unwrap_or(0) as usize;
         match (register, &touching[..]) {
@@ -660,6 +703,3 @@ pub fn vector_bits(layout: &Layout, axis: usize, most: u64) -> Vec<u32> {
     }
     bits
 }
-
-#[allow(unused_imports, reason = "ids index side tables by trait")]
-use Id as _;

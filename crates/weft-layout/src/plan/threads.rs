@@ -101,7 +101,10 @@ impl Blocks {
     /// `P`: for each lane bit the registers that it skews, so that lanes read distinct lanes.
     fn skew(&self) -> Vec<u64> {
         let mut echelon = Echelon::new();
-        let idle: Vec<usize> = self.ll.iter().enumerate()
+        let idle: Vec<usize> = self
+            .ll
+            .iter()
+            .enumerate()
             .filter_map(|(bit, &column)| (!echelon.grows(column)).then_some(bit))
             .collect();
         let mut skew = alloc::vec![0; self.ll.len()];

@@ -41,6 +41,8 @@ pub struct Builder {
     known: Vec<FxHashMap<Key, Value>>,
     /// Raw bits of values that are constants.
     constants: FxHashMap<Value, u64>,
+    /// The pure operations that define values.
+    definitions: FxHashMap<Value, Inst>,
     /// The place given to operations.
     loc: Loc,
 }
@@ -107,6 +109,7 @@ impl Builder {
             open: vec![Region::default()],
             known: vec![FxHashMap::default()],
             constants: FxHashMap::default(),
+            definitions: FxHashMap::default(),
             loc: Locations::unknown(),
         }
     }
@@ -160,15 +163,30 @@ impl Builder {
 
     /// Adds an argument and returns its value.
     pub fn param(&mut self, param: Param) -> Value {
-        let dtype = param.dtype;
+        self.declare_param(param);
+        self.param_value(self.program.params.len() as u32 - 1)
+    }
+
+    /// Adds an argument without using it.
+    pub fn declare_param(&mut self, param: Param) {
         self.program.params.push(param);
-        let index = self.program.params.len() as u32 - 1;
+    }
+
+    /// The value of an argument; of an i32 where there is no such argument, which the verifier names.
+    pub fn param_value(&mut self, index: u32) -> Value {
+        let param = self.program.params.get(index as usize);
+        let dtype = param.map_or(DType::I32, |param| param.dtype);
         self.pure(Op::Param(index), smallvec![], dtype)
     }
 
-    /// Adds a piece of shared memory.
-    pub fn shared(&mut self, bytes: u32, align: u32) -> Shared {
-        self.program.shared.push(SharedData { bytes, align, offset: 0 })
+    /// Adds a piece of shared memory in which the threads of `scope` meet.
+    pub fn shared(&mut self, bytes: u32, align: u32, scope: BarrierScope) -> Shared {
+        self.program.shared.push(SharedData { bytes, align, offset: 0, scope })
+    }
+
+    /// The operation that defines a value, if a pure one does.
+    pub fn definition(&self, value: Value) -> Option<&Op> {
+        self.definitions.get(&value).map(|&inst| &self.program.insts[inst].op)
     }
 
     /// A constant from its raw bits.
@@ -448,7 +466,9 @@ impl Builder {
             return value;
         }
         let bits = if let Op::Const(bits) = op { Some(bits) } else { None };
-        let value = self.emit(op, operands, &[dtype])[0];
+        let inst = self.reserve(op, operands, &[dtype]);
+        let value = self.place(inst)[0];
+        self.definitions.insert(value, inst);
         if let Some(bits) = bits {
             self.constants.insert(value, bits);
         }

@@ -34,6 +34,9 @@ use crate::location::{Loc, Locations};
 use crate::scalar::{Binary, Cast, Compare, Unary};
 use smallvec::SmallVec;
 
+/// The most bytes that one load or store of a lane moves.
+pub const MAX_ACCESS_BYTES: u32 = 16;
+
 define_id! {
     /// A value of a lane program.
     Value, "%"
@@ -103,6 +106,9 @@ pub struct SharedData {
     pub align: u32,
     /// Where it starts in the block's shared memory; set by packing.
     pub offset: u32,
+    /// Whose threads meet in it: all of the block, or only the lanes of each warp, each warp in a
+    /// part of its own.
+    pub scope: BarrierScope,
 }
 
 /// Operations in order, and the values that enter.

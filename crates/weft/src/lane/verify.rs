@@ -208,7 +208,7 @@ impl Verifier<'_> {
             && first != DType::I1
             && moved.iter().all(|&dtype| dtype == first)
             && moved.len().is_power_of_two()
-            && moved.len() as u32 * first.bytes() <= 16
+            && moved.len() as u32 * first.bytes() <= super::MAX_ACCESS_BYTES
     }
 
     fn if_(&mut self, inst: &InstData, operands: &[DType], results: &[DType]) -> bool {

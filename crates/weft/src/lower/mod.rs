@@ -194,14 +194,16 @@ impl Lowerer<'_> {
     fn carried_dtypes(&self, values: &[Value]) -> Vec<DType> {
         values
             .iter()
-            .flat_map(|&value| {
-                vec![self.kernel.ty(value).dtype(); self.registers_of(value)]
-            })
+            .flat_map(|&value| vec![self.kernel.ty(value).dtype(); self.registers_of(value)])
             .collect()
     }
 
     /// The lane values of `values`, each in the home of its counterpart in `homes`.
-    fn carried(&mut self, values: &[Value], homes: &[Value]) -> Result<Vec<lane::Value>, AssignError> {
+    fn carried(
+        &mut self,
+        values: &[Value],
+        homes: &[Value],
+    ) -> Result<Vec<lane::Value>, AssignError> {
         let mut carried = Vec::new();
         for (&value, &place) in values.iter().zip(homes) {
             match self.assignment.home(place) {

@@ -80,7 +80,7 @@ impl Lowerer<'_> {
         }
         let dtypes = file_dtypes(plan, &input_dtypes);
         let base = (plan.scratch_bytes > 0).then(|| {
-            let shared = self.build.shared(plan.scratch_bytes as u32, SCRATCH_ALIGN);
+            let shared = self.build.shared(plan.scratch_bytes as u32, SCRATCH_ALIGN, scope(plan));
             self.build.shared_base(shared)
         });
         (Mover { plan, files, dtypes, next: 0, base }, original)
@@ -127,9 +127,8 @@ impl Lowerer<'_> {
                 Step::Select { even, odd, to, odd_where } => {
                     let is_odd = self.parity(*odd_where);
                     let pairs = mover.files[even.index()].iter().zip(&mover.files[odd.index()]);
-                    mover.files[to.index()] = pairs
-                        .map(|(&even, &odd)| self.build.select(is_odd, odd, even))
-                        .collect();
+                    mover.files[to.index()] =
+                        pairs.map(|(&even, &odd)| self.build.select(is_odd, odd, even)).collect();
                 }
                 Step::Exchange { from, to, source } => {
                     let values = mover.files[from.index()].clone();
@@ -242,6 +241,12 @@ impl Lowerer<'_> {
         let zero = self.build.i32(0);
         self.build.compare(Compare::Ne, bit, zero)
     }
+}
+
+/// Whose threads meet in a plan's scratch memory: those that its widest barrier holds.
+fn scope(plan: &Plan) -> BarrierScope {
+    let block = plan.steps.iter().any(|step| matches!(step, Step::Barrier(Scope::Block)));
+    if block { BarrierScope::Block } else { BarrierScope::Warp }
 }
 
 /// The element type of each file: an operand's component keeps its type through every step.

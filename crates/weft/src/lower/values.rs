@@ -69,12 +69,16 @@ impl Lowerer<'_> {
         Ok(values)
     }
 
-    fn known(&self, value: Value, layout: LayoutId) -> Option<Rc<[lane::Value]>> {
+    pub(super) fn known(&self, value: Value, layout: LayoutId) -> Option<Rc<[lane::Value]>> {
         self.scopes.iter().rev().find_map(|scope| scope.tensors.get(&(value, layout)).cloned())
     }
 
     /// Computes a value in a layout, or moves it there from its home.
-    fn produce(&mut self, value: Value, layout: LayoutId) -> Result<Rc<[lane::Value]>, AssignError> {
+    fn produce(
+        &mut self,
+        value: Value,
+        layout: LayoutId,
+    ) -> Result<Rc<[lane::Value]>, AssignError> {
         match (self.assignment.home(value), self.definitions[value]) {
             (Some(home), _) => self.convert(value, home, layout),
             (None, Some(id)) => self.compute(&self.kernel.ops[id], value, layout),
@@ -92,8 +96,7 @@ impl Lowerer<'_> {
     ) -> Result<Rc<[lane::Value]>, AssignError> {
         let source = self.get(value, home)?;
         let plan = self.plan(value, home, layout)?;
-        let mut outputs =
-            self.emit_plan(&plan, vec![source.to_vec()], &mut |_, _, _| Vec::new());
+        let mut outputs = self.emit_plan(&plan, vec![source.to_vec()], &mut |_, _, _| Vec::new());
         Ok(outputs.pop().unwrap_or_default().into())
     }
 
@@ -187,7 +190,12 @@ impl Lowerer<'_> {
     }
 
     /// One element of an operation that computes each from its operands in the same place.
-    pub(super) fn element(&mut self, op: &Op, result: Value, operands: &[lane::Value]) -> lane::Value {
+    pub(super) fn element(
+        &mut self,
+        op: &Op,
+        result: Value,
+        operands: &[lane::Value],
+    ) -> lane::Value {
         let ty = self.kernel.ty(result);
         match (&op.kind, operands) {
             (OpKind::Constant(bits), _) => self.build.constant(ty.dtype(), *bits),

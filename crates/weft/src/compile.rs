@@ -1,0 +1,177 @@
+//! The pipeline, from a tile program to a lane program.
+//!
+//! [`compile`] reads like the table of contents of this crate. After each pass the program is
+//! verified; the text after any pass can be kept.
+
+use crate::assign::{self, AssignError, Assignment, Block};
+use crate::axis::AxisFacts;
+use crate::lane;
+use crate::lower::{self, Movement};
+use crate::simplify;
+use crate::tile::{Kernel, Module};
+use weft_layout::machine::Machine;
+
+/// How to compile.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The machine that the code is for.
+    pub machine: Machine,
+    /// Warps in a block: a power of two.
+    pub warps: u32,
+    /// Keeps the program's text after this pass.
+    pub dump_after: Option<String>,
+}
+
+impl Options {
+    /// Four warps, as Triton's default.
+    pub fn for_machine(machine: &Machine) -> Self {
+        Self { machine: machine.clone(), warps: 4, dump_after: None }
+    }
+}
+
+/// A compiled kernel, with the decisions that led to it.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// What one thread runs.
+    pub program: lane::Program,
+    /// The homes of all values.
+    pub assignment: Assignment,
+    /// Every movement of data between threads.
+    pub movements: Vec<Movement>,
+    /// The program after the pass that was asked for.
+    pub dump: Option<String>,
+}
+
+/// Why a kernel could not be compiled.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum CompileError {
+    /// The number of warps is no power of two, or more than a block may have.
+    #[error("a block of {warps} warps: {machine} takes a power of two up to {most}")]
+    Warps {
+        /// What was asked for.
+        warps: u32,
+        /// The machine.
+        machine: String,
+        /// The most it takes.
+        most: u32,
+    },
+    /// The kernel needs more shared memory than a block may have.
+    #[error(
+        "`{kernel}` needs {needed} bytes of shared memory, a block of {machine} may have {limit}"
+    )]
+    SharedMemory {
+        /// The kernel.
+        kernel: String,
+        /// What it needs, in bytes.
+        needed: u64,
+        /// The machine.
+        machine: String,
+        /// What there is, in bytes.
+        limit: u64,
+    },
+    /// There is no such pass.
+    #[error("there is no pass `{name}`; there are {known}")]
+    NoSuchPass {
+        /// What was asked for.
+        name: String,
+        /// The names, with commas.
+        known: String,
+    },
+    /// No layout could be found.
+    #[error("no layout could be found in `{kernel}`: {cause}")]
+    Assign {
+        /// The kernel.
+        kernel: String,
+        /// What the layout engine said.
+        cause: AssignError,
+    },
+    /// A pass left a program that breaks the rules: a defect of this compiler, never of its input.
+    #[error("after `{pass}` the program of `{kernel}` breaks a rule: {broken} (a defect of weft)")]
+    Broken {
+        /// The kernel.
+        kernel: String,
+        /// The pass.
+        pass: &'static str,
+        /// The first broken rule.
+        broken: String,
+    },
+}
+
+/// Compiles one kernel of a verified module.
+pub fn compile(
+    module: &Module,
+    kernel: &Kernel,
+    options: &Options,
+) -> Result<Compiled, CompileError> {
+    check_options(options)?;
+    let block = Block { machine: &options.machine, warps: options.warps };
+    let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
+
+    let facts = AxisFacts::of(kernel);
+    let mut assignment = assign::run(kernel, &facts, block).map_err(cause)?;
+    let lowered =
+        lower::run(kernel, &module.locations, &facts, &mut assignment, block).map_err(cause)?;
+    let mut stages = Stages { kernel, options, dump: None };
+    let mut program = stages.after("lower", lowered.program)?;
+    for pass in simplify::PASSES {
+        program = stages.after(pass.name, (pass.run)(&program))?;
+    }
+
+    check_shared_memory(&program, options)?;
+    Ok(Compiled { program, assignment, movements: lowered.movements, dump: stages.dump })
+}
+
+struct Stages<'a> {
+    kernel: &'a Kernel,
+    options: &'a Options,
+    dump: Option<String>,
+}
+
+impl Stages<'_> {
+    /// Verifies what a pass left, and keeps its text if that was asked for.
+    fn after(
+        &mut self,
+        pass: &'static str,
+        program: lane::Program,
+    ) -> Result<lane::Program, CompileError> {
+        lane::verify(&program).map_err(|broken| CompileError::Broken {
+            kernel: self.kernel.name.clone(),
+            pass,
+            broken: broken.into_iter().next().unwrap_or_default(),
+        })?;
+        if self.options.dump_after.as_deref() == Some(pass) {
+            self.dump = Some(program.to_string());
+        }
+        Ok(program)
+    }
+}
+
+fn check_options(options: &Options) -> Result<(), CompileError> {
+    let machine = &options.machine;
+    let most = machine.threads_per_block >> machine.lanes_log2;
+    if !options.warps.is_power_of_two() || options.warps > most {
+        let machine = machine.name.to_string();
+        return Err(CompileError::Warps { warps: options.warps, machine, most });
+    }
+    let names = || core::iter::once("lower").chain(simplify::PASSES.iter().map(|pass| pass.name));
+    match &options.dump_after {
+        Some(name) if !names().any(|known| known == name) => Err(CompileError::NoSuchPass {
+            name: name.clone(),
+            known: names().collect::<Vec<_>>().join(", "),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn check_shared_memory(program: &lane::Program, options: &Options) -> Result<(), CompileError> {
+    let (needed, limit) = (u64::from(program.shared_bytes), options.machine.shared_bytes_per_block);
+    if needed <= limit {
+        return Ok(());
+    }
+    Err(CompileError::SharedMemory {
+        kernel: program.name.clone(),
+        needed,
+        machine: options.machine.name.to_string(),
+        limit,
+    })
+}

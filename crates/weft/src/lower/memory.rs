@@ -1,0 +1,297 @@
+//! Loads, stores and atomics.
+//!
+//! An access runs in the layout that the assignment chose. Register bits that run along memory make
+//! one vector instruction; copies of an element within a thread are accessed once, and copies across
+//! threads are stored by one thread only.
+//!
+//! An atomic runs once for each element. The old value reaches the other holders of the element
+//! through shared memory. A release waits for the whole block first, an acquire holds the whole block
+//! back until it has happened.
+
+use super::Lowerer;
+use super::values::register_count;
+use crate::assign::{AssignError, LayoutId, access_bytes, pointer_and_mask, vector_bits};
+use crate::atomic::{Order, Scope};
+use crate::cache::Cache;
+use crate::dtype::DType;
+use crate::lane::{self, Access, BarrierScope, IdKind, Op as LaneOp, Space};
+use crate::scalar::{Binary, Compare};
+use crate::tile::{LoadOptions, Op, OpId, OpKind, Value};
+use smallvec::{SmallVec, smallvec};
+use std::rc::Rc;
+use weft_layout::Layout;
+use weft_layout::space::{LANE, REGISTER, WARP};
+use weft_layout::step::Acting;
+
+/// Register numbers, one list for each vector instruction, in the order of their addresses.
+fn vector_groups(layout: &Layout, bits: &[u32]) -> Vec<Vec<usize>> {
+    let vector: usize = bits.iter().fold(0, |mask, bit| mask | 1 << bit);
+    let starts = (0..register_count(layout)).filter(|register| register & vector == 0);
+    starts
+        .map(|start| {
+            let spread = |element: usize| {
+                let set = bits.iter().enumerate().filter(|(index, _)| element >> index & 1 == 1);
+                set.fold(start, |register, (_, bit)| register | 1 << bit)
+            };
+            (0..1 << bits.len()).map(spread).collect()
+        })
+        .collect()
+}
+
+/// The threads that hold an element first: those without any of the bits that only make copies.
+fn first_holders(layout: &Layout) -> Acting {
+    Acting { idle_lanes: layout.free_mask(LANE), idle_warps: layout.free_mask(WARP) }
+}
+
+impl Lowerer<'_> {
+    /// The layout in which a memory operation runs, with its register numbers grouped into vectors.
+    fn place(&mut self, id: OpId, op: &Op) -> Result<(LayoutId, Vec<Vec<usize>>), AssignError> {
+        let place = match self.assignment.runs_in(id) {
+            Some(place) => place,
+            None => self.anywhere(op.operands[0])?,
+        };
+        let unique = self.assignment.layouts.get(place).remove_zero_columns(REGISTER)?.0;
+        let (pointer, mask) = pointer_and_mask(op);
+        let ty = self.kernel.ty(pointer);
+        let element = ty.element.pointee().unwrap_or(DType::I64);
+        let dims = &self.facts.get(pointer).dims;
+        // The axis that runs through memory; of equals the last, as in row-major order.
+        let axis = (0..dims.len()).max_by_key(|&axis| dims[axis].contiguity).unwrap_or(0);
+        let most = access_bytes(self.block.machine);
+        let most = self.facts.vector_elements(pointer, mask, axis, element, most);
+        let groups = vector_groups(&unique, &vector_bits(&unique, axis, most));
+        Ok((self.assignment.layouts.intern(unique), groups))
+    }
+
+    pub(super) fn load(
+        &mut self,
+        id: OpId,
+        op: &Op,
+        options: LoadOptions,
+    ) -> Result<(), AssignError> {
+        let result = op.results[0];
+        let dtype = self.kernel.ty(result).dtype();
+        let how = Access { cache: options.cache, volatile: options.volatile, ..Access::default() };
+        if !self.kernel.ty(result).is_tensor() {
+            self.load_scalar(op, dtype, how);
+            return Ok(());
+        }
+        let (place, groups) = self.place(id, op)?;
+        let mut operands: SmallVec<[Rc<[lane::Value]>; 3]> = smallvec![];
+        for &operand in &op.operands {
+            operands.push(self.get(operand, place)?);
+        }
+        let zero = self.build.constant(dtype, 0);
+        let mut registers = vec![zero; operands[0].len()];
+        for group in &groups {
+            let address = operands[0][group[0]];
+            let others: Vec<lane::Value> = group
+                .iter()
+                .map(|&register| operands.get(2).map_or(zero, |other| other[register]))
+                .collect();
+            let guarded = operands.get(1).map(|mask| (mask[group[0]], &others[..]));
+            let count = group.len();
+            let loaded = self.build.load(Space::Global, how, dtype, count, address, guarded);
+            for (&register, value) in group.iter().zip(loaded) {
+                registers[register] = value;
+            }
+        }
+        self.bind_tensor(result, place, registers.into());
+        Ok(())
+    }
+
+    fn load_scalar(&mut self, op: &Op, dtype: DType, how: Access) {
+        let operands: SmallVec<[lane::Value; 3]> =
+            op.operands.iter().map(|&operand| self.scalar(operand)).collect();
+        let zero = self.build.constant(dtype, 0);
+        let other = [operands.get(2).copied().unwrap_or(zero)];
+        let mask = operands.get(1).copied();
+        let value = if how.volatile {
+            // Every thread must see the same value, so one of them looks.
+            let first = self.first_thread();
+            let predicate = self.build.and_predicates(Some(first), mask).unwrap_or(first);
+            let guarded = Some((predicate, &other[..]));
+            let seen = self.build.load(Space::Global, how, dtype, 1, operands[0], guarded)[0];
+            self.tell_all(seen, first)
+        } else {
+            let guarded = mask.map(|mask| (mask, &other[..]));
+            self.build.load(Space::Global, how, dtype, 1, operands[0], guarded)[0]
+        };
+        self.bind_scalar(op.results[0], value);
+    }
+
+    pub(super) fn store(&mut self, id: OpId, op: &Op, cache: Cache) -> Result<(), AssignError> {
+        let how = Access { cache, ..Access::default() };
+        if !self.kernel.ty(op.operands[0]).is_tensor() {
+            let operands: SmallVec<[lane::Value; 3]> =
+                op.operands.iter().map(|&operand| self.scalar(operand)).collect();
+            let first = Some(self.first_thread());
+            let predicate = self.build.and_predicates(first, operands.get(2).copied());
+            self.build.store(Space::Global, how, operands[0], predicate, &operands[1..2]);
+            return Ok(());
+        }
+        let (place, groups) = self.place(id, op)?;
+        let pointers = self.get(op.operands[0], place)?;
+        let values = self.get(op.operands[1], place)?;
+        let mask = match op.operands.get(2) {
+            Some(&mask) => Some(self.get(mask, place)?),
+            None => None,
+        };
+        let holders = first_holders(self.assignment.layouts.get(place));
+        let first = self.acting(holders);
+        for group in &groups {
+            let mask = mask.as_ref().map(|mask| mask[group[0]]);
+            let predicate = self.build.and_predicates(first, mask);
+            let stored: Vec<lane::Value> = group.iter().map(|&register| values[register]).collect();
+            self.build.store(Space::Global, how, pointers[group[0]], predicate, &stored);
+        }
+        Ok(())
+    }
+
+    pub(super) fn atomic(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
+        let (order, scope) = match op.kind {
+            OpKind::AtomicRmw { order, scope, .. } | OpKind::AtomicCas { order, scope } => {
+                (order, scope)
+            }
+            _ => return Ok(()),
+        };
+        if order.releases() {
+            self.build.barrier(BarrierScope::Block);
+        }
+        if self.kernel.ty(op.operands[0]).is_tensor() {
+            self.atomic_tensor(id, op)?;
+        } else {
+            let operands: Vec<lane::Value> =
+                op.operands.iter().map(|&operand| self.scalar(operand)).collect();
+            let first = self.first_thread();
+            let old = self.atomic_element(op, &operands, Some(first));
+            let old = self.tell_all(old, first);
+            self.bind_scalar(op.results[0], old);
+        }
+        self.after_acquire(order, scope);
+        Ok(())
+    }
+
+    /// Holds the block back until an acquire has happened.
+    fn after_acquire(&mut self, order: Order, _scope: Scope) {
+        if order.acquires() {
+            self.build.barrier(BarrierScope::Block);
+        }
+    }
+
+    fn atomic_tensor(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
+        let (place, _) = self.place(id, op)?;
+        let mut operands: Vec<Rc<[lane::Value]>> = Vec::new();
+        for &operand in &op.operands {
+            operands.push(self.get(operand, place)?);
+        }
+        let layout = self.assignment.layouts.get(place).clone();
+        let first = self.acting(first_holders(&layout));
+        let mut old = Vec::with_capacity(register_count(&layout));
+        for register in 0..register_count(&layout) {
+            let row: Vec<lane::Value> = operands.iter().map(|operand| operand[register]).collect();
+            old.push(self.atomic_element(op, &row, first));
+        }
+        let result = op.results[0];
+        if let Some(first) = first
+            && self.is_used(result)
+        {
+            old = self.tell_copies(&layout, old, first);
+        }
+        self.bind_tensor(result, place, old.into());
+        Ok(())
+    }
+
+    fn atomic_element(
+        &mut self,
+        op: &Op,
+        operands: &[lane::Value],
+        first: Option<lane::Value>,
+    ) -> lane::Value {
+        let (mask, lane_op): (_, fn(&OpKind, bool) -> LaneOp) = match op.kind {
+            OpKind::AtomicRmw { .. } => (operands.get(2).copied(), rmw),
+            _ => (None, cas),
+        };
+        let predicate = self.build.and_predicates(first, mask);
+        let mut all: SmallVec<[lane::Value; 4]> = smallvec![operands[0]];
+        all.extend(predicate);
+        let values = if mask.is_some() { &operands[1..2] } else { &operands[1..] };
+        all.extend_from_slice(values);
+        let dtype = self.build.dtype(operands[1]);
+        self.build.emit(lane_op(&op.kind, predicate.is_some()), all, &[dtype])[0]
+    }
+
+    fn is_used(&self, value: Value) -> bool {
+        let mut used = false;
+        self.kernel.walk(&self.kernel.body, &mut |_, op| used |= op.operands.contains(&value));
+        used
+    }
+
+    /// Whether this is the first thread of the block.
+    pub(super) fn first_thread(&mut self) -> lane::Value {
+        let lane = self.build.id(IdKind::Lane);
+        let warp = self.build.id(IdKind::Warp);
+        let both = self.build.binary(Binary::Or, lane, warp);
+        let zero = self.build.i32(0);
+        self.build.compare(Compare::Eq, both, zero)
+    }
+
+    /// Gives every thread the value that the first thread has.
+    fn tell_all(&mut self, value: lane::Value, first: lane::Value) -> lane::Value {
+        let dtype = self.build.dtype(value);
+        let shared = self.build.shared(dtype.bytes(), dtype.bytes(), BarrierScope::Block);
+        let address = self.build.shared_base(shared);
+        let how = Access::default();
+        self.build.store(Space::Shared, how, address, Some(first), &[value]);
+        self.build.barrier(BarrierScope::Block);
+        self.build.load(Space::Shared, how, dtype, 1, address, None)[0]
+    }
+
+    /// Gives every holder of an element the value that its first holder has.
+    fn tell_copies(
+        &mut self,
+        layout: &Layout,
+        values: Vec<lane::Value>,
+        first: lane::Value,
+    ) -> Vec<lane::Value> {
+        let Some(&value) = values.first() else { return values };
+        let dtype = self.build.dtype(value);
+        let bytes = dtype.bytes() << layout.outs().total_bits();
+        let shared = self.build.shared(bytes, dtype.bytes().max(16), BarrierScope::Block);
+        let base = self.build.shared_base(shared);
+        let place = self.thread_map(layout.columns(LANE), layout.columns(WARP));
+        let how = Access::default();
+        let mut addresses = Vec::with_capacity(values.len());
+        for (register, &value) in values.iter().enumerate() {
+            let part = self.build.i32(layout.apply_flat(register as u64) as i32);
+            let element = self.build.binary(Binary::Xor, place, part);
+            let size = self.build.i32(dtype.bytes() as i32);
+            let offset = self.build.binary(Binary::Mul, element, size);
+            let address = self.build.binary(Binary::Add, base, offset);
+            self.build.store(Space::Shared, how, address, Some(first), &[value]);
+            addresses.push(address);
+        }
+        self.build.barrier(BarrierScope::Block);
+        let load = |&address| self.build.load(Space::Shared, how, dtype, 1, address, None)[0];
+        addresses.iter().map(load).collect()
+    }
+}
+
+fn rmw(kind: &OpKind, predicated: bool) -> LaneOp {
+    match *kind {
+        OpKind::AtomicRmw { op, order, scope } => {
+            LaneOp::AtomicRmw { space: Space::Global, op, order, scope, predicated }
+        }
+        _ => cas(kind, predicated),
+    }
+}
+
+fn cas(kind: &OpKind, predicated: bool) -> LaneOp {
+    let (order, scope) = match *kind {
+        OpKind::AtomicCas { order, scope } | OpKind::AtomicRmw { order, scope, .. } => {
+            (order, scope)
+        }
+        _ => (Order::AcqRel, Scope::Gpu),
+    };
+    LaneOp::AtomicCas { space: Space::Global, order, scope, predicated }
+}

@@ -1,0 +1,162 @@
+//! A barrier where scratch memory is written again.
+//!
+//! A movement through shared memory brings the barrier between its stores and its loads along. What
+//! it cannot know is who used its scratch memory before: in a loop, its own last round. A store to a
+//! piece that was read since the last barrier gets a barrier in front, of the piece's scope: where
+//! only the lanes of one warp share a piece, a warp barrier will do.
+
+use crate::id::{Id, IdMap};
+use crate::lane::{
+    BarrierScope, Inst, InstData, Op, Program, Region, Shared, SharedData, Space, Value,
+};
+use crate::scalar::Binary;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Runs the pass.
+pub fn run(program: &Program) -> Program {
+    let mut pass =
+        Pass { result: program.clone(), piece_of: IdMap::default(), exits: FxHashMap::default() };
+    pass.find_pieces();
+    let body = core::mem::take(&mut pass.result.body);
+    let (body, _) = pass.region(&body, Pending::default(), true);
+    pass.result.body = body;
+    pass.result
+}
+
+/// The pieces that were read since the last barrier that concerns them.
+#[derive(Clone, Default, PartialEq)]
+struct Pending(Vec<bool>);
+
+impl Pending {
+    fn join(&mut self, other: &Pending) {
+        self.0.resize(self.0.len().max(other.0.len()), false);
+        for (mine, other) in self.0.iter_mut().zip(&other.0) {
+            *mine |= other;
+        }
+    }
+}
+
+struct Pass {
+    result: Program,
+    /// The piece that an address points into, where that is known.
+    piece_of: IdMap<Value, Option<Shared>>,
+    /// What is pending where a loop is left.
+    exits: FxHashMap<Inst, Pending>,
+}
+
+impl Pass {
+    fn find_pieces(&mut self) {
+        let mut piece_of: IdMap<Value, Option<Shared>> = IdMap::default();
+        self.result.walk(&self.result.body, &mut |_, inst| {
+            let piece = match inst.op {
+                Op::SharedBase(shared) => Some(shared),
+                Op::Binary(Binary::Add | Binary::Xor | Binary::Or) => {
+                    inst.operands.iter().find_map(|&operand| piece_of[operand])
+                }
+                _ => None,
+            };
+            if let (Some(piece), &[result]) = (piece, &inst.results[..]) {
+                piece_of.set(result, Some(piece));
+            }
+        });
+        self.piece_of = piece_of;
+    }
+
+    /// The pieces that an access may touch: all of them where its address tells nothing.
+    fn pieces(&self, inst: &InstData) -> Vec<Shared> {
+        match inst.operands.first().and_then(|&address| self.piece_of[address]) {
+            Some(piece) => vec![piece],
+            None => self.result.shared.keys().collect(),
+        }
+    }
+
+    fn pass_barrier(&self, scope: BarrierScope, pending: &mut Pending) {
+        for (id, piece) in self.result.shared.iter() {
+            let SharedData { scope: shared_by, .. } = piece;
+            if scope >= *shared_by
+                && let Some(pending) = pending.0.get_mut(id.index())
+            {
+                *pending = false;
+            }
+        }
+    }
+
+    /// Goes through a region from what is pending at its start; gives it with barriers (where
+    /// `insert`) and what is pending at its end.
+    fn region(&mut self, region: &Region, start: Pending, insert: bool) -> (Region, Pending) {
+        let mut pending = start;
+        pending.0.resize(self.result.shared.len(), false);
+        let mut insts = Vec::with_capacity(region.insts.len());
+        for &id in &region.insts {
+            let op = self.result.insts[id].op.clone();
+            match op {
+                Op::Barrier(scope) => self.pass_barrier(scope, &mut pending),
+                Op::Load { space: Space::Shared, .. } => {
+                    for piece in self.pieces(&self.result.insts[id]) {
+                        pending.0[piece.index()] = true;
+                    }
+                }
+                Op::Store { space: Space::Shared, .. }
+                | Op::AtomicRmw { space: Space::Shared, .. }
+                | Op::AtomicCas { space: Space::Shared, .. } => {
+                    let pieces = self.pieces(&self.result.insts[id]);
+                    let waiting = pieces.iter().filter(|piece| pending.0[piece.index()]);
+                    let scope = waiting.map(|&piece| self.result.shared[piece].scope).max();
+                    if let Some(scope) = scope {
+                        self.pass_barrier(scope, &mut pending);
+                        if insert {
+                            let loc = self.result.insts[id].loc;
+                            insts.push(self.result.insts.push(InstData {
+                                op: Op::Barrier(scope),
+                                operands: SmallVec::new(),
+                                results: SmallVec::new(),
+                                regions: Vec::new(),
+                                loc,
+                            }));
+                        }
+                    }
+                }
+                Op::If => {
+                    let regions = self.result.insts[id].regions.clone();
+                    let mut end = Pending::default();
+                    let mut new = Vec::with_capacity(regions.len());
+                    for region in &regions {
+                        let (region, arm) = self.region(region, pending.clone(), insert);
+                        end.join(&arm);
+                        new.push(region);
+                    }
+                    self.result.insts[id].regions = new;
+                    pending = end;
+                }
+                Op::Loop => pending = self.loop_(id, pending, insert),
+                Op::BreakIf { target } => self.exits.entry(target).or_default().join(&pending),
+                _ => {}
+            }
+            insts.push(id);
+        }
+        (Region { params: region.params.clone(), insts }, pending)
+    }
+
+    /// What is pending when a round starts is what was pending before the loop or at the end of any
+    /// round; that is found without writing anything, then the barriers are written.
+    fn loop_(&mut self, id: Inst, before: Pending, insert: bool) -> Pending {
+        let body = self.result.insts[id].regions[0].clone();
+        let mut start = before;
+        loop {
+            let (_, end) = self.region(&body, start.clone(), false);
+            let mut joined = start.clone();
+            joined.join(&end);
+            if joined == start {
+                break;
+            }
+            start = joined;
+        }
+        self.exits.remove(&id);
+        let (body, _) = self.region(&body, start, insert);
+        if insert {
+            self.result.insts[id].regions = vec![body];
+        }
+        self.exits.remove(&id).unwrap_or_default()
+    }
+}

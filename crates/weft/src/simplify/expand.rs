@@ -1,0 +1,168 @@
+//! The program written anew: folded, shared, its linear maps expanded.
+//!
+//! An F2-linear map sends input bit `i` to the bits of its column. Along a diagonal, every bit moves
+//! by the same distance, so that all of them take one mask and one shift:
+//!
+//! ```text
+//! columns [1 2 16 32]     bits 0 and 1 stay, bits 2 and 3 move up by two
+//! (x & 3) ^ ((x & 12) << 2)
+//! ```
+//!
+//! The mask is left out where the operand has no other bits (a lane's number has five, say).
+
+use crate::dtype::DType;
+use crate::id::IdMap;
+use crate::lane::{Builder, IdKind, Inst, InstData, Op, Program, Region, Value};
+use crate::scalar::Binary;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Runs the pass.
+pub fn run(program: &Program) -> Program {
+    let mut build = Builder::new(&program.name, program.warps, program.lanes_log2);
+    build.set_locations(program.locations.clone());
+    for (_, piece) in program.shared.iter() {
+        build.shared(piece.bytes, piece.align, piece.scope);
+    }
+    for param in &program.params {
+        build.declare_param(param.clone());
+    }
+    let mut writer =
+        Writer { program, build, values: IdMap::default(), loops: FxHashMap::default() };
+    writer.region(&program.body);
+    writer.build.finish()
+}
+
+struct Writer<'a> {
+    program: &'a Program,
+    build: Builder,
+    values: IdMap<Value, Option<Value>>,
+    loops: FxHashMap<Inst, Inst>,
+}
+
+impl Writer<'_> {
+    fn value(&self, old: Value) -> Value {
+        self.values[old].unwrap_or(old)
+    }
+
+    fn all(&self, old: &[Value]) -> SmallVec<[Value; 4]> {
+        old.iter().map(|&value| self.value(value)).collect()
+    }
+
+    fn bind(&mut self, old: &[Value], new: &[Value]) {
+        for (&old, &new) in old.iter().zip(new) {
+            self.values.set(old, Some(new));
+        }
+    }
+
+    fn dtypes(&self, values: &[Value]) -> Vec<DType> {
+        values.iter().map(|&value| self.program.dtype(value)).collect()
+    }
+
+    /// Everything but the terminator, whose operands are the caller's business.
+    fn region(&mut self, region: &Region) {
+        for &id in &region.insts {
+            let inst = &self.program.insts[id];
+            if !inst.op.is_terminator() {
+                self.build.set_loc(inst.loc);
+                self.inst(id, inst);
+            }
+        }
+    }
+
+    fn inner(&mut self, region: &Region, end: Op) -> Region {
+        let params = self.build.open_region(&self.dtypes(&region.params));
+        self.bind(&region.params, &params);
+        self.region(region);
+        let last = region.insts.last().map(|&last| &self.program.insts[last].operands[..]);
+        let values = self.all(last.unwrap_or(&[]));
+        self.build.close_region(end, &values)
+    }
+
+    fn inst(&mut self, id: Inst, inst: &InstData) {
+        let operands = self.all(&inst.operands);
+        let result = |build: &mut Builder| -> Option<Value> {
+            Some(match (&inst.op, &operands[..]) {
+                (Op::Const(bits), _) => build.constant(self.program.dtype(inst.results[0]), *bits),
+                (Op::Param(index), _) => build.param_value(*index),
+                (Op::Id(kind), _) => build.id(*kind),
+                (Op::SharedBase(shared), _) => build.shared_base(*shared),
+                (Op::Linear { columns }, &[x]) => linear(build, columns, x),
+                (Op::Unary(op), &[x]) => build.unary(*op, x),
+                (Op::Binary(op), &[x, y]) => build.binary(*op, x, y),
+                (Op::Compare(op), &[x, y]) => build.compare(*op, x, y),
+                (Op::Select, &[c, x, y]) => build.select(c, x, y),
+                (Op::Cast(op), &[x]) => build.cast(*op, x, self.program.dtype(inst.results[0])),
+                (Op::Fma, &[x, y, z]) => build.fma(x, y, z),
+                _ => return None,
+            })
+        };
+        if let Some(value) = result(&mut self.build) {
+            self.bind(&inst.results, &[value]);
+            return;
+        }
+        let results = match &inst.op {
+            Op::If => {
+                let then = self.inner(&inst.regions[0], Op::Yield);
+                let otherwise = self.inner(&inst.regions[1], Op::Yield);
+                let dtypes = self.dtypes(&inst.results);
+                self.build.if_(operands[0], then, otherwise, &dtypes)
+            }
+            Op::Loop => {
+                let new = self.build.new_loop(&operands, &self.dtypes(&inst.results));
+                self.loops.insert(id, new);
+                let body = self.inner(&inst.regions[0], Op::Continue);
+                self.build.place_loop(new, body)
+            }
+            Op::BreakIf { target } => {
+                let target = self.loops.get(target).copied().unwrap_or(*target);
+                self.build.break_if(target, operands[0], &operands[1..]);
+                SmallVec::new()
+            }
+            op => self.build.emit(op.clone(), operands, &self.dtypes(&inst.results)),
+        };
+        self.bind(&inst.results, &results);
+    }
+}
+
+/// The bits that a value may have set, as far as its operation tells.
+fn possible_bits(build: &Builder, value: Value) -> u32 {
+    let program = build.program();
+    match build.definition(value) {
+        Some(Op::Id(IdKind::Lane)) => (1 << program.lanes_log2) - 1,
+        Some(Op::Id(IdKind::Warp)) => program.warps.next_power_of_two() - 1,
+        _ => u32::MAX,
+    }
+}
+
+/// A linear map as shifts, masks and exclusive ors, one of each a diagonal.
+fn linear(build: &mut Builder, columns: &[u32], x: Value) -> Value {
+    let possible = possible_bits(build, x);
+    let mut sum = None;
+    for distance in -31i32..32 {
+        let on_diagonal = |bit: usize| {
+            let target = bit as i32 + distance;
+            (0..32).contains(&target) && columns[bit] >> target & 1 == 1
+        };
+        let mask = (0..columns.len().min(32))
+            .fold(0u32, |mask, bit| mask | u32::from(on_diagonal(bit)) << bit);
+        if mask & possible == 0 {
+            continue;
+        }
+        let bits = if mask & possible == possible {
+            x
+        } else {
+            let mask = build.i32(mask as i32);
+            build.binary(Binary::And, x, mask)
+        };
+        let (op, count) =
+            if distance < 0 { (Binary::ShrU, -distance) } else { (Binary::Shl, distance) };
+        let count = build.i32(count);
+        let moved = build.binary(op, bits, count);
+        sum = Some(match sum {
+            Some(sum) => build.binary(Binary::Xor, sum, moved),
+            None => moved,
+        });
+    }
+    sum.unwrap_or_else(|| build.i32(0))
+}

@@ -1,0 +1,54 @@
+//! Out of a loop what is the same in every round.
+//!
+//! A pure operation whose operands come from outside the loop moves in front of it. Inner loops go
+//! first, so that what leaves them can leave the outer one too.
+
+use crate::id::IdMap;
+use crate::lane::{Inst, Op, Program, Region, Value};
+
+/// Runs the pass.
+pub fn run(program: &Program) -> Program {
+    let mut result = program.clone();
+    let mut body = core::mem::take(&mut result.body);
+    hoist_region(&mut result, &mut body);
+    result.body = body;
+    result
+}
+
+fn hoist_region(program: &mut Program, region: &mut Region) {
+    let mut insts = Vec::with_capacity(region.insts.len());
+    for id in core::mem::take(&mut region.insts) {
+        let mut inner = core::mem::take(&mut program.insts[id].regions);
+        for inner in &mut inner {
+            hoist_region(program, inner);
+            if matches!(program.insts[id].op, Op::Loop) {
+                insts.extend(take_invariant(program, inner));
+            }
+        }
+        program.insts[id].regions = inner;
+        insts.push(id);
+    }
+    region.insts = insts;
+}
+
+/// Removes from a loop's region the operations that do not depend on it, in order.
+fn take_invariant(program: &Program, region: &mut Region) -> Vec<Inst> {
+    let mut inside: IdMap<Value, bool> = IdMap::default();
+    for &param in &region.params {
+        inside.set(param, true);
+    }
+    let (mut taken, mut kept) = (Vec::new(), Vec::new());
+    for &id in &region.insts {
+        let inst = &program.insts[id];
+        if inst.op.is_pure() && inst.operands.iter().all(|&operand| !inside[operand]) {
+            taken.push(id);
+            continue;
+        }
+        kept.push(id);
+        for &result in &inst.results {
+            inside.set(result, true);
+        }
+    }
+    region.insts = kept;
+    taken
+}

@@ -1,0 +1,39 @@
+//! Small passes over the lane program.
+//!
+//! Each keeps the program's meaning and obeys only what operations declare of themselves (pure,
+//! removable, terminator, the memory they touch). In the order of [`PASSES`]:
+//!
+//! * [`expand`] writes the program anew through the builder, which folds constants and shares equal
+//!   operations, and turns each F2-linear map into shifts and masks;
+//! * [`hoist`] takes out of loops what does not change in them;
+//! * [`expand`] again shares what hoisting brought together;
+//! * [`sweep`] removes what nobody uses;
+//! * [`sink`] lets loads from shared memory wait for their first use, so that fewer registers live;
+//! * [`barriers`] puts a barrier where scratch memory is written again after reads.
+
+pub mod barriers;
+pub mod expand;
+pub mod hoist;
+pub mod sink;
+pub mod sweep;
+
+use crate::lane::Program;
+
+/// A pass: its name and what it does.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// The name, as `--dump-after` takes it.
+    pub name: &'static str,
+    /// The pass.
+    pub run: fn(&Program) -> Program,
+}
+
+/// Every pass, in the order in which they run.
+pub const PASSES: [Pass; 6] = [
+    Pass { name: "expand", run: expand::run },
+    Pass { name: "hoist", run: hoist::run },
+    Pass { name: "share", run: expand::run },
+    Pass { name: "sweep", run: sweep::run },
+    Pass { name: "sink", run: sink::run },
+    Pass { name: "barriers", run: barriers::run },
+];
