@@ -3,6 +3,7 @@ pub mod atomic;
 pub mod cache;
 pub mod diagnostic;
 pub mod dtype;
+pub mod emit;
 pub mod id;
 pub mod lane;
 pub mod location;
