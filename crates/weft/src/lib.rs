@@ -6,6 +6,7 @@ pub mod cache;
 pub mod compile;
 pub mod diagnostic;
 pub mod dtype;
+pub mod emit;
 pub mod id;
 pub mod lane;
 pub mod location;

@@ -18,6 +18,8 @@
 
 mod types;
 
+pub mod eval;
+
 pub use types::{Element, Type};
 
 use crate::atomic::{Order, Rmw, Scope};

@@ -1,0 +1,165 @@
+//! Conversions from one element type to another.
+
+use super::float::{round, widen};
+use super::integer::clear_above;
+use super::writer::{Class, Reg, Writer, put};
+use crate::dtype::DType;
+use crate::scalar::{self, Cast};
+
+pub(super) fn cast(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), d: Reg, x: Reg) {
+    match op {
+        Cast::ExtS | Cast::ExtU => extend(w, op == Cast::ExtS, (from, to), d, x),
+        Cast::Trunc => truncate(w, (from, to), d, x),
+        Cast::FloatFromS | Cast::FloatFromU => {
+            float_from_integer(w, op, (from, to), d, x);
+        }
+        Cast::SFromFloat | Cast::UFromFloat => {
+            integer_from_float(w, op == Cast::SFromFloat, (from, to), d, x);
+        }
+        Cast::Float => float_from_float(w, (from, to), d, x),
+        // Registers have no type but a width.
+        Cast::Bits => w.copy(d, x),
+    }
+}
+
+fn extend(w: &mut Writer<'_>, is_signed: bool, (from, to): (DType, DType), d: Reg, x: Reg) {
+    let bits = d.class.suffix();
+    match from {
+        DType::I1 => {
+            let one = if is_signed { to.mask() } else { 1 };
+            put!(w, "selp.{bits} {d}, {one:#x}, 0, {x}");
+        }
+        // An i8 lies zero-extended in its 16 bits.
+        DType::I8 if !is_signed && to == DType::I16 => w.copy(d, x),
+        _ => {
+            let kind = if is_signed { 's' } else { 'u' };
+            put!(w, "cvt.{kind}{}.{kind}{} {d}, {x}", to.bits(), from.bits());
+        }
+    }
+}
+
+fn truncate(w: &mut Writer<'_>, (from, to): (DType, DType), d: Reg, x: Reg) {
+    if to == DType::I1 {
+        let low = w.temp(x.class);
+        let bits = x.class.suffix();
+        put!(w, "and.{bits} {low}, {x}, 1");
+        // There is no comparison of untyped 16 bits that every version has; of unsigned there is.
+        return put!(w, "setp.ne.u{} {d}, {low}, 0", &bits[1..]);
+    }
+    if d.class == x.class {
+        return put!(w, "and.b16 {d}, {x}, 0xff");
+    }
+    let wide = if to == DType::I32 { 32 } else { 16 };
+    put!(w, "cvt.u{wide}.u{} {d}, {x}", from.bits());
+    clear_above(w, to, d);
+}
+
+/// To nearest even. A truth value as a signed number is 0 or -1.
+///
+/// bf16 has conversions of integers from sm_90 on. Before, they go through f32, and a wide integer
+/// must not be rounded twice: it is rounded *to odd* on the way, which the second rounding sees
+/// through (24 bits against 8):
+///
+/// ```text
+/// cvt.rz.f32.s32  t, x      the f32 toward zero
+/// cvt.rzi.s32.f32 b, t      and back: the same, unless bits were lost
+/// or.b32          t, t, 1   where they were
+/// ```
+fn float_from_integer(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), d: Reg, x: Reg) {
+    let kind = if op == Cast::FloatFromS { 's' } else { 'u' };
+    if from == DType::I1 {
+        let one = scalar::cast(op, from, to, 1);
+        return put!(w, "selp.{} {d}, {one:#x}, 0, {x}", d.class.suffix());
+    }
+    // The unsigned and the signed byte are both found by the source type.
+    let bits = from.bits();
+    if to != DType::BF16 {
+        return put!(w, "cvt.rn.{to}.{kind}{bits} {d}, {x}");
+    }
+    let wide = w.temp(Class::B32);
+    if bits <= 16 {
+        put!(w, "cvt.rn.f32.{kind}{bits} {wide}, {x}");
+        return round(w, to, d, wide);
+    }
+    let (back, lost) = (w.temp(x.class), w.temp(Class::Predicate));
+    put!(w, "cvt.rz.f32.{kind}{bits} {wide}, {x}");
+    put!(w, "cvt.rzi.{kind}{bits}.f32 {back}, {wide}");
+    put!(w, "setp.ne.{kind}{bits} {lost}, {back}, {x}");
+    put!(w, "@{lost} or.b32 {wide}, {wide}, 1");
+    round(w, to, d, wide);
+}
+
+/// Toward zero, saturating, NaN to zero.
+///
+/// `cvt.rzi` saturates at 32 and 64 bits, and the narrow types are clamped after it; it sends NaN to
+/// zero only from f32 to 32 bits, so elsewhere zero is selected.
+fn integer_from_float(
+    w: &mut Writer<'_>,
+    is_signed: bool,
+    (from, to): (DType, DType),
+    d: Reg,
+    x: Reg,
+) {
+    let (x, from) = if from == DType::F64 { (x, from) } else { (widen(w, from, x), DType::F32) };
+    if to == DType::I1 {
+        // Clamped to -1..0, or to 0..1: it is set where the other end is reached.
+        let (name, end) = if is_signed { ("le", -1.0) } else { ("ge", 1.0) };
+        let end = immediate(from, end);
+        return put!(w, "setp.{name}.{from} {d}, {x}, {end}");
+    }
+    let kind = if is_signed { 's' } else { 'u' };
+    let bits = if to == DType::I64 { 64 } else { 32 };
+    let narrow = d.class == Class::B16;
+    let mut whole = if narrow { w.temp(Class::B32) } else { d };
+    put!(w, "cvt.rzi.{kind}{bits}.{from} {whole}, {x}");
+    if from == DType::F64 || bits == 64 {
+        let nan = w.temp(Class::Predicate);
+        put!(w, "setp.nan.{from} {nan}, {x}, {x}");
+        put!(w, "selp.b{bits} {whole}, 0, {whole}, {nan}");
+    }
+    if narrow {
+        let clamped = w.temp(Class::B32);
+        if is_signed {
+            let limit = 1i64 << (to.bits() - 1);
+            put!(w, "max.s32 {clamped}, {whole}, {}", -limit);
+            whole = w.temp(Class::B32);
+            put!(w, "min.s32 {whole}, {clamped}, {}", limit - 1);
+        } else {
+            put!(w, "min.u32 {clamped}, {whole}, {}", to.mask());
+            whole = clamped;
+        }
+        put!(w, "cvt.u16.u32 {d}, {whole}");
+        clear_above(w, to, d);
+    }
+}
+
+/// To nearest even. The narrow types reach each other through f32, which holds both exactly. From f64
+/// to bf16 there is one rounding, by way of an f32 rounded to odd as in [`float_from_integer`].
+fn float_from_float(w: &mut Writer<'_>, (from, to): (DType, DType), d: Reg, x: Reg) {
+    match (from, to) {
+        (DType::F64, DType::BF16) => {
+            let (wide, back, lost) =
+                (w.temp(Class::B32), w.temp(Class::B64), w.temp(Class::Predicate));
+            put!(w, "cvt.rz.f32.f64 {wide}, {x}");
+            put!(w, "cvt.f64.f32 {back}, {wide}");
+            put!(w, "setp.ne.f64 {lost}, {back}, {x}");
+            put!(w, "@{lost} or.b32 {wide}, {wide}, 1");
+            round(w, to, d, wide);
+        }
+        (DType::F64, _) => put!(w, "cvt.rn.{to}.f64 {d}, {x}"),
+        (DType::F32 | DType::F16, DType::F64) => put!(w, "cvt.f64.{from} {d}, {x}"),
+        _ => {
+            let wide = widen(w, from, x);
+            match to {
+                DType::F64 => put!(w, "cvt.f64.f32 {d}, {wide}"),
+                _ => round(w, to, d, wide),
+            }
+        }
+    }
+}
+
+/// A number as an operand of an instruction on f32 or f64.
+fn immediate(dtype: DType, value: f64) -> String {
+    let bits = scalar::from_f64(dtype, value);
+    if dtype == DType::F64 { format!("0d{bits:016X}") } else { format!("0f{bits:08X}") }
+}

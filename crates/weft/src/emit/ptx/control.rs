@@ -1,0 +1,129 @@
+//! Structured control as labels and branches.
+//!
+//! A value that a region hands over is copied into the register of what receives it: an `If`'s result,
+//! a loop's carried value, a loop's result. The copies of one edge happen at once: where one would
+//! overwrite what another still reads, they are put in order, and a cycle goes through a temporary.
+//!
+//! ```text
+//! %5 = loop inst9 %1, %2 (%3, %4) {      mov.b32 %r3, %r1;
+//!   break.if inst9 %7, %3                mov.b32 %r4, %r2;
+//!   continue %4, %3                      $L_loop_9:
+//! }                                        mov.b32 %r5, %r3;
+//!                                          @%p7 bra $L_end_9;
+//!                                          mov.b32 %rt0, %r3;
+//!                                          mov.b32 %r3, %r4;
+//!                                          mov.b32 %r4, %rt0;
+//!                                          bra.uni $L_loop_9;
+//!                                        $L_end_9:
+//! ```
+//!
+//! The results of a loop are not read inside it, so a break may write them before it is known to be
+//! taken. Branches are not said to be uniform: the assembler joins diverging lanes behind them.
+
+use super::writer::{Reg, Writer, put};
+use super::{operation, terminates};
+use crate::emit::Unsupported;
+use crate::id::Id;
+use crate::lane::{Inst, InstData, Op, Region, Value};
+
+/// Every operation of a region but its last, which belongs to the region's owner.
+fn inside(w: &mut Writer<'_>, region: &Region) -> Result<(), Unsupported> {
+    w.depth += 1;
+    for &id in &region.insts {
+        let inst = &w.program.insts[id];
+        if !terminates(inst) {
+            operation(w, id, inst)?;
+        }
+    }
+    w.depth -= 1;
+    Ok(())
+}
+
+/// What a region hands over at its end.
+fn handed_over<'a>(w: &Writer<'a>, region: &Region) -> &'a [Value] {
+    match region.insts.last() {
+        Some(&id) => &w.program.insts[id].operands,
+        None => &[],
+    }
+}
+
+pub(super) fn branch(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupported> {
+    let (&[condition], [then, otherwise]) = (&inst.operands[..], &inst.regions[..]) else {
+        return Ok(());
+    };
+    let (condition, n) = (w.reg(condition), id.index());
+    let has_else = otherwise.insts.len() > 1 || !inst.results.is_empty();
+    let past_then = if has_else { "else" } else { "end" };
+    put!(w, "@!{condition} bra $L_{past_then}_{n}");
+    inside(w, then)?;
+    w.depth += 1;
+    let values = handed_over(w, then);
+    copies(w, &inst.results, values);
+    if has_else {
+        put!(w, "bra.uni $L_end_{n}");
+        w.label(format_args!("$L_else_{n}"));
+        w.depth -= 1;
+        inside(w, otherwise)?;
+        w.depth += 1;
+        let values = handed_over(w, otherwise);
+        copies(w, &inst.results, values);
+    }
+    w.label(format_args!("$L_end_{n}"));
+    w.depth -= 1;
+    Ok(())
+}
+
+pub(super) fn repeat(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupported> {
+    let [body] = &inst.regions[..] else { return Ok(()) };
+    let n = id.index();
+    copies(w, &body.params, &inst.operands);
+    w.depth += 1;
+    w.label(format_args!("$L_loop_{n}"));
+    w.depth -= 1;
+    inside(w, body)?;
+    w.depth += 1;
+    let values = handed_over(w, body);
+    copies(w, &body.params, values);
+    put!(w, "bra.uni $L_loop_{n}");
+    w.label(format_args!("$L_end_{n}"));
+    w.depth -= 1;
+    Ok(())
+}
+
+pub(super) fn break_if(w: &mut Writer<'_>, target: Inst, inst: &InstData) {
+    let Some((&condition, values)) = inst.operands.split_first() else { return };
+    let program = w.program;
+    copies(w, &program.insts[target].results, values);
+    let condition = w.reg(condition);
+    put!(w, "@{condition} bra $L_end_{}", target.index());
+}
+
+/// Copies all values into all places at once.
+fn copies(w: &mut Writer<'_>, into: &[Value], values: &[Value]) {
+    let (into, values) = (w.regs(into), w.regs(values));
+    let mut waiting: Vec<(Reg, Reg)> =
+        into.into_iter().zip(values).filter(|(d, x)| d != x).collect();
+    while !waiting.is_empty() {
+        // Those that overwrite nothing that another reads go first, in order.
+        let reads: Vec<Reg> = waiting.iter().map(|&(_, x)| x).collect();
+        let before = waiting.len();
+        waiting.retain(|&(d, x)| {
+            let blocked = reads.contains(&d);
+            if !blocked {
+                w.copy(d, x);
+            }
+            blocked
+        });
+        // All that wait stand in cycles or behind them: save one of the values about to go.
+        if waiting.len() == before {
+            let saved = waiting[0].0;
+            let temporary = w.temp(saved.class);
+            w.copy(temporary, saved);
+            for (_, x) in &mut waiting {
+                if *x == saved {
+                    *x = temporary;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Floats: arithmetic and comparison.
+//!
+//! Sums and products say `.rn`: without it the assembler may fuse a product into a sum, and the text
+//! would round differently from the simulator. Fusing is the lowering's choice, written as `fma`.
+
+use super::writer::{Class, Reg, Writer, put};
+use crate::dtype::DType;
+use crate::emit::Unsupported;
+use crate::scalar::{Binary, Compare, Unary};
+
+/// log2(e), as an f32.
+const LOG2_E: u32 = 0x3fb8_aa3b;
+/// ln(2), as an f32.
+const LN_2: u32 = 0x3f31_7218;
+
+/// The suffix of a float type.
+fn suffix(dtype: DType) -> &'static str {
+    dtype.name()
+}
+
+/// The value of an f16 or bf16 as an f32; an f32 is there already.
+pub(super) fn widen(w: &mut Writer<'_>, dtype: DType, x: Reg) -> Reg {
+    if dtype == DType::F32 {
+        return x;
+    }
+    if dtype == DType::BF16 {
+        w.need((7, 1));
+    }
+    let wide = w.temp(Class::B32);
+    put!(w, "cvt.f32.{} {wide}, {x}", suffix(dtype));
+    wide
+}
+
+/// Rounds an f32 into an f16, bf16 or f32.
+pub(super) fn round(w: &mut Writer<'_>, dtype: DType, d: Reg, wide: Reg) {
+    if dtype == DType::F32 {
+        w.copy(d, wide);
+    } else {
+        put!(w, "cvt.rn.{}.f32 {d}, {wide}", suffix(dtype));
+    }
+}
+
+/// Runs `compute` on f32 registers, `d` being the first; f16 and bf16 are widened before and rounded
+/// after.
+fn in_f32<const N: usize>(
+    w: &mut Writer<'_>,
+    dtype: DType,
+    d: Reg,
+    operands: [Reg; N],
+    compute: impl FnOnce(&mut Writer<'_>, Reg, [Reg; N]),
+) {
+    if dtype == DType::F32 {
+        return compute(w, d, operands);
+    }
+    let operands = operands.map(|x| widen(w, dtype, x));
+    let wide = w.temp(Class::B32);
+    compute(w, wide, operands);
+    round(w, dtype, d, wide);
+}
+
+pub(super) fn unary(
+    w: &mut Writer<'_>,
+    op: Unary,
+    dtype: DType,
+    d: Reg,
+    x: Reg,
+) -> Result<(), Unsupported> {
+    if dtype == DType::F64 {
+        return double_unary(w, op, d, x);
+    }
+    let direct = match op {
+        Unary::Neg => Some("neg"),
+        Unary::Abs => Some("abs"),
+        _ => None,
+    };
+    if let Some(name) = direct {
+        put!(w, "{name}.{} {d}, {x}", suffix(dtype));
+        return Ok(());
+    }
+    in_f32(w, dtype, d, [x], |w, d, [x]| match op {
+        Unary::Exp => {
+            let power = w.temp(Class::B32);
+            put!(w, "mul.rn.f32 {power}, {x}, 0f{LOG2_E:08X}");
+            put!(w, "ex2.approx.f32 {d}, {power}");
+        }
+        Unary::Exp2 => put!(w, "ex2.approx.f32 {d}, {x}"),
+        Unary::Log => {
+            let log2 = w.temp(Class::B32);
+            put!(w, "lg2.approx.f32 {log2}, {x}");
+            put!(w, "mul.rn.f32 {d}, {log2}, 0f{LN_2:08X}");
+        }
+        Unary::Log2 => put!(w, "lg2.approx.f32 {d}, {x}"),
+        Unary::Sqrt => put!(w, "sqrt.approx.f32 {d}, {x}"),
+        Unary::SqrtPrecise => put!(w, "sqrt.rn.f32 {d}, {x}"),
+        Unary::Rsqrt => put!(w, "rsqrt.approx.f32 {d}, {x}"),
+        Unary::Floor => put!(w, "cvt.rmi.f32.f32 {d}, {x}"),
+        Unary::Ceil => put!(w, "cvt.rpi.f32.f32 {d}, {x}"),
+        // The others are of integers or done above.
+        Unary::Neg | Unary::Abs | Unary::Not => w.copy(d, x),
+    });
+    Ok(())
+}
+
+fn double_unary(w: &mut Writer<'_>, op: Unary, d: Reg, x: Reg) -> Result<(), Unsupported> {
+    match op {
+        Unary::Neg => put!(w, "neg.f64 {d}, {x}"),
+        Unary::Abs => put!(w, "abs.f64 {d}, {x}"),
+        Unary::Sqrt | Unary::SqrtPrecise => put!(w, "sqrt.rn.f64 {d}, {x}"),
+        Unary::Rsqrt => {
+            let root = w.temp(Class::B64);
+            put!(w, "sqrt.rn.f64 {root}, {x}");
+            put!(w, "rcp.rn.f64 {d}, {root}");
+        }
+        Unary::Floor => put!(w, "cvt.rmi.f64.f64 {d}, {x}"),
+        Unary::Ceil => put!(w, "cvt.rpi.f64.f64 {d}, {x}"),
+        Unary::Exp | Unary::Exp2 | Unary::Log | Unary::Log2 | Unary::Not => {
+            return Err(w.unsupported(
+                format!("{op} of f64"),
+                "PTX has no exponential or logarithm of f64; compute it in f32",
+            ));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn binary(
+    w: &mut Writer<'_>,
+    op: Binary,
+    dtype: DType,
+    d: Reg,
+    (x, y): (Reg, Reg),
+) -> Result<(), Unsupported> {
+    let ty = suffix(dtype);
+    match op {
+        Binary::Add | Binary::Sub | Binary::Mul => sum_or_product(w, op, dtype, d, (x, y)),
+        Binary::Div | Binary::DivPrecise if dtype == DType::F64 => {
+            put!(w, "div.rn.f64 {d}, {x}, {y}");
+        }
+        Binary::Div | Binary::DivPrecise => {
+            let form = if op == Binary::Div { "full" } else { "rn" };
+            in_f32(w, dtype, d, [x, y], |w, d, [x, y]| put!(w, "div.{form}.f32 {d}, {x}, {y}"));
+        }
+        Binary::MinNum => put!(w, "min.{ty} {d}, {x}, {y}"),
+        Binary::MaxNum => put!(w, "max.{ty} {d}, {x}, {y}"),
+        Binary::Minimum | Binary::Maximum => {
+            let name = if op == Binary::Minimum { "min" } else { "max" };
+            if dtype == DType::F64 {
+                // There is no form of f64 in which NaN wins.
+                let (number, unordered) = (w.temp(Class::B64), w.temp(Class::Predicate));
+                put!(w, "{name}.f64 {number}, {x}, {y}");
+                put!(w, "setp.nan.f64 {unordered}, {x}, {y}");
+                put!(w, "selp.b64 {d}, 0x7FF8000000000000, {number}, {unordered}");
+            } else {
+                put!(w, "{name}.NaN.{ty} {d}, {x}, {y}");
+            }
+        }
+        _ => {
+            return Err(w.unsupported(
+                format!("{op} of {dtype}"),
+                "PTX has no remainder of floats, and x - trunc(x / y) * y is not exact",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// bf16 has these from sm_90 on. Before, the fused multiply-add gives the same single rounding:
+/// `x * 1 + y`, `y * -1 + x`, and `x * y + -0`, whose zero keeps the sign of a zero product.
+fn sum_or_product(w: &mut Writer<'_>, op: Binary, dtype: DType, d: Reg, (x, y): (Reg, Reg)) {
+    if dtype == DType::BF16 && !w.target.has_bf16_arithmetic() {
+        let number = w.temp(Class::B16);
+        let (bits, [a, b, c]) = match op {
+            Binary::Add => (0x3f80, [x, number, y]),
+            Binary::Sub => (0xbf80, [y, number, x]),
+            _ => (0x8000, [x, y, number]),
+        };
+        put!(w, "mov.b16 {number}, {bits:#x}");
+        return put!(w, "fma.rn.bf16 {d}, {a}, {b}, {c}");
+    }
+    if dtype == DType::BF16 {
+        w.need((7, 8));
+    }
+    put!(w, "{}.rn.{} {d}, {x}, {y}", op.name(), suffix(dtype));
+}
+
+pub(super) fn compare(w: &mut Writer<'_>, op: Compare, dtype: DType, d: Reg, x: Reg, y: Reg) {
+    let name = match op {
+        Compare::Oeq => "eq",
+        Compare::Ogt => "gt",
+        Compare::Oge => "ge",
+        Compare::Olt => "lt",
+        Compare::Ole => "le",
+        Compare::One => "ne",
+        Compare::Ord => "num",
+        Compare::Ueq => "equ",
+        Compare::FUgt => "gtu",
+        Compare::FUge => "geu",
+        Compare::FUlt => "ltu",
+        Compare::FUle => "leu",
+        Compare::Une => "neu",
+        _ => "nan",
+    };
+    if dtype == DType::BF16 {
+        if w.target.has_bf16_arithmetic() {
+            w.need((7, 8));
+        } else {
+            let (x, y) = (widen(w, dtype, x), widen(w, dtype, y));
+            return put!(w, "setp.{name}.f32 {d}, {x}, {y}");
+        }
+    }
+    put!(w, "setp.{name}.{} {d}, {x}, {y}", suffix(dtype));
+}
+
+/// `x * y + z`, rounded once.
+pub(super) fn multiply_add(w: &mut Writer<'_>, dtype: DType, d: Reg, [x, y, z]: [Reg; 3]) {
+    put!(w, "fma.rn.{} {d}, {x}, {y}, {z}", suffix(dtype));
+}

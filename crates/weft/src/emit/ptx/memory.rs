@@ -1,0 +1,310 @@
+//! Loads, stores and atomics.
+//!
+//! An access of n elements moves at most four words of 32 or two of 64 bits; narrower elements are
+//! packed into words, the first in the low bits:
+//!
+//! ```text
+//! load.global %3: f16, %4: f16 …        ld.global.b32 %rt0, [%rd1];
+//!                                        mov.b32 {%rs3, %rs4}, %rt0;
+//! ```
+//!
+//! A predicated load first moves its `other` operands where the result will be:
+//!
+//! ```text
+//! load.global.if %5: f32 = %1, %2, %4    mov.b32 %r5, %r4;
+//!                                        @%p2 ld.global.b32 %r5, [%rd1];
+//! ```
+//!
+//! Cache operators and eviction priorities are hints: what an instruction cannot carry is left out. An
+//! operator excludes a priority, and `volatile` excludes both; loads know `ca cg cs cv`, stores
+//! `wb cg cs wt`, and accesses to shared memory none.
+
+use super::writer::{Class, Reg, Vector, Writer, put};
+use crate::atomic::{Order, Rmw, Scope};
+use crate::cache::{CacheModifier, Eviction};
+use crate::dtype::DType;
+use crate::emit::Unsupported;
+use crate::lane::{Access, InstData, Space, Value};
+
+/// Where a memory operation acts, ready to be printed.
+struct Place {
+    /// The address operand, in brackets.
+    address: String,
+    /// `@%p1 `, or nothing.
+    guard: String,
+}
+
+impl Place {
+    fn new(w: &mut Writer<'_>, address: Value, predicate: Option<Value>, offset: i32) -> Place {
+        let base = w.reg(address);
+        let address = match offset {
+            0 => format!("[{base}]"),
+            _ => format!("[{base}+{offset}]"),
+        };
+        let guard = match predicate {
+            Some(predicate) => format!("@{} ", w.reg(predicate)),
+            None => String::new(),
+        };
+        Place { address, guard }
+    }
+}
+
+fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Global => "global",
+        Space::Shared => "shared",
+    }
+}
+
+pub(super) fn load(w: &mut Writer<'_>, space: Space, access: &Access, inst: &InstData) {
+    let (Some(roles), [first, ..]) = (inst.memory_operands(), &inst.results[..]) else { return };
+    let dtype = w.program.dtype(*first);
+    let place = Place::new(w, roles.address, roles.predicate, access.offset);
+    let results = w.regs(&inst.results);
+    let words = Words::of(dtype, results.len());
+    let into = words.registers(w, &results);
+    if roles.predicate.is_some() {
+        words.pack(w, &into, roles.values);
+    }
+    let (kind, hints) = (words.kind(), hints(w, space, access, true));
+    let (guard, address) = (place.guard, place.address);
+    put!(w, "{guard}ld{hints}.{kind} {}, {address}", Vector(&into));
+    words.unpack(w, &into, &results);
+}
+
+pub(super) fn store(w: &mut Writer<'_>, space: Space, access: &Access, inst: &InstData) {
+    let Some(roles) = inst.memory_operands() else { return };
+    let Some(&first) = roles.values.first() else { return };
+    let dtype = w.program.dtype(first);
+    let place = Place::new(w, roles.address, roles.predicate, access.offset);
+    let values = w.regs(roles.values);
+    let words = Words::of(dtype, values.len());
+    let from = words.registers(w, &values);
+    if from != values {
+        words.pack(w, &from, roles.values);
+    }
+    let (kind, hints) = (words.kind(), hints(w, space, access, false));
+    let (guard, address) = (place.guard, place.address);
+    put!(w, "{guard}st{hints}.{kind} {address}, {}", Vector(&from));
+}
+
+/// `.global`, with `volatile` before it and cache operators after it.
+fn hints(w: &mut Writer<'_>, space: Space, access: &Access, loads: bool) -> String {
+    let name = space_name(space);
+    if access.volatile {
+        return format!(".volatile.{name}");
+    }
+    if space == Space::Shared {
+        return format!(".{name}");
+    }
+    let operator = match (access.cache.modifier, loads) {
+        (CacheModifier::All, true) => ".ca",
+        (CacheModifier::Volatile, true) => ".cv",
+        (CacheModifier::WriteBack, false) => ".wb",
+        (CacheModifier::WriteThrough, false) => ".wt",
+        (CacheModifier::Global, _) => ".cg",
+        (CacheModifier::Streaming, _) => ".cs",
+        _ => "",
+    };
+    let priority = match access.cache.eviction {
+        _ if !operator.is_empty() => "",
+        Eviction::Normal => "",
+        Eviction::First => ".L1::evict_first",
+        Eviction::Last => ".L1::evict_last",
+    };
+    if !priority.is_empty() {
+        w.need((7, 4));
+    }
+    format!(".{name}{operator}{priority}")
+}
+
+/// How the elements of an access lie in the words that the instruction moves.
+#[derive(Clone, Copy)]
+struct Words {
+    dtype: DType,
+    /// Elements in a word; with one, the word is the element's register.
+    per_word: usize,
+    /// Words in the access.
+    count: usize,
+    /// Width of a word.
+    bits: u32,
+}
+
+impl Words {
+    fn of(dtype: DType, elements: usize) -> Words {
+        let bits = dtype.bytes() * 8;
+        let total = bits * elements as u32;
+        // The widest word is the element's own or 32 bits.
+        let word = bits.max(total.min(32));
+        let per_word = (word / bits) as usize;
+        Words { dtype, per_word, count: elements / per_word, bits: word }
+    }
+
+    /// The instruction's type: `v4.b32`. A single byte is `u8`, which says what lies above it.
+    fn kind(self) -> String {
+        match (self.count, self.bits) {
+            (1, 8) => "u8".into(),
+            (1, bits) => format!("b{bits}"),
+            (count, bits) => format!("v{count}.b{bits}"),
+        }
+    }
+
+    fn class(self) -> Class {
+        match self.bits {
+            64 => Class::B64,
+            32 => Class::B32,
+            _ => Class::B16,
+        }
+    }
+
+    /// The registers of the words: those of the elements, or temporaries.
+    fn registers(self, w: &mut Writer<'_>, elements: &[Reg]) -> Vec<Reg> {
+        if self.per_word == 1 {
+            return elements.to_vec();
+        }
+        (0..self.count).map(|_| w.temp(self.class())).collect()
+    }
+
+    /// Moves elements into words.
+    fn pack(self, w: &mut Writer<'_>, words: &[Reg], elements: &[Value]) {
+        for (&word, elements) in words.iter().zip(elements.chunks(self.per_word)) {
+            let suffix = word.class.suffix();
+            let bits = self.dtype.bits();
+            // Constants are packed here; a masked load's `other` is mostly zero.
+            let known = elements.iter().rev().try_fold(0u64, |sum, &x| {
+                w.constant(x).map(|x| if bits < 64 { sum << bits | x } else { x })
+            });
+            let parts = w.regs(elements);
+            match (known, &parts[..]) {
+                (Some(value), _) => put!(w, "mov.{suffix} {word}, {value:#x}"),
+                (None, &[one]) => w.copy(word, one),
+                (None, &[low, high]) if self.dtype == DType::I8 => {
+                    bytes_to_half(w, word, low, high)
+                }
+                (None, &[a, b, c, d]) => {
+                    let (low, high) = (w.temp(Class::B16), w.temp(Class::B16));
+                    bytes_to_half(w, low, a, b);
+                    bytes_to_half(w, high, c, d);
+                    put!(w, "mov.b32 {word}, {{{low}, {high}}}");
+                }
+                (None, parts) => put!(w, "mov.b32 {word}, {}", Vector(parts)),
+            }
+        }
+    }
+
+    /// Moves words into elements.
+    fn unpack(self, w: &mut Writer<'_>, words: &[Reg], elements: &[Reg]) {
+        if self.per_word == 1 {
+            return;
+        }
+        for (&word, parts) in words.iter().zip(elements.chunks(self.per_word)) {
+            match *parts {
+                [low, high] if self.dtype == DType::I8 => half_to_bytes(w, low, high, word),
+                [a, b, c, d] => {
+                    let (low, high) = (w.temp(Class::B16), w.temp(Class::B16));
+                    put!(w, "mov.b32 {{{low}, {high}}}, {word}");
+                    half_to_bytes(w, a, b, low);
+                    half_to_bytes(w, c, d, high);
+                }
+                _ => put!(w, "mov.b32 {}, {word}", Vector(parts)),
+            }
+        }
+    }
+}
+
+/// Two bytes, each zero-extended, in one register of 16 bits.
+fn bytes_to_half(w: &mut Writer<'_>, half: Reg, low: Reg, high: Reg) {
+    let moved = w.temp(Class::B16);
+    put!(w, "shl.b16 {moved}, {high}, 8");
+    put!(w, "or.b16 {half}, {low}, {moved}");
+}
+
+fn half_to_bytes(w: &mut Writer<'_>, low: Reg, high: Reg, half: Reg) {
+    put!(w, "and.b16 {low}, {half}, 0xff");
+    put!(w, "shr.u16 {high}, {half}, 8");
+}
+
+/// The qualifiers that atomics share: order, scope and space.
+fn ordering(order: Order, scope: Scope, space: Space) -> String {
+    format!("{order}.{scope}.{}", space_name(space))
+}
+
+pub(super) fn rmw(
+    w: &mut Writer<'_>,
+    op: Rmw,
+    (space, order, scope): (Space, Order, Scope),
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    let Some(roles) = inst.memory_operands() else { return Ok(()) };
+    let (&[value], &[result]) = (roles.values, &inst.results[..]) else { return Ok(()) };
+    let dtype = w.program.dtype(value);
+    let kind = rmw_kind(w, op, dtype)?;
+    let (d, value) = (w.reg(result), w.reg(value));
+    let Place { address, guard } = Place::new(w, roles.address, roles.predicate, 0);
+    if !guard.is_empty() {
+        put!(w, "mov.{} {d}, 0", d.class.suffix());
+    }
+    let ordering = ordering(order, scope, space);
+    put!(w, "{guard}atom.{ordering}.{kind} {d}, {address}, {value}");
+    Ok(())
+}
+
+/// The operation and type of an atomic, or why there is none.
+fn rmw_kind(w: &mut Writer<'_>, op: Rmw, dtype: DType) -> Result<String, Unsupported> {
+    let bits = dtype.bits();
+    let refuse = |w: &Writer<'_>, reason: &str| {
+        Err(w.unsupported(format!("atomic {op} of {dtype}"), reason))
+    };
+    if op == Rmw::FAdd {
+        return match dtype {
+            DType::F16 => Ok("add.noftz.f16".into()),
+            DType::BF16 if w.target.capability >= 90 => {
+                w.need((7, 8));
+                Ok("add.noftz.bf16".into())
+            }
+            DType::BF16 => refuse(w, "the atomic sum of bf16 needs sm_90; use f16 or f32"),
+            _ => Ok(format!("add.{dtype}")),
+        };
+    }
+    if bits < 32 {
+        return refuse(w, "atomics of integers and exchanges have 32 or 64 bits");
+    }
+    Ok(match op {
+        Rmw::And => format!("and.b{bits}"),
+        Rmw::Or => format!("or.b{bits}"),
+        Rmw::Xor => format!("xor.b{bits}"),
+        Rmw::Max => format!("max.s{bits}"),
+        Rmw::Min => format!("min.s{bits}"),
+        Rmw::UMax => format!("max.u{bits}"),
+        Rmw::UMin => format!("min.u{bits}"),
+        Rmw::Exch => format!("exch.b{bits}"),
+        Rmw::Add | Rmw::FAdd => format!("add.u{bits}"),
+    })
+}
+
+pub(super) fn cas(
+    w: &mut Writer<'_>,
+    (space, order, scope): (Space, Order, Scope),
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    let Some(roles) = inst.memory_operands() else { return Ok(()) };
+    let (&[expected, desired], &[result]) = (roles.values, &inst.results[..]) else {
+        return Ok(());
+    };
+    let dtype = w.program.dtype(expected);
+    if dtype.bits() < 16 {
+        return Err(w.unsupported(
+            format!("atomic cas of {dtype}"),
+            "a compare-and-swap has 16, 32 or 64 bits",
+        ));
+    }
+    let (d, expected, desired) = (w.reg(result), w.reg(expected), w.reg(desired));
+    let Place { address, guard } = Place::new(w, roles.address, roles.predicate, 0);
+    let kind = d.class.suffix();
+    if !guard.is_empty() {
+        put!(w, "mov.{kind} {d}, 0");
+    }
+    let ordering = ordering(order, scope, space);
+    put!(w, "{guard}atom.{ordering}.cas.{kind} {d}, {address}, {expected}, {desired}");
+    Ok(())
+}

@@ -1,0 +1,343 @@
+//! PTX for NVIDIA GPUs, from sm_80 on.
+//!
+//! # Unsupported
+//!
+//! * Warps of another size than 32 lanes, blocks of more than 1024 threads, a fourth grid axis.
+//! * `exp`, `exp2`, `log`, `log2` of f64: PTX has none.
+//! * `rem` of floats: PTX has none, and what is computed from a quotient is not exact.
+//! * Atomics narrower than 32 bits, except the sum of f16, the sum of bf16 from sm_90 on, and the
+//!   compare-and-swap of 16 bits.
+//!
+//! # Registers
+//!
+//! Each value has one virtual register, whose number is the value's: `%r12` holds `%12`, so that a
+//! text can be read beside the lane program. Registers are untyped: `%p` holds an i1, `%rs` 16 bits,
+//! `%r` 32, `%rd` 64, and temporaries have a `t` before their number. An i8 lies zero-extended in 16
+//! bits: operations that ask for its sign repeat it first, operations that may leave bits above
+//! clear them afterwards.
+//!
+//! ```text
+//! %3: i8 = shr_s %1, %2         cvt.s16.s8 %rst0, %rs1;
+//!                               cvt.u32.u16 %rt0, %rs2;
+//!                               shr.s16 %rs3, %rst0, %rt0;
+//!                               and.b16 %rs3, %rs3, 0xff;
+//! ```
+//!
+//! # Floats
+//!
+//! Sums and products are printed with `.rn`, which forbids the assembler to fuse them; the program
+//! says `fma` where it wants it. Subnormals are kept everywhere (no `.ftz`), except by the hardware's
+//! atomic sum of f32 in global memory. `exp`, `exp2`, `log`, `log2`, `sqrt`, `rsqrt` and `div` of f32
+//! are the machine's approximations, within a few units in the last place of what `scalar` says;
+//! everything else is equal to the bit, but for the payload of a NaN. f16 and bf16 are computed by
+//! themselves where one rounding comes out, else in f32.
+//!
+//! ```text
+//! %3: bf16 = add %1, %2         mov.b16 %rst0, 0x3f80;
+//!   (before sm_90)              fma.rn.bf16 %rs3, %rs1, %rst0, %rs2;
+//! ```
+//!
+//! # Shared memory
+//!
+//! A lane program counts addresses from the start of the block's shared memory; the hardware's start
+//! may be elsewhere. The symbol `global_smem` is added where an address begins, and nowhere else:
+//!
+//! ```text
+//! %4: i32 = address @s1         mov.b32 %r4, global_smem+512;
+//! ```
+//!
+//! The other tricks are explained where they are played: `memory` packs elements into words,
+//! `exchange` cuts values into words, `control` orders copies, `integer` divides and shifts, `cast`
+//! rounds once.
+
+mod cast;
+mod control;
+mod exchange;
+mod float;
+mod integer;
+mod memory;
+mod target;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use target::{Target, Version};
+
+use super::Unsupported;
+use crate::dtype::DType;
+use crate::id::Id;
+use crate::lane::{IdKind, Inst, InstData, Op, Param, Program};
+use crate::location::Locations;
+use crate::scalar::Binary;
+use writer::{Class, Reg, Writer, push, put};
+
+/// The symbol of the block's shared memory.
+const SHARED: &str = "global_smem";
+
+/// The text of a verified program for a target.
+///
+/// The kernel has Triton's parameters: the program's, then two pointers to scratch memory (global and
+/// profile) that the launcher passes always. Its symbol is [`symbol`] of the program's name. It is
+/// launched with `32 * warps` threads along x and [`Program::shared_bytes`] of dynamic shared memory.
+///
+/// ```
+/// use weft::emit::ptx::{Target, print};
+///
+/// let program = weft::lane::Builder::new("nothing", 4, 5).finish();
+/// let text = print(&program, Target::by_name("sm_80").unwrap())?;
+/// assert!(text.starts_with(".version 7.0\n.target sm_80\n"));
+/// # Ok::<(), weft::emit::Unsupported>(())
+/// ```
+pub fn print(program: &Program, target: &Target) -> Result<String, Unsupported> {
+    fits(program, target)?;
+    let mut w = Writer::new(program, target);
+    for &id in &program.body.insts {
+        operation(&mut w, id, &program.insts[id])?;
+    }
+    let end = program.params.iter().fold(0, |end: u32, param| {
+        let bytes = param.dtype.bytes();
+        end.next_multiple_of(bytes) + bytes
+    });
+    if end.next_multiple_of(8) + 16 > 4352 {
+        w.need((8, 1));
+    }
+
+    let mut text = String::new();
+    let (major, minor) = w.version;
+    push(&mut text, format_args!(".version {major}.{minor}\n.target {}\n", target.name));
+    text.push_str(".address_size 64\n\n");
+    if program.shared_bytes > 0 || !program.shared.is_empty() {
+        let align = program.shared.values().map(|piece| piece.align).max().unwrap_or(1);
+        let align = align.clamp(16, 1024);
+        push(&mut text, format_args!(".extern .shared .align {align} .b8 {SHARED}[];\n\n"));
+    }
+    push(&mut text, format_args!(".visible .entry {}(\n", symbol(&program.name)));
+    for (index, param) in program.params.iter().enumerate() {
+        push(&mut text, format_args!("  {},\n", declare(index, param)));
+    }
+    let count = program.params.len();
+    push(&mut text, format_args!("  {POINTER} p{count}_global_scratch,\n"));
+    push(&mut text, format_args!("  {POINTER} p{}_profile_scratch\n)\n", count + 1));
+    push(&mut text, format_args!(".reqntid {}\n{{\n", program.threads()));
+    text.push_str(&w.declarations());
+    entry(&mut text, &w);
+    text.push_str(w.body());
+    text.push_str("}\n");
+    Ok(text)
+}
+
+/// The name under which a kernel is found in the assembled module: the program's, with what PTX does
+/// not allow in a name replaced.
+pub fn symbol(name: &str) -> String {
+    let mut symbol = sanitised(name);
+    if symbol.is_empty() || symbol.starts_with(|c: char| c.is_ascii_digit()) {
+        symbol.insert(0, '_');
+    }
+    // A single mark is no name, and these two mean something.
+    if matches!(&symbol[..], "_" | "$" | "WARP_SZ" | SHARED) {
+        symbol.push('_');
+    }
+    symbol
+}
+
+fn sanitised(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '$' { c } else { '_' }).collect()
+}
+
+const POINTER: &str = ".param .u64 .ptr .global .align 1";
+
+fn parameter(index: usize, param: &Param) -> String {
+    format!("p{index}_{}", sanitised(&param.name))
+}
+
+/// The declaration of an argument, as Triton's launcher expects it.
+fn declare(index: usize, param: &Param) -> String {
+    let name = parameter(index, param);
+    let kind = match param.dtype {
+        _ if param.pointee.is_some() => POINTER,
+        DType::I1 | DType::I8 => ".param .u8",
+        DType::I16 => ".param .u16",
+        DType::I32 => ".param .u32",
+        DType::I64 => ".param .u64",
+        DType::F32 => ".param .f32",
+        DType::F64 => ".param .f64",
+        DType::F16 | DType::BF16 => return format!(".param .align 2 .b8 {name}[2]"),
+    };
+    format!("{kind} {name}")
+}
+
+/// Refuses a program whose block PTX does not have.
+fn fits(program: &Program, target: &Target) -> Result<(), Unsupported> {
+    let refuse = |operation: String, reason: &str| {
+        let (reason, loc) = (reason.into(), Locations::unknown());
+        Err(Unsupported { operation, target: target.name, reason, loc })
+    };
+    if program.lanes_log2 != 5 {
+        let lanes = 1u64 << program.lanes_log2.min(63);
+        return refuse(format!("warp of {lanes} lanes"), "a warp has 32 lanes");
+    }
+    if !(1..=32).contains(&program.warps) {
+        let warps = program.warps;
+        return refuse(format!("block of {warps} warps"), "a block has 1 to 32 warps");
+    }
+    Ok(())
+}
+
+/// The index of the thread's lane and warp, computed once where they are asked for.
+fn entry(text: &mut String, w: &Writer<'_>) {
+    if !w.uses_lane && !w.uses_warp {
+        return;
+    }
+    text.push_str("  .reg .b32 %thread, %lane, %warp;\n");
+    text.push_str("  mov.u32 %thread, %tid.x;\n");
+    if w.uses_lane {
+        text.push_str("  and.b32 %lane, %thread, 31;\n");
+    }
+    if w.uses_warp {
+        text.push_str("  shr.u32 %warp, %thread, 5;\n");
+    }
+}
+
+/// Whether an operation ends a region, so that the region's owner writes it.
+fn terminates(inst: &InstData) -> bool {
+    matches!(inst.op, Op::Yield | Op::Continue)
+}
+
+/// Writes an operation with all that it owns.
+fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupported> {
+    w.enter(inst);
+    match &inst.op {
+        Op::If => return control::branch(w, id, inst),
+        Op::Loop => return control::repeat(w, id, inst),
+        Op::BreakIf { target } => control::break_if(w, *target, inst),
+        Op::Return => put!(w, "ret"),
+        Op::Continue | Op::Yield => {}
+        Op::Load { space, access } => memory::load(w, *space, access, inst),
+        Op::Store { space, access } => memory::store(w, *space, access, inst),
+        Op::AtomicRmw { space, op, order, scope, predicated: _ } => {
+            return memory::rmw(w, *op, (*space, *order, *scope), inst);
+        }
+        Op::AtomicCas { space, order, scope, predicated: _ } => {
+            return memory::cas(w, (*space, *order, *scope), inst);
+        }
+        Op::Barrier(scope) => exchange::barrier(w, *scope),
+        _ => {
+            if let [result] = inst.results[..] {
+                let dtype = w.program.dtype(result);
+                let d = w.reg(result);
+                return value(w, inst, dtype, d);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes an operation whose one effect is its result `d`, of type `dtype`.
+fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType, d: Reg) -> Result<(), Unsupported> {
+    let operands = w.regs(&inst.operands);
+    match (&inst.op, &operands[..]) {
+        (Op::Const(bits), _) => constant(w, dtype, d, *bits),
+        (Op::Param(index), _) => argument(w, *index as usize, d),
+        (Op::Id(kind), _) => return number(w, *kind, d),
+        (Op::SharedBase(shared), _) => {
+            let offset = w.program.shared[*shared].offset;
+            put!(w, "mov.b32 {d}, {SHARED}+{offset}");
+        }
+        (Op::Linear { columns }, &[x]) => integer::linear(w, columns, d, x),
+        (Op::Unary(op), &[x]) if dtype.is_float() => return float::unary(w, *op, dtype, d, x),
+        (Op::Unary(op), &[x]) => integer::unary(w, *op, dtype, d, x),
+        (Op::Binary(op), &[x, y]) => return binary(w, *op, inst, dtype, d, (x, y)),
+        (Op::Compare(op), &[x, y]) => {
+            let of = w.program.dtype(inst.operands[0]);
+            let compare = if of.is_float() { float::compare } else { integer::compare };
+            compare(w, *op, of, d, x, y);
+        }
+        (Op::Select, &[condition, x, y]) => select(w, d, condition, x, y),
+        (Op::Cast(op), &[x]) => {
+            let from = w.program.dtype(inst.operands[0]);
+            cast::cast(w, *op, (from, dtype), d, x);
+        }
+        (Op::Fma, &[x, y, z]) if dtype.is_float() => float::multiply_add(w, dtype, d, [x, y, z]),
+        (Op::Fma, &[x, y, z]) => integer::multiply_add(w, dtype, d, [x, y, z]),
+        (Op::ShuffleXor { mask }, &[x]) => exchange::shuffle_xor(w, *mask, d, x),
+        (Op::ShuffleIndex, &[x, lane]) => exchange::shuffle_index(w, d, x, lane),
+        // Nothing else has one result in a verified program.
+        _ => {}
+    }
+    Ok(())
+}
+
+fn binary(
+    w: &mut Writer<'_>,
+    op: Binary,
+    inst: &InstData,
+    dtype: DType,
+    d: Reg,
+    operands: (Reg, Reg),
+) -> Result<(), Unsupported> {
+    if dtype.is_float() {
+        return float::binary(w, op, dtype, d, operands);
+    }
+    let y_bits = w.constant(inst.operands[1]);
+    integer::binary(w, op, dtype, d, operands, y_bits);
+    Ok(())
+}
+
+fn constant(w: &mut Writer<'_>, dtype: DType, d: Reg, bits: u64) {
+    let suffix = d.class.suffix();
+    match dtype {
+        DType::I1 => put!(w, "mov.pred {d}, {bits}"),
+        DType::F32 => put!(w, "mov.b32 {d}, 0f{bits:08X}"),
+        DType::F64 => put!(w, "mov.b64 {d}, 0d{bits:016X}"),
+        DType::F16 | DType::BF16 => put!(w, "mov.b16 {d}, {bits:#06x}"),
+        DType::I8 => put!(w, "mov.b16 {d}, {bits}"),
+        _ => put!(w, "mov.{suffix} {d}, {}", crate::scalar::sign_extend(dtype, bits)),
+    }
+}
+
+fn argument(w: &mut Writer<'_>, index: usize, d: Reg) {
+    let param = &w.program.params[index];
+    let name = parameter(index, param);
+    match param.dtype {
+        DType::I1 => {
+            let byte = w.temp(Class::B16);
+            put!(w, "ld.param.u8 {byte}, [{name}]");
+            put!(w, "setp.ne.u16 {d}, {byte}, 0");
+        }
+        DType::I8 => put!(w, "ld.param.u8 {d}, [{name}]"),
+        _ => put!(w, "ld.param.{} {d}, [{name}]", d.class.suffix()),
+    }
+}
+
+fn number(w: &mut Writer<'_>, kind: IdKind, d: Reg) -> Result<(), Unsupported> {
+    let (register, axis) = match kind {
+        IdKind::Lane => {
+            w.uses_lane = true;
+            put!(w, "mov.b32 {d}, %lane");
+            return Ok(());
+        }
+        IdKind::Warp => {
+            w.uses_warp = true;
+            put!(w, "mov.b32 {d}, %warp");
+            return Ok(());
+        }
+        IdKind::Block(axis) => ("ctaid", axis),
+        IdKind::Blocks(axis) => ("nctaid", axis),
+    };
+    let Some(name) = ["x", "y", "z"].get(usize::from(axis)) else {
+        return Err(w.unsupported(format!("grid axis {axis}"), "a grid has the axes 0 to 2"));
+    };
+    put!(w, "mov.u32 {d}, %{register}.{name}");
+    Ok(())
+}
+
+fn select(w: &mut Writer<'_>, d: Reg, condition: Reg, x: Reg, y: Reg) {
+    if d.class != Class::Predicate {
+        return put!(w, "selp.{} {d}, {x}, {y}, {condition}", d.class.suffix());
+    }
+    let [taken, inverse, left] = [(); 3].map(|()| w.temp(Class::Predicate));
+    put!(w, "and.pred {taken}, {condition}, {x}");
+    put!(w, "not.pred {inverse}, {condition}");
+    put!(w, "and.pred {left}, {inverse}, {y}");
+    put!(w, "or.pred {d}, {taken}, {left}");
+}

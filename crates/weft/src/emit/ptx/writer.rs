@@ -1,0 +1,251 @@
+//! The text being written: registers, lines, labels, and the PTX version that they need.
+
+use super::{Target, Version};
+use crate::dtype::DType;
+use crate::emit::Unsupported;
+use crate::id::{Id, IdMap};
+use crate::lane::{InstData, Op, Program, Value};
+use crate::location::Loc;
+use core::fmt::{self, Write};
+
+/// What a register can hold.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Class {
+    /// A truth value.
+    Predicate,
+    /// 16 bits; also an i8, zero-extended.
+    B16,
+    /// 32 bits.
+    B32,
+    /// 64 bits.
+    B64,
+}
+
+impl Class {
+    pub(super) const ALL: [Class; 4] = [Class::Predicate, Class::B16, Class::B32, Class::B64];
+
+    /// The registers that hold values of a type.
+    pub(super) fn of(dtype: DType) -> Class {
+        match dtype {
+            DType::I1 => Class::Predicate,
+            DType::I8 | DType::I16 | DType::F16 | DType::BF16 => Class::B16,
+            DType::I32 | DType::F32 => Class::B32,
+            DType::I64 | DType::F64 => Class::B64,
+        }
+    }
+
+    /// The untyped suffix.
+    pub(super) fn suffix(self) -> &'static str {
+        match self {
+            Class::Predicate => "pred",
+            Class::B16 => "b16",
+            Class::B32 => "b32",
+            Class::B64 => "b64",
+        }
+    }
+
+    /// What the names of values' registers start with.
+    fn prefix(self) -> &'static str {
+        match self {
+            Class::Predicate => "%p",
+            Class::B16 => "%rs",
+            Class::B32 => "%r",
+            Class::B64 => "%rd",
+        }
+    }
+}
+
+/// A virtual register: `%r12` holds value `%12`, `%rt3` is the third temporary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Reg {
+    pub(super) class: Class,
+    temporary: bool,
+    index: usize,
+}
+
+impl fmt::Display for Reg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.temporary { "t" } else { "" };
+        write!(f, "{}{mark}{}", self.class.prefix(), self.index)
+    }
+}
+
+/// Several registers as a vector operand: `{%r1, %r2}`, or one alone.
+pub(super) struct Vector<'a>(pub(super) &'a [Reg]);
+
+impl fmt::Display for Vector<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [one] = self.0 {
+            return one.fmt(f);
+        }
+        for (index, reg) in self.0.iter().enumerate() {
+            write!(f, "{}{reg}", if index > 0 { ", " } else { "{" })?;
+        }
+        f.write_char('}')
+    }
+}
+
+/// Writes one instruction: `put!(w, "add.s32 {d}, {x}, {y}")`.
+macro_rules! put {
+    ($w:expr, $($format:tt)*) => { $w.instruction(format_args!($($format)*)) };
+}
+pub(super) use put;
+
+/// The body of a kernel as far as it is written.
+pub(super) struct Writer<'a> {
+    pub(super) program: &'a Program,
+    pub(super) target: Target,
+    /// The lowest version that has everything written so far.
+    pub(super) version: Version,
+    /// Whether the index of the lane, and of the warp, is asked for.
+    pub(super) uses_lane: bool,
+    /// See `uses_lane`.
+    pub(super) uses_warp: bool,
+    /// How deep control is nested.
+    pub(super) depth: usize,
+    body: String,
+    /// For each class: one more than the highest value, and the number of temporaries.
+    values: [usize; 4],
+    temporaries: [usize; 4],
+    constants: IdMap<Value, Option<u64>>,
+    /// The source line last told in a comment.
+    line: Option<(&'a str, u32)>,
+    /// The place of the operation being written.
+    loc: Loc,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(program: &'a Program, target: &Target) -> Self {
+        let mut constants = IdMap::default();
+        program.walk(&program.body, &mut |_, inst| {
+            if let (Op::Const(bits), [result]) = (&inst.op, &inst.results[..]) {
+                constants.set(*result, Some(*bits));
+            }
+        });
+        Self {
+            program,
+            target: *target,
+            version: target.ptx_version,
+            uses_lane: false,
+            uses_warp: false,
+            depth: 1,
+            body: String::new(),
+            values: [0; 4],
+            temporaries: [0; 4],
+            constants,
+            line: None,
+            loc: crate::location::Locations::unknown(),
+        }
+    }
+
+    /// The register of a value.
+    pub(super) fn reg(&mut self, value: Value) -> Reg {
+        let class = Class::of(self.program.dtype(value));
+        let count = &mut self.values[class as usize];
+        *count = (*count).max(value.index() + 1);
+        Reg { class, temporary: false, index: value.index() }
+    }
+
+    /// The registers of values.
+    pub(super) fn regs(&mut self, values: &[Value]) -> Vec<Reg> {
+        values.iter().map(|&value| self.reg(value)).collect()
+    }
+
+    /// A register that nothing else uses.
+    pub(super) fn temp(&mut self, class: Class) -> Reg {
+        let count = &mut self.temporaries[class as usize];
+        *count += 1;
+        Reg { class, temporary: true, index: *count - 1 }
+    }
+
+    /// The raw bits of a value that is a constant.
+    pub(super) fn constant(&self, value: Value) -> Option<u64> {
+        self.constants[value]
+    }
+
+    /// Asks for at least this version of the language.
+    pub(super) fn need(&mut self, version: Version) {
+        self.version = self.version.max(version);
+    }
+
+    /// Writes an instruction; use [`put!`].
+    pub(super) fn instruction(&mut self, text: fmt::Arguments<'_>) {
+        self.indent(self.depth);
+        push(&mut self.body, format_args!("{text};\n"));
+    }
+
+    /// Writes a label.
+    pub(super) fn label(&mut self, text: fmt::Arguments<'_>) {
+        self.indent(self.depth - 1);
+        push(&mut self.body, format_args!("{text}:\n"));
+    }
+
+    /// Copies a register into another of its class.
+    pub(super) fn copy(&mut self, d: Reg, x: Reg) {
+        put!(self, "mov.{} {d}, {x}", d.class.suffix());
+    }
+
+    /// Enters an operation: tells its source line if that is another than the last one told.
+    pub(super) fn enter(&mut self, inst: &InstData) {
+        self.loc = inst.loc;
+        if let Some((file, line, _)) = self.program.locations.resolve(inst.loc)
+            && self.line != Some((file, line))
+        {
+            self.line = Some((file, line));
+            // The comment must not end early, and assemblers read ASCII.
+            let file: String = file
+                .chars()
+                .map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' })
+                .collect();
+            self.indent(self.depth);
+            push(&mut self.body, format_args!("// {file}:{line}\n"));
+        }
+    }
+
+    /// The refusal of an operation.
+    pub(super) fn unsupported(
+        &self,
+        operation: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Unsupported {
+        Unsupported {
+            operation: operation.into(),
+            target: self.target.name,
+            reason: reason.into(),
+            loc: self.loc,
+        }
+    }
+
+    /// The declarations of all registers that the body uses.
+    pub(super) fn declarations(&self) -> String {
+        let mut text = String::new();
+        for class in Class::ALL {
+            for (mark, counts) in [("", &self.values), ("t", &self.temporaries)] {
+                let count = counts[class as usize];
+                if count > 0 {
+                    let (suffix, prefix) = (class.suffix(), class.prefix());
+                    push(&mut text, format_args!("  .reg .{suffix} {prefix}{mark}<{count}>;\n"));
+                }
+            }
+        }
+        text
+    }
+
+    /// The instructions.
+    pub(super) fn body(&self) -> &str {
+        &self.body
+    }
+
+    fn indent(&mut self, depth: usize) {
+        // Deeper nesting than this is not easier to read for being further right.
+        for _ in 0..depth.min(20) {
+            self.body.push_str("  ");
+        }
+    }
+}
+
+/// Appends formatted text.
+pub(super) fn push(text: &mut String, more: fmt::Arguments<'_>) {
+    // Writing to a string does not fail.
+    let _ = text.write_fmt(more);
+}

@@ -1,0 +1,387 @@
+//! One program instance: a machine that can be left and resumed at every back edge.
+
+use super::access::Places;
+use super::elements::Elements;
+use super::reduction::{Reduction, is_elementwise};
+use super::world::{Site, World};
+use super::{EvalError, Waiting, pure};
+use crate::dtype::DType;
+use crate::id::{Id, IdVec};
+use crate::scalar;
+use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value, ValueData};
+
+/// How an instance's turn ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pause {
+    /// At the back edge of a loop.
+    BackEdge,
+    /// The instance left the kernel.
+    Finished,
+}
+
+/// A program instance between two operations.
+#[derive(Clone)]
+pub(super) struct Instance<'k> {
+    /// Its index along each grid axis.
+    id: [u32; 3],
+    /// The regions it is in, outermost first.
+    frames: Vec<Frame<'k>>,
+    /// Every value that is in scope; values of regions that were left are forgotten.
+    values: Vec<Option<Elements>>,
+}
+
+/// A region that an instance is in.
+#[derive(Clone)]
+struct Frame<'k> {
+    region: &'k Region,
+    /// Which operation of the region comes next.
+    next: usize,
+    owner: Owner<'k>,
+}
+
+/// What the end of a region goes back to.
+#[derive(Clone)]
+enum Owner<'k> {
+    Kernel,
+    /// A `for`, `while` or `if`.
+    Control(OpId, &'k Op),
+    Reduce(&'k Op, Box<Reduction>),
+}
+
+/// What happens after an operation.
+enum Flow {
+    Next,
+    Pause(Pause),
+}
+
+impl<'k> Instance<'k> {
+    /// The instance at `id` before its first operation; the arguments fit the kernel's parameters.
+    pub(super) fn new(kernel: &'k Kernel, id: [u32; 3], args: &[u64]) -> Self {
+        let mut values = vec![None; kernel.values.len()];
+        for (&param, bits) in kernel.body.params.iter().zip(args) {
+            let mask = kernel.ty(param).dtype().mask();
+            values[param.index()] = Some(Elements::Same(bits & mask));
+        }
+        let body = Frame { region: &kernel.body, next: 0, owner: Owner::Kernel };
+        Self { id, frames: vec![body], values }
+    }
+
+    /// Runs to the next back edge or to the end.
+    pub(super) fn turn(&mut self, world: &mut World<'k, '_>) -> Result<Pause, EvalError> {
+        while let Some(frame) = self.frames.last_mut() {
+            let kernel = world.kernel;
+            let id = frame.region.ops.get(frame.next).copied();
+            let Some((id, op)) = id.and_then(|id| Some((id, kernel.ops.get(id)?))) else {
+                let reason = "a region ends without an operation that hands values on".into();
+                let op = kernel.name.clone();
+                return Err(EvalError::Malformed { op, loc: kernel.loc, reason });
+            };
+            frame.next += 1;
+            world.step(op)?;
+            let malformed = |reason| {
+                let op_name = op.kind.name();
+                EvalError::Malformed { op: op_name, loc: op.loc, reason }
+            };
+            match self.execute(id, op, world).map_err(malformed)? {
+                Flow::Next => {}
+                Flow::Pause(pause) => return Ok(pause),
+            }
+        }
+        Ok(Pause::Finished)
+    }
+
+    /// Whether the other instance is in the same place with the same values.
+    pub(super) fn same_state(&self, other: &Instance<'_>) -> bool {
+        let Self { id, frames, values } = self;
+        *id == other.id
+            && frames.len() == other.frames.len()
+            && frames.iter().zip(&other.frames).all(|(mine, theirs)| mine.same_state(theirs))
+            && *values == other.values
+    }
+
+    /// The innermost loop that the instance is in.
+    pub(super) fn waiting(&self) -> Option<Waiting> {
+        self.frames.iter().rev().find_map(|frame| match frame.owner {
+            Owner::Control(id, op) if matches!(op.kind, OpKind::For | OpKind::While) => {
+                Some(Waiting { op: id, loc: op.loc, instance: self.id, instances: 1 })
+            }
+            _ => None,
+        })
+    }
+
+    fn execute(&mut self, id: OpId, op: &'k Op, world: &mut World<'k, '_>) -> Result<Flow, String> {
+        let operands =
+            op.operands.iter().map(|&v| self.get(v).cloned()).collect::<Result<Vec<_>, _>>()?;
+        match &op.kind {
+            OpKind::Load(_)
+            | OpKind::Store(_)
+            | OpKind::AtomicRmw { .. }
+            | OpKind::AtomicCas { .. } => self.access(id, op, &operands, world)?,
+            OpKind::For => {
+                let [low, high, _step, carried @ ..] = &operands[..] else {
+                    return Err("it lacks its bounds".into());
+                };
+                let counter = low.get(0);
+                let dtype = counter_type(world.kernel, op)?;
+                if is_below(dtype, counter, high.get(0)) {
+                    let entering = [&[Elements::Same(counter)], carried].concat();
+                    self.enter(world.kernel, op, 0, Owner::Control(id, op), entering)?;
+                } else {
+                    self.define_all(world.kernel, &op.results, carried.to_vec())?;
+                }
+            }
+            OpKind::While => {
+                self.enter(world.kernel, op, 0, Owner::Control(id, op), operands)?;
+            }
+            OpKind::If => {
+                let condition = operands.first().ok_or("it lacks its condition")?;
+                let region = usize::from(condition.get(0) & 1 == 0);
+                self.enter(world.kernel, op, region, Owner::Control(id, op), Vec::new())?;
+            }
+            OpKind::Reduce { axis } => {
+                let shape = match op.operands.first() {
+                    Some(&first) => &world.kernel.ty(first).shape,
+                    None => return Err("it folds nothing".into()),
+                };
+                let same = |&x: &Value| world.kernel.ty(x).shape == *shape;
+                if usize::from(*axis) >= shape.len() || !op.operands.iter().all(same) {
+                    return Err(format!("its operands have no common axis {axis}"));
+                }
+                let region = op.regions.first().ok_or("it lacks its region")?;
+                let at_once = is_elementwise(world.kernel, region);
+                let reduction = Reduction::new(operands, shape, usize::from(*axis), at_once);
+                self.reduce(op, Box::new(reduction), world.kernel)?;
+            }
+            OpKind::Yield | OpKind::Condition => return self.hand_over(op, operands, world.kernel),
+            OpKind::Return => {
+                self.frames.clear();
+                self.values.clear();
+                return Ok(Flow::Pause(Pause::Finished));
+            }
+            _ => {
+                let &[result] = &op.results[..] else {
+                    return Err("it has one result".into());
+                };
+                let count = self.count(world.kernel, result);
+                let elementwise = !matches!(
+                    op.kind,
+                    OpKind::Unsplat | OpKind::Broadcast | OpKind::Trans { .. } | OpKind::Dot
+                );
+                if elementwise && !operands.iter().all(|operand| operand.fits(count)) {
+                    return Err("its operands differ in shape".into());
+                }
+                let elements = pure::evaluate(world, self.id, op, &operands, count)?;
+                self.define(world.kernel, result, elements)?;
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Executes a memory operation.
+    fn access(
+        &mut self,
+        id: OpId,
+        op: &'k Op,
+        operands: &[Elements],
+        world: &mut World<'k, '_>,
+    ) -> Result<(), String> {
+        let site = Site { id, op, instance: self.id };
+        let pointers = *op.operands.first().ok_or("it lacks its pointers")?;
+        let ty = world.kernel.ty(pointers);
+        let dtype = ty.element.pointee().ok_or("its first operand is no pointer")?;
+        let count = ty.elements() as usize;
+        if !operands.iter().all(|operand| operand.fits(count)) {
+            return Err("its operands differ in shape".into());
+        }
+        let places = |pointers, mask| Places { count, dtype, pointers, mask };
+        let zero = Elements::Same(0);
+        let old = match (&op.kind, operands) {
+            (OpKind::Load(_), [pointers]) => world.load(site, places(pointers, None), &zero),
+            (OpKind::Load(_), [pointers, mask]) => {
+                world.load(site, places(pointers, Some(mask)), &zero)
+            }
+            (OpKind::Load(_), [pointers, mask, other]) => {
+                world.load(site, places(pointers, Some(mask)), other)
+            }
+            (OpKind::Store(_), [pointers, values, mask @ ..]) => {
+                world.store(site, places(pointers, mask.first()), values);
+                return Ok(());
+            }
+            (OpKind::AtomicRmw { op, .. }, [pointers, values, mask @ ..]) => {
+                world.read_modify_write(site, places(pointers, mask.first()), *op, values)?
+            }
+            (OpKind::AtomicCas { .. }, [pointers, expected, desired]) => {
+                world.compare_and_swap(site, places(pointers, None), expected, desired)
+            }
+            _ => return Err(format!("it has {} operands", operands.len())),
+        };
+        self.define_all(world.kernel, &op.results, vec![old])
+    }
+
+    /// Ends a region: its values go to the operation that owns it.
+    fn hand_over(
+        &mut self,
+        terminator: &Op,
+        handed: Vec<Elements>,
+        kernel: &'k Kernel,
+    ) -> Result<Flow, String> {
+        let Some(Frame { region, owner, .. }) = self.frames.pop() else {
+            return Err("it stands outside of every region".into());
+        };
+        let counter = region.params.first().and_then(|&v| self.get(v).ok()).map(|c| c.get(0));
+        self.forget(kernel, region);
+        match (owner, &terminator.kind) {
+            (Owner::Reduce(op, mut reduction), OpKind::Yield) => {
+                if handed.len() != op.operands.len() {
+                    return Err("it yields other values than are folded".into());
+                }
+                reduction.fold(handed);
+                self.reduce(op, reduction, kernel)?;
+                Ok(Flow::Next)
+            }
+            (Owner::Control(id, op), kind) => match (&op.kind, kind) {
+                (OpKind::If, OpKind::Yield) => {
+                    self.define_all(kernel, &op.results, handed)?;
+                    Ok(Flow::Next)
+                }
+                (OpKind::For, OpKind::Yield) => {
+                    let (Some(counter), [_, high, step, ..]) = (counter, &op.operands[..]) else {
+                        return Err("its loop lacks its bounds".into());
+                    };
+                    let dtype = counter_type(kernel, op)?;
+                    let counter = counter.wrapping_add(self.get(*step)?.get(0)) & dtype.mask();
+                    if is_below(dtype, counter, self.get(*high)?.get(0)) {
+                        let entering = [&[Elements::Same(counter)], &handed[..]].concat();
+                        self.enter(kernel, op, 0, Owner::Control(id, op), entering)?;
+                        Ok(Flow::Pause(Pause::BackEdge))
+                    } else {
+                        self.define_all(kernel, &op.results, handed)?;
+                        Ok(Flow::Next)
+                    }
+                }
+                (OpKind::While, OpKind::Condition) => {
+                    let (condition, handed) =
+                        handed.split_first().ok_or("it lacks its condition")?;
+                    if condition.get(0) & 1 == 1 {
+                        self.enter(kernel, op, 1, Owner::Control(id, op), handed.to_vec())?;
+                    } else {
+                        self.define_all(kernel, &op.results, handed.to_vec())?;
+                    }
+                    Ok(Flow::Next)
+                }
+                (OpKind::While, OpKind::Yield) => {
+                    self.enter(kernel, op, 0, Owner::Control(id, op), handed)?;
+                    Ok(Flow::Pause(Pause::BackEdge))
+                }
+                _ => Err(format!("it ends no region of {}", op.kind.name())),
+            },
+            _ => Err("it stands in a region that it does not end".into()),
+        }
+    }
+
+    /// Goes on with a reduction: into its region, or to its end.
+    fn reduce(
+        &mut self,
+        op: &'k Op,
+        reduction: Box<Reduction>,
+        kernel: &'k Kernel,
+    ) -> Result<(), String> {
+        match reduction.finished() {
+            Some(results) => self.define_all(kernel, &op.results, results.to_vec()),
+            None => {
+                let entering = reduction.parameters();
+                self.enter(kernel, op, 0, Owner::Reduce(op, reduction), entering)
+            }
+        }
+    }
+
+    /// Enters a region of `op` with some values.
+    fn enter(
+        &mut self,
+        kernel: &'k Kernel,
+        op: &'k Op,
+        region: usize,
+        owner: Owner<'k>,
+        entering: Vec<Elements>,
+    ) -> Result<(), String> {
+        let region = op.regions.get(region).ok_or("it lacks a region")?;
+        self.frames.push(Frame { region, next: 0, owner });
+        self.define_all(kernel, &region.params, entering)
+    }
+
+    /// Forgets the values of a region that was left.
+    fn forget(&mut self, kernel: &Kernel, region: &Region) {
+        let results = region.ops.iter().filter_map(|&id| kernel.ops.get(id));
+        for &value in region.params.iter().chain(results.flat_map(|op| &op.results)) {
+            if let Some(elements) = self.values.get_mut(value.index()) {
+                *elements = None;
+            }
+        }
+    }
+
+    fn get(&self, value: Value) -> Result<&Elements, String> {
+        self.values
+            .get(value.index())
+            .and_then(Option::as_ref)
+            .ok_or_else(|| format!("{value} is used where it is not defined"))
+    }
+
+    fn define_all(
+        &mut self,
+        kernel: &Kernel,
+        values: &[Value],
+        all: Vec<Elements>,
+    ) -> Result<(), String> {
+        if values.len() != all.len() {
+            return Err(format!("{} values for {}", all.len(), values.len()));
+        }
+        values
+            .iter()
+            .zip(all)
+            .try_for_each(|(&value, elements)| self.define(kernel, value, elements))
+    }
+
+    fn define(&mut self, kernel: &Kernel, value: Value, elements: Elements) -> Result<(), String> {
+        if !elements.fits(self.count(kernel, value)) {
+            return Err(format!("the elements of {value} are not as many as its type says"));
+        }
+        let place = self.values.get_mut(value.index()).ok_or("a value that does not exist")?;
+        *place = Some(elements);
+        Ok(())
+    }
+
+    /// How many elements a value defined here has: in the region of a reduction, a scalar stands for
+    /// one of each pair that is folded.
+    fn count(&self, kernel: &Kernel, value: Value) -> usize {
+        let lanes = match self.frames.last() {
+            Some(Frame { owner: Owner::Reduce(_, reduction), .. }) => reduction.lanes(),
+            _ => None,
+        };
+        lanes.unwrap_or_else(|| {
+            let values: &IdVec<Value, ValueData> = &kernel.values;
+            values.get(value).map_or(0, |data| data.ty.elements() as usize)
+        })
+    }
+}
+
+impl Frame<'_> {
+    fn same_state(&self, other: &Frame<'_>) -> bool {
+        // One program's regions are the same where they lie at the same place.
+        core::ptr::eq(self.region, other.region)
+            && self.next == other.next
+            && match (&self.owner, &other.owner) {
+                (Owner::Reduce(_, mine), Owner::Reduce(_, theirs)) => mine == theirs,
+                _ => true,
+            }
+    }
+}
+
+/// The type of a `for`'s counter, which is that of its bounds.
+fn counter_type(kernel: &Kernel, op: &Op) -> Result<DType, String> {
+    let low = op.operands.first().ok_or("it lacks its bounds")?;
+    Ok(kernel.ty(*low).dtype())
+}
+
+fn is_below(dtype: DType, counter: u64, high: u64) -> bool {
+    scalar::sign_extend(dtype, counter) < scalar::sign_extend(dtype, high)
+}

@@ -1,0 +1,211 @@
+//! The reference evaluator: what a tile program computes, from the definitions alone.
+//!
+//! It knows no layouts, no threads and no lowering. A value is the list of its elements' raw bits in
+//! row-major order, an operation is the loop that its definition in [`tile`](super) describes, and a
+//! launch is its instances taking turns. Whatever a compiled program computes is held against this.
+//!
+//! # What is chosen where the definition leaves a choice
+//!
+//! * **Reductions** fold a balanced tree over the bits of the index, bit 0 first: eight elements
+//!   become `((x0∘x1)∘(x2∘x3))∘((x4∘x5)∘(x6∘x7))`, the element of the lower index always on the left.
+//!   A compiled program folds in the order of its layouts, so that a float sum may differ from this
+//!   one by rounding.
+//! * **Matrix products** start from `c` and go through `k` upward, `acc = fma(a, b, acc)` in the type
+//!   of `c`, to which `a` and `b` are first converted exactly. Tensor cores group differently.
+//! * **Stores** of one operation are done in row-major order: where two elements have one address, the
+//!   later one stays. **Atomics** happen element by element in that order.
+//! * **Masked-off** elements of an atomic, elements of a load outside of memory, and `poison` are zero.
+//! * A **truth value** in memory is the low bit of its byte.
+//!
+//! [`exactness`] says whether a kernel met one of these choices (or an operation that GPUs compute
+//! approximately), and [`compare`] compares two buffers accordingly.
+//!
+//! # Instances that wait for one another
+//!
+//! Every instance is a machine of its own: a stack of frames over the structured regions, which can
+//! be left and resumed at every loop's back edge. Instances run in turns, in order of their index, the
+//! x axis fastest; in its turn an instance runs until it takes a back edge or ends. So a spin lock is
+//! released by its holder while the others spin. When a state of all instances comes back without a
+//! change of memory in between, nothing will ever change: a deadlock, reported with the loops.
+//!
+//! Only some instances are resident at a time, as on a GPU, because each holds its tensors; but when
+//! the residents only wait, further ones are started, so that a deadlock is one of the whole grid.
+
+mod access;
+mod compare;
+mod dot;
+mod elements;
+mod exactness;
+mod instance;
+mod pure;
+mod reduction;
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod world;
+
+pub use compare::{Agreement, Mismatch, Tolerance, compare, compare_within};
+pub use exactness::{Exactness, Reason, Why, exactness, exactness_fused};
+
+use super::{Kernel, OpId, Value};
+use crate::location::Loc;
+use crate::memory::{Memory, OutOfRange};
+
+/// The most elements that a tensor may have here.
+pub const MAX_ELEMENTS: u64 = 1 << 24;
+
+/// How a run is bounded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// How many operations all instances together may execute; one on a tensor counts as one.
+    pub max_steps: u64,
+}
+
+impl Default for Options {
+    /// A hundred million operations.
+    fn default() -> Self {
+        Self { max_steps: 100_000_000 }
+    }
+}
+
+/// What a finished run has to tell, besides the memory it left.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// The program's faults that did not end the run: one entry for each faulty operation, in order of
+    /// first occurrence.
+    pub findings: Vec<Finding>,
+    /// How many operations were executed.
+    pub steps: u64,
+    /// How many instances ran.
+    pub instances: u64,
+}
+
+/// An operation that accessed memory where there is none. Loads and atomics gave zero there, and
+/// nothing was written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// The operation.
+    pub op: OpId,
+    /// Its name.
+    pub name: String,
+    /// Where it came from.
+    pub loc: Loc,
+    /// The instance that did it first: its index along each grid axis.
+    pub instance: [u32; 3],
+    /// Which element of the operation did it first, in row-major order.
+    pub element: u64,
+    /// The first such access.
+    pub access: OutOfRange,
+    /// How many accesses of this operation were outside, over all instances.
+    pub count: u64,
+}
+
+impl core::fmt::Display for Finding {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { op: _, name, loc: _, instance: [x, y, z], element, access, count } = self;
+        write!(f, "{name} outside of memory: {access} (element {element} of instance {x},{y},{z}")?;
+        match count {
+            1 => f.write_str(")"),
+            _ => write!(f, ", the first of {count} accesses)"),
+        }
+    }
+}
+
+/// Why a run did not come to its end.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EvalError {
+    /// The arguments do not fit the kernel.
+    #[error("the kernel has {expected} arguments, but {given} were given")]
+    Arguments {
+        /// How many parameters the kernel has.
+        expected: usize,
+        /// How many arguments were given.
+        given: usize,
+    },
+    /// A tensor is too large to be held element by element.
+    #[error("{name} of type {ty} has more than {MAX_ELEMENTS} elements")]
+    TooLarge {
+        /// The tensor.
+        value: Value,
+        /// Its name.
+        name: String,
+        /// Its type, printed.
+        ty: String,
+    },
+    /// The program breaks a rule of its form, which a verified program does not.
+    #[error("{op}: {reason}")]
+    Malformed {
+        /// The operation's name.
+        op: String,
+        /// Where it came from.
+        loc: Loc,
+        /// The rule.
+        reason: String,
+    },
+    /// Every instance that is left waits in a loop, and nothing changes any more.
+    #[error("deadlock: {}", describe(.waiting))]
+    Deadlock {
+        /// The loops, in order of the first instance that waits in each.
+        waiting: Vec<Waiting>,
+    },
+    /// The run took more operations than it was given.
+    #[error("the run was ended after {limit} operations, in {op}")]
+    StepLimit {
+        /// The limit.
+        limit: u64,
+        /// The name of the operation that would have been next.
+        op: String,
+        /// Where it came from.
+        loc: Loc,
+    },
+}
+
+/// A loop in which instances wait for what never happens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// The loop, `for` or `while`.
+    pub op: OpId,
+    /// Where it came from.
+    pub loc: Loc,
+    /// The first instance that waits there.
+    pub instance: [u32; 3],
+    /// How many wait there.
+    pub instances: u64,
+}
+
+fn describe(waiting: &[Waiting]) -> String {
+    let instances: u64 = waiting.iter().map(|waiting| waiting.instances).sum();
+    let [x, y, z] = waiting.first().map_or([0; 3], |waiting| waiting.instance);
+    match instances {
+        1 => format!("instance {x},{y},{z} goes round a loop in which nothing changes any more"),
+        _ => format!(
+            "{instances} instances (the first is {x},{y},{z}) go round loops in which nothing \
+             changes any more"
+        ),
+    }
+}
+
+impl EvalError {
+    /// The place in the user's source that the error is about, if it is about one.
+    pub fn loc(&self) -> Option<Loc> {
+        match self {
+            EvalError::Arguments { .. } | EvalError::TooLarge { .. } => None,
+            EvalError::Malformed { loc, .. } | EvalError::StepLimit { loc, .. } => Some(*loc),
+            EvalError::Deadlock { waiting } => waiting.first().map(|waiting| waiting.loc),
+        }
+    }
+}
+
+/// Runs every instance of `grid` to its end.
+///
+/// `args` are the raw bits of the kernel's arguments, pointers as addresses of `memory`, which holds
+/// the results afterwards (and what was written until then after an error).
+pub fn run(
+    kernel: &Kernel,
+    grid: [u32; 3],
+    args: &[u64],
+    memory: &mut Memory,
+    options: Options,
+) -> Result<Report, EvalError> {
+    schedule::run(kernel, grid, args, memory, options)
+}

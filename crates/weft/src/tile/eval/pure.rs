@@ -1,0 +1,122 @@
+//! The operations that compute their result from their operands alone.
+
+use super::dot::dot;
+use super::elements::{Elements, strides};
+use super::world::World;
+use crate::dtype::DType;
+use crate::scalar;
+use crate::tile::{Element, Op, OpKind, Type};
+
+/// The result of a pure operation other than a reduction.
+///
+/// `count` is how many elements the result has; the operands are known to have as many as their
+/// types say.
+pub(super) fn evaluate(
+    world: &World<'_, '_>,
+    instance: [u32; 3],
+    op: &Op,
+    operands: &[Elements],
+    count: usize,
+) -> Result<Elements, String> {
+    let types: Vec<&Type> = op.operands.iter().map(|&value| world.kernel.ty(value)).collect();
+    let result = op.results.first().map(|&value| world.kernel.ty(value));
+    let result = result.ok_or("an operation without a result")?;
+    let missing = |dtype: DType| format!("no operation on {dtype}");
+    Ok(match (&op.kind, operands, &types[..]) {
+        (OpKind::Constant(bits), [], _) => Elements::Same(bits & result.dtype().mask()),
+        (OpKind::Poison, [], _) => Elements::Same(0),
+        (OpKind::MakeRange { start, .. }, [], _) => {
+            let first = i64::from(*start);
+            Elements::from_fn(count, |index| (first + index as i64) as u64 & DType::I32.mask())
+        }
+        (OpKind::ProgramId(axis), [], _) => Elements::Same(along(instance, *axis)?),
+        (OpKind::NumPrograms(axis), [], _) => Elements::Same(along(world.grid, *axis)?),
+        (OpKind::Splat | OpKind::Unsplat, [x], _) => {
+            Elements::Same(x.only().ok_or("an operand of more than one element")?)
+        }
+        (OpKind::ExpandDims { .. } | OpKind::Reshape { .. }, [x], _) => x.clone(),
+        (OpKind::Broadcast, [x], [from]) => {
+            let repeated = broadcast_strides(&from.shape, &result.shape)?;
+            x.strided(&result.shape, &repeated)
+        }
+        (OpKind::Trans { order }, [x], [from]) => {
+            let permuted = permuted_strides(&from.shape, order, &result.shape)?;
+            x.strided(&result.shape, &permuted)
+        }
+        (OpKind::Unary(op), [x], [ty]) => {
+            x.map(scalar::unary(*op, ty.dtype()).ok_or_else(|| missing(ty.dtype()))?)
+        }
+        (OpKind::Binary(op), [x, y], [ty, _]) => {
+            x.zip(y, scalar::binary(*op, ty.dtype()).ok_or_else(|| missing(ty.dtype()))?)
+        }
+        (OpKind::Compare(op), [x, y], [ty, _]) => {
+            x.zip(y, scalar::compare(*op, ty.dtype()).ok_or_else(|| missing(ty.dtype()))?)
+        }
+        (OpKind::Select, [condition, yes, no], _) => Elements::zip3(
+            count,
+            [condition, yes, no],
+            |condition, yes, no| {
+                if condition & 1 == 1 { yes } else { no }
+            },
+        ),
+        (OpKind::Cast(op), [x], [ty]) => {
+            let (from, to) = (ty.dtype(), result.dtype());
+            if !scalar::cast_applies(*op, from, to) {
+                return Err(format!("no conversion from {from} to {to}"));
+            }
+            x.map(|bits| scalar::cast(*op, from, to, bits))
+        }
+        (OpKind::Fma, [x, y, z], _) => {
+            Elements::zip3(count, [x, y, z], scalar::fma(result.dtype()))
+        }
+        (OpKind::AddPtr, [pointers, offsets], [_, offset]) => {
+            let Element::Pointer(pointee) = result.element else {
+                return Err("the result is no pointer".into());
+            };
+            let (bytes, dtype) = (i64::from(pointee.bytes()), offset.dtype());
+            pointers.zip(offsets, |pointer, offset| {
+                let offset = scalar::sign_extend(dtype, offset);
+                pointer.wrapping_add(offset.wrapping_mul(bytes) as u64)
+            })
+        }
+        (OpKind::Dot, [a, b, c], &[a_type, b_type, c_type]) => {
+            dot([a, b, c], [a_type, b_type, c_type])?
+        }
+        _ => return Err(format!("it has {} operands", operands.len())),
+    })
+}
+
+fn along(extents: [u32; 3], axis: u8) -> Result<u64, String> {
+    let extent = extents.get(usize::from(axis)).ok_or("a grid has three axes")?;
+    Ok(u64::from(*extent))
+}
+
+/// The strides with which a tensor of shape `from` is read as one of shape `to`: zero along the
+/// dimensions that are repeated.
+fn broadcast_strides(from: &[u64], to: &[u64]) -> Result<Vec<usize>, String> {
+    let agree = |(from, to): (&u64, &u64)| *from == 1 || from == to;
+    if from.len() != to.len() || !from.iter().zip(to).all(agree) {
+        return Err(format!("{from:?} is not broadcast to {to:?}"));
+    }
+    let extents = from.iter().copied();
+    Ok(strides(from).into_iter().zip(extents).map(|(s, n)| if n == 1 { 0 } else { s }).collect())
+}
+
+/// The strides with which a tensor of shape `from` is read when dimension `i` is its `order[i]`.
+fn permuted_strides(from: &[u64], order: &[u8], to: &[u64]) -> Result<Vec<usize>, String> {
+    let wrong = || format!("order {order:?} does not take {from:?} to {to:?}");
+    if from.len() != to.len() || from.len() != order.len() {
+        return Err(wrong());
+    }
+    let by_axis = strides(from);
+    let mut seen = vec![false; from.len()];
+    let mut permuted = Vec::with_capacity(from.len());
+    for (&axis, &extent) in order.iter().zip(to) {
+        let axis = usize::from(axis);
+        if from.get(axis) != Some(&extent) || core::mem::replace(&mut seen[axis], true) {
+            return Err(wrong());
+        }
+        permuted.push(by_axis[axis]);
+    }
+    Ok(permuted)
+}

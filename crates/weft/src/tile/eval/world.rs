@@ -1,0 +1,62 @@
+//! What all instances of a run share.
+
+use super::{EvalError, Finding, Options};
+use crate::memory::{Memory, OutOfRange};
+use crate::tile::{Kernel, Op, OpId};
+
+/// The state of a run outside of its instances.
+pub(super) struct World<'k, 'm> {
+    /// The program.
+    pub(super) kernel: &'k Kernel,
+    /// How many instances there are along each axis.
+    pub(super) grid: [u32; 3],
+    /// Global memory.
+    pub(super) memory: &'m mut Memory,
+    /// Whether memory changed since somebody last set this to false.
+    pub(super) changed: bool,
+    /// The faults found so far.
+    pub(super) findings: Vec<Finding>,
+    /// How many operations were executed.
+    pub(super) steps: u64,
+    /// The bounds of the run.
+    pub(super) options: Options,
+}
+
+/// Who accesses memory: what a finding says besides the access.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'k> {
+    pub(super) id: OpId,
+    pub(super) op: &'k Op,
+    pub(super) instance: [u32; 3],
+}
+
+impl World<'_, '_> {
+    /// Counts the execution of `op`.
+    pub(super) fn step(&mut self, op: &Op) -> Result<(), EvalError> {
+        if self.steps >= self.options.max_steps {
+            return Err(EvalError::StepLimit {
+                limit: self.options.max_steps,
+                op: op.kind.name(),
+                loc: op.loc,
+            });
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// Notes that one element of an operation was outside of memory.
+    pub(super) fn outside(&mut self, site: Site<'_>, element: usize, access: OutOfRange) {
+        match self.findings.iter_mut().find(|finding| finding.op == site.id) {
+            Some(finding) => finding.count += 1,
+            None => self.findings.push(Finding {
+                op: site.id,
+                name: site.op.kind.name(),
+                loc: site.op.loc,
+                instance: site.instance,
+                element: element as u64,
+                access,
+                count: 1,
+            }),
+        }
+    }
+}
