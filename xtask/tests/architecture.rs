@@ -1,0 +1,252 @@
+//! The arrows between modules, and the words that stay above a floor.
+//!
+//! Cargo enforces the arrows between crates; this test those between the modules of one crate. A
+//! module may see what its row names and nothing else. What a row leaves out is the point: the
+//! simulator sees neither the lowering nor the planner's cost law, the printers do not see tile
+//! programs, and the witness does not see the planner, so that each of them is an independent check.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A crate's folder, and for each of its modules the modules that it may see.
+struct House {
+    source: &'static str,
+    rows: &'static [(&'static str, &'static [&'static str])],
+}
+
+const FOUNDATION: &[&str] =
+    &["atomic", "cache", "diagnostic", "dtype", "id", "location", "memory", "scalar"];
+
+const HOUSES: [House; 3] = [
+    House {
+        source: "crates/weft-layout/src",
+        rows: &[
+            ("f2", &[]),
+            ("space", &["f2"]),
+            ("layout", &["f2", "space"]),
+            ("family", &["f2", "space", "layout"]),
+            ("machine", &["f2"]),
+            ("access", &["f2", "machine"]),
+            ("step", &["f2", "machine", "access"]),
+            ("witness", &["f2", "space", "layout", "step"]),
+            ("plan", &["f2", "space", "layout", "family", "machine", "access", "step", "witness"]),
+            ("interop", &["f2", "space", "layout", "family"]),
+            (
+                "testing",
+                &[
+                    "f2", "space", "layout", "family", "machine", "access", "step", "witness",
+                    "plan",
+                ],
+            ),
+        ],
+    },
+    House {
+        source: "crates/weft/src",
+        rows: &[
+            ("id", &[]),
+            ("diagnostic", &[]),
+            ("dtype", &[]),
+            ("cache", &[]),
+            ("location", &["id"]),
+            ("scalar", &["dtype"]),
+            ("atomic", &["dtype", "scalar"]),
+            ("memory", &["dtype"]),
+            ("tile", FOUNDATION),
+            (
+                "ttir",
+                &["atomic", "cache", "diagnostic", "dtype", "id", "location", "scalar", "tile"],
+            ),
+            ("lane", &["atomic", "cache", "dtype", "id", "location", "scalar"]),
+            ("axis", &["dtype", "id", "scalar", "tile"]),
+            ("assign", &["axis", "dtype", "id", "lane", "scalar", "tile"]),
+            (
+                "lower",
+                &[
+                    "assign", "atomic", "axis", "cache", "dtype", "id", "lane", "location",
+                    "scalar", "tile",
+                ],
+            ),
+            ("simplify", &["dtype", "id", "lane", "scalar"]),
+            ("sim", &["atomic", "dtype", "id", "lane", "location", "memory", "scalar"]),
+            ("emit", &["atomic", "cache", "dtype", "id", "lane", "location", "scalar"]),
+            ("compile", &["assign", "axis", "id", "lane", "lower", "simplify", "tile"]),
+        ],
+    },
+    House {
+        source: "crates/weft-api/src",
+        rows: &[
+            ("error", &[]),
+            ("request", &["error"]),
+            ("answer", &["request"]),
+            ("view", &["answer", "error", "request"]),
+            ("report", &["answer", "error", "request", "view"]),
+            ("invoke", &["answer", "error", "report", "request", "view"]),
+        ],
+    },
+];
+
+/// Words that do not occur in the code of a crate: what belongs to another floor.
+const ABSENT: [(&str, &[&str]); 3] = [
+    ("crates/weft-layout/src", &["std::fs", "std::env", "std::time", "serde", "json", "svg"]),
+    ("crates/weft/src", &["std::fs", "std::env", "std::time", "std::thread", "serde", "svg"]),
+    ("crates/weft/src/sim", &["weft_layout"]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in
+            fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The program text without comments and without its unit tests.
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text);
+    let lines = text.lines().map(|line| match line.find("//") {
+        Some(comment) => &line[..comment],
+        None => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The modules that a text names after `crate::`, alone or in braces.
+fn seen(code: &str) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    for (at, _) in code.match_indices("crate::") {
+        // `$crate::` in a macro is the same crate; `some_crate::` is another.
+        let before = code[..at].chars().next_back();
+        if before.is_some_and(|before| before.is_alphanumeric() || before == '_') {
+            continue;
+        }
+        let rest = &code[at + "crate::".len()..];
+        let name = |text: &str| -> String {
+            text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+        };
+        if let Some(group) = rest.strip_prefix('{') {
+            let mut depth = 0;
+            let mut start = 0;
+            for (index, letter) in group.char_indices() {
+                match letter {
+                    '{' => depth += 1,
+                    '}' if depth == 0 => {
+                        seen.insert(name(&group[start..index]));
+                        break;
+                    }
+                    '}' => depth -= 1,
+                    ',' if depth == 0 => {
+                        seen.insert(name(&group[start..index]));
+                        start = index + 1;
+                    }
+                    _ => {}
+                }
+            }
+        } else {
+            seen.insert(name(rest));
+        }
+    }
+    seen
+}
+
+/// The module that a file belongs to; none for the crate's root.
+fn module(source: &Path, file: &Path) -> Option<String> {
+    let inside = file.strip_prefix(source).ok()?;
+    let first = inside.components().next()?.as_os_str().to_str()?;
+    let name = first.strip_suffix(".rs").unwrap_or(first);
+    (name != "lib" && name != "main").then(|| name.to_owned())
+}
+
+fn wrong_arrows(house: &House, file: &str, module: &str, code: &str) -> Vec<String> {
+    let Some((_, allowed)) = house.rows.iter().find(|(name, _)| *name == module) else {
+        return vec![format!("{file}: module `{module}` has no row in the table of arrows")];
+    };
+    let known: BTreeSet<&str> = house.rows.iter().map(|(name, _)| *name).collect();
+    seen(code)
+        .iter()
+        .filter(|target| {
+            known.contains(target.as_str())
+                && target.as_str() != module
+                && !allowed.contains(&target.as_str())
+        })
+        .map(|target| format!("{file}: `{module}` may not see `{target}`"))
+        .collect()
+}
+
+#[test]
+fn arrows_run_one_way() {
+    let mut wrong = Vec::new();
+    for house in &HOUSES {
+        let source = root().join(house.source);
+        for file in sources(&source) {
+            if file.file_name().is_some_and(|name| name == "tests.rs")
+                || file.components().any(|part| part.as_os_str() == "tests")
+            {
+                continue;
+            }
+            let Some(module) = module(&source, &file) else { continue };
+            let text = fs::read_to_string(&file).unwrap();
+            let name = file.display().to_string();
+            wrong.extend(wrong_arrows(house, &name, &module, &code(&text)));
+        }
+    }
+    assert!(wrong.is_empty(), "arrows that run the wrong way:\n{}", wrong.join("\n"));
+}
+
+/// No two modules see each other, whatever the rows allow one by one.
+#[test]
+fn the_table_has_no_circle() {
+    for house in &HOUSES {
+        let mut placed = BTreeSet::new();
+        while placed.len() < house.rows.len() {
+            let next = house.rows.iter().find(|(name, allowed)| {
+                !placed.contains(name) && allowed.iter().all(|seen| placed.contains(seen))
+            });
+            let Some((name, _)) = next else {
+                panic!("{}: a circle among the modules after {placed:?}", house.source);
+            };
+            placed.insert(*name);
+        }
+    }
+}
+
+#[test]
+fn words_of_other_floors_are_absent() {
+    let mut found = Vec::new();
+    for (folder, words) in ABSENT {
+        for file in sources(&root().join(folder)) {
+            let text = code(&fs::read_to_string(&file).unwrap()).to_lowercase();
+            for word in words {
+                if text.contains(word) {
+                    found.push(format!("{}: `{word}`", file.display()));
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "words that belong to another floor:\n{}", found.join("\n"));
+}
+
+#[test]
+fn the_scan_sees_what_it_must() {
+    let text = "use crate::{tile::{self, Op}, lane};\n// crate::emit\nlet x = crate::lower::run;\n";
+    let seen: Vec<String> = seen(&code(text)).into_iter().collect();
+    assert_eq!(seen, ["lane", "lower", "tile"]);
+    let house = &HOUSES[1];
+    assert_eq!(wrong_arrows(house, "sim.rs", "sim", &code(text)).len(), 2);
+    assert!(wrong_arrows(house, "lower.rs", "lower", "use crate::tile::Op;").is_empty());
+}
