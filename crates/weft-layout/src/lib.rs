@@ -19,3 +19,8 @@ pub mod plan;
 pub use machine::Machine;
 pub use layout::{Layout, LayoutError};
 pub use space::{Label, Space, SpaceError};
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
