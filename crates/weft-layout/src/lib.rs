@@ -19,3 +19,8 @@ pub mod witness;
 pub use layout::{Layout, LayoutError};
 pub use machine::Machine;
 pub use space::{Label, Space, SpaceError};
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

@@ -64,11 +64,6 @@ impl Echelon {
         self.insert(vector, 0).is_none()
     }
 
-    /// Whether `vector` lies in the span.
-    pub(crate) fn contains(&self, vector: u64) -> bool {
-        self.reduce(vector, 0).0 == 0
-    }
-
     /// The vectors in the order of their leading bits.
     pub(crate) fn vectors(&self) -> impl Iterator<Item = u64> {
         ones(self.leads).map(|lead| self.vectors[lead as usize])

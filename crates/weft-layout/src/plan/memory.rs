@@ -7,7 +7,7 @@ use super::{
     swizzle::{Preference, Side, Swizzle, swizzle},
 };
 use crate::{
-    f2::{Echelon, Subspace, extract_bits, ones},
+    f2::{Echelon, Subspace, extract_bits},
     layout::Layout,
     machine::Machine,
     space::{LANE, REGISTER, WARP},
@@ -103,6 +103,11 @@ impl Writer {
         let kept = all.registers.iter().enumerate().filter(|entry| echelon.grows(*entry.1));
         let (numbers, registers) = kept.map(|(bit, &column)| (1_u64 << bit, column)).unzip();
         Writer { side: Side { registers, lanes, warps }, numbers, acting }
+    }
+
+    /// The register number of each register column.
+    pub(super) fn numbers(&self) -> &[u64] {
+        &self.numbers
     }
 
     /// Whether every thread only reads what its own warp stores.
@@ -222,9 +227,4 @@ impl Buffer<'_> {
             })
             .collect()
     }
-}
-
-/// The positions of the set bits of `mask` as unit vectors.
-pub(super) fn units(mask: u64) -> Vec<u64> {
-    ones(mask).map(|bit| 1 << bit).collect()
 }
