@@ -135,7 +135,7 @@ pub fn compare(
     expected: &Buffer,
     actual: &Buffer,
     exactness: &Exactness,
-) -> Result<Agreement, Box<Mismatch>> {
+) -> Result<Agreement, Mismatch> {
     compare_within(expected, actual, Tolerance::for_buffer(expected.dtype, exactness))
 }
 
@@ -144,11 +144,11 @@ pub fn compare_within(
     expected: &Buffer,
     actual: &Buffer,
     tolerance: Option<Tolerance>,
-) -> Result<Agreement, Box<Mismatch>> {
+) -> Result<Agreement, Mismatch> {
     let dtype = expected.dtype;
     let tolerance = tolerance.filter(|_| dtype.is_float());
     let mut agreement = Agreement::default();
-    let mut first: Option<Box<Mismatch>> = None;
+    let mut first: Option<Mismatch> = None;
     let bytes = dtype.bytes() as usize;
     let elements = expected.bytes.len().max(actual.bytes.len()).div_ceil(bytes);
     for index in 0..elements {
@@ -161,7 +161,7 @@ pub fn compare_within(
         match &mut first {
             Some(first) => first.mismatches += 1,
             None => {
-                first = Some(Box::new(Mismatch {
+                first = Some(Mismatch {
                     buffer: expected.name.clone(),
                     index,
                     dtype,
@@ -170,7 +170,7 @@ pub fn compare_within(
                     tolerance,
                     mismatches: 1,
                     elements,
-                }));
+                });
             }
         }
     }

@@ -28,6 +28,8 @@ pub(super) struct Instance<'k> {
     frames: Vec<Frame<'k>>,
     /// Every value that is in scope; values of regions that were left are forgotten.
     values: Vec<Option<Elements>>,
+    /// The outermost loop that went round since [`Instance::forget_rounds`], with its depth.
+    outermost: Option<(usize, OpId, &'k Op)>,
 }
 
 /// A region that an instance is in.
@@ -63,7 +65,7 @@ impl<'k> Instance<'k> {
             values[param.index()] = Some(Elements::Same(bits & mask));
         }
         let body = Frame { region: &kernel.body, next: 0, owner: Owner::Kernel };
-        Self { id, frames: vec![body], values }
+        Self { id, frames: vec![body], values, outermost: None }
     }
 
     /// Runs to the next back edge or to the end.
@@ -92,21 +94,32 @@ impl<'k> Instance<'k> {
 
     /// Whether the other instance is in the same place with the same values.
     pub(super) fn same_state(&self, other: &Instance<'_>) -> bool {
-        let Self { id, frames, values } = self;
+        let Self { id, frames, values, outermost: _ } = self;
         *id == other.id
             && frames.len() == other.frames.len()
             && frames.iter().zip(&other.frames).all(|(mine, theirs)| mine.same_state(theirs))
             && *values == other.values
     }
 
-    /// The innermost loop that the instance is in.
+    /// Starts looking for the loop that [`Instance::waiting`] tells.
+    pub(super) fn forget_rounds(&mut self) {
+        self.outermost = None;
+    }
+
+    /// The outermost loop that went round since [`Instance::forget_rounds`]: when the state is again
+    /// what it was then, this is the loop that will not end.
     pub(super) fn waiting(&self) -> Option<Waiting> {
-        self.frames.iter().rev().find_map(|frame| match frame.owner {
-            Owner::Control(id, op) if matches!(op.kind, OpKind::For | OpKind::While) => {
-                Some(Waiting { op: id, loc: op.loc, instance: self.id, instances: 1 })
-            }
-            _ => None,
-        })
+        let (_, id, op) = self.outermost?;
+        Some(Waiting { op: id, loc: op.loc, instance: self.id, instances: 1 })
+    }
+
+    /// Notes that the loop whose frame is on top goes round.
+    fn goes_round(&mut self, id: OpId, op: &'k Op) -> Flow {
+        let depth = self.frames.len();
+        if self.outermost.is_none_or(|(outermost, ..)| depth <= outermost) {
+            self.outermost = Some((depth, id, op));
+        }
+        Flow::Pause(Pause::BackEdge)
     }
 
     fn execute(&mut self, id: OpId, op: &'k Op, world: &mut World<'k, '_>) -> Result<Flow, String> {
@@ -253,7 +266,7 @@ impl<'k> Instance<'k> {
                     if is_below(dtype, counter, self.get(*high)?.get(0)) {
                         let entering = [&[Elements::Same(counter)], &handed[..]].concat();
                         self.enter(kernel, op, 0, Owner::Control(id, op), entering)?;
-                        Ok(Flow::Pause(Pause::BackEdge))
+                        Ok(self.goes_round(id, op))
                     } else {
                         self.define_all(kernel, &op.results, handed)?;
                         Ok(Flow::Next)
@@ -271,7 +284,7 @@ impl<'k> Instance<'k> {
                 }
                 (OpKind::While, OpKind::Yield) => {
                     self.enter(kernel, op, 0, Owner::Control(id, op), handed)?;
-                    Ok(Flow::Pause(Pause::BackEdge))
+                    Ok(self.goes_round(id, op))
                 }
                 _ => Err(format!("it ends no region of {}", op.kind.name())),
             },

@@ -163,7 +163,7 @@ pub enum EvalError {
 /// A loop in which instances wait for what never happens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Waiting {
-    /// The loop, `for` or `while`.
+    /// The loop, `for` or `while`: of several nested ones, the outermost that goes round.
     pub op: OpId,
     /// Where it came from.
     pub loc: Loc,

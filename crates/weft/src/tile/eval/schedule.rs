@@ -51,7 +51,7 @@ pub(super) fn run(
         }
         if world.changed {
             watch = Watch::default();
-        } else if watch.saw(&residents) {
+        } else if watch.saw(&mut residents) {
             if waiting.is_exhausted() {
                 return Err(deadlock(&residents));
             }
@@ -160,14 +160,15 @@ struct Watch<'k> {
 }
 
 impl<'k> Watch<'k> {
-    fn saw(&mut self, residents: &[Instance<'k>]) -> bool {
+    fn saw(&mut self, residents: &mut [Instance<'k>]) -> bool {
         if self.earlier.len() == residents.len()
-            && self.earlier.iter().zip(residents).all(|(a, b)| a.same_state(b))
+            && self.earlier.iter().zip(&*residents).all(|(a, b)| a.same_state(b))
         {
             return true;
         }
         self.age += 1;
         if self.age > self.lifetime {
+            residents.iter_mut().for_each(Instance::forget_rounds);
             self.earlier = residents.to_vec();
             self.lifetime = (self.lifetime * 2).max(1);
             self.age = 0;

@@ -26,8 +26,16 @@ fn reasons(dtype: DType, body: impl FnOnce(&mut Build, Value)) -> Vec<(String, W
 
 #[test]
 fn only_approximate_and_order_dependent_operations_round() {
-    let unary = |op| move |b: &mut Build, x| drop(b.op(OpKind::Unary(op), &[x], &b.ty(x)));
-    let twice = |op| move |b: &mut Build, x| drop(b.binary(op, x, x));
+    let unary = |op| {
+        move |b: &mut Build, x| {
+            b.op(OpKind::Unary(op), &[x], &b.ty(x));
+        }
+    };
+    let twice = |op| {
+        move |b: &mut Build, x| {
+            b.binary(op, x, x);
+        }
+    };
     let fold = |op: Binary| {
         move |b: &mut Build, x| {
             b.reduce(0, &[x], |b, p| vec![b.binary(op, p[0], p[1])]);
@@ -152,11 +160,7 @@ fn special_values_lengths_and_integers() {
         let same = compare(&ints(&[1.0, -2.0]), &ints(&[1.0, -2.0]), &exactness).unwrap();
         assert_eq!(same, Agreement::default());
         let mismatch = compare(&ints(&[1.0, -2.0]), &ints(&[1.0, -3.0]), &exactness).unwrap_err();
-        assert_eq!(
-            mismatch.to_string(),
-            "element 1 of `out` is -3, expected -2; 1 of 2 elements differ"
-                .replace("elements differ", "differ")
-        );
+        assert_eq!(mismatch.to_string(), "element 1 of `out` is -3, expected -2; 1 of 2 differ");
     }
     let zeros = compare(&f32s(&[0.0]), &f32s(&[-0.0]), &rounded(DType::F32)).unwrap();
     assert_eq!(zeros.max_ulp, 0);

@@ -2,10 +2,9 @@
 
 use super::build::{Argument, Build, launch, place, tensor};
 use crate::atomic::{Order, Rmw, Scope};
-use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::scalar::{Binary, Compare};
-use crate::tile::{OpKind, Type};
+use crate::tile::{OpKind, Type, Value};
 
 fn count(n: usize) -> Argument {
     Argument::Array(DType::I32, (0..n).map(|i| i as f64).collect())
@@ -109,7 +108,7 @@ fn atomics_go_element_by_element_and_give_the_old_value() {
 #[test]
 fn every_read_modify_write_does_what_it_says() {
     let signed = [
-        (Rmw::And, -6, 12, -6 & 12),
+        (Rmw::And, -6, 12, 8),
         (Rmw::Or, 5, 8, 13),
         (Rmw::Xor, 5, 1, 4),
         (Rmw::Add, 5, -7, -2),
@@ -152,61 +151,73 @@ fn compare_and_swap_changes_what_it_expected() {
     assert_eq!(outcome.array(1), [0.0, 1.0, 2.0, 3.0]);
 }
 
-#[test]
-fn a_matrix_product_in_tiles() {
-    // 32 x 32 x 32 in 16 x 16 x 8 tiles, one instance a tile.
-    const N: u64 = 32;
+/// The product of two square matrices of `n` rows in tiles, one instance a tile, against the sums.
+fn matrix_product(n: u64, tile: [u64; 3]) {
+    let [tile_m, tile_n, tile_k] = tile;
     let mut b = Build::new();
-    let [a, x, c] = [DType::F16, DType::F16, DType::F32].map(|dtype| b.pointer(dtype));
+    let [left, right, out] = [DType::F16, DType::F16, DType::F32].map(|dtype| b.pointer(dtype));
     let program = b.program();
-    let [zero, one, two, four, eight, sixteen, n] =
-        [0.0, 1.0, 2.0, 4.0, 8.0, 16.0, N as f64].map(|v| b.constant(DType::I32, v));
-    let _ = one;
-    let tile_row = b.binary(Binary::DivS, program, two);
-    let tile_column = b.binary(Binary::RemS, program, two);
-    let (row0, column0) =
-        (b.binary(Binary::Mul, tile_row, sixteen), b.binary(Binary::Mul, tile_column, sixteen));
+    let [zero, one, rounds, columns, width] =
+        [0, 1, n / tile_k, n / tile_n, n].map(|v| b.constant(DType::I32, v as f64));
+    let [height, breadth, depth] = tile.map(|v| b.constant(DType::I32, v as f64));
+    let tile_row = b.binary(Binary::DivS, program, columns);
+    let tile_column = b.binary(Binary::RemS, program, columns);
+    let row = b.binary(Binary::Mul, tile_row, height);
+    let column = b.binary(Binary::Mul, tile_column, breadth);
     // The places of a tile of `shape` whose first row and column are given.
-    let place_of = |b: &mut Build, base, row, column, shape: [u64; 2]| {
-        let index = |b: &mut Build, start, axis: u8| {
+    let places = |b: &mut Build, base, start: [Value; 2], shape: [u64; 2]| {
+        let [rows, columns] = [0u8, 1].map(|axis| {
             let extent = shape[usize::from(axis)];
-            let (range, starts) = (b.range(extent), b.splat(start, &[extent]));
+            let (range, starts) = (b.range(extent), b.splat(start[usize::from(axis)], &[extent]));
             let line = b.binary(Binary::Add, range, starts);
             let thin = if axis == 0 { [extent, 1] } else { [1, extent] };
             let expand = OpKind::ExpandDims { axis: 1 - axis };
             let line = b.op(expand, &[line], &tensor(DType::I32, &thin));
             b.op(OpKind::Broadcast, &[line], &tensor(DType::I32, &shape))
-        };
-        let (rows, columns) = (index(b, row, 0), index(b, column, 1));
-        let width = b.splat(n, &shape);
-        let rows = b.binary(Binary::Mul, rows, width);
+        });
+        let widths = b.splat(width, &shape);
+        let rows = b.binary(Binary::Mul, rows, widths);
         let offsets = b.binary(Binary::Add, rows, columns);
         b.at(base, offsets)
     };
-    let ty = tensor(DType::F32, &[16, 16]);
+    let ty = tensor(DType::F32, &[tile_m, tile_n]);
     let start = b.op(OpKind::Constant(0), &[], &ty);
-    let sum = b.for_loop([zero, four, one], &[start], |b, p| {
-        let k = b.binary(Binary::Mul, p[0], eight);
-        let left = place_of(b, a, row0, k, [16, 8]);
-        let right = place_of(b, x, k, column0, [8, 16]);
-        let (left, right) = (b.load(&[left]), b.load(&[right]));
-        vec![b.op(OpKind::Dot, &[left, right, p[1]], &ty)]
+    let sum = b.for_loop([zero, rounds, one], &[start], |b, p| {
+        let k = b.binary(Binary::Mul, p[0], depth);
+        let x = places(b, left, [row, k], [tile_m, tile_k]);
+        let y = places(b, right, [k, column], [tile_k, tile_n]);
+        let (x, y) = (b.load(&[x]), b.load(&[y]));
+        vec![b.op(OpKind::Dot, &[x, y, p[1]], &ty)]
     });
-    let target = place_of(&mut b, c, row0, column0, [16, 16]);
-    b.effect(OpKind::Store(Cache::default()), &[target, sum[0]]);
+    let target = places(&mut b, out, [row, column], [tile_m, tile_n]);
+    b.store(&[target, sum[0]]);
     let data = |seed: u64| -> Vec<f64> {
-        (0..N * N).map(|i| ((i * 31 + seed) % 13) as f64 - 6.0).collect()
+        (0..n * n).map(|i| ((i * 31 + seed) % 13) as f64 - 6.0).collect()
     };
-    let (left, right) = (data(1), data(2));
+    let (x, y) = (data(1), data(2));
     let arguments = vec![
-        Argument::Array(DType::F16, left.clone()),
-        Argument::Array(DType::F16, right.clone()),
-        Argument::Array(DType::F32, vec![-1.0; (N * N) as usize]),
+        Argument::Array(DType::F16, x.clone()),
+        Argument::Array(DType::F16, y.clone()),
+        Argument::Array(DType::F32, vec![-1.0; (n * n) as usize]),
     ];
-    let got = launch(&b.finish(), 4, arguments).unwrap().array(2);
-    let n = N as usize;
-    for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
-        let wanted: f64 = (0..n).map(|k| left[i * n + k] * right[k * n + j]).sum();
-        assert_eq!(got[i * n + j], wanted);
+    let grid = (n / tile_m * (n / tile_n)) as u32;
+    let got = launch(&b.finish(), grid, arguments).unwrap().array(2);
+    let n = n as usize;
+    for (place, got) in got.into_iter().enumerate() {
+        let (i, j) = (place / n, place % n);
+        let wanted: f64 = (0..n).map(|k| x[i * n + k] * y[k * n + j]).sum();
+        assert_eq!(got, wanted, "at {i},{j}");
     }
+}
+
+#[test]
+fn a_matrix_product_in_tiles() {
+    matrix_product(32, [16, 8, 4]);
+}
+
+/// A second or two in release: `cargo test --release -- --ignored a_large_matrix_product`.
+#[test]
+#[ignore = "slow without optimisation"]
+fn a_large_matrix_product_in_tiles() {
+    matrix_product(256, [64, 64, 16]);
 }

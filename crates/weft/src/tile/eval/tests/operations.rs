@@ -176,10 +176,10 @@ fn dot_of_several_matrices() {
         let zero = build.op(OpKind::Constant(0), &[], &ty);
         build.op(OpKind::Dot, &[v[0], v[1], zero], &ty)
     });
-    for place in 0..32 {
+    for (place, got) in got.into_iter().enumerate() {
         let (z, i, j) = (place / 16, place / 4 % 4, place % 4);
         let wanted: f64 = (0..2).map(|l| a[(z * 4 + i) * 2 + l] * b[(z * 2 + l) * 4 + j]).sum();
-        assert_eq!(got[place], wanted);
+        assert_eq!(got, wanted);
     }
 }
 
