@@ -1,1 +1,61 @@
-fn main() {}
+//! What the project does to itself: `cargo xtask validate | measure | tables`.
+//!
+//! * `validate` compiles every recorded kernel for every target and has NVIDIA's assembler judge the
+//!   PTX.
+//! * `measure` makes the files of `docs/measurements`.
+//! * `tables` writes those files' tables into the documents, or checks that they stand there.
+
+mod kernels;
+mod measure;
+mod tables;
+mod validate;
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Assembles the project's PTX, measures, and writes measured tables.
+#[derive(Parser)]
+#[command(name = "xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Assemble the PTX of every recorded kernel with the ptxas of `WEFT_PTXAS`.
+    Validate,
+    /// Measure, and write a file of `docs/measurements`.
+    Measure {
+        /// What to measure.
+        what: measure::What,
+        /// Write here instead of `docs/measurements`.
+        #[arg(long)]
+        output: Option<PathBuf>,
+    },
+    /// Write the measured tables into the documents.
+    Tables {
+        /// Change nothing; fail where a table is not the measured one.
+        #[arg(long)]
+        check: bool,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().task {
+        Task::Validate => validate::run(),
+        Task::Measure { what, output } => measure::run(what, output),
+        Task::Tables { check } => tables::run(check),
+    }
+}
+
+/// The repository's root.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A line for the person at the terminal.
+#[allow(clippy::print_stdout, reason = "a tool at the terminal speaks there")]
+fn say(line: &str) {
+    println!("{line}");
+}

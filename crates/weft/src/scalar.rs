@@ -218,8 +218,8 @@ pub fn from_f64(dtype: DType, value: f64) -> u64 {
     match dtype {
         DType::F64 => value.to_bits(),
         DType::F32 => u64::from((value as f32).to_bits()),
-        DType::F16 => u64::from(f16::from_f64(value).to_bits()),
-        DType::BF16 => u64::from(bf16::from_f64(value).to_bits()),
+        DType::F16 => Half::store(to_odd(value)),
+        DType::BF16 => Brain::store(to_odd(value)),
         DType::I1 => u64::from(value != 0.0),
         _ => (value as i64) as u64 & dtype.mask(),
     }
@@ -241,6 +241,36 @@ pub fn to_f64(dtype: DType, bits: u64) -> f64 {
 pub fn sign_extend(dtype: DType, bits: u64) -> i64 {
     let shift = 64 - dtype.bits();
     ((bits << shift) as i64) >> shift
+}
+
+/// A double as the f32 that is nearest, or, where that is inexact, as the neighbour with an odd last
+/// bit: rounded to odd, so that a second rounding to a type at least two bits shorter gives what one
+/// rounding would have given.
+fn to_odd(value: f64) -> f32 {
+    let nearest = value as f32;
+    let back = f64::from(nearest);
+    if back == value || value.is_nan() || nearest.to_bits() & 1 == 1 {
+        nearest
+    } else if value > back {
+        nearest.next_up()
+    } else {
+        nearest.next_down()
+    }
+}
+
+/// The sum of two doubles rounded to odd: of the two neighbours of an inexact sum the odd one.
+fn add_to_odd(x: f64, y: f64) -> f64 {
+    let sum = x + y;
+    // Knuth's two-sum: what the rounding left out.
+    let part = sum - x;
+    let error = (x - (sum - part)) + (y - part);
+    if error == 0.0 || !error.is_finite() || sum.to_bits() & 1 == 1 {
+        sum
+    } else if error > 0.0 {
+        sum.next_up()
+    } else {
+        sum.next_down()
+    }
 }
 
 /// How a float type computes: load it into its arithmetic type, and round the result back.
@@ -554,9 +584,9 @@ pub fn compare(op: Compare, dtype: DType) -> Option<BinaryFn> {
 /// `x * y + z` with one rounding, for floats; wrapping, for integers.
 pub fn fma(dtype: DType) -> TernaryFn {
     fn narrow<F: Float<Wide = f32>>(x: u64, y: u64, z: u64) -> u64 {
-        // The product of two halves is exact in f32, and the sum has one rounding to speak of.
-        let wide = f64::from(F::load(x)) * f64::from(F::load(y)) + f64::from(F::load(z));
-        F::store(wide as f32)
+        // The product is exact in f64; what follows rounds to odd until the last step.
+        let product = f64::from(F::load(x)) * f64::from(F::load(y));
+        F::store(to_odd(add_to_odd(product, f64::from(F::load(z)))))
     }
     match dtype {
         DType::F16 => narrow::<Half>,
@@ -619,8 +649,11 @@ fn from_int(to: DType, value: i128) -> u64 {
     match to {
         DType::F64 => (value as f64).to_bits(),
         DType::F32 => u64::from((value as f32).to_bits()),
-        // Below 2^53 the double is exact; above, both narrow types have fewer bits than the error.
-        _ => from_f64(to, value as f64),
+        _ => {
+            // The upper and the lower half are exact doubles.
+            let (high, low) = (value >> 32 << 32, value & 0xffff_ffff);
+            from_f64(to, add_to_odd(high as f64, low as f64))
+        }
     }
 }
 
@@ -666,6 +699,21 @@ mod tests {
         }
         assert!(binary(Binary::And, DType::F32).is_none());
         assert!(unary(Unary::Exp, DType::I32).is_none());
+    }
+
+    #[test]
+    fn narrow_floats_are_rounded_once() {
+        // Each lies a hair off a tie that a detour through another type would fall into.
+        assert_eq!(fma(DType::F16)(0x2401, 0x27fe, 0x3c01), 0x3c01);
+        let above = |exponent: i32| 1.0 + 2f64.powi(exponent) + 2f64.powi(-40);
+        assert_eq!(from_f64(DType::F16, above(-11)), 0x3c01);
+        assert_eq!(from_f64(DType::BF16, above(-8)), 0x3f81);
+        assert_eq!(from_f64(DType::F16, 1.0 + 2f64.powi(-11)), 0x3c00);
+        let tie = (1i128 << 62) + (1 << 54);
+        assert_eq!(from_int(DType::BF16, tie), 0x5e80);
+        assert_eq!(from_int(DType::BF16, tie + 1), 0x5e81);
+        assert_eq!(from_f64(DType::F16, 1e300), 0x7c00);
+        assert_eq!(from_f64(DType::BF16, -1e300), 0xff80);
     }
 
     #[test]

@@ -1,0 +1,54 @@
+//! The recorded kernels of the repository.
+
+use crate::root;
+use anyhow::Context as _;
+use std::path::{Path, PathBuf};
+use weft::compile::{self, Options};
+use weft::emit::ptx;
+use weft::ttir;
+use weft_layout::machine::Machine;
+
+/// The targets that the project promises PTX for.
+pub(crate) const TARGETS: [&str; 4] = ["sm_80", "sm_89", "sm_90", "sm_100"];
+
+/// A kernel's Triton IR.
+pub(crate) struct Kernel {
+    /// The file's name without its ending.
+    pub(crate) name: String,
+    /// The text.
+    pub(crate) text: String,
+}
+
+/// The kernels of one folder, by name.
+pub(crate) fn in_folder(folder: &str) -> anyhow::Result<Vec<Kernel>> {
+    let folder = root().join(folder);
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .with_context(|| format!("{}", folder.display()))?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "ttir"))
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| read(path)).collect()
+}
+
+fn read(path: &Path) -> anyhow::Result<Kernel> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{}", path.display()))?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Kernel { name, text })
+}
+
+/// The PTX of every entry point of a text, for one target.
+pub(crate) fn to_ptx(text: &str, target: &str) -> anyhow::Result<Vec<String>> {
+    let machine = Machine::by_name(target).with_context(|| format!("no machine `{target}`"))?;
+    let printer = ptx::Target::by_name(target).with_context(|| format!("no PTX for `{target}`"))?;
+    let module = ttir::parse(text)?;
+    let options = Options::for_machine(machine);
+    module
+        .kernels
+        .iter()
+        .map(|kernel| {
+            let compiled = compile::compile(&module, kernel, &options)?;
+            Ok(ptx::print(&compiled.program, printer)?)
+        })
+        .collect()
+}

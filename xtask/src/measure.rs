@@ -1,0 +1,121 @@
+//! Measurements, and the files that hold them.
+
+use crate::kernels::{in_folder, to_ptx};
+use crate::{root, say};
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+/// What can be measured.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum What {
+    /// Triton IR to PTX, for each example.
+    Compile,
+}
+
+/// A measured claim: what, how, where, when, and the numbers.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Measurement {
+    what: String,
+    command: String,
+    versions: String,
+    machine: String,
+    date: String,
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Measurement {
+    fn new(what: &str, name: &str, columns: &[&str]) -> Self {
+        Self {
+            what: what.into(),
+            command: format!("cargo run --release --package xtask -- measure {name}"),
+            versions: format!("weft {}, {}", env!("CARGO_PKG_VERSION"), said("rustc", &["--version"])),
+            machine: machine(),
+            date: said("date", &["-u", "+%F"]),
+            columns: columns.iter().map(ToString::to_string).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// The table as Markdown, with a line on where the numbers come from.
+    pub(crate) fn table(&self, name: &str) -> String {
+        let mut text = format!("\n| {} |\n|", self.columns.join(" | "));
+        for index in 0..self.columns.len() {
+            text.push_str(if index == 0 { " --- |" } else { " ---: |" });
+        }
+        for row in &self.rows {
+            let _ = write!(text, "\n| {} |", row.join(" | "));
+        }
+        let Self { what, versions, machine, date, .. } = self;
+        let _ = write!(
+            text,
+            "\n\n{what}; {machine}, {versions}, {date} (`docs/measurements/{name}.json`).\n\n"
+        );
+        text
+    }
+}
+
+/// Measures and writes the file.
+pub(crate) fn run(what: What, output: Option<PathBuf>) -> anyhow::Result<()> {
+    if cfg!(debug_assertions) {
+        say("this is a debug build: measure with `cargo run --release --package xtask -- measure …`");
+    }
+    let (name, measurement) = match what {
+        What::Compile => ("compile", compile()?),
+    };
+    let path = output.unwrap_or_else(|| root().join(format!("docs/measurements/{name}.json")));
+    std::fs::write(&path, serde_json::to_string_pretty(&measurement)? + "\n")
+        .with_context(|| format!("{}", path.display()))?;
+    say(&measurement.table(name));
+    Ok(())
+}
+
+/// What a command prints, or `unknown`.
+fn said(command: &str, arguments: &[&str]) -> String {
+    let output = Command::new(command).args(arguments).output();
+    match output {
+        Ok(output) => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+        Err(_) => "unknown".into(),
+    }
+}
+
+fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown");
+    format!("one core of {}", model.trim_start_matches([' ', '\t', ':']))
+}
+
+/// The median of many runs, in microseconds.
+fn median(runs: usize, mut run: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<f64> {
+    let mut times = Vec::with_capacity(runs);
+    for _ in 0..runs {
+        let start = Instant::now();
+        run()?;
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[times.len() / 2])
+}
+
+fn compile() -> anyhow::Result<Measurement> {
+    let mut measurement = Measurement::new(
+        "Triton IR text to PTX text for sm_90, ptxas apart, median of 200 runs",
+        "compile",
+        &["kernel", "IR to PTX, ms", "lines of IR", "lines of PTX"],
+    );
+    for kernel in in_folder("examples")? {
+        let lines: usize = to_ptx(&kernel.text, "sm_90")?.iter().map(|ptx| ptx.lines().count()).sum();
+        let micros = median(200, || to_ptx(&kernel.text, "sm_90").map(drop))?;
+        measurement.rows.push(vec![
+            format!("`{}`", kernel.name),
+            format!("{:.2}", micros / 1e3),
+            kernel.text.lines().count().to_string(),
+            lines.to_string(),
+        ]);
+    }
+    Ok(measurement)
+}

@@ -1,0 +1,63 @@
+//! NVIDIA's assembler on every recorded kernel.
+
+use crate::kernels::{TARGETS, in_folder, to_ptx};
+use crate::say;
+use anyhow::{Context as _, bail};
+use std::process::{Command, Stdio};
+
+/// Kernels whose operations are refused by name: they stay in the corpus to keep the refusal honest.
+const REFUSED: [(&str, &str); 1] = [("early_return", "cf.cond_br")];
+
+/// Compiles and assembles everything; fails with every text that was refused.
+pub(crate) fn run() -> anyhow::Result<()> {
+    let ptxas = std::env::var_os("WEFT_PTXAS").context(
+        "WEFT_PTXAS is not set: it names the ptxas of a CUDA toolkit or of PyPI's nvidia-cuda-nvcc",
+    )?;
+    let mut kernels = in_folder("examples")?;
+    kernels.extend(in_folder("crates/weft/tests/kernels")?);
+    let (mut assembled, mut failures) = (0, Vec::new());
+    for kernel in &kernels {
+        for target in TARGETS {
+            match (to_ptx(&kernel.text, target), refusal(&kernel.name)) {
+                (Ok(texts), None) => {
+                    for text in texts {
+                        match assemble(&ptxas, &text, target) {
+                            Ok(()) => assembled += 1,
+                            Err(error) => failures.push(format!("{} {target}: {error}", kernel.name)),
+                        }
+                    }
+                }
+                (Err(error), Some(operation)) if error.to_string().contains(operation) => {}
+                (Ok(_), Some(operation)) => {
+                    failures.push(format!("{}: `{operation}` is no longer refused", kernel.name));
+                }
+                (Err(error), _) => failures.push(format!("{} {target}: {error}", kernel.name)),
+            }
+        }
+    }
+    say(&format!("{assembled} texts of {} kernels assembled for {}", kernels.len(), TARGETS.join(", ")));
+    if !failures.is_empty() {
+        bail!("{} texts were not assembled:\n{}", failures.len(), failures.join("\n"));
+    }
+    Ok(())
+}
+
+fn refusal(kernel: &str) -> Option<&'static str> {
+    REFUSED.iter().find(|(name, _)| *name == kernel).map(|(_, operation)| *operation)
+}
+
+fn assemble(ptxas: &std::ffi::OsStr, text: &str, target: &str) -> anyhow::Result<()> {
+    let folder = std::env::temp_dir().join(format!("weft-validate-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let source = folder.join("kernel.ptx");
+    std::fs::write(&source, text)?;
+    let output = Command::new(ptxas)
+        .args(["--gpu-name", target, "--warning-as-error", "--output-file"])
+        .arg(folder.join("kernel.cubin"))
+        .arg(&source)
+        .stdin(Stdio::null())
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    std::fs::remove_dir_all(&folder)?;
+    if output.status.success() { Ok(()) } else { bail!("{said}") }
+}
