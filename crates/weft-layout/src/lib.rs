@@ -15,6 +15,7 @@ pub mod access;
 pub mod step;
 pub mod witness;
 pub mod plan;
+pub mod interop;
 
 pub use machine::Machine;
 pub use layout::{Layout, LayoutError};
