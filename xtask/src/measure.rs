@@ -33,7 +33,11 @@ impl Measurement {
         Self {
             what: what.into(),
             command: format!("cargo run --release --package xtask -- measure {name}"),
-            versions: format!("weft {}, {}", env!("CARGO_PKG_VERSION"), said("rustc", &["--version"])),
+            versions: format!(
+                "weft {}, {}",
+                env!("CARGO_PKG_VERSION"),
+                said("rustc", &["--version"])
+            ),
             machine: machine(),
             date: said("date", &["-u", "+%F"]),
             columns: columns.iter().map(ToString::to_string).collect(),
@@ -62,7 +66,9 @@ impl Measurement {
 /// Measures and writes the file.
 pub(crate) fn run(what: What, output: Option<PathBuf>) -> anyhow::Result<()> {
     if cfg!(debug_assertions) {
-        say("this is a debug build: measure with `cargo run --release --package xtask -- measure …`");
+        say(
+            "this is a debug build: measure with `cargo run --release --package xtask -- measure …`",
+        );
     }
     let (name, measurement) = match what {
         What::Compile => ("compile", compile()?),
@@ -108,7 +114,8 @@ fn compile() -> anyhow::Result<Measurement> {
         &["kernel", "IR to PTX, ms", "lines of IR", "lines of PTX"],
     );
     for kernel in in_folder("examples")? {
-        let lines: usize = to_ptx(&kernel.text, "sm_90")?.iter().map(|ptx| ptx.lines().count()).sum();
+        let lines: usize =
+            to_ptx(&kernel.text, "sm_90")?.iter().map(|ptx| ptx.lines().count()).sum();
         let micros = median(200, || to_ptx(&kernel.text, "sm_90").map(drop))?;
         measurement.rows.push(vec![
             format!("`{}`", kernel.name),

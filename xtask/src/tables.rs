@@ -17,8 +17,7 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     let mut tables = 0;
     for path in documents()? {
         let text = std::fs::read_to_string(&path)?;
-        let (filled, count) =
-            fill(&text).with_context(|| format!("{}", path.display()))?;
+        let (filled, count) = fill(&text).with_context(|| format!("{}", path.display()))?;
         tables += count;
         if filled != text {
             if check {
@@ -53,7 +52,8 @@ fn fill(text: &str) -> anyhow::Result<(String, usize)> {
         let name = after.split(" -->").next().unwrap_or_default();
         let close = after.find(CLOSE).with_context(|| format!("table `{name}` is not closed"))?;
         let path = root().join(format!("docs/measurements/{name}.json"));
-        let measured = std::fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+        let measured =
+            std::fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
         let measurement: Measurement = serde_json::from_str(&measured)?;
         filled.push_str(&rest[..open]);
         filled.push_str(&format!("{OPEN}{name} -->\n{}{CLOSE}", measurement.table(name)));

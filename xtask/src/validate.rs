@@ -23,7 +23,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
                     for text in texts {
                         match assemble(&ptxas, &text, target) {
                             Ok(()) => assembled += 1,
-                            Err(error) => failures.push(format!("{} {target}: {error}", kernel.name)),
+                            Err(error) => {
+                                failures.push(format!("{} {target}: {error}", kernel.name))
+                            }
                         }
                     }
                 }
@@ -35,7 +37,11 @@ pub(crate) fn run() -> anyhow::Result<()> {
             }
         }
     }
-    say(&format!("{assembled} texts of {} kernels assembled for {}", kernels.len(), TARGETS.join(", ")));
+    say(&format!(
+        "{assembled} texts of {} kernels assembled for {}",
+        kernels.len(),
+        TARGETS.join(", ")
+    ));
     if !failures.is_empty() {
         bail!("{} texts were not assembled:\n{}", failures.len(), failures.join("\n"));
     }

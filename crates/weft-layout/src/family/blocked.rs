@@ -1,6 +1,6 @@
 use alloc::{boxed::Box, vec, vec::Vec};
 
-use super::{Family, FamilyError, Tile, check_order, check_sizes, unit};
+use super::{Family, FamilyError, Surplus, Tile, check_order, check_sizes, unit};
 use crate::layout::Layout;
 
 /// A tensor cut into equal boxes: registers of a thread, threads of a warp, warps of a block, each
@@ -73,7 +73,7 @@ impl Blocked {
     /// The layout of a tensor of this shape.
     ///
     /// A tensor larger than the tile repeats it in further registers, axis by axis in `order`; a
-    /// smaller one makes copies (zero bases).
+    /// smaller one makes lanes and warps copies (zero bases) and needs fewer registers.
     pub fn layout(&self, shape: &[u64]) -> Result<Layout, FamilyError> {
         self.check(shape)?;
         let tile = Tile {
@@ -81,7 +81,7 @@ impl Blocked {
             lane: self.walk(&self.threads_per_warp, &self.offsets(1), None),
             warp: self.walk(&self.warps_per_cta, &self.offsets(2), None),
         };
-        tile.layout(shape, &self.order, &self.blocks, false)
+        tile.layout(shape, &self.order, &self.blocks, Surplus::Dropped)
     }
 
     fn check(&self, shape: &[u64]) -> Result<(), FamilyError> {
@@ -158,6 +158,6 @@ impl DotOperand {
                 *part = 0;
             }
         }
-        tile.layout(shape, &parent.order, &blocks, false)
+        tile.layout(shape, &parent.order, &blocks, Surplus::Copies)
     }
 }

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::{FamilyError, Tile};
+use super::{FamilyError, Surplus, Tile};
 use crate::{
     layout::Layout,
     space::{BLOCK, LANE, REGISTER, WARP},
@@ -51,7 +51,7 @@ impl Linear {
         }
         let order = self.order(shape.len());
         if self.block.is_empty() {
-            return tile.layout(shape, &order, &[], true);
+            return tile.layout(shape, &order, &[], Surplus::Dropped);
         }
         // The blocks are part of the bases: they neither grow nor scale.
         let bases = [

@@ -155,6 +155,15 @@ impl fmt::Display for FamilyError {
 
 impl core::error::Error for FamilyError {}
 
+/// What becomes of registers beyond the tensor.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Surplus {
+    /// They disappear.
+    Dropped,
+    /// They hold copies.
+    Copies,
+}
+
 /// The bases of a distributed layout while it is being built: each a vector of coordinates,
 /// `dim0` first.
 #[derive(Clone, Default)]
@@ -183,27 +192,18 @@ impl Tile {
         }
     }
 
-    /// The tile cut to `shape`: bases beyond it become copies, registers among them disappear if
-    /// `drop_registers`.
-    fn cut(&mut self, shape: &[u64], drop_registers: bool) -> Result<(), FamilyError> {
+    /// The tile cut to `shape`: lanes and warps beyond it become copies.
+    fn cut(&mut self, shape: &[u64], surplus: Surplus) -> Result<(), FamilyError> {
         for (dim, &size) in shape.iter().enumerate() {
-            let zero_before: Vec<bool> =
-                self.register.iter().map(|basis| basis.iter().all(|&c| c == 0)).collect();
+            if surplus == Surplus::Dropped {
+                self.register.retain(|basis| !beyond(basis, dim, size) || !is_unit(basis));
+            }
             let bases = self.register.iter_mut().chain(&mut self.lane).chain(&mut self.warp);
-            for basis in bases.filter(|basis| basis.get(dim).is_some_and(|&c| c >= size)) {
-                let bits: u32 = basis.iter().map(|c| c.count_ones()).sum();
-                if bits != 1 {
+            for basis in bases.filter(|basis| beyond(basis, dim, size)) {
+                if !is_unit(basis) {
                     return Err(FamilyError::CannotCut { dim, size });
                 }
                 basis.fill(0);
-            }
-            if drop_registers {
-                let mut index = 0;
-                self.register.retain(|basis| {
-                    let was_zero = zero_before.get(index).copied().unwrap_or(false);
-                    index += 1;
-                    was_zero || basis.iter().any(|&c| c != 0)
-                });
             }
         }
         Ok(())
@@ -215,7 +215,7 @@ impl Tile {
         shape: &[u64],
         order: &[usize],
         blocks: &[Vec<u64>],
-        drop_registers: bool,
+        surplus: Surplus,
     ) -> Result<Layout, FamilyError> {
         let outs = Space::tensor(shape)?;
         if let Some(basis) = blocks.iter().find(|basis| basis.len() != shape.len()) {
@@ -227,7 +227,7 @@ impl Tile {
             *size = size.checked_shr(splits).unwrap_or(0).max(1);
         }
         self.grow(&block_shape, order);
-        self.cut(&block_shape, drop_registers)?;
+        self.cut(&block_shape, surplus)?;
         let scale = |(dim, &part): (usize, &u64)| part.saturating_mul(block_shape[dim]);
         let fit = |(c, &size): (u64, &u64)| if c < size { c } else { 0 };
         let block: Vec<Vec<u64>> = (blocks.iter())
@@ -242,6 +242,16 @@ impl Tile {
 /// The coordinates that are `value` along one axis and zero along the others.
 fn unit(rank: usize, dim: usize, value: u64) -> Vec<u64> {
     (0..rank).map(|other| if other == dim { value } else { 0 }).collect()
+}
+
+/// Whether a basis leaves a tensor of this size along an axis.
+fn beyond(basis: &[u64], dim: usize, size: u64) -> bool {
+    basis.get(dim).is_some_and(|&coordinate| coordinate >= size)
+}
+
+/// Whether a basis is a single bit of a single axis.
+fn is_unit(basis: &[u64]) -> bool {
+    basis.iter().map(|coordinate| coordinate.count_ones()).sum::<u32>() == 1
 }
 
 /// Checks that `order` is a permutation of `0..rank`.

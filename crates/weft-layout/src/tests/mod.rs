@@ -1,1 +1,5 @@
+mod acceptance;
+mod algebra;
+mod interop;
+mod oracle;
 mod plans;

@@ -149,11 +149,8 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn atomic(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
-        let (order, scope) = match op.kind {
-            OpKind::AtomicRmw { order, scope, .. } | OpKind::AtomicCas { order, scope } => {
-                (order, scope)
-            }
-            _ => return Ok(()),
+        let (OpKind::AtomicRmw { order, .. } | OpKind::AtomicCas { order, .. }) = op.kind else {
+            return Ok(());
         };
         if order.releases() {
             self.build.barrier(BarrierScope::Block);
@@ -165,18 +162,15 @@ impl Lowerer<'_> {
                 op.operands.iter().map(|&operand| self.scalar(operand)).collect();
             let first = self.first_thread();
             let old = self.atomic_element(op, &operands, Some(first));
-            let old = self.tell_all(old, first);
-            self.bind_scalar(op.results[0], old);
+            let result = op.results[0];
+            let old = if self.used[result] { self.tell_all(old, first) } else { old };
+            self.bind_scalar(result, old);
         }
-        self.after_acquire(order, scope);
-        Ok(())
-    }
-
-    /// Holds the block back until an acquire has happened.
-    fn after_acquire(&mut self, order: Order, _scope: Scope) {
+        // An acquire holds the block back until it has happened.
         if order.acquires() {
             self.build.barrier(BarrierScope::Block);
         }
+        Ok(())
     }
 
     fn atomic_tensor(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
@@ -194,7 +188,7 @@ impl Lowerer<'_> {
         }
         let result = op.results[0];
         if let Some(first) = first
-            && self.is_used(result)
+            && self.used[result]
         {
             old = self.tell_copies(&layout, old, first);
         }
@@ -219,12 +213,6 @@ impl Lowerer<'_> {
         all.extend_from_slice(values);
         let dtype = self.build.dtype(operands[1]);
         self.build.emit(lane_op(&op.kind, predicate.is_some()), all, &[dtype])[0]
-    }
-
-    fn is_used(&self, value: Value) -> bool {
-        let mut used = false;
-        self.kernel.walk(&self.kernel.body, &mut |_, op| used |= op.operands.contains(&value));
-        used
     }
 
     /// Whether this is the first thread of the block.

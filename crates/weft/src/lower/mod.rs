@@ -66,6 +66,7 @@ pub fn run(
         block,
         build,
         definitions: definitions(kernel),
+        used: used(kernel),
         scopes: vec![Scope::default()],
         movements: Vec::new(),
         current: None,
@@ -73,6 +74,17 @@ pub fn run(
     lowerer.params();
     lowerer.region(&kernel.body)?;
     Ok(Lowered { program: lowerer.build.finish(), movements: lowerer.movements })
+}
+
+/// Which values any operation takes.
+fn used(kernel: &Kernel) -> IdMap<Value, bool> {
+    let mut used = IdMap::default();
+    kernel.walk(&kernel.body, &mut |_, op| {
+        for &operand in &op.operands {
+            used.set(operand, true);
+        }
+    });
+    used
 }
 
 /// What is known inside one open region.
@@ -89,6 +101,7 @@ struct Lowerer<'a> {
     block: Block<'a>,
     build: Builder,
     definitions: IdMap<Value, Option<OpId>>,
+    used: IdMap<Value, bool>,
     scopes: Vec<Scope>,
     movements: Vec<Movement>,
     /// The operation being lowered.

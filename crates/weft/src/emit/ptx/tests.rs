@@ -167,7 +167,7 @@ fn copy(dtype: DType, count: usize, access: Access) -> Program {
     let other = build.constant(dtype, scalar::from_f64(dtype, 1.0));
     let others = vec![other; count];
     let values = build.load(Space::Global, access, dtype, count, from, Some((guard, &others)));
-    let piece = build.shared(32 * bytes, bytes);
+    let piece = build.shared(32 * bytes, bytes, BarrierScope::Block);
     let base = build.shared_base(piece);
     let size = build.i32(bytes as i32);
     let offset = build.binary(Binary::Mul, lane, size);
@@ -190,7 +190,7 @@ fn atomic(dtype: DType, op: Option<Rmw>) -> Program {
     let x = build.param(pointer("x", dtype));
     let guard = build.param(argument("guard", DType::I1));
     let value = build.param(argument("value", dtype));
-    let piece = build.shared(16, 16);
+    let piece = build.shared(16, 16, BarrierScope::Block);
     let base = build.shared_base(piece);
     for (space, address) in [(Space::Global, x), (Space::Shared, base)] {
         for &order in Order::ALL {

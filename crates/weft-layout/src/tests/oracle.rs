@@ -1,0 +1,79 @@
+//! Agreement with layouts that Triton 3.9.0 printed, where they are at hand.
+
+use std::{
+    env, eprintln, format, fs,
+    path::PathBuf,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use crate::{interop::parse_attribute, layout::Bases, space::Label};
+
+/// The reference data in `WEFT_ORACLE_DIR`; says so when there is none.
+fn oracle(name: &str) -> Option<String> {
+    let Some(dir) = env::var_os("WEFT_ORACLE_DIR") else {
+        eprintln!("skipped: WEFT_ORACLE_DIR is not set");
+        return None;
+    };
+    let path = PathBuf::from(dir).join(name);
+    let text = fs::read_to_string(&path);
+    Some(text.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+}
+
+/// The text of a JSON field up to the matching end of its value.
+fn field<'a>(line: &'a str, key: &str) -> &'a str {
+    let key = format!("\"{key}\":");
+    let start = line.find(&key).unwrap() + key.len();
+    let rest = line[start..].trim_start();
+    if let Some(text) = rest.strip_prefix('"') {
+        return &text[..text.find('"').unwrap()];
+    }
+    let mut depth = 0;
+    let end = rest.find(|c| {
+        depth += i32::from(matches!(c, '[' | '{')) - i32::from(matches!(c, ']' | '}'));
+        depth < 0 || (depth == 0 && matches!(c, ',' | ']' | '}'))
+    });
+    rest[..end.unwrap() + usize::from(rest.starts_with(['[', '{']))].trim()
+}
+
+fn numbers(list: &str) -> Vec<u64> {
+    list.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect()
+}
+
+#[test]
+fn triton_layouts() {
+    let Some(text) = oracle("triton-layouts.jsonl") else { return };
+    let (mut checked, mut skipped, mut wrong) = (0, 0, Vec::new());
+    for line in text.lines() {
+        let attribute = field(line, "attribute");
+        let Ok(family) = parse_attribute(attribute) else {
+            skipped += 1;
+            continue;
+        };
+        assert_eq!(family.to_string(), attribute);
+        let shape = numbers(field(line, "shape"));
+        let bases = field(line, "bases");
+        let expected: Bases = ["register", "lane", "warp", "offset", "block"]
+            .iter()
+            .filter(|&&name| bases.contains(&format!("\"{name}\"")))
+            .map(|&name| {
+                let lists = field(bases, name);
+                let all = numbers(lists);
+                (Label::new(name).unwrap(), all.chunks(shape.len()).map(<[u64]>::to_vec).collect())
+            })
+            .collect();
+        checked += 1;
+        let found = family.layout(&shape).map(|layout| layout.bases());
+        if found.as_ref() != Ok(&expected) {
+            wrong.push(format!("{attribute} {shape:?}\n  {expected:?}\n  {found:?}"));
+        }
+    }
+    eprintln!("{checked} layouts checked, {skipped} of other families");
+    assert!(
+        wrong.is_empty(),
+        "{} of {checked} differ:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(8)].join("\n")
+    );
+    assert!(checked >= 400);
+}
