@@ -6,17 +6,16 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod access;
 pub mod f2;
-pub mod family;
-pub mod interop;
-pub mod layout;
-pub mod machine;
-pub mod plan;
-pub mod plan;
 pub mod space;
+pub mod layout;
+pub mod family;
+pub mod machine;
+pub mod access;
 pub mod step;
 pub mod witness;
+pub mod plan;
+pub mod interop;
 
 pub use layout::{Layout, LayoutError};
 pub use machine::Machine;

@@ -1,17 +1,18 @@
 //! weft
-pub mod assign;
-pub mod atomic;
-pub mod axis;
-pub mod cache;
-pub mod compile;
-pub mod diagnostic;
-pub mod dtype;
-pub mod emit;
+
 pub mod id;
-pub mod lane;
+pub mod diagnostic;
 pub mod location;
-pub mod lower;
-pub mod memory;
+pub mod dtype;
 pub mod scalar;
-pub mod simplify;
+pub mod atomic;
+pub mod cache;
+pub mod memory;
 pub mod tile;
+pub mod lane;
+pub mod axis;
+pub mod assign;
+pub mod lower;
+pub mod simplify;
+pub mod emit;
+pub mod compile;
