@@ -1,11 +1,11 @@
-//! PTX for NVIDIA GPUs, from sm_80 on.
+//! PTX for NVIDIA GPUs, from `sm_80` on.
 //!
 //! # Unsupported
 //!
 //! * Warps of another size than 32 lanes, blocks of more than 1024 threads, a fourth grid axis.
 //! * `exp`, `exp2`, `log`, `log2` of f64: PTX has none.
 //! * `rem` of floats: PTX has none, and what is computed from a quotient is not exact.
-//! * Atomics narrower than 32 bits, except the sum of f16, the sum of bf16 from sm_90 on, and the
+//! * Atomics narrower than 32 bits, except the sum of f16, the sum of bf16 from `sm_90` on, and the
 //!   compare-and-swap of 16 bits.
 //!
 //! # Registers
@@ -55,6 +55,8 @@ mod control;
 mod exchange;
 mod float;
 mod integer;
+#[cfg(test)]
+mod interpret;
 mod memory;
 mod target;
 #[cfg(test)]
@@ -65,7 +67,6 @@ pub use target::{Target, Version};
 
 use super::Unsupported;
 use crate::dtype::DType;
-use crate::id::Id;
 use crate::lane::{IdKind, Inst, InstData, Op, Param, Program};
 use crate::location::Locations;
 use crate::scalar::Binary;
@@ -212,8 +213,8 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::BreakIf { target } => control::break_if(w, *target, inst),
         Op::Return => put!(w, "ret"),
         Op::Continue | Op::Yield => {}
-        Op::Load { space, access } => memory::load(w, *space, access, inst),
-        Op::Store { space, access } => memory::store(w, *space, access, inst),
+        Op::Load { space, access } => memory::load(w, *space, *access, inst),
+        Op::Store { space, access } => memory::store(w, *space, *access, inst),
         Op::AtomicRmw { space, op, order, scope, predicated: _ } => {
             return memory::rmw(w, *op, (*space, *order, *scope), inst);
         }

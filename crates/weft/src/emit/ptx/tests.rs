@@ -2,6 +2,9 @@
 //!
 //! The walk over operations and types is assembled only where `WEFT_PTXAS` names NVIDIA's `ptxas`.
 
+use super::control::copies;
+use super::interpret::Kernel;
+use super::writer::Writer;
 use super::{Target, Version, print, symbol};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::{Cache, CacheModifier, Eviction};
@@ -14,6 +17,7 @@ use crate::location::{Location, Locations};
 use crate::scalar::{self, Binary, Cast, Compare, Unary};
 use expect_test::expect;
 use smallvec::smallvec;
+use std::collections::BTreeMap;
 
 fn target(name: &str) -> &'static Target {
     Target::by_name(name).unwrap()
@@ -295,7 +299,7 @@ fn linear() -> Program {
 #[test]
 fn vector_add_is_printed() {
     let text = print(&vector_add(), target("sm_80")).unwrap();
-    expect![[r#"
+    expect![[r"
         .version 7.0
         .target sm_80
         .address_size 64
@@ -380,14 +384,14 @@ fn vector_add_is_printed() {
           @%p17 st.global.v4.b32 [%rd25], {%rt8, %rt9, %rt10, %rt11};
           ret;
         }
-    "#]]
+    "]]
     .assert_eq(&text);
 }
 
 #[test]
 fn a_loop_swaps_its_carried_values() {
     let text = print(&fibonacci(), target("sm_90")).unwrap();
-    expect![[r#"
+    expect![[r"
         .version 7.8
         .target sm_90
         .address_size 64
@@ -437,8 +441,32 @@ fn a_loop_swaps_its_carried_values() {
           st.global.b32 [%rd1], %r4;
           ret;
         }
-    "#]]
+    "]]
     .assert_eq(&text);
+}
+
+/// Every way to copy four registers into three of them, run move by move.
+#[test]
+fn copies_happen_at_once() {
+    let mut build = Builder::new("copies", 1, 5);
+    let values: Vec<Value> =
+        (0..4).map(|index| build.param(argument(&format!("x{index}"), DType::I32))).collect();
+    let program = build.finish();
+    for code in 0..64 {
+        let sources: Vec<usize> = (0..3).map(|digit| code >> (2 * digit) & 3).collect();
+        let from: Vec<Value> = sources.iter().map(|&source| values[source]).collect();
+        let mut w = Writer::new(&program, target("sm_80"));
+        copies(&mut w, &values[..3], &from);
+        let names = ["%r0", "%r1", "%r2", "%r3"];
+        let mut registers: BTreeMap<String, usize> = (0..4).map(|i| (names[i].into(), i)).collect();
+        for line in w.body().lines() {
+            let (d, x) = line.trim().strip_prefix("mov.b32 ").unwrap().split_once(", ").unwrap();
+            let value = registers[x.trim_end_matches(';')];
+            registers.insert(d.into(), value);
+        }
+        let copied: Vec<usize> = (0..3).map(|i| registers[names[i]]).collect();
+        assert_eq!(copied, sources);
+    }
 }
 
 #[test]
@@ -451,36 +479,36 @@ fn shuffles_cut_and_widen() {
         b.shuffle_xor(x[2], 3)
     });
     let text = print(&program, target("sm_100")).unwrap();
-    let body = text.lines().filter(|line| !line.contains("ld.") && !line.contains(".reg"));
-    let body: String =
-        body.skip_while(|line| !line.contains("shfl")).collect::<Vec<_>>().join("\n");
-    expect![[r#"
-          shfl.sync.bfly.b32 %rt1, %rt0, 16, 0x1f, 0xffffffff;
-          shfl.sync.bfly.b32 %rt3, %rt2, 16, 0x1f, 0xffffffff;
-          mov.b64 %rd18, {%rt1, %rt3};
-          cvt.u32.u16 %rt4, %rs13;
-          shfl.sync.bfly.b32 %rt5, %rt4, 1, 0x1f, 0xffffffff;
-          cvt.u16.u32 %rs19, %rt5;
-          cvt.u32.u64 %r20, %rd18;
-          cvt.u32.u16 %rt6, %rs19;
-          shfl.sync.idx.b32 %rt7, %rt6, %r20, 0x1f, 0xffffffff;
-          cvt.u16.u32 %rs21, %rt7;
-          selp.b32 %rt8, 1, 0, %p17;
-          shfl.sync.bfly.b32 %rt9, %rt8, 3, 0x1f, 0xffffffff;
-          setp.ne.u32 %p22, %rt9, 0;
-          selp.b16 %rs23, 0x1, 0, %p22;
-          add.s64 %rd25, %rd24, %rd2;
-          st.global.u8 [%rd25], %rs23;
-          ret;
-        }"#]]
-    .assert_eq(&body);
+    let body: Vec<_> =
+        text.lines().map(str::trim).skip_while(|line| !line.starts_with("shfl")).collect();
+    expect![[r"
+        shfl.sync.bfly.b32 %rt1, %rt0, 16, 0x1f, 0xffffffff;
+        shfl.sync.bfly.b32 %rt3, %rt2, 16, 0x1f, 0xffffffff;
+        mov.b64 %rd18, {%rt1, %rt3};
+        cvt.u32.u16 %rt4, %rs13;
+        shfl.sync.bfly.b32 %rt5, %rt4, 1, 0x1f, 0xffffffff;
+        cvt.u16.u32 %rs19, %rt5;
+        cvt.u32.u64 %r20, %rd18;
+        cvt.u32.u16 %rt6, %rs19;
+        shfl.sync.idx.b32 %rt7, %rt6, %r20, 0x1f, 0xffffffff;
+        cvt.u16.u32 %rs21, %rt7;
+        selp.b32 %rt8, 1, 0, %p17;
+        shfl.sync.bfly.b32 %rt9, %rt8, 3, 0x1f, 0xffffffff;
+        setp.ne.u32 %p22, %rt9, 0;
+        selp.b16 %rs23, 0x1, 0, %p22;
+        ld.param.b64 %rd24, [p3_out];
+        add.s64 %rd25, %rd24, %rd2;
+        st.global.u8 [%rd25], %rs23;
+        ret;
+        }"]]
+    .assert_eq(&body.join("\n"));
 }
 
 #[test]
 fn linear_maps_move_diagonals() {
     let text = print(&linear(), target("sm_80")).unwrap();
-    let body: Vec<_> = text.lines().filter(|line| line.contains("%rt")).collect();
-    expect![[r#"
+    let body: Vec<_> = text.lines().filter(|line| line.contains("%rt")).map(str::trim).collect();
+    expect![[r"
           .reg .b32 %rt<7>;
           and.b32 %rt0, %r7, 0x38;
           shr.u32 %rt1, %rt0, 3;
@@ -490,7 +518,7 @@ fn linear_maps_move_diagonals() {
           and.b32 %rt4, %r8, 0xfffffffe;
           shr.u32 %rt5, %rt4, 1;
           xor.b32 %rt6, %rt5, %r8;
-          mov.b32 %r9, %rt6;"#]]
+          mov.b32 %r9, %rt6;"]]
     .assert_eq(&body.join("\n"));
 }
 
@@ -532,13 +560,13 @@ fn what_ptx_lacks_is_refused_with_its_name() {
         refused(&Builder::new("wide", 4, 6).finish(), "sm_90"),
         refused(&Builder::new("large", 64, 5).finish(), "sm_90"),
     ];
-    expect![[r#"
+    expect![[r"
         sm_90 has no `exp of f64`: PTX has no exponential or logarithm of f64; compute it in f32
         sm_80 has no `rem of f32`: PTX has no remainder of floats, and x - trunc(x / y) * y is not exact
         sm_89 has no `atomic fadd of bf16`: the atomic sum of bf16 needs sm_90; use f16 or f32
         sm_90 has no `atomic add of i16`: atomics of integers and exchanges have 32 or 64 bits
         sm_90 has no `warp of 64 lanes`: a warp has 32 lanes
-        sm_90 has no `block of 64 warps`: a block has 1 to 32 warps"#]].assert_eq(&texts.join("\n"));
+        sm_90 has no `block of 64 warps`: a block has 1 to 32 warps"]].assert_eq(&texts.join("\n"));
 }
 
 #[test]
@@ -563,7 +591,7 @@ fn every_operation_is_printed_or_refused_as_listed() {
             }
         }
     }
-    expect![[r#"
+    expect![[r"
         rem of f16
         rem of bf16
         rem of f32
@@ -593,8 +621,208 @@ fn every_operation_is_printed_or_refused_as_listed() {
         atomic exch of i16
         atomic exch of f16
         atomic fadd of bf16
-        atomic exch of bf16"#]]
+        atomic exch of bf16"]]
     .assert_eq(&refused.join("\n"));
+}
+
+/// Operations whose instructions are approximations.
+fn is_approximate(op: Unary) -> bool {
+    matches!(op, Unary::Exp | Unary::Exp2 | Unary::Log | Unary::Log2 | Unary::Rsqrt)
+}
+
+/// Reads the printed text with an interpreter written from NVIDIA's manual, and holds every operation
+/// of every type against `scalar` on the values where something can go wrong.
+#[test]
+fn printed_operations_compute_what_scalar_says() {
+    for name in ["sm_80", "sm_90"] {
+        let check = |program: &Program,
+                     from: &[DType],
+                     to: DType,
+                     units: f64,
+                     want: &dyn Fn(&[u64]) -> u64| {
+            let Ok(text) = print(program, target(name)) else { return };
+            let kernel = Kernel::read(&text);
+            for operands in tuples(from) {
+                let (got, want) = (kernel.run(&operands), want(&operands));
+                assert!(
+                    equal(to, got, want, units),
+                    "{name} {}({operands:#x?}) = {got:#x}, not {want:#x}\n{text}",
+                    program.name
+                );
+            }
+        };
+        for dtype in DType::ALL {
+            for &op in Unary::ALL {
+                if let Some(apply) = scalar::unary(op, dtype) {
+                    let program = elementwise(op.name(), &[dtype], |b, x| b.unary(op, x[0]));
+                    let units = if is_approximate(op) { 2.0 } else { 0.0 };
+                    check(&program, &[dtype], dtype, units, &|x| apply(x[0]));
+                }
+            }
+            for &op in Binary::ALL {
+                if let Some(apply) = scalar::binary(op, dtype) {
+                    let program =
+                        elementwise(op.name(), &[dtype; 2], |b, x| b.binary(op, x[0], x[1]));
+                    check(&program, &[dtype; 2], dtype, 0.0, &|x| apply(x[0], x[1]));
+                    let three = scalar::from_f64(dtype, 3.0);
+                    let program = elementwise(op.name(), &[dtype], |b, x| {
+                        let three = b.constant(dtype, three);
+                        b.binary(op, x[0], three)
+                    });
+                    check(&program, &[dtype], dtype, 0.0, &|x| apply(x[0], three));
+                }
+            }
+            for &op in Compare::ALL {
+                if let Some(apply) = scalar::compare(op, dtype) {
+                    let program =
+                        elementwise(op.name(), &[dtype; 2], |b, x| b.compare(op, x[0], x[1]));
+                    check(&program, &[dtype; 2], DType::I1, 0.0, &|x| apply(x[0], x[1]));
+                }
+            }
+            for &op in Cast::ALL {
+                for to in DType::ALL.into_iter().filter(|&to| scalar::cast_applies(op, dtype, to)) {
+                    let name = format!("{op}_{dtype}_{to}");
+                    let program = elementwise(&name, &[dtype], |b, x| {
+                        b.emit(Op::Cast(op), smallvec![x[0]], &[to])[0]
+                    });
+                    check(&program, &[dtype], to, 0.0, &|x| scalar::cast(op, dtype, to, x[0]));
+                }
+            }
+            let select = elementwise("select", &[DType::I1, dtype, dtype], |b, x| {
+                b.select(x[0], x[1], x[2])
+            });
+            check(&select, &[DType::I1, dtype, dtype], dtype, 0.0, &|x| x[2 - x[0] as usize]);
+            if dtype.is_int() {
+                let fma = elementwise("fma", &[dtype; 3], |b, x| b.fma(x[0], x[1], x[2]));
+                let apply = scalar::fma(dtype);
+                check(&fma, &[dtype; 3], dtype, 0.0, &|x| apply(x[0], x[1], x[2]));
+            }
+        }
+        let columns = [3, 0x8000_0001, 0, 0x70, 0xffff_ffff, 1 << 9];
+        let program = elementwise("linear", &[DType::I32], |b, x| b.linear(&columns, x[0]));
+        check(&program, &[DType::I32], DType::I32, 0.0, &|x| {
+            let set = (0..6).filter(|bit| x[0] >> bit & 1 == 1);
+            set.fold(0, |sum, bit| sum ^ u64::from(columns[bit]))
+        });
+    }
+}
+
+#[test]
+fn integers_and_doubles_reach_bf16_in_one_rounding() {
+    let above_half = (1u64 << 30) + (1 << 22) + 1;
+    let double = (1.0 + 1.0 / 256.0 + 2f64.powi(-40)).to_bits();
+    for (op, from, bits, want) in [
+        (Cast::FloatFromS, DType::I32, above_half, 0x4e81),
+        (Cast::FloatFromU, DType::I32, above_half - 1, 0x4e80),
+        (Cast::FloatFromS, DType::I32, above_half.wrapping_neg() & 0xffff_ffff, 0xce81),
+        (Cast::FloatFromU, DType::I64, above_half << 33, 0x5f01),
+        (Cast::FloatFromS, DType::I64, above_half << 32, 0x5e81),
+        (Cast::Float, DType::F64, double, 0x3f81),
+    ] {
+        let program = elementwise("f", &[from], |b, x| b.cast(op, x[0], DType::BF16));
+        let text = print(&program, target("sm_80")).unwrap();
+        assert_eq!(Kernel::read(&text).run(&[bits]), want, "{op} {from} {bits:#x}");
+    }
+}
+
+/// Every combination of the values of each type where something can go wrong.
+fn tuples(from: &[DType]) -> Vec<Vec<u64>> {
+    from.iter().fold(vec![vec![]], |tuples, &dtype| {
+        let values = samples(dtype);
+        let extend = |tuple: &Vec<u64>, value: u64| [&tuple[..], &[value]].concat();
+        tuples.iter().flat_map(|tuple| values.iter().map(move |&v| extend(tuple, v))).collect()
+    })
+}
+
+fn samples(dtype: DType) -> Vec<u64> {
+    let mut values: Vec<u64> = if dtype.is_float() {
+        let numbers = [
+            0.0,
+            1.0,
+            0.5,
+            1.5,
+            2.5,
+            3.0,
+            0.75,
+            0.001,
+            100.7,
+            127.5,
+            128.0,
+            129.0,
+            255.9,
+            256.0,
+            32767.9,
+            40000.0,
+            65504.0,
+            65536.0,
+            3e9,
+            1e20,
+            1e-30,
+            2f64.powi(31),
+            2f64.powi(63),
+            2f64.powi(64),
+            f64::INFINITY,
+        ];
+        let signed = numbers.into_iter().flat_map(|value| [value, -value]);
+        let mut bits: Vec<u64> = signed.map(|value| scalar::from_f64(dtype, value)).collect();
+        // The least and a larger subnormal number.
+        bits.extend([scalar::from_f64(dtype, f64::NAN), 1, 0x55]);
+        bits
+    } else {
+        let top = 1u64 << (dtype.bits() - 1);
+        let numbers = [
+            0,
+            1,
+            2,
+            3,
+            7,
+            8,
+            15,
+            16,
+            17,
+            31,
+            32,
+            33,
+            63,
+            64,
+            100,
+            127,
+            128,
+            200,
+            255,
+            1 << 16,
+            1 << 32,
+            (1 << 32) + 1,
+            0x1234_5678_9abc_def0,
+            top,
+            top - 1,
+            top + 1,
+            u64::MAX,
+            u64::MAX - 1,
+            u64::MAX - 6,
+        ];
+        numbers.into_iter().map(|value| value & dtype.mask()).collect()
+    };
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Whether two results are equal, NaN being NaN, and floats off by no more than some units of the
+/// last place.
+fn equal(dtype: DType, got: u64, want: u64, units: f64) -> bool {
+    if got == want || !dtype.is_float() {
+        return got == want;
+    }
+    let (x, y) = (scalar::to_f64(dtype, got), scalar::to_f64(dtype, want));
+    let digits = match dtype {
+        DType::F16 => 10,
+        DType::BF16 => 7,
+        DType::F32 => 23,
+        _ => 52,
+    };
+    let unit = y.abs() * 2f64.powi(-digits) + scalar::to_f64(dtype, 1);
+    x.is_nan() && y.is_nan() || units > 0.0 && (x - y).abs() <= units * unit
 }
 
 /// Joins programs into one module: assembling one is as slow as assembling hundreds.
