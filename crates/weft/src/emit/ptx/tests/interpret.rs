@@ -178,7 +178,7 @@ impl Machine<'_> {
         let value = match op {
             "cvt" => convert(&name, ty(name[name.len() - 2]), of, x[0]),
             "setp" => u64::from(compare(name[1], of, x[0], x[1])),
-            "selp" => x[if x[2] == 1 { 0 } else { 1 }],
+            "selp" => x[usize::from(x[2] != 1)],
             _ if matches!(of.0, 'f' | 'B') => float(&name, of, &x),
             _ => integer(&name, of, &x),
         };
