@@ -28,8 +28,9 @@
 //! Sums and products are printed with `.rn`, which forbids the assembler to fuse them; the program
 //! says `fma` where it wants it. Subnormals are kept everywhere (no `.ftz`), except by the hardware's
 //! atomic sum of f32 in global memory. `exp`, `exp2`, `log`, `log2`, `sqrt`, `rsqrt` and `div` of f32
-//! are the machine's approximations, within a few units in the last place of the true value;
-//! everything else is rounded once and correctly, and equal to `scalar` but for the payload of a NaN. f16 and bf16 are computed by
+//! are the machine's approximations, within a few units in the last place of the true value (`exp`
+//! within about |x| units, since it is `exp2` of a rounded product). Everything else is rounded once
+//! and correctly, and equal to `scalar` but for the payload of a NaN. f16 and bf16 are computed by
 //! themselves where one rounding comes out, else in f32.
 //!
 //! ```text
