@@ -56,7 +56,7 @@ fn truncate(w: &mut Writer<'_>, (from, to): (DType, DType), d: Reg, x: Reg) {
 
 /// To nearest even. A truth value as a signed number is 0 or -1.
 ///
-/// bf16 has conversions of integers from sm_90 on. Before, they go through f32, and a wide integer
+/// bf16 has conversions of integers from `sm_90` on. Before, they go through f32, and a wide integer
 /// must not be rounded twice: it is rounded *to odd* on the way, which the second rounding sees
 /// through (24 bits against 8):
 ///

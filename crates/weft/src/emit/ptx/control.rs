@@ -24,7 +24,7 @@ use super::writer::{Reg, Writer, put};
 use super::{operation, terminates};
 use crate::emit::Unsupported;
 use crate::id::Id;
-use crate::lane::{Inst, InstData, Op, Region, Value};
+use crate::lane::{Inst, InstData, Region, Value};
 
 /// Every operation of a region but its last, which belongs to the region's owner.
 fn inside(w: &mut Writer<'_>, region: &Region) -> Result<(), Unsupported> {
@@ -99,7 +99,7 @@ pub(super) fn break_if(w: &mut Writer<'_>, target: Inst, inst: &InstData) {
 }
 
 /// Copies all values into all places at once.
-fn copies(w: &mut Writer<'_>, into: &[Value], values: &[Value]) {
+pub(super) fn copies(w: &mut Writer<'_>, into: &[Value], values: &[Value]) {
     let (into, values) = (w.regs(into), w.regs(values));
     let mut waiting: Vec<(Reg, Reg)> =
         into.into_iter().zip(values).filter(|(d, x)| d != x).collect();

@@ -25,7 +25,7 @@ pub(super) fn shuffle_index(w: &mut Writer<'_>, d: Reg, x: Reg, lane: Reg) {
 }
 
 fn shuffle(w: &mut Writer<'_>, mode: &str, from: &dyn Display, d: Reg, x: Reg) {
-    let mut word = |w: &mut Writer<'_>, d: Reg, x: Reg| {
+    let word = |w: &mut Writer<'_>, d: Reg, x: Reg| {
         put!(w, "shfl.sync.{mode}.b32 {d}, {x}, {from}, 0x1f, 0xffffffff");
     };
     if d.class == Class::B32 {

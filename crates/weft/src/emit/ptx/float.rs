@@ -164,7 +164,7 @@ pub(super) fn binary(
     Ok(())
 }
 
-/// bf16 has these from sm_90 on. Before, the fused multiply-add gives the same single rounding:
+/// bf16 has these from `sm_90` on. Before, the fused multiply-add gives the same single rounding:
 /// `x * 1 + y`, `y * -1 + x`, and `x * y + -0`, whose zero keeps the sign of a zero product.
 fn sum_or_product(w: &mut Writer<'_>, op: Binary, dtype: DType, d: Reg, (x, y): (Reg, Reg)) {
     if dtype == DType::BF16 && !w.target.has_bf16_arithmetic() {

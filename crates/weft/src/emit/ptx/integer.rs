@@ -156,7 +156,7 @@ fn divide(
     let bits = if dtype == DType::I64 { 64 } else { 32 };
     let kind = if is_signed { 's' } else { 'u' };
     let name = if quotient { "div" } else { "rem" };
-    let mut widen = |w: &mut Writer<'_>, x: Reg| {
+    let widen = |w: &mut Writer<'_>, x: Reg| {
         if x.class == class {
             return x;
         }
@@ -229,7 +229,7 @@ fn join(
     (x, invert_x): (Reg, bool),
     (y, invert_y): (Reg, bool),
 ) {
-    let mut literal = |w: &mut Writer<'_>, x: Reg, invert: bool| {
+    let literal = |w: &mut Writer<'_>, x: Reg, invert: bool| {
         if !invert {
             return x;
         }

@@ -56,7 +56,7 @@ fn space_name(space: Space) -> &'static str {
     }
 }
 
-pub(super) fn load(w: &mut Writer<'_>, space: Space, access: &Access, inst: &InstData) {
+pub(super) fn load(w: &mut Writer<'_>, space: Space, access: Access, inst: &InstData) {
     let (Some(roles), [first, ..]) = (inst.memory_operands(), &inst.results[..]) else { return };
     let dtype = w.program.dtype(*first);
     let place = Place::new(w, roles.address, roles.predicate, access.offset);
@@ -72,7 +72,7 @@ pub(super) fn load(w: &mut Writer<'_>, space: Space, access: &Access, inst: &Ins
     words.unpack(w, &into, &results);
 }
 
-pub(super) fn store(w: &mut Writer<'_>, space: Space, access: &Access, inst: &InstData) {
+pub(super) fn store(w: &mut Writer<'_>, space: Space, access: Access, inst: &InstData) {
     let Some(roles) = inst.memory_operands() else { return };
     let Some(&first) = roles.values.first() else { return };
     let dtype = w.program.dtype(first);
@@ -89,7 +89,7 @@ pub(super) fn store(w: &mut Writer<'_>, space: Space, access: &Access, inst: &In
 }
 
 /// `.global`, with `volatile` before it and cache operators after it.
-fn hints(w: &mut Writer<'_>, space: Space, access: &Access, loads: bool) -> String {
+fn hints(w: &mut Writer<'_>, space: Space, access: Access, loads: bool) -> String {
     let name = space_name(space);
     if access.volatile {
         return format!(".volatile.{name}");
@@ -179,7 +179,7 @@ impl Words {
                 (Some(value), _) => put!(w, "mov.{suffix} {word}, {value:#x}"),
                 (None, &[one]) => w.copy(word, one),
                 (None, &[low, high]) if self.dtype == DType::I8 => {
-                    bytes_to_half(w, word, low, high)
+                    bytes_to_half(w, word, low, high);
                 }
                 (None, &[a, b, c, d]) => {
                     let (low, high) = (w.temp(Class::B16), w.temp(Class::B16));

@@ -1,11 +1,11 @@
-//! PTX for NVIDIA GPUs, from sm_80 on.
+//! PTX for NVIDIA GPUs, from `sm_80` on.
 //!
 //! # Unsupported
 //!
 //! * Warps of another size than 32 lanes, blocks of more than 1024 threads, a fourth grid axis.
 //! * `exp`, `exp2`, `log`, `log2` of f64: PTX has none.
 //! * `rem` of floats: PTX has none, and what is computed from a quotient is not exact.
-//! * Atomics narrower than 32 bits, except the sum of f16, the sum of bf16 from sm_90 on, and the
+//! * Atomics narrower than 32 bits, except the sum of f16, the sum of bf16 from `sm_90` on, and the
 //!   compare-and-swap of 16 bits.
 //!
 //! # Registers
@@ -28,8 +28,9 @@
 //! Sums and products are printed with `.rn`, which forbids the assembler to fuse them; the program
 //! says `fma` where it wants it. Subnormals are kept everywhere (no `.ftz`), except by the hardware's
 //! atomic sum of f32 in global memory. `exp`, `exp2`, `log`, `log2`, `sqrt`, `rsqrt` and `div` of f32
-//! are the machine's approximations, within a few units in the last place of what `scalar` says;
-//! everything else is equal to the bit, but for the payload of a NaN. f16 and bf16 are computed by
+//! are the machine's approximations, within a few units in the last place of the true value (`exp`
+//! within about |x| units, since it is `exp2` of a rounded product). Everything else is rounded once
+//! and correctly, and equal to `scalar` but for the payload of a NaN. f16 and bf16 are computed by
 //! themselves where one rounding comes out, else in f32.
 //!
 //! ```text
@@ -65,7 +66,6 @@ pub use target::{Target, Version};
 
 use super::Unsupported;
 use crate::dtype::DType;
-use crate::id::Id;
 use crate::lane::{IdKind, Inst, InstData, Op, Param, Program};
 use crate::location::Locations;
 use crate::scalar::Binary;
@@ -212,8 +212,8 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::BreakIf { target } => control::break_if(w, *target, inst),
         Op::Return => put!(w, "ret"),
         Op::Continue | Op::Yield => {}
-        Op::Load { space, access } => memory::load(w, *space, access, inst),
-        Op::Store { space, access } => memory::store(w, *space, access, inst),
+        Op::Load { space, access } => memory::load(w, *space, *access, inst),
+        Op::Store { space, access } => memory::store(w, *space, *access, inst),
         Op::AtomicRmw { space, op, order, scope, predicated: _ } => {
             return memory::rmw(w, *op, (*space, *order, *scope), inst);
         }

@@ -1,0 +1,405 @@
+//! Golden texts, and every operation of every type through a real assembler.
+//!
+//! The walk over operations and types is assembled only where `WEFT_PTXAS` names NVIDIA's `ptxas`.
+
+mod interpret;
+mod programs;
+mod values;
+
+use super::control::copies;
+use super::writer::Writer;
+use super::{Target, Version, print, symbol};
+use crate::atomic::Rmw;
+use crate::dtype::DType;
+use crate::emit::Unsupported;
+use crate::lane::{Builder, Program, Value, verify};
+use crate::scalar::{Binary, Cast, Unary};
+use expect_test::expect;
+use programs::{
+    argument, atomic, elementwise, every_memory_operation, every_operation, fibonacci, linear,
+    target, vector_add,
+};
+use std::collections::BTreeMap;
+
+#[test]
+fn vector_add_is_printed() {
+    let text = print(&vector_add(), target("sm_80")).unwrap();
+    expect![[r"
+        .version 7.0
+        .target sm_80
+        .address_size 64
+
+        .visible .entry add_kernel(
+          .param .u64 .ptr .global .align 1 p0_x_ptr,
+          .param .u64 .ptr .global .align 1 p1_y_ptr,
+          .param .u64 .ptr .global .align 1 p2_out_ptr,
+          .param .u32 p3_n,
+          .param .u64 .ptr .global .align 1 p4_global_scratch,
+          .param .u64 .ptr .global .align 1 p5_profile_scratch
+        )
+        .reqntid 128
+        {
+          .reg .pred %p<18>;
+          .reg .b16 %rs<50>;
+          .reg .b32 %r<17>;
+          .reg .b32 %rt<12>;
+          .reg .b64 %rd<26>;
+          .reg .b32 %thread, %lane, %warp;
+          mov.u32 %thread, %tid.x;
+          and.b32 %lane, %thread, 31;
+          shr.u32 %warp, %thread, 5;
+          // add.py:7
+          ld.param.b64 %rd0, [p0_x_ptr];
+          ld.param.b64 %rd1, [p1_y_ptr];
+          ld.param.b64 %rd2, [p2_out_ptr];
+          ld.param.b32 %r3, [p3_n];
+          mov.b32 %r4, %lane;
+          mov.b32 %r5, %warp;
+          mov.u32 %r6, %ctaid.x;
+          mov.b32 %r7, 8;
+          mov.b32 %r8, 1024;
+          mov.b32 %r9, 256;
+          mov.b32 %r10, 3;
+          shl.b32 %r11, %r4, 3;
+          shl.b32 %r12, %r5, 8;
+          mov.b32 %r13, 10;
+          shl.b32 %r14, %r6, 10;
+          add.s32 %r15, %r11, %r12;
+          add.s32 %r16, %r15, %r14;
+          setp.lt.s32 %p17, %r16, %r3;
+          mov.b16 %rs18, 0x0000;
+          cvt.s64.s32 %rd19, %r16;
+          mov.b64 %rd20, 2;
+          mov.b64 %rd21, 1;
+          shl.b64 %rd22, %rd19, 1;
+          add.s64 %rd23, %rd0, %rd22;
+          add.s64 %rd24, %rd1, %rd22;
+          add.s64 %rd25, %rd2, %rd22;
+          mov.b32 %rt0, 0x0;
+          mov.b32 %rt1, 0x0;
+          mov.b32 %rt2, 0x0;
+          mov.b32 %rt3, 0x0;
+          @%p17 ld.global.v4.b32 {%rt0, %rt1, %rt2, %rt3}, [%rd23];
+          mov.b32 {%rs26, %rs27}, %rt0;
+          mov.b32 {%rs28, %rs29}, %rt1;
+          mov.b32 {%rs30, %rs31}, %rt2;
+          mov.b32 {%rs32, %rs33}, %rt3;
+          mov.b32 %rt4, 0x0;
+          mov.b32 %rt5, 0x0;
+          mov.b32 %rt6, 0x0;
+          mov.b32 %rt7, 0x0;
+          @%p17 ld.global.v4.b32 {%rt4, %rt5, %rt6, %rt7}, [%rd24];
+          mov.b32 {%rs34, %rs35}, %rt4;
+          mov.b32 {%rs36, %rs37}, %rt5;
+          mov.b32 {%rs38, %rs39}, %rt6;
+          mov.b32 {%rs40, %rs41}, %rt7;
+          // add.py:9
+          add.rn.f16 %rs42, %rs26, %rs34;
+          add.rn.f16 %rs43, %rs27, %rs35;
+          add.rn.f16 %rs44, %rs28, %rs36;
+          add.rn.f16 %rs45, %rs29, %rs37;
+          add.rn.f16 %rs46, %rs30, %rs38;
+          add.rn.f16 %rs47, %rs31, %rs39;
+          add.rn.f16 %rs48, %rs32, %rs40;
+          add.rn.f16 %rs49, %rs33, %rs41;
+          mov.b32 %rt8, {%rs42, %rs43};
+          mov.b32 %rt9, {%rs44, %rs45};
+          mov.b32 %rt10, {%rs46, %rs47};
+          mov.b32 %rt11, {%rs48, %rs49};
+          @%p17 st.global.v4.b32 [%rd25], {%rt8, %rt9, %rt10, %rt11};
+          ret;
+        }
+    "]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn a_loop_swaps_its_carried_values() {
+    let text = print(&fibonacci(), target("sm_90")).unwrap();
+    expect![[r"
+        .version 7.8
+        .target sm_90
+        .address_size 64
+
+        .visible .entry fibonacci(
+          .param .u32 p0_n,
+          .param .u64 .ptr .global .align 1 p1_out,
+          .param .u64 .ptr .global .align 1 p2_global_scratch,
+          .param .u64 .ptr .global .align 1 p3_profile_scratch
+        )
+        .reqntid 32
+        {
+          .reg .pred %p<10>;
+          .reg .b32 %r<13>;
+          .reg .b32 %rt<2>;
+          .reg .b64 %rd<2>;
+          ld.param.b32 %r0, [p0_n];
+          ld.param.b64 %rd1, [p1_out];
+          mov.b32 %r2, 0;
+          mov.b32 %r3, 1;
+          mov.b32 %r5, %r2;
+          mov.b32 %r6, %r3;
+          mov.b32 %r7, %r2;
+          $L_loop_4:
+            setp.ge.s32 %p8, %r7, %r0;
+            mov.b32 %r4, %r5;
+            @%p8 bra $L_end_4;
+            and.b32 %rt0, %r7, 1;
+            setp.ne.u32 %p9, %rt0, 0;
+            @!%p9 bra $L_else_11;
+              add.s32 %r10, %r5, %r6;
+              mov.b32 %r11, %r10;
+              bra.uni $L_end_11;
+            $L_else_11:
+              mov.b32 %r11, %r5;
+            $L_end_11:
+            @!%p9 bra $L_end_15;
+              st.global.b32 [%rd1], %r11;
+            $L_end_15:
+            add.s32 %r12, %r7, %r3;
+            mov.b32 %r7, %r12;
+            mov.b32 %rt1, %r5;
+            mov.b32 %r5, %r6;
+            mov.b32 %r6, %rt1;
+            bra.uni $L_loop_4;
+          $L_end_4:
+          st.global.b32 [%rd1], %r4;
+          ret;
+        }
+    "]]
+    .assert_eq(&text);
+}
+
+/// Every way to copy four registers into three of them, run move by move.
+#[test]
+fn copies_happen_at_once() {
+    let mut build = Builder::new("copies", 1, 5);
+    let values: Vec<Value> =
+        (0..4).map(|index| build.param(argument(&format!("x{index}"), DType::I32))).collect();
+    let program = build.finish();
+    for code in 0..64 {
+        let sources: Vec<usize> = (0..3).map(|digit| code >> (2 * digit) & 3).collect();
+        let from: Vec<Value> = sources.iter().map(|&source| values[source]).collect();
+        let mut w = Writer::new(&program, target("sm_80"));
+        copies(&mut w, &values[..3], &from);
+        let names = ["%r0", "%r1", "%r2", "%r3"];
+        let mut registers: BTreeMap<String, usize> = (0..4).map(|i| (names[i].into(), i)).collect();
+        for line in w.body().lines() {
+            let (d, x) = line.trim().strip_prefix("mov.b32 ").unwrap().split_once(", ").unwrap();
+            let value = registers[x.trim_end_matches(';')];
+            registers.insert(d.into(), value);
+        }
+        let copied: Vec<usize> = (0..3).map(|i| registers[names[i]]).collect();
+        assert_eq!(copied, sources);
+    }
+}
+
+#[test]
+fn shuffles_cut_and_widen() {
+    let program = elementwise("exchange", &[DType::I64, DType::F16, DType::I1], |b, x| {
+        let wide = b.shuffle_xor(x[0], 16);
+        let narrow = b.shuffle_xor(x[1], 1);
+        let wide = b.cast(Cast::Trunc, wide, DType::I32);
+        b.shuffle_index(narrow, wide);
+        b.shuffle_xor(x[2], 3)
+    });
+    let text = print(&program, target("sm_100")).unwrap();
+    let body: Vec<_> =
+        text.lines().map(str::trim).skip_while(|line| !line.starts_with("shfl")).collect();
+    expect![[r"
+        shfl.sync.bfly.b32 %rt1, %rt0, 16, 0x1f, 0xffffffff;
+        shfl.sync.bfly.b32 %rt3, %rt2, 16, 0x1f, 0xffffffff;
+        mov.b64 %rd18, {%rt1, %rt3};
+        cvt.u32.u16 %rt4, %rs13;
+        shfl.sync.bfly.b32 %rt5, %rt4, 1, 0x1f, 0xffffffff;
+        cvt.u16.u32 %rs19, %rt5;
+        cvt.u32.u64 %r20, %rd18;
+        cvt.u32.u16 %rt6, %rs19;
+        shfl.sync.idx.b32 %rt7, %rt6, %r20, 0x1f, 0xffffffff;
+        cvt.u16.u32 %rs21, %rt7;
+        selp.b32 %rt8, 1, 0, %p17;
+        shfl.sync.bfly.b32 %rt9, %rt8, 3, 0x1f, 0xffffffff;
+        setp.ne.u32 %p22, %rt9, 0;
+        selp.b16 %rs23, 0x1, 0, %p22;
+        ld.param.b64 %rd24, [p3_out];
+        add.s64 %rd25, %rd24, %rd2;
+        st.global.u8 [%rd25], %rs23;
+        ret;
+        }"]]
+    .assert_eq(&body.join("\n"));
+}
+
+#[test]
+fn linear_maps_move_diagonals() {
+    let text = print(&linear(), target("sm_80")).unwrap();
+    let body: Vec<_> = text.lines().filter(|line| line.contains("%rt")).map(str::trim).collect();
+    expect![[r"
+          .reg .b32 %rt<7>;
+          and.b32 %rt0, %r7, 0x38;
+          shr.u32 %rt1, %rt0, 3;
+          and.b32 %rt2, %r7, 0x3f;
+          xor.b32 %rt3, %rt1, %rt2;
+          mov.b32 %r8, %rt3;
+          and.b32 %rt4, %r8, 0xfffffffe;
+          shr.u32 %rt5, %rt4, 1;
+          xor.b32 %rt6, %rt5, %r8;
+          mov.b32 %r9, %rt6;"]]
+    .assert_eq(&body.join("\n"));
+}
+
+#[test]
+fn bf16_has_its_own_sum_from_sm_90_on() {
+    let program = elementwise("sum", &[DType::BF16; 2], |b, x| b.binary(Binary::Sub, x[0], x[1]));
+    for (name, line) in [
+        ("sm_80", "fma.rn.bf16 %rs11, %rs10, %rst0, %rs7;"),
+        ("sm_89", "fma.rn.bf16 %rs11, %rs10, %rst0, %rs7;"),
+        ("sm_90", "sub.rn.bf16 %rs11, %rs7, %rs10;"),
+    ] {
+        let text = print(&program, target(name)).unwrap();
+        assert!(text.contains(line), "{name}: {text}");
+    }
+}
+
+#[test]
+fn names_are_made_fit_for_ptx() {
+    let names = ["add_kernel", "a.b", "2d", "", "_", "WARP_SZ", "größe", "global_smem"];
+    let symbols = names.map(symbol);
+    assert_eq!(
+        symbols,
+        ["add_kernel", "a_b", "_2d", "__", "__", "WARP_SZ_", "gr__e", "global_smem_"]
+    );
+}
+
+#[test]
+fn what_ptx_lacks_is_refused_with_its_name() {
+    let refused = |program: &Program, name: &str| {
+        print(program, target(name)).map_err(|error| error.to_string()).unwrap_err()
+    };
+    let exp = elementwise("f", &[DType::F64], |b, x| b.unary(Unary::Exp, x[0]));
+    let rem = elementwise("f", &[DType::F32; 2], |b, x| b.binary(Binary::Rem, x[0], x[1]));
+    let texts = [
+        refused(&exp, "sm_90"),
+        refused(&rem, "sm_80"),
+        refused(&atomic(DType::BF16, Some(Rmw::FAdd)), "sm_89"),
+        refused(&atomic(DType::I16, Some(Rmw::Add)), "sm_90"),
+        refused(&Builder::new("wide", 4, 6).finish(), "sm_90"),
+        refused(&Builder::new("large", 64, 5).finish(), "sm_90"),
+    ];
+    expect![[r"
+        sm_90 has no `exp of f64`: PTX has no exponential or logarithm of f64; compute it in f32
+        sm_80 has no `rem of f32`: PTX has no remainder of floats, and x - trunc(x / y) * y is not exact
+        sm_89 has no `atomic fadd of bf16`: the atomic sum of bf16 needs sm_90; use f16 or f32
+        sm_90 has no `atomic add of i16`: atomics of integers and exchanges have 32 or 64 bits
+        sm_90 has no `warp of 64 lanes`: a warp has 32 lanes
+        sm_90 has no `block of 64 warps`: a block has 1 to 32 warps"]].assert_eq(&texts.join("\n"));
+}
+
+#[test]
+fn every_operation_is_printed_or_refused_as_listed() {
+    let mut refused = Vec::new();
+    let mut programs = every_operation();
+    programs.extend(every_memory_operation());
+    for program in &programs {
+        assert_eq!(verify(program), Ok(()), "{}", program.name);
+        for target in Target::ALL {
+            match print(program, target) {
+                Ok(text) => assert_eq!(Ok(text), print(program, target)),
+                Err(Unsupported { operation, .. }) => {
+                    let listed = operation.starts_with("rem of")
+                        || operation.ends_with("of f64")
+                        || operation.starts_with("atomic");
+                    assert!(listed, "{operation} is not listed");
+                    if !refused.contains(&operation) {
+                        refused.push(operation);
+                    }
+                }
+            }
+        }
+    }
+    expect![[r"
+        rem of f16
+        rem of bf16
+        rem of f32
+        exp of f64
+        exp2 of f64
+        log of f64
+        log2 of f64
+        rem of f64
+        atomic and of i8
+        atomic or of i8
+        atomic xor of i8
+        atomic add of i8
+        atomic max of i8
+        atomic min of i8
+        atomic umax of i8
+        atomic umin of i8
+        atomic exch of i8
+        atomic cas of i8
+        atomic and of i16
+        atomic or of i16
+        atomic xor of i16
+        atomic add of i16
+        atomic max of i16
+        atomic min of i16
+        atomic umax of i16
+        atomic umin of i16
+        atomic exch of i16
+        atomic exch of f16
+        atomic fadd of bf16
+        atomic exch of bf16"]]
+    .assert_eq(&refused.join("\n"));
+}
+
+/// Joins programs into one module: assembling one is as slow as assembling hundreds.
+fn module(programs: &[Program], target: &Target) -> (usize, String) {
+    let mut version: Version = target.ptx_version;
+    let mut entries = String::new();
+    let mut count = 0;
+    for program in programs {
+        let Ok(text) = print(program, target) else { continue };
+        let number = text.split_whitespace().nth(1).unwrap();
+        let (major, minor) = number.split_once('.').unwrap();
+        version = version.max((major.parse().unwrap(), minor.parse().unwrap()));
+        entries += &text[text.find(".visible").unwrap()..];
+        count += 1;
+    }
+    let (major, minor) = version;
+    let header = format!(
+        ".version {major}.{minor}\n.target {}\n.address_size 64\n\
+         .extern .shared .align 16 .b8 global_smem[];\n",
+        target.name
+    );
+    (count, header + &entries)
+}
+
+#[test]
+fn the_assembler_accepts_every_operation() {
+    let Some(ptxas) = std::env::var_os("WEFT_PTXAS") else {
+        println!(
+            "skipped: set WEFT_PTXAS to the path of NVIDIA's ptxas to assemble every operation"
+        );
+        return;
+    };
+    let mut programs = every_operation();
+    programs.extend(every_memory_operation());
+    programs.extend([vector_add(), fibonacci(), linear()]);
+    let folder = std::env::temp_dir().join(format!("weft-ptx-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for target in Target::ALL {
+        let (count, text) = module(&programs, target);
+        let (source, object) =
+            (folder.join(format!("{}.ptx", target.name)), folder.join("out.cubin"));
+        std::fs::write(&source, text).unwrap();
+        let output = std::process::Command::new(&ptxas)
+            .arg(format!("-arch={}", target.name))
+            .arg(&source)
+            .arg("-o")
+            .arg(&object)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{} in {}:\n{errors}", target.name, source.display());
+        println!("{}: {count} programs", target.name);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
