@@ -8,4 +8,5 @@ pub mod lane;
 pub mod location;
 pub mod memory;
 pub mod scalar;
+pub mod sim;
 pub mod tile;
