@@ -14,5 +14,6 @@ pub mod axis;
 pub mod assign;
 pub mod lower;
 pub mod simplify;
+pub mod sim;
 pub mod emit;
 pub mod compile;

@@ -79,6 +79,11 @@ impl Memory {
         &self.buffers
     }
 
+    /// One buffer's contents, to be changed in place; empty where there is no such buffer.
+    pub fn bytes_mut(&mut self, index: usize) -> &mut [u8] {
+        self.buffers.get_mut(index).map_or(&mut [], |buffer| &mut buffer.bytes)
+    }
+
     /// The buffer and byte offset of an access, if all of it lies inside one buffer.
     pub fn locate(&self, address: u64, bytes: u32) -> Result<(usize, usize), OutOfRange> {
         let (window, offset) = (address >> WINDOW, address & ((1 << WINDOW) - 1));

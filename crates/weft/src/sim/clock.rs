@@ -1,0 +1,151 @@
+//! Who has seen what: logical time for the race detector.
+//!
+//! A block counts *ticks*: one at each block barrier and one after each release of one of its warps.
+//! An access happens at the tick its block is in. A warp knows, for every warp of its block, up to
+//! which tick that warp's accesses happened before its own next one; a barrier raises all of that to
+//! the present. What a warp knows of other blocks comes only through an acquire that meets a release
+//! at the same address, and is kept sparsely.
+
+use crate::atomic::Scope;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// For some blocks, the tick up to which each warp's accesses are known; 0 is none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Clock(BTreeMap<u32, Box<[u32]>>);
+
+impl Clock {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Up to which tick warp `warp` of `block` is known.
+    pub(super) fn tick(&self, block: u32, warp: u32) -> u32 {
+        self.0.get(&block).and_then(|ticks| ticks.get(warp as usize)).copied().unwrap_or(0)
+    }
+
+    fn join_block(&mut self, block: u32, ticks: &[u32]) {
+        match self.0.get_mut(&block) {
+            Some(known) => {
+                for (known, &tick) in known.iter_mut().zip(ticks) {
+                    *known = tick.max(*known);
+                }
+            }
+            None => {
+                self.0.insert(block, ticks.into());
+            }
+        }
+    }
+
+    pub(super) fn join(&mut self, other: &Clock) {
+        for (&block, ticks) in &other.0 {
+            self.join_block(block, ticks);
+        }
+    }
+}
+
+/// What one warp knows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Knowledge {
+    /// Of its own block's warps.
+    pub(super) own: Vec<u32>,
+    /// The least of `own`.
+    pub(super) floor: u32,
+    /// Of other blocks.
+    pub(super) others: Clock,
+    /// Counts the barriers of this warp: two accesses by different lanes are ordered if it differs.
+    pub(super) rounds: u32,
+}
+
+impl Knowledge {
+    pub(super) fn reset(&mut self, warps: u32) {
+        let Self { own, floor, others, rounds } = self;
+        own.clear();
+        own.resize(warps as usize, 0);
+        *floor = 0;
+        others.clear();
+        *rounds = 0;
+    }
+
+    /// Takes part in a barrier at which everything up to `tick` of its block is known to all.
+    pub(super) fn barrier(&mut self, tick: u32) {
+        self.own.fill(tick);
+        self.floor = tick;
+        self.rounds = self.rounds.wrapping_add(1);
+    }
+}
+
+/// What was released at each address.
+#[derive(Debug, Default)]
+pub(super) struct Releases(FxHashMap<u64, Released>);
+
+#[derive(Debug, Default)]
+struct Released {
+    /// To everybody.
+    all: Clock,
+    /// To the threads of one block.
+    block: BTreeMap<u32, Clock>,
+}
+
+impl Releases {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Publishes what `warp` of `block` knows, and all it has done up to `tick`.
+    pub(super) fn release(
+        &mut self,
+        address: u64,
+        scope: Scope,
+        (block, warp, tick): (u32, u32, u32),
+        knowledge: &Knowledge,
+    ) {
+        let released = self.0.entry(address).or_default();
+        let publish = |clock: &mut Clock| {
+            clock.join(&knowledge.others);
+            clock.join_block(block, &knowledge.own);
+            if let Some(own) =
+                clock.0.get_mut(&block).and_then(|ticks| ticks.get_mut(warp as usize))
+            {
+                *own = tick.max(*own);
+            }
+        };
+        if scope != Scope::Block {
+            publish(&mut released.all);
+        }
+        publish(released.block.entry(block).or_default());
+    }
+
+    /// Learns what was released at an address to a scope that includes the warp.
+    pub(super) fn acquire(
+        &self,
+        address: u64,
+        scope: Scope,
+        block: u32,
+        knowledge: &mut Knowledge,
+    ) {
+        let Some(released) = self.0.get(&address) else { return };
+        let mut learn = |clock: &Clock| {
+            for (&from, ticks) in &clock.0 {
+                if from == block {
+                    for (known, &tick) in knowledge.own.iter_mut().zip(ticks) {
+                        *known = tick.max(*known);
+                    }
+                    knowledge.floor = knowledge.own.iter().copied().min().unwrap_or(0);
+                } else {
+                    knowledge.others.join_block(from, ticks);
+                }
+            }
+        };
+        if scope != Scope::Block {
+            learn(&released.all);
+        }
+        if let Some(clock) = released.block.get(&block) {
+            learn(clock);
+        }
+    }
+}

@@ -1,0 +1,533 @@
+//! Loads, stores and atomics of one warp.
+
+use super::clock::Knowledge;
+use super::count::{MAX_LANES, Pattern};
+use super::program::MemoryOp;
+use super::report::{AccessKind, Actor, FindingKind, reaches_other_blocks};
+use super::schedule::{Block, World};
+use super::shadow::{Accessor, Conflict, SEVERAL, Shadow};
+use super::warp::{Warp, lanes_of, row, truth};
+use crate::lane::Space;
+use crate::memory::Memory;
+use smallvec::{SmallVec, smallvec};
+
+/// A memory that an access falls into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Shared,
+    Buffer(usize),
+}
+
+/// The memories that an access falls into, with the lanes that touch each. Nearly always one.
+type Places = SmallVec<[(Place, u64); 1]>;
+
+/// Runs a load.
+pub(super) fn load(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, index: u32) {
+    let code = world.code;
+    let op = &code.memory[index as usize];
+    let lanes = code.lanes as usize;
+    let (addresses, active) = addresses(warp, world, op);
+    if op.predicate.is_some() {
+        for (&result, &other) in op.results.iter().zip(&op.values) {
+            for lane in lanes_of(warp.mask & !active) {
+                let bits = row(&warp.registers, &code.constants, other, lanes)[lane];
+                warp.registers[result as usize + lane] = bits;
+            }
+        }
+    }
+    let Some((pattern, places)) = locate(warp, block, world, index, addresses, active) else {
+        return;
+    };
+    if pattern.active != active {
+        for &result in &op.results {
+            for lane in lanes_of(active & !pattern.active) {
+                warp.registers[result as usize + lane] = 0;
+            }
+        }
+    }
+    let uniform = pattern.lowest == pattern.highest && pattern.active.count_ones() > 1;
+    for (place, mask) in places {
+        let accessor = accessor(&warp.knowledge, warp.index, block, world, index, place, true);
+        let (bytes, shadow, base) = place_of(place, block, world.memory, &mut world.shadows);
+        let conflicts = &mut world.conflicts;
+        if uniform {
+            let offset = (pattern.lowest - base) as usize;
+            shadow.access(&accessor, false, offset, op.bytes, SEVERAL, conflicts);
+        } else {
+            for lane in lanes_of(mask) {
+                let offset = (pattern.addresses[lane] - base) as usize;
+                shadow.access(&accessor, false, offset, op.bytes, lane as u32, conflicts);
+            }
+        }
+        for (element, &result) in op.results.iter().enumerate() {
+            let dst = &mut warp.registers[result as usize..result as usize + lanes];
+            let base = base.wrapping_sub(element as u64 * u64::from(op.size));
+            match op.size {
+                1 => gather::<1>(dst, bytes, &pattern, mask, base),
+                2 => gather::<2>(dst, bytes, &pattern, mask, base),
+                4 => gather::<4>(dst, bytes, &pattern, mask, base),
+                _ => gather::<8>(dst, bytes, &pattern, mask, base),
+            }
+        }
+        report_conflicts(warp, block, world, index, place);
+    }
+}
+
+/// Runs a store. Where several lanes write one byte, the highest lane wins.
+pub(super) fn store(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, index: u32) {
+    let code = world.code;
+    let op = &code.memory[index as usize];
+    let lanes = code.lanes as usize;
+    let (addresses, active) = addresses(warp, world, op);
+    let Some((pattern, places)) = locate(warp, block, world, index, addresses, active) else {
+        return;
+    };
+    // One lane for each place that several lanes write; the lanes that do so together.
+    let (mut alone, mut together) = (pattern.active, 0);
+    if !pattern.disjoint {
+        (alone, together) = overlaps(warp, block, world, op, &pattern);
+    }
+    for (place, mask) in places {
+        let accessor = accessor(&warp.knowledge, warp.index, block, world, index, place, false);
+        let (bytes, shadow, base) = place_of(place, block, world.memory, &mut world.shadows);
+        for lane in lanes_of(mask & (alone | together)) {
+            let offset = (pattern.addresses[lane] - base) as usize;
+            let who = if together >> lane & 1 == 1 { SEVERAL } else { lane as u32 };
+            shadow.access(&accessor, true, offset, op.bytes, who, &mut world.conflicts);
+        }
+        let mut changed = world.changed;
+        for (element, &value) in op.values.iter().enumerate() {
+            let src = row(&warp.registers, &code.constants, value, lanes);
+            let base = base.wrapping_sub(element as u64 * u64::from(op.size));
+            changed |= match op.size {
+                1 => scatter::<1>(src, bytes, &pattern, mask, base),
+                2 => scatter::<2>(src, bytes, &pattern, mask, base),
+                4 => scatter::<4>(src, bytes, &pattern, mask, base),
+                _ => scatter::<8>(src, bytes, &pattern, mask, base),
+            };
+        }
+        world.changed = changed;
+        report_conflicts(warp, block, world, index, place);
+    }
+}
+
+/// Runs an atomic, lane after lane from the lowest.
+pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, index: u32) {
+    let code = world.code;
+    let op = &code.memory[index as usize];
+    let Some(atomic) = op.atomic else { return };
+    let lanes = code.lanes as usize;
+    let (addresses, active) = addresses(warp, world, op);
+    let Some((pattern, places)) = locate(warp, block, world, index, addresses, active) else {
+        return;
+    };
+    let releases = |place: Place, block: &mut Block, world: &mut World<'_>| match place {
+        Place::Shared => core::mem::take(&mut block.releases),
+        Place::Buffer(_) => core::mem::take(&mut world.releases),
+    };
+    for (place, mask) in places {
+        let mut released = releases(place, block, world);
+        if atomic.order.acquires() {
+            let mut last = None;
+            for lane in lanes_of(mask) {
+                let address = pattern.addresses[lane];
+                if last.replace(address) != Some(address) {
+                    released.acquire(address, atomic.scope, block.index, &mut warp.knowledge);
+                }
+            }
+        }
+        let accessor = accessor(&warp.knowledge, warp.index, block, world, index, place, true);
+        let (bytes, shadow, base) = place_of(place, block, world.memory, &mut world.shadows);
+        for lane in lanes_of(mask) {
+            let offset = (pattern.addresses[lane] - base) as usize;
+            shadow.access(&accessor, true, offset, op.bytes, lane as u32, &mut world.conflicts);
+            let operand =
+                |index: usize| row(&warp.registers, &code.constants, op.values[index], lanes)[lane];
+            let old = match op.size {
+                1 => read::<1>(bytes, offset),
+                2 => read::<2>(bytes, offset),
+                4 => read::<4>(bytes, offset),
+                _ => read::<8>(bytes, offset),
+            };
+            let new = match atomic.rmw {
+                Some((rmw, dtype)) => rmw.apply(dtype, old, operand(0)).unwrap_or(old),
+                None if old == operand(0) => operand(1),
+                None => old,
+            };
+            world.changed |= match op.size {
+                1 => write::<1>(bytes, offset, new),
+                2 => write::<2>(bytes, offset, new),
+                4 => write::<4>(bytes, offset, new),
+                _ => write::<8>(bytes, offset, new),
+            };
+            if let Some(&result) = op.results.first() {
+                warp.registers[result as usize + lane] = old;
+            }
+        }
+        if atomic.order.releases() {
+            let by = (block.index, warp.index, block.tick);
+            let mut last = None;
+            for lane in lanes_of(mask) {
+                let address = pattern.addresses[lane];
+                if last.replace(address) != Some(address) {
+                    released.release(address, atomic.scope, by, &warp.knowledge);
+                }
+            }
+            block.tick += 1;
+        }
+        match place {
+            Place::Shared => block.releases = released,
+            Place::Buffer(_) => world.releases = released,
+        }
+        report_conflicts(warp, block, world, index, place);
+    }
+}
+
+/// The addresses of an access, and the lanes that make it.
+#[inline]
+fn addresses(warp: &Warp, world: &World<'_>, op: &MemoryOp) -> ([u64; MAX_LANES], u64) {
+    let code = world.code;
+    let lanes = code.lanes as usize;
+    let mut active = warp.mask;
+    if let Some(predicate) = op.predicate {
+        active &= truth(row(&warp.registers, &code.constants, predicate, lanes));
+    }
+    let mut addresses = [0; MAX_LANES];
+    let source = row(&warp.registers, &code.constants, op.address, lanes);
+    let offset = i64::from(op.offset) as u64;
+    let wrap = match op.space {
+        Space::Global => u64::MAX,
+        Space::Shared => 0xffff_ffff,
+    };
+    for (to, &from) in addresses.iter_mut().zip(source) {
+        *to = from.wrapping_add(offset) & wrap;
+    }
+    (addresses, active)
+}
+
+/// Checks where an access goes, reports what goes nowhere, and counts the rest. The pattern that
+/// comes back has only lanes that go somewhere; none if there are none.
+#[inline]
+fn locate(
+    warp: &mut Warp,
+    block: &Block,
+    world: &mut World<'_>,
+    index: u32,
+    addresses: [u64; MAX_LANES],
+    active: u64,
+) -> Option<(Pattern, Places)> {
+    if active == 0 {
+        return None;
+    }
+    let op = &world.code.memory[index as usize];
+    warp.last_memory = Some(op.inst);
+    let mut pattern = Pattern::new(addresses, active, op.bytes);
+    let unaligned = lanes_of(active).fold(0, |bits, lane| bits | addresses[lane]);
+    if unaligned & u64::from(op.bytes - 1) != 0 {
+        report_misaligned(warp, block, world, op, &pattern);
+    }
+    let end = pattern.highest.saturating_add(u64::from(op.bytes));
+    let mut places: Places = smallvec![];
+    match op.space {
+        Space::Shared if end <= block.shared.len() as u64 => places.push((Place::Shared, active)),
+        Space::Shared => {
+            let size = block.shared.len() as u64;
+            let inside = |address: u64| address + u64::from(op.bytes) <= size;
+            let good = lanes_of(active)
+                .filter(|&lane| inside(addresses[lane]))
+                .fold(0, |mask, lane| mask | 1 << lane);
+            let bad = (active & !good).trailing_zeros();
+            let address = addresses[bad as usize % MAX_LANES] as u32;
+            report_outside(warp, block, world, op, bad, || {
+                let bytes = op.bytes;
+                let at = if address as i32 >= 0 {
+                    address.to_string()
+                } else {
+                    (address as i32).to_string()
+                };
+                format!("{bytes} bytes at byte {at} of shared memory, of which a block has {size}")
+            });
+            places.push((Place::Shared, good));
+            if good == 0 {
+                return None;
+            }
+            pattern = Pattern::new(addresses, good, op.bytes);
+        }
+        Space::Global => {
+            let lowest = world.memory.locate(pattern.lowest, op.bytes);
+            let highest = world.memory.locate(pattern.highest, op.bytes);
+            match (lowest, highest) {
+                (Ok((one, _)), Ok((other, _))) if one == other => {
+                    places.push((Place::Buffer(one), active));
+                }
+                _ => {
+                    let mut good = 0;
+                    for lane in lanes_of(active) {
+                        match world.memory.locate(addresses[lane], op.bytes) {
+                            Ok((buffer, _)) => {
+                                good |= 1 << lane;
+                                let place = Place::Buffer(buffer);
+                                match places.iter_mut().find(|known| known.0 == place) {
+                                    Some(known) => known.1 |= 1 << lane,
+                                    None => places.push((place, 1 << lane)),
+                                }
+                            }
+                            Err(error) => {
+                                let first = active & !good & ((1 << lane) - 1) == 0;
+                                if first {
+                                    let message = || error.to_string();
+                                    report_outside(warp, block, world, op, lane as u32, message);
+                                }
+                            }
+                        }
+                    }
+                    if good == 0 {
+                        return None;
+                    }
+                    if good != active {
+                        pattern = Pattern::new(addresses, good, op.bytes);
+                    }
+                }
+            }
+        }
+    }
+    let access = &mut world.accesses[index as usize];
+    let (cost, ideal) = match op.space {
+        Space::Global => pattern.sectors(world.launch.machine.sector_bytes),
+        Space::Shared => world.wavefronts.count(&pattern, access.kind),
+    };
+    access.executions += 1;
+    access.lanes += u64::from(pattern.active.count_ones());
+    access.cost += cost;
+    access.ideal += ideal;
+    Some((pattern, places))
+}
+
+/// The bytes of a place, their shadow, and the address of the first.
+#[inline]
+fn place_of<'a>(
+    place: Place,
+    block: &'a mut Block,
+    memory: &'a mut Memory,
+    shadows: &'a mut [Shadow],
+) -> (&'a mut [u8], &'a mut Shadow, u64) {
+    match place {
+        Place::Shared => (&mut block.shared, &mut block.shadow, 0),
+        Place::Buffer(index) => (memory.bytes_mut(index), &mut shadows[index], Memory::base(index)),
+    }
+}
+
+/// The warp as the shadow knows it.
+#[inline]
+fn accessor<'a>(
+    knowledge: &'a Knowledge,
+    warp: u32,
+    block: &Block,
+    world: &World<'_>,
+    index: u32,
+    place: Place,
+    reads: bool,
+) -> Accessor<'a> {
+    let op = &world.code.memory[index as usize];
+    let atomic = op.atomic.is_some() || op.volatile;
+    let narrow = op.atomic.is_some_and(|atomic| !reaches_other_blocks(atomic.scope));
+    Accessor {
+        block: block.index,
+        warp,
+        tick: block.tick,
+        site: index,
+        floor: knowledge.floor,
+        own: &knowledge.own,
+        others: &knowledge.others,
+        owner: if place == Place::Shared { block.index } else { 0 },
+        atomic,
+        narrow,
+        must_be_written: reads
+            && match place {
+                Place::Shared => true,
+                Place::Buffer(index) => world.must_be_written[index],
+            },
+        tag: Accessor::tag(warp, knowledge.rounds, atomic, narrow),
+    }
+}
+
+/// Finds lanes of a store that write common bytes: those that write alone, and one for each group
+/// that writes the same value together. Groups with different values are reported.
+fn overlaps(
+    warp: &Warp,
+    block: &Block,
+    world: &mut World<'_>,
+    op: &MemoryOp,
+    pattern: &Pattern,
+) -> (u64, u64) {
+    let code = world.code;
+    let (mut alone, mut together) = (0u64, 0u64);
+    let mut before: Option<(usize, u64)> = None;
+    for (lane, address) in pattern.by_address() {
+        match before {
+            Some((first, at)) if address - at < u64::from(op.bytes) => {
+                alone &= !(1 << first);
+                together |= 1 << first;
+                let same = address == at
+                    && op.values.iter().all(|&value| {
+                        let row = row(&warp.registers, &code.constants, value, code.lanes as usize);
+                        row[lane] == row[first]
+                    });
+                if !same {
+                    let actor = world.actor(block, warp.index, Some(lane as u32), op.inst);
+                    let other = world.actor(block, warp.index, Some(first as u32), op.inst);
+                    world.findings.add(FindingKind::Race, actor, Some(other), || {
+                        format!("lanes {first} and {lane} store different values to one byte")
+                    });
+                }
+            }
+            _ => {
+                alone |= 1 << lane;
+                before = Some((lane, address));
+            }
+        }
+    }
+    (alone, together)
+}
+
+#[cold]
+fn report_misaligned(
+    warp: &Warp,
+    block: &Block,
+    world: &mut World<'_>,
+    op: &MemoryOp,
+    pattern: &Pattern,
+) {
+    let size = u64::from(op.bytes);
+    let Some(lane) =
+        lanes_of(pattern.active).find(|&lane| pattern.addresses[lane] & (size - 1) != 0)
+    else {
+        return;
+    };
+    let actor = world.actor(block, warp.index, Some(lane as u32), op.inst);
+    let address = pattern.addresses[lane];
+    let near = world.memory.locate(address, op.bytes);
+    let name = match (op.space, near) {
+        (Space::Shared, _) => format!("byte {address} of shared memory"),
+        (Space::Global, Ok((index, offset))) => {
+            format!("byte {offset} of `{}`", world.memory.buffers()[index].name)
+        }
+        (Space::Global, Err(_)) => format!("address {address:#x}"),
+    };
+    world.findings.add(FindingKind::Misaligned, actor, None, || {
+        format!("an access of {size} bytes at {name}, which is no multiple of {size}")
+    });
+}
+
+#[cold]
+fn report_outside(
+    warp: &Warp,
+    block: &Block,
+    world: &mut World<'_>,
+    op: &MemoryOp,
+    lane: u32,
+    message: impl FnOnce() -> String,
+) {
+    let actor = world.actor(block, warp.index, Some(lane), op.inst);
+    world.findings.add(FindingKind::OutOfRange, actor, None, message);
+}
+
+/// Turns what the shadow found in one access into findings.
+#[inline]
+fn report_conflicts(warp: &Warp, block: &Block, world: &mut World<'_>, index: u32, place: Place) {
+    if !world.conflicts.is_empty() {
+        report_conflicts_slowly(warp, block, world, index, place);
+    }
+}
+
+#[cold]
+fn report_conflicts_slowly(
+    warp: &Warp,
+    block: &Block,
+    world: &mut World<'_>,
+    index: u32,
+    place: Place,
+) {
+    let op = &world.code.memory[index as usize];
+    let kind = world.accesses[index as usize].kind;
+    let mut conflicts = core::mem::take(&mut world.conflicts);
+    for &Conflict { offset, lane, prior } in &conflicts {
+        let lane = (lane != SEVERAL).then_some(lane);
+        let actor = world.actor(block, warp.index, lane, op.inst);
+        let name = match place {
+            Place::Shared => "shared memory",
+            Place::Buffer(index) => &world.memory.buffers()[index].name,
+        };
+        let Some(prior) = prior else {
+            world.findings.add(FindingKind::Uninitialised, actor, None, || {
+                format!("byte {offset} of {name} is read, and nothing wrote it")
+            });
+            continue;
+        };
+        let site = &world.accesses[prior.site as usize];
+        let other = Actor {
+            inst: site.inst,
+            loc: site.loc,
+            block: world.coordinates(prior.block),
+            warp: prior.warp,
+            lane: prior.lane,
+        };
+        let did = |kind: AccessKind, write: bool| match (kind, write) {
+            (AccessKind::Atomic, _) => "updated atomically",
+            (_, true) => "written",
+            (_, false) => "read",
+        };
+        let now = did(kind, kind != AccessKind::Load);
+        let then = did(site.kind, prior.write);
+        world.findings.add(FindingKind::Race, actor, Some(other), || {
+            format!(
+                "byte {offset} of {name} is {now} by {actor}, and {then} by {other}, with nothing \
+                 that orders the two"
+            )
+        });
+    }
+    conflicts.clear();
+    world.conflicts = conflicts;
+}
+
+#[inline(always)]
+fn read<const N: usize>(bytes: &[u8], at: usize) -> u64 {
+    let mut wide = [0; 8];
+    if let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<N>()) {
+        wide[..N].copy_from_slice(chunk);
+    }
+    u64::from_le_bytes(wide)
+}
+
+/// Writes the low `N` bytes; returns whether one changed.
+#[inline(always)]
+fn write<const N: usize>(bytes: &mut [u8], at: usize, value: u64) -> bool {
+    let Some(place) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<N>()) else {
+        return false;
+    };
+    let value = value.to_le_bytes();
+    let changed = place[..] != value[..N];
+    place.copy_from_slice(&value[..N]);
+    changed
+}
+
+#[inline(always)]
+fn gather<const N: usize>(dst: &mut [u64], bytes: &[u8], pattern: &Pattern, mask: u64, base: u64) {
+    for lane in lanes_of(mask) {
+        dst[lane] = read::<N>(bytes, pattern.addresses[lane].wrapping_sub(base) as usize);
+    }
+}
+
+#[inline(always)]
+fn scatter<const N: usize>(
+    src: &[u64],
+    bytes: &mut [u8],
+    pattern: &Pattern,
+    mask: u64,
+    base: u64,
+) -> bool {
+    lanes_of(mask).fold(false, |changed, lane| {
+        let at = pattern.addresses[lane].wrapping_sub(base) as usize;
+        write::<N>(bytes, at, src[lane]) | changed
+    })
+}

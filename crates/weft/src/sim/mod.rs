@@ -1,0 +1,213 @@
+//! The simulator: runs a lane program over a whole grid, lane by lane, and counts from addresses.
+//!
+//! Given a program, arguments and buffers, [`run`] computes what every thread computes, and tells
+//!
+//! * what it cost: instructions, sectors of global memory, wavefronts of shared memory, each counted
+//!   by brute force from the addresses of every warp instruction (the rules: `count`);
+//! * what was wrong with it: races, accesses outside memory, reads of what nobody wrote, deadlocks,
+//!   lanes that part where they must not. Each [`Finding`] names the operation and the threads.
+//!
+//! The meaning of a lane program is in [`crate::lane`]; the simulator adds nothing to it. It sees no
+//! layouts, plans or costs: it can disagree with those who made the program.
+//!
+//! # How it runs
+//!
+//! The program becomes flat code (`program`); each warp is a machine of its own with a position, a
+//! mask of active lanes and registers (`warp`). Warps take turns (`schedule`): one runs until it
+//! waits at a barrier, ends, or has gone round a loop often enough, then the next one runs, and so on
+//! over the resident blocks, always in the same order, so that a run gives the same report every time.
+//!
+//! # What is a race
+//!
+//! Two accesses to a byte by different threads, at least one a write, that nothing orders: no barrier
+//! between them, and no release by the one seen by an acquire of the other (`clock`, `shadow`). It does
+//! not matter in which order the simulator happened to run them. Two atomics never race, unless they
+//! are of different blocks and one is atomic only among its own block; volatile accesses count as
+//! relaxed atomics. Lanes of one warp that store the same value to one byte in one instruction do not
+//! race.
+//!
+//! # Deadlock
+//!
+//! When in a whole turn over the warps no byte of memory changed, no barrier was passed, nobody ended
+//! and every warp that ran came back to the same place with the same carried values, then every later
+//! turn will be like this one: that is reported, with the places where warps wait. A loop whose state
+//! keeps changing is ended by [`Options::max_steps`].
+//!
+//! ```
+//! use weft::dtype::DType;
+//! use weft::lane::{Access, Builder, IdKind, Param, Space};
+//! use weft::memory::{Buffer, Memory};
+//! use weft::scalar::{Binary, Cast};
+//! use weft::sim::{self, Launch, Machine, Options};
+//!
+//! // Every thread of two blocks stores its number.
+//! let mut build = Builder::new("iota", 1, 5);
+//! let out = build.param(Param {
+//!     name: "out".into(),
+//!     dtype: DType::I64,
+//!     pointee: Some(DType::I32),
+//!     divisibility: 16,
+//! });
+//! let (block, lane) = (build.id(IdKind::Block(0)), build.id(IdKind::Lane));
+//! let lanes = build.i32(32);
+//! let base = build.binary(Binary::Mul, block, lanes);
+//! let index = build.binary(Binary::Add, base, lane);
+//! let four = build.i32(4);
+//! let offset = build.binary(Binary::Mul, index, four);
+//! let offset = build.cast(Cast::ExtU, offset, DType::I64);
+//! let address = build.binary(Binary::Add, out, offset);
+//! build.store(Space::Global, Access::default(), address, None, &[index]);
+//! let program = build.finish();
+//!
+//! let mut memory = Memory::default();
+//! let bytes = vec![0; 256];
+//! let buffer = Buffer { name: "out".into(), bytes, dtype: DType::I32, initialised: false };
+//! let address = memory.push(buffer);
+//! let machine = Machine::nvidia();
+//! let launch = Launch {
+//!     program: &program,
+//!     grid: [2, 1, 1],
+//!     args: &[address],
+//!     machine: &machine,
+//!     options: Options::default(),
+//! };
+//! let report = sim::run(&launch, &mut memory).unwrap();
+//! assert!(report.is_clean());
+//! assert_eq!((report.global.sectors, report.global.ideal_sectors), (8, 8));
+//! assert_eq!(memory.read(address + 4 * 63, 4), Ok(63));
+//! ```
+
+mod clock;
+mod count;
+mod machine;
+mod memory_access;
+mod program;
+mod report;
+mod rows;
+mod schedule;
+mod shadow;
+#[cfg(test)]
+mod tests;
+mod warp;
+
+pub use machine::{Machine, Phases};
+pub use report::{
+    AccessCount, AccessKind, Actor, Finding, FindingKind, GlobalTraffic, Report, SharedTraffic,
+};
+
+use crate::lane::{self, Program};
+use crate::memory::Memory;
+use thiserror::Error;
+
+/// What to run, and on what.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Blocks along each grid axis.
+    pub grid: [u32; 3],
+    /// The arguments' raw bits, in the order of the program's parameters; a pointer is an address in
+    /// the run's [`Memory`].
+    pub args: &'a [u64],
+    /// The machine.
+    pub machine: &'a Machine,
+    /// Limits.
+    pub options: Options,
+}
+
+/// Limits of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// How many warp instructions may run before the run is given up.
+    pub max_steps: u64,
+    /// How many different findings are kept.
+    pub max_findings: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { max_steps: 1 << 32, max_findings: 64 }
+    }
+}
+
+/// Why a launch was refused.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum SimError {
+    /// Arguments and parameters differ in number.
+    #[error("`{name}` takes {expected} arguments, and {found} were given")]
+    Arguments {
+        /// The program.
+        name: String,
+        /// Its parameters.
+        expected: usize,
+        /// The arguments of the launch.
+        found: usize,
+    },
+    /// The program breaks a rule of the lane program.
+    #[error("`{name}` is no valid lane program: {}", .errors.join("; "))]
+    Invalid {
+        /// The program.
+        name: String,
+        /// What the verifier said.
+        errors: Vec<String>,
+    },
+    /// The blocks are not of a size that is simulated.
+    #[error(
+        "blocks of {warps} warps of 2^{lanes_log2} lanes: the simulator runs 1 to 32 warps of at most 64 lanes"
+    )]
+    BlockSize {
+        /// Warps in a block.
+        warps: u32,
+        /// log2 of the lanes in a warp.
+        lanes_log2: u32,
+    },
+    /// The grid has more blocks than can be told apart.
+    #[error("a grid of {x} x {y} x {z} blocks is more than the simulator counts (2^31)")]
+    Grid {
+        /// Blocks along x.
+        x: u32,
+        /// Blocks along y.
+        y: u32,
+        /// Blocks along z.
+        z: u32,
+    },
+    /// The block asks for more shared memory than any machine has.
+    #[error("{bytes} bytes of shared memory a block: the simulator gives at most {limit}")]
+    SharedMemory {
+        /// What the program asks for.
+        bytes: u32,
+        /// The most that is given.
+        limit: u32,
+    },
+}
+
+/// The most shared memory a block can have.
+const MAX_SHARED_BYTES: u32 = 1 << 24;
+
+/// Runs every block of the grid to its end, or to where it gets stuck.
+pub fn run(launch: &Launch<'_>, memory: &mut Memory) -> Result<Report, SimError> {
+    let program = launch.program;
+    let name = || program.name.clone();
+    let (warps, lanes_log2) = (program.warps, program.lanes_log2);
+    if !(1..=32).contains(&warps) || lanes_log2 > 6 {
+        return Err(SimError::BlockSize { warps, lanes_log2 });
+    }
+    if let Err(errors) = lane::verify(program) {
+        return Err(SimError::Invalid { name: name(), errors });
+    }
+    let (expected, found) = (program.params.len(), launch.args.len());
+    if expected != found {
+        return Err(SimError::Arguments { name: name(), expected, found });
+    }
+    let [x, y, z] = launch.grid;
+    let blocks = u128::from(x) * u128::from(y) * u128::from(z);
+    if blocks >= 1 << 31 {
+        return Err(SimError::Grid { x, y, z });
+    }
+    let (bytes, limit) = (program.shared_bytes, MAX_SHARED_BYTES);
+    if bytes > limit {
+        return Err(SimError::SharedMemory { bytes, limit });
+    }
+    let code = program::Code::new(launch);
+    Ok(schedule::Schedule::new(launch, &code, blocks as u32, memory).run())
+}

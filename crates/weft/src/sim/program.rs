@@ -1,0 +1,684 @@
+//! A lane program as flat code.
+//!
+//! Control becomes jumps, values become *rows*: a row holds one value for every lane of a warp. What
+//! no lane can change (constants, arguments, the lane's number, addresses of pieces) is in a bank of
+//! rows that all warps share; the rest gets rows of the warp's register file, a row being used again
+//! as soon as its value has no further use. So that a pure operation may compute all lanes whatever
+//! lanes are active, a row is never shared by two values of which one is needed in some lane:
+//!
+//! * a value defined outside a loop and used inside it lives to the loop's end;
+//! * a loop's parameters and results live from the loop's start, the results of an `If` from its
+//!   start;
+//! * operands live to the end of the operation, so no result has the row of an operand.
+
+use super::Launch;
+use super::report::{AccessCount, AccessKind};
+use super::rows::{self, Row1, Row2, Row3};
+use crate::atomic::{Order, Rmw, Scope};
+use crate::dtype::DType;
+use crate::id::IdMap;
+use crate::lane::{BarrierScope, IdKind, Inst, InstData, Op, Program, Region, Space, Value};
+use crate::scalar::{self, BinaryFn, Cast, TernaryFn, UnaryFn};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// The first element of a row, in the shared bank if [`CONST`] is set, else in the registers.
+pub(super) type Row = u32;
+/// Marks a row of the shared bank.
+pub(super) const CONST: Row = 1 << 31;
+/// Rows of a warp's own numbers, at the front of its registers: warp, block x, y, z.
+pub(super) const OWN_ROWS: u32 = 4;
+
+/// One flat operation.
+#[derive(Debug)]
+pub(super) enum MicroOp {
+    Unary {
+        f: UnaryFn,
+        x: Row,
+        dst: Row,
+    },
+    UnaryRow {
+        f: Row1,
+        x: Row,
+        dst: Row,
+    },
+    Binary {
+        f: BinaryFn,
+        x: Row,
+        y: Row,
+        dst: Row,
+    },
+    BinaryRow {
+        f: Row2,
+        x: Row,
+        y: Row,
+        dst: Row,
+    },
+    Ternary {
+        f: TernaryFn,
+        x: Row,
+        y: Row,
+        z: Row,
+        dst: Row,
+    },
+    TernaryRow {
+        f: Row3,
+        x: Row,
+        y: Row,
+        z: Row,
+        dst: Row,
+    },
+    Cast {
+        op: Cast,
+        from: DType,
+        to: DType,
+        x: Row,
+        dst: Row,
+    },
+    Linear {
+        columns: Box<[u32]>,
+        x: Row,
+        dst: Row,
+    },
+    Load(u32),
+    Store(u32),
+    Atomic(u32),
+    ShuffleXor {
+        mask: u32,
+        x: Row,
+        dst: Row,
+        inst: Inst,
+    },
+    ShuffleIndex {
+        x: Row,
+        lane: Row,
+        dst: Row,
+        inst: Inst,
+    },
+    WarpBarrier {
+        inst: Inst,
+    },
+    BlockBarrier {
+        inst: Inst,
+    },
+    /// Copies in the active lanes.
+    Moves(Moves),
+    /// Opens an `If`; goes to `otherwise` when no lane takes the first region.
+    If {
+        condition: Row,
+        otherwise: u32,
+    },
+    /// Ends the first region: runs the second for the lanes that wait for it, or goes to `end`.
+    Else {
+        end: u32,
+    },
+    EndIf,
+    /// Opens a loop.
+    EnterLoop {
+        exit: u32,
+    },
+    /// Lanes leave the loop whose frame is at `depth`.
+    BreakIf {
+        condition: Row,
+        moves: Moves,
+        exit: u32,
+        depth: u32,
+        inst: Inst,
+    },
+    /// Goes round: `spills` first, then `moves`.
+    BackEdge {
+        spills: Moves,
+        moves: Moves,
+        start: u32,
+        exit: u32,
+        inst: Inst,
+    },
+    /// Closes a loop.
+    ExitLoop,
+    Return,
+}
+
+/// Copies, as a range of [`Code::moves`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moves {
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+/// A memory operation.
+#[derive(Debug)]
+pub(super) struct MemoryOp {
+    pub(super) inst: Inst,
+    pub(super) space: Space,
+    pub(super) address: Row,
+    pub(super) predicate: Option<Row>,
+    pub(super) offset: i32,
+    /// Bytes of one element.
+    pub(super) size: u32,
+    /// Bytes of the access.
+    pub(super) bytes: u32,
+    /// What is stored, or what a load yields where its predicate is false.
+    pub(super) values: SmallVec<[Row; 4]>,
+    pub(super) results: SmallVec<[Row; 4]>,
+    pub(super) volatile: bool,
+    pub(super) atomic: Option<AtomicOp>,
+}
+
+/// What an atomic does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AtomicOp {
+    /// None for compare-and-swap.
+    pub(super) rmw: Option<(Rmw, DType)>,
+    pub(super) order: Order,
+    pub(super) scope: Scope,
+}
+
+/// A program ready to run.
+#[derive(Debug)]
+pub(super) struct Code {
+    pub(super) ops: Vec<MicroOp>,
+    pub(super) moves: Vec<(Row, Row)>,
+    pub(super) memory: Vec<MemoryOp>,
+    /// One entry for each of `memory`.
+    pub(super) accesses: Vec<AccessCount>,
+    pub(super) constants: Vec<u64>,
+    /// Rows of registers that a warp needs.
+    pub(super) rows: u32,
+    pub(super) lanes: u32,
+}
+
+impl Code {
+    /// Compiles a program that the verifier passed.
+    pub(super) fn new(launch: &Launch<'_>) -> Code {
+        let program = launch.program;
+        let mut live = Liveness {
+            program,
+            position: 0,
+            defined: IdMap::with_default(0),
+            last: IdMap::with_default(0),
+            loops: Vec::new(),
+        };
+        live.region(&program.body);
+        let mut dying: Vec<(u32, Value)> =
+            program.values.keys().map(|value| (live.last[value], value)).collect();
+        dying.sort_unstable();
+        let mut compiler = Compiler {
+            launch,
+            code: Code {
+                ops: Vec::new(),
+                moves: Vec::new(),
+                memory: Vec::new(),
+                accesses: Vec::new(),
+                constants: Vec::new(),
+                rows: OWN_ROWS,
+                lanes: 1 << program.lanes_log2,
+            },
+            row: IdMap::with_default(NO_ROW),
+            free: Vec::new(),
+            uniform: FxHashMap::default(),
+            lane_row: None,
+            dying,
+            dead: 0,
+            position: 0,
+            depth: 0,
+            loops: Vec::new(),
+        };
+        compiler.region(&program.body, None);
+        compiler.code
+    }
+}
+
+const NO_ROW: Row = Row::MAX;
+
+/// Finds the position of each value's last use. Positions count operations in walking order; the end
+/// of a region has one too.
+struct Liveness<'a> {
+    program: &'a Program,
+    position: u32,
+    defined: IdMap<Value, u32>,
+    last: IdMap<Value, u32>,
+    /// The loops around: where each starts, and the values that live to its end.
+    loops: Vec<(u32, Vec<Value>)>,
+}
+
+impl Liveness<'_> {
+    fn define(&mut self, value: Value) {
+        self.defined.set(value, self.position);
+        let last = self.last.entry(value);
+        *last = (*last).max(self.position);
+    }
+
+    fn use_(&mut self, value: Value) {
+        let last = self.last.entry(value);
+        *last = (*last).max(self.position);
+        let defined = self.defined[value];
+        // The outermost loop that the definition is outside of.
+        if let Some((_, extended)) = self.loops.iter_mut().find(|(start, _)| defined < *start) {
+            extended.push(value);
+        }
+    }
+
+    fn region(&mut self, region: &Region) {
+        let program = self.program;
+        for &id in &region.insts {
+            self.position += 1;
+            let inst = &program.insts[id];
+            for &operand in &inst.operands {
+                self.use_(operand);
+            }
+            for &result in &inst.results {
+                self.define(result);
+            }
+            match (&inst.op, &inst.regions[..]) {
+                (Op::Loop, [body]) => {
+                    // The parameters are inside, the results outside.
+                    self.position += 1;
+                    self.loops.push((self.position, Vec::new()));
+                    for &param in &body.params {
+                        self.define(param);
+                    }
+                    self.region(body);
+                    self.position += 1;
+                    let extended = self.loops.pop().map(|(_, values)| values).unwrap_or_default();
+                    for &value in extended.iter().chain(&body.params).chain(&inst.results) {
+                        let last = self.last.entry(value);
+                        *last = (*last).max(self.position);
+                    }
+                }
+                (_, regions) => {
+                    for inner in regions {
+                        self.region(inner);
+                    }
+                    if !regions.is_empty() {
+                        self.position += 1;
+                        for &result in &inst.results {
+                            let last = self.last.entry(result);
+                            *last = (*last).max(self.position);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A loop being compiled.
+struct OpenLoop {
+    inst: Inst,
+    depth: u32,
+    /// Breaks, whose exits are filled in when the loop is closed.
+    breaks: Vec<usize>,
+}
+
+struct Compiler<'a> {
+    launch: &'a Launch<'a>,
+    code: Code,
+    row: IdMap<Value, Row>,
+    free: Vec<Row>,
+    /// Rows of the shared bank that hold one value in all lanes.
+    uniform: FxHashMap<u64, Row>,
+    lane_row: Option<Row>,
+    /// Values by their last use; those before `dead` have given their row back.
+    dying: Vec<(u32, Value)>,
+    dead: usize,
+    /// The same count as in [`Liveness`].
+    position: u32,
+    depth: u32,
+    loops: Vec<OpenLoop>,
+}
+
+impl Compiler<'_> {
+    /// Goes to the next position and takes back the rows of values without further use.
+    fn step(&mut self) {
+        self.position += 1;
+        while let Some(&(last, value)) = self.dying.get(self.dead)
+            && last < self.position
+        {
+            self.dead += 1;
+            let row = self.row[value];
+            if row != NO_ROW && row & CONST == 0 && row >= OWN_ROWS * self.code.lanes {
+                self.free.push(row);
+            }
+        }
+    }
+
+    fn fresh(&mut self) -> Row {
+        self.free.pop().unwrap_or_else(|| {
+            self.code.rows += 1;
+            (self.code.rows - 1) * self.code.lanes
+        })
+    }
+
+    fn allocate(&mut self, value: Value) -> Row {
+        let row = self.fresh();
+        self.row.set(value, row);
+        row
+    }
+
+    fn uniform(&mut self, bits: u64) -> Row {
+        let (constants, lanes) = (&mut self.code.constants, self.code.lanes as usize);
+        *self.uniform.entry(bits).or_insert_with(|| {
+            constants.extend(core::iter::repeat_n(bits, lanes));
+            (constants.len() - lanes) as u32 | CONST
+        })
+    }
+
+    fn lane_row(&mut self) -> Row {
+        let (constants, lanes) = (&mut self.code.constants, self.code.lanes);
+        *self.lane_row.get_or_insert_with(|| {
+            constants.extend(0..u64::from(lanes));
+            (constants.len() - lanes as usize) as u32 | CONST
+        })
+    }
+
+    fn pc(&self) -> u32 {
+        self.code.ops.len() as u32
+    }
+
+    fn moves(&mut self, pairs: impl IntoIterator<Item = (Row, Row)>) -> Moves {
+        let start = self.code.moves.len() as u32;
+        self.code.moves.extend(pairs.into_iter().filter(|(src, dst)| src != dst));
+        Moves { start, end: self.code.moves.len() as u32 }
+    }
+
+    fn rows(&self, values: &[Value]) -> SmallVec<[Row; 4]> {
+        values.iter().map(|&value| self.row[value]).collect()
+    }
+
+    /// Compiles a region; `owner` is the operation that takes what the region hands over.
+    fn region(&mut self, region: &Region, owner: Option<&InstData>) {
+        let program = self.launch.program;
+        for &id in &region.insts {
+            self.step();
+            let inst = &program.insts[id];
+            match &inst.op {
+                Op::Yield => {
+                    let from = self.rows(&inst.operands);
+                    let to = owner.map(|owner| self.rows(&owner.results)).unwrap_or_default();
+                    let moves = self.moves(from.into_iter().zip(to));
+                    if moves.start < moves.end {
+                        self.code.ops.push(MicroOp::Moves(moves));
+                    }
+                }
+                Op::Continue => self.continue_(id, inst, region),
+                _ => self.inst(id, inst),
+            }
+        }
+    }
+
+    /// The carried values all change at once: what a parameter gives to another one is put aside
+    /// first.
+    fn continue_(&mut self, id: Inst, inst: &InstData, region: &Region) {
+        let from = self.rows(&inst.operands);
+        let to = self.rows(&region.params);
+        let mut aside: Vec<(Row, Row)> = Vec::new();
+        let pairs: Vec<(Row, Row)> = from
+            .iter()
+            .zip(&to)
+            .map(|(&src, &dst)| {
+                if src == dst || !to.contains(&src) {
+                    return (src, dst);
+                }
+                if let Some(&(_, row)) = aside.iter().find(|&&(from, _)| from == src) {
+                    return (row, dst);
+                }
+                let row = self.fresh();
+                aside.push((src, row));
+                (row, dst)
+            })
+            .collect();
+        self.free.extend(aside.iter().map(|&(_, row)| row));
+        let spills = self.moves(aside);
+        let moves = self.moves(pairs);
+        // The jumps are filled in when the loop is closed.
+        self.code.ops.push(MicroOp::BackEdge { spills, moves, start: 0, exit: 0, inst: id });
+    }
+
+    fn inst(&mut self, id: Inst, inst: &InstData) {
+        let x = |this: &Self, index: usize| this.row[inst.operands[index]];
+        let type_of = |index: usize| self.launch.program.dtype(inst.operands[index]);
+        match &inst.op {
+            Op::Const(bits) => {
+                let row = self.uniform(*bits);
+                self.row.set(inst.results[0], row);
+            }
+            Op::Param(index) => {
+                let mask = self.launch.program.dtype(inst.results[0]).mask();
+                let bits = self.launch.args.get(*index as usize).copied().unwrap_or(0) & mask;
+                let row = self.uniform(bits);
+                self.row.set(inst.results[0], row);
+            }
+            Op::SharedBase(piece) => {
+                let row = self.uniform(u64::from(self.launch.program.shared[*piece].offset));
+                self.row.set(inst.results[0], row);
+            }
+            Op::Id(kind) => {
+                let lanes = self.code.lanes;
+                let row = match *kind {
+                    IdKind::Lane => self.lane_row(),
+                    IdKind::Warp => 0,
+                    IdKind::Block(axis @ 0..3) => (1 + u32::from(axis)) * lanes,
+                    IdKind::Block(_) => self.uniform(0),
+                    IdKind::Blocks(axis) => {
+                        let count = self.launch.grid.get(usize::from(axis)).copied().unwrap_or(1);
+                        self.uniform(u64::from(count))
+                    }
+                };
+                self.row.set(inst.results[0], row);
+            }
+            Op::Linear { columns } => {
+                let x = x(self, 0);
+                let dst = self.allocate(inst.results[0]);
+                self.code.ops.push(MicroOp::Linear { columns: columns.clone().into(), x, dst });
+            }
+            Op::Unary(op) => {
+                let (dtype, x) = (type_of(0), x(self, 0));
+                let dst = self.allocate(inst.results[0]);
+                if let Some(f) = scalar::unary(*op, dtype) {
+                    self.code.ops.push(MicroOp::Unary { f, x, dst });
+                }
+            }
+            Op::Binary(op) => {
+                let (dtype, x, y) = (type_of(0), x(self, 0), x(self, 1));
+                let dst = self.allocate(inst.results[0]);
+                if let Some(f) = rows::binary(*op, dtype) {
+                    self.code.ops.push(MicroOp::BinaryRow { f, x, y, dst });
+                } else if let Some(f) = scalar::binary(*op, dtype) {
+                    self.code.ops.push(MicroOp::Binary { f, x, y, dst });
+                }
+            }
+            Op::Compare(op) => {
+                let (dtype, x, y) = (type_of(0), x(self, 0), x(self, 1));
+                let dst = self.allocate(inst.results[0]);
+                if let Some(f) = rows::compare(*op, dtype) {
+                    self.code.ops.push(MicroOp::BinaryRow { f, x, y, dst });
+                } else if let Some(f) = scalar::compare(*op, dtype) {
+                    self.code.ops.push(MicroOp::Binary { f, x, y, dst });
+                }
+            }
+            Op::Select => {
+                let (x, y, z) = (x(self, 0), x(self, 1), x(self, 2));
+                let dst = self.allocate(inst.results[0]);
+                self.code.ops.push(MicroOp::TernaryRow { f: rows::select, x, y, z, dst });
+            }
+            Op::Cast(op) => {
+                let (from, x) = (type_of(0), x(self, 0));
+                let to = self.launch.program.dtype(inst.results[0]);
+                let dst = self.allocate(inst.results[0]);
+                self.code.ops.push(match rows::cast(*op, from, to) {
+                    Some(f) => MicroOp::UnaryRow { f, x, dst },
+                    None => MicroOp::Cast { op: *op, from, to, x, dst },
+                });
+            }
+            Op::Fma => {
+                let (dtype, x, y, z) = (type_of(0), x(self, 0), x(self, 1), x(self, 2));
+                let dst = self.allocate(inst.results[0]);
+                self.code.ops.push(match dtype {
+                    DType::F32 => MicroOp::TernaryRow { f: rows::fma_f32, x, y, z, dst },
+                    _ => MicroOp::Ternary { f: scalar::fma(dtype), x, y, z, dst },
+                });
+            }
+            Op::Load { .. } | Op::Store { .. } | Op::AtomicRmw { .. } | Op::AtomicCas { .. } => {
+                self.memory(id, inst);
+            }
+            Op::ShuffleXor { mask } => {
+                let x = x(self, 0);
+                let dst = self.allocate(inst.results[0]);
+                self.code.ops.push(MicroOp::ShuffleXor { mask: *mask, x, dst, inst: id });
+            }
+            Op::ShuffleIndex => {
+                let (x, lane) = (x(self, 0), x(self, 1));
+                let dst = self.allocate(inst.results[0]);
+                self.code.ops.push(MicroOp::ShuffleIndex { x, lane, dst, inst: id });
+            }
+            Op::Barrier(BarrierScope::Warp) => {
+                self.code.ops.push(MicroOp::WarpBarrier { inst: id });
+            }
+            Op::Barrier(BarrierScope::Block) => {
+                self.code.ops.push(MicroOp::BlockBarrier { inst: id });
+            }
+            Op::If => self.if_(inst),
+            Op::Loop => self.loop_(id, inst),
+            Op::BreakIf { target } => {
+                let condition = x(self, 0);
+                let from = self.rows(&inst.operands[1..]);
+                let to = self.rows(&self.launch.program.insts[*target].results);
+                let moves = self.moves(from.into_iter().zip(to));
+                let at = self.code.ops.len();
+                if let Some(owner) = self.loops.iter_mut().find(|open| open.inst == *target) {
+                    owner.breaks.push(at);
+                    let depth = owner.depth;
+                    let op = MicroOp::BreakIf { condition, moves, exit: 0, depth, inst: id };
+                    self.code.ops.push(op);
+                }
+            }
+            Op::Return => self.code.ops.push(MicroOp::Return),
+            // Compiled where their region is.
+            Op::Continue | Op::Yield => {}
+        }
+    }
+
+    fn if_(&mut self, inst: &InstData) {
+        let condition = self.row[inst.operands[0]];
+        for &result in &inst.results {
+            self.allocate(result);
+        }
+        let head = self.code.ops.len();
+        self.code.ops.push(MicroOp::If { condition, otherwise: 0 });
+        self.depth += 1;
+        if let Some(then) = inst.regions.first() {
+            self.region(then, Some(inst));
+        }
+        let middle = self.code.ops.len();
+        self.code.ops.push(MicroOp::Else { end: 0 });
+        if let Some(otherwise) = inst.regions.get(1) {
+            self.region(otherwise, Some(inst));
+        }
+        let end = self.pc();
+        self.code.ops.push(MicroOp::EndIf);
+        self.depth -= 1;
+        self.step();
+        self.code.ops[head] = MicroOp::If { condition, otherwise: middle as u32 + 1 };
+        self.code.ops[middle] = MicroOp::Else { end };
+    }
+
+    fn loop_(&mut self, id: Inst, inst: &InstData) {
+        let inits = self.rows(&inst.operands);
+        for &result in &inst.results {
+            self.allocate(result);
+        }
+        let Some(body) = inst.regions.first() else { return };
+        let params: SmallVec<[Row; 4]> =
+            body.params.iter().map(|&param| self.allocate(param)).collect();
+        self.step();
+        let moves = self.moves(inits.into_iter().zip(params));
+        self.code.ops.push(MicroOp::Moves(moves));
+        let enter = self.code.ops.len();
+        self.code.ops.push(MicroOp::EnterLoop { exit: 0 });
+        self.loops.push(OpenLoop { inst: id, depth: self.depth, breaks: Vec::new() });
+        self.depth += 1;
+        self.region(body, None);
+        let end = self.pc();
+        self.code.ops.push(MicroOp::ExitLoop);
+        self.depth -= 1;
+        self.step();
+        let breaks = self.loops.pop().map(|open| open.breaks).unwrap_or_default();
+        if let MicroOp::EnterLoop { exit } = &mut self.code.ops[enter] {
+            *exit = end;
+        }
+        for at in breaks {
+            if let MicroOp::BreakIf { exit, .. } = &mut self.code.ops[at] {
+                *exit = end;
+            }
+        }
+        if let Some(MicroOp::BackEdge { start, exit, .. }) =
+            self.code.ops.get_mut((end as usize).wrapping_sub(1))
+        {
+            *start = enter as u32 + 1;
+            *exit = end;
+        }
+    }
+
+    fn memory(&mut self, id: Inst, inst: &InstData) {
+        let program = self.launch.program;
+        let (Some(roles), Some((space, _))) = (inst.memory_operands(), inst.touches()) else {
+            return;
+        };
+        let moved = match inst.op {
+            Op::Load { .. } => &inst.results[..],
+            Op::AtomicCas { .. } => &roles.values[..1],
+            _ => roles.values,
+        };
+        let dtype = program.dtype(moved[0]);
+        let (offset, volatile) = match &inst.op {
+            Op::Load { access, .. } | Op::Store { access, .. } => (access.offset, access.volatile),
+            _ => (0, false),
+        };
+        let (kind, atomic) = match inst.op {
+            Op::AtomicRmw { op, order, scope, .. } => {
+                (AccessKind::Atomic, Some(AtomicOp { rmw: Some((op, dtype)), order, scope }))
+            }
+            Op::AtomicCas { order, scope, .. } => {
+                (AccessKind::Atomic, Some(AtomicOp { rmw: None, order, scope }))
+            }
+            Op::Load { .. } => (AccessKind::Load, None),
+            _ => (AccessKind::Store, None),
+        };
+        let size = dtype.bytes();
+        let bytes = size * moved.len() as u32;
+        let address = self.row[roles.address];
+        let predicate = roles.predicate.map(|predicate| self.row[predicate]);
+        let values = self.rows(roles.values);
+        let results = inst.results.iter().map(|&result| self.allocate(result)).collect();
+        let index = self.code.memory.len() as u32;
+        self.code.ops.push(match kind {
+            AccessKind::Load => MicroOp::Load(index),
+            AccessKind::Store => MicroOp::Store(index),
+            AccessKind::Atomic => MicroOp::Atomic(index),
+        });
+        self.code.memory.push(MemoryOp {
+            inst: id,
+            space,
+            address,
+            predicate,
+            offset,
+            size,
+            bytes,
+            values,
+            results,
+            volatile,
+            atomic,
+        });
+        self.code.accesses.push(AccessCount {
+            inst: id,
+            loc: inst.loc,
+            space,
+            kind,
+            lane_bytes: bytes,
+            executions: 0,
+            lanes: 0,
+            cost: 0,
+            ideal: 0,
+        });
+    }
+}

@@ -1,0 +1,328 @@
+//! Turns: which warp runs when, and when nothing can run any more.
+
+use super::Launch;
+use super::clock::Releases;
+use super::count::Wavefronts;
+use super::program::Code;
+use super::report::{
+    AccessCount, AccessKind, Actor, FindingKind, Findings, GlobalTraffic, Report, SharedTraffic,
+};
+use super::shadow::{Conflict, Shadow};
+use super::warp::{State, Warp};
+use crate::id::Id;
+use crate::lane::{Inst, Space};
+use crate::location::Loc;
+use crate::memory::Memory;
+
+/// What all warps share.
+#[derive(Debug)]
+pub(super) struct World<'a> {
+    pub(super) launch: &'a Launch<'a>,
+    pub(super) code: &'a Code,
+    pub(super) memory: &'a mut Memory,
+    /// The shadow of each buffer.
+    pub(super) shadows: Vec<Shadow>,
+    /// For each buffer, whether reading what was not written is a fault.
+    pub(super) must_be_written: Vec<bool>,
+    pub(super) releases: Releases,
+    pub(super) wavefronts: Wavefronts,
+    pub(super) accesses: Vec<AccessCount>,
+    pub(super) findings: Findings,
+    /// Scratch of one access.
+    pub(super) conflicts: Vec<Conflict>,
+    /// Whether a byte of memory changed in this turn.
+    pub(super) changed: bool,
+    pub(super) instructions: u64,
+    pub(super) lane_instructions: u64,
+    pub(super) shuffles: u64,
+    pub(super) warp_barriers: u64,
+    pub(super) block_barriers: u64,
+}
+
+/// A block that runs.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub(super) index: u32,
+    pub(super) coordinates: [u32; 3],
+    /// Logical time; starts at 1.
+    pub(super) tick: u32,
+    pub(super) shared: Vec<u8>,
+    pub(super) shadow: Shadow,
+    pub(super) releases: Releases,
+}
+
+#[derive(Debug, Default)]
+struct Resident {
+    block: Block,
+    warps: Vec<Warp>,
+    running: bool,
+}
+
+/// A run.
+#[derive(Debug)]
+pub(super) struct Schedule<'a> {
+    world: World<'a>,
+    residents: Vec<Resident>,
+    /// The next block to start.
+    next: u32,
+    blocks: u32,
+}
+
+/// What a byte of shared memory holds before anybody writes it: a pattern that shows.
+const GARBAGE: u8 = 0xff;
+
+impl<'a> World<'a> {
+    /// A block's index along each grid axis.
+    pub(super) fn coordinates(&self, block: u32) -> [u32; 3] {
+        let [x, y, _] = self.launch.grid.map(|count| count.max(1));
+        [block % x, block / x % y, block / x / y]
+    }
+
+    /// Somebody who did something, for a finding.
+    pub(super) fn actor(&self, block: &Block, warp: u32, lane: Option<u32>, inst: Inst) -> Actor {
+        Actor { inst, loc: self.loc(inst), block: block.coordinates, warp, lane }
+    }
+
+    fn loc(&self, inst: Inst) -> Loc {
+        self.launch.program.insts[inst].loc
+    }
+}
+
+impl<'a> Schedule<'a> {
+    pub(super) fn new(
+        launch: &'a Launch<'a>,
+        code: &'a Code,
+        blocks: u32,
+        memory: &'a mut Memory,
+    ) -> Self {
+        let must_be_written: Vec<bool> =
+            memory.buffers().iter().map(|buffer| !buffer.initialised).collect();
+        let shadows = must_be_written.iter().map(|_| Shadow::default()).collect();
+        let shared_bytes = launch.program.shared_bytes;
+        let world = World {
+            launch,
+            code,
+            memory,
+            shadows,
+            must_be_written,
+            releases: Releases::default(),
+            wavefronts: Wavefronts::new(launch.machine, code.lanes, shared_bytes),
+            accesses: code.accesses.clone(),
+            findings: Findings::new(launch.options.max_findings),
+            conflicts: Vec::new(),
+            changed: false,
+            instructions: 0,
+            lane_instructions: 0,
+            shuffles: 0,
+            warp_barriers: 0,
+            block_barriers: 0,
+        };
+        Self { world, residents: Vec::new(), next: 0, blocks }
+    }
+
+    /// Turns until every block has ended, or until nothing can happen any more.
+    pub(super) fn run(mut self) -> Report {
+        let resident = self.world.launch.machine.resident_blocks.max(1).min(self.blocks);
+        self.residents.resize_with(resident as usize, Resident::default);
+        for index in 0..self.residents.len() {
+            self.start(index);
+        }
+        let max_steps = self.world.launch.options.max_steps;
+        let finished = loop {
+            if !self.residents.iter().any(|resident| resident.running) {
+                break true;
+            }
+            self.world.changed = false;
+            let mut progress = false;
+            for index in 0..self.residents.len() {
+                progress |= self.turn(index);
+                if self.world.instructions > max_steps {
+                    break;
+                }
+            }
+            if self.world.instructions > max_steps {
+                self.report_waiting(FindingKind::OutOfSteps);
+                break false;
+            }
+            if !progress && !self.world.changed {
+                self.report_waiting(FindingKind::Deadlock);
+                break false;
+            }
+        };
+        self.report(finished)
+    }
+
+    /// Puts the next block into a place, if there is one.
+    fn start(&mut self, index: usize) {
+        let resident = &mut self.residents[index];
+        resident.running = self.next < self.blocks;
+        if !resident.running {
+            return;
+        }
+        let program = self.world.launch.program;
+        let Resident { block, warps, .. } = resident;
+        let Block { index: number, coordinates, tick, shared, shadow: _, releases } = block;
+        *number = self.next;
+        *coordinates = self.world.coordinates(self.next);
+        *tick = 1;
+        shared.clear();
+        shared.resize(program.shared_bytes as usize, GARBAGE);
+        releases.clear();
+        warps.resize_with(program.warps as usize, Warp::default);
+        for (warp, state) in warps.iter_mut().enumerate() {
+            state.start(self.world.code, warp as u32, *coordinates, program.warps);
+        }
+        self.next += 1;
+    }
+
+    /// Runs each warp of a block once; returns whether anything is new.
+    fn turn(&mut self, index: usize) -> bool {
+        let Resident { block, warps, running } = &mut self.residents[index];
+        if !*running {
+            return false;
+        }
+        let mut progress = false;
+        for warp in warps.iter_mut() {
+            if matches!(warp.state, State::Ready | State::Round(_)) {
+                progress |= warp.run(block, &mut self.world);
+            }
+        }
+        if warps.iter().all(|warp| warp.state == State::Done) {
+            self.start(index);
+            return true;
+        }
+        let barrier = |warp: &Warp| match warp.state {
+            State::AtBarrier(inst) => Some(inst),
+            _ => None,
+        };
+        if let Some(first) = warps.first().and_then(barrier)
+            && warps.iter().all(|warp| barrier(warp).is_some())
+        {
+            if let Some(other) = warps.iter().find(|warp| barrier(warp) != Some(first)) {
+                let at = barrier(other).unwrap_or(first);
+                let actor = self.world.actor(block, other.index, None, at);
+                self.world.findings.add(FindingKind::Divergence, actor, None, || {
+                    format!("warps of one block meet at two barriers: warp 0 is at {first}")
+                });
+            }
+            pass_barrier(block, warps);
+            progress = true;
+        }
+        progress
+    }
+
+    /// Tells where the warps are that did not end.
+    fn report_waiting(&mut self, kind: FindingKind) {
+        let mut places: Vec<(State, Inst, Vec<(u32, Actor)>)> = Vec::new();
+        for resident in self.residents.iter().filter(|resident| resident.running) {
+            for warp in &resident.warps {
+                let (state, inst) = match warp.state {
+                    State::Done => continue,
+                    State::AtBarrier(inst) => (State::AtBarrier(inst), inst),
+                    State::Round(edge) => (State::Round(edge), warp.last_memory.unwrap_or(edge)),
+                    State::Ready => (State::Ready, Inst::new(0)),
+                };
+                let actor = self.world.actor(&resident.block, warp.index, None, inst);
+                let who = (resident.block.index, actor);
+                match places.iter_mut().find(|place| (place.0, place.1) == (state, inst)) {
+                    Some(place) => place.2.push(who),
+                    None => places.push((state, inst, vec![who])),
+                }
+            }
+        }
+        let not_started = self.blocks - self.next;
+        for (state, _, who) in places {
+            let Some(&(_, actor)) = who.first() else { continue };
+            let mut blocks: Vec<u32> = who.iter().map(|&(block, _)| block).collect();
+            blocks.dedup();
+            let steps = self.world.launch.options.max_steps;
+            self.world.findings.add(kind, actor, None, || {
+                let many = |count: usize, what: &str| {
+                    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+                };
+                let mut text = format!(
+                    "{} of {} ({}{}) ",
+                    many(who.len(), "warp"),
+                    many(blocks.len(), "block"),
+                    blocks.iter().take(4).map(u32::to_string).collect::<Vec<_>>().join(", "),
+                    if blocks.len() > 4 { ", …" } else { "" },
+                );
+                text += match (kind, state) {
+                    (FindingKind::OutOfSteps, State::AtBarrier(_)) => "wait at this barrier",
+                    (FindingKind::OutOfSteps, _) => "still run",
+                    (_, State::AtBarrier(_)) => {
+                        "wait at this barrier for warps that will never come to it"
+                    }
+                    _ => "go round here for ever: nothing will change what they look at",
+                };
+                if kind == FindingKind::OutOfSteps {
+                    text += &format!("; the run was given up after {steps} warp instructions");
+                }
+                if not_started > 0 {
+                    text += &format!("; {} not started", many(not_started as usize, "block"));
+                }
+                text
+            });
+        }
+    }
+
+    fn report(self, finished: bool) -> Report {
+        let world = self.world;
+        let mut global = GlobalTraffic::default();
+        let mut shared = SharedTraffic::default();
+        let mut atomics = 0;
+        for access in &world.accesses {
+            let bytes = access.lanes * u64::from(access.lane_bytes);
+            match access.space {
+                Space::Global => {
+                    global.accesses += access.executions;
+                    global.sectors += access.cost;
+                    global.ideal_sectors += access.ideal;
+                    global.bytes += bytes;
+                }
+                Space::Shared => {
+                    shared.accesses += access.executions;
+                    shared.wavefronts += access.cost;
+                    shared.ideal_wavefronts += access.ideal;
+                    shared.bytes += bytes;
+                }
+            }
+            if access.kind == AccessKind::Atomic {
+                atomics += access.lanes;
+            }
+        }
+        Report {
+            instructions: world.instructions,
+            lane_instructions: world.lane_instructions,
+            global,
+            shared,
+            shuffles: world.shuffles,
+            warp_barriers: world.warp_barriers,
+            block_barriers: world.block_barriers,
+            atomics,
+            accesses: world.accesses,
+            findings: world.findings.list,
+            findings_dropped: world.findings.dropped,
+            finished,
+        }
+    }
+}
+
+/// Lets a block's warps pass: what any of them did or knew is now known to all.
+fn pass_barrier(block: &mut Block, warps: &mut [Warp]) {
+    let tick = block.tick;
+    block.tick += 1;
+    if warps.iter().any(|warp| !warp.knowledge.others.is_empty()) {
+        let mut all = super::clock::Clock::default();
+        for warp in warps.iter() {
+            all.join(&warp.knowledge.others);
+        }
+        for warp in warps.iter_mut() {
+            warp.knowledge.others.clone_from(&all);
+        }
+    }
+    for warp in warps {
+        warp.knowledge.barrier(tick);
+        warp.state = State::Ready;
+    }
+}

@@ -1,0 +1,791 @@
+//! Hand-built programs, and what the simulator must say of them.
+
+use super::{Finding, FindingKind, Launch, Machine, Options, Report, SimError, run};
+use crate::atomic::{Order, Rmw, Scope};
+use crate::dtype::DType;
+use crate::lane::{Access, BarrierScope, Builder, IdKind, Op, Param, Program, Space, Value};
+use crate::memory::{Buffer, Memory};
+use crate::scalar::{Binary, Cast, Compare};
+use smallvec::smallvec;
+
+fn pointer(build: &mut Builder, name: &str) -> Value {
+    let pointee = Some(DType::I32);
+    build.param(Param { name: name.into(), dtype: DType::I64, pointee, divisibility: 16 })
+}
+
+fn scalar(build: &mut Builder, name: &str) -> Value {
+    build.param(Param { name: name.into(), dtype: DType::I32, pointee: None, divisibility: 1 })
+}
+
+fn add(build: &mut Builder, x: Value, y: Value) -> Value {
+    build.binary(Binary::Add, x, y)
+}
+
+fn scaled(build: &mut Builder, x: Value, by: i32) -> Value {
+    let by = build.i32(by);
+    build.binary(Binary::Mul, x, by)
+}
+
+/// `base + 4 * index`.
+fn element(build: &mut Builder, base: Value, index: Value) -> Value {
+    let offset = scaled(build, index, 4);
+    let offset = build.cast(Cast::ExtU, offset, DType::I64);
+    add(build, base, offset)
+}
+
+/// `(block * warps + warp) * lanes + lane`.
+fn thread(build: &mut Builder) -> Value {
+    let (warps, lanes) = (build.program().warps, 1 << build.program().lanes_log2);
+    let block = build.id(IdKind::Block(0));
+    let warp = build.id(IdKind::Warp);
+    let lane = build.id(IdKind::Lane);
+    let index = scaled(build, block, warps as i32);
+    let index = add(build, index, warp);
+    let index = scaled(build, index, lanes);
+    add(build, index, lane)
+}
+
+fn load(build: &mut Builder, space: Space, address: Value) -> Value {
+    build.load(space, Access::default(), DType::I32, 1, address, None)[0]
+}
+
+fn store(build: &mut Builder, space: Space, address: Value, value: Value) {
+    build.store(space, Access::default(), address, None, &[value]);
+}
+
+fn ints(name: &str, values: &[u32]) -> Buffer {
+    let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    Buffer { name: name.into(), bytes, dtype: DType::I32, initialised: true }
+}
+
+/// A buffer whose contents nobody gave.
+fn blank(name: &str, count: usize) -> Buffer {
+    Buffer { initialised: false, ..ints(name, &vec![0; count]) }
+}
+
+fn values(memory: &Memory, buffer: usize) -> Vec<u32> {
+    let bytes = memory.buffers()[buffer].bytes.chunks_exact(4);
+    bytes.map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap())).collect()
+}
+
+struct Outcome {
+    report: Report,
+    memory: Memory,
+}
+
+fn run_with(
+    program: &Program,
+    grid: u32,
+    machine: &Machine,
+    buffers: Vec<Buffer>,
+    scalars: &[u64],
+) -> Outcome {
+    let mut memory = Memory::default();
+    let mut args: Vec<u64> = buffers.into_iter().map(|buffer| memory.push(buffer)).collect();
+    args.extend(scalars);
+    let options = Options { max_steps: 1_000_000, ..Options::default() };
+    let launch = Launch { program, grid: [grid, 1, 1], args: &args, machine, options };
+    let report = run(&launch, &mut memory).unwrap();
+    Outcome { report, memory }
+}
+
+fn run_on(program: &Program, grid: u32, buffers: Vec<Buffer>) -> Outcome {
+    run_with(program, grid, &Machine::nvidia(), buffers, &[])
+}
+
+fn kinds(report: &Report) -> Vec<FindingKind> {
+    report.findings.iter().map(|finding| finding.kind).collect()
+}
+
+fn only(report: &Report) -> &Finding {
+    assert_eq!(report.findings.len(), 1, "{:#?}", report.findings);
+    &report.findings[0]
+}
+
+#[test]
+fn vector_add_with_a_tail_over_several_blocks() {
+    for lanes_log2 in [5, 6] {
+        let mut build = Builder::new("add", 2, lanes_log2);
+        let (x, y, out) =
+            (pointer(&mut build, "x"), pointer(&mut build, "y"), pointer(&mut build, "out"));
+        let n = scalar(&mut build, "n");
+        let index = thread(&mut build);
+        let inside = build.compare(Compare::Slt, index, n);
+        let zero = build.i32(0);
+        let predicate = Some((inside, &[zero][..]));
+        let at = element(&mut build, x, index);
+        let a = build.load(Space::Global, Access::default(), DType::I32, 1, at, predicate)[0];
+        let at = element(&mut build, y, index);
+        let b = build.load(Space::Global, Access::default(), DType::I32, 1, at, predicate)[0];
+        let sum = add(&mut build, a, b);
+        let at = element(&mut build, out, index);
+        build.store(Space::Global, Access::default(), at, Some(inside), &[sum]);
+        let program = build.finish();
+
+        let lanes = 1u32 << lanes_log2;
+        let n = 3 * 2 * lanes - lanes - 7;
+        let x: Vec<u32> = (0..n).collect();
+        let y: Vec<u32> = (0..n).map(|i| 3 * i).collect();
+        let buffers = vec![ints("x", &x), ints("y", &y), blank("out", n as usize)];
+        let Outcome { report, memory } =
+            run_with(&program, 3, &Machine::nvidia(), buffers, &[u64::from(n)]);
+        assert!(report.is_clean(), "{:#?}", report.findings);
+        assert!(values(&memory, 2).iter().zip(0..).all(|(&sum, i)| sum == 4 * i));
+        // Five warps have work; each access of 4n bytes is whole sectors but for the tail.
+        assert_eq!(report.global.accesses, 15);
+        assert_eq!(report.global.bytes, u64::from(12 * n));
+        assert_eq!(report.global.sectors, 3 * u64::from((4 * n).div_ceil(32)));
+        assert_eq!(report.global.sectors, report.global.ideal_sectors);
+    }
+}
+
+#[test]
+fn a_butterfly_of_shuffles_sums_a_warp() {
+    for lanes_log2 in [0, 3, 5, 6] {
+        let mut build = Builder::new("sum", 1, lanes_log2);
+        let out = pointer(&mut build, "out");
+        let lane = build.id(IdKind::Lane);
+        let mut sum = lane;
+        for bit in 0..lanes_log2 {
+            let other = build.shuffle_xor(sum, 1 << bit);
+            sum = add(&mut build, sum, other);
+        }
+        // And the sum of the next lane, by index.
+        let one = build.i32(1);
+        let next = add(&mut build, lane, one);
+        let next = build.shuffle_index(lane, next);
+        let sum = add(&mut build, sum, next);
+        let at = element(&mut build, out, lane);
+        store(&mut build, Space::Global, at, sum);
+        let program = build.finish();
+        let lanes = 1u32 << lanes_log2;
+        let Outcome { report, memory } = run_on(&program, 1, vec![blank("out", lanes as usize)]);
+        assert!(report.is_clean(), "{:#?}", report.findings);
+        let total = lanes * (lanes - 1) / 2;
+        let right: Vec<u32> = (0..lanes).map(|lane| total + (lane + 1) % lanes).collect();
+        assert_eq!(values(&memory, 0), right);
+        assert_eq!(report.shuffles, u64::from(lanes_log2) + 1);
+    }
+}
+
+/// Four warps write a 32 x 32 tile by rows and read it by columns, rows `pitch` words apart.
+fn transpose(pitch: i32, barrier: Option<BarrierScope>) -> Program {
+    let mut build = Builder::new("transpose", 4, 5);
+    let (x, out) = (pointer(&mut build, "x"), pointer(&mut build, "out"));
+    let tile = build.shared(32 * 4 * pitch as u32, 16);
+    let base = build.shared_base(tile);
+    let (warp, lane) = (build.id(IdKind::Warp), build.id(IdKind::Lane));
+    for step in 0..8 {
+        let first = build.i32(4 * step);
+        let row = add(&mut build, warp, first);
+        let index = scaled(&mut build, row, 32);
+        let index = add(&mut build, index, lane);
+        let at = element(&mut build, x, index);
+        let value = load(&mut build, Space::Global, at);
+        let at = scaled(&mut build, row, 4 * pitch);
+        let column = scaled(&mut build, lane, 4);
+        let at = add(&mut build, at, column);
+        let at = add(&mut build, at, base);
+        store(&mut build, Space::Shared, at, value);
+    }
+    if let Some(scope) = barrier {
+        build.barrier(scope);
+    }
+    for step in 0..8 {
+        let first = build.i32(4 * step);
+        let row = add(&mut build, warp, first);
+        let at = scaled(&mut build, lane, 4 * pitch);
+        let column = scaled(&mut build, row, 4);
+        let at = add(&mut build, at, column);
+        let at = add(&mut build, at, base);
+        let value = load(&mut build, Space::Shared, at);
+        let index = scaled(&mut build, row, 32);
+        let index = add(&mut build, index, lane);
+        let at = element(&mut build, out, index);
+        store(&mut build, Space::Global, at, value);
+    }
+    build.finish()
+}
+
+#[test]
+fn a_transpose_counts_its_conflicts_and_needs_its_barrier() {
+    let x: Vec<u32> = (0..1024).collect();
+    for (pitch, ways) in [(32, 32), (33, 1), (34, 2)] {
+        let program = transpose(pitch, Some(BarrierScope::Block));
+        let buffers = vec![ints("x", &x), blank("out", 1024)];
+        let Outcome { report, memory } = run_on(&program, 2, buffers);
+        // Two blocks write the same output: each of the eight stores races with itself.
+        assert_eq!(kinds(&report), [FindingKind::Race; 8]);
+        assert!(report.findings.iter().all(|race| race.actor.block == [1, 0, 0]));
+        assert!(report.findings.iter().all(|race| race.count == 4));
+        assert!(values(&memory, 1).iter().zip(0..).all(|(&v, i)| v == i % 32 * 32 + i / 32));
+        let loads: Vec<_> = report.accesses.iter().filter(|a| a.space == Space::Shared).collect();
+        assert!(loads[..8].iter().all(|access| (access.cost, access.ideal) == (8, 8)));
+        assert!(loads[8..].iter().all(|access| access.cost == 8 * ways && access.ideal == 8));
+        assert_eq!(report.block_barriers, 8);
+    }
+    for barrier in [None, Some(BarrierScope::Warp)] {
+        let program = transpose(33, barrier);
+        let buffers = vec![ints("x", &x), blank("out", 1024)];
+        let Outcome { report, .. } = run_on(&program, 1, buffers);
+        assert!(kinds(&report).contains(&FindingKind::Race));
+        let race = report.findings.iter().find(|f| f.kind == FindingKind::Race).unwrap();
+        assert!(race.other.is_some() && race.message.contains("shared memory"), "{race}");
+    }
+}
+
+#[test]
+fn lanes_of_one_warp_need_a_warp_barrier() {
+    for barrier in [None, Some(BarrierScope::Warp), Some(BarrierScope::Block)] {
+        let mut build = Builder::new("reverse", 1, 5);
+        let out = pointer(&mut build, "out");
+        let tile = build.shared(128, 16);
+        let base = build.shared_base(tile);
+        let lane = build.id(IdKind::Lane);
+        let at = scaled(&mut build, lane, 4);
+        let at = add(&mut build, at, base);
+        store(&mut build, Space::Shared, at, lane);
+        // One's own value needs no barrier.
+        load(&mut build, Space::Shared, at);
+        if let Some(scope) = barrier {
+            build.barrier(scope);
+        }
+        let last = build.i32(31);
+        let other = build.binary(Binary::Xor, lane, last);
+        let at = scaled(&mut build, other, 4);
+        let at = add(&mut build, at, base);
+        let value = load(&mut build, Space::Shared, at);
+        let at = element(&mut build, out, lane);
+        store(&mut build, Space::Global, at, value);
+        let Outcome { report, memory } = run_on(&build.finish(), 1, vec![blank("out", 32)]);
+        assert_eq!(values(&memory, 0), (0..32).rev().collect::<Vec<_>>());
+        match barrier {
+            Some(_) => assert!(report.is_clean(), "{:#?}", report.findings),
+            None => {
+                let race = only(&report);
+                assert_eq!((race.kind, race.count), (FindingKind::Race, 1));
+                assert_eq!(race.actor.lane.map(|lane| lane ^ 31), race.other.unwrap().lane);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_loop_carries_values_even_when_they_change_places() {
+    // Fibonacci numbers by (a, b) -> (b, a + b), as many as the lane's block says.
+    let mut build = Builder::new("fibonacci", 1, 5);
+    let out = pointer(&mut build, "out");
+    let steps = build.id(IdKind::Block(0));
+    let (zero, one) = (build.i32(0), build.i32(1));
+    let types = [DType::I32; 3];
+    let outer = build.new_loop(&[zero, zero, one], &[DType::I32, DType::I32]);
+    let params = build.open_region(&types);
+    let [i, a, b] = params[..] else { panic!() };
+    let done = build.compare(Compare::Sge, i, steps);
+    build.break_if(outer, done, &[a, b]);
+    let sum = add(&mut build, a, b);
+    let next = add(&mut build, i, one);
+    let region = build.close_region(Op::Continue, &[next, b, sum]);
+    let results = build.place_loop(outer, region);
+    let lane = build.id(IdKind::Lane);
+    let index = thread(&mut build);
+    let at = element(&mut build, out, index);
+    let value = build.binary(Binary::Xor, results[0], lane);
+    store(&mut build, Space::Global, at, value);
+    let Outcome { report, memory } = run_on(&build.finish(), 20, vec![blank("out", 640)]);
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    let (mut a, mut b) = (0u32, 1u32);
+    for block in values(&memory, 0).chunks(32) {
+        assert!(block.iter().zip(0..).all(|(&value, lane)| value == a ^ lane));
+        (a, b) = (b, a + b);
+    }
+}
+
+#[test]
+fn swapping_carried_values_spills_no_value() {
+    let mut build = Builder::new("swap", 1, 5);
+    let out = pointer(&mut build, "out");
+    let [zero, one, two, three, seven] = [0, 1, 2, 3, 7].map(|value| build.i32(value));
+    let outer = build.new_loop(&[zero, one, two, three], &[DType::I32; 3]);
+    let params = build.open_region(&[DType::I32; 4]);
+    let [i, a, b, c] = params[..] else { panic!() };
+    let done = build.compare(Compare::Sge, i, seven);
+    build.break_if(outer, done, &[a, b, c]);
+    let next = add(&mut build, i, one);
+    let region = build.close_region(Op::Continue, &[next, b, c, a]);
+    let results = build.place_loop(outer, region);
+    for (slot, &value) in results.iter().enumerate() {
+        let at = build.constant(DType::I64, 4 * slot as u64);
+        let at = add(&mut build, out, at);
+        let lane = build.id(IdKind::Lane);
+        let first = build.compare(Compare::Eq, lane, zero);
+        build.store(Space::Global, Access::default(), at, Some(first), &[value]);
+    }
+    let Outcome { report, memory } = run_on(&build.finish(), 1, vec![blank("out", 3)]);
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    assert_eq!(values(&memory, 0), [2, 3, 1]);
+}
+
+#[test]
+fn an_if_diverges_and_joins() {
+    let mut build = Builder::new("choose", 1, 5);
+    let out = pointer(&mut build, "out");
+    let lane = build.id(IdKind::Lane);
+    let sixteen = build.i32(16);
+    let low = build.compare(Compare::Slt, lane, sixteen);
+    build.open_region(&[]);
+    let one = build.i32(1);
+    let bit = build.binary(Binary::And, lane, one);
+    let odd = build.compare(Compare::Ne, bit, one);
+    build.open_region(&[]);
+    let a = build.i32(100);
+    let inner_then = build.close_region(Op::Yield, &[a]);
+    build.open_region(&[]);
+    let b = build.i32(200);
+    let inner_else = build.close_region(Op::Yield, &[b]);
+    let inner = build.if_(odd, inner_then, inner_else, &[DType::I32])[0];
+    let sum = add(&mut build, inner, lane);
+    let then = build.close_region(Op::Yield, &[sum]);
+    build.open_region(&[]);
+    let at = element(&mut build, out, lane);
+    store(&mut build, Space::Global, at, lane);
+    let three = build.i32(3);
+    let product = build.binary(Binary::Mul, lane, three);
+    let otherwise = build.close_region(Op::Yield, &[product]);
+    let value = build.if_(low, then, otherwise, &[DType::I32])[0];
+    let at = element(&mut build, out, lane);
+    store(&mut build, Space::Global, at, value);
+    let Outcome { report, memory } = run_on(&build.finish(), 1, vec![blank("out", 32)]);
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    for (value, lane) in values(&memory, 0).into_iter().zip(0..) {
+        let right = match lane {
+            16.. => 3 * lane,
+            _ if lane % 2 == 0 => 100 + lane,
+            _ => 200 + lane,
+        };
+        assert_eq!(value, right);
+    }
+    // The store inside ran in half the lanes.
+    assert_eq!((report.global.accesses, report.global.bytes), (2, 64 + 128));
+}
+
+#[test]
+fn lanes_that_part_where_they_must_not_are_reported() {
+    let mut build = Builder::new("part", 1, 5);
+    let lane = build.id(IdKind::Lane);
+    let (zero, one) = (build.i32(0), build.i32(1));
+    let outer = build.new_loop(&[zero], &[DType::I32]);
+    let i = build.open_region(&[DType::I32])[0];
+    let done = build.compare(Compare::Sge, i, lane);
+    build.break_if(outer, done, &[i]);
+    build.shuffle_xor(i, 1);
+    let next = add(&mut build, i, one);
+    let region = build.close_region(Op::Continue, &[next]);
+    let turns = build.place_loop(outer, region)[0];
+    let out = pointer(&mut build, "out");
+    let at = element(&mut build, out, lane);
+    store(&mut build, Space::Global, at, turns);
+    let Outcome { report, memory } = run_on(&build.finish(), 1, vec![blank("out", 32)]);
+    // The loop still does what each lane alone would do.
+    assert_eq!(values(&memory, 0), (0..32).collect::<Vec<_>>());
+    assert_eq!(kinds(&report), [FindingKind::Divergence; 2]);
+    assert!(report.findings[0].message.starts_with("1 of the 32 lanes"));
+}
+
+fn atomic(
+    build: &mut Builder,
+    rmw: Rmw,
+    (order, scope): (Order, Scope),
+    space: Space,
+    at: Value,
+    value: Value,
+) -> Value {
+    let op = Op::AtomicRmw { space, op: rmw, order, scope, predicated: false };
+    let dtype = build.dtype(value);
+    build.emit(op, smallvec![at, value], &[dtype])[0]
+}
+
+#[test]
+fn atomics_of_all_lanes_add_up() {
+    let mut build = Builder::new("count", 4, 5);
+    let out = pointer(&mut build, "out");
+    let counter = build.shared(4, 4);
+    let base = build.shared_base(counter);
+    let (warp, lane) = (build.id(IdKind::Warp), build.id(IdKind::Lane));
+    let (zero, one) = (build.i32(0), build.i32(1));
+    let first_warp = build.compare(Compare::Eq, warp, zero);
+    let first_lane = build.compare(Compare::Eq, lane, zero);
+    let first = build.binary(Binary::And, first_warp, first_lane);
+    build.store(Space::Shared, Access::default(), base, Some(first), &[zero]);
+    build.barrier(BarrierScope::Block);
+    let relaxed = (Order::Relaxed, Scope::Gpu);
+    atomic(&mut build, Rmw::Add, relaxed, Space::Global, out, one);
+    atomic(&mut build, Rmw::Add, relaxed, Space::Shared, base, lane);
+    build.barrier(BarrierScope::Block);
+    let four = build.constant(DType::I64, 4);
+    let sum = load(&mut build, Space::Shared, base);
+    let at = add(&mut build, out, four);
+    let op = Op::AtomicRmw {
+        space: Space::Global,
+        op: Rmw::Add,
+        order: Order::Relaxed,
+        scope: Scope::Gpu,
+        predicated: true,
+    };
+    build.emit(op, smallvec![at, first, sum], &[DType::I32]);
+    let Outcome { report, memory } = run_on(&build.finish(), 20, vec![ints("out", &[0, 0])]);
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    assert_eq!(values(&memory, 0), [20 * 128, 20 * 4 * 31 * 16]);
+    assert_eq!(report.atomics, 20 * 128 * 2 + 20);
+    // Lanes that update one word wait for each other.
+    let shared = report.accesses.iter().find(|a| a.space == Space::Shared && a.lanes == 2560);
+    assert_eq!(shared.map(|access| access.cost), Some(20 * 4 * 32));
+}
+
+#[test]
+fn atomics_and_plain_accesses_race_and_narrow_ones_do_across_blocks() {
+    for (plain, scope, races) in
+        [(true, Scope::Gpu, true), (false, Scope::Gpu, false), (false, Scope::Block, true)]
+    {
+        let mut build = Builder::new("mixed", 1, 5);
+        let out = pointer(&mut build, "out");
+        let one = build.i32(1);
+        atomic(&mut build, Rmw::Add, (Order::Relaxed, scope), Space::Global, out, one);
+        if plain {
+            load(&mut build, Space::Global, out);
+        }
+        let Outcome { report, .. } = run_on(&build.finish(), 2, vec![ints("out", &[0])]);
+        assert_eq!(!report.findings.is_empty(), races);
+        assert!(kinds(&report).iter().all(|&kind| kind == FindingKind::Race));
+    }
+}
+
+/// Block `from` writes data and raises a flag; the other block waits for the flag and reads.
+fn message(writer_block: i32, (release, acquire): (Order, Order), scope: Scope) -> Program {
+    let mut build = Builder::new("message", 1, 5);
+    let (data, flag, out) =
+        (pointer(&mut build, "data"), pointer(&mut build, "flag"), pointer(&mut build, "out"));
+    let (block, lane) = (build.id(IdKind::Block(0)), build.id(IdKind::Lane));
+    let writer = build.i32(writer_block);
+    let writes = build.compare(Compare::Eq, block, writer);
+    let (zero, one) = (build.i32(0), build.i32(1));
+    let leader = build.compare(Compare::Eq, lane, zero);
+    let flag_op = |build: &mut Builder, rmw, order, value| {
+        let op = Op::AtomicRmw { space: Space::Global, op: rmw, order, scope, predicated: true };
+        build.emit(op, smallvec![flag, leader, value], &[DType::I32])[0]
+    };
+
+    build.open_region(&[]);
+    let at = element(&mut build, data, lane);
+    let tripled = scaled(&mut build, lane, 3);
+    store(&mut build, Space::Global, at, tripled);
+    build.barrier(BarrierScope::Block);
+    flag_op(&mut build, Rmw::Exch, release, one);
+    let then = build.close_region(Op::Yield, &[]);
+
+    build.open_region(&[]);
+    let wait = build.new_loop(&[], &[]);
+    build.open_region(&[]);
+    let seen = flag_op(&mut build, Rmw::Or, acquire, zero);
+    let seen = build.shuffle_index(seen, zero);
+    let up = build.compare(Compare::Eq, seen, one);
+    build.break_if(wait, up, &[]);
+    let region = build.close_region(Op::Continue, &[]);
+    build.place_loop(wait, region);
+    build.barrier(BarrierScope::Block);
+    let at = element(&mut build, data, lane);
+    let value = load(&mut build, Space::Global, at);
+    let at = element(&mut build, out, lane);
+    store(&mut build, Space::Global, at, value);
+    let otherwise = build.close_region(Op::Yield, &[]);
+    build.if_(writes, then, otherwise, &[]);
+    build.finish()
+}
+
+fn message_buffers() -> Vec<Buffer> {
+    vec![blank("data", 32), ints("flag", &[0]), blank("out", 32)]
+}
+
+#[test]
+fn a_message_needs_release_and_acquire() {
+    use Order::{AcqRel, Acquire, Relaxed, Release};
+    for writer in [0, 1] {
+        for (orders, scope, clean) in [
+            ((Release, Acquire), Scope::Gpu, true),
+            ((AcqRel, AcqRel), Scope::System, true),
+            ((Relaxed, Acquire), Scope::Gpu, false),
+            ((Release, Relaxed), Scope::Gpu, false),
+            ((Release, Acquire), Scope::Block, false),
+        ] {
+            let program = message(writer, orders, scope);
+            let Outcome { report, memory } = run_on(&program, 2, message_buffers());
+            assert!(report.finished);
+            assert_eq!(values(&memory, 2), (0..32).map(|i| 3 * i).collect::<Vec<_>>());
+            assert_eq!(report.is_clean(), clean, "{orders:?} {scope} {:#?}", report.findings);
+            assert!(kinds(&report).iter().all(|&kind| kind == FindingKind::Race));
+        }
+    }
+}
+
+#[test]
+fn waiting_for_a_block_that_cannot_start_is_a_deadlock() {
+    let program = message(1, (Order::Release, Order::Acquire), Scope::Gpu);
+    let machine = Machine { resident_blocks: 1, ..Machine::nvidia() };
+    let Outcome { report, .. } = run_with(&program, 2, &machine, message_buffers(), &[]);
+    assert!(!report.finished);
+    let deadlock = only(&report);
+    assert_eq!(deadlock.kind, FindingKind::Deadlock);
+    assert_eq!(
+        deadlock.message,
+        "1 warp of 1 block (0) go round here for ever: nothing will change what they look at; \
+         1 block not started"
+    );
+    assert!(matches!(program.insts[deadlock.actor.inst].op, Op::AtomicRmw { .. }));
+}
+
+#[test]
+fn a_barrier_that_some_warps_skip_is_a_deadlock() {
+    let mut build = Builder::new("skip", 2, 5);
+    let (warp, zero) = (build.id(IdKind::Warp), build.i32(0));
+    let first = build.compare(Compare::Eq, warp, zero);
+    build.open_region(&[]);
+    build.barrier(BarrierScope::Block);
+    let then = build.close_region(Op::Yield, &[]);
+    build.open_region(&[]);
+    let otherwise = build.close_region(Op::Yield, &[]);
+    build.if_(first, then, otherwise, &[]);
+    let Outcome { report, .. } = run_on(&build.finish(), 3, vec![]);
+    let deadlock = only(&report);
+    assert!(!report.finished);
+    assert_eq!(
+        deadlock.message,
+        "3 warps of 3 blocks (0, 1, 2) wait at this barrier for warps that will never come to it"
+    );
+}
+
+#[test]
+fn a_loop_that_counts_for_ever_runs_out_of_steps() {
+    let mut build = Builder::new("forever", 1, 5);
+    let (zero, one) = (build.i32(0), build.i32(1));
+    let outer = build.new_loop(&[zero], &[]);
+    let i = build.open_region(&[DType::I32])[0];
+    let next = add(&mut build, i, one);
+    let never = build.compare(Compare::Eq, next, next);
+    let never = build.compare(Compare::Ne, never, never);
+    build.break_if(outer, never, &[]);
+    let region = build.close_region(Op::Continue, &[next]);
+    build.place_loop(outer, region);
+    let Outcome { report, .. } = run_on(&build.finish(), 1, vec![]);
+    assert!(!report.finished);
+    let finding = only(&report);
+    assert_eq!(finding.kind, FindingKind::OutOfSteps);
+    assert!(finding.message.contains("after 1000000 warp instructions"), "{finding}");
+}
+
+#[test]
+fn reading_what_nobody_wrote_is_reported() {
+    let mut build = Builder::new("unwritten", 1, 5);
+    let (x, out) = (pointer(&mut build, "x"), pointer(&mut build, "out"));
+    let tile = build.shared(128, 16);
+    let base = build.shared_base(tile);
+    let lane = build.id(IdKind::Lane);
+    let sixteen = build.i32(16);
+    let low = build.compare(Compare::Slt, lane, sixteen);
+    let slot = scaled(&mut build, lane, 4);
+    let slot = add(&mut build, slot, base);
+    build.store(Space::Shared, Access::default(), slot, Some(low), &[lane]);
+    let a = load(&mut build, Space::Shared, slot);
+    let at = element(&mut build, x, lane);
+    let b = load(&mut build, Space::Global, at);
+    let sum = add(&mut build, a, b);
+    let at = element(&mut build, out, lane);
+    store(&mut build, Space::Global, at, sum);
+    let buffers = vec![blank("x", 32), blank("out", 32)];
+    let Outcome { report, .. } = run_on(&build.finish(), 1, buffers);
+    assert_eq!(kinds(&report), [FindingKind::Uninitialised; 2]);
+    assert_eq!(
+        report.findings[0].message,
+        "byte 64 of shared memory is read, and nothing wrote it"
+    );
+    assert_eq!(report.findings[0].actor.lane, Some(16));
+    assert!(report.findings[1].message.starts_with("byte 0 of x "));
+}
+
+#[test]
+fn accesses_outside_memory_are_dropped_and_named() {
+    let mut build = Builder::new("outside", 1, 5);
+    let out = pointer(&mut build, "out");
+    let tile = build.shared(64, 16);
+    let base = build.shared_base(tile);
+    let lane = build.id(IdKind::Lane);
+    let at = element(&mut build, out, lane);
+    store(&mut build, Space::Global, at, lane);
+    let read = load(&mut build, Space::Global, at);
+    store(&mut build, Space::Global, at, read);
+    let slot = scaled(&mut build, lane, 4);
+    let slot = add(&mut build, slot, base);
+    store(&mut build, Space::Shared, slot, lane);
+    let Outcome { report, memory } = run_on(&build.finish(), 1, vec![blank("out", 30)]);
+    assert!(report.finished);
+    assert_eq!(kinds(&report), [FindingKind::OutOfRange; 4]);
+    assert_eq!(report.findings[0].message, "4 bytes at byte 120 of `out`, which has 120");
+    assert_eq!(report.findings[0].actor.lane, Some(30));
+    assert_eq!(
+        report.findings[3].message,
+        "4 bytes at byte 64 of shared memory, of which a block has 64"
+    );
+    assert_eq!(values(&memory, 0), (0..30).collect::<Vec<_>>());
+    assert_eq!(report.global.bytes, 3 * 120);
+}
+
+#[test]
+fn vectors_must_be_aligned_and_count_their_phases() {
+    let mut build = Builder::new("vectors", 1, 5);
+    let x = pointer(&mut build, "x");
+    let tile = build.shared(1024, 16);
+    let base = build.shared_base(tile);
+    let lane = build.id(IdKind::Lane);
+    let wide = |build: &mut Builder, lane: Value| {
+        let slot = scaled(build, lane, 16);
+        add(build, slot, base)
+    };
+    let slot = wide(&mut build, lane);
+    build.store(Space::Shared, Access::default(), slot, None, &[lane; 4]);
+    build.barrier(BarrierScope::Warp);
+    let vector = |build: &mut Builder, count: usize, at: Value| {
+        build.load(Space::Shared, Access::default(), DType::I32, count, at, None);
+    };
+    vector(&mut build, 4, slot); // contiguous: 4 phases
+    vector(&mut build, 4, base); // uniform: the phases merge in pairs
+    let one = build.i32(1);
+    let pair = build.binary(Binary::ShrU, lane, one);
+    let slot = wide(&mut build, pair);
+    vector(&mut build, 4, slot); // pairs equal: 2
+    let two = build.i32(2);
+    let quad = build.binary(Binary::ShrU, lane, two);
+    let slot = scaled(&mut build, quad, 128);
+    let slot = add(&mut build, slot, base);
+    let seven = build.i32(7);
+    let slot_end = build.i32(512);
+    let slot = build.binary(Binary::RemU, slot, slot_end);
+    vector(&mut build, 4, slot); // four rows of one bank: 2 phases of 4
+    vector(&mut build, 2, base); // uniform: 1
+    let low = build.binary(Binary::And, lane, seven);
+    let slot = scaled(&mut build, low, 8);
+    let slot = add(&mut build, slot, base);
+    vector(&mut build, 2, slot); // halves equal: 2
+    let access = Access { offset: 4, ..Access::default() };
+    build.load(Space::Global, access, DType::I32, 2, x, None);
+    let Outcome { report, .. } = run_on(&build.finish(), 1, vec![ints("x", &[1; 8])]);
+    let finding = only(&report);
+    assert_eq!(finding.kind, FindingKind::Misaligned);
+    assert_eq!(finding.message, "an access of 8 bytes at byte 4 of `x`, which is no multiple of 8");
+    let costs: Vec<u64> = report.accesses.iter().map(|access| access.cost).collect();
+    assert_eq!(costs, [4, 4, 2, 2, 8, 1, 2, 1]);
+}
+
+#[test]
+fn lanes_that_store_to_one_byte_must_agree() {
+    for (same, bytes) in [(true, 4), (false, 4), (false, 1)] {
+        let mut build = Builder::new("agree", 1, 5);
+        let out = pointer(&mut build, "out");
+        let lane = build.id(IdKind::Lane);
+        let dtype = if bytes == 4 { DType::I32 } else { DType::I8 };
+        let one = build.i32(1);
+        let half = build.binary(Binary::ShrU, lane, one);
+        let at = scaled(&mut build, half, bytes);
+        let at = build.cast(Cast::ExtU, at, DType::I64);
+        let at = add(&mut build, out, at);
+        let value = if same { half } else { lane };
+        let value = build.cast(Cast::Trunc, value, dtype);
+        store(&mut build, Space::Global, at, value);
+        let Outcome { report, .. } = run_on(&build.finish(), 1, vec![blank("out", 16)]);
+        if same {
+            assert!(report.is_clean(), "{:#?}", report.findings);
+        } else {
+            let race = only(&report);
+            assert_eq!(race.message, "lanes 0 and 1 store different values to one byte");
+        }
+    }
+}
+
+#[test]
+fn bytes_of_one_word_are_not_one_place() {
+    // Lanes write a byte each and read it back as bytes, then as words after a barrier.
+    let mut build = Builder::new("bytes", 1, 5);
+    let tile = build.shared(32, 16);
+    let base = build.shared_base(tile);
+    let lane = build.id(IdKind::Lane);
+    let at = add(&mut build, base, lane);
+    let byte = build.cast(Cast::Trunc, lane, DType::I8);
+    build.store(Space::Shared, Access::default(), at, None, &[byte]);
+    build.load(Space::Shared, Access::default(), DType::I8, 1, at, None);
+    build.barrier(BarrierScope::Warp);
+    let seven = build.i32(7);
+    let word = build.binary(Binary::And, lane, seven);
+    let word = scaled(&mut build, word, 4);
+    let word = add(&mut build, word, base);
+    let value = load(&mut build, Space::Shared, word);
+    let out = pointer(&mut build, "out");
+    let at = element(&mut build, out, lane);
+    store(&mut build, Space::Global, at, value);
+    let Outcome { report, memory } = run_on(&build.finish(), 1, vec![blank("out", 32)]);
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    assert_eq!(values(&memory, 0)[1], 0x0706_0504);
+    assert_eq!(report.shared.wavefronts, 3);
+}
+
+#[test]
+fn a_spin_lock_guards_a_counter() {
+    // Every block takes the lock by compare-and-swap, adds to a plain counter, gives it back.
+    let mut build = Builder::new("lock", 1, 5);
+    let (lock, counter) = (pointer(&mut build, "lock"), pointer(&mut build, "counter"));
+    let lane = build.id(IdKind::Lane);
+    let (zero, one) = (build.i32(0), build.i32(1));
+    let leader = build.compare(Compare::Eq, lane, zero);
+    let (space, scope) = (Space::Global, Scope::Gpu);
+    let wait = build.new_loop(&[], &[]);
+    build.open_region(&[]);
+    let op = Op::AtomicCas { space, order: Order::Acquire, scope, predicated: true };
+    let old = build.emit(op, smallvec![lock, leader, zero, one], &[DType::I32])[0];
+    let old = build.shuffle_index(old, zero);
+    let taken = build.compare(Compare::Eq, old, zero);
+    build.break_if(wait, taken, &[]);
+    let region = build.close_region(Op::Continue, &[]);
+    build.place_loop(wait, region);
+    let access = Access::default();
+    let value = build.load(space, access, DType::I32, 1, counter, Some((leader, &[zero])))[0];
+    let value = add(&mut build, value, one);
+    build.store(space, access, counter, Some(leader), &[value]);
+    let op = Op::AtomicRmw { space, op: Rmw::Exch, order: Order::Release, scope, predicated: true };
+    build.emit(op, smallvec![lock, leader, zero], &[DType::I32]);
+    let program = build.finish();
+    let buffers = vec![ints("lock", &[0]), ints("counter", &[0])];
+    let Outcome { report, memory } = run_on(&program, 100, buffers);
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    assert_eq!(values(&memory, 1), [100]);
+}
+
+#[test]
+fn launches_that_cannot_be_are_refused() {
+    let mut build = Builder::new("empty", 1, 5);
+    pointer(&mut build, "x");
+    let program = build.finish();
+    let mut memory = Memory::default();
+    let machine = Machine::nvidia();
+    let options = Options::default();
+    let launch =
+        Launch { program: &program, grid: [1, 1, 1], args: &[], machine: &machine, options };
+    let error = run(&launch, &mut memory).unwrap_err();
+    assert_eq!(error.to_string(), "`empty` takes 1 arguments, and 0 were given");
+    let launch = Launch { args: &[0], grid: [0, 1, 1], ..launch };
+    assert!(run(&launch, &mut memory).unwrap().finished);
+    let launch = Launch { grid: [u32::MAX; 3], ..launch };
+    assert!(matches!(run(&launch, &mut memory), Err(SimError::Grid { .. })));
+    let broken = Program { warps: 33, ..program.clone() };
+    let launch = Launch { program: &broken, grid: [1; 3], ..launch };
+    assert!(matches!(run(&launch, &mut memory), Err(SimError::BlockSize { .. })));
+    let broken = Program { body: crate::lane::Region::default(), ..program.clone() };
+    let launch = Launch { program: &broken, ..launch };
+    assert!(matches!(run(&launch, &mut memory), Err(SimError::Invalid { .. })));
+}
