@@ -9,3 +9,4 @@ pub mod location;
 pub mod memory;
 pub mod scalar;
 pub mod tile;
+pub mod ttir;
