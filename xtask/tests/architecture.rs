@@ -70,7 +70,7 @@ const HOUSES: [House; 3] = [
             ("simplify", &["dtype", "id", "lane", "scalar"]),
             ("sim", &["atomic", "dtype", "id", "lane", "location", "memory", "scalar"]),
             ("emit", &["atomic", "cache", "dtype", "id", "lane", "location", "scalar"]),
-            ("compile", &["assign", "axis", "id", "lane", "lower", "simplify", "tile"]),
+            ("compile", &["assign", "axis", "id", "lane", "lower", "sim", "simplify", "tile"]),
         ],
     },
     House {

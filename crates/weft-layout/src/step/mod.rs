@@ -45,7 +45,6 @@ pub struct FileType {
 
 /// One primitive movement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Step {
     /// Register `i` of `to` is register `source[i]` of `from`. Free: a renaming.
     Permute {
@@ -205,7 +204,6 @@ impl Acting {
 
 /// Who waits at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
 pub enum Scope {
     /// The lanes of one warp.
     Warp,

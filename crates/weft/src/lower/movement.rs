@@ -57,7 +57,7 @@ impl Lowerer<'_> {
             match scope {
                 None => break,
                 Some(Scope::Warp) => self.build.barrier(BarrierScope::Warp),
-                Some(_) => self.build.barrier(BarrierScope::Block),
+                Some(Scope::Block) => self.build.barrier(BarrierScope::Block),
             }
         }
         movers.into_iter().map(|(mover, original)| self.finish(mover, &original)).collect()
@@ -124,6 +124,10 @@ impl Lowerer<'_> {
                     mover.files[to.index()] =
                         source.iter().map(|&register| values[register as usize]).collect();
                 }
+                Step::Concat { from, to } => {
+                    mover.files[to.index()] =
+                        from.iter().flat_map(|file| mover.files[file.index()].clone()).collect();
+                }
                 Step::Select { even, odd, to, odd_where } => {
                     let is_odd = self.parity(*odd_where);
                     let pairs = mover.files[even.index()].iter().zip(&mover.files[odd.index()]);
@@ -160,8 +164,6 @@ impl Lowerer<'_> {
                         }
                     }
                 }
-                // `Step` may grow; a plan with a step unknown here is refused before it is written.
-                _ => {}
             }
         }
         None
@@ -273,13 +275,17 @@ fn file_dtypes(plan: &Plan, inputs: &[DType]) -> Vec<DType> {
                 Step::Permute { from, to, .. } | Step::Exchange { from, to, .. } => {
                     unify(&[*from, *to]);
                 }
+                Step::Concat { from, to } => {
+                    let all: Vec<File> = from.iter().chain([to]).copied().collect();
+                    unify(&all);
+                }
                 Step::Select { even, odd, to, .. } => unify(&[*even, *odd, *to]),
                 Step::Combine { a, b, to, .. } => {
                     for ((a, b), to) in a.iter().zip(b).zip(to) {
                         unify(&[*a, *b, *to]);
                     }
                 }
-                _ => {}
+                Step::Access(_) | Step::Barrier(_) => {}
             }
         }
         if !changed {
