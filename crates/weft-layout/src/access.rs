@@ -114,16 +114,14 @@ pub fn sectors(
     };
     let touched = Echelon::of(addresses().map(|address| address >> sector)).rank();
     let distinct = Echelon::of(addresses()).rank();
-    Ok(Sectors { actual: 1 << touched.min(63), ideal: 1 << distinct.saturating_sub(sector).min(63) })
+    Ok(Sectors {
+        actual: 1 << touched.min(63),
+        ideal: 1 << distinct.saturating_sub(sector).min(63),
+    })
 }
 
 /// Checks an access and returns the logarithm of its width.
-fn check(
-    machine: &Machine,
-    columns: &[u64],
-    bytes: u32,
-    widest: u32,
-) -> Result<u32, AccessError> {
+fn check(machine: &Machine, columns: &[u64], bytes: u32, widest: u32) -> Result<u32, AccessError> {
     if columns.len() != machine.lanes_log2 as usize {
         let (expected, found) = (machine.lanes_log2, columns.len());
         return Err(AccessError::Lanes { expected, found });

@@ -96,7 +96,8 @@ impl Phases {
     /// Whether a load of this width, whose address does not depend on the lane bits in `copies`,
     /// joins its phases in pairs.
     pub fn merges(&self, width_log2: u32, copies: u64) -> bool {
-        width_log2 >= self.merging_from && ones(u64::from(self.merging)).any(|b| copies >> b & 1 == 1)
+        width_log2 >= self.merging_from
+            && ones(u64::from(self.merging)).any(|b| copies >> b & 1 == 1)
     }
 }
 

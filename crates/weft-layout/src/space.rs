@@ -147,12 +147,7 @@ impl Space {
     }
 
     /// The places of a distributed layout: axes `[register, lane, warp, block]` of these bits.
-    pub fn hardware(
-        register: u32,
-        lane: u32,
-        warp: u32,
-        block: u32,
-    ) -> Result<Space, SpaceError> {
+    pub fn hardware(register: u32, lane: u32, warp: u32, block: u32) -> Result<Space, SpaceError> {
         Space::new(&[(REGISTER, register), (LANE, lane), (WARP, warp), (BLOCK, block)])
     }
 
@@ -187,9 +182,8 @@ impl Space {
 
     /// The bits of an axis as a mask over places; 0 when there is none of that label.
     pub fn mask(&self, label: Label) -> u64 {
-        self.offset_of(label).map_or(0, |offset| {
-            f2::low_mask(self.bits(label)).checked_shl(offset).unwrap_or(0)
-        })
+        self.offset_of(label)
+            .map_or(0, |offset| f2::low_mask(self.bits(label)).checked_shl(offset).unwrap_or(0))
     }
 
     /// Whether there is an axis of that label.
@@ -262,7 +256,11 @@ impl Space {
         for &(label, bits) in &self.axes {
             let offset = other.offset_of(label).ok_or(SpaceError::UnknownLabel(label))?;
             if bits > other.bits(label) {
-                return Err(SpaceError::TooFewBits { label, needed: bits, found: other.bits(label) });
+                return Err(SpaceError::TooFewBits {
+                    label,
+                    needed: bits,
+                    found: other.bits(label),
+                });
             }
             columns.extend((0..bits).map(|bit| 1 << (offset + bit)));
         }

@@ -103,7 +103,10 @@ impl Matrix {
             return Err(MatrixError::Mismatch { left: self.shape(), right: below.shape() });
         }
         if rows > MAX_BITS {
-            return Err(MatrixError::TooLarge { rows: rows as usize, cols: usize::from(self.cols) });
+            return Err(MatrixError::TooLarge {
+                rows: rows as usize,
+                cols: usize::from(self.cols),
+            });
         }
         let mut stacked = *self;
         stacked.rows = rows as u8;
@@ -159,9 +162,8 @@ impl Matrix {
         for (index, slot) in identity.columns[..usize::from(self.cols)].iter_mut().enumerate() {
             *slot = 1 << index;
         }
-        self.solve(&identity).map_err(|_| Singular::Kernel {
-            input: self.kernel().basis().next().unwrap_or(0),
-        })
+        self.solve(&identity)
+            .map_err(|_| Singular::Kernel { input: self.kernel().basis().next().unwrap_or(0) })
     }
 
     /// Some `X` with `self · X = target`.

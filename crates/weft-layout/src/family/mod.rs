@@ -264,11 +264,7 @@ fn check_order(order: &[usize], rank: usize) -> Result<(), FamilyError> {
 }
 
 /// Checks the length of a list and that it holds powers of two.
-fn check_sizes(
-    parameter: &'static str,
-    values: &[u64],
-    rank: usize,
-) -> Result<(), FamilyError> {
+fn check_sizes(parameter: &'static str, values: &[u64], rank: usize) -> Result<(), FamilyError> {
     if values.len() != rank {
         return Err(FamilyError::Rank { expected: rank, found: values.len() });
     }

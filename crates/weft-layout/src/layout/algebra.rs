@@ -115,8 +115,7 @@ impl Layout {
     pub fn right_inverse(&self) -> Result<Layout, LayoutError> {
         let identity = Matrix::identity(self.outs.total_bits())?;
         let solution = self.matrix.solve(&identity).map_err(|error| {
-            let axis =
-                self.outs.iter().find(|&(_, start, bits)| error.column < start + bits);
+            let axis = self.outs.iter().find(|&(_, start, bits)| error.column < start + bits);
             let name = axis.map_or((crate::space::OFFSET, error.column), |(label, start, _)| {
                 (label, error.column - start)
             });
@@ -205,7 +204,9 @@ fn supremum(a: &Space, b: &Space) -> Result<Space, LayoutError> {
             (Some(&&(x, _)), _) if !b.contains(x) => x,
             (_, Some(&&(y, _))) if !a.contains(y) => y,
             (Some(&&(x, _)), Some(&&(y, _))) => return Err(LayoutError::Order(x, y)),
-            (Some(&&(x, _)), None) | (None, Some(&&(x, _))) => return Err(LayoutError::Order(x, x)),
+            (Some(&&(x, _)), None) | (None, Some(&&(x, _))) => {
+                return Err(LayoutError::Order(x, x));
+            }
         };
         left.next_if(|axis| axis.0 == label);
         right.next_if(|axis| axis.0 == label);

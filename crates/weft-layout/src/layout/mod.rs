@@ -88,7 +88,8 @@ impl Layout {
                         found: coordinates.len(),
                     });
                 }
-                let named: Vec<_> = order.iter().copied().zip(coordinates.iter().copied()).collect();
+                let named: Vec<_> =
+                    order.iter().copied().zip(coordinates.iter().copied()).collect();
                 columns.push(outs.pack(&named)?);
             }
         }

@@ -63,8 +63,7 @@ impl Builder {
         let mut echelon = Echelon::new();
         let mut shifts: Vec<(u64, Parity)> = Vec::new();
         let columns = lane.iter().enumerate().map(|(bit, &c)| (1_u64 << bit, 0, c));
-        let columns =
-            columns.chain(warp.iter().enumerate().map(|(bit, &c)| (0, 1_u64 << bit, c)));
+        let columns = columns.chain(warp.iter().enumerate().map(|(bit, &c)| (0, 1_u64 << bit, c)));
         for (lane_bit, warp_bit, column) in columns {
             let (residue, mut parts) = echelon.reduce(column, 0);
             if residue != 0 {

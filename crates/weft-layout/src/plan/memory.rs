@@ -208,7 +208,9 @@ impl Buffer<'_> {
             .map(|&column| echelon.reduce(column, 0).1)
             .collect();
         let mut cosets = Echelon::of(walk.iter().copied());
-        let (starts, columns): (Vec<u64>, Vec<u64>) = numbers.iter().zip(&side.registers)
+        let (starts, columns): (Vec<u64>, Vec<u64>) = numbers
+            .iter()
+            .zip(&side.registers)
             .filter(|(number, _)| cosets.grows(**number))
             .unzip();
         (0..1_u64 << starts.len())

@@ -220,10 +220,9 @@ impl fmt::Display for PlanError {
                 write!(f, "axis `{label}` is no register, lane, warp or block")
             }
             PlanError::Tensors => f.write_str("the two layouts hold different tensors"),
-            PlanError::Lanes { layout, machine } => write!(
-                f,
-                "the layout has {layout} lane bits, the machine has {machine}"
-            ),
+            PlanError::Lanes { layout, machine } => {
+                write!(f, "the layout has {layout} lane bits, the machine has {machine}")
+            }
             PlanError::Warps(from, to) => {
                 write!(f, "the layouts have {from} and {to} warp bits, they must be equal")
             }

@@ -52,7 +52,7 @@ pub fn reduce(
 ) -> Result<Reduction, PlanError> {
     check_layout(layout, machine)?;
     let result = slice(layout, dim)?;
-    if let Some(bit) = first_crossing_block(layout, dim)? {
+    if let Some(bit) = first_crossing_block(layout, dim) {
         return Err(PlanError::CrossesBlocks { label: BLOCK, bit });
     }
     let bits: Vec<u32> =
@@ -80,10 +80,10 @@ pub fn reduce(
 }
 
 /// The first block bit that moves along the axis.
-fn first_crossing_block(layout: &Layout, dim: usize) -> Result<Option<u32>, PlanError> {
+fn first_crossing_block(layout: &Layout, dim: usize) -> Option<u32> {
     let axis = layout.outs().mask(Label::dim(dim as u32));
     let mut blocks = layout.columns(BLOCK).iter().zip(0..);
-    Ok(blocks.find(|(column, _)| *column & axis != 0).map(|(_, bit)| bit))
+    blocks.find(|(column, _)| *column & axis != 0).map(|(_, bit)| bit)
 }
 
 /// How the partial results of several warps lie in shared memory.
@@ -131,8 +131,8 @@ fn plain_layout(layout: &Layout, dim: usize, machine: &Machine) -> Result<Layout
     let blocked = Blocked::for_memory(&shape, &vec![1; rank], &order, lanes, warps)?;
     let plain = blocked.layout(&shape)?;
     let zeros = vec![0; blocks.len()];
-    let axis = crate::space::Space::new(&[(BLOCK, blocks.len() as u32)])
-        .map_err(LayoutError::from)?;
+    let axis =
+        crate::space::Space::new(&[(BLOCK, blocks.len() as u32)]).map_err(LayoutError::from)?;
     let ins = plain.restrict_ins(&[REGISTER, LANE, WARP])?;
     Ok(ins.concat_ins(&Layout::new(axis, plain.outs().clone(), &zeros)?)?)
 }
@@ -277,18 +277,22 @@ impl Plain {
         let side = Side { registers: kept(&self.across.registers), ..self.across.clone() };
         let exchange = Exchange::new(&side, self.warps, order);
         let stored = plan.outputs.clone();
-        let bases: Vec<u64> = stored.iter().map(|&file| {
-            let bytes = u64::from(plan.file(file).element_bits / 8) << exchange.bits();
-            reserve(plan, bytes)
-        }).collect();
+        let bases: Vec<u64> = stored
+            .iter()
+            .map(|&file| {
+                let bytes = u64::from(plan.file(file).element_bits / 8) << exchange.bits();
+                reserve(plan, bytes)
+            })
+            .collect();
         for (&file, &base) in stored.iter().zip(&bases) {
             let step = exchange.store(plan, file, base);
             plan.steps.push(step);
         }
         plan.steps.push(Step::Barrier(Scope::Block));
-        let loaded = stored.iter().zip(&bases).map(|(&file, &base)| {
-            exchange.load(plan, file, base, machine)
-        });
+        let loaded = stored
+            .iter()
+            .zip(&bases)
+            .map(|(&file, &base)| exchange.load(plan, file, base, machine));
         plan.outputs = loaded.collect();
         for _ in ones(self.warps) {
             halve(plan);
@@ -353,7 +357,7 @@ impl<'a> Exchange<'a> {
         let numbers = self.writer.numbers();
         let groups = (0..1_u64 << numbers.len()).map(|index| Group {
             registers: vec![combine(numbers, index) as u32],
-            address: base ^ self.offset(combine(&self.writer.side.registers, index), 0) * bytes,
+            address: base ^ (self.offset(combine(&self.writer.side.registers, index), 0) * bytes),
         });
         let lane = columns(&self.writer.side.lanes);
         let (groups, acting) = (groups.collect(), self.writer.acting);
@@ -371,11 +375,10 @@ impl<'a> Exchange<'a> {
         for element in 0..u64::from(ty.registers) {
             let place = combine(&self.side.registers, element);
             for start in (0..partials).step_by(vector as usize) {
-                let register =
-                    |partial: u64| (element + partial * u64::from(ty.registers)) as u32;
+                let register = |partial: u64| (element + partial * u64::from(ty.registers)) as u32;
                 groups.push(Group {
                     registers: (start..start + vector).map(register).collect(),
-                    address: base ^ self.offset(place, start) * bytes,
+                    address: base ^ (self.offset(place, start) * bytes),
                 });
             }
         }
@@ -385,7 +388,14 @@ impl<'a> Exchange<'a> {
         let (lane, warp) = (columns(&self.side.lanes), columns(&self.side.warps));
         let file = plan.add_file(ty.registers * partials as u32, ty.element_bits);
         let acting = Acting::ALL;
-        plan.steps.push(Step::Access(Access { kind: Kind::Load, file, groups, lane, warp, acting }));
+        plan.steps.push(Step::Access(Access {
+            kind: Kind::Load,
+            file,
+            groups,
+            lane,
+            warp,
+            acting,
+        }));
         file
     }
 }

@@ -213,10 +213,8 @@ impl Phases {
         let rest = store.registers.iter().chain(&store.warps).chain(&store.lanes);
         let mut segments: Vec<u64> = rest.copied().filter(|&column| all.grows(column)).collect();
 
-        let (mine, theirs) = (
-            Subspace::from_vectors(&store.registers),
-            Subspace::from_vectors(&load.registers),
-        );
+        let (mine, theirs) =
+            (Subspace::from_vectors(&store.registers), Subspace::from_vectors(&load.registers));
         let mut pairs = self.pair_rigid(&mut e, &mut f, &mine);
         pairs.extend(self.pair_rigid(&mut f, &mut e, &theirs));
         segments.extend(e.iter().zip(&f).map(|(e, f)| e ^ f));
@@ -227,7 +225,12 @@ impl Phases {
 
     /// Pairs vectors of `own` that are part of a vector access with vectors of `other` that are
     /// registers of the same side: those do not misalign its lanes.
-    fn pair_rigid(&self, own: &mut Vec<u64>, other: &mut Vec<u64>, registers: &Subspace) -> Vec<u64> {
+    fn pair_rigid(
+        &self,
+        own: &mut Vec<u64>,
+        other: &mut Vec<u64>,
+        registers: &Subspace,
+    ) -> Vec<u64> {
         let mut pairs = Vec::new();
         while let Some(index) = own.iter().position(|column| self.rigid.contains(column)) {
             let Some(partner) = other.iter().rposition(|&column| registers.contains(column)) else {

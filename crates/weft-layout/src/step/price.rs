@@ -30,11 +30,7 @@ impl Cost {
     /// The cost of the same steps without bank conflicts.
     pub fn without_conflicts(self, machine: &Machine) -> Cost {
         let saved = (self.wavefronts - self.ideal_wavefronts) * machine.prices.wavefront;
-        Cost {
-            wavefronts: self.ideal_wavefronts,
-            total: self.total.saturating_sub(saved),
-            ..self
-        }
+        Cost { wavefronts: self.ideal_wavefronts, total: self.total.saturating_sub(saved), ..self }
     }
 }
 
@@ -74,12 +70,7 @@ pub fn price(plan: &Plan, machine: &Machine) -> Result<Cost, AccessError> {
     Ok(cost)
 }
 
-fn add_step(
-    sum: &mut Sum,
-    plan: &Plan,
-    step: &Step,
-    machine: &Machine,
-) -> Result<(), AccessError> {
+fn add_step(sum: &mut Sum, plan: &Plan, step: &Step, machine: &Machine) -> Result<(), AccessError> {
     let words = |file| {
         let ty = plan.file(file);
         u64::from(ty.registers) * u64::from(ty.element_bits.div_ceil(32))

@@ -1,6 +1,11 @@
 //! Agreement with layouts that Triton 3.9.0 printed, where they are at hand.
 
-use std::{eprintln, env, format, fs, path::PathBuf, string::{String, ToString}, vec::Vec};
+use std::{
+    env, eprintln, format, fs,
+    path::PathBuf,
+    string::{String, ToString},
+    vec::Vec,
+};
 
 use crate::{interop::parse_attribute, layout::Bases, space::Label};
 
@@ -48,7 +53,8 @@ fn triton_layouts() {
         assert_eq!(family.to_string(), attribute);
         let shape = numbers(field(line, "shape"));
         let bases = field(line, "bases");
-        let expected: Bases = ["register", "lane", "warp", "offset", "block"].iter()
+        let expected: Bases = ["register", "lane", "warp", "offset", "block"]
+            .iter()
             .filter(|&&name| bases.contains(&format!("\"{name}\"")))
             .map(|&name| {
                 let lists = field(bases, name);
@@ -63,6 +69,11 @@ fn triton_layouts() {
         }
     }
     eprintln!("{checked} layouts checked, {skipped} of other families");
-    assert!(wrong.is_empty(), "{} of {checked} differ:\n{}", wrong.len(), wrong[..wrong.len().min(8)].join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {checked} differ:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(8)].join("\n")
+    );
     assert!(checked >= 400);
 }

@@ -64,8 +64,7 @@ impl<'a> Replay<'a> {
             let mut values = Vec::with_capacity(self.warps * registers as usize * self.lanes);
             for warp in 0..self.warps as u64 {
                 for register in 0..registers {
-                    let base =
-                        combine(&places.warp, warp) ^ combine(&places.register, register);
+                    let base = combine(&places.warp, warp) ^ combine(&places.register, register);
                     values.extend(lanes.iter().map(|l| (l ^ base) * operands + operand as u64));
                 }
             }
@@ -133,8 +132,7 @@ impl<'a> Replay<'a> {
             let mut rows = values.chunks_exact(self.lanes);
             for warp in 0..self.warps as u64 {
                 for register in 0..registers {
-                    let base =
-                        combine(&places.warp, warp) ^ combine(&places.register, register);
+                    let base = combine(&places.warp, warp) ^ combine(&places.register, register);
                     let row = rows.next().unwrap_or_default();
                     for (lane, (&tag, element)) in row.iter().zip(&lanes).enumerate() {
                         let (register, lane, warp) = (register as u32, lane as u32, warp as u32);
@@ -223,7 +221,7 @@ impl<'a> Replay<'a> {
                 let place = Place { register, lane, warp };
                 return Err(WitnessError::Mixed { step: self.step, place });
             };
-            let word = self.words.concatenate(left, right);
+            let word = self.words.concatenate(left, right, ordered);
             for (operand, values) in results.iter_mut().enumerate() {
                 values.push(word * operands as u64 + operand as u64);
             }
