@@ -7,45 +7,200 @@ use super::{
     swizzle::{Preference, Side, Swizzle, swizzle},
 };
 use crate::{
-    f2::{Echelon, Subspace, extract_bits},
+    f2::{Echelon, Matrix, Subspace, extract_bits, low_mask},
     layout::Layout,
     machine::Machine,
     space::{LANE, REGISTER, WARP},
     step::{Access, Acting, File, FileType, Group, Kind, Plan, Scope, Step, Strategy, combine},
 };
 
-/// Stores every element once, waits, and loads what each thread needs.
+/// What vectors a plan may use.
+#[derive(Clone, Copy)]
+pub(super) struct Vectors {
+    pub(super) preference: Preference,
+    /// The logarithm of the bytes of the widest one.
+    pub(super) widest_log2: u32,
+}
+
+/// Stores every element once, waits, and loads what each thread needs; in several rounds when
+/// shared memory cannot hold all elements at once.
 pub(super) fn plan(
     from: &Layout,
     to: &Layout,
     bits: u32,
     machine: &Machine,
-    preference: Preference,
+    vectors: Vectors,
 ) -> Result<Plan, PlanError> {
     let elements = Elements::of(from);
-    let writer = Writer::of(&elements.side(from));
-    let reader = Reader::of(&elements.side(to));
     let bytes_log2 = (bits / 8).max(1).ilog2();
+    let available = machine.shared_bytes_per_block;
+    let room = (available >> bytes_log2).max(1).ilog2();
+    let excess = elements.bits.saturating_sub(room);
+    let rounds = Rounds::new(&elements.side(from), &elements.side(to), elements.bits, excess);
     let needed = 1_u64.checked_shl(elements.bits + bytes_log2).unwrap_or(u64::MAX);
-    if needed > machine.shared_bytes_per_block {
-        let available = machine.shared_bytes_per_block;
-        return Err(PlanError::Scratch { needed, available });
-    }
-    let swizzle =
-        swizzle(machine, elements.bits, bytes_log2, &writer.side, &reader.side, preference)?;
+    let rounds = rounds.ok_or(PlanError::Scratch { needed, available })?;
+    let writer = Writer::of(&rounds.from.side);
+    let reader = Reader::of(&rounds.to.side);
+    let Vectors { preference, widest_log2 } = vectors;
+    let (store, load) = (&writer.side, &reader.side);
+    let element_bits = elements.bits - excess;
+    let swizzle = swizzle(machine, element_bits, bytes_log2, store, load, preference, widest_log2)?;
     let buffer = Buffer { swizzle: &swizzle, bytes_log2 };
 
     let ty = FileType { registers: 1 << from.in_bits(REGISTER), element_bits: bits };
     let mut plan = Plan::new(&[ty], from.in_bits(LANE), from.in_bits(WARP));
-    let scope = if writer.feeds_own_warp(&reader.side) { Scope::Warp } else { Scope::Block };
-    plan.steps.push(Step::Access(buffer.store(File(0), &writer)));
-    plan.steps.push(Step::Barrier(scope));
-    let loaded = plan.add_file(1 << reader.side.registers.len(), bits);
-    plan.steps.push(Step::Access(buffer.load(loaded, &reader)));
-    plan.outputs = vec![reader.expand(&mut plan, loaded)];
-    plan.scratch_bytes = needed;
+    let scope = if writer.feeds_own_warp(load) { Scope::Warp } else { Scope::Block };
+    let mut loaded = Vec::new();
+    for round in 0..1_u64 << excess {
+        if round > 0 {
+            plan.steps.push(Step::Barrier(scope));
+        }
+        let part = permute(&mut plan, File(0), rounds.from.registers(round));
+        plan.steps.push(Step::Access(buffer.store(part, &writer)));
+        plan.steps.push(Step::Barrier(scope));
+        let file = plan.add_file(1 << load.registers.len(), bits);
+        plan.steps.push(Step::Access(buffer.load(file, &reader)));
+        loaded.push(permute(&mut plan, file, reader.expanded()));
+    }
+    let file = concat(&mut plan, loaded);
+    plan.outputs = vec![permute(&mut plan, file, rounds.to.positions())];
+    plan.scratch_bytes = 1 << (element_bits + bytes_log2);
     plan.strategy = Strategy::SharedMemory;
     Ok(plan)
+}
+
+/// Register `i` of the result is register `source[i]`; no step when that changes nothing.
+pub(super) fn permute(plan: &mut Plan, from: File, source: Vec<u32>) -> File {
+    let registers = plan.file(from).registers as usize;
+    if source.len() == registers && source.iter().zip(0..).all(|(&s, i)| s == i) {
+        return from;
+    }
+    let to = plan.add_file(source.len() as u32, plan.file(from).element_bits);
+    plan.steps.push(Step::Permute { from, to, source });
+    to
+}
+
+fn concat(plan: &mut Plan, from: Vec<File>) -> File {
+    if let [file] = from[..] {
+        return file;
+    }
+    let registers = from.iter().map(|&file| plan.file(file).registers).sum();
+    let bits = plan.file(from.first().copied().unwrap_or(File(0))).element_bits;
+    let to = plan.add_file(registers, bits);
+    plan.steps.push(Step::Concat { from, to });
+    to
+}
+
+/// A conversion cut into rounds: in each, threads move the registers at one combination of
+/// elements that both sides hold in registers.
+struct Rounds {
+    from: Part,
+    to: Part,
+}
+
+/// One side of one round.
+struct Part {
+    /// The side without the elements that choose the round.
+    side: Side,
+    /// The register number of each register bit of `side`.
+    numbers: Vec<u64>,
+    /// The register number of each bit of the round.
+    rounds: Vec<u64>,
+    /// For each register bit of the whole side, its bits in `rounds` and, above them, in `numbers`.
+    bits: Vec<(u64, u64)>,
+}
+
+impl Rounds {
+    /// Cuts off `count` bits; `None` when the sides do not share that many registers.
+    fn new(from: &Side, to: &Side, bits: u32, count: u32) -> Option<Rounds> {
+        let shared = Subspace::from_vectors(&from.registers)
+            .intersection(&Subspace::from_vectors(&to.registers));
+        // What chooses the round must not depend on the thread.
+        let threads = [&from.lanes, &from.warps, &to.lanes, &to.warps].into_iter().flatten();
+        let mut echelon = Echelon::of(threads.copied());
+        let candidates: Vec<u64> = shared.basis().collect();
+        let mut chosen: Vec<u64> = (candidates.into_iter().rev())
+            .filter(|&column| echelon.grows(column))
+            .take(count as usize)
+            .collect();
+        chosen.reverse();
+        if chosen.len() != count as usize {
+            return None;
+        }
+        // Coordinates: the threads, then whatever completes them, then the rounds.
+        let mut basis = Echelon::of(chosen.iter().copied());
+        let threads = [&from.lanes, &from.warps, &to.lanes, &to.warps].into_iter().flatten();
+        let units = (0..bits).map(|bit| 1_u64 << bit);
+        let mut columns: Vec<u64> =
+            threads.copied().chain(units).filter(|&column| basis.grows(column)).collect();
+        columns.extend(&chosen);
+        let coordinates = if count == 0 {
+            Matrix::identity(bits).ok()?
+        } else {
+            Matrix::new(bits, &columns).ok()?.inverse().ok()?
+        };
+        let part = |side| Part::new(side, &chosen, &coordinates, bits - count);
+        Some(Rounds { from: part(from)?, to: part(to)? })
+    }
+}
+
+impl Part {
+    fn new(side: &Side, chosen: &[u64], coordinates: &Matrix, kept: u32) -> Option<Part> {
+        let mut registers = Echelon::new();
+        for (bit, &column) in side.registers.iter().enumerate() {
+            registers.insert(column, 1 << bit);
+        }
+        let rounds: Vec<u64> = chosen.iter().map(|&column| registers.reduce(column, 0).1).collect();
+        // One register bit of each round combination stands for it; the others lose their part.
+        let mut used = Echelon::of(rounds.iter().copied());
+        let inside = |column: u64| coordinates.apply(column) & low_mask(kept);
+        let mut part = Part {
+            side: Side {
+                registers: Vec::new(),
+                lanes: side.lanes.iter().map(|&column| inside(column)).collect(),
+                warps: side.warps.iter().map(|&column| inside(column)).collect(),
+            },
+            numbers: Vec::new(),
+            rounds,
+            bits: Vec::new(),
+        };
+        let round_of = |column: u64| coordinates.apply(column).checked_shr(kept).unwrap_or(0);
+        for (bit, &column) in side.registers.iter().enumerate() {
+            let number = 1_u64 << bit;
+            if used.grows(number) {
+                part.numbers.push(number ^ combine(&part.rounds, round_of(column)));
+                part.side.registers.push(inside(column));
+            }
+        }
+        let mut solve = Echelon::new();
+        for (index, &number) in part.rounds.iter().chain(&part.numbers).enumerate() {
+            solve.insert(number, 1 << index);
+        }
+        let split = part.rounds.len() as u32;
+        for bit in 0..side.registers.len() {
+            let (residue, found) = solve.reduce(1 << bit, 0);
+            if residue != 0 {
+                return None;
+            }
+            part.bits.push((found & low_mask(split), found >> split));
+        }
+        Some(part)
+    }
+
+    /// The registers of a round.
+    fn registers(&self, round: u64) -> Vec<u32> {
+        let start = combine(&self.rounds, round);
+        let registers = 0..1_u64 << self.numbers.len();
+        registers.map(|index| (start ^ combine(&self.numbers, index)) as u32).collect()
+    }
+
+    /// For each register of the whole side its place when the rounds lie one after the other.
+    fn positions(&self) -> Vec<u32> {
+        let (rounds, places): (Vec<u64>, Vec<u64>) = self.bits.iter().copied().unzip();
+        let width = self.numbers.len() as u32;
+        let all = 0..1_u64 << self.bits.len();
+        all.map(|r| (combine(&rounds, r) << width | combine(&places, r)) as u32).collect()
+    }
 }
 
 /// Coordinates on the elements that one block holds.
@@ -152,15 +307,9 @@ impl Reader {
         Reader { side: Side { registers, ..all.clone() }, parts }
     }
 
-    /// The loaded registers in the places of the layout.
-    fn expand(&self, plan: &mut Plan, loaded: File) -> File {
-        if self.parts.len() == self.side.registers.len() {
-            return loaded;
-        }
-        let source = (0..1_u64 << self.parts.len()).map(|r| combine(&self.parts, r) as u32);
-        let to = plan.add_file(1 << self.parts.len(), plan.file(loaded).element_bits);
-        plan.steps.push(Step::Permute { from: loaded, to, source: source.collect() });
-        to
+    /// For each register of the layout the one that is loaded for it.
+    fn expanded(&self) -> Vec<u32> {
+        (0..1_u64 << self.parts.len()).map(|r| combine(&self.parts, r) as u32).collect()
     }
 }
 

@@ -16,7 +16,7 @@ pub use reduce::{Reduction, reduce};
 pub use swizzle::{Preference, Side, Swizzle, swizzle};
 
 use crate::{
-    access::AccessError,
+    access::{AccessError, widest_shared_log2},
     family::FamilyError,
     layout::{Layout, LayoutError},
     machine::Machine,
@@ -72,16 +72,28 @@ fn choose(
         return Ok(plan.clone());
     }
     let mut best = within.ok_or(PlanError::TooLarge);
-    for preference in Preference::ALL {
-        let through = memory::plan(from, to, bits, machine, preference)
-            .and_then(|plan| priced(plan, machine));
-        best = match (best, through) {
-            (Ok(best), Ok(other)) if key(&other) < key(&best) => Ok(other),
-            (Err(_), other) => other,
-            (best, _) => best,
-        };
+    for widest in (0..=widest_shared_log2(machine)).rev() {
+        for preference in Preference::ALL {
+            let vectors = memory::Vectors { preference, widest_log2: widest };
+            let through = memory::plan(from, to, bits, machine, vectors)
+                .and_then(|plan| priced(plan, machine));
+            best = better(best, through);
+        }
+        // Narrower vectors only help where wide ones collide.
+        if best.as_ref().map_or(true, |plan| plan.cost.wavefronts == plan.cost.ideal_wavefronts) {
+            break;
+        }
     }
     best
+}
+
+/// The cheaper of two plans; the first one when they are equal.
+fn better(a: Result<Plan, PlanError>, b: Result<Plan, PlanError>) -> Result<Plan, PlanError> {
+    match (a, b) {
+        (Ok(a), Ok(b)) if key(&b) < key(&a) => Ok(b),
+        (Ok(a), _) => Ok(a),
+        (Err(_), b) => b,
+    }
 }
 
 /// What is compared: price, then instructions, then memory.

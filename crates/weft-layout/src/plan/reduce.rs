@@ -11,7 +11,7 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     PlanError, check_layout, choose,
-    memory::{Elements, Writer},
+    memory::{Elements, Writer, permute},
     priced, stored_bits,
     swizzle::Side,
 };
@@ -423,14 +423,4 @@ fn combine_files(plan: &mut Plan, a: Vec<File>, b: Vec<File>) {
 /// Calls `write` for each output and collects the files it defines.
 fn each(plan: &mut Plan, mut write: impl FnMut(&mut Plan, File) -> File) -> Vec<File> {
     plan.outputs.clone().into_iter().map(|file| write(plan, file)).collect()
-}
-
-fn permute(plan: &mut Plan, from: File, source: Vec<u32>) -> File {
-    let registers = plan.file(from).registers as usize;
-    if source.len() == registers && source.iter().zip(0..).all(|(&s, i)| s == i) {
-        return from;
-    }
-    let to = plan.add_file(source.len() as u32, plan.file(from).element_bits);
-    plan.steps.push(Step::Permute { from, to, source });
-    to
 }

@@ -117,7 +117,7 @@ fn s0_28_to_32_the_algorithm_finds_xor_2m() {
         lanes: LOAD_LANES.to_vec(),
         warps: vec![],
     };
-    let found = swizzle(sm_90(), 9, 2, &store, &load, Preference::Common).unwrap();
+    let found = swizzle(sm_90(), 9, 2, &store, &load, Preference::Common, 4).unwrap();
     assert_eq!(found.vector, []);
     assert_eq!(found.segment, [N << 1 | M, N << 2 | M << 1, N << 3 | M << 2, N << 4 | M << 3]);
     assert_eq!(found.bank, STORE_LANES);

@@ -16,7 +16,9 @@ use crate::{
 
 #[test]
 fn random_conversions_are_accepted() {
-    let machine = Machine::by_name("sm_90").unwrap();
+    let large = Machine::by_name("sm_90").unwrap();
+    // Too small for most: conversions go in rounds.
+    let small = Machine { shared_bytes_per_block: 2048, ..large.clone() };
     let mut counts = std::collections::BTreeMap::new();
     arbtest(|u| {
         let kind = Kind::any(u)?;
@@ -26,10 +28,13 @@ fn random_conversions_are_accepted() {
         let from = distributed(u, &shape, warps, kind)?;
         let to = distributed(u, &shape, warps, kind)?;
         let element = *u.choose(&[1, 8, 16, 32, 64])?;
+        let machine = if u.ratio(1, 4)? { &small } else { large };
         match convert(&from, &to, element, machine) {
+            Err(PlanError::Scratch { .. }) if machine == &small => {}
             Ok(plan) => {
                 let conflicts = plan.cost.wavefronts > plan.cost.ideal_wavefronts;
-                *counts.entry((plan.strategy, conflicts)).or_insert(0) += 1;
+                let barriers = plan.cost.barriers;
+                *counts.entry((plan.strategy, conflicts, barriers)).or_insert(0) += 1;
             }
             Err(PlanError::Refused(error)) => panic!("{error}\n{from}\n{to}"),
             Err(error) => panic!("{error}\n{from}\n{to}"),
