@@ -7,6 +7,7 @@
 mod builder;
 mod memory;
 mod reduce;
+mod rounds;
 mod swizzle;
 mod threads;
 
@@ -134,7 +135,9 @@ fn check_layout(layout: &Layout, machine: &Machine) -> Result<(), PlanError> {
     if lanes != machine.lanes_log2 {
         return Err(PlanError::Lanes { layout: lanes, machine: machine.lanes_log2 });
     }
-    if layout.in_bits(REGISTER) > MAX_REGISTERS_LOG2 {
+    let most_threads = machine.threads_per_block.max(1).ilog2();
+    let threads = lanes.saturating_add(layout.in_bits(WARP));
+    if layout.in_bits(REGISTER) > MAX_REGISTERS_LOG2 || threads > most_threads {
         return Err(PlanError::TooLarge);
     }
     Ok(())
@@ -188,7 +191,7 @@ pub enum PlanError {
         /// The bit.
         bit: u32,
     },
-    /// A thread would have too many registers.
+    /// A thread would have more than 2^14 registers, or a block more threads than the machine can.
     TooLarge,
     /// The plan would need more shared memory than a block can have.
     Scratch {
@@ -244,7 +247,9 @@ impl fmt::Display for PlanError {
             PlanError::CrossesBlocks { label, bit } => {
                 write!(f, "bit {bit} of `{label}` needs elements of another block")
             }
-            PlanError::TooLarge => f.write_str("a thread would have more than 2^14 registers"),
+            PlanError::TooLarge => f.write_str(
+                "a thread would have more than 2^14 registers, or a block too many threads",
+            ),
             PlanError::Scratch { needed, available } => write!(
                 f,
                 "the plan needs {needed} bytes of shared memory, a block can have {available}"

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use crate::{
     access::widest_shared_log2,
-    f2::{Echelon, Matrix, Subspace, low_mask, ones},
+    f2::{self, Echelon, Matrix, Subspace, low_mask, ones},
     layout::LayoutError,
     machine::Machine,
 };
@@ -82,6 +82,10 @@ pub fn swizzle(
     preference: Preference,
     widest_log2: u32,
 ) -> Result<Swizzle, LayoutError> {
+    let lanes = store.lanes.len().max(load.lanes.len());
+    if lanes > f2::MAX_BITS as usize {
+        return Err(f2::MatrixError::TooLarge { rows: bits as usize, cols: lanes }.into());
+    }
     let widest = widest_shared_log2(machine).min(widest_log2).saturating_sub(bytes_log2);
     let (mut vector, common) = vector_part(store, load, preference, widest as usize);
     let wide = vector.len() as u32;

@@ -4,6 +4,7 @@ use std::println;
 
 use arbitrary::Unstructured;
 use arbtest::arbtest;
+use expect_test::expect;
 
 use crate::{
     Machine,
@@ -156,4 +157,40 @@ fn impossible_conversions_say_why() {
     let wide = Blocked::new(&[1], &[32], &[2], &[0]).layout(&[32]).unwrap();
     assert!(matches!(convert(&row, &wide, 8, machine), Err(PlanError::Warps(0, 1))));
     assert!(matches!(reduce(&row, 1, &[32], machine), Err(PlanError::Family(_))));
+}
+
+#[test]
+fn plans_read_as_text() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let from = Blocked::new(&[1, 2], &[8, 4], &[1, 1], &[1, 0]).layout(&[8, 8]).unwrap();
+    let to = Blocked::new(&[2, 1], &[4, 8], &[1, 1], &[1, 0]).layout(&[8, 8]).unwrap();
+    let plan = convert(&from, &to, 32, machine).unwrap();
+    expect![[r#"
+        f0: 2 x 32 bits = input
+        f1: 2 x 32 bits = permute f0 [1, 0]
+        f2: 2 x 32 bits = select f0 f1 by lane 0x4 warp 0x0
+        f3: 1 x 32 bits = permute f2 [0]
+        f4: 1 x 32 bits = exchange f3 lane [4, 1, 2, 8, 16] warp [] ^ 0x0
+        f5: 1 x 32 bits = permute f2 [1]
+        f6: 1 x 32 bits = exchange f5 lane [4, 1, 2, 8, 16] warp [] ^ 0x4
+        f7: 2 x 32 bits = concat f4 f6
+        f8: 2 x 32 bits = permute f7 [1, 0]
+        f9: 2 x 32 bits = select f7 f8 by lane 0x1 warp 0x0
+        output f9
+        # shuffles: 2.08 cycles (0 wavefronts of at least 0, 2 shuffles, 4 arithmetic, 0 barriers; 6 instructions)
+    "#]].assert_eq(&std::format!("{plan}\n"));
+    let sum = reduce(&from, 1, &[32], machine).unwrap();
+    expect![[r#"
+        f0: 2 x 32 bits = input
+        f1: 1 x 32 bits = permute f0 [0]
+        f2: 1 x 32 bits = permute f0 [1]
+        f3: 1 x 32 bits = combine 0 ( f1 ) ( f2 )
+        f4: 1 x 32 bits = exchange f3 lane ^ 0x1
+        f5: 1 x 32 bits = combine 0 ( f3 ) ( f4 )
+        f6: 1 x 32 bits = exchange f5 lane ^ 0x2
+        f7: 1 x 32 bits = combine 0 ( f5 ) ( f6 )
+        output f7
+        # reduction: 2.00 cycles (0 wavefronts of at least 0, 2 shuffles, 3 arithmetic, 0 barriers; 5 instructions)
+        [register:, lane: 0 0 1 2 4, warp:, block:] -> [dim0: 8]
+    "#]].assert_eq(&std::format!("{}\n{}\n", sum.plan, sum.result));
 }
