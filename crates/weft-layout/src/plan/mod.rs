@@ -2,10 +2,11 @@
 //!
 //! Each strategy only writes steps; [`step::price`](crate::step::price) says what they cost, and
 //! the cheapest is kept.
-//! Before a plan is returned the [witness](crate::witness) replays it.
+//! Before a plan is returned the [witness] replays it.
 
 mod builder;
 mod memory;
+mod partials;
 mod reduce;
 mod rounds;
 mod swizzle;

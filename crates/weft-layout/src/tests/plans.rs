@@ -165,7 +165,7 @@ fn plans_read_as_text() {
     let from = Blocked::new(&[1, 2], &[8, 4], &[1, 1], &[1, 0]).layout(&[8, 8]).unwrap();
     let to = Blocked::new(&[2, 1], &[4, 8], &[1, 1], &[1, 0]).layout(&[8, 8]).unwrap();
     let plan = convert(&from, &to, 32, machine).unwrap();
-    expect![[r#"
+    expect![[r"
         f0: 2 x 32 bits = input
         f1: 2 x 32 bits = permute f0 [1, 0]
         f2: 2 x 32 bits = select f0 f1 by lane 0x4 warp 0x0
@@ -178,9 +178,9 @@ fn plans_read_as_text() {
         f9: 2 x 32 bits = select f7 f8 by lane 0x1 warp 0x0
         output f9
         # shuffles: 2.08 cycles (0 wavefronts of at least 0, 2 shuffles, 4 arithmetic, 0 barriers; 6 instructions)
-    "#]].assert_eq(&std::format!("{plan}\n"));
+    "]].assert_eq(&std::format!("{plan}\n"));
     let sum = reduce(&from, 1, &[32], machine).unwrap();
-    expect![[r#"
+    expect![[r"
         f0: 2 x 32 bits = input
         f1: 1 x 32 bits = permute f0 [0]
         f2: 1 x 32 bits = permute f0 [1]
@@ -192,5 +192,5 @@ fn plans_read_as_text() {
         output f7
         # reduction: 2.00 cycles (0 wavefronts of at least 0, 2 shuffles, 3 arithmetic, 0 barriers; 5 instructions)
         [register:, lane: 0 0 1 2 4, warp:, block:] -> [dim0: 8]
-    "#]].assert_eq(&std::format!("{}\n{}\n", sum.plan, sum.result));
+    "]].assert_eq(&std::format!("{}\n{}\n", sum.plan, sum.result));
 }
