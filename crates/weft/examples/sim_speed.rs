@@ -143,7 +143,7 @@ fn vector_add(width: i32) -> Program {
     let zero = build.constant(DType::F32, 0);
     let others = vec![zero; width as usize];
     let access = Access::default();
-    let mut load = |build: &mut Builder, base| {
+    let load = |build: &mut Builder, base| {
         let at = element(build, base, index);
         let predicate = Some((inside, &others[..]));
         build.load(Space::Global, access, DType::F32, width as usize, at, predicate)
@@ -232,7 +232,7 @@ fn product() -> Program {
         build.barrier(BarrierScope::Block);
         for k in 0..16 {
             let base = build.i32(64 * k);
-            let mut read = |build: &mut Builder, shared, first| {
+            let read = |build: &mut Builder, shared, first| {
                 let index = add(build, first, base);
                 let at = scaled(build, index, 4);
                 let at = add(build, at, shared);

@@ -414,7 +414,7 @@ fn counts_are_what_the_rules_say() {
         let shape = u.int_in_range(0..=4)?;
         // The image of each lane bit, for an affine pattern.
         let columns: [u64; 5] = core::array::from_fn(|_| u.int_in_range(0..=255).unwrap_or(0));
-        for lane in 0..32usize {
+        for (lane, address) in addresses.iter_mut().enumerate().take(32) {
             let bits = (0..5).filter(|bit| lane >> bit & 1 == 1);
             let slot = match shape {
                 0 => lane as u64,
@@ -423,7 +423,7 @@ fn counts_are_what_the_rules_say() {
                 3 => lane as u64 * columns[0],
                 _ => u.int_in_range(0..=255)?,
             };
-            addresses[lane] = (origin + slot) * u64::from(bytes);
+            *address = (origin + slot) * u64::from(bytes);
         }
         let pattern = Pattern::new(&addresses, active, bytes);
         let (passes, ideal) = counter.count(&pattern, kind);

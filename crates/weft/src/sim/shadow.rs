@@ -183,7 +183,8 @@ impl Accessor<'_> {
         if entry.block == self.block && last == self.warp {
             let same_round = (entry.who ^ self.who(0)) >> ROUND_SHIFT == 0;
             // Lanes that wrote one value together may all read it back.
-            let shared_write = prior_lane == SEVERAL && prior_writes && !writes;
+            let shared_write =
+                prior_lane == SEVERAL && prior_writes && !writes && entry.who & ATOMIC == 0;
             if same_round && prior_lane != lane && !shared_write {
                 return prior(last, named);
             }
