@@ -79,6 +79,8 @@
 
 mod clock;
 mod count;
+#[cfg(test)]
+mod fuzz;
 mod machine;
 mod memory_access;
 mod program;
