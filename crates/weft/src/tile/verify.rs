@@ -246,7 +246,7 @@ impl<'a> Verifier<'a> {
     /// Operand and result types, and the regions.
     fn signature(&mut self, op: &'a Op) {
         let (operands, results) = (self.types(&op.operands), self.types(&op.results));
-        if let Err(rule) = self.typed(op, &operands, &results) {
+        if let Err(rule) = Self::typed(op, &operands, &results) {
             let message = format!(
                 "`{}` {rule}, but here are ({}) -> ({})",
                 op.kind.name(),
@@ -315,7 +315,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Whether operands and results are as the kind asks; else what it asks.
-    fn typed(&self, op: &Op, operands: &[&Type], results: &[&Type]) -> Result<(), &'static str> {
+    fn typed(op: &Op, operands: &[&Type], results: &[&Type]) -> Result<(), &'static str> {
         let (ok, rule) = match &op.kind {
             OpKind::Constant(bits) => (
                 matches!((operands, results), ([], [r])

@@ -3,14 +3,15 @@
 use super::flow::Flow;
 use super::syntax::{Action, Block, BlockParam, Errors, Function, Operation, ResultName, Use};
 use super::table::distance;
-use super::{MAX_DEPTH, MAX_OPERATIONS};
+use super::{MAX_DEPTH, MAX_SIZE};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
 use crate::id::IdVec;
 use crate::location::{Loc, Location, Locations};
 use crate::scalar::Binary;
+use crate::tile::names::Names;
 use crate::tile::{Kernel, Module, Op, OpId, OpKind, Param, Region, Type, Value, ValueData};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Builds every kernel of a text.
@@ -32,6 +33,7 @@ pub(super) fn build(
     }
     let mut flows = BTreeMap::new();
     let mut kernels = Vec::new();
+    let mut size = 0;
     for (index, function) in functions.iter().enumerate() {
         if !function.public || function.blocks.is_empty() {
             continue;
@@ -47,11 +49,12 @@ pub(super) fn build(
             ops: IdVec::new(),
             names: Names::default(),
             scope: Scope::default(),
+            kernel: index,
             calls: Vec::new(),
             regions: 0,
-            visited: 0,
+            size: &mut size,
         };
-        kernels.extend(builder.kernel(index, function));
+        kernels.extend(builder.build_kernel(function));
     }
     if kernels.is_empty() && errors.is_empty() {
         let (span, message) = match functions.first() {
@@ -76,32 +79,6 @@ struct Scope<'a> {
     bindings: BTreeMap<&'a str, Binding>,
     /// In order of definition, so that a region's names can be forgotten.
     trail: Vec<&'a str>,
-}
-
-/// The names that values of the kernel have where control is now; those of an inlined function are
-/// made different from its caller's.
-#[derive(Default)]
-struct Names {
-    visible: BTreeSet<String>,
-    trail: Vec<String>,
-    next_suffix: BTreeMap<String, usize>,
-}
-
-impl Names {
-    /// The name itself, or the name with a number when it is taken.
-    fn unique(&mut self, name: &str) -> String {
-        let mut unique = name.to_string();
-        while self.visible.contains(&unique) {
-            let suffix = self.next_suffix.entry(name.to_string()).or_insert(0);
-            // A name that begins with a digit is all digits.
-            let letter = if name.starts_with(|c: char| c.is_ascii_digit()) { "v" } else { "" };
-            unique = format!("{letter}{name}_{suffix}");
-            *suffix += 1;
-        }
-        self.visible.insert(unique.clone());
-        self.trail.push(unique.clone());
-        unique
-    }
 }
 
 /// A call that is being inlined.
@@ -130,17 +107,21 @@ pub(super) struct Builder<'a, 'r> {
     pub(super) errors: &'r mut Errors,
     values: IdVec<Value, ValueData>,
     ops: IdVec<OpId, Op>,
+    /// The names that values of the kernel have where control is now; those of an inlined function are
+    /// made different from its caller's.
     names: Names,
     scope: Scope<'a>,
+    /// The number of the kernel's function.
+    kernel: usize,
     calls: Vec<Call>,
     /// How many regions control is in.
     regions: usize,
-    /// How many operations have been visited, inlined ones each time.
-    visited: usize,
+    /// How many operations and values of the text have been visited, inlined ones each time.
+    size: &'r mut usize,
 }
 
 impl<'a, 'r> Builder<'a, 'r> {
-    fn kernel(mut self, index: usize, function: &'r Function<'a>) -> Option<Kernel> {
+    fn build_kernel(mut self, function: &'r Function<'a>) -> Option<Kernel> {
         if !function.result_types.is_empty() {
             let message = format!("the kernel `@{}` returns values", function.name);
             let error = Diagnostic::new(function.name_span, message);
@@ -155,7 +136,7 @@ impl<'a, 'r> Builder<'a, 'r> {
             });
         let params = params.collect();
         let mut body = Region { params: self.block_params(arguments), ops: Vec::new() };
-        let ending = self.function_body(index, function, &mut body.ops)?;
+        let ending = self.function_body(self.kernel, function, &mut body.ops)?;
         let Ending { values, loc, span } = ending;
         self.push(OpKind::Return, values, Vec::new(), loc, span, &mut body.ops);
         Some(Kernel {
@@ -226,6 +207,9 @@ impl<'a, 'r> Builder<'a, 'r> {
 
     /// The value that a mention means, which must have a type.
     pub(super) fn operand(&mut self, mention: &Use<'a>, ty: &Type) -> Option<Value> {
+        if self.errors.full() {
+            return None;
+        }
         let Use { name, index, span } = *mention;
         let Some(binding) = self.scope.bindings.get(name) else {
             let mut error = Diagnostic::new(span, format!("`%{name}` is not defined here"));
@@ -288,14 +272,20 @@ impl<'a, 'r> Builder<'a, 'r> {
     // Operations.
 
     /// Counts one operation; whether there may be more.
-    pub(super) fn visit(&mut self, span: Span) -> bool {
-        self.visited += 1;
-        if self.visited == MAX_OPERATIONS + 1 {
-            let message = format!("a kernel has at most {MAX_OPERATIONS} operations");
-            let error = Diagnostic::new(span, message);
-            self.errors.push(error.with_hint("calls count with all that they inline"));
+    pub(super) fn visit(&mut self, operation: &Operation<'a>) -> bool {
+        let handed = operation.successors.iter().map(|successor| successor.operands.len());
+        let values = operation.operands.len() + operation.result_types.len();
+        let before = *self.size;
+        *self.size += 1 + values + handed.sum::<usize>();
+        if before <= MAX_SIZE && *self.size > MAX_SIZE {
+            let message = "the text is too large";
+            let hint = format!(
+                "at most {MAX_SIZE} operations and values are read, those of inlined functions \
+                 counted at each call"
+            );
+            self.errors.push(Diagnostic::new(operation.span, message).with_hint(hint));
         }
-        self.visited <= MAX_OPERATIONS && !self.errors.full()
+        *self.size <= MAX_SIZE && !self.errors.full()
     }
 
     /// The place of an operation: inside the calls that are being inlined.
@@ -379,22 +369,20 @@ impl<'a, 'r> Builder<'a, 'r> {
             self.errors.push(Diagnostic::new(span, message));
             return None;
         }
-        let (scope, names) = (self.scope.trail.len(), self.names.trail.len());
+        let (scope, names) = (self.scope.trail.len(), self.names.mark());
         self.regions += 1;
         let result = body(self);
         self.regions -= 1;
         for name in self.scope.trail.drain(scope..) {
             self.scope.bindings.remove(name);
         }
-        for name in self.names.trail.drain(names..) {
-            self.names.visible.remove(&name);
-        }
+        self.names.leave(names);
         result
     }
 
     /// One operation that is no terminator of a function's block.
     pub(super) fn operation(&mut self, operation: &'r Operation<'a>, out: &mut Vec<OpId>) {
-        if !self.visit(operation.span) {
+        if !self.visit(operation) {
             return;
         }
         let values = self.build(operation, out);
@@ -511,11 +499,14 @@ impl<'a, 'r> Builder<'a, 'r> {
         let error = |message: String| {
             Diagnostic::new(operation.span, message).with_label(function.name_span, "the function")
         };
-        if let Some(first) = self.calls.iter().position(|call| call.callee == index) {
-            let through = self.calls.iter().skip(first + 1).filter_map(|call| {
-                self.functions.get(call.callee).map(|function| format!(" `@{}`", function.name))
-            });
-            let through: Vec<_> = through.take(8).collect();
+        let mut open =
+            core::iter::once(self.kernel).chain(self.calls.iter().map(|call| call.callee));
+        if open.any(|callee| callee == index) {
+            let through: Vec<_> = open
+                .take(8)
+                .filter_map(|callee| self.functions.get(callee))
+                .map(|function| format!(" `@{}`", function.name))
+                .collect();
             let path = if through.is_empty() {
                 String::new()
             } else {

@@ -181,10 +181,8 @@ impl<'a> Parser<'a> {
                 TokenKind::Mark(b'[') => open.push(b']'),
                 TokenKind::Mark(b'{') => open.push(b'}'),
                 TokenKind::Mark(b'<') => open.push(b'>'),
-                TokenKind::Mark(mark @ (b')' | b']' | b'}' | b'>')) => {
-                    if open.pop() != Some(mark) {
-                        return self.expected("the closing bracket of what was opened before");
-                    }
+                TokenKind::Mark(mark @ (b')' | b']' | b'}' | b'>')) if open.pop() != Some(mark) => {
+                    return self.expected("the closing bracket of what was opened before");
                 }
                 TokenKind::End => {
                     return Err(Diagnostic::new(opening, "this bracket is never closed"));
@@ -198,16 +196,15 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// After a complaint: goes on to the next line at the nesting where the trouble began.
-    fn recover(&mut self, braces: usize) {
-        let mut moved = false;
+    /// After a complaint about something that began at `start` with so many braces open: goes on to
+    /// the next line at that nesting.
+    fn recover(&mut self, start: Span, braces: usize) {
         while self.token.kind != TokenKind::End {
-            let level = self.braces <= braces;
-            if level && (self.at(b'}') || moved && self.token.first_on_line) {
+            let next_line = self.token.first_on_line && self.token.span.start > start.start;
+            if self.braces <= braces && (next_line || self.at(b'}')) {
                 return;
             }
             self.bump();
-            moved = true;
         }
     }
 
@@ -216,7 +213,7 @@ impl<'a> Parser<'a> {
     fn top_level(&mut self) {
         let mut modules = 0;
         while self.token.kind != TokenKind::End && !self.errors.full() {
-            let braces = self.braces;
+            let (start, braces) = (self.token.span, self.braces);
             let result = match self.token.kind {
                 TokenKind::Word if matches!(self.text(), "module" | "builtin.module") => {
                     modules += 1;
@@ -235,7 +232,7 @@ impl<'a> Parser<'a> {
             };
             if let Err(error) = result {
                 self.errors.push(error);
-                self.recover(braces);
+                self.recover(start, braces);
             }
         }
     }
@@ -268,10 +265,10 @@ impl<'a> Parser<'a> {
             if self.errors.full() {
                 return Ok(());
             }
-            let braces = self.braces;
+            let (start, braces) = (self.token.span, self.braces);
             if let Err(error) = self.top_level_item() {
                 self.errors.push(error);
-                self.recover(braces);
+                self.recover(start, braces);
             }
         }
         self.expect(b'}')?;
@@ -432,7 +429,7 @@ impl<'a> Parser<'a> {
             Ok(operation) => operation,
             Err(error) => {
                 self.errors.push(error);
-                self.recover(braces);
+                self.recover(start, braces);
                 Operation::broken(results, start)
             }
         }
@@ -447,6 +444,9 @@ impl<'a> Parser<'a> {
             loop {
                 let (name, span) = self.value_name("the name of a result")?;
                 let count = if self.eat(b':') { self.index("a number of results")? } else { 1 };
+                if count == 0 {
+                    return Err(Diagnostic::new(span, "a name stands for one result or more"));
+                }
                 results.push(ResultName { name, count, span });
                 if !self.eat(b',') {
                     break;
@@ -461,7 +461,7 @@ impl<'a> Parser<'a> {
             let given = operation.result_types.len();
             return Err(Diagnostic::new(
                 operation.span,
-                format!("{named} results are named, but the operation has {given}"),
+                format!("names for {named} results, but the operation has {given}"),
             ));
         }
         operation.results = core::mem::take(results);
