@@ -9,6 +9,7 @@ pub mod atomic;
 pub mod cache;
 pub mod memory;
 pub mod tile;
+pub mod ttir;
 pub mod lane;
 pub mod axis;
 pub mod assign;

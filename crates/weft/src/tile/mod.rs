@@ -16,11 +16,15 @@
 //! * A reduction's order is not fixed: its region must be associative and commutative up to rounding.
 //! * `poison` and an unmasked division by zero give some value, the same in every run.
 
+pub(crate) mod spelling;
+mod text;
 mod types;
+mod verify;
 
 pub mod eval;
 
 pub use types::{Element, Type};
+pub use verify::verify;
 
 use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::Cache;
@@ -28,6 +32,13 @@ use crate::diagnostic::Span;
 use crate::id::{IdVec, define_id};
 use crate::location::{Loc, Locations};
 use crate::scalar::{Binary, Cast, Compare, Unary};
+
+/// The most elements of a tile.
+pub const MAX_ELEMENTS: u64 = 1 << 24;
+/// The most dimensions of a tile.
+pub const MAX_RANK: usize = 32;
+/// The most regions inside one another.
+pub const MAX_DEPTH: usize = 64;
 
 define_id! {
     /// A value of a kernel.

@@ -1,0 +1,189 @@
+//! How Triton spells the element-wise operations: one row each, read by the parser and by the printer.
+
+use super::OpKind;
+use crate::dtype::DType;
+use crate::scalar::{Binary, Cast, Compare, Unary};
+
+/// The elements that an operation of Triton works on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Domain {
+    /// Integers.
+    Ints,
+    /// Floats.
+    Floats,
+    /// Whatever the kind allows.
+    Any,
+}
+
+impl Domain {
+    /// Whether elements of `dtype` belong to it.
+    pub(crate) fn has(self, dtype: DType) -> bool {
+        match self {
+            Domain::Ints => dtype.is_int(),
+            Domain::Floats => dtype.is_float(),
+            Domain::Any => true,
+        }
+    }
+
+    /// The domain's name in messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Domain::Ints => "integers",
+            Domain::Floats => "floats",
+            Domain::Any => "numbers",
+        }
+    }
+}
+
+/// One operation's name.
+pub(crate) struct Spelling {
+    /// Triton's name, or one of our own (`weft.`) where Triton has no such operation.
+    pub(crate) name: &'static str,
+    /// What it does.
+    pub(crate) kind: OpKind,
+    /// What its operands are.
+    pub(crate) domain: Domain,
+}
+
+const fn unary(name: &'static str, op: Unary, domain: Domain) -> Spelling {
+    Spelling { name, kind: OpKind::Unary(op), domain }
+}
+
+const fn binary(name: &'static str, op: Binary, domain: Domain) -> Spelling {
+    Spelling { name, kind: OpKind::Binary(op), domain }
+}
+
+const fn cast(name: &'static str, op: Cast, domain: Domain) -> Spelling {
+    Spelling { name, kind: OpKind::Cast(op), domain }
+}
+
+/// Every element-wise operation but comparisons and selections.
+pub(crate) static ELEMENTWISE: &[Spelling] = &[
+    unary("arith.negf", Unary::Neg, Domain::Floats),
+    unary("weft.negi", Unary::Neg, Domain::Ints),
+    unary("weft.not", Unary::Not, Domain::Ints),
+    unary("math.absf", Unary::Abs, Domain::Floats),
+    unary("math.absi", Unary::Abs, Domain::Ints),
+    unary("math.exp", Unary::Exp, Domain::Floats),
+    unary("math.exp2", Unary::Exp2, Domain::Floats),
+    unary("math.log", Unary::Log, Domain::Floats),
+    unary("math.log2", Unary::Log2, Domain::Floats),
+    unary("math.sqrt", Unary::Sqrt, Domain::Floats),
+    unary("tt.precise_sqrt", Unary::SqrtPrecise, Domain::Floats),
+    unary("math.rsqrt", Unary::Rsqrt, Domain::Floats),
+    unary("math.floor", Unary::Floor, Domain::Floats),
+    unary("math.ceil", Unary::Ceil, Domain::Floats),
+    binary("arith.addi", Binary::Add, Domain::Ints),
+    binary("arith.addf", Binary::Add, Domain::Floats),
+    binary("arith.subi", Binary::Sub, Domain::Ints),
+    binary("arith.subf", Binary::Sub, Domain::Floats),
+    binary("arith.muli", Binary::Mul, Domain::Ints),
+    binary("arith.mulf", Binary::Mul, Domain::Floats),
+    binary("arith.divf", Binary::Div, Domain::Floats),
+    binary("tt.precise_divf", Binary::DivPrecise, Domain::Floats),
+    binary("arith.remf", Binary::Rem, Domain::Floats),
+    binary("arith.divsi", Binary::DivS, Domain::Ints),
+    binary("arith.divui", Binary::DivU, Domain::Ints),
+    binary("arith.remsi", Binary::RemS, Domain::Ints),
+    binary("arith.remui", Binary::RemU, Domain::Ints),
+    binary("arith.andi", Binary::And, Domain::Ints),
+    binary("arith.ori", Binary::Or, Domain::Ints),
+    binary("arith.xori", Binary::Xor, Domain::Ints),
+    binary("arith.shli", Binary::Shl, Domain::Ints),
+    binary("arith.shrsi", Binary::ShrS, Domain::Ints),
+    binary("arith.shrui", Binary::ShrU, Domain::Ints),
+    binary("arith.minsi", Binary::MinS, Domain::Ints),
+    binary("arith.maxsi", Binary::MaxS, Domain::Ints),
+    binary("arith.minui", Binary::MinU, Domain::Ints),
+    binary("arith.maxui", Binary::MaxU, Domain::Ints),
+    binary("arith.minnumf", Binary::MinNum, Domain::Floats),
+    binary("arith.maxnumf", Binary::MaxNum, Domain::Floats),
+    binary("arith.minimumf", Binary::Minimum, Domain::Floats),
+    binary("arith.maximumf", Binary::Maximum, Domain::Floats),
+    binary("tt.mulhiui", Binary::MulHiU, Domain::Ints),
+    Spelling { name: "math.fma", kind: OpKind::Fma, domain: Domain::Floats },
+    cast("arith.extsi", Cast::ExtS, Domain::Ints),
+    cast("arith.extui", Cast::ExtU, Domain::Ints),
+    cast("arith.trunci", Cast::Trunc, Domain::Ints),
+    cast("arith.sitofp", Cast::FloatFromS, Domain::Ints),
+    cast("arith.uitofp", Cast::FloatFromU, Domain::Ints),
+    cast("arith.fptosi", Cast::SFromFloat, Domain::Floats),
+    cast("arith.fptoui", Cast::UFromFloat, Domain::Floats),
+    // Several rows for one kind: the printer asks `cast_name`.
+    cast("tt.fp_to_fp", Cast::Float, Domain::Floats),
+    cast("arith.extf", Cast::Float, Domain::Floats),
+    cast("arith.truncf", Cast::Float, Domain::Floats),
+    cast("tt.bitcast", Cast::Bits, Domain::Any),
+    cast("arith.bitcast", Cast::Bits, Domain::Any),
+    cast("tt.int_to_ptr", Cast::Bits, Domain::Ints),
+    cast("tt.ptr_to_int", Cast::Bits, Domain::Any),
+];
+
+/// The row of an element-wise kind on operands of `dtype`, if it has a name of its own.
+pub(crate) fn elementwise(kind: &OpKind, dtype: DType) -> Option<&'static Spelling> {
+    ELEMENTWISE.iter().find(|row| row.kind == *kind && row.domain.has(dtype))
+}
+
+/// The predicates of `arith.cmpi`; the place in the list is the number in the generic form.
+pub(crate) const INTEGER_PREDICATES: &[(&str, Compare)] = &[
+    ("eq", Compare::Eq),
+    ("ne", Compare::Ne),
+    ("slt", Compare::Slt),
+    ("sle", Compare::Sle),
+    ("sgt", Compare::Sgt),
+    ("sge", Compare::Sge),
+    ("ult", Compare::Ult),
+    ("ule", Compare::Ule),
+    ("ugt", Compare::Ugt),
+    ("uge", Compare::Uge),
+];
+
+/// The predicates of `arith.cmpf`, in the generic form's order from number 1 (0 is `false`).
+pub(crate) const FLOAT_PREDICATES: &[(&str, Compare)] = &[
+    ("oeq", Compare::Oeq),
+    ("ogt", Compare::Ogt),
+    ("oge", Compare::Oge),
+    ("olt", Compare::Olt),
+    ("ole", Compare::Ole),
+    ("one", Compare::One),
+    ("ord", Compare::Ord),
+    ("ueq", Compare::Ueq),
+    ("ugt", Compare::FUgt),
+    ("uge", Compare::FUge),
+    ("ult", Compare::FUlt),
+    ("ule", Compare::FUle),
+    ("une", Compare::Une),
+    ("uno", Compare::Uno),
+];
+
+/// The names of cache modifiers, in the generic form's order from number 1.
+pub(crate) const CACHE_MODIFIERS: &[(&str, crate::cache::CacheModifier)] = {
+    use crate::cache::CacheModifier;
+    &[
+        ("none", CacheModifier::None),
+        ("ca", CacheModifier::All),
+        ("cg", CacheModifier::Global),
+        ("wb", CacheModifier::WriteBack),
+        ("cs", CacheModifier::Streaming),
+        ("wt", CacheModifier::WriteThrough),
+        ("cv", CacheModifier::Volatile),
+    ]
+};
+
+/// The names of eviction policies, in the generic form's order from number 1.
+pub(crate) const EVICTIONS: &[(&str, crate::cache::Eviction)] = {
+    use crate::cache::Eviction;
+    &[
+        ("evict_normal", Eviction::Normal),
+        ("evict_first", Eviction::First),
+        ("evict_last", Eviction::Last),
+    ]
+};
+
+/// The first name that a table gives to `value`.
+pub(crate) fn name_of<T: PartialEq>(
+    table: &[(&'static str, T)],
+    value: &T,
+) -> Option<&'static str> {
+    table.iter().find(|(_, entry)| entry == value).map(|(name, _)| *name)
+}

@@ -1,0 +1,551 @@
+//! The tile program's text: Triton's own spelling, without locations.
+//!
+//! `ttir::parse` reads it back to the same program. Values print under the names that they have;
+//! where a name is missing, or would hide another, a new one is made. Operations that Triton does not
+//! have print under names of the dialect `weft`.
+
+use super::spelling::{self, Spelling};
+use super::{Element, Kernel, Module, Op, OpId, OpKind, Region, Type, Value};
+use crate::cache::Cache;
+use crate::dtype::DType;
+use crate::id::IdMap;
+use crate::scalar::{self, Cast};
+use core::fmt::{self, Write};
+use std::collections::BTreeSet;
+
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Module { kernels, locations: _ } = self;
+        f.write_str("module {\n")?;
+        for kernel in kernels {
+            Printer::new(kernel, f).kernel(1)?;
+        }
+        f.write_str("}\n")
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Printer::new(self, f).kernel(0)
+    }
+}
+
+/// What owns a region, which decides how its last operation is spelled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// A region of a `for` or `if`: a `yield` of nothing is left out.
+    Brief,
+    While,
+    Reduce,
+    Kernel,
+}
+
+struct Printer<'a, 'f, 'g> {
+    kernel: &'a Kernel,
+    f: &'f mut fmt::Formatter<'g>,
+    /// The name of each value that has been defined.
+    names: IdMap<Value, String>,
+    /// The names that can be seen here, and the order in which they came.
+    visible: BTreeSet<String>,
+    trail: Vec<String>,
+}
+
+impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
+    fn new(kernel: &'a Kernel, f: &'f mut fmt::Formatter<'g>) -> Self {
+        let (names, visible) = (IdMap::default(), BTreeSet::new());
+        Self { kernel, f, names, visible, trail: Vec::new() }
+    }
+
+    fn kernel(&mut self, depth: usize) -> fmt::Result {
+        // Every field is printed or named here, so that a new one cannot be forgotten.
+        let Kernel { name, params, values: _, ops: _, body, loc: _ } = self.kernel;
+        self.indent(depth)?;
+        f_symbol(self.f, "tt.func public ", name)?;
+        self.f.write_char('(')?;
+        for (index, (param, &value)) in params.iter().zip(&body.params).enumerate() {
+            self.define(value);
+            let comma = if index > 0 { ", " } else { "" };
+            write!(self.f, "{comma}%{}: {}", self.names[value], self.kernel.ty(value))?;
+            if param.divisibility != 1 {
+                write!(self.f, " {{tt.divisibility = {} : i32}}", param.divisibility)?;
+            }
+        }
+        self.f.write_str(") attributes {noinline = false} {\n")?;
+        self.ops(body, Owner::Kernel, depth + 1)?;
+        self.indent(depth)?;
+        self.f.write_str("}\n")
+    }
+
+    fn indent(&mut self, depth: usize) -> fmt::Result {
+        (0..depth).try_for_each(|_| self.f.write_str("  "))
+    }
+
+    // Names.
+
+    /// A name that nothing visible has, as close to `wanted` as can be.
+    fn unique(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_string();
+        let mut suffix = 0;
+        while self.visible.contains(&name) {
+            // A name that begins with a digit is all digits.
+            let letter = if wanted.starts_with(|c: char| c.is_ascii_digit()) { "v" } else { "" };
+            name = format!("{letter}{wanted}_{suffix}");
+            suffix += 1;
+        }
+        self.visible.insert(name.clone());
+        self.trail.push(name.clone());
+        name
+    }
+
+    fn define(&mut self, value: Value) {
+        let wanted = self.wanted(value).replace('#', "_");
+        let name = self.unique(&wanted);
+        self.names.set(value, name);
+    }
+
+    /// The name that a value has, or its number.
+    fn wanted(&self, value: Value) -> String {
+        match &self.kernel.values[value].name {
+            Some(name) => name.clone(),
+            None => value.to_string().trim_start_matches('%').to_string(),
+        }
+    }
+
+    /// Names the results, and prints `%a, %b:2 = `.
+    fn results(&mut self, results: &[Value]) -> fmt::Result {
+        let mut rest = results;
+        let mut comma = "";
+        while let Some((&first, after)) = rest.split_first() {
+            let wanted = self.wanted(first);
+            let base = wanted.strip_suffix("#0");
+            // Results `x#0`, `x#1`, … are one group.
+            let group = base.map_or(0, |base| {
+                let numbered = rest.iter().enumerate();
+                numbered
+                    .take_while(|(i, value)| self.wanted(**value) == format!("{base}#{i}"))
+                    .count()
+            });
+            match (base, rest.split_at_checked(group)) {
+                (Some(base), Some((members, others))) if group > 1 => {
+                    let name = self.unique(base);
+                    write!(self.f, "{comma}%{name}:{group}")?;
+                    for (i, &member) in members.iter().enumerate() {
+                        self.names.set(member, format!("{name}#{i}"));
+                    }
+                    rest = others;
+                }
+                _ => {
+                    self.define(first);
+                    write!(self.f, "{comma}%{}", self.names[first])?;
+                    rest = after;
+                }
+            }
+            comma = ", ";
+        }
+        if results.is_empty() { Ok(()) } else { self.f.write_str(" = ") }
+    }
+
+    // Operations.
+
+    fn ops(&mut self, region: &'a Region, owner: Owner, depth: usize) -> fmt::Result {
+        for &id in &region.ops {
+            self.op(id, owner, depth)?;
+        }
+        Ok(())
+    }
+
+    /// What stands between the braces of a region; its parameters have names.
+    fn region(&mut self, region: &'a Region, owner: Owner, depth: usize) -> fmt::Result {
+        self.f.write_str("{\n")?;
+        self.ops(region, owner, depth + 1)?;
+        self.indent(depth)?;
+        self.f.write_char('}')
+    }
+
+    /// Forgets the names that were made since the trail had this length.
+    fn leave(&mut self, mark: usize) {
+        for name in self.trail.drain(mark..) {
+            self.visible.remove(&name);
+        }
+    }
+
+    fn op(&mut self, id: OpId, owner: Owner, depth: usize) -> fmt::Result {
+        let op = &self.kernel.ops[id];
+        let Op { kind, operands, results, regions: _, loc: _, span: _ } = op;
+        if *kind == OpKind::Yield && operands.is_empty() && owner == Owner::Brief {
+            return Ok(());
+        }
+        self.indent(depth)?;
+        self.results(results)?;
+        match kind {
+            OpKind::Reduce { axis } => self.reduce(op, *axis, depth)?,
+            OpKind::For => self.for_(op, depth)?,
+            OpKind::While => self.while_(op, depth)?,
+            OpKind::If => self.if_(op, depth)?,
+            _ => self.simple(op, owner)?,
+        }
+        self.f.write_char('\n')
+    }
+
+    fn operands(&mut self, operands: &[Value]) -> fmt::Result {
+        for (index, &operand) in operands.iter().enumerate() {
+            write!(self.f, "{}%{}", if index > 0 { ", " } else { "" }, self.names[operand])?;
+        }
+        Ok(())
+    }
+
+    fn types(&mut self, values: &[Value]) -> fmt::Result {
+        for (index, &value) in values.iter().enumerate() {
+            write!(self.f, "{}{}", if index > 0 { ", " } else { "" }, self.kernel.ty(value))?;
+        }
+        Ok(())
+    }
+
+    /// `NAME %a, %b`
+    fn call(&mut self, name: &str, operands: &[Value]) -> fmt::Result {
+        self.f.write_str(name)?;
+        if !operands.is_empty() {
+            self.f.write_char(' ')?;
+        }
+        self.operands(operands)
+    }
+
+    /// ` : (T, U) -> V`
+    fn function_type(&mut self, operands: &[Value], results: &[Value]) -> fmt::Result {
+        self.f.write_str(" : (")?;
+        self.types(operands)?;
+        self.f.write_str(") -> ")?;
+        let single = results.len() == 1;
+        self.f.write_str(if single { "" } else { "(" })?;
+        self.types(results)?;
+        self.f.write_str(if single { "" } else { ")" })
+    }
+
+    /// The type of the operand or result at `index`; operations that do not verify have no types.
+    fn ty(&self, values: &[Value], index: usize) -> Type {
+        let value = values.get(index).and_then(|&value| self.kernel.values.get(value));
+        value.map_or_else(|| Type::scalar(DType::I1), |value| value.ty.clone())
+    }
+
+    /// An operation without regions.
+    fn simple(&mut self, op: &Op, owner: Owner) -> fmt::Result {
+        let Op { kind, operands, results, .. } = op;
+        let (first, result) = (self.ty(operands, 0), self.ty(results, 0));
+        match kind {
+            OpKind::Constant(bits) => self.constant(*bits, &result),
+            OpKind::Poison => write!(self.f, "ub.poison : {result}"),
+            OpKind::MakeRange { start, end } => {
+                let name = "tt.make_range";
+                write!(self.f, "{name} {{end = {end} : i32, start = {start} : i32}} : {result}")
+            }
+            OpKind::ProgramId(axis) => {
+                write!(self.f, "tt.get_program_id {} : {result}", axis_name(*axis))
+            }
+            OpKind::NumPrograms(axis) => {
+                write!(self.f, "tt.get_num_programs {} : {result}", axis_name(*axis))
+            }
+            OpKind::Splat => self.converted("tt.splat", op, ""),
+            OpKind::Unsplat => {
+                self.call("tt.unsplat", operands)?;
+                write!(self.f, " : {first}")
+            }
+            OpKind::ExpandDims { axis } => {
+                self.converted("tt.expand_dims", op, &format!(" {{axis = {axis} : i32}}"))
+            }
+            OpKind::Broadcast => self.converted("tt.broadcast", op, ""),
+            OpKind::Reshape { allow_reorder } => {
+                self.converted("tt.reshape", op, if *allow_reorder { " allow_reorder" } else { "" })
+            }
+            OpKind::Trans { order } => {
+                let order: Vec<_> = order.iter().map(ToString::to_string).collect();
+                let order = order.join(", ");
+                self.converted("tt.trans", op, &format!(" {{order = array<i32: {order}>}}"))
+            }
+            OpKind::Unary(_) | OpKind::Binary(_) | OpKind::Fma => {
+                let spelling = spelling::elementwise(kind, first.dtype());
+                self.call(spelling.map_or("weft.untyped", |row: &Spelling| row.name), operands)?;
+                write!(self.f, " : {first}")
+            }
+            OpKind::Compare(predicate) => {
+                let (name, table) = if first.dtype().is_float() {
+                    ("arith.cmpf", spelling::FLOAT_PREDICATES)
+                } else {
+                    ("arith.cmpi", spelling::INTEGER_PREDICATES)
+                };
+                let predicate = spelling::name_of(table, predicate).unwrap_or("untyped");
+                write!(self.f, "{name} {predicate}, ")?;
+                self.operands(operands)?;
+                write!(self.f, " : {first}")
+            }
+            OpKind::Select => {
+                self.call("arith.select", operands)?;
+                if first.is_tensor() || result.is_tensor() {
+                    write!(self.f, " : {first}, {result}")
+                } else {
+                    write!(self.f, " : {result}")
+                }
+            }
+            OpKind::Cast(cast) => {
+                let name = cast_name(*cast, &first, &result);
+                self.call(name, operands)?;
+                let to = if name.starts_with("arith.") { "to" } else { "->" };
+                write!(self.f, " : {first} {to} {result}")
+            }
+            OpKind::AddPtr => {
+                self.call("tt.addptr", operands)?;
+                write!(self.f, " : {first}, {}", self.ty(operands, 1))
+            }
+            OpKind::Load(options) => {
+                self.call("tt.load", operands)?;
+                let cache = cache_policy(options.cache);
+                let volatile = options.volatile.then(|| "isVolatile = true".to_string());
+                let attributes: Vec<_> = cache.into_iter().chain(volatile).collect();
+                if !attributes.is_empty() {
+                    write!(self.f, " {{{}}}", attributes.join(", "))?;
+                }
+                write!(self.f, " : {first}")
+            }
+            OpKind::Store(cache) => {
+                self.call("tt.store", operands)?;
+                if let Some(policy) = cache_policy(*cache) {
+                    write!(self.f, " {{{policy}}}")?;
+                }
+                write!(self.f, " : {first}")
+            }
+            OpKind::AtomicRmw { op, order, scope } => {
+                self.call(&format!("tt.atomic_rmw {op}, {order}, {scope},"), operands)?;
+                self.function_type(operands, results)
+            }
+            OpKind::AtomicCas { order, scope } => {
+                self.call(&format!("tt.atomic_cas {order}, {scope},"), operands)?;
+                self.function_type(operands, results)
+            }
+            OpKind::Dot => {
+                self.call("tt.dot", operands)?;
+                write!(self.f, " : {first} * {} -> {result}", self.ty(operands, 1))
+            }
+            OpKind::Condition => {
+                let (condition, values) = operands.split_at(operands.len().min(1));
+                self.f.write_str("scf.condition(")?;
+                self.operands(condition)?;
+                self.f.write_char(')')?;
+                self.handed("", values)
+            }
+            OpKind::Yield => {
+                let name = if owner == Owner::Reduce { "tt.reduce.return" } else { "scf.yield" };
+                self.handed(name, operands)
+            }
+            OpKind::Return => self.handed("tt.return", operands),
+            // Printed by `op`.
+            OpKind::Reduce { .. } | OpKind::For | OpKind::While | OpKind::If => Ok(()),
+        }
+    }
+
+    /// `NAME %x ATTRIBUTES : A -> B`
+    fn converted(&mut self, name: &str, op: &Op, attributes: &str) -> fmt::Result {
+        self.call(name, &op.operands)?;
+        let (from, to) = (self.ty(&op.operands, 0), self.ty(&op.results, 0));
+        write!(self.f, "{attributes} : {from} -> {to}")
+    }
+
+    /// `NAME %a, %b : T, U`, or the name alone.
+    fn handed(&mut self, name: &str, values: &[Value]) -> fmt::Result {
+        self.call(name, values)?;
+        if !values.is_empty() {
+            self.f.write_str(" : ")?;
+            self.types(values)?;
+        }
+        Ok(())
+    }
+
+    fn constant(&mut self, bits: u64, ty: &Type) -> fmt::Result {
+        let number = match ty.dtype() {
+            DType::I1 => (bits & 1 == 1).to_string(),
+            dtype if dtype.is_int() => scalar::sign_extend(dtype, bits).to_string(),
+            dtype => float(dtype, bits),
+        };
+        match ty {
+            ty if ty.is_tensor() => write!(self.f, "arith.constant dense<{number}> : {ty}"),
+            ty if ty.element == Element::Scalar(DType::I1) => {
+                write!(self.f, "arith.constant {number}")
+            }
+            ty => write!(self.f, "arith.constant {number} : {ty}"),
+        }
+    }
+
+    // Operations with regions. Results have names already; parameters get theirs here.
+
+    fn reduce(&mut self, op: &'a Op, axis: u8, depth: usize) -> fmt::Result {
+        self.f.write_str("\"tt.reduce\"(")?;
+        self.operands(&op.operands)?;
+        write!(self.f, ") <{{axis = {axis} : i32}}> (")?;
+        let mark = self.trail.len();
+        for region in &op.regions {
+            self.labelled(region, Owner::Reduce, depth)?;
+        }
+        self.leave(mark);
+        self.f.write_char(')')?;
+        self.function_type(&op.operands, &op.results)
+    }
+
+    /// A region whose parameters stand in a label.
+    fn labelled(&mut self, region: &'a Region, owner: Owner, depth: usize) -> fmt::Result {
+        if region.params.is_empty() {
+            return self.region(region, owner, depth);
+        }
+        self.f.write_str("{\n")?;
+        self.indent(depth)?;
+        self.f.write_str("^bb0(")?;
+        for (index, &param) in region.params.iter().enumerate() {
+            self.define(param);
+            let comma = if index > 0 { ", " } else { "" };
+            write!(self.f, "{comma}%{}: {}", self.names[param], self.kernel.ty(param))?;
+        }
+        self.f.write_str("):\n")?;
+        self.ops(region, owner, depth + 1)?;
+        self.indent(depth)?;
+        self.f.write_char('}')
+    }
+
+    /// `(%a = %x, …)`
+    fn bindings(&mut self, params: &[Value], initial: &[Value]) -> fmt::Result {
+        self.f.write_char('(')?;
+        for (index, (&param, &value)) in params.iter().zip(initial).enumerate() {
+            self.define(param);
+            let comma = if index > 0 { ", " } else { "" };
+            write!(self.f, "{comma}%{} = %{}", self.names[param], self.names[value])?;
+        }
+        self.f.write_char(')')
+    }
+
+    fn for_(&mut self, op: &'a Op, depth: usize) -> fmt::Result {
+        let (Some(body), [low, high, step, initial @ ..]) = (op.regions.first(), &op.operands[..])
+        else {
+            return self.f.write_str("scf.for");
+        };
+        let mark = self.trail.len();
+        let (counter, carried) = body.params.split_at(body.params.len().min(1));
+        self.f.write_str("scf.for ")?;
+        for &counter in counter {
+            self.define(counter);
+            write!(self.f, "%{}", self.names[counter])?;
+        }
+        let [low_name, high_name, step_name] = [low, high, step].map(|&v| self.names[v].clone());
+        write!(self.f, " = %{low_name} to %{high_name} step %{step_name} ")?;
+        if !initial.is_empty() {
+            self.f.write_str("iter_args")?;
+            self.bindings(carried, initial)?;
+            self.f.write_str(" -> (")?;
+            self.types(&op.results)?;
+            self.f.write_str(") ")?;
+        }
+        write!(self.f, " : {} ", self.kernel.ty(*low))?;
+        self.region(body, Owner::Brief, depth)?;
+        self.leave(mark);
+        Ok(())
+    }
+
+    fn while_(&mut self, op: &'a Op, depth: usize) -> fmt::Result {
+        let [before, after] = &op.regions[..] else { return self.f.write_str("scf.while") };
+        let mark = self.trail.len();
+        self.f.write_str("scf.while")?;
+        if !op.operands.is_empty() {
+            self.f.write_char(' ')?;
+            self.bindings(&before.params, &op.operands)?;
+        }
+        self.f.write_str(" : (")?;
+        self.types(&op.operands)?;
+        self.f.write_str(") -> (")?;
+        self.types(&op.results)?;
+        self.f.write_str(") ")?;
+        self.region(before, Owner::While, depth)?;
+        self.leave(mark);
+        self.f.write_str(" do ")?;
+        self.labelled(after, Owner::While, depth)?;
+        self.leave(mark);
+        Ok(())
+    }
+
+    fn if_(&mut self, op: &'a Op, depth: usize) -> fmt::Result {
+        let [then, otherwise] = &op.regions[..] else { return self.f.write_str("scf.if") };
+        let mark = self.trail.len();
+        self.call("scf.if", &op.operands)?;
+        self.f.write_char(' ')?;
+        if !op.results.is_empty() {
+            self.f.write_str("-> (")?;
+            self.types(&op.results)?;
+            self.f.write_str(") ")?;
+        }
+        self.region(then, Owner::Brief, depth)?;
+        self.leave(mark);
+        if !op.results.is_empty() || otherwise.ops.len() > 1 {
+            self.f.write_str(" else ")?;
+            self.region(otherwise, Owner::Brief, depth)?;
+            self.leave(mark);
+        }
+        Ok(())
+    }
+}
+
+/// `@name`, in quotes where it has unusual letters.
+fn f_symbol(f: &mut fmt::Formatter<'_>, before: &str, name: &str) -> fmt::Result {
+    let usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.');
+    let plain = name.bytes().all(usual)
+        && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    let quote = if plain { "" } else { "\"" };
+    write!(f, "{before}@{quote}{name}{quote}")
+}
+
+fn axis_name(axis: u8) -> &'static str {
+    match axis {
+        0 => "x",
+        1 => "y",
+        _ => "z",
+    }
+}
+
+/// Triton's name for a conversion.
+fn cast_name(cast: Cast, from: &Type, to: &Type) -> &'static str {
+    let (narrow, wide) = (from.dtype().bits(), to.dtype().bits());
+    match (cast, from.element, to.element) {
+        (Cast::Float, ..) if narrow < wide => "arith.extf",
+        (Cast::Float, ..) if narrow > wide => "arith.truncf",
+        (Cast::Bits, Element::Pointer(_), Element::Pointer(_)) => "tt.bitcast",
+        (Cast::Bits, Element::Pointer(_), _) => "tt.ptr_to_int",
+        (Cast::Bits, _, Element::Pointer(_)) => "tt.int_to_ptr",
+        (Cast::Bits, ..) => "arith.bitcast",
+        _ => spelling::elementwise(&OpKind::Cast(cast), from.dtype())
+            .map_or("weft.untyped", |row| row.name),
+    }
+}
+
+/// 3.9's attribute, where there is something to say.
+fn cache_policy(cache: Cache) -> Option<String> {
+    if cache == Cache::default() {
+        return None;
+    }
+    let modifier = spelling::name_of(spelling::CACHE_MODIFIERS, &cache.modifier)?;
+    let eviction = spelling::name_of(spelling::EVICTIONS, &cache.eviction)?;
+    Some(format!(
+        "cachePolicy = #tt.cache_policy<cache_modifier = {modifier}, eviction_policy = {eviction}>"
+    ))
+}
+
+/// A float as MLIR writes it: six digits where they are exact, else all, else the bits.
+fn float(dtype: DType, bits: u64) -> String {
+    let value = scalar::to_f64(dtype, bits);
+    let back = |text: &str| text.parse().ok().map(|value| scalar::from_f64(dtype, value));
+    for digits in [6, 16] {
+        let text = format!("{value:.digits$e}");
+        if value.is_finite() && back(&text) == Some(bits) {
+            let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+            let (sign, exponent) = match exponent.strip_prefix('-') {
+                Some(exponent) => ('-', exponent),
+                None => ('+', exponent),
+            };
+            return format!("{mantissa}e{sign}{exponent:0>2}");
+        }
+    }
+    let width = 2 + dtype.bits() as usize / 4;
+    format!("{bits:#0width$X}")
+}

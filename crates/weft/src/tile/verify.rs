@@ -1,0 +1,568 @@
+//! The rules that every kernel keeps; what comes after may rely on them.
+//!
+//! Structure:
+//!
+//! * An operation stands in one region. Every value is defined once, and before it is used: in the
+//!   same region or one around it.
+//! * Regions are at most [`MAX_DEPTH`] deep. Each ends with the operation that its owner asks for
+//!   (`return` for the kernel, `condition` for the first region of a `while`, else `yield`), which
+//!   stands nowhere else and hands over values of the types asked for.
+//! * A kernel's arguments are its body's parameters, and no tensors; it returns nothing.
+//! * The region of a `reduce` has only pure operations on scalars; it may use scalars from around it.
+//!
+//! Types:
+//!
+//! * Extents are powers of two; a tensor has at most [`MAX_ELEMENTS`] elements and [`MAX_RANK`]
+//!   dimensions.
+//! * Operands and results are as the documentation of [`OpKind`] says, and the element type has the
+//!   operation (`scalar::unary` and its like give it). Element-wise operations have one shape.
+//!   Arithmetic is on numbers; pointers are moved, selected, offset, cast (to pointers and i64) and
+//!   dereferenced.
+//! * Masks are `i1` of the pointers' shape; values have the pointers' shape and the pointee's type.
+//! * `make_range` gives `end - start` elements, and `end` is greater.
+//! * `expand_dims`, `broadcast`, `reshape` and `trans` keep the element, and change the shape as
+//!   they say. `unsplat` takes a tensor of one element.
+//! * `dot` takes M×K and K×N of one element type and M×N, all integers or all floats.
+//! * `reduce` takes tensors of one shape, and drops an axis; of one dimension it leaves a scalar.
+//! * Atomics are on 16, 32 and 64 bits.
+
+use super::{
+    Element, Kernel, MAX_DEPTH, MAX_ELEMENTS, MAX_RANK, Op, OpId, OpKind, Region, Type, Value,
+};
+use crate::diagnostic::{Diagnostic, Diagnostics, Span};
+use crate::dtype::DType;
+use crate::id::IdMap;
+use crate::scalar::{self, Cast};
+
+/// Checks a kernel; the error lists every broken rule at the operation that breaks it.
+pub fn verify(kernel: &Kernel) -> Result<(), Diagnostics> {
+    let mut verifier = Verifier {
+        kernel,
+        visible: IdMap::default(),
+        defined: IdMap::default(),
+        placed: IdMap::default(),
+        depth: 0,
+        in_reduce: false,
+        errors: Vec::new(),
+    };
+    verifier.kernel();
+    if verifier.errors.is_empty() { Ok(()) } else { Err(Diagnostics(verifier.errors)) }
+}
+
+/// What a region ends with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Return,
+    Yield,
+    Condition,
+}
+
+impl Ending {
+    fn name(self) -> &'static str {
+        match self {
+            Ending::Return => "return",
+            Ending::Yield => "yield",
+            Ending::Condition => "condition",
+        }
+    }
+
+    fn matches(self, kind: &OpKind) -> bool {
+        match self {
+            Ending::Return => *kind == OpKind::Return,
+            Ending::Yield => *kind == OpKind::Yield,
+            Ending::Condition => *kind == OpKind::Condition,
+        }
+    }
+}
+
+struct Verifier<'a> {
+    kernel: &'a Kernel,
+    /// Whether a value can be used here.
+    visible: IdMap<Value, bool>,
+    /// Whether a value has been defined anywhere.
+    defined: IdMap<Value, bool>,
+    /// Whether an operation has been seen in some region.
+    placed: IdMap<OpId, bool>,
+    depth: usize,
+    in_reduce: bool,
+    errors: Vec<Diagnostic>,
+}
+
+impl<'a> Verifier<'a> {
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.errors.push(Diagnostic::new(span, message));
+    }
+
+    /// The types of values that exist.
+    fn types(&self, values: &[Value]) -> Vec<&'a Type> {
+        values.iter().filter_map(|&value| self.kernel.values.get(value)).map(|v| &v.ty).collect()
+    }
+
+    fn owned_types(&self, values: &[Value]) -> Vec<Type> {
+        self.types(values).into_iter().cloned().collect()
+    }
+
+    fn kernel(&mut self) {
+        let Kernel { name, params, values: _, ops: _, body, loc: _ } = self.kernel;
+        if params.len() != body.params.len() {
+            let message = format!("the kernel `{name}` has arguments without values");
+            self.error(Span::default(), message);
+        }
+        for (param, ty) in params.iter().zip(self.types(&body.params)) {
+            if ty.is_tensor() {
+                let message = format!("the argument `%{}` is a tensor, `{ty}`", param.name);
+                self.error(Span::default(), message);
+            }
+            if param.divisibility == 0 {
+                let message = format!("nothing is divisible by zero, as `%{}` should", param.name);
+                self.error(Span::default(), message);
+            }
+        }
+        self.region(body, Ending::Return, &[], Span::default());
+    }
+
+    fn define(&mut self, value: Value, span: Span) {
+        let Some(data) = self.kernel.values.get(value) else {
+            self.error(span, format!("{value} does not exist"));
+            return;
+        };
+        if let Err(reason) = check_type(&data.ty) {
+            let name = self.kernel.value_name(value);
+            self.error(span, format!("`{name}` has the type `{}`: {reason}", data.ty));
+        }
+        if core::mem::replace(self.defined.entry(value), true) {
+            let name = self.kernel.value_name(value);
+            self.error(span, format!("`{name}` is defined twice"));
+        }
+        self.visible.set(value, true);
+    }
+
+    /// A region, which must end as said and hand over values of some types.
+    fn region(&mut self, region: &'a Region, ending: Ending, hands_over: &[Type], owner: Span) {
+        if self.depth == MAX_DEPTH {
+            self.error(owner, format!("more than {MAX_DEPTH} regions inside one another"));
+            return;
+        }
+        self.depth += 1;
+        for &param in &region.params {
+            self.define(param, owner);
+        }
+        let Some((&last, body)) = region.ops.split_last() else {
+            self.error(owner, format!("a region is empty; it ends with `{}`", ending.name()));
+            self.depth -= 1;
+            return;
+        };
+        for &id in body {
+            self.op(id, None, owner);
+        }
+        self.op(last, Some((ending, hands_over)), owner);
+        // What was defined here is not seen outside.
+        for &param in &region.params {
+            self.visible.set(param, false);
+        }
+        for op in region.ops.iter().filter_map(|&id| self.kernel.ops.get(id)) {
+            for &result in &op.results {
+                self.visible.set(result, false);
+            }
+        }
+        self.depth -= 1;
+    }
+
+    /// One operation; `ending` says what it must be when it is the last of its region.
+    fn op(&mut self, id: OpId, ending: Option<(Ending, &[Type])>, owner: Span) {
+        let Some(op) = self.kernel.ops.get(id) else {
+            self.error(owner, format!("{id} does not exist"));
+            return;
+        };
+        if core::mem::replace(self.placed.entry(id), true) {
+            self.error(op.span, format!("{id} stands in more than one place"));
+            return;
+        }
+        let mut known = true;
+        for &operand in &op.operands {
+            if self.kernel.values.get(operand).is_none() || !self.visible[operand] {
+                let name = match self.kernel.values.get(operand) {
+                    Some(_) => self.kernel.value_name(operand),
+                    None => operand.to_string(),
+                };
+                self.error(op.span, format!("`{name}` is not defined here"));
+                known = false;
+            }
+        }
+        self.placement(op, ending);
+        if self.in_reduce {
+            self.combining(op);
+        }
+        // Without regions there is nothing to visit; with unknown operands there are no types.
+        if known {
+            self.signature(op);
+        }
+        for &result in &op.results {
+            self.define(result, op.span);
+        }
+    }
+
+    fn placement(&mut self, op: &Op, ending: Option<(Ending, &[Type])>) {
+        match ending {
+            None if op.kind.is_terminator() => {
+                self.error(op.span, format!("`{}` stands last in its region", op.kind.name()));
+            }
+            None => {}
+            Some((ending, _)) if !ending.matches(&op.kind) => {
+                self.error(op.span, format!("the region ends here without `{}`", ending.name()));
+            }
+            Some((ending, wanted)) => {
+                let values = match ending {
+                    // The condition itself is checked with the types.
+                    Ending::Condition => op.operands.get(1..).unwrap_or_default(),
+                    Ending::Return | Ending::Yield => &op.operands,
+                };
+                let found = self.types(values);
+                if !found.iter().copied().eq(wanted) {
+                    let message = format!(
+                        "the region hands over ({}), but ({}) is needed",
+                        list(&found),
+                        list(&wanted.iter().collect::<Vec<_>>())
+                    );
+                    self.error(op.span, message);
+                }
+            }
+        }
+    }
+
+    /// What stands in the region of a `reduce`.
+    fn combining(&mut self, op: &Op) {
+        if !op.kind.is_pure() && op.kind != OpKind::Yield || !op.regions.is_empty() {
+            let message = format!("`{}` may not stand in the region of a reduce", op.kind.name());
+            self.error(op.span, message);
+        }
+        let tensors = self.types(&op.operands).into_iter().chain(self.types(&op.results));
+        if let Some(tensor) = tensors.into_iter().find(|ty| ty.is_tensor()) {
+            let message = format!("the region of a reduce is on scalars, not on `{tensor}`");
+            self.error(op.span, message);
+        }
+    }
+
+    /// Operand and result types, and the regions.
+    fn signature(&mut self, op: &'a Op) {
+        let (operands, results) = (self.types(&op.operands), self.types(&op.results));
+        if let Err(rule) = self.typed(op, &operands, &results) {
+            let message = format!(
+                "`{}` {rule}, but here are ({}) -> ({})",
+                op.kind.name(),
+                list(&operands),
+                list(&results)
+            );
+            self.error(op.span, message);
+        }
+        let regions = match op.kind {
+            OpKind::Reduce { .. } | OpKind::For => 1,
+            OpKind::While | OpKind::If => 2,
+            _ => 0,
+        };
+        if op.regions.len() != regions {
+            let message = format!("`{}` has {regions} regions", op.kind.name());
+            self.error(op.span, message);
+            return;
+        }
+        match (&op.kind, &op.regions[..]) {
+            (OpKind::Reduce { .. }, [combine]) => {
+                let scalars: Vec<Type> = operands.iter().map(|ty| scalar_of(ty)).collect();
+                let outer = core::mem::replace(&mut self.in_reduce, true);
+                self.params(op, combine, &[&scalars[..], &scalars[..]].concat());
+                self.region(combine, Ending::Yield, &scalars, op.span);
+                self.in_reduce = outer;
+            }
+            (OpKind::For, [body]) => {
+                let mut enter = operands.first().map(|&ty| ty.clone()).into_iter().collect();
+                let carried = self.owned_types(op.operands.get(3..).unwrap_or_default());
+                let mut rest = carried.clone();
+                Vec::append(&mut enter, &mut rest);
+                self.params(op, body, &enter);
+                self.region(body, Ending::Yield, &carried, op.span);
+            }
+            (OpKind::While, [before, after]) => {
+                let carried = self.owned_types(&op.operands);
+                let handed = self.owned_types(&op.results);
+                self.params(op, before, &carried);
+                self.region(before, Ending::Condition, &handed, op.span);
+                self.params(op, after, &handed);
+                self.region(after, Ending::Yield, &carried, op.span);
+            }
+            (OpKind::If, [then, otherwise]) => {
+                let handed = self.owned_types(&op.results);
+                self.params(op, then, &[]);
+                self.region(then, Ending::Yield, &handed, op.span);
+                self.params(op, otherwise, &[]);
+                self.region(otherwise, Ending::Yield, &handed, op.span);
+            }
+            _ => {}
+        }
+    }
+
+    /// The types of the values that enter a region.
+    fn params(&mut self, op: &Op, region: &Region, wanted: &[Type]) {
+        let found = self.types(&region.params);
+        if !found.iter().copied().eq(wanted) {
+            let message = format!(
+                "the region of `{}` takes ({}), but ({}) enters",
+                op.kind.name(),
+                list(&found),
+                list(&wanted.iter().collect::<Vec<_>>())
+            );
+            self.error(op.span, message);
+        }
+    }
+
+    /// Whether operands and results are as the kind asks; else what it asks.
+    fn typed(&self, op: &Op, operands: &[&Type], results: &[&Type]) -> Result<(), &'static str> {
+        let (ok, rule) = match &op.kind {
+            OpKind::Constant(bits) => (
+                matches!((operands, results), ([], [r])
+                    if is_number(r) && bits & !r.dtype().mask() == 0),
+                "gives a number whose bits fit its type",
+            ),
+            OpKind::Poison => {
+                (operands.is_empty() && results.len() == 1, "takes nothing and gives one value")
+            }
+            OpKind::MakeRange { start, end } => (
+                matches!((operands, results), ([], [r])
+                    if is_number(r) && r.dtype() == DType::I32 && matches!(r.shape[..], [extent]
+                        if i128::from(*end) - i128::from(*start) == i128::from(extent))),
+                "gives a tensor of `end - start` elements i32",
+            ),
+            OpKind::ProgramId(axis) | OpKind::NumPrograms(axis) => (
+                operands.is_empty() && *axis < 3 && results == [&Type::scalar(DType::I32)],
+                "of an axis 0, 1 or 2 gives an i32",
+            ),
+            OpKind::Splat => (
+                matches!((operands, results), ([x], [r])
+                    if !x.is_tensor() && r.is_tensor() && x.element == r.element),
+                "takes a scalar and gives a tensor of such",
+            ),
+            OpKind::Unsplat => (
+                matches!((operands, results), ([x], [r])
+                    if x.is_tensor() && x.elements() == 1 && !r.is_tensor() && x.element == r.element),
+                "takes a tensor of one element and gives the element",
+            ),
+            OpKind::ExpandDims { axis } => (
+                matches!((operands, results), ([x], [r])
+                    if x.is_tensor() && x.element == r.element && is_expanded(x, r, *axis)),
+                "adds a dimension of size one at its axis",
+            ),
+            OpKind::Broadcast => (
+                matches!((operands, results), ([x], [r])
+                    if x.is_tensor() && x.element == r.element && x.shape.len() == r.shape.len()
+                        && x.shape.iter().zip(&r.shape).all(|(from, to)| from == to || *from == 1)),
+                "repeats dimensions of size one",
+            ),
+            OpKind::Reshape { .. } => (
+                matches!((operands, results), ([x], [r])
+                    if x.is_tensor() && r.is_tensor() && x.element == r.element
+                        && x.elements() == r.elements()),
+                "keeps the number and the type of the elements",
+            ),
+            OpKind::Trans { order } => (
+                matches!((operands, results), ([x], [r])
+                    if x.is_tensor() && x.element == r.element && is_permuted(x, r, order)),
+                "permutes the dimensions by its order",
+            ),
+            OpKind::Unary(unary) => (
+                matches!((operands, results), ([x], [r])
+                    if is_number(x) && x == r && scalar::unary(*unary, x.dtype()).is_some()),
+                "takes a number of a type that has the operation and gives one",
+            ),
+            OpKind::Binary(binary) => (
+                matches!((operands, results), ([x, y], [r])
+                    if is_number(x) && x == y && x == r
+                        && scalar::binary(*binary, x.dtype()).is_some()
+                        && (*binary != scalar::Binary::MulHiU || x.dtype().bits() >= 32)),
+                "takes two numbers of a type that has the operation and gives one",
+            ),
+            OpKind::Compare(compare) => (
+                matches!((operands, results), ([x, y], [r])
+                    if is_number(x) && x == y && is_truth(r) && r.shape == x.shape
+                        && scalar::compare(*compare, x.dtype()).is_some()),
+                "takes two numbers of a type that has the comparison and gives i1",
+            ),
+            OpKind::Select => (
+                matches!((operands, results), ([c, x, y], [r])
+                    if x == y && x == r && is_truth(c) && (!c.is_tensor() || c.shape == x.shape)),
+                "takes an i1 and two values of one type and gives one of them",
+            ),
+            OpKind::Cast(cast) => (
+                matches!((operands, results), ([x], [r]) if x.shape == r.shape
+                    && does_cast(*cast, x.element, r.element)),
+                "takes and gives types that it converts between",
+            ),
+            OpKind::Fma => (
+                matches!((operands, results), ([x, y, z], [r])
+                    if is_number(x) && x.dtype().is_float() && x == y && y == z && z == r),
+                "takes three floats of one type and gives one",
+            ),
+            OpKind::AddPtr => (
+                matches!((operands, results), ([p, o], [r])
+                    if p.element.pointee().is_some() && p == r && p.shape == o.shape
+                        && matches!(o.element, Element::Scalar(DType::I32 | DType::I64))),
+                "takes pointers and offsets i32 or i64 of one shape and gives pointers",
+            ),
+            OpKind::Load(_) => (
+                match (operands, results) {
+                    ([p], [r]) => is_access(p, r, None),
+                    ([p, mask], [r]) => is_access(p, r, Some(mask)),
+                    ([p, mask, other], [r]) => is_access(p, r, Some(mask)) && other == r,
+                    _ => false,
+                },
+                "takes pointers, a mask i1 and other values, and gives values of the pointee",
+            ),
+            OpKind::Store(_) => (
+                match (operands, results) {
+                    ([p, v], []) => is_access(p, v, None),
+                    ([p, v, mask], []) => is_access(p, v, Some(mask)),
+                    _ => false,
+                },
+                "takes pointers, values of the pointee and a mask i1",
+            ),
+            OpKind::AtomicRmw { op: rmw, .. } => (
+                match (operands, results) {
+                    ([p, v], [r]) => is_access(p, v, None) && v == r,
+                    ([p, v, mask], [r]) => is_access(p, v, Some(mask)) && v == r,
+                    _ => false,
+                } && matches!(results, [r]
+                    if r.dtype().bits() >= 16 && rmw.apply(r.dtype(), 0, 0).is_some()),
+                "takes pointers, values of a pointee that has the operation and a mask i1, and \
+                 gives values",
+            ),
+            OpKind::AtomicCas { .. } => (
+                matches!((operands, results), ([p, e, d], [r])
+                    if is_access(p, e, None) && e == d && d == r && r.dtype().bits() >= 16),
+                "takes pointers and two values of a pointee of 16 bits or more, and gives values",
+            ),
+            OpKind::Dot => (
+                matches!((operands, results), ([a, b, c], [r]) if c == r && is_product(a, b, c)),
+                "takes M x K, K x N and M x N of matching elements and gives M x N",
+            ),
+            OpKind::Reduce { axis } => (
+                is_reduced(operands, results, *axis),
+                "takes tensors of one shape and drops its axis",
+            ),
+            OpKind::For => (
+                matches!((operands, results), ([low, high, step, carried @ ..], results)
+                    if low == high && low == step && !low.is_tensor() && is_number(low)
+                        && low.dtype().is_int() && carried == results),
+                "takes three integers of one type and the values it carries, and gives such values",
+            ),
+            // The regions say it all.
+            OpKind::While => (true, ""),
+            OpKind::If => (
+                operands == [&Type::scalar(DType::I1)],
+                "takes an i1 and gives what its regions yield",
+            ),
+            OpKind::Yield => (results.is_empty(), "gives nothing"),
+            OpKind::Condition => (
+                results.is_empty() && operands.first() == Some(&&Type::scalar(DType::I1)),
+                "takes an i1 and the values it hands over",
+            ),
+            OpKind::Return => {
+                (operands.is_empty() && results.is_empty(), "takes and gives nothing")
+            }
+        };
+        if ok { Ok(()) } else { Err(rule) }
+    }
+}
+
+/// Why no value may have a type.
+fn check_type(ty: &Type) -> Result<(), &'static str> {
+    if ty.shape.len() > MAX_RANK {
+        return Err("it has too many dimensions");
+    }
+    if !ty.shape.iter().all(|extent| extent.is_power_of_two()) {
+        return Err("extents are powers of two");
+    }
+    let elements = ty.shape.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent));
+    if elements.is_none_or(|elements| elements > MAX_ELEMENTS) {
+        return Err("it has too many elements");
+    }
+    Ok(())
+}
+
+fn is_number(ty: &Type) -> bool {
+    matches!(ty.element, Element::Scalar(_))
+}
+
+fn is_truth(ty: &Type) -> bool {
+    ty.element == Element::Scalar(DType::I1)
+}
+
+/// Whether values go through pointers under a mask.
+fn is_access(pointers: &Type, values: &Type, mask: Option<&Type>) -> bool {
+    pointers.element.pointee().map(Element::Scalar) == Some(values.element)
+        && pointers.shape == values.shape
+        && mask.is_none_or(|mask| is_truth(mask) && mask.shape == pointers.shape)
+}
+
+fn is_expanded(from: &Type, to: &Type, axis: u8) -> bool {
+    let mut shape = from.shape.clone();
+    let axis = usize::from(axis);
+    if axis > shape.len() {
+        return false;
+    }
+    shape.insert(axis, 1);
+    shape == to.shape
+}
+
+fn is_permuted(from: &Type, to: &Type, order: &[u8]) -> bool {
+    let mut sorted = order.to_vec();
+    sorted.sort_unstable();
+    sorted.iter().map(|&axis| usize::from(axis)).eq(0..from.shape.len())
+        && to.shape.len() == order.len()
+        && order
+            .iter()
+            .zip(&to.shape)
+            .all(|(&axis, extent)| from.shape.get(usize::from(axis)) == Some(extent))
+}
+
+fn does_cast(cast: Cast, from: Element, to: Element) -> bool {
+    match (from, to) {
+        (Element::Scalar(from), Element::Scalar(to)) => scalar::cast_applies(cast, from, to),
+        (Element::Pointer(_), Element::Pointer(_) | Element::Scalar(DType::I64))
+        | (Element::Scalar(DType::I64), Element::Pointer(_)) => cast == Cast::Bits,
+        _ => false,
+    }
+}
+
+fn is_product(a: &Type, b: &Type, c: &Type) -> bool {
+    let ([m, k], [k2, n], [m2, n2]) = (&a.shape[..], &b.shape[..], &c.shape[..]) else {
+        return false;
+    };
+    (m, n, k) == (m2, n2, k2)
+        && is_number(a)
+        && is_number(c)
+        && a.element == b.element
+        && a.dtype().is_float() == c.dtype().is_float()
+}
+
+/// The scalar that a tensor's elements are.
+fn scalar_of(ty: &Type) -> Type {
+    Type { element: ty.element, shape: [].into_iter().collect() }
+}
+
+fn is_reduced(operands: &[&Type], results: &[&Type], axis: u8) -> bool {
+    let Some(first) = operands.first() else { return false };
+    let mut shape = first.shape.clone();
+    let axis = usize::from(axis);
+    if axis >= shape.len() {
+        return false;
+    }
+    shape.remove(axis);
+    operands.len() == results.len()
+        && operands.iter().zip(results).all(|(operand, result)| {
+            operand.shape == first.shape
+                && result.shape == shape
+                && operand.element == result.element
+        })
+}
+
+fn list(types: &[&Type]) -> String {
+    types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

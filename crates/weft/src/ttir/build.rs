@@ -1,0 +1,547 @@
+//! From what the text says to the tile program: names are resolved, calls inlined.
+
+use super::flow::Flow;
+use super::syntax::{Action, Block, BlockParam, Errors, Function, Operation, ResultName, Use};
+use super::table::distance;
+use super::{MAX_DEPTH, MAX_OPERATIONS};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::dtype::DType;
+use crate::id::IdVec;
+use crate::location::{Loc, Location, Locations};
+use crate::scalar::Binary;
+use crate::tile::{Kernel, Module, Op, OpId, OpKind, Param, Region, Type, Value, ValueData};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// Builds every kernel of a text.
+pub(super) fn build(
+    functions: &[Function<'_>],
+    mut locations: Locations,
+    errors: &mut Errors,
+) -> Module {
+    let mut by_name = BTreeMap::new();
+    for (index, function) in functions.iter().enumerate() {
+        if let Some(first) = by_name.insert(function.name, index) {
+            let message = format!("the function `@{}` is defined twice", function.name);
+            let mut error = Diagnostic::new(function.name_span, message);
+            if let Some(first) = functions.get(first) {
+                error = error.with_label(first.name_span, "first here");
+            }
+            errors.push(error);
+        }
+    }
+    let mut flows = BTreeMap::new();
+    let mut kernels = Vec::new();
+    for (index, function) in functions.iter().enumerate() {
+        if !function.public || function.blocks.is_empty() {
+            continue;
+        }
+        let builder = Builder {
+            functions,
+            by_name: &by_name,
+            flows: &mut flows,
+            locations: &mut locations,
+            call_sites: BTreeMap::new(),
+            errors,
+            values: IdVec::new(),
+            ops: IdVec::new(),
+            names: Names::default(),
+            scope: Scope::default(),
+            calls: Vec::new(),
+            regions: 0,
+            visited: 0,
+        };
+        kernels.extend(builder.kernel(index, function));
+    }
+    if kernels.is_empty() && errors.is_empty() {
+        let (span, message) = match functions.first() {
+            Some(function) => (function.name_span, "no function here is a kernel"),
+            None => (Span::default(), "the text has no function"),
+        };
+        errors.push(Diagnostic::new(span, message).with_hint("a kernel is a `tt.func public`"));
+    }
+    Module { kernels, locations }
+}
+
+/// What a name of the text stands for.
+struct Binding {
+    /// The values; `None` where the definition could not be read, which has been reported.
+    values: Option<Vec<Value>>,
+    span: Span,
+}
+
+/// The names that can be mentioned.
+#[derive(Default)]
+struct Scope<'a> {
+    bindings: BTreeMap<&'a str, Binding>,
+    /// In order of definition, so that a region's names can be forgotten.
+    trail: Vec<&'a str>,
+}
+
+/// The names that values of the kernel have where control is now; those of an inlined function are
+/// made different from its caller's.
+#[derive(Default)]
+struct Names {
+    visible: BTreeSet<String>,
+    trail: Vec<String>,
+    next_suffix: BTreeMap<String, usize>,
+}
+
+impl Names {
+    /// The name itself, or the name with a number when it is taken.
+    fn unique(&mut self, name: &str) -> String {
+        let mut unique = name.to_string();
+        while self.visible.contains(&unique) {
+            let suffix = self.next_suffix.entry(name.to_string()).or_insert(0);
+            // A name that begins with a digit is all digits.
+            let letter = if name.starts_with(|c: char| c.is_ascii_digit()) { "v" } else { "" };
+            unique = format!("{letter}{name}_{suffix}");
+            *suffix += 1;
+        }
+        self.visible.insert(unique.clone());
+        self.trail.push(unique.clone());
+        unique
+    }
+}
+
+/// A call that is being inlined.
+struct Call {
+    /// The function's number.
+    callee: usize,
+    /// Where it is called.
+    loc: Loc,
+}
+
+/// How a list of blocks ended: the values handed over, and the place of the operation that does.
+pub(super) struct Ending {
+    pub(super) values: Vec<Value>,
+    pub(super) loc: Loc,
+    pub(super) span: Span,
+}
+
+/// Builds one kernel. What cannot be built is reported, and gives `None`.
+pub(super) struct Builder<'a, 'r> {
+    pub(super) functions: &'r [Function<'a>],
+    by_name: &'r BTreeMap<&'a str, usize>,
+    /// The control flow of each function that has been looked at; `None` if it is refused.
+    flows: &'r mut BTreeMap<usize, Option<Rc<Flow>>>,
+    locations: &'r mut Locations,
+    call_sites: BTreeMap<(Loc, Loc), Loc>,
+    pub(super) errors: &'r mut Errors,
+    values: IdVec<Value, ValueData>,
+    ops: IdVec<OpId, Op>,
+    names: Names,
+    scope: Scope<'a>,
+    calls: Vec<Call>,
+    /// How many regions control is in.
+    regions: usize,
+    /// How many operations have been visited, inlined ones each time.
+    visited: usize,
+}
+
+impl<'a, 'r> Builder<'a, 'r> {
+    fn kernel(mut self, index: usize, function: &'r Function<'a>) -> Option<Kernel> {
+        if !function.result_types.is_empty() {
+            let message = format!("the kernel `@{}` returns values", function.name);
+            let error = Diagnostic::new(function.name_span, message);
+            self.errors.push(error.with_hint("kernels store what they compute"));
+            return None;
+        }
+        let arguments = function.blocks.first().map_or(&[][..], |block| &block.params);
+        let params =
+            arguments.iter().zip(&function.divisibility).map(|(argument, &divisibility)| Param {
+                name: argument.name.to_string(),
+                divisibility,
+            });
+        let params = params.collect();
+        let mut body = Region { params: self.block_params(arguments), ops: Vec::new() };
+        let ending = self.function_body(index, function, &mut body.ops)?;
+        let Ending { values, loc, span } = ending;
+        self.push(OpKind::Return, values, Vec::new(), loc, span, &mut body.ops);
+        Some(Kernel {
+            name: function.name.to_string(),
+            params,
+            values: self.values,
+            ops: self.ops,
+            body,
+            loc: function.loc,
+        })
+    }
+
+    /// A function's blocks; its parameters are bound.
+    fn function_body(
+        &mut self,
+        index: usize,
+        function: &'r Function<'a>,
+        out: &mut Vec<OpId>,
+    ) -> Option<Ending> {
+        if !self.flows.contains_key(&index) {
+            let flow = Flow::of(function, self.errors).map(Rc::new);
+            self.flows.insert(index, flow);
+        }
+        let flow = Rc::clone(self.flows.get(&index)?.as_ref()?);
+        self.blocks(function, &flow, 0, None, out)
+    }
+
+    // Names and values.
+
+    fn new_value(&mut self, ty: Type, name: String) -> Value {
+        self.values.push(ValueData { ty, name: Some(name) })
+    }
+
+    /// New values for the parameters of a block, bound to their names.
+    fn block_params(&mut self, params: &'r [BlockParam<'a>]) -> Vec<Value> {
+        let mut values = Vec::new();
+        for param in params {
+            let name = self.names.unique(param.name);
+            let value = self.new_value(param.ty.clone(), name);
+            self.bind(param.name, param.span, Some(vec![value]));
+            values.push(value);
+        }
+        values
+    }
+
+    /// Lets a name of the text stand for values.
+    pub(super) fn bind(&mut self, name: &'a str, span: Span, values: Option<Vec<Value>>) {
+        if let Some(first) = self.scope.bindings.get(name) {
+            let error = Diagnostic::new(span, format!("`%{name}` is defined twice"));
+            self.errors.push(error.with_label(first.span, "first here"));
+            return;
+        }
+        self.scope.bindings.insert(name, Binding { values, span });
+        self.scope.trail.push(name);
+    }
+
+    fn bind_results(&mut self, results: &[ResultName<'a>], values: Option<&[Value]>) {
+        let mut rest = values;
+        for result in results {
+            let (values, after) = match rest.map(|values| values.split_at_checked(result.count)) {
+                Some(Some((values, after))) => (Some(values.to_vec()), Some(after)),
+                _ => (None, None),
+            };
+            self.bind(result.name, result.span, values);
+            rest = after;
+        }
+    }
+
+    /// The value that a mention means, which must have a type.
+    pub(super) fn operand(&mut self, mention: &Use<'a>, ty: &Type) -> Option<Value> {
+        let Use { name, index, span } = *mention;
+        let Some(binding) = self.scope.bindings.get(name) else {
+            let mut error = Diagnostic::new(span, format!("`%{name}` is not defined here"));
+            if let Some(nearest) = self.nearest_name(name) {
+                error = error.with_hint(format!("did you mean `%{nearest}`?"));
+            }
+            self.errors.push(error);
+            return None;
+        };
+        let values = binding.values.as_ref()?;
+        let Some(&value) =
+            values.get(index.unwrap_or(0)).filter(|_| index.is_some() || values.len() == 1)
+        else {
+            let message = match index {
+                Some(index) => format!("`%{name}` has {} values, none is #{index}", values.len()),
+                None => format!("`%{name}` is {} values; write `%{name}#0`", values.len()),
+            };
+            let error = Diagnostic::new(span, message).with_label(binding.span, "defined here");
+            self.errors.push(error);
+            return None;
+        };
+        let found = &self.values[value].ty;
+        if found != ty {
+            let message = format!("`%{name}` is `{found}`, but `{ty}` is needed here");
+            let error = Diagnostic::new(span, message).with_label(binding.span, "defined here");
+            self.errors.push(error);
+            return None;
+        }
+        Some(value)
+    }
+
+    fn nearest_name(&self, name: &str) -> Option<&'a str> {
+        let near = |known: &&&str| name.len() > 2 && distance(name, known) <= 1;
+        self.scope.bindings.keys().find(near).copied()
+    }
+
+    /// All operands; `None` if any could not be resolved, after looking at each.
+    fn operands(&mut self, mentions: &[Use<'a>], types: &[Type]) -> Option<Vec<Value>> {
+        let values: Vec<_> =
+            mentions.iter().zip(types).map(|(mention, ty)| self.operand(mention, ty)).collect();
+        values.into_iter().collect()
+    }
+
+    /// The operands handed over along a branch or back from a function.
+    pub(super) fn handed(
+        &mut self,
+        mentions: &[Use<'a>],
+        types: &[Type],
+        wanted: &[Type],
+        span: Span,
+    ) -> Option<Vec<Value>> {
+        if types != wanted {
+            let message = format!("`{}` is handed over here, not `{}`", list(types), list(wanted));
+            self.errors.push(Diagnostic::new(span, message));
+            return None;
+        }
+        self.operands(mentions, types)
+    }
+
+    // Operations.
+
+    /// Counts one operation; whether there may be more.
+    pub(super) fn visit(&mut self, span: Span) -> bool {
+        self.visited += 1;
+        if self.visited == MAX_OPERATIONS + 1 {
+            let message = format!("a kernel has at most {MAX_OPERATIONS} operations");
+            let error = Diagnostic::new(span, message);
+            self.errors.push(error.with_hint("calls count with all that they inline"));
+        }
+        self.visited <= MAX_OPERATIONS && !self.errors.full()
+    }
+
+    /// The place of an operation: inside the calls that are being inlined.
+    pub(super) fn place(&mut self, loc: Loc) -> Loc {
+        let Some(call) = self.calls.last() else { return loc };
+        let (locations, caller) = (&mut *self.locations, call.loc);
+        *self
+            .call_sites
+            .entry((loc, caller))
+            .or_insert_with(|| locations.push(Location::CallSite { callee: loc, caller }))
+    }
+
+    /// Appends an operation whose results exist.
+    pub(super) fn push(
+        &mut self,
+        kind: OpKind,
+        operands: Vec<Value>,
+        results: Vec<Value>,
+        loc: Loc,
+        span: Span,
+        out: &mut Vec<OpId>,
+    ) -> OpId {
+        let id = self.ops.push(Op { kind, operands, results, regions: Vec::new(), loc, span });
+        out.push(id);
+        id
+    }
+
+    /// Gives an operation its next region.
+    pub(super) fn set_region(&mut self, id: OpId, region: Region) {
+        self.ops[id].regions.push(region);
+    }
+
+    /// Appends an operation without regions and with one result.
+    fn push_one(
+        &mut self,
+        kind: OpKind,
+        operands: Vec<Value>,
+        (name, ty): (&str, &Type),
+        like: &Operation<'a>,
+        out: &mut Vec<OpId>,
+    ) -> Value {
+        let name = self.names.unique(name);
+        let value = self.new_value(ty.clone(), name);
+        let loc = self.place(like.loc);
+        self.push(kind, operands, vec![value], loc, like.span, out);
+        value
+    }
+
+    /// New values for results of some types under one name.
+    pub(super) fn new_results(&mut self, name: &str, types: &[Type]) -> Vec<Value> {
+        let name = self.names.unique(name);
+        match types {
+            [ty] => vec![self.new_value(ty.clone(), name)],
+            _ => {
+                let numbered = types.iter().enumerate();
+                numbered.map(|(i, ty)| self.new_value(ty.clone(), format!("{name}#{i}"))).collect()
+            }
+        }
+    }
+
+    /// New values for the results that an operation of the text names.
+    fn named_results(&mut self, operation: &Operation<'a>) -> Vec<Value> {
+        let mut types = &operation.result_types[..];
+        let mut values = Vec::new();
+        for result in &operation.results {
+            let Some((these, rest)) = types.split_at_checked(result.count) else { break };
+            values.extend(self.new_results(result.name, these));
+            types = rest;
+        }
+        values
+    }
+
+    /// Runs `body` inside a region: what is named there is forgotten after.
+    pub(super) fn in_region<T>(
+        &mut self,
+        span: Span,
+        body: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<T> {
+        if self.regions == MAX_DEPTH {
+            let message = format!("more than {MAX_DEPTH} regions inside one another are not read");
+            self.errors.push(Diagnostic::new(span, message));
+            return None;
+        }
+        let (scope, names) = (self.scope.trail.len(), self.names.trail.len());
+        self.regions += 1;
+        let result = body(self);
+        self.regions -= 1;
+        for name in self.scope.trail.drain(scope..) {
+            self.scope.bindings.remove(name);
+        }
+        for name in self.names.trail.drain(names..) {
+            self.names.visible.remove(&name);
+        }
+        result
+    }
+
+    /// One operation that is no terminator of a function's block.
+    pub(super) fn operation(&mut self, operation: &'r Operation<'a>, out: &mut Vec<OpId>) {
+        if !self.visit(operation.span) {
+            return;
+        }
+        let values = self.build(operation, out);
+        self.bind_results(&operation.results, values.as_deref());
+    }
+
+    /// The operation's results.
+    fn build(&mut self, operation: &'r Operation<'a>, out: &mut Vec<OpId>) -> Option<Vec<Value>> {
+        let operands = match &operation.action {
+            Action::Broken => return None,
+            _ => self.operands(&operation.operands, &operation.operand_types)?,
+        };
+        match &operation.action {
+            Action::Broken => None,
+            Action::Do(kind) => self.plain(kind, operands, operation, out),
+            Action::Assume => {
+                if operation.operand_types != [Type::scalar(DType::I1)] {
+                    let message = "only a truth value `i1` can be assumed";
+                    self.errors.push(Diagnostic::new(operation.span, message));
+                }
+                Some(Vec::new())
+            }
+            Action::Clamp { propagate_nan } => {
+                let [x, low, high] = operands[..] else { return None };
+                let ([result], [ty]) = (&operation.results[..], &operation.result_types[..]) else {
+                    return None;
+                };
+                let (above, below) = if *propagate_nan {
+                    (Binary::Maximum, Binary::Minimum)
+                } else {
+                    (Binary::MaxNum, Binary::MinNum)
+                };
+                let named = (result.name, ty);
+                let at_least = OpKind::Binary(above);
+                let at_most = OpKind::Binary(below);
+                let raised = self.push_one(at_least, vec![x, low], named, operation, out);
+                Some(vec![self.push_one(at_most, vec![raised, high], named, operation, out)])
+            }
+            Action::Call(name) => self.inline(name, operands, operation, out),
+            Action::Branch | Action::CondBranch | Action::Return => {
+                let message = "this stands only at the end of a function's block";
+                self.errors.push(Diagnostic::new(operation.span, message));
+                None
+            }
+        }
+    }
+
+    fn plain(
+        &mut self,
+        kind: &OpKind,
+        operands: Vec<Value>,
+        operation: &'r Operation<'a>,
+        out: &mut Vec<OpId>,
+    ) -> Option<Vec<Value>> {
+        let results = self.named_results(operation);
+        let loc = self.place(operation.loc);
+        let id = self.push(kind.clone(), operands, results.clone(), loc, operation.span, out);
+        for block in &operation.regions {
+            let region = self.in_region(block.label_span, |builder| Some(builder.region(block)))?;
+            self.set_region(id, region);
+        }
+        Some(results)
+    }
+
+    fn region(&mut self, block: &'r Block<'a>) -> Region {
+        let mut region = Region { params: self.block_params(&block.params), ops: Vec::new() };
+        for operation in &block.operations {
+            self.operation(operation, &mut region.ops);
+        }
+        region
+    }
+
+    // Calls.
+
+    fn inline(
+        &mut self,
+        name: &str,
+        arguments: Vec<Value>,
+        operation: &'r Operation<'a>,
+        out: &mut Vec<OpId>,
+    ) -> Option<Vec<Value>> {
+        let function = self
+            .by_name
+            .get(name)
+            .and_then(|&index| self.functions.get(index).map(|function| (index, function)));
+        let Some((index, function)) = function.filter(|(_, function)| !function.blocks.is_empty())
+        else {
+            let message = format!("the function `@{name}` is not in this text");
+            self.errors.push(Diagnostic::new(operation.span, message));
+            return None;
+        };
+        self.check_call(index, function, operation)?;
+        let scope = core::mem::take(&mut self.scope);
+        let loc = self.place(operation.loc);
+        self.calls.push(Call { callee: index, loc });
+        let params = function.blocks.first().map_or(&[][..], |block| &block.params);
+        for (param, value) in params.iter().zip(arguments) {
+            self.bind(param.name, param.span, Some(vec![value]));
+        }
+        let ending = self.function_body(index, function, out);
+        self.calls.pop();
+        self.scope = scope;
+        ending.map(|ending| ending.values)
+    }
+
+    /// A call's types are the function's, and no function calls itself.
+    fn check_call(
+        &mut self,
+        index: usize,
+        function: &'r Function<'a>,
+        operation: &Operation<'a>,
+    ) -> Option<()> {
+        let name = function.name;
+        let error = |message: String| {
+            Diagnostic::new(operation.span, message).with_label(function.name_span, "the function")
+        };
+        if let Some(first) = self.calls.iter().position(|call| call.callee == index) {
+            let through = self.calls.iter().skip(first + 1).filter_map(|call| {
+                self.functions.get(call.callee).map(|function| format!(" `@{}`", function.name))
+            });
+            let through: Vec<_> = through.take(8).collect();
+            let path = if through.is_empty() {
+                String::new()
+            } else {
+                format!(" through{}", through.join(","))
+            };
+            let message = format!("the function `@{name}` calls itself{path}");
+            self.errors.push(error(message).with_hint("calls are inlined; write a loop"));
+            return None;
+        }
+        if self.calls.len() == MAX_DEPTH {
+            self.errors.push(error(format!("more than {MAX_DEPTH} calls inside one another")));
+            return None;
+        }
+        let params = function.blocks.first().map_or(&[][..], |block| &block.params);
+        let takes: Vec<Type> = params.iter().map(|param| param.ty.clone()).collect();
+        if takes != operation.operand_types || function.result_types != operation.result_types {
+            let gives = list(&function.result_types);
+            self.errors
+                .push(error(format!("`@{name}` takes ({}) and gives ({gives})", list(&takes))));
+            return None;
+        }
+        Some(())
+    }
+}
+
+/// Types between commas.
+fn list(types: &[Type]) -> String {
+    types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,74 @@
+//! Reads Triton IR: MLIR's text as Triton 3.6 to 3.9 print it.
+//!
+//! [`parse`] gives the tile program, verified, or everything that is wrong with the text. It never
+//! panics, and its time and memory are bounded by the text and the limits below.
+//!
+//! # How a text is read
+//!
+//! 1. `lexer` makes tokens, `parser` reads modules, functions and blocks, `forms` the operations:
+//!    most have one common shape and a row in `table`. After a complaint, reading goes on with the
+//!    next line.
+//! 2. `build` resolves names, inlines calls and writes the tile program; `flow` turns branches
+//!    between blocks (an early `return`) into `if`s.
+//! 3. [`tile::verify`](crate::tile::verify) checks the result.
+//!
+//! # What becomes of what the tile program does not have
+//!
+//! | text | tile program |
+//! |---|---|
+//! | `tt.call` | the callee's operations; recursion is refused |
+//! | `tt.clampf` | a maximum, then a minimum |
+//! | `llvm.intr.assume` | nothing |
+//! | `cf.br`, `cf.cond_br` | `if`; loops of branches are refused |
+//! | `scf.yield` left out | a `yield` of nothing |
+//! | precision of `tt.dot`, fast-math and overflow flags, loop hints | nothing: each allows what we do |
+//!
+//! # Not read
+//!
+//! Scans, joins, splits, gathers, histograms, descriptors, inline assembly, prints, assertions,
+//! scaled products, 8-bit floats, constants whose elements differ, pointers to tensors and to other
+//! memory than global, layouts (TTGIR). Each is refused by name.
+
+mod attribute;
+mod build;
+mod flow;
+mod forms;
+mod lexer;
+mod location;
+mod parser;
+mod syntax;
+mod table;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Span};
+use crate::tile::{self, Module};
+
+/// The most regions, calls, locations or attributes inside one another.
+const MAX_DEPTH: usize = tile::MAX_DEPTH;
+/// The most operations of a kernel, those of inlined functions counted at each call.
+const MAX_OPERATIONS: usize = 1 << 18;
+/// The most blocks of a function.
+const MAX_BLOCKS: usize = 1 << 10;
+/// The longest text, in bytes.
+const MAX_TEXT: usize = 1 << 26;
+
+/// Reads the kernels of a text; the error lists everything that is wrong with it, up to twenty
+/// complaints.
+pub fn parse(text: &str) -> Result<Module, Diagnostics> {
+    if text.len() > MAX_TEXT {
+        let message = format!("the text is longer than {} MiB", MAX_TEXT >> 20);
+        return Err(Diagnostic::new(Span::default(), message).into());
+    }
+    let parser::Reading { functions, locations, mut errors } = parser::read(text);
+    let module = build::build(&functions, locations, &mut errors);
+    if errors.is_empty() {
+        for kernel in &module.kernels {
+            if let Err(Diagnostics(broken)) = tile::verify(kernel) {
+                broken.into_iter().for_each(|error| errors.push(error));
+            }
+        }
+    }
+    if errors.is_empty() { Ok(module) } else { Err(Diagnostics(errors.into_vec())) }
+}

@@ -1,0 +1,146 @@
+//! What the text says, before names are resolved and calls inlined.
+
+use crate::diagnostic::{Diagnostic, Span};
+use crate::location::Loc;
+use crate::tile::{OpKind, Type};
+
+/// What can be read, or the reason that it cannot.
+pub(super) type Parse<T> = Result<T, Diagnostic>;
+
+/// The most errors that are reported for one text.
+const MAX_ERRORS: usize = 20;
+
+/// The errors found so far.
+pub(super) struct Errors {
+    list: Vec<Diagnostic>,
+    /// Where the text ends: one complaint about that is enough.
+    end: u32,
+}
+
+impl Errors {
+    /// No errors, for a text that ends at a byte.
+    pub(super) fn new(end: usize) -> Self {
+        Self { list: Vec::new(), end: end as u32 }
+    }
+
+    /// Adds an error, unless there are too many or the text's end has been complained about.
+    pub(super) fn push(&mut self, error: Diagnostic) {
+        let at_end = |error: &Diagnostic| error.span.start >= self.end;
+        if !self.full() && !(at_end(&error) && self.list.iter().any(at_end)) {
+            self.list.push(error);
+        }
+    }
+
+    /// Whether reading on would tell nothing more.
+    pub(super) fn full(&self) -> bool {
+        self.list.len() >= MAX_ERRORS
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(super) fn into_vec(self) -> Vec<Diagnostic> {
+        self.list
+    }
+}
+
+/// A `tt.func`.
+pub(super) struct Function<'a> {
+    /// The symbol, without `@` and quotes.
+    pub(super) name: &'a str,
+    pub(super) name_span: Span,
+    /// Whether it is an entry point.
+    pub(super) public: bool,
+    pub(super) divisibility: Vec<u64>,
+    pub(super) result_types: Vec<Type>,
+    /// The blocks; the first one's parameters are the function's. Empty for a declaration.
+    pub(super) blocks: Vec<Block<'a>>,
+    pub(super) loc: Loc,
+}
+
+/// A straight list of operations.
+#[derive(Default)]
+pub(super) struct Block<'a> {
+    /// The label, without `^`; empty for an entry block that has none.
+    pub(super) label: &'a str,
+    pub(super) label_span: Span,
+    pub(super) params: Vec<BlockParam<'a>>,
+    pub(super) operations: Vec<Operation<'a>>,
+}
+
+/// A value that enters a block.
+#[derive(Clone)]
+pub(super) struct BlockParam<'a> {
+    /// The name, without `%`.
+    pub(super) name: &'a str,
+    pub(super) span: Span,
+    pub(super) ty: Type,
+}
+
+/// A name that an operation defines, for one result or several.
+pub(super) struct ResultName<'a> {
+    /// The name, without `%`.
+    pub(super) name: &'a str,
+    /// How many results it stands for.
+    pub(super) count: usize,
+    pub(super) span: Span,
+}
+
+/// A mention of a value.
+#[derive(Clone, Copy)]
+pub(super) struct Use<'a> {
+    /// The name, without `%`.
+    pub(super) name: &'a str,
+    /// The `1` of `%0#1`.
+    pub(super) index: Option<usize>,
+    pub(super) span: Span,
+}
+
+/// A block that a branch goes to, with the values it hands over.
+pub(super) struct Successor<'a> {
+    /// The label, without `^`.
+    pub(super) label: &'a str,
+    pub(super) span: Span,
+    pub(super) operands: Vec<Use<'a>>,
+    pub(super) types: Vec<Type>,
+}
+
+/// What an operation asks for.
+#[derive(Debug)]
+pub(super) enum Action<'a> {
+    /// An operation of the tile program.
+    Do(OpKind),
+    /// `llvm.intr.assume`: nothing.
+    Assume,
+    /// `tt.clampf`: a maximum, then a minimum.
+    Clamp {
+        /// Whether a NaN wins.
+        propagate_nan: bool,
+    },
+    /// `tt.call`.
+    Call(&'a str),
+    /// `cf.br`.
+    Branch,
+    /// `cf.cond_br`.
+    CondBranch,
+    /// `tt.return`.
+    Return,
+    /// The operation could not be read, which has been reported.
+    Broken,
+}
+
+/// One operation, types and all, with values by name.
+pub(super) struct Operation<'a> {
+    pub(super) action: Action<'a>,
+    pub(super) results: Vec<ResultName<'a>>,
+    pub(super) operands: Vec<Use<'a>>,
+    /// As many as operands, and as results.
+    pub(super) operand_types: Vec<Type>,
+    pub(super) result_types: Vec<Type>,
+    pub(super) regions: Vec<Block<'a>>,
+    pub(super) successors: Vec<Successor<'a>>,
+    pub(super) loc: Loc,
+    /// The text up to the location or the first region.
+    pub(super) span: Span,
+}

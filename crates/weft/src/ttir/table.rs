@@ -1,0 +1,478 @@
+//! The operations that can be read: one row each.
+//!
+//! A row says how the types after the colon are spread over operands and results, and how the words
+//! and attributes before it become an [`OpKind`]. Element-wise operations have their rows in
+//! `tile::spelling`, which the printer reads too. Operations whose text has a shape of its own
+//! (constants, control flow, calls) are in `forms`.
+
+use super::attribute::{Attribute, Attributes};
+use super::parser::shortened;
+use super::syntax::{Action, Parse};
+use crate::atomic::{Order, Rmw, Scope};
+use crate::cache::Cache;
+use crate::diagnostic::{Diagnostic, Span};
+use crate::scalar::Cast;
+use crate::tile::spelling::{self, Domain, ELEMENTWISE, Spelling};
+use crate::tile::{LoadOptions, OpKind};
+use std::collections::VecDeque;
+
+/// How the types after the colon are spread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Types {
+    /// `: T`: every operand and the result.
+    Same,
+    /// `: T`: the result; there are no operands.
+    Result,
+    /// `: T`: the operands; the result is a truth value of that shape.
+    Compare,
+    /// `: T` or `: C, T`: the condition, the two choices and the result.
+    Select,
+    /// `: T`: the operand; the result is its element.
+    Element,
+    /// `: P`: the pointers, from which the mask's, the values' and the result's types follow.
+    Load,
+    /// `: P`: the pointers, from which the values' and the mask's types follow.
+    Store,
+    /// `: P, O`: pointers and offsets; the result is as the pointers.
+    AddPtr,
+    /// `: A -> B` or `: A to B`.
+    Convert,
+    /// `: A * B -> C`: two factors; the third operand and the result are C.
+    Product,
+    /// `: T, U`: the operands; left out when there are none.
+    Operands,
+    /// `: (T, U) -> V`.
+    Function,
+}
+
+/// How many operands an operation takes: at least, at most.
+pub(super) type Count = (usize, usize);
+
+/// How an operation is read.
+pub(super) enum Row {
+    /// The common shape: operands, words, attributes, a colon, types.
+    Common { types: Types, count: Count, make: Make },
+    /// A shape of its own, by the number of its reader in `forms`.
+    Special(Special),
+}
+
+/// What an operation of the common shape does.
+pub(super) enum Make {
+    /// An element-wise operation.
+    Elementwise(&'static Spelling),
+    /// One that reads its words and attributes.
+    With(for<'a> fn(&mut Details<'a>) -> Parse<Action<'a>>),
+}
+
+/// The operations whose text has a shape of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Special {
+    Constant,
+    For,
+    If,
+    While,
+    Condition,
+    Reduce,
+    Call,
+    Branch,
+    CondBranch,
+}
+
+type MakeFn = for<'a> fn(&mut Details<'a>) -> Parse<Action<'a>>;
+
+/// The rows of the common shape that are not element-wise.
+#[rustfmt::skip]
+static COMMON: &[(&str, Types, Count, MakeFn)] = &[
+    ("arith.cmpi",         Types::Compare,  (2, 2), compare_integers),
+    ("arith.cmpf",         Types::Compare,  (2, 2), compare_floats),
+    ("arith.select",       Types::Select,   (3, 3), |_| Ok(Action::Do(OpKind::Select))),
+    ("ub.poison",          Types::Result,   (0, 0), poison),
+    ("llvm.intr.assume",   Types::Operands, (1, 1), |_| Ok(Action::Assume)),
+    ("tt.clampf",          Types::Same,     (3, 3), clamp),
+    ("tt.make_range",      Types::Result,   (0, 0), make_range),
+    ("tt.get_program_id",  Types::Result,   (0, 0), |d| Ok(Action::Do(OpKind::ProgramId(d.axis_word()?)))),
+    ("tt.get_num_programs", Types::Result,  (0, 0), |d| Ok(Action::Do(OpKind::NumPrograms(d.axis_word()?)))),
+    ("tt.splat",           Types::Convert,  (1, 1), |_| Ok(Action::Do(OpKind::Splat))),
+    ("tt.unsplat",         Types::Element,  (1, 1), |_| Ok(Action::Do(OpKind::Unsplat))),
+    ("tt.expand_dims",     Types::Convert,  (1, 1), |d| Ok(Action::Do(OpKind::ExpandDims { axis: d.axis()? }))),
+    ("tt.broadcast",       Types::Convert,  (1, 1), |_| Ok(Action::Do(OpKind::Broadcast))),
+    ("tt.reshape",         Types::Convert,  (1, 1), reshape),
+    ("tt.trans",           Types::Convert,  (1, 1), trans),
+    ("tt.addptr",          Types::AddPtr,   (2, 2), |_| Ok(Action::Do(OpKind::AddPtr))),
+    ("tt.load",            Types::Load,     (1, 3), load),
+    ("tt.store",           Types::Store,    (2, 3), store),
+    ("tt.atomic_rmw",      Types::Function, (2, 3), atomic_rmw),
+    ("tt.atomic_cas",      Types::Function, (3, 3), atomic_cas),
+    ("tt.dot",             Types::Product,  (3, 3), dot),
+    ("tt.return",          Types::Operands, (0, usize::MAX), |_| Ok(Action::Return)),
+    ("tt.reduce.return",   Types::Operands, (0, usize::MAX), |_| Ok(Action::Do(OpKind::Yield))),
+    ("scf.yield",          Types::Operands, (0, usize::MAX), |_| Ok(Action::Do(OpKind::Yield))),
+];
+
+/// The operations with a shape of their own.
+static SPECIAL: &[(&str, Special)] = &[
+    ("arith.constant", Special::Constant),
+    ("scf.for", Special::For),
+    ("scf.if", Special::If),
+    ("scf.while", Special::While),
+    ("scf.condition", Special::Condition),
+    ("tt.reduce", Special::Reduce),
+    ("tt.call", Special::Call),
+    ("cf.br", Special::Branch),
+    ("cf.cond_br", Special::CondBranch),
+];
+
+/// Operations that Triton prints and we do not read, so that a hint does not take one for a typing
+/// mistake in the name of another.
+static KNOWN_UNSUPPORTED: &[&str] = &[
+    "tt.assert",
+    "tt.cat",
+    "tt.descriptor_load",
+    "tt.descriptor_store",
+    "tt.dot_scaled",
+    "tt.elementwise_inline_asm",
+    "tt.extern_elementwise",
+    "tt.gather",
+    "tt.histogram",
+    "tt.join",
+    "tt.make_tensor_descriptor",
+    "tt.map_elementwise",
+    "tt.print",
+    "tt.scan",
+    "tt.split",
+    "math.cos",
+    "math.erf",
+    "math.sin",
+    "cf.switch",
+    "scf.execute_region",
+    "scf.parallel",
+    "func.call",
+    "func.func",
+];
+
+/// The row of an operation.
+pub(super) fn row(name: &str) -> Option<Row> {
+    if let Some(spelling) = ELEMENTWISE.iter().find(|row| row.name == name) {
+        let (types, operands) = match spelling.kind {
+            OpKind::Cast(_) => (Types::Convert, 1),
+            OpKind::Unary(_) => (Types::Same, 1),
+            OpKind::Binary(_) => (Types::Same, 2),
+            _ => (Types::Same, 3),
+        };
+        let make = Make::Elementwise(spelling);
+        return Some(Row::Common { types, count: (operands, operands), make });
+    }
+    if let Some(&(_, types, count, make)) = COMMON.iter().find(|row| row.0 == name) {
+        return Some(Row::Common { types, count, make: Make::With(make) });
+    }
+    SPECIAL.iter().find(|row| row.0 == name).map(|row| Row::Special(row.1))
+}
+
+/// Every name that has a row.
+fn names() -> impl Iterator<Item = &'static str> {
+    let elementwise = ELEMENTWISE.iter().map(|row| row.name);
+    let common = COMMON.iter().map(|row| row.0);
+    elementwise.chain(common).chain(SPECIAL.iter().map(|row| row.0))
+}
+
+/// The complaint about an operation without a row.
+pub(super) fn unsupported(name: &str, span: Span) -> Diagnostic {
+    let error = Diagnostic::new(span, format!("`{}` is not supported", shortened(name)));
+    let near = |known: &&str| distance(name, known) <= 2;
+    if !KNOWN_UNSUPPORTED.contains(&name)
+        && let Some(nearest) = names().filter(near).min_by_key(|known| distance(name, known))
+    {
+        return error.with_hint(format!("did you mean `{nearest}`?"));
+    }
+    let dialect = name.split('.').next().unwrap_or_default();
+    let mut known: Vec<&str> =
+        names().filter(|known| known.split('.').next() == Some(dialect)).collect();
+    if known.is_empty() {
+        return error.with_hint(
+            "operations of the dialects arith, math, tt, scf, cf, ub and llvm.intr.assume are read",
+        );
+    }
+    known.sort_unstable();
+    error.with_hint(format!("of `{dialect}` there are {}", known.join(", ")))
+}
+
+/// How many letters must be changed, added or left out to make one name from the other; large when
+/// one is much longer.
+pub(super) fn distance(a: &str, b: &str) -> usize {
+    if a.len().abs_diff(b.len()) > 2 {
+        return usize::MAX;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (y, cell) in b.bytes().zip(row.iter_mut().skip(1)) {
+            let next = (diagonal + usize::from(x != y)).min(left + 1).min(*cell + 1);
+            diagonal = core::mem::replace(cell, next);
+            left = next;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(usize::MAX)
+}
+
+/// The words and attributes of one operation, from which its kind is made.
+pub(super) struct Details<'a> {
+    /// The operation's name.
+    pub(super) name: &'a str,
+    /// Where the name stands.
+    pub(super) span: Span,
+    /// Words that stand alone, in order: `slt`, `relaxed`, `allow_reorder`.
+    pub(super) words: VecDeque<(&'a str, Span)>,
+    /// Everything with a name.
+    pub(super) attributes: Attributes<'a>,
+}
+
+impl<'a> Details<'a> {
+    /// Makes the operation's action, and refuses words and attributes that nobody asked for.
+    pub(super) fn action(mut self, make: &Make) -> Parse<Action<'a>> {
+        // What these say about rounding and overflow we may always ignore.
+        self.attributes.ignore(&["fastmath", "overflowFlags", "overflow", "operandSegmentSizes"]);
+        let action = match make {
+            Make::Elementwise(spelling) => self.elementwise(spelling)?,
+            Make::With(make) => make(&mut self)?,
+        };
+        if let Some((word, span)) = self.words.front() {
+            let message = format!("`{}` has no meaning in `{}`", shortened(word), self.name);
+            return Err(Diagnostic::new(*span, message));
+        }
+        self.attributes.finish(self.name)?;
+        Ok(action)
+    }
+
+    fn elementwise(&mut self, spelling: &Spelling) -> Parse<Action<'a>> {
+        if spelling.kind == OpKind::Cast(Cast::Float) {
+            self.rounding()?;
+        }
+        Ok(Action::Do(spelling.kind.clone()))
+    }
+
+    /// Narrowing conversions round to nearest even, or are refused.
+    fn rounding(&mut self) -> Parse<()> {
+        if self.words.front().is_some_and(|(word, _)| *word == "to_nearest_even") {
+            self.words.pop_front();
+        }
+        for key in ["rounding", "roundingmode"] {
+            match self.attributes.take(key) {
+                // In the generic form 1 is rtne of `tt.fp_to_fp`, 0 is to_nearest_even of `arith`.
+                None | Some((Attribute::Word("rtne"), _)) => {}
+                Some((Attribute::Integer(1), _)) if key == "rounding" => {}
+                Some((Attribute::Integer(0), _)) if key == "roundingmode" => {}
+                Some((_, span)) => {
+                    let message = "only rounding to nearest even (`rtne`) is supported";
+                    return Err(Diagnostic::new(span, message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The next word that stands alone, or the attribute of this name: an entry of a table. In the
+    /// generic form an attribute is a number, counted from `first`.
+    fn choice<T: Copy>(&mut self, name: &str, table: &[(&str, T)], first: i128) -> Parse<T> {
+        let (word, span) = match (self.words.pop_front(), self.attributes.take(name)) {
+            (Some(word), _) => word,
+            (None, Some((Attribute::Word(word), span))) => (word, span),
+            (None, Some((Attribute::Integer(number), span))) => {
+                let entry = usize::try_from(number - first).ok().and_then(|i| table.get(i));
+                return entry.map(|(_, value)| *value).ok_or_else(|| {
+                    Diagnostic::new(span, format!("{number} is no {name} that is supported"))
+                });
+            }
+            (None, Some((_, span))) => {
+                let message = format!("the attribute `{name}` is a word or a number");
+                return Err(Diagnostic::new(span, message));
+            }
+            (None, None) => return Err(self.missing(name)),
+        };
+        choose(word, span, name, table)
+    }
+
+    fn missing(&self, name: &str) -> Diagnostic {
+        Diagnostic::new(self.span, format!("`{}` needs its {name}", self.name))
+    }
+
+    /// `x`, `y` or `z`.
+    fn axis_word(&mut self) -> Parse<u8> {
+        self.choice("axis", &[("x", 0), ("y", 1), ("z", 2)], 0)
+    }
+
+    /// The attribute `axis`.
+    pub(super) fn axis(&mut self) -> Parse<u8> {
+        let Some((axis, span)) = self.attributes.take_integer("axis")? else {
+            return Err(self.missing("attribute `axis`"));
+        };
+        u8::try_from(axis)
+            .map_err(|_| Diagnostic::new(span, format!("{axis} is no axis of a tensor")))
+    }
+
+    fn take_i32(&mut self, name: &str) -> Parse<i32> {
+        let Some((value, span)) = self.attributes.take_integer(name)? else {
+            return Err(self.missing(&format!("attribute `{name}`")));
+        };
+        i32::try_from(value)
+            .map_err(|_| Diagnostic::new(span, format!("{value} does not fit 32 bits")))
+    }
+
+    /// Cache behaviour, as 3.9 (`cachePolicy`) or 3.6 (`cacheModifier`, `evictionPolicy`) writes it.
+    fn cache(&mut self) -> Parse<Cache> {
+        let mut from = Attributes::default();
+        let keys = match self.attributes.take("cachePolicy") {
+            Some((Attribute::Policy(policy), _)) => {
+                from.extend(policy);
+                ["cache_modifier", "eviction_policy"]
+            }
+            Some((_, span)) => {
+                return Err(Diagnostic::new(span, "a cache policy is `#tt.cache_policy<…>`"));
+            }
+            None => {
+                let [modifier, eviction] = ["cacheModifier", "evictionPolicy"];
+                for (long, short) in [(modifier, "cache"), (eviction, "evict")] {
+                    let attribute = self.attributes.take(long);
+                    if let Some((value, span)) = attribute.or_else(|| self.attributes.take(short)) {
+                        from.add(long, value, span);
+                    }
+                }
+                [modifier, eviction]
+            }
+        };
+        let mut details =
+            Details { name: self.name, span: self.span, words: VecDeque::new(), attributes: from };
+        let mut cache = Cache::default();
+        let [modifier, eviction] = keys;
+        if details.attributes.has(modifier) {
+            cache.modifier = details.choice(modifier, spelling::CACHE_MODIFIERS, 1)?;
+        }
+        if details.attributes.has(eviction) {
+            cache.eviction = details.choice(eviction, spelling::EVICTIONS, 1)?;
+        }
+        details.attributes.finish(self.name)?;
+        Ok(cache)
+    }
+}
+
+/// The entry of a table with a name.
+fn choose<T: Copy>(word: &str, span: Span, what: &str, table: &[(&str, T)]) -> Parse<T> {
+    let entry = table.iter().find(|(name, _)| *name == word);
+    entry.map(|(_, value)| *value).ok_or_else(|| {
+        let names = table.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        Diagnostic::new(span, format!("`{}` is no {what} that is supported", shortened(word)))
+            .with_hint(format!("there are {names}"))
+    })
+}
+
+fn compare_integers<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    let predicate = details.choice("predicate", spelling::INTEGER_PREDICATES, 0)?;
+    Ok(Action::Do(OpKind::Compare(predicate)))
+}
+
+fn compare_floats<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    let predicate = details.choice("predicate", spelling::FLOAT_PREDICATES, 1)?;
+    Ok(Action::Do(OpKind::Compare(predicate)))
+}
+
+fn poison<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    details.attributes.ignore(&["value"]);
+    Ok(Action::Do(OpKind::Poison))
+}
+
+fn clamp<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    // 0 and 65535 are the generic form's numbers.
+    let propagate_nan = match details.attributes.take("propagateNan") {
+        None | Some((Attribute::Word("none") | Attribute::Integer(0), _)) => false,
+        Some((Attribute::Word("all") | Attribute::Integer(65535), _)) => true,
+        Some((_, span)) => {
+            let error = Diagnostic::new(span, "this way to treat NaN is not supported");
+            return Err(error.with_hint("there are none, all"));
+        }
+    };
+    Ok(Action::Clamp { propagate_nan })
+}
+
+fn make_range<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    let (start, end) = (details.take_i32("start")?, details.take_i32("end")?);
+    Ok(Action::Do(OpKind::MakeRange { start, end }))
+}
+
+fn reshape<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    let mut allow_reorder = details.attributes.take_bool("allow_reorder")?;
+    details.attributes.ignore(&["efficient_layout"]);
+    while let Some((word @ ("allow_reorder" | "efficient_layout"), _)) = details.words.front() {
+        allow_reorder |= *word == "allow_reorder";
+        details.words.pop_front();
+    }
+    Ok(Action::Do(OpKind::Reshape { allow_reorder }))
+}
+
+fn trans<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    let Some((order, span)) = details.attributes.take("order") else {
+        return Err(details.missing("attribute `order`"));
+    };
+    let complaint = || Diagnostic::new(span, "an order is a list of axes, `array<i32: 1, 0>`");
+    let Attribute::Integers(order) = order else { return Err(complaint()) };
+    let order = order.into_iter().map(u8::try_from).collect::<Result<_, _>>();
+    Ok(Action::Do(OpKind::Trans { order: order.map_err(|_| complaint())? }))
+}
+
+fn load<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    let volatile = details.attributes.take_bool("isVolatile")?;
+    // Padding matters only with boundary checks, which are refused when there are any.
+    if let Some((Attribute::Integers(checks), _)) = details.attributes.clone().take("boundaryCheck")
+        && checks.is_empty()
+    {
+        details.attributes.ignore(&["boundaryCheck", "padding"]);
+    }
+    Ok(Action::Do(OpKind::Load(LoadOptions { cache: details.cache()?, volatile })))
+}
+
+fn store<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    Ok(Action::Do(OpKind::Store(details.cache()?)))
+}
+
+/// The order and scope of an atomic.
+fn sharing(details: &mut Details<'_>) -> Parse<(Order, Scope)> {
+    let orders = [
+        ("relaxed", Order::Relaxed),
+        ("acquire", Order::Acquire),
+        ("release", Order::Release),
+        ("acq_rel", Order::AcqRel),
+    ];
+    let scopes = [("gpu", Scope::Gpu), ("cta", Scope::Block), ("sys", Scope::System)];
+    Ok((details.choice("sem", &orders, 1)?, details.choice("scope", &scopes, 1)?))
+}
+
+fn atomic_rmw<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    // `Rmw::ALL` has the order of the generic form's numbers.
+    let table: Vec<(&str, Rmw)> = Rmw::ALL.iter().map(|&op| (op.name(), op)).collect();
+    let op = details.choice("atomic_rmw_op", &table, 1)?;
+    let (order, scope) = sharing(details)?;
+    Ok(Action::Do(OpKind::AtomicRmw { op, order, scope }))
+}
+
+fn atomic_cas<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    let (order, scope) = sharing(details)?;
+    Ok(Action::Do(OpKind::AtomicCas { order, scope }))
+}
+
+fn dot<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    // Each of these allows a less precise product than ours.
+    details.attributes.ignore(&["inputPrecision", "maxNumImpreciseAcc"]);
+    Ok(Action::Do(OpKind::Dot))
+}
+
+/// What an operation's operands must be, where its name says it.
+pub(super) fn domain(row: &Row, name: &str) -> Domain {
+    match (row, name) {
+        (Row::Common { make: Make::Elementwise(spelling), .. }, _) => spelling.domain,
+        (_, "arith.cmpi") => Domain::Ints,
+        (_, "arith.cmpf" | "tt.clampf") => Domain::Floats,
+        _ => Domain::Any,
+    }
+}

@@ -1,0 +1,145 @@
+//! Types: scalars, pointers, and tensors of either.
+
+use super::lexer::TokenKind;
+use super::parser::{Parser, shortened};
+use super::syntax::Parse;
+use crate::diagnostic::{Diagnostic, Span};
+use crate::dtype::DType;
+use crate::tile::{Element, MAX_ELEMENTS, MAX_RANK, Type};
+
+impl Parser<'_> {
+    /// A type.
+    pub(super) fn ty(&mut self) -> Parse<Type> {
+        if !self.at_word("tensor") {
+            return Ok(Type { element: self.element()?, shape: [].into_iter().collect() });
+        }
+        let start = self.token.span;
+        self.bump();
+        if !self.at(b'<') {
+            return self.expected("`<` and the tensor's extents");
+        }
+        let shape = self.extents()?;
+        let element = self.element()?;
+        if self.at(b',') {
+            let message = "tensors with a layout of their own are not read";
+            let hint = "give Triton IR from before layouts are chosen (`ttir`, not `ttgir`)";
+            return Err(Diagnostic::new(self.token.span, message).with_hint(hint));
+        }
+        self.expect(b'>')?;
+        check_shape(&shape, self.since(start))?;
+        Ok(Type::tensor(element, &shape))
+    }
+
+    /// `<128x64x`: here `0x10` is no hexadecimal number, so the text is read by hand.
+    fn extents(&mut self) -> Parse<Vec<u64>> {
+        let mut shape = Vec::new();
+        let blanks = |text: &str| text.len() - text.trim_start().len();
+        let mut position = self.token.span.end as usize;
+        self.lexer.seek(position);
+        position += blanks(self.lexer.rest());
+        loop {
+            self.lexer.seek(position);
+            let rest = self.lexer.rest();
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            if digits == 0 {
+                break;
+            }
+            let span = Span::new(position, position + digits);
+            let Ok(extent) = self.lexer.slice(span).parse() else {
+                return Err(Diagnostic::new(span, "this extent is too large"));
+            };
+            if rest.as_bytes().get(digits) != Some(&b'x') {
+                return Err(Diagnostic::new(span, "`x` and the element type follow an extent"));
+            }
+            if shape.len() == MAX_RANK {
+                let message = format!("tensors with more than {MAX_RANK} dimensions are not read");
+                return Err(Diagnostic::new(span, message));
+            }
+            shape.push(extent);
+            position += digits + 1;
+        }
+        self.bump();
+        if shape.is_empty() { self.expected("an extent, such as `128x`") } else { Ok(shape) }
+    }
+
+    /// A scalar type or a pointer.
+    fn element(&mut self) -> Parse<Element> {
+        let text = self.text();
+        match self.token.kind {
+            TokenKind::Word => match DType::by_name(text) {
+                Some(dtype) => {
+                    self.bump();
+                    Ok(Element::Scalar(dtype))
+                }
+                None if is_type_name(text) => Err(self.unsupported_type()),
+                None => self.expected("a type, such as `f32` or `tensor<128xf32>`"),
+            },
+            TokenKind::TypeName if text == "!tt.ptr" => self.pointer(),
+            TokenKind::TypeName => Err(self.unsupported_type()),
+            _ => self.expected("a type, such as `f32` or `tensor<128xf32>`"),
+        }
+    }
+
+    /// `!tt.ptr<f32>` or `!tt.ptr<f32, 1>`.
+    fn pointer(&mut self) -> Parse<Element> {
+        self.bump();
+        self.expect(b'<')?;
+        let pointee = match self.token.kind {
+            TokenKind::Word => DType::by_name(self.text()),
+            _ => None,
+        };
+        let Some(pointee) = pointee else {
+            return Err(self.unsupported_type());
+        };
+        self.bump();
+        if self.eat(b',') {
+            let space = self.token.span;
+            if self.text() != "1" {
+                let message =
+                    format!("address space `{}` is not supported", shortened(self.text()));
+                return Err(Diagnostic::new(space, message).with_hint("global memory is space 1"));
+            }
+            self.bump();
+        }
+        self.expect(b'>')?;
+        Ok(Element::Pointer(pointee))
+    }
+
+    fn unsupported_type(&self) -> Diagnostic {
+        let names = DType::ALL.map(DType::name).join(", ");
+        Diagnostic::new(
+            self.token.span,
+            format!("the type `{}` is not supported", shortened(self.text())),
+        )
+        .with_hint(format!("there are {names}, and pointers to them"))
+    }
+}
+
+/// Whether a word that is no type of ours looks like one of MLIR's.
+fn is_type_name(word: &str) -> bool {
+    let (letters, rest) = word.split_at(word.bytes().take_while(u8::is_ascii_alphabetic).count());
+    let numbered = matches!(letters, "f" | "i" | "si" | "ui" | "bf" | "tf")
+        && rest.starts_with(|c: char| c.is_ascii_digit());
+    numbered || matches!(word, "index" | "none" | "vector" | "memref" | "complex" | "tuple")
+}
+
+/// Refuses extents that no tile may have.
+fn check_shape(shape: &[u64], span: Span) -> Parse<()> {
+    if let Some(extent) = shape.iter().find(|extent| !extent.is_power_of_two()) {
+        let message = format!("the extent {extent} is not a power of two");
+        let hint = match extent.checked_next_power_of_two() {
+            Some(next) if next <= MAX_ELEMENTS => {
+                format!("the next one is {next}; mask what is too much")
+            }
+            _ => "tile extents are".into(),
+        };
+        return Err(Diagnostic::new(span, message).with_hint(hint));
+    }
+    let elements = shape.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent));
+    if elements.is_none_or(|elements| elements > MAX_ELEMENTS) {
+        let message = format!("a tile has at most 2^{} elements", MAX_ELEMENTS.ilog2());
+        let hint = "split the work over more program instances";
+        return Err(Diagnostic::new(span, message).with_hint(hint));
+    }
+    Ok(())
+}
