@@ -21,7 +21,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
                         match assemble(&ptxas, &text, target) {
                             Ok(()) => assembled += 1,
                             Err(error) => {
-                                failures.push(format!("{} {target}: {error}", kernel.name))
+                                failures.push(format!("{} {target}: {error}", kernel.name));
                             }
                         }
                     }

@@ -124,25 +124,15 @@ extern crate alloc;
 extern crate std;
 
 // In reading order: a module may use those above it.
-
 pub mod f2;
-
 pub mod space;
-
 pub mod layout;
-
 pub mod family;
-
 pub mod machine;
-
 pub mod access;
-
 pub mod step;
-
 pub mod witness;
-
 pub mod plan;
-
 pub mod interop;
 
 pub use layout::{Layout, LayoutError};

@@ -159,7 +159,7 @@ fn vector_add(width: i32) -> Program {
 fn transpose() -> Program {
     let mut build = Builder::new("transpose", 4, 5);
     let out = pointer(&mut build, "out");
-    let tile = build.shared(32 * 33 * 4, 16);
+    let tile = build.shared(32 * 33 * 4, 16, BarrierScope::Block);
     let base = build.shared_base(tile);
     let (warp, lane) = (build.id(IdKind::Warp), build.id(IdKind::Lane));
     let four = scaled(&mut build, lane, 4);
@@ -200,8 +200,8 @@ fn product() -> Program {
     let mut build = Builder::new("product", 4, 5);
     let (a, b, out) =
         (pointer(&mut build, "a"), pointer(&mut build, "b"), pointer(&mut build, "out"));
-    let tile_a = build.shared(64 * 16 * 4, 16);
-    let tile_b = build.shared(64 * 16 * 4, 16);
+    let tile_a = build.shared(64 * 16 * 4, 16, BarrierScope::Block);
+    let tile_b = build.shared(64 * 16 * 4, 16, BarrierScope::Block);
     let (base_a, base_b) = (build.shared_base(tile_a), build.shared_base(tile_b));
     let (warp, lane) = (build.id(IdKind::Warp), build.id(IdKind::Lane));
     let in_block = scaled(&mut build, warp, 32);

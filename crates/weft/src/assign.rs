@@ -23,6 +23,7 @@ use crate::id::{IdMap, IdVec, define_id};
 use crate::scalar::{Binary, Unary};
 use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use weft_layout::family::Blocked;
 use weft_layout::machine::Machine;
 use weft_layout::plan;
@@ -75,12 +76,13 @@ impl Plans {
         bits: u32,
         machine: &Machine,
     ) -> Result<&Plan, plan::PlanError> {
-        let key = (from, to, bits);
-        if !self.plans.contains_key(&key) {
-            let plan = plan::convert(layouts.get(from), layouts.get(to), bits, machine)?;
-            self.plans.insert(key, plan);
+        match self.plans.entry((from, to, bits)) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                let plan = plan::convert(layouts.get(from), layouts.get(to), bits, machine)?;
+                Ok(place.insert(plan))
+            }
         }
-        Ok(&self.plans[&key])
     }
 }
 

@@ -45,7 +45,7 @@ impl Lowerer<'_> {
         });
         for (&value, registers) in op.results.iter().zip(outputs) {
             if self.kernel.ty(value).is_tensor() {
-                self.bind_reduced(value, to, registers.into())?;
+                self.bind_reduced(value, to, &registers)?;
             } else {
                 self.bind_scalar(value, registers[0]);
             }
@@ -58,9 +58,9 @@ impl Lowerer<'_> {
         &mut self,
         value: Value,
         layout: crate::assign::LayoutId,
-        registers: Rc<[lane::Value]>,
+        registers: &[lane::Value],
     ) -> Result<(), AssignError> {
-        self.bind_tensor(value, layout, registers.clone());
+        self.bind_tensor(value, layout, registers.into());
         let Some(home) = self.assignment.home(value) else { return Ok(()) };
         if home != layout {
             let plan = self.plan(value, layout, home)?;

@@ -74,7 +74,7 @@ impl Lowerer<'_> {
         let mut input_dtypes = Vec::new();
         for (&file, values) in plan.inputs.iter().zip(inputs) {
             original.push(values.iter().map(|&value| self.build.dtype(value)).collect());
-            let bytes: Vec<Value> = values.iter().map(|&value| self.to_byte(value)).collect();
+            let bytes: Vec<Value> = values.iter().map(|&value| self.byte_of(value)).collect();
             input_dtypes.push(bytes.first().map_or(DType::I32, |&value| self.build.dtype(value)));
             files[file.index()] = bytes;
         }
@@ -92,20 +92,20 @@ impl Lowerer<'_> {
             .map(|(&file, dtypes)| {
                 let values = core::mem::take(&mut mover.files[file.index()]);
                 let truth = dtypes.first() == Some(&DType::I1);
-                let back = |value| if truth { self.from_byte(value) } else { value };
+                let back = |value| if truth { self.truth_of(value) } else { value };
                 values.into_iter().map(back).collect()
             })
             .collect()
     }
 
-    fn to_byte(&mut self, value: Value) -> Value {
+    fn byte_of(&mut self, value: Value) -> Value {
         match self.build.dtype(value) {
             DType::I1 => self.build.cast(Cast::ExtU, value, DType::I8),
             _ => value,
         }
     }
 
-    fn from_byte(&mut self, value: Value) -> Value {
+    fn truth_of(&mut self, value: Value) -> Value {
         if self.build.dtype(value) == DType::I1 {
             return value;
         }

@@ -255,7 +255,7 @@ fn a_race_is_found_exactly_where_two_accesses_are_not_ordered() {
     let (mut racy, mut calm) = (0, 0);
     arbtest::arbtest(|u| {
         let mut build = Builder::new("race", 3, 2);
-        let tile = build.shared(BYTES as u32, 16);
+        let tile = build.shared(BYTES as u32, 16, BarrierScope::Block);
         let base = build.shared_base(tile);
         let (lane, warp) = (build.id(IdKind::Lane), build.id(IdKind::Warp));
         // Everything is written first, so that nothing is read before.

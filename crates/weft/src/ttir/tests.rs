@@ -106,7 +106,7 @@ tt.func public @k(%p: !tt.ptr<i32>, %n: i32) {
   tt.return
 }
 ";
-    expect_test::expect![[r#"
+    expect_test::expect![[r"
         module {
           tt.func public @k(%p: !tt.ptr<i32>, %n: i32) attributes {noinline = false} {
             %c = arith.cmpi eq, %n, %n : i32
@@ -120,7 +120,7 @@ tt.func public @k(%p: !tt.ptr<i32>, %n: i32) {
             tt.return
           }
         }
-    "#]]
+    "]]
     .assert_eq(&printed(text));
 }
 
@@ -145,7 +145,7 @@ tt.func private @f(%n: i32, %m: i32) -> i32 attributes {noinline = true} {
   tt.return %0 : i32
 }
 "#;
-    expect_test::expect![[r#"
+    expect_test::expect![[r"
         module {
           tt.func public @k(%p: !tt.ptr<i32>, %n: i32) attributes {noinline = false} {
             %c = arith.cmpi slt, %n, %n : i32
@@ -166,7 +166,7 @@ tt.func private @f(%n: i32, %m: i32) -> i32 attributes {noinline = true} {
             tt.return
           }
         }
-    "#]]
+    "]]
     .assert_eq(&printed(text));
     let module = parse(text).unwrap();
     let kernel = &module.kernels[0];
@@ -219,9 +219,9 @@ fn inlining_cannot_explode() {
         let call = format!("  tt.call @f{}() : () -> ()\n", i - 1);
         text += &format!("tt.func public @f{i}() {{\n{call}{call}  tt.return\n}}\n");
     }
-    expect_test::expect![[r#"
+    expect_test::expect![[r"
         12:3: the text is too large; at most 1048576 operations and values are read, those of inlined functions counted at each call
-    "#]]
+    "]]
     .assert_eq(
         complaints(&text).lines().next().map(|line| format!("{line}\n")).as_deref().unwrap(),
     );
