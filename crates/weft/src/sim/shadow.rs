@@ -185,7 +185,8 @@ impl Accessor<'_> {
             // Lanes that wrote one value together may all read it back.
             let shared_write =
                 prior_lane == SEVERAL && prior_writes && !writes && entry.who & ATOMIC == 0;
-            if same_round && prior_lane != lane && !shared_write {
+            let other_lane = prior_lane != lane || lane == SEVERAL;
+            if same_round && other_lane && !shared_write {
                 return prior(last, named);
             }
         }
