@@ -261,7 +261,9 @@ impl<'a> Verifier<'a> {
             _ => 0,
         };
         if op.regions.len() != regions {
-            let message = format!("`{}` has {regions} regions", op.kind.name());
+            let found = op.regions.len();
+            let message =
+                format!("regions of `{}`: {regions} needed, {found} found", op.kind.name());
             self.error(op.span, message);
             return;
         }

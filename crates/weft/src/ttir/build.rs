@@ -14,6 +14,9 @@ use crate::tile::{Kernel, Module, Op, OpId, OpKind, Param, Region, Type, Value, 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// The name of results that have none in the text.
+const UNUSED: &str = "unused";
+
 /// Builds every kernel of a text.
 pub(super) fn build(
     functions: &[Function<'_>],
@@ -349,6 +352,9 @@ impl<'a, 'r> Builder<'a, 'r> {
     /// New values for the results that an operation of the text names.
     fn named_results(&mut self, operation: &Operation<'a>) -> Vec<Value> {
         let mut types = &operation.result_types[..];
+        if operation.results.is_empty() && !types.is_empty() {
+            return self.new_results(UNUSED, types);
+        }
         let mut values = Vec::new();
         for result in &operation.results {
             let Some((these, rest)) = types.split_at_checked(result.count) else { break };
@@ -407,15 +413,14 @@ impl<'a, 'r> Builder<'a, 'r> {
             }
             Action::Clamp { propagate_nan } => {
                 let [x, low, high] = operands[..] else { return None };
-                let ([result], [ty]) = (&operation.results[..], &operation.result_types[..]) else {
-                    return None;
-                };
+                let [ty] = &operation.result_types[..] else { return None };
+                let name = operation.results.first().map_or(UNUSED, |result| result.name);
                 let (above, below) = if *propagate_nan {
                     (Binary::Maximum, Binary::Minimum)
                 } else {
                     (Binary::MaxNum, Binary::MinNum)
                 };
-                let named = (result.name, ty);
+                let named = (name, ty);
                 let at_least = OpKind::Binary(above);
                 let at_most = OpKind::Binary(below);
                 let raised = self.push_one(at_least, vec![x, low], named, operation, out);

@@ -457,8 +457,9 @@ impl<'a> Parser<'a> {
         let mut operation = self.body(start)?;
         operation.loc = self.optional_location()?;
         let named = results.iter().fold(0usize, |sum, result| sum.saturating_add(result.count));
-        if named != operation.result_types.len() {
-            let given = operation.result_types.len();
+        let given = operation.result_types.len();
+        // Results that nobody uses need no names.
+        if named != given && !results.is_empty() {
             return Err(Diagnostic::new(
                 operation.span,
                 format!("names for {named} results, but the operation has {given}"),

@@ -211,7 +211,8 @@ fn names() -> impl Iterator<Item = &'static str> {
 /// The complaint about an operation without a row.
 pub(super) fn unsupported(name: &str, span: Span) -> Diagnostic {
     let error = Diagnostic::new(span, format!("`{}` is not supported", shortened(name)));
-    let near = |known: &&str| distance(name, known) <= 2;
+    let allowed = if name.len() < 8 { 1 } else { 2 };
+    let near = |known: &&str| distance(name, known) <= allowed;
     if !KNOWN_UNSUPPORTED.contains(&name)
         && let Some(nearest) = names().filter(near).min_by_key(|known| distance(name, known))
     {

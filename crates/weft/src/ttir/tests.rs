@@ -1,9 +1,14 @@
 //! Recorded texts are read and printed back; broken ones are refused with the right words.
 
+#![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them when it updates")]
+
 use super::parse;
 use crate::diagnostic::{Diagnostics, Span};
+use crate::id::Id;
 use crate::location::{Location, Locations};
-use crate::tile::Module;
+use crate::scalar::Binary;
+use crate::tile::{self, Kernel, Module, Op, OpKind};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Every recorded text of the repository, in a fixed order.
@@ -29,10 +34,10 @@ fn complaints(text: &str) -> String {
     let mut lines = String::new();
     for error in errors {
         let (line, column) = error.span.line_column(text);
-        lines += &format!("{line}:{column}: {error}\n");
+        writeln!(lines, "{line}:{column}: {error}").unwrap();
         for (span, label) in &error.labels {
             let (line, column) = span.line_column(text);
-            lines += &format!("  {line}:{column}: {label}\n");
+            writeln!(lines, "  {line}:{column}: {label}").unwrap();
         }
     }
     lines
@@ -217,7 +222,7 @@ fn inlining_cannot_explode() {
     let mut text = String::from("tt.func public @f0() {\n  tt.return\n}\n");
     for i in 1..40 {
         let call = format!("  tt.call @f{}() : () -> ()\n", i - 1);
-        text += &format!("tt.func public @f{i}() {{\n{call}{call}  tt.return\n}}\n");
+        writeln!(text, "tt.func public @f{i}() {{\n{call}{call}  tt.return\n}}").unwrap();
     }
     expect_test::expect![[r"
         12:3: the text is too large; at most 1048576 operations and values are read, those of inlined functions counted at each call
@@ -269,7 +274,8 @@ fn mutilated_texts_never_panic() {
             let (a, b, c) = (place(&text)?, place(&text)?, place(&text)?);
             // Mostly short pieces, so that something stays to be read.
             let end = (a.min(b) + 40).min(a.max(b));
-            let span = a.min(b)..(end..).find(|&i| text.is_char_boundary(i)).unwrap_or(end);
+            let span =
+                a.min(b)..(end..=text.len()).find(|&i| text.is_char_boundary(i)).unwrap_or(end);
             let piece = text[span.clone()].to_string();
             match u.int_in_range(0..=3)? {
                 0 => text.replace_range(span, ""),
@@ -291,4 +297,155 @@ fn check_round_trip(text: &str) {
             parse(&printed).unwrap_or_else(|_| panic!("{}\n{printed}", complaints(&printed)));
         assert_eq!(printed, again.to_string());
     }
+}
+
+#[test]
+fn the_verifier_names_every_broken_rule() {
+    type Breakage = fn(&mut Kernel);
+    let breakages: &[(&str, Breakage)] = &[
+        ("nothing", |_| {}),
+        ("an operand that is defined later", |kernel| {
+            let late = *kernel.body.ops.iter().nth_back(2).unwrap();
+            let value = kernel.ops[late].results[0];
+            find(kernel, "splat").operands[0] = value;
+        }),
+        ("a value of an inner region used outside", |kernel| {
+            let inner = find(kernel, "for").regions[0].params[1];
+            find(kernel, "store").operands[1] = inner;
+        }),
+        ("an operation in two places", |kernel| {
+            let first = kernel.body.ops[0];
+            kernel.body.ops.insert(1, first);
+        }),
+        ("an operation without its operands", |kernel| find(kernel, "load").operands.clear()),
+        ("a result of the wrong type", |kernel| {
+            let result = find(kernel, "add").results[0];
+            kernel.values[result].ty.shape[0] = 3;
+        }),
+        ("a region without an end", |kernel| {
+            find(kernel, "for").regions[0].ops.pop();
+        }),
+        ("an empty region", |kernel| find(kernel, "for").regions[0].ops.clear()),
+        ("a missing region", |kernel| find(kernel, "for").regions.clear()),
+        ("a terminator in the middle", |kernel| {
+            let last = kernel.body.ops.pop().unwrap();
+            kernel.body.ops.insert(0, last);
+        }),
+        ("an operation that its type does not have", |kernel| {
+            find(kernel, "add").kind = OpKind::Binary(Binary::And);
+        }),
+        ("a store in a reduce", |kernel| {
+            let store = kernel
+                .body
+                .ops
+                .iter()
+                .copied()
+                .find(|&id| matches!(kernel.ops[id].kind, OpKind::Store(_)));
+            kernel.body.ops.retain(|&id| Some(id) != store);
+            find(kernel, "reduce").regions[0].ops.insert(0, store.unwrap());
+        }),
+        ("an axis too many", |kernel| find(kernel, "reduce").kind = OpKind::Reduce { axis: 1 }),
+        ("ids that do not exist", |kernel| {
+            find(kernel, "splat").operands[0] = Id::new(1000);
+            find(kernel, "load").results[0] = Id::new(1001);
+            kernel.body.ops.insert(0, Id::new(1002));
+        }),
+        ("a region around itself", |kernel| {
+            let id = kernel.body.ops.iter().copied().find(|&id| kernel.ops[id].kind == OpKind::For);
+            find(kernel, "for").regions[0].ops.insert(0, id.unwrap());
+        }),
+        ("an argument without a value", |kernel| {
+            kernel.body.params.pop();
+        }),
+    ];
+    let text = kernel(
+        "    %r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+    %ps = tt.splat %p : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+    %pp = tt.addptr %ps, %r : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+    %v = tt.load %pp : tensor<8x!tt.ptr<f32>>
+    %w = arith.addf %v, %v : tensor<8xf32>
+    %s = \"tt.reduce\"(%w) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.mulf %a, %b : f32
+      tt.reduce.return %c : f32
+    }) : (tensor<8xf32>) -> f32
+    %t = scf.for %i = %n to %n step %n iter_args(%u = %s) -> (f32) : i32 {
+      %d = arith.subf %u, %u : f32
+      scf.yield %d : f32
+    }
+    tt.store %p, %t : !tt.ptr<f32>",
+    );
+    let mut all = String::new();
+    for (what, damage) in breakages {
+        let mut module = parse(&text).unwrap();
+        damage(&mut module.kernels[0]);
+        writeln!(all, "{what}:").unwrap();
+        let Err(Diagnostics(errors)) = tile::verify(&module.kernels[0]) else { continue };
+        for error in errors {
+            let (line, _) = error.span.line_column(&text);
+            writeln!(all, "  line {line}: {error}").unwrap();
+        }
+    }
+    expect_test::expect_file!["testdata/verify.txt"].assert_eq(&all);
+}
+
+/// The first operation of a kind.
+fn find<'a>(kernel: &'a mut Kernel, name: &str) -> &'a mut Op {
+    let id = kernel.ops.keys().find(|&id| kernel.ops[id].kind.name() == name).unwrap();
+    &mut kernel.ops[id]
+}
+
+#[test]
+fn nameless_and_clashing_values_print_under_names_of_their_own() {
+    let text = kernel(
+        "    %a:2 = scf.if %c -> (i32, i32) {\n      scf.yield %n, %n : i32, i32\n    } else {\n      scf.yield %n, %n : i32, i32\n    }\n    %0 = arith.addi %a#0, %a#1 : i32",
+    );
+    let text = text.replacen("    %a:2", "    %c = arith.constant true\n    %a:2", 1);
+    let mut module = parse(&text).unwrap();
+    let kernel = &mut module.kernels[0];
+    for value in kernel.values.keys() {
+        kernel.values[value].name = match kernel.values[value].name.as_deref() {
+            Some("a#0") => Some("0".into()),
+            Some("c" | "a#1") => None,
+            _ => Some("n".into()),
+        };
+    }
+    let printed = module.to_string();
+    expect_test::expect![[r#"
+        module {
+          tt.func public @k(%n: !tt.ptr<f32>, %n_0: i32, %n_1: f32) attributes {noinline = false} {
+            %3 = arith.constant true
+            %0, %5 = scf.if %3 -> (i32, i32) {
+              scf.yield %n_0, %n_0 : i32, i32
+            } else {
+              scf.yield %n_0, %n_0 : i32, i32
+            }
+            %n_2 = arith.addi %0, %5 : i32
+            tt.return
+          }
+        }
+    "#]]
+    .assert_eq(&printed);
+    assert_eq!(parse(&printed).unwrap().to_string(), printed);
+}
+
+#[test]
+fn the_deepest_nesting_that_is_allowed_fits_the_stack() {
+    let deepest = tile::MAX_DEPTH - 1;
+    let ifs = |inside: &str| {
+        format!("{}{inside}\n{}", "scf.if %c {\n".repeat(deepest), "}\n".repeat(deepest))
+    };
+    let mut text = format!(
+        "tt.func public @k(%c: i1) {{\n{}tt.return\n}}\n",
+        ifs("tt.call @f0(%c) : (i1) -> ()")
+    );
+    for i in 0..tile::MAX_DEPTH {
+        let call = match i + 1 {
+            tile::MAX_DEPTH => "ub.poison : i32".into(),
+            next => format!("tt.call @f{next}(%c) : (i1) -> ()"),
+        };
+        writeln!(text, "tt.func private @f{i}(%c: i1) {{\n{call}\ntt.return\n}}").unwrap();
+    }
+    assert_eq!(complaints(&text), "no error\n");
+    check_round_trip(&text);
 }
