@@ -60,10 +60,11 @@ impl Layouts {
     }
 }
 
-/// The plans of conversions, each made once.
+/// The plans of conversions and reductions, each made once.
 #[derive(Clone, Debug, Default)]
 pub struct Plans {
-    plans: FxHashMap<(LayoutId, LayoutId, u32), Plan>,
+    conversions: FxHashMap<(LayoutId, LayoutId, u32), Plan>,
+    reductions: FxHashMap<(LayoutId, usize, Vec<u32>), plan::Reduction>,
 }
 
 impl Plans {
@@ -76,11 +77,30 @@ impl Plans {
         bits: u32,
         machine: &Machine,
     ) -> Result<&Plan, plan::PlanError> {
-        match self.plans.entry((from, to, bits)) {
+        match self.conversions.entry((from, to, bits)) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {
                 let plan = plan::convert(layouts.get(from), layouts.get(to), bits, machine)?;
                 Ok(place.insert(plan))
+            }
+        }
+    }
+}
+
+impl Plans {
+    /// The cheapest reduction along an axis of operands with elements of these bits.
+    pub fn reduce(
+        &mut self,
+        layouts: &Layouts,
+        layout: LayoutId,
+        axis: usize,
+        bits: &[u32],
+        machine: &Machine,
+    ) -> Result<&plan::Reduction, plan::PlanError> {
+        match self.reductions.entry((layout, axis, bits.to_vec())) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                Ok(place.insert(plan::reduce(layouts.get(layout), axis, bits, machine)?))
             }
         }
     }

@@ -1,7 +1,8 @@
 //! The pipeline, from a tile program to a lane program.
 //!
-//! [`compile`] reads like the table of contents of this crate. After each pass the program is
-//! verified; the text after any pass can be kept.
+//! [`compile`] reads like the table of contents of this crate. The program is verified when it is
+//! lowered and when it is finished, and on request (and in debug builds) after each pass; the text
+//! after any pass can be kept.
 
 use crate::assign::{self, AssignError, Assignment, Block};
 use crate::axis::AxisFacts;
@@ -19,6 +20,8 @@ pub struct Options {
     pub machine: Machine,
     /// Warps in a block: a power of two.
     pub warps: u32,
+    /// Whether the program is verified after every pass.
+    pub verify_each: bool,
     /// Keeps the program's text after this pass.
     pub dump_after: Option<String>,
 }
@@ -26,7 +29,12 @@ pub struct Options {
 impl Options {
     /// Four warps, as Triton's default.
     pub fn for_machine(machine: &Machine) -> Self {
-        Self { machine: machine.clone(), warps: 4, dump_after: None }
+        Self {
+            machine: machine.clone(),
+            warps: 4,
+            verify_each: cfg!(debug_assertions),
+            dump_after: None,
+        }
     }
 }
 
@@ -113,10 +121,17 @@ pub fn compile(
     let lowered =
         lower::run(kernel, &module.locations, &facts, &mut assignment, block).map_err(cause)?;
     let mut stages = Stages { kernel, options, dump: None };
-    let mut program = stages.after("lower", lowered.program)?;
+    let mut program = lowered.program;
+    stages.verify("lower", &program)?;
+    stages.keep("lower", &program);
     for pass in simplify::PASSES {
-        program = stages.after(pass.name, (pass.run)(&program))?;
+        program = (pass.run)(&program);
+        if options.verify_each {
+            stages.verify(pass.name, &program)?;
+        }
+        stages.keep(pass.name, &program);
     }
+    stages.verify("the last pass", &program)?;
 
     check_shared_memory(&program, options)?;
     Ok(Compiled { program, assignment, movements: lowered.movements, dump: stages.dump })
@@ -129,21 +144,20 @@ struct Stages<'a> {
 }
 
 impl Stages<'_> {
-    /// Verifies what a pass left, and keeps its text if that was asked for.
-    fn after(
-        &mut self,
-        pass: &'static str,
-        program: lane::Program,
-    ) -> Result<lane::Program, CompileError> {
-        lane::verify(&program).map_err(|broken| CompileError::Broken {
+    /// Verifies what a pass left.
+    fn verify(&self, pass: &'static str, program: &lane::Program) -> Result<(), CompileError> {
+        lane::verify(program).map_err(|broken| CompileError::Broken {
             kernel: self.kernel.name.clone(),
             pass,
             broken: broken.into_iter().next().unwrap_or_default(),
-        })?;
+        })
+    }
+
+    /// Keeps the text of what a pass left, if that was asked for.
+    fn keep(&mut self, pass: &'static str, program: &lane::Program) {
         if self.options.dump_after.as_deref() == Some(pass) {
             self.dump = Some(program.to_string());
         }
-        Ok(program)
     }
 }
 

@@ -24,13 +24,16 @@ impl Lowerer<'_> {
         let mut inputs = Vec::new();
         let mut bits = Vec::new();
         let unique = self.assignment.layouts.get(from).remove_zero_columns(REGISTER)?.0;
-        let from = self.assignment.layouts.intern(unique.clone());
+        let from = self.assignment.layouts.intern(unique);
         for &operand in &op.operands {
             inputs.push(self.get(operand, from)?.to_vec());
             bits.push(self.kernel.ty(operand).dtype().bytes() * 8);
         }
-        let plan::Reduction { plan, result } =
-            plan::reduce(&unique, axis, &bits, self.block.machine)?;
+        let assignment = &mut *self.assignment;
+        let plan::Reduction { plan, result } = assignment
+            .plans
+            .reduce(&assignment.layouts, from, axis, &bits, self.block.machine)?
+            .clone();
         let to = self.assignment.layouts.intern(result);
         self.movements.push(Movement {
             op: id,
