@@ -9,7 +9,6 @@
 mod documents;
 mod kernels;
 mod measure;
-
 mod validate;
 
 use clap::{Parser, Subcommand};

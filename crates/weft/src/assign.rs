@@ -9,10 +9,11 @@
 //! * Everything else has a *home*. Values that an element-wise operation, a loop or an `if` ties
 //!   together share one; they form a *class*.
 //!
-//! A class takes the layout of its heaviest *anchor*: an access to memory asks for the layout that
-//! coalesces it, weighed by the bytes it moves, a matrix product for a square of results in each
-//! thread. A class without an anchor takes what its definition gives: a reduction, the operand's
-//! layout without the axis; a shape operation, its operand's layout carried forward.
+//! A class that a reduction defines takes what the reduction leaves: the operand's layout without the
+//! axis. Every other takes the layout of its heaviest *anchor*: an access to memory asks for the
+//! layout that coalesces it, weighed by the bytes it moves, a matrix product for a square of results
+//! in each thread. A class without an anchor takes what a shape operation gives: its operand's layout
+//! carried forward.
 //!
 //! A memory operation then runs either in its class's home or in its own coalesced layout with a
 //! conversion, whichever costs less. Nothing here depends on a layout's name.
@@ -544,9 +545,17 @@ impl Solver<'_> {
             return Ok(found.clone());
         }
         self.resolved.insert(class, None);
-        let mut found = self.heaviest(class);
+        // What a reduction leaves is small and already spread over the threads that need it: moving
+        // it costs more than an access that is not coalesced, which decides for itself later.
+        let mut found = None;
+        if !self.has_product(class) {
+            found = self.follow(class, |kind| matches!(kind, OpKind::Reduce { .. }))?;
+        }
         if found.is_none() {
-            found = self.follow(class)?;
+            found = self.heaviest(class);
+        }
+        if found.is_none() {
+            found = self.follow(class, is_shape_op)?;
         }
         if found.is_none() {
             let shape = self.kernel.ty(class).shape.clone();
@@ -554,6 +563,12 @@ impl Solver<'_> {
         }
         self.resolved.insert(class, found.clone());
         Ok(found)
+    }
+
+    /// Whether a matrix product asks for a layout of the class.
+    fn has_product(&self, class: Value) -> bool {
+        let anchors = self.anchors.get(&class).map_or(&[][..], |anchors| anchors);
+        anchors.iter().any(|anchor| matches!(self.kernel.ops[anchor.op].kind, OpKind::Dot))
     }
 
     fn heaviest(&self, class: Value) -> Option<(LayoutId, Reason)> {
@@ -579,8 +594,12 @@ impl Solver<'_> {
         Some((anchor.layout, reason))
     }
 
-    /// What the definitions of a class's members give, from layouts found elsewhere.
-    fn follow(&mut self, class: Value) -> Result<Option<(LayoutId, Reason)>, AssignError> {
+    /// What the definitions (of such kinds) of a class's members give, from layouts found elsewhere.
+    fn follow(
+        &mut self,
+        class: Value,
+        through: fn(&OpKind) -> bool,
+    ) -> Result<Option<(LayoutId, Reason)>, AssignError> {
         let members: Vec<Value> = self
             .kernel
             .values
@@ -590,8 +609,7 @@ impl Solver<'_> {
         for member in members {
             let Some(id) = self.definitions[member] else { continue };
             let op = &self.kernel.ops[id];
-            let reduces = matches!(op.kind, OpKind::Reduce { .. });
-            if !reduces && !is_shape_op(&op.kind) {
+            if !through(&op.kind) {
                 continue;
             }
             let Some(&source) = op.operands.iter().find(|&&value| self.has_home(value)) else {
