@@ -10,7 +10,7 @@
 //!    next line.
 //! 2. `build` resolves names and writes the tile program; `call` inlines, `flow` turns branches
 //!    between blocks (an early `return`) into `if`s.
-//! 3. [`tile::verify`](crate::tile::verify) checks the result.
+//! 3. [`tile::verify()`] checks the result.
 //!
 //! # What becomes of what the tile program does not have
 //!
