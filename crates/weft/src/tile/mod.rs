@@ -17,6 +17,7 @@
 //! * `poison` and an unmasked division by zero give some value, the same in every run.
 
 pub(crate) mod names;
+mod signature;
 pub(crate) mod spelling;
 mod text;
 mod types;

@@ -1,5 +1,6 @@
 //! From what the text says to the tile program: names are resolved, calls inlined.
 
+use super::call::Call;
 use super::flow::Flow;
 use super::syntax::{Action, Block, BlockParam, Errors, Function, Operation, ResultName, Use};
 use super::table::distance;
@@ -78,18 +79,10 @@ struct Binding {
 
 /// The names that can be mentioned.
 #[derive(Default)]
-struct Scope<'a> {
+pub(super) struct Scope<'a> {
     bindings: BTreeMap<&'a str, Binding>,
     /// In order of definition, so that a region's names can be forgotten.
     trail: Vec<&'a str>,
-}
-
-/// A call that is being inlined.
-struct Call {
-    /// The function's number.
-    callee: usize,
-    /// Where it is called.
-    loc: Loc,
 }
 
 /// How a list of blocks ended: the values handed over, and the place of the operation that does.
@@ -102,7 +95,7 @@ pub(super) struct Ending {
 /// Builds one kernel. What cannot be built is reported, and gives `None`.
 pub(super) struct Builder<'a, 'r> {
     pub(super) functions: &'r [Function<'a>],
-    by_name: &'r BTreeMap<&'a str, usize>,
+    pub(super) by_name: &'r BTreeMap<&'a str, usize>,
     /// The control flow of each function that has been looked at; `None` if it is refused.
     flows: &'r mut BTreeMap<usize, Option<Rc<Flow>>>,
     locations: &'r mut Locations,
@@ -113,10 +106,10 @@ pub(super) struct Builder<'a, 'r> {
     /// The names that values of the kernel have where control is now; those of an inlined function are
     /// made different from its caller's.
     names: Names,
-    scope: Scope<'a>,
+    pub(super) scope: Scope<'a>,
     /// The number of the kernel's function.
-    kernel: usize,
-    calls: Vec<Call>,
+    pub(super) kernel: usize,
+    pub(super) calls: Vec<Call>,
     /// How many regions control is in.
     regions: usize,
     /// How many operations and values of the text have been visited, inlined ones each time.
@@ -153,7 +146,7 @@ impl<'a, 'r> Builder<'a, 'r> {
     }
 
     /// A function's blocks; its parameters are bound.
-    fn function_body(
+    pub(super) fn function_body(
         &mut self,
         index: usize,
         function: &'r Function<'a>,
@@ -459,85 +452,9 @@ impl<'a, 'r> Builder<'a, 'r> {
         }
         region
     }
-
-    // Calls.
-
-    fn inline(
-        &mut self,
-        name: &str,
-        arguments: Vec<Value>,
-        operation: &'r Operation<'a>,
-        out: &mut Vec<OpId>,
-    ) -> Option<Vec<Value>> {
-        let function = self
-            .by_name
-            .get(name)
-            .and_then(|&index| self.functions.get(index).map(|function| (index, function)));
-        let Some((index, function)) = function.filter(|(_, function)| !function.blocks.is_empty())
-        else {
-            let message = format!("the function `@{name}` is not in this text");
-            self.errors.push(Diagnostic::new(operation.span, message));
-            return None;
-        };
-        self.check_call(index, function, operation)?;
-        let scope = core::mem::take(&mut self.scope);
-        let loc = self.place(operation.loc);
-        self.calls.push(Call { callee: index, loc });
-        let params = function.blocks.first().map_or(&[][..], |block| &block.params);
-        for (param, value) in params.iter().zip(arguments) {
-            self.bind(param.name, param.span, Some(vec![value]));
-        }
-        let ending = self.function_body(index, function, out);
-        self.calls.pop();
-        self.scope = scope;
-        ending.map(|ending| ending.values)
-    }
-
-    /// A call's types are the function's, and no function calls itself.
-    fn check_call(
-        &mut self,
-        index: usize,
-        function: &'r Function<'a>,
-        operation: &Operation<'a>,
-    ) -> Option<()> {
-        let name = function.name;
-        let error = |message: String| {
-            Diagnostic::new(operation.span, message).with_label(function.name_span, "the function")
-        };
-        let mut open =
-            core::iter::once(self.kernel).chain(self.calls.iter().map(|call| call.callee));
-        if open.any(|callee| callee == index) {
-            let through: Vec<_> = open
-                .take(8)
-                .filter_map(|callee| self.functions.get(callee))
-                .map(|function| format!(" `@{}`", function.name))
-                .collect();
-            let path = if through.is_empty() {
-                String::new()
-            } else {
-                format!(" through{}", through.join(","))
-            };
-            let message = format!("the function `@{name}` calls itself{path}");
-            self.errors.push(error(message).with_hint("calls are inlined; write a loop"));
-            return None;
-        }
-        if self.calls.len() == MAX_DEPTH {
-            self.errors.push(error(format!("more than {MAX_DEPTH} calls inside one another")));
-            return None;
-        }
-        let params = function.blocks.first().map_or(&[][..], |block| &block.params);
-        let takes: Vec<Type> = params.iter().map(|param| param.ty.clone()).collect();
-        if takes != operation.operand_types || function.result_types != operation.result_types {
-            let gives = list(&function.result_types);
-            self.errors
-                .push(error(format!("`@{name}` takes ({}) and gives ({gives})", list(&takes))));
-            return None;
-        }
-        Some(())
-    }
 }
 
 /// Types between commas.
-fn list(types: &[Type]) -> String {
+pub(super) fn list(types: &[Type]) -> String {
     types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

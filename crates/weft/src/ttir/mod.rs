@@ -5,12 +5,12 @@
 //!
 //! # How a text is read
 //!
-//! 1. `lexer` makes tokens, `parser` reads modules, functions and blocks, `forms` the operations:
+//! 1. `lexer` makes tokens, `module` reads modules, functions and blocks, `forms` the operations:
 //!    most have one common shape and a row in `table`; `constant` and `control` read the others. After a complaint, reading goes on with the
 //!    next line.
-//! 2. `build` resolves names, inlines calls and writes the tile program; `flow` turns branches
+//! 2. `build` resolves names and writes the tile program; `call` inlines, `flow` turns branches
 //!    between blocks (an early `return`) into `if`s.
-//! 3. [`tile::verify`](crate::tile::verify) checks the result.
+//! 3. [`tile::verify()`] checks the result.
 //!
 //! # What becomes of what the tile program does not have
 //!
@@ -31,12 +31,14 @@
 
 mod attribute;
 mod build;
+mod call;
 mod constant;
 mod control;
 mod flow;
 mod forms;
 mod lexer;
 mod location;
+mod module;
 mod parser;
 mod syntax;
 mod table;
