@@ -87,7 +87,7 @@ fn listing(head: &str, command: &str) -> anyhow::Result<String> {
     let arguments = command.strip_prefix("weft ").context("only commands of `weft` are listed")?;
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["run", "--quiet", "--locked", "--package", "weft-command", "--"])
-        .args(arguments.split_whitespace())
+        .args(shlex::split(arguments).context("quotes do not match")?)
         .current_dir(root())
         .output()?;
     // A command that found something wrong in a kernel ends with 1, and is worth showing too.
