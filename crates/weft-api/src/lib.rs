@@ -11,15 +11,15 @@
 //! ```
 //! let request = r##"{
 //!     "request": "layout",
-//!     "attribute": "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [2, 2],
-//!                                 warpsPerCTA = [1, 1], order = [1, 0]}>",
-//!     "shape": [2, 4]
+//!     "attribute": "[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]",
+//!     "shape": [2, 4],
+//!     "element": "f16"
 //! }"##;
 //! assert_eq!(
 //!     weft_api::invoke(request),
-//!     r#"{"bases":{"register":[[0,1]],"lane":[[0,2],[1,0]],"warp":[],"block":[]},"#.to_owned()
-//!         + r#""shape":[2,4],"#
-//!         + r#""text":"[register: (0,1), lane: (0,2) (1,0), warp:, block:] -> [dim0: 2, dim1: 4]"}"#,
+//!     r#"{"bases":{"register":[[0,1]],"lane":[[0,2],[1,0]]},"shape":[2,4],"element_bits":16,"#
+//!         .to_owned()
+//!         + r#""text":"[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]"}"#,
 //! );
 //! ```
 //!

@@ -10,14 +10,14 @@ use weft_layout::Layout;
 /// use weft_layout::interop::parse_layout;
 ///
 /// let layout = parse_layout("[register: (0,1), lane: (0,2) (1,1)] -> [dim0: 2, dim1: 4]")?;
-/// let picture = "\
-///         register  lane
-///         0         0  1
-/// dim1 0  1         .  1
-/// dim1 1  .         1  .
-/// dim0 0  .         .  1
-/// ";
-/// assert_eq!(weft_api::view::matrix(&layout), picture);
+/// let picture = [
+///     "        register  lane",
+///     "        0         0  1",
+///     "dim1 0  1         .  1",
+///     "dim1 1  .         1  .",
+///     "dim0 0  .         .  1",
+/// ];
+/// assert!(weft_api::view::matrix(&layout).lines().eq(picture));
 /// # Ok::<(), weft_layout::interop::ParseError>(())
 /// ```
 pub fn matrix(layout: &Layout) -> String {
