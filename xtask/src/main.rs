@@ -1,13 +1,14 @@
-//! What the project does to itself: `cargo xtask validate | measure | tables`.
+//! What the project does to itself: `cargo xtask validate | measure | documents`.
 //!
 //! * `validate` compiles every recorded kernel for every target and has NVIDIA's assembler judge the
 //!   PTX.
 //! * `measure` makes the files of `docs/measurements`.
-//! * `tables` writes those files' tables into the documents, or checks that they stand there.
+//! * `documents` writes those files' tables, and what commands print, into the documents, or checks
+//!   that they stand there.
 
+mod documents;
 mod kernels;
 mod measure;
-mod tables;
 mod validate;
 
 use clap::{Parser, Subcommand};
@@ -33,9 +34,9 @@ enum Task {
         #[arg(long)]
         output: Option<PathBuf>,
     },
-    /// Write the measured tables into the documents.
-    Tables {
-        /// Change nothing; fail where a table is not the measured one.
+    /// Write measured tables and printed listings into the documents.
+    Documents {
+        /// Change nothing; fail where a document is not as it would be written.
         #[arg(long)]
         check: bool,
     },
@@ -45,7 +46,7 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
         Task::Validate => validate::run(),
         Task::Measure { what, output } => measure::run(what, output),
-        Task::Tables { check } => tables::run(check),
+        Task::Documents { check } => documents::run(check),
     }
 }
 

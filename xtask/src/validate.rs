@@ -5,9 +5,6 @@ use crate::say;
 use anyhow::{Context as _, bail};
 use std::process::{Command, Stdio};
 
-/// Kernels whose operations are refused by name: they stay in the corpus to keep the refusal honest.
-const REFUSED: [(&str, &str); 1] = [("early_return", "cf.cond_br")];
-
 /// Compiles and assembles everything; fails with every text that was refused.
 pub(crate) fn run() -> anyhow::Result<()> {
     let ptxas = std::env::var_os("WEFT_PTXAS").context(
@@ -18,22 +15,18 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let (mut assembled, mut failures) = (0, Vec::new());
     for kernel in &kernels {
         for target in TARGETS {
-            match (to_ptx(&kernel.text, target), refusal(&kernel.name)) {
-                (Ok(texts), None) => {
+            match to_ptx(&kernel.text, target) {
+                Ok(texts) => {
                     for text in texts {
                         match assemble(&ptxas, &text, target) {
                             Ok(()) => assembled += 1,
                             Err(error) => {
-                                failures.push(format!("{} {target}: {error}", kernel.name))
+                                failures.push(format!("{} {target}: {error}", kernel.name));
                             }
                         }
                     }
                 }
-                (Err(error), Some(operation)) if error.to_string().contains(operation) => {}
-                (Ok(_), Some(operation)) => {
-                    failures.push(format!("{}: `{operation}` is no longer refused", kernel.name));
-                }
-                (Err(error), _) => failures.push(format!("{} {target}: {error}", kernel.name)),
+                Err(error) => failures.push(format!("{} {target}: {error}", kernel.name)),
             }
         }
     }
@@ -46,10 +39,6 @@ pub(crate) fn run() -> anyhow::Result<()> {
         bail!("{} texts were not assembled:\n{}", failures.len(), failures.join("\n"));
     }
     Ok(())
-}
-
-fn refusal(kernel: &str) -> Option<&'static str> {
-    REFUSED.iter().find(|(name, _)| *name == kernel).map(|(_, operation)| *operation)
 }
 
 fn assemble(ptxas: &std::ffi::OsStr, text: &str, target: &str) -> anyhow::Result<()> {

@@ -90,8 +90,8 @@ pub fn wavefronts(
     let served = phase.basis().filter(|&lane| lane & lanes != 0).count() as u32;
     let phases = lanes.count_ones().saturating_sub(served);
     Ok(Wavefronts {
-        actual: 1 << (phases + words.rank() - bank.rank()),
-        ideal: 1 << (phases + ideal_ways),
+        actual: power(phases + words.rank() - bank.rank()),
+        ideal: power(phases + ideal_ways),
         witness,
     })
 }
@@ -118,6 +118,11 @@ pub fn sectors(
         actual: 1 << touched.min(63),
         ideal: 1 << distinct.saturating_sub(sector).min(63),
     })
+}
+
+/// 2^`exponent`, at most the largest `u32`.
+fn power(exponent: u32) -> u32 {
+    1_u32.checked_shl(exponent).unwrap_or(u32::MAX)
 }
 
 /// Checks an access and returns the logarithm of its width.

@@ -132,7 +132,7 @@ pub struct Prices {
 impl Prices {
     /// A barrier among `warps` warps of a block.
     pub fn barrier(&self, warps: u64) -> u64 {
-        self.block_barrier + self.block_barrier_per_warp.saturating_mul(warps)
+        self.block_barrier.saturating_add(self.block_barrier_per_warp.saturating_mul(warps))
     }
 }
 
@@ -152,7 +152,7 @@ impl Machine {
 
     /// The logarithm of the bytes that all banks serve in one wavefront.
     pub fn row_bytes_log2(&self) -> u32 {
-        self.banks_log2 + self.bank_bytes_log2
+        self.banks_log2.saturating_add(self.bank_bytes_log2)
     }
 }
 

@@ -71,7 +71,9 @@ pub(crate) fn distributed(
     }
     if kind == Kind::General {
         let mix = invertible(u, bits)?;
-        columns.iter_mut().for_each(|column| *column = mix.apply(*column));
+        for column in &mut columns {
+            *column = mix.apply(*column);
+        }
     }
     let ins = Space::hardware(registers, 5, warp_bits, 0).unwrap();
     Ok(Layout::new(ins, outs, &columns).unwrap())

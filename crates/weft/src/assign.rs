@@ -9,10 +9,11 @@
 //! * Everything else has a *home*. Values that an element-wise operation, a loop or an `if` ties
 //!   together share one; they form a *class*.
 //!
-//! A class takes the layout of its heaviest *anchor*: an access to memory asks for the layout that
-//! coalesces it, weighed by the bytes it moves, a matrix product for a square of results in each
-//! thread. A class without an anchor takes what its definition gives: a reduction, the operand's
-//! layout without the axis; a shape operation, its operand's layout carried forward.
+//! A class that a reduction defines takes what the reduction leaves: the operand's layout without the
+//! axis. Every other takes the layout of its heaviest *anchor*: an access to memory asks for the
+//! layout that coalesces it, weighed by the bytes it moves, a matrix product for a square of results
+//! in each thread. A class without an anchor takes what a shape operation gives: its operand's layout
+//! carried forward.
 //!
 //! A memory operation then runs either in its class's home or in its own coalesced layout with a
 //! conversion, whichever costs less. Nothing here depends on a layout's name.
@@ -23,6 +24,7 @@ use crate::id::{IdMap, IdVec, define_id};
 use crate::scalar::{Binary, Unary};
 use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use weft_layout::family::Blocked;
 use weft_layout::machine::Machine;
 use weft_layout::plan;
@@ -59,10 +61,11 @@ impl Layouts {
     }
 }
 
-/// The plans of conversions, each made once.
+/// The plans of conversions and reductions, each made once.
 #[derive(Clone, Debug, Default)]
 pub struct Plans {
-    plans: FxHashMap<(LayoutId, LayoutId, u32), Plan>,
+    conversions: FxHashMap<(LayoutId, LayoutId, u32), Plan>,
+    reductions: FxHashMap<(LayoutId, usize, Vec<u32>), plan::Reduction>,
 }
 
 impl Plans {
@@ -75,12 +78,32 @@ impl Plans {
         bits: u32,
         machine: &Machine,
     ) -> Result<&Plan, plan::PlanError> {
-        let key = (from, to, bits);
-        if !self.plans.contains_key(&key) {
-            let plan = plan::convert(layouts.get(from), layouts.get(to), bits, machine)?;
-            self.plans.insert(key, plan);
+        match self.conversions.entry((from, to, bits)) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                let plan = plan::convert(layouts.get(from), layouts.get(to), bits, machine)?;
+                Ok(place.insert(plan))
+            }
         }
-        Ok(&self.plans[&key])
+    }
+}
+
+impl Plans {
+    /// The cheapest reduction along an axis of operands with elements of these bits.
+    pub fn reduce(
+        &mut self,
+        layouts: &Layouts,
+        layout: LayoutId,
+        axis: usize,
+        bits: &[u32],
+        machine: &Machine,
+    ) -> Result<&plan::Reduction, plan::PlanError> {
+        match self.reductions.entry((layout, axis, bits.to_vec())) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                Ok(place.insert(plan::reduce(layouts.get(layout), axis, bits, machine)?))
+            }
+        }
     }
 }
 
@@ -522,9 +545,17 @@ impl Solver<'_> {
             return Ok(found.clone());
         }
         self.resolved.insert(class, None);
-        let mut found = self.heaviest(class);
+        // What a reduction leaves is small and already spread over the threads that need it: moving
+        // it costs more than an access that is not coalesced, which decides for itself later.
+        let mut found = None;
+        if !self.has_product(class) {
+            found = self.follow(class, |kind| matches!(kind, OpKind::Reduce { .. }))?;
+        }
         if found.is_none() {
-            found = self.follow(class)?;
+            found = self.heaviest(class);
+        }
+        if found.is_none() {
+            found = self.follow(class, is_shape_op)?;
         }
         if found.is_none() {
             let shape = self.kernel.ty(class).shape.clone();
@@ -532,6 +563,12 @@ impl Solver<'_> {
         }
         self.resolved.insert(class, found.clone());
         Ok(found)
+    }
+
+    /// Whether a matrix product asks for a layout of the class.
+    fn has_product(&self, class: Value) -> bool {
+        let anchors = self.anchors.get(&class).map_or(&[][..], |anchors| anchors);
+        anchors.iter().any(|anchor| matches!(self.kernel.ops[anchor.op].kind, OpKind::Dot))
     }
 
     fn heaviest(&self, class: Value) -> Option<(LayoutId, Reason)> {
@@ -557,8 +594,12 @@ impl Solver<'_> {
         Some((anchor.layout, reason))
     }
 
-    /// What the definitions of a class's members give, from layouts found elsewhere.
-    fn follow(&mut self, class: Value) -> Result<Option<(LayoutId, Reason)>, AssignError> {
+    /// What the definitions (of such kinds) of a class's members give, from layouts found elsewhere.
+    fn follow(
+        &mut self,
+        class: Value,
+        through: fn(&OpKind) -> bool,
+    ) -> Result<Option<(LayoutId, Reason)>, AssignError> {
         let members: Vec<Value> = self
             .kernel
             .values
@@ -568,8 +609,7 @@ impl Solver<'_> {
         for member in members {
             let Some(id) = self.definitions[member] else { continue };
             let op = &self.kernel.ops[id];
-            let reduces = matches!(op.kind, OpKind::Reduce { .. });
-            if !reduces && !is_shape_op(&op.kind) {
+            if !through(&op.kind) {
                 continue;
             }
             let Some(&source) = op.operands.iter().find(|&&value| self.has_home(value)) else {

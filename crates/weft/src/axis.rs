@@ -190,7 +190,7 @@ impl AxisFacts {
                     .min(self.facts[bounds[2]].divisibility_everywhere());
                 let counter = Facts::uniform(kernel.ty(body.params[0]), counter, None);
                 self.facts.set(body.params[0], counter);
-                self.fixpoint(kernel, inits, &body.params[1..], |this| {
+                self.fixpoint(inits, &body.params[1..], |this| {
                     this.region(kernel, body);
                     Self::handed_over(kernel, body).to_vec()
                 });
@@ -201,7 +201,7 @@ impl AxisFacts {
             }
             OpKind::While => {
                 let (before, after) = (&op.regions[0], &op.regions[1]);
-                self.fixpoint(kernel, &op.operands, &before.params, |this| {
+                self.fixpoint(&op.operands, &before.params, |this| {
                     this.region(kernel, before);
                     let passed = Self::handed_over(kernel, before).get(1..).unwrap_or(&[]);
                     for (&from, &to) in passed.iter().zip(&after.params) {
@@ -240,7 +240,6 @@ impl AxisFacts {
     /// hands back nothing weaker. Each round weakens some fact, of which there are finitely many.
     fn fixpoint(
         &mut self,
-        _kernel: &Kernel,
         inits: &[Value],
         carried: &[Value],
         body: impl Fn(&mut Self) -> Vec<Value>,
@@ -326,7 +325,7 @@ impl AxisFacts {
                 _ => Facts::unknown(ty),
             },
             OpKind::Binary(binary) => match (facts(0), facts(1)) {
-                (Some(x), Some(y)) => self.binary(*binary, x, y, ty),
+                (Some(x), Some(y)) => Self::binary(*binary, x, y, ty),
                 _ => Facts::unknown(ty),
             },
             OpKind::Compare(compare) => match (facts(0), facts(1)) {
@@ -355,7 +354,7 @@ impl AxisFacts {
         facts
     }
 
-    fn binary(&self, op: Binary, x: &Facts, y: &Facts, ty: &Type) -> Facts {
+    fn binary(op: Binary, x: &Facts, y: &Facts, ty: &Type) -> Facts {
         if let (Some(a), Some(b), Some(apply)) =
             (x.constant, y.constant, scalar::binary(op, ty.dtype()))
         {

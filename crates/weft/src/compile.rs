@@ -1,15 +1,17 @@
 //! The pipeline, from a tile program to a lane program.
 //!
-//! [`compile`] reads like the table of contents of this crate. After each pass the program is
-//! verified; the text after any pass can be kept.
+//! [`compile`] reads like the table of contents of this crate. The program is verified when it is
+//! lowered and when it is finished, and on request (and in debug builds) after each pass; the text
+//! after any pass can be kept.
 
 use crate::assign::{self, AssignError, Assignment, Block};
 use crate::axis::AxisFacts;
 use crate::lane;
 use crate::lower::{self, Movement};
+use crate::sim;
 use crate::simplify;
 use crate::tile::{Kernel, Module};
-use weft_layout::machine::Machine;
+use weft_layout::machine::{MAX_ACCESS_LOG2, Machine};
 
 /// How to compile.
 #[derive(Clone, Debug)]
@@ -18,6 +20,8 @@ pub struct Options {
     pub machine: Machine,
     /// Warps in a block: a power of two.
     pub warps: u32,
+    /// Whether the program is verified after every pass.
+    pub verify_each: bool,
     /// Keeps the program's text after this pass.
     pub dump_after: Option<String>,
 }
@@ -25,7 +29,12 @@ pub struct Options {
 impl Options {
     /// Four warps, as Triton's default.
     pub fn for_machine(machine: &Machine) -> Self {
-        Self { machine: machine.clone(), warps: 4, dump_after: None }
+        Self {
+            machine: machine.clone(),
+            warps: 4,
+            verify_each: cfg!(debug_assertions),
+            dump_after: None,
+        }
     }
 }
 
@@ -112,10 +121,17 @@ pub fn compile(
     let lowered =
         lower::run(kernel, &module.locations, &facts, &mut assignment, block).map_err(cause)?;
     let mut stages = Stages { kernel, options, dump: None };
-    let mut program = stages.after("lower", lowered.program)?;
+    let mut program = lowered.program;
+    stages.verify("lower", &program)?;
+    stages.keep("lower", &program);
     for pass in simplify::PASSES {
-        program = stages.after(pass.name, (pass.run)(&program))?;
+        program = (pass.run)(&program);
+        if options.verify_each {
+            stages.verify(pass.name, &program)?;
+        }
+        stages.keep(pass.name, &program);
     }
+    stages.verify("the last pass", &program)?;
 
     check_shared_memory(&program, options)?;
     Ok(Compiled { program, assignment, movements: lowered.movements, dump: stages.dump })
@@ -128,21 +144,20 @@ struct Stages<'a> {
 }
 
 impl Stages<'_> {
-    /// Verifies what a pass left, and keeps its text if that was asked for.
-    fn after(
-        &mut self,
-        pass: &'static str,
-        program: lane::Program,
-    ) -> Result<lane::Program, CompileError> {
-        lane::verify(&program).map_err(|broken| CompileError::Broken {
+    /// Verifies what a pass left.
+    fn verify(&self, pass: &'static str, program: &lane::Program) -> Result<(), CompileError> {
+        lane::verify(program).map_err(|broken| CompileError::Broken {
             kernel: self.kernel.name.clone(),
             pass,
             broken: broken.into_iter().next().unwrap_or_default(),
-        })?;
+        })
+    }
+
+    /// Keeps the text of what a pass left, if that was asked for.
+    fn keep(&mut self, pass: &'static str, program: &lane::Program) {
         if self.options.dump_after.as_deref() == Some(pass) {
             self.dump = Some(program.to_string());
         }
-        Ok(program)
     }
 }
 
@@ -174,4 +189,33 @@ fn check_shared_memory(program: &lane::Program, options: &Options) -> Result<(),
         machine: options.machine.name.to_string(),
         limit,
     })
+}
+
+/// What the simulator needs to know of a machine: the banks, the phases of each access width, the
+/// sectors. `resident_blocks` is how many blocks run at the same time.
+pub fn simulated(machine: &Machine, resident_blocks: u32) -> sim::Machine {
+    let phases = |width_log2: u32| {
+        let together = machine.phases.subspace(width_log2);
+        let mut groups: Vec<Vec<u32>> = Vec::new();
+        for lane in 0..machine.lanes() {
+            // Lanes are served together when they differ by an element of the subspace.
+            let same = |group: &&mut Vec<u32>| together.contains(u64::from(group[0] ^ lane));
+            match groups.iter_mut().find(same) {
+                Some(group) => group.push(lane),
+                None => groups.push(vec![lane]),
+            }
+        }
+        sim::Phases { lane_bytes: 1 << width_log2, groups }
+    };
+    let all: Vec<sim::Phases> = (0..=MAX_ACCESS_LOG2).map(phases).collect();
+    let merging = u32::from(machine.phases.merging);
+    sim::Machine {
+        banks: 1 << machine.banks_log2,
+        bank_bytes: 1 << machine.bank_bytes_log2,
+        sector_bytes: machine.sector_bytes,
+        load_phases: all.clone(),
+        store_phases: all,
+        load_merge_masks: (0..8).map(|bit| 1 << bit).filter(|mask| merging & mask != 0).collect(),
+        resident_blocks,
+    }
 }

@@ -1,4 +1,116 @@
-//! weft
+//! A tile compiler whose layouts are matrices over F₂.
+//!
+//! A Triton kernel says what one program does with whole tiles. It does not say which thread holds
+//! which element, and that is what makes it fast or slow. Weft decides it by linear algebra: a layout
+//! is a matrix that sends the bits of (register, lane, warp) to the bits of the element's index, and
+//! moving a tile from layout A to layout B is solving `B · X = A`.
+//!
+//! # One kernel, all the way
+//!
+//! Here a tile of 8 rows of 32 numbers is summed along its rows. What one thread loads is a piece of a
+//! row, so the threads of a row must exchange what they have.
+//!
+//! ```
+//! use weft::compile::{self, Options};
+//! use weft::dtype::DType;
+//! use weft::memory::{Buffer, Memory};
+//! use weft::{emit::ptx, sim, tile::eval, ttir};
+//! use weft_layout::Machine;
+//!
+//! // What Triton's front end prints (`ttir` reads it into a `tile` program).
+//! let text = r#"
+//! module {
+//!   tt.func public @row_sums(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<i32>) {
+//!     %rows = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+//!     %columns = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+//!     %r = tt.expand_dims %rows {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+//!     %c = tt.expand_dims %columns {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+//!     %width = arith.constant dense<32> : tensor<8x1xi32>
+//!     %start = arith.muli %r, %width : tensor<8x1xi32>
+//!     %starts = tt.broadcast %start : tensor<8x1xi32> -> tensor<8x32xi32>
+//!     %across = tt.broadcast %c : tensor<1x32xi32> -> tensor<8x32xi32>
+//!     %offsets = arith.addi %starts, %across : tensor<8x32xi32>
+//!     %base = tt.splat %x : !tt.ptr<i32> -> tensor<8x32x!tt.ptr<i32>>
+//!     %from = tt.addptr %base, %offsets : tensor<8x32x!tt.ptr<i32>>, tensor<8x32xi32>
+//!     %tile = tt.load %from : tensor<8x32x!tt.ptr<i32>>
+//!     %sums = "tt.reduce"(%tile) <{axis = 1 : i32}> ({
+//!     ^bb0(%a: i32, %b: i32):
+//!       %s = arith.addi %a, %b : i32
+//!       tt.reduce.return %s : i32
+//!     }) : (tensor<8x32xi32>) -> tensor<8xi32>
+//!     %to = tt.splat %out : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>
+//!     %place = tt.addptr %to, %rows : tensor<8x!tt.ptr<i32>>, tensor<8xi32>
+//!     tt.store %place, %sums : tensor<8x!tt.ptr<i32>>
+//!     tt.return
+//!   }
+//! }"#;
+//! let module = ttir::parse(text)?;
+//! let kernel = &module.kernels[0];
+//!
+//! // Homes for the values, planned movements between them, and what one thread runs.
+//! let machine = Machine::by_name("sm_90").expect("a machine that Weft knows");
+//! let options = Options { warps: 1, ..Options::for_machine(machine) };
+//! let compiled = compile::compile(&module, kernel, &options)?;
+//!
+//! // Four neighbours in each thread: one load moves 16 bytes, and eight lanes share a row. So each
+//! // thread adds its own four, and exchanges between lanes do the rest. One more exchange puts all
+//! // eight sums where a single store takes them, which is cheaper than two stores.
+//! let exchanges: Vec<u64> =
+//!     compiled.movements.iter().map(|movement| movement.plan.cost.shuffles).collect();
+//! assert_eq!(exchanges, [6, 1]);
+//!
+//! // The simulator runs every lane; the evaluator knows no lanes. They must agree.
+//! let mut memory = Memory::default();
+//! let numbers: Vec<u8> = (0..256i32).flat_map(i32::to_le_bytes).collect();
+//! let buffer = |name: &str, bytes: Vec<u8>, initialised| {
+//!     Buffer { name: name.into(), bytes, dtype: DType::I32, initialised }
+//! };
+//! let x = memory.push(buffer("x", numbers, true));
+//! let out = memory.push(buffer("out", vec![0; 32], false));
+//! let mut expected = memory.clone();
+//! let launch = sim::Launch {
+//!     program: &compiled.program,
+//!     grid: [1, 1, 1],
+//!     args: &[x, out],
+//!     machine: &compile::simulated(machine, 1),
+//!     options: sim::Options::default(),
+//! };
+//! let report = sim::run(&launch, &mut memory)?;
+//! assert!(report.is_clean());
+//! eval::run(kernel, [1, 1, 1], &[x, out], &mut expected, eval::Options::default())?;
+//! assert_eq!(memory, expected);
+//! assert_eq!(memory.read(out, 4), Ok((0..32).sum()));
+//!
+//! // The same lane program, printed for the GPU.
+//! let target = ptx::Target::by_name("sm_90").expect("a target that Weft prints for");
+//! assert!(ptx::print(&compiled.program, target)?.contains("shfl.sync.bfly.b32"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The floors
+//!
+//! In reading order, each module seeing only some of those above it (a test holds the arrows):
+//!
+//! | floor | what it is |
+//! | --- | --- |
+//! | [`id`], [`diagnostic`], [`location`], [`dtype`], [`scalar`], [`atomic`], [`cache`], [`memory`] | words that all share |
+//! | [`tile`] | the program on tiles: types, verifier, text, and [`tile::eval`], what it means |
+//! | [`ttir`] | Triton's text to `tile` |
+//! | [`lane`] | the program of one thread: types, builder, verifier, text |
+//! | [`axis`] | what is known of integers and pointers along each axis |
+//! | [`assign`] | in which layout each value lives |
+//! | [`lower`] | `tile`, homes and plans to `lane` |
+//! | [`simplify`] | small passes over `lane` |
+//! | [`sim`] | runs `lane`, counts, and finds races, faults and deadlocks |
+//! | [`emit`] | `lane` to PTX |
+//! | [`compile`] | the pipeline |
+//!
+//! # Why an evaluator, a simulator and a GPU?
+//!
+//! Because each was made without the others. The evaluator is written from the definitions of the
+//! operations and knows no layout. The simulator runs what the GPU will run and counts from addresses;
+//! it sees neither the planner nor its cost law. Where they agree, a mistake would have to have been
+//! made twice.
 
 pub mod id;
 pub mod diagnostic;

@@ -724,7 +724,7 @@ mod tests {
         assert_eq!(cast(Cast::ExtS, DType::I1, DType::I32, 1), 0xffff_ffff);
         assert_eq!(
             cast(Cast::FloatFromU, DType::I64, DType::F32, u64::MAX),
-            f32_bits(1.8446744e19)
+            f32_bits(18_446_744_073_709_551_616.0)
         );
     }
 }

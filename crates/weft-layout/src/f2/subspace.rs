@@ -28,7 +28,7 @@ impl Subspace {
         let mut subspace = Subspace::ZERO;
         // Lowest leading bit first: each vector is reduced by those below it.
         for vector in echelon.vectors() {
-            let lead = 63 - vector.leading_zeros();
+            let lead = vector.ilog2();
             subspace.vectors[lead as usize] = subspace.reduce(vector);
             subspace.leads |= 1 << lead;
         }

@@ -66,7 +66,7 @@ impl Linear {
     /// The axes in the order in which registers first walk along them, then the rest, minor first.
     fn order(&self, rank: usize) -> Vec<usize> {
         let mut order: Vec<usize> = Vec::with_capacity(rank);
-        let walked = self.register.iter().flat_map(|basis| basis.iter().position(|&c| c != 0));
+        let walked = self.register.iter().filter_map(|basis| basis.iter().position(|&c| c != 0));
         for dim in walked.chain((0..rank).rev()) {
             if !order.contains(&dim) {
                 order.push(dim);

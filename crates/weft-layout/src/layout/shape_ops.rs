@@ -70,7 +70,7 @@ impl Layout {
     /// Axes of size 1 grow; every thread holds all that it stands for, in new registers appended
     /// minor axis first.
     pub fn broadcast(&self, shape: &[u64]) -> Result<Layout, LayoutError> {
-        let grown = self.grown_axes(&self.tensor_shape()?, shape)?;
+        let grown = Layout::grown_axes(&self.tensor_shape()?, shape)?;
         let outs = Space::tensor(shape)?;
         let rows = self.outs.embedding(&outs)?;
         let wide = map_rows(&self.matrix, outs.total_bits(), rows.columns())?;
@@ -84,7 +84,7 @@ impl Layout {
     /// result; the components along the broadcast axes are dropped.
     pub fn broadcast_back(&self, shape: &[u64]) -> Result<Layout, LayoutError> {
         let own = self.tensor_shape()?;
-        self.grown_axes(shape, &own)?;
+        Layout::grown_axes(shape, &own)?;
         let outs = Space::tensor(shape)?;
         let kept = |dim: u32| shape.get(dim as usize).is_some_and(|&size| size > 1);
         self.rename_rows(outs, |dim| kept(dim).then_some(dim))
@@ -144,7 +144,7 @@ impl Layout {
     }
 
     /// The labels of the axes that grow from `small` to `large`; all others must be equal.
-    fn grown_axes(&self, small: &[u64], large: &[u64]) -> Result<Vec<Label>, LayoutError> {
+    fn grown_axes(small: &[u64], large: &[u64]) -> Result<Vec<Label>, LayoutError> {
         if small.len() != large.len() {
             return Err(LayoutError::NoSuchDim { dim: large.len(), rank: small.len() });
         }

@@ -4,6 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     PlanError,
+    rounds::Rounds,
     swizzle::{Preference, Side, Swizzle, swizzle},
 };
 use crate::{
@@ -14,38 +15,81 @@ use crate::{
     step::{Access, Acting, File, FileType, Group, Kind, Plan, Scope, Step, Strategy, combine},
 };
 
-/// Stores every element once, waits, and loads what each thread needs.
+/// What vectors a plan may use.
+#[derive(Clone, Copy)]
+pub(super) struct Vectors {
+    pub(super) preference: Preference,
+    /// The logarithm of the bytes of the widest one.
+    pub(super) widest_log2: u32,
+}
+
+/// Stores every element once, waits, and loads what each thread needs; in several rounds when
+/// shared memory cannot hold all elements at once.
 pub(super) fn plan(
     from: &Layout,
     to: &Layout,
     bits: u32,
     machine: &Machine,
-    preference: Preference,
+    vectors: Vectors,
 ) -> Result<Plan, PlanError> {
     let elements = Elements::of(from);
-    let writer = Writer::of(&elements.side(from));
-    let reader = Reader::of(&elements.side(to));
     let bytes_log2 = (bits / 8).max(1).ilog2();
+    let available = machine.shared_bytes_per_block;
+    let room = (available >> bytes_log2).max(1).ilog2();
+    let excess = elements.bits.saturating_sub(room);
+    let rounds = Rounds::new(&elements.side(from), &elements.side(to), elements.bits, excess);
     let needed = 1_u64.checked_shl(elements.bits + bytes_log2).unwrap_or(u64::MAX);
-    if needed > machine.shared_bytes_per_block {
-        let available = machine.shared_bytes_per_block;
-        return Err(PlanError::Scratch { needed, available });
-    }
-    let swizzle =
-        swizzle(machine, elements.bits, bytes_log2, &writer.side, &reader.side, preference)?;
+    let rounds = rounds.ok_or(PlanError::Scratch { needed, available })?;
+    let writer = Writer::of(&rounds.from.side);
+    let reader = Reader::of(&rounds.to.side);
+    let Vectors { preference, widest_log2 } = vectors;
+    let (store, load) = (&writer.side, &reader.side);
+    let element_bits = elements.bits - excess;
+    let swizzle = swizzle(machine, element_bits, bytes_log2, store, load, preference, widest_log2)?;
     let buffer = Buffer { swizzle: &swizzle, bytes_log2 };
 
     let ty = FileType { registers: 1 << from.in_bits(REGISTER), element_bits: bits };
     let mut plan = Plan::new(&[ty], from.in_bits(LANE), from.in_bits(WARP));
-    let scope = if writer.feeds_own_warp(&reader.side) { Scope::Warp } else { Scope::Block };
-    plan.steps.push(Step::Access(buffer.store(File(0), &writer)));
-    plan.steps.push(Step::Barrier(scope));
-    let loaded = plan.add_file(1 << reader.side.registers.len(), bits);
-    plan.steps.push(Step::Access(buffer.load(loaded, &reader)));
-    plan.outputs = vec![reader.expand(&mut plan, loaded)];
-    plan.scratch_bytes = needed;
+    let scope = if writer.feeds_own_warp(load) { Scope::Warp } else { Scope::Block };
+    let mut loaded = Vec::new();
+    for round in 0..1_u64 << excess {
+        if round > 0 {
+            plan.steps.push(Step::Barrier(scope));
+        }
+        let part = permute(&mut plan, File(0), rounds.from.registers(round));
+        plan.steps.push(Step::Access(buffer.store(part, &writer)));
+        plan.steps.push(Step::Barrier(scope));
+        let file = plan.add_file(1 << load.registers.len(), bits);
+        plan.steps.push(Step::Access(buffer.load(file, &reader)));
+        loaded.push(permute(&mut plan, file, reader.expanded()));
+    }
+    let file = concat(&mut plan, loaded);
+    plan.outputs = vec![permute(&mut plan, file, rounds.to.positions())];
+    plan.scratch_bytes = 1 << (element_bits + bytes_log2);
     plan.strategy = Strategy::SharedMemory;
     Ok(plan)
+}
+
+/// Register `i` of the result is register `source[i]`; no step when that changes nothing.
+pub(super) fn permute(plan: &mut Plan, from: File, source: Vec<u32>) -> File {
+    let registers = plan.file(from).registers as usize;
+    if source.len() == registers && source.iter().zip(0..).all(|(&s, i)| s == i) {
+        return from;
+    }
+    let to = plan.add_file(source.len() as u32, plan.file(from).element_bits);
+    plan.steps.push(Step::Permute { from, to, source });
+    to
+}
+
+fn concat(plan: &mut Plan, from: Vec<File>) -> File {
+    if let [file] = from[..] {
+        return file;
+    }
+    let registers = from.iter().map(|&file| plan.file(file).registers).sum();
+    let bits = plan.file(from.first().copied().unwrap_or(File(0))).element_bits;
+    let to = plan.add_file(registers, bits);
+    plan.steps.push(Step::Concat { from, to });
+    to
 }
 
 /// Coordinates on the elements that one block holds.
@@ -152,15 +196,9 @@ impl Reader {
         Reader { side: Side { registers, ..all.clone() }, parts }
     }
 
-    /// The loaded registers in the places of the layout.
-    fn expand(&self, plan: &mut Plan, loaded: File) -> File {
-        if self.parts.len() == self.side.registers.len() {
-            return loaded;
-        }
-        let source = (0..1_u64 << self.parts.len()).map(|r| combine(&self.parts, r) as u32);
-        let to = plan.add_file(1 << self.parts.len(), plan.file(loaded).element_bits);
-        plan.steps.push(Step::Permute { from: loaded, to, source: source.collect() });
-        to
+    /// For each register of the layout the one that is loaded for it.
+    fn expanded(&self) -> Vec<u32> {
+        (0..1_u64 << self.parts.len()).map(|r| combine(&self.parts, r) as u32).collect()
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! Each strategy only writes steps; [`step::price`](crate::step::price) says what they cost, and
 //! the cheapest is kept.
-//! Before a plan is returned the [witness](crate::witness) replays it.
+//! Before a plan is returned the [witness] replays it.
 
 mod builder;
 mod memory;
+mod partials;
 mod reduce;
+mod rounds;
 mod swizzle;
 mod threads;
 
@@ -16,7 +18,7 @@ pub use reduce::{Reduction, reduce};
 pub use swizzle::{Preference, Side, Swizzle, swizzle};
 
 use crate::{
-    access::AccessError,
+    access::{AccessError, widest_shared_log2},
     family::FamilyError,
     layout::{Layout, LayoutError},
     machine::Machine,
@@ -72,16 +74,28 @@ fn choose(
         return Ok(plan.clone());
     }
     let mut best = within.ok_or(PlanError::TooLarge);
-    for preference in Preference::ALL {
-        let through = memory::plan(from, to, bits, machine, preference)
-            .and_then(|plan| priced(plan, machine));
-        best = match (best, through) {
-            (Ok(best), Ok(other)) if key(&other) < key(&best) => Ok(other),
-            (Err(_), other) => other,
-            (best, _) => best,
-        };
+    for widest in (0..=widest_shared_log2(machine)).rev() {
+        for preference in Preference::ALL {
+            let vectors = memory::Vectors { preference, widest_log2: widest };
+            let through = memory::plan(from, to, bits, machine, vectors)
+                .and_then(|plan| priced(plan, machine));
+            best = better(best, through);
+        }
+        // Narrower vectors only help where wide ones collide.
+        if best.as_ref().map_or(true, |plan| plan.cost.wavefronts == plan.cost.ideal_wavefronts) {
+            break;
+        }
     }
     best
+}
+
+/// The cheaper of two plans; the first one when they are equal.
+fn better(a: Result<Plan, PlanError>, b: Result<Plan, PlanError>) -> Result<Plan, PlanError> {
+    match (a, b) {
+        (Ok(a), Ok(b)) if key(&b) < key(&a) => Ok(b),
+        (Ok(a), _) => Ok(a),
+        (Err(_), b) => b,
+    }
 }
 
 /// What is compared: price, then instructions, then memory.
@@ -122,7 +136,9 @@ fn check_layout(layout: &Layout, machine: &Machine) -> Result<(), PlanError> {
     if lanes != machine.lanes_log2 {
         return Err(PlanError::Lanes { layout: lanes, machine: machine.lanes_log2 });
     }
-    if layout.in_bits(REGISTER) > MAX_REGISTERS_LOG2 {
+    let most_threads = machine.threads_per_block.max(1).ilog2();
+    let threads = lanes.saturating_add(layout.in_bits(WARP));
+    if layout.in_bits(REGISTER) > MAX_REGISTERS_LOG2 || threads > most_threads {
         return Err(PlanError::TooLarge);
     }
     Ok(())
@@ -176,7 +192,7 @@ pub enum PlanError {
         /// The bit.
         bit: u32,
     },
-    /// A thread would have too many registers.
+    /// A thread would have more than 2^14 registers, or a block more threads than the machine can.
     TooLarge,
     /// The plan would need more shared memory than a block can have.
     Scratch {
@@ -232,7 +248,9 @@ impl fmt::Display for PlanError {
             PlanError::CrossesBlocks { label, bit } => {
                 write!(f, "bit {bit} of `{label}` needs elements of another block")
             }
-            PlanError::TooLarge => f.write_str("a thread would have more than 2^14 registers"),
+            PlanError::TooLarge => f.write_str(
+                "a thread would have more than 2^14 registers, or a block too many threads",
+            ),
             PlanError::Scratch { needed, available } => write!(
                 f,
                 "the plan needs {needed} bytes of shared memory, a block can have {available}"

@@ -11,7 +11,8 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     PlanError, check_layout, choose,
-    memory::{Elements, Writer},
+    memory::{Elements, permute},
+    partials::{Exchange, Partials},
     priced, stored_bits,
     swizzle::Side,
 };
@@ -21,10 +22,7 @@ use crate::{
     layout::{Layout, LayoutError},
     machine::Machine,
     space::{BLOCK, LANE, Label, REGISTER, WARP},
-    step::{
-        Access, Acting, File, FileType, Group, Kind, LaneMap, Operator, Plan, Scope, Step,
-        Strategy, combine,
-    },
+    step::{File, FileType, LaneMap, Operator, Plan, Scope, Step, Strategy, combine},
     witness,
 };
 
@@ -33,7 +31,7 @@ use crate::{
 pub struct Reduction {
     /// The steps; the operator of its combinations is [`Operator`] 0.
     pub plan: Plan,
-    /// The layout of the result: the source without the axis ([`slice`]).
+    /// The layout of the result: the source without the axis ([`slice()`]).
     pub result: Layout,
 }
 
@@ -52,7 +50,7 @@ pub fn reduce(
 ) -> Result<Reduction, PlanError> {
     check_layout(layout, machine)?;
     let result = slice(layout, dim)?;
-    if let Some(bit) = first_crossing_block(layout, dim)? {
+    if let Some(bit) = first_crossing_block(layout, dim) {
         return Err(PlanError::CrossesBlocks { label: BLOCK, bit });
     }
     let bits: Vec<u32> =
@@ -80,19 +78,10 @@ pub fn reduce(
 }
 
 /// The first block bit that moves along the axis.
-fn first_crossing_block(layout: &Layout, dim: usize) -> Result<Option<u32>, PlanError> {
+fn first_crossing_block(layout: &Layout, dim: usize) -> Option<u32> {
     let axis = layout.outs().mask(Label::dim(dim as u32));
     let mut blocks = layout.columns(BLOCK).iter().zip(0..);
-    Ok(blocks.find(|(column, _)| *column & axis != 0).map(|(_, bit)| bit))
-}
-
-/// How the partial results of several warps lie in shared memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Partials {
-    /// Those of one element side by side, so that one vector load reads several.
-    Together,
-    /// Those of one warp side by side.
-    Apart,
+    blocks.find(|(column, _)| *column & axis != 0).map(|(_, bit)| bit)
 }
 
 fn write(
@@ -300,106 +289,6 @@ impl Plain {
     }
 }
 
-/// Partial results in shared memory.
-struct Exchange<'a> {
-    side: &'a Side,
-    writer: Writer,
-    /// The offset bit of each element column, by combination of the writer's columns.
-    numbering: Echelon,
-    element_bits: u32,
-    warps: u64,
-    order: Partials,
-}
-
-impl<'a> Exchange<'a> {
-    fn new(side: &'a Side, warps: u64, order: Partials) -> Exchange<'a> {
-        let mut writer = Writer::of(side);
-        writer.acting.idle_warps &= !warps;
-        // Lanes count lowest, so that a warp stores to consecutive words.
-        let mut numbering = Echelon::new();
-        let columns = writer.side.lanes.iter().chain(&writer.side.registers);
-        let columns = columns.chain(&writer.side.warps).filter(|&&column| column != 0);
-        let mut element_bits = 0;
-        for &column in columns {
-            numbering.insert(column, 1 << element_bits);
-            element_bits += 1;
-        }
-        Exchange { side, writer, numbering, element_bits, warps, order }
-    }
-
-    fn partial_bits(&self) -> u32 {
-        self.warps.count_ones()
-    }
-
-    /// The logarithm of the number of partial results.
-    fn bits(&self) -> u32 {
-        self.element_bits + self.partial_bits()
-    }
-
-    /// The offset (in elements) of a partial result.
-    fn offset(&self, element: u64, partial: u64) -> u64 {
-        let number = self.numbering.reduce(element, 0).1;
-        match self.order {
-            Partials::Together => number << self.partial_bits() | partial,
-            Partials::Apart => partial << self.element_bits | number,
-        }
-    }
-
-    fn store(&self, plan: &Plan, file: File, base: u64) -> Step {
-        let bytes = u64::from(plan.file(file).element_bits / 8);
-        let columns = |columns: &[u64]| -> Vec<u64> {
-            columns.iter().map(|&column| self.offset(column, 0) * bytes).collect()
-        };
-        let mut warp = columns(&self.writer.side.warps);
-        for (index, bit) in ones(self.warps).enumerate() {
-            warp[bit as usize] = self.offset(0, 1 << index) * bytes;
-        }
-        let numbers = self.writer.numbers();
-        let groups = (0..1_u64 << numbers.len()).map(|index| Group {
-            registers: vec![combine(numbers, index) as u32],
-            address: base ^ self.offset(combine(&self.writer.side.registers, index), 0) * bytes,
-        });
-        let lane = columns(&self.writer.side.lanes);
-        let (groups, acting) = (groups.collect(), self.writer.acting);
-        Step::Access(Access { kind: Kind::Store, file, groups, lane, warp, acting })
-    }
-
-    /// Loads the partial results of the thread's elements, elements lowest.
-    fn load(&self, plan: &mut Plan, like: File, base: u64, machine: &Machine) -> File {
-        let ty = plan.file(like);
-        let bytes = u64::from(ty.element_bits / 8);
-        let partials = 1_u64 << self.partial_bits();
-        let widest = (u64::from(machine.shared_vector_bytes) / bytes).max(1);
-        let vector = if self.order == Partials::Together { partials.min(widest) } else { 1 };
-        let mut groups = Vec::new();
-        for element in 0..u64::from(ty.registers) {
-            let place = combine(&self.side.registers, element);
-            for start in (0..partials).step_by(vector as usize) {
-                let register = |partial: u64| (element + partial * u64::from(ty.registers)) as u32;
-                groups.push(Group {
-                    registers: (start..start + vector).map(register).collect(),
-                    address: base ^ self.offset(place, start) * bytes,
-                });
-            }
-        }
-        let columns = |columns: &[u64]| -> Vec<u64> {
-            columns.iter().map(|&column| self.offset(column, 0) * bytes).collect()
-        };
-        let (lane, warp) = (columns(&self.side.lanes), columns(&self.side.warps));
-        let file = plan.add_file(ty.registers * partials as u32, ty.element_bits);
-        let acting = Acting::ALL;
-        plan.steps.push(Step::Access(Access {
-            kind: Kind::Load,
-            file,
-            groups,
-            lane,
-            warp,
-            acting,
-        }));
-        file
-    }
-}
-
 /// Combines the lower half of the registers with the upper half.
 fn halve(plan: &mut Plan) {
     let half = |plan: &mut Plan, file: File, upper: bool| {
@@ -423,14 +312,4 @@ fn combine_files(plan: &mut Plan, a: Vec<File>, b: Vec<File>) {
 /// Calls `write` for each output and collects the files it defines.
 fn each(plan: &mut Plan, mut write: impl FnMut(&mut Plan, File) -> File) -> Vec<File> {
     plan.outputs.clone().into_iter().map(|file| write(plan, file)).collect()
-}
-
-fn permute(plan: &mut Plan, from: File, source: Vec<u32>) -> File {
-    let registers = plan.file(from).registers as usize;
-    if source.len() == registers && source.iter().zip(0..).all(|(&s, i)| s == i) {
-        return from;
-    }
-    let to = plan.add_file(source.len() as u32, plan.file(from).element_bits);
-    plan.steps.push(Step::Permute { from, to, source });
-    to
 }

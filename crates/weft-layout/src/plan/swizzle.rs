@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use crate::{
     access::widest_shared_log2,
-    f2::{Echelon, Matrix, Subspace, low_mask, ones},
+    f2::{self, Echelon, Matrix, Subspace, low_mask, ones},
     layout::LayoutError,
     machine::Machine,
 };
@@ -70,6 +70,7 @@ pub struct Swizzle {
 /// The swizzle for one writer and one reader of a buffer of 2^`bits` elements of
 /// 2^`bytes_log2` bytes.
 ///
+/// No access is wider than 2^`widest_log2` bytes a lane, nor than the machine allows.
 /// The writer's columns must be a basis of all elements (zeros aside).
 /// Fails when they are not.
 pub fn swizzle(
@@ -79,8 +80,13 @@ pub fn swizzle(
     store: &Side,
     load: &Side,
     preference: Preference,
+    widest_log2: u32,
 ) -> Result<Swizzle, LayoutError> {
-    let widest = widest_shared_log2(machine).saturating_sub(bytes_log2);
+    let lanes = store.lanes.len().max(load.lanes.len());
+    if lanes > f2::MAX_BITS as usize {
+        return Err(f2::MatrixError::TooLarge { rows: bits as usize, cols: lanes }.into());
+    }
+    let widest = widest_shared_log2(machine).min(widest_log2).saturating_sub(bytes_log2);
     let (mut vector, common) = vector_part(store, load, preference, widest as usize);
     let wide = vector.len() as u32;
     let (store_vector, load_vector) = match preference {

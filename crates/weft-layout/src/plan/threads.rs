@@ -90,7 +90,7 @@ impl Blocks {
         let rr = add(&self.rr, &self.lr, &choice);
         let rw = add(&self.rw, &self.lw, &choice);
 
-        let (file, numbers) = self.select_before(builder, input, &rr, &choice, &rw);
+        let (file, numbers) = Blocks::select_before(builder, input, &rr, &choice, &rw);
         let (file, places) = self.exchange(builder, file, &numbers, &rr, &ll);
         let expanded = (0..1_u64 << self.rr.len()).map(|r| combine(&places.0, r));
         let position = |compact: u64| places.1.get(compact as usize).copied().unwrap_or(0);
@@ -118,7 +118,6 @@ impl Blocks {
     /// Gathers the source registers that are ever read and chooses among them by lane and warp.
     /// Returns the subspace of source registers that number the file.
     fn select_before(
-        &self,
         builder: &mut Builder,
         input: File,
         rr: &[u64],

@@ -45,7 +45,6 @@ pub struct FileType {
 
 /// One primitive movement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Step {
     /// Register `i` of `to` is register `source[i]` of `from`. Free: a renaming.
     Permute {
@@ -137,7 +136,8 @@ pub struct LaneMap {
 impl LaneMap {
     /// The lane that differs by `mask`: a butterfly.
     pub fn butterfly(lane_bits: u32, mask: u64) -> LaneMap {
-        LaneMap { lane: (0..lane_bits).map(|bit| 1 << bit).collect(), warp: Vec::new(), xor: mask }
+        let lane = (0..lane_bits.min(64)).map(|bit| 1 << bit).collect();
+        LaneMap { lane, warp: Vec::new(), xor: mask }
     }
 
     /// The image of a thread.
@@ -148,14 +148,19 @@ impl LaneMap {
     /// Whether every lane goes to itself exclusive-or a constant.
     pub fn is_butterfly(&self) -> bool {
         self.warp.iter().all(|&column| column == 0)
-            && self.lane.iter().enumerate().all(|(bit, &column)| column == 1 << bit)
+            && self
+                .lane
+                .iter()
+                .zip(0..)
+                .all(|(&column, bit)| 1_u64.checked_shl(bit) == Some(column))
     }
 }
 
 /// The exclusive-or of the columns that `place` selects.
 pub(crate) fn combine(columns: &[u64], place: u64) -> u64 {
-    let selected = columns.iter().enumerate().filter(|(bit, _)| place >> bit & 1 == 1);
-    selected.fold(0, |sum, (_, column)| sum ^ column)
+    // A place has 64 bits: further columns are never selected.
+    let selected = columns.iter().zip(0..64).filter(|&(_, bit)| place >> bit & 1 == 1);
+    selected.fold(0, |sum, (column, _)| sum ^ column)
 }
 
 /// Vector loads or stores of scratch memory, all with one address map.
@@ -205,7 +210,6 @@ impl Acting {
 
 /// Who waits at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
 pub enum Scope {
     /// The lanes of one warp.
     Warp,
@@ -278,6 +282,7 @@ impl Plan {
     }
 
     /// A new file of this type.
+    /// Beyond 2^16 files the numbers wrap, which the witness refuses.
     pub fn add_file(&mut self, registers: u32, element_bits: u32) -> File {
         let file = File(self.files.len() as u16);
         self.files.push(FileType { registers, element_bits });

@@ -1,5 +1,3 @@
-use core::ops::AddAssign;
-
 use super::{Access, Plan, Scope, Step};
 use crate::{
     access::{AccessError, wavefronts},
@@ -29,28 +27,17 @@ pub struct Cost {
 impl Cost {
     /// The cost of the same steps without bank conflicts.
     pub fn without_conflicts(self, machine: &Machine) -> Cost {
-        let saved = (self.wavefronts - self.ideal_wavefronts) * machine.prices.wavefront;
+        let surplus = self.wavefronts.saturating_sub(self.ideal_wavefronts);
+        let saved = surplus.saturating_mul(machine.prices.wavefront);
         Cost { wavefronts: self.ideal_wavefronts, total: self.total.saturating_sub(saved), ..self }
     }
 }
 
-/// What a single step adds.
+/// What the steps so far add up to.
 #[derive(Default)]
 struct Sum {
     cost: Cost,
     waiting: u64,
-}
-
-impl AddAssign<&Cost> for Cost {
-    fn add_assign(&mut self, other: &Cost) {
-        self.wavefronts += other.wavefronts;
-        self.ideal_wavefronts += other.ideal_wavefronts;
-        self.shuffles += other.shuffles;
-        self.alu += other.alu;
-        self.barriers += other.barriers;
-        self.instructions += other.instructions;
-        self.total += other.total;
-    }
 }
 
 /// The price of a plan's steps on a machine; it looks at nothing else in the plan but file types.
@@ -63,10 +50,11 @@ pub fn price(plan: &Plan, machine: &Machine) -> Result<Cost, AccessError> {
         add_step(&mut sum, plan, step, machine)?;
     }
     let Sum { mut cost, waiting } = sum;
-    let memory = cost.wavefronts * prices.wavefront + cost.shuffles * prices.shuffle;
-    let arithmetic = cost.alu * prices.alu;
-    let issue = cost.instructions * prices.issue;
-    cost.total = memory.max(arithmetic).max(issue) + waiting;
+    let memory = (cost.wavefronts.saturating_mul(prices.wavefront))
+        .saturating_add(cost.shuffles.saturating_mul(prices.shuffle));
+    let arithmetic = cost.alu.saturating_mul(prices.alu);
+    let issue = cost.instructions.saturating_mul(prices.issue);
+    cost.total = memory.max(arithmetic).max(issue).saturating_add(waiting);
     Ok(cost)
 }
 
@@ -90,10 +78,10 @@ fn add_step(sum: &mut Sum, plan: &Plan, step: &Step, machine: &Machine) -> Resul
         Step::Barrier(scope) => {
             cost.barriers += 1;
             cost.instructions += 1;
-            sum.waiting += match scope {
+            sum.waiting = sum.waiting.saturating_add(match scope {
                 Scope::Warp => machine.prices.warp_barrier,
                 Scope::Block => machine.prices.barrier(1 << plan.warp_bits.min(16)),
-            };
+            });
         }
         Step::Combine { to, .. } => {
             let all: u64 = to.iter().map(|&file| words(file)).sum();

@@ -1,13 +1,14 @@
 //! Agreement with layouts that Triton 3.9.0 printed, where they are at hand.
 
 use std::{
+    collections::BTreeMap,
     env, eprintln, format, fs,
     path::PathBuf,
     string::{String, ToString},
     vec::Vec,
 };
 
-use crate::{interop::parse_attribute, layout::Bases, space::Label};
+use crate::{Machine, interop::parse_attribute, layout::Bases, plan::convert, space::Label};
 
 /// The reference data in `WEFT_ORACLE_DIR`; says so when there is none.
 fn oracle(name: &str) -> Option<String> {
@@ -76,4 +77,29 @@ fn triton_layouts() {
         wrong[..wrong.len().min(8)].join("\n")
     );
     assert!(checked >= 400);
+}
+
+#[test]
+fn triton_conversions() {
+    let Some(text) = oracle("triton-conversions.jsonl") else { return };
+    let machine = Machine::by_name("sm_90").unwrap();
+    let (mut planned, mut skipped, mut conflicting) = (0, 0, 0);
+    let mut strategies = BTreeMap::new();
+    for line in text.lines() {
+        let families = ["from", "to"].map(|key| parse_attribute(field(line, key)));
+        let [Ok(from), Ok(to)] = families else {
+            skipped += 1;
+            continue;
+        };
+        let shape = numbers(field(line, "shape"));
+        let digits = numbers(field(line, "element"));
+        let (from, to) = (from.layout(&shape).unwrap(), to.layout(&shape).unwrap());
+        let plan = convert(&from, &to, digits[0] as u32, machine)
+            .unwrap_or_else(|error| panic!("{error}: {line}"));
+        planned += 1;
+        conflicting += u32::from(plan.cost.wavefronts > plan.cost.ideal_wavefronts);
+        *strategies.entry(plan.strategy).or_insert(0) += 1;
+    }
+    eprintln!("{planned} planned, {conflicting} with conflicts, {skipped} skipped, {strategies:?}");
+    assert!(planned > 0);
 }

@@ -2,17 +2,24 @@
 
 use std::println;
 
+use arbitrary::Unstructured;
 use arbtest::arbtest;
+use expect_test::expect;
 
 use crate::{
     Machine,
+    family::Blocked,
     plan::{PlanError, convert, reduce},
+    step::{Plan, Step},
     testing::{Kind, distributed, shape},
+    witness::{self, WitnessError},
 };
 
 #[test]
 fn random_conversions_are_accepted() {
-    let machine = Machine::by_name("sm_90").unwrap();
+    let large = Machine::by_name("sm_90").unwrap();
+    // Too small for most: conversions go in rounds.
+    let small = Machine { shared_bytes_per_block: 2048, ..large.clone() };
     let mut counts = std::collections::BTreeMap::new();
     arbtest(|u| {
         let kind = Kind::any(u)?;
@@ -22,10 +29,13 @@ fn random_conversions_are_accepted() {
         let from = distributed(u, &shape, warps, kind)?;
         let to = distributed(u, &shape, warps, kind)?;
         let element = *u.choose(&[1, 8, 16, 32, 64])?;
+        let machine = if u.ratio(1, 4)? { &small } else { large };
         match convert(&from, &to, element, machine) {
+            Err(PlanError::Scratch { .. }) if machine == &small => {}
             Ok(plan) => {
                 let conflicts = plan.cost.wavefronts > plan.cost.ideal_wavefronts;
-                *counts.entry((plan.strategy, conflicts)).or_insert(0) += 1;
+                let barriers = plan.cost.barriers;
+                *counts.entry((plan.strategy, conflicts, barriers)).or_insert(0) += 1;
             }
             Err(PlanError::Refused(error)) => panic!("{error}\n{from}\n{to}"),
             Err(error) => panic!("{error}\n{from}\n{to}"),
@@ -62,4 +72,125 @@ fn random_reductions_are_accepted() {
     .size_min(512)
     .size_max(4096);
     println!("{counts:?}");
+}
+
+/// Changes one thing in a plan that carries meaning.
+fn damage(plan: &mut Plan, u: &mut Unstructured<'_>) -> arbitrary::Result<bool> {
+    let index = u.choose_index(plan.steps.len())?;
+    match &mut plan.steps[index] {
+        Step::Barrier(_) => {
+            plan.steps.remove(index);
+        }
+        Step::Exchange { source, .. } => source.xor ^= 1 << u.int_in_range(0..=4)?,
+        Step::Permute { source, .. } if source.len() > 1 => {
+            let last = source.len() - 1;
+            let (a, b) = (u.int_in_range(0..=last)?, u.int_in_range(0..=last)?);
+            if source[a] == source[b] {
+                return Ok(false);
+            }
+            source.swap(a, b);
+        }
+        Step::Select { odd_where, .. } => odd_where.lane ^= 1 << u.int_in_range(0..=4)?,
+        Step::Access(access) if access.groups.len() > 1 => {
+            let group = u.choose_index(access.groups.len())?;
+            if u.arbitrary()? {
+                access.groups.remove(group);
+            } else {
+                access.groups[group].address ^= access.groups[0].address ^ access.groups[1].address;
+            }
+        }
+        Step::Combine { a, b, .. } => a.clone_from(b),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+#[test]
+fn damaged_plans_are_refused() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let mut refused = 0;
+    arbtest(|u| {
+        let bits = u.int_in_range(7..=10)?;
+        let shape = shape(u, bits)?;
+        let from = distributed(u, &shape, 1, Kind::Permutation)?;
+        let to = distributed(u, &shape, 1, Kind::Permutation)?;
+        let mut plan = convert(&from, &to, 32, machine).unwrap();
+        // A swap of registers that hold equal elements, and the like, changes nothing.
+        let plain = from.is_injective() && to.is_injective();
+        if plain && !plan.steps.is_empty() && damage(&mut plan, u)? {
+            assert!(witness::conversion(&plan, &from, &to).is_err(), "{plan}");
+            refused += 1;
+        }
+        let dim = u.choose_index(shape.len())?;
+        let mut reduction = reduce(&from, dim, &[32, 64], machine).unwrap();
+        if shape[dim] > 1 && plain && damage(&mut reduction.plan, u)? {
+            let verdict = witness::reduction(&reduction.plan, &from, dim, &reduction.result);
+            refused += u32::from(verdict.is_err());
+        }
+        Ok(())
+    })
+    .budget_ms(1000)
+    .size_min(256);
+    assert!(refused > 10, "{refused}");
+}
+
+#[test]
+fn a_missing_barrier_is_a_race() {
+    let machine = Machine::by_name("sm_80").unwrap();
+    let from = Blocked::new(&[1, 4], &[2, 16], &[4, 1], &[1, 0]).layout(&[64, 64]).unwrap();
+    let to = Blocked::new(&[4, 1], &[16, 2], &[1, 4], &[0, 1]).layout(&[64, 64]).unwrap();
+    let mut plan = convert(&from, &to, 32, machine).unwrap();
+    assert_eq!(plan.cost.wavefronts, plan.cost.ideal_wavefronts);
+    plan.steps.retain(|step| !matches!(step, Step::Barrier(_)));
+    let error = witness::conversion(&plan, &from, &to).unwrap_err();
+    assert!(matches!(error, WitnessError::Race { .. }), "{error}");
+}
+
+#[test]
+fn impossible_conversions_say_why() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let row = Blocked::new(&[1], &[32], &[1], &[0]).layout(&[32]).unwrap();
+    assert!(matches!(convert(&row, &row, 0, machine), Err(PlanError::ElementBits(0))));
+    assert!(matches!(convert(&row, &row, 65, machine), Err(PlanError::ElementBits(65))));
+    let short = Blocked::new(&[1], &[16], &[1], &[0]).layout(&[32]).unwrap();
+    assert!(matches!(convert(&row, &short, 8, machine), Err(PlanError::Lanes { .. })));
+    let wide = Blocked::new(&[1], &[32], &[2], &[0]).layout(&[32]).unwrap();
+    assert!(matches!(convert(&row, &wide, 8, machine), Err(PlanError::Warps(0, 1))));
+    assert!(matches!(reduce(&row, 1, &[32], machine), Err(PlanError::Family(_))));
+}
+
+#[test]
+fn plans_read_as_text() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let from = Blocked::new(&[1, 2], &[8, 4], &[1, 1], &[1, 0]).layout(&[8, 8]).unwrap();
+    let to = Blocked::new(&[2, 1], &[4, 8], &[1, 1], &[1, 0]).layout(&[8, 8]).unwrap();
+    let plan = convert(&from, &to, 32, machine).unwrap();
+    expect![[r"
+        f0: 2 x 32 bits = input
+        f1: 2 x 32 bits = permute f0 [1, 0]
+        f2: 2 x 32 bits = select f0 f1 by lane 0x4 warp 0x0
+        f3: 1 x 32 bits = permute f2 [0]
+        f4: 1 x 32 bits = exchange f3 lane [4, 1, 2, 8, 16] warp [] ^ 0x0
+        f5: 1 x 32 bits = permute f2 [1]
+        f6: 1 x 32 bits = exchange f5 lane [4, 1, 2, 8, 16] warp [] ^ 0x4
+        f7: 2 x 32 bits = concat f4 f6
+        f8: 2 x 32 bits = permute f7 [1, 0]
+        f9: 2 x 32 bits = select f7 f8 by lane 0x1 warp 0x0
+        output f9
+        # shuffles: 2.08 cycles (0 wavefronts of at least 0, 2 shuffles, 4 arithmetic, 0 barriers; 6 instructions)
+    "]].assert_eq(&std::format!("{plan}\n"));
+    let sum = reduce(&from, 1, &[32], machine).unwrap();
+    expect![[r"
+        f0: 2 x 32 bits = input
+        f1: 1 x 32 bits = permute f0 [0]
+        f2: 1 x 32 bits = permute f0 [1]
+        f3: 1 x 32 bits = combine 0 ( f1 ) ( f2 )
+        f4: 1 x 32 bits = exchange f3 lane ^ 0x1
+        f5: 1 x 32 bits = combine 0 ( f3 ) ( f4 )
+        f6: 1 x 32 bits = exchange f5 lane ^ 0x2
+        f7: 1 x 32 bits = combine 0 ( f5 ) ( f6 )
+        output f7
+        # reduction: 2.00 cycles (0 wavefronts of at least 0, 2 shuffles, 3 arithmetic, 0 barriers; 5 instructions)
+        [register:, lane: 0 0 1 2 4, warp:, block:] -> [dim0: 8]
+    "]].assert_eq(&std::format!("{}\n{}\n", sum.plan, sum.result));
 }

@@ -221,7 +221,7 @@ impl<'a> Replay<'a> {
                 let place = Place { register, lane, warp };
                 return Err(WitnessError::Mixed { step: self.step, place });
             };
-            let word = self.words.concatenate(left, right);
+            let word = self.words.concatenate(left, right, ordered);
             for (operand, values) in results.iter_mut().enumerate() {
                 values.push(word * operands as u64 + operand as u64);
             }

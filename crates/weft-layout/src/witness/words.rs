@@ -3,17 +3,30 @@
 use alloc::{vec, vec::Vec};
 
 /// All words made so far. A word below `letters` is a letter; the others are pairs.
+///
+/// Equal pairs are one word, so that the copies that lanes make of a result are checked once.
 pub(super) struct Words {
     letters: u64,
     pairs: Vec<(u64, u64)>,
     lengths: Vec<u64>,
+    /// An open hash table of indices into `pairs`, at most half full; its length is a power of two.
+    table: Vec<u32>,
     /// Whether order matters in some combination.
     pub(super) ordered: bool,
 }
 
+/// A free slot of the table.
+const FREE: u32 = u32::MAX;
+
 impl Words {
     pub(super) fn new(letters: u64) -> Words {
-        Words { letters, pairs: Vec::new(), lengths: Vec::new(), ordered: false }
+        Words {
+            letters,
+            pairs: Vec::new(),
+            lengths: Vec::new(),
+            table: vec![FREE; 64],
+            ordered: false,
+        }
     }
 
     fn pair(&self, word: u64) -> Option<(u64, u64)> {
@@ -26,16 +39,38 @@ impl Words {
         index.and_then(|index| self.lengths.get(index as usize).copied()).unwrap_or(1)
     }
 
-    /// The word `a` followed by `b`.
-    pub(super) fn concatenate(&mut self, a: u64, b: u64) -> u64 {
-        // Neighbouring copies combine the same words.
-        let last = self.letters + (self.pairs.len() as u64).saturating_sub(1);
-        if self.pairs.last() == Some(&(a, b)) {
-            return last;
+    /// The word `a` followed by `b`; either way round when order does not matter.
+    pub(super) fn concatenate(&mut self, a: u64, b: u64, ordered: bool) -> u64 {
+        let pair = if ordered { (a, b) } else { (a.min(b), a.max(b)) };
+        if self.pairs.len() * 2 >= self.table.len() {
+            self.grow();
         }
-        self.lengths.push(self.length(a).saturating_add(self.length(b)));
-        self.pairs.push((a, b));
-        self.letters + (self.pairs.len() as u64 - 1)
+        let slot = self.slot(pair);
+        if self.table[slot] == FREE {
+            self.table[slot] = self.pairs.len() as u32;
+            self.lengths.push(self.length(a).saturating_add(self.length(b)));
+            self.pairs.push(pair);
+        }
+        self.letters + u64::from(self.table[slot])
+    }
+
+    /// The slot of the table where a pair is, or belongs.
+    fn slot(&self, pair: (u64, u64)) -> usize {
+        let mask = self.table.len() - 1;
+        let mixed = pair.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ pair.1;
+        let mut slot = (mixed.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32) as usize & mask;
+        while self.table[slot] != FREE && self.pairs[self.table[slot] as usize] != pair {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        self.table = vec![FREE; self.table.len() * 2];
+        for index in 0..self.pairs.len() {
+            let slot = self.slot(self.pairs[index]);
+            self.table[slot] = index as u32;
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -49,22 +84,29 @@ pub(super) struct Reader {
     seen: Vec<u32>,
     check: u32,
     stack: Vec<u64>,
+    /// For each word the element for which it was found right.
+    right: Vec<u64>,
 }
 
 impl Reader {
     pub(super) fn new(letters: u64) -> Reader {
-        Reader { seen: vec![0; letters as usize], check: 0, stack: Vec::new() }
+        Reader { seen: vec![0; letters as usize], check: 0, stack: Vec::new(), right: Vec::new() }
     }
 
-    /// Whether `word` has `length` letters, all different and all `wanted`; in increasing order if
-    /// order matters.
+    /// Whether `word` has `length` letters, all different and all projected to `element`; in
+    /// increasing order if order matters.
     pub(super) fn is_fibre(
         &mut self,
         words: &Words,
         word: u64,
         length: u64,
-        wanted: impl Fn(u64) -> bool,
+        element: u64,
+        projection: impl Fn(u64) -> u64,
     ) -> bool {
+        self.right.resize(self.seen.len() + words.len(), u64::MAX);
+        if self.right.get(word as usize) == Some(&element) {
+            return true;
+        }
         if words.length(word) != length {
             return false;
         }
@@ -79,11 +121,14 @@ impl Reader {
             }
             let Some(seen) = self.seen.get_mut(word as usize) else { return false };
             let in_order = !words.ordered || previous < Some(word);
-            if *seen == self.check || !wanted(word) || !in_order {
+            if *seen == self.check || projection(word) != element || !in_order {
                 return false;
             }
             *seen = self.check;
             previous = Some(word);
+        }
+        if let Some(right) = self.right.get_mut(word as usize) {
+            *right = element;
         }
         true
     }

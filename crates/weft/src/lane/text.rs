@@ -94,7 +94,7 @@ fn write_access(
     f: &mut fmt::Formatter<'_>,
     name: &str,
     space: Space,
-    access: &Access,
+    access: Access,
 ) -> fmt::Result {
     let space = match space {
         Space::Global => "global",
@@ -132,8 +132,8 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::Cast(op) => write!(f, "cast.{op}"),
         Op::Fma => f.write_str("fma"),
         Op::SharedBase(shared) => write!(f, "address {shared}"),
-        Op::Load { space, access } => write_access(f, "load", *space, access),
-        Op::Store { space, access } => write_access(f, "store", *space, access),
+        Op::Load { space, access } => write_access(f, "load", *space, *access),
+        Op::Store { space, access } => write_access(f, "store", *space, *access),
         Op::AtomicRmw { op, order, scope, predicated, .. } => {
             write!(f, "atomic.{op}.{order}.{scope}{}", if *predicated { ".if" } else { "" })
         }

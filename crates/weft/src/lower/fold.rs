@@ -24,13 +24,16 @@ impl Lowerer<'_> {
         let mut inputs = Vec::new();
         let mut bits = Vec::new();
         let unique = self.assignment.layouts.get(from).remove_zero_columns(REGISTER)?.0;
-        let from = self.assignment.layouts.intern(unique.clone());
+        let from = self.assignment.layouts.intern(unique);
         for &operand in &op.operands {
             inputs.push(self.get(operand, from)?.to_vec());
             bits.push(self.kernel.ty(operand).dtype().bytes() * 8);
         }
-        let plan::Reduction { plan, result } =
-            plan::reduce(&unique, axis, &bits, self.block.machine)?;
+        let assignment = &mut *self.assignment;
+        let plan::Reduction { plan, result } = assignment
+            .plans
+            .reduce(&assignment.layouts, from, axis, &bits, self.block.machine)?
+            .clone();
         let to = self.assignment.layouts.intern(result);
         self.movements.push(Movement {
             op: id,
@@ -45,7 +48,7 @@ impl Lowerer<'_> {
         });
         for (&value, registers) in op.results.iter().zip(outputs) {
             if self.kernel.ty(value).is_tensor() {
-                self.bind_reduced(value, to, registers.into())?;
+                self.bind_reduced(value, to, &registers)?;
             } else {
                 self.bind_scalar(value, registers[0]);
             }
@@ -58,9 +61,9 @@ impl Lowerer<'_> {
         &mut self,
         value: Value,
         layout: crate::assign::LayoutId,
-        registers: Rc<[lane::Value]>,
+        registers: &[lane::Value],
     ) -> Result<(), AssignError> {
-        self.bind_tensor(value, layout, registers.clone());
+        self.bind_tensor(value, layout, registers.into());
         let Some(home) = self.assignment.home(value) else { return Ok(()) };
         if home != layout {
             let plan = self.plan(value, layout, home)?;

@@ -16,7 +16,7 @@ use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::lane::{self, Access, BarrierScope, IdKind, Op as LaneOp, Space};
 use crate::scalar::{Binary, Compare};
-use crate::tile::{LoadOptions, Op, OpId, OpKind, Value};
+use crate::tile::{LoadOptions, Op, OpId, OpKind};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 use weft_layout::Layout;

@@ -57,7 +57,7 @@ impl Lowerer<'_> {
             match scope {
                 None => break,
                 Some(Scope::Warp) => self.build.barrier(BarrierScope::Warp),
-                Some(_) => self.build.barrier(BarrierScope::Block),
+                Some(Scope::Block) => self.build.barrier(BarrierScope::Block),
             }
         }
         movers.into_iter().map(|(mover, original)| self.finish(mover, &original)).collect()
@@ -74,7 +74,7 @@ impl Lowerer<'_> {
         let mut input_dtypes = Vec::new();
         for (&file, values) in plan.inputs.iter().zip(inputs) {
             original.push(values.iter().map(|&value| self.build.dtype(value)).collect());
-            let bytes: Vec<Value> = values.iter().map(|&value| self.to_byte(value)).collect();
+            let bytes: Vec<Value> = values.iter().map(|&value| self.byte_of(value)).collect();
             input_dtypes.push(bytes.first().map_or(DType::I32, |&value| self.build.dtype(value)));
             files[file.index()] = bytes;
         }
@@ -92,20 +92,20 @@ impl Lowerer<'_> {
             .map(|(&file, dtypes)| {
                 let values = core::mem::take(&mut mover.files[file.index()]);
                 let truth = dtypes.first() == Some(&DType::I1);
-                let back = |value| if truth { self.from_byte(value) } else { value };
+                let back = |value| if truth { self.truth_of(value) } else { value };
                 values.into_iter().map(back).collect()
             })
             .collect()
     }
 
-    fn to_byte(&mut self, value: Value) -> Value {
+    fn byte_of(&mut self, value: Value) -> Value {
         match self.build.dtype(value) {
             DType::I1 => self.build.cast(Cast::ExtU, value, DType::I8),
             _ => value,
         }
     }
 
-    fn from_byte(&mut self, value: Value) -> Value {
+    fn truth_of(&mut self, value: Value) -> Value {
         if self.build.dtype(value) == DType::I1 {
             return value;
         }
@@ -123,6 +123,10 @@ impl Lowerer<'_> {
                     let values = &mover.files[from.index()];
                     mover.files[to.index()] =
                         source.iter().map(|&register| values[register as usize]).collect();
+                }
+                Step::Concat { from, to } => {
+                    mover.files[to.index()] =
+                        from.iter().flat_map(|file| mover.files[file.index()].clone()).collect();
                 }
                 Step::Select { even, odd, to, odd_where } => {
                     let is_odd = self.parity(*odd_where);
@@ -160,8 +164,6 @@ impl Lowerer<'_> {
                         }
                     }
                 }
-                // `Step` may grow; a plan with a step unknown here is refused before it is written.
-                _ => {}
             }
         }
         None
@@ -273,13 +275,17 @@ fn file_dtypes(plan: &Plan, inputs: &[DType]) -> Vec<DType> {
                 Step::Permute { from, to, .. } | Step::Exchange { from, to, .. } => {
                     unify(&[*from, *to]);
                 }
+                Step::Concat { from, to } => {
+                    let all: Vec<File> = from.iter().chain([to]).copied().collect();
+                    unify(&all);
+                }
                 Step::Select { even, odd, to, .. } => unify(&[*even, *odd, *to]),
                 Step::Combine { a, b, to, .. } => {
                     for ((a, b), to) in a.iter().zip(b).zip(to) {
                         unify(&[*a, *b, *to]);
                     }
                 }
-                _ => {}
+                Step::Access(_) | Step::Barrier(_) => {}
             }
         }
         if !changed {

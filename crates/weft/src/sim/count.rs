@@ -36,9 +36,9 @@ pub(super) struct Pattern {
 
 impl Pattern {
     /// Sorts out the addresses of the active lanes, of which there is at least one.
-    pub(super) fn new(addresses: [u64; MAX_LANES], active: u64, bytes: u32) -> Self {
+    pub(super) fn new(addresses: &[u64; MAX_LANES], active: u64, bytes: u32) -> Self {
         let mut pattern = Self {
-            addresses,
+            addresses: *addresses,
             active,
             bytes,
             lowest: 0,
@@ -186,9 +186,9 @@ impl Wavefronts {
             }
         }
         if loads {
-            self.loads = table
+            self.loads = table;
         } else {
-            self.stores = table
+            self.stores = table;
         }
         (passes, ideal)
     }

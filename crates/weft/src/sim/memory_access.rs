@@ -35,7 +35,7 @@ pub(super) fn load(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, in
             }
         }
     }
-    let Some((pattern, places)) = locate(warp, block, world, index, addresses, active) else {
+    let Some((pattern, places)) = locate(warp, block, world, index, &addresses, active) else {
         return;
     };
     if pattern.active != active {
@@ -79,7 +79,7 @@ pub(super) fn store(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, i
     let op = &code.memory[index as usize];
     let lanes = code.lanes as usize;
     let (addresses, active) = addresses(warp, world, op);
-    let Some((pattern, places)) = locate(warp, block, world, index, addresses, active) else {
+    let Some((pattern, places)) = locate(warp, block, world, index, &addresses, active) else {
         return;
     };
     // One lane for each place that several lanes write; the lanes that do so together.
@@ -118,7 +118,7 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
     let Some(atomic) = op.atomic else { return };
     let lanes = code.lanes as usize;
     let (addresses, active) = addresses(warp, world, op);
-    let Some((pattern, places)) = locate(warp, block, world, index, addresses, active) else {
+    let Some((pattern, places)) = locate(warp, block, world, index, &addresses, active) else {
         return;
     };
     let releases = |place: Place, block: &mut Block, world: &mut World<'_>| match place {
@@ -138,9 +138,10 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
         }
         let accessor = accessor(&warp.knowledge, warp.index, block, world, index, place, true);
         let (bytes, shadow, base) = place_of(place, block, world.memory, &mut world.shadows);
+        // A compare-and-swap that fails is a read.
+        let mut writes = 0u64;
         for lane in lanes_of(mask) {
             let offset = (pattern.addresses[lane] - base) as usize;
-            shadow.access(&accessor, true, offset, op.bytes, lane as u32, &mut world.conflicts);
             let operand =
                 |index: usize| row(&warp.registers, &code.constants, op.values[index], lanes)[lane];
             let old = match op.size {
@@ -150,24 +151,28 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
                 _ => read::<8>(bytes, offset),
             };
             let new = match atomic.rmw {
-                Some((rmw, dtype)) => rmw.apply(dtype, old, operand(0)).unwrap_or(old),
-                None if old == operand(0) => operand(1),
-                None => old,
+                Some((rmw, dtype)) => rmw.apply(dtype, old, operand(0)),
+                None => (old == operand(0)).then(|| operand(1)),
             };
-            world.changed |= match op.size {
-                1 => write::<1>(bytes, offset, new),
-                2 => write::<2>(bytes, offset, new),
-                4 => write::<4>(bytes, offset, new),
-                _ => write::<8>(bytes, offset, new),
-            };
+            let is_write = new.is_some();
+            writes |= u64::from(is_write) << lane;
+            shadow.access(&accessor, is_write, offset, op.bytes, lane as u32, &mut world.conflicts);
+            if let Some(new) = new {
+                world.changed |= match op.size {
+                    1 => write::<1>(bytes, offset, new),
+                    2 => write::<2>(bytes, offset, new),
+                    4 => write::<4>(bytes, offset, new),
+                    _ => write::<8>(bytes, offset, new),
+                };
+            }
             if let Some(&result) = op.results.first() {
                 warp.registers[result as usize + lane] = old;
             }
         }
-        if atomic.order.releases() {
+        if atomic.order.releases() && writes != 0 {
             let by = (block.index, warp.index, block.tick);
             let mut last = None;
-            for lane in lanes_of(mask) {
+            for lane in lanes_of(writes) {
                 let address = pattern.addresses[lane];
                 if last.replace(address) != Some(address) {
                     released.release(address, atomic.scope, by, &warp.knowledge);
@@ -213,7 +218,7 @@ fn locate(
     block: &Block,
     world: &mut World<'_>,
     index: u32,
-    addresses: [u64; MAX_LANES],
+    addresses: &[u64; MAX_LANES],
     active: u64,
 ) -> Option<(Pattern, Places)> {
     if active == 0 {
@@ -490,7 +495,7 @@ fn report_conflicts_slowly(
     world.conflicts = conflicts;
 }
 
-#[inline(always)]
+#[inline]
 fn read<const N: usize>(bytes: &[u8], at: usize) -> u64 {
     let mut wide = [0; 8];
     if let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<N>()) {
@@ -500,7 +505,7 @@ fn read<const N: usize>(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Writes the low `N` bytes; returns whether one changed.
-#[inline(always)]
+#[inline]
 fn write<const N: usize>(bytes: &mut [u8], at: usize, value: u64) -> bool {
     let Some(place) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<N>()) else {
         return false;
@@ -511,14 +516,14 @@ fn write<const N: usize>(bytes: &mut [u8], at: usize, value: u64) -> bool {
     changed
 }
 
-#[inline(always)]
+#[inline]
 fn gather<const N: usize>(dst: &mut [u64], bytes: &[u8], pattern: &Pattern, mask: u64, base: u64) {
     for lane in lanes_of(mask) {
         dst[lane] = read::<N>(bytes, pattern.addresses[lane].wrapping_sub(base) as usize);
     }
 }
 
-#[inline(always)]
+#[inline]
 fn scatter<const N: usize>(
     src: &[u64],
     bytes: &mut [u8],

@@ -31,7 +31,16 @@
 //! When in a whole turn over the warps no byte of memory changed, no barrier was passed, nobody ended
 //! and every warp that ran came back to the same place with the same carried values, then every later
 //! turn will be like this one: that is reported, with the places where warps wait. A loop whose state
-//! keeps changing is ended by [`Options::max_steps`].
+//! keeps changing is ended by [`Options::max_steps`], and so is one in which another loop waits.
+//!
+//! # Limits
+//!
+//! * Blocks have at most 32 warps, warps at most 64 lanes.
+//! * An acquire or release by one lane counts for its whole warp.
+//! * Beside a byte's newest accesses at most 16 unordered older ones are remembered (`shadow`), so
+//!   that a race with one of very many earlier readers may go unreported. What is reported is a race.
+//! * Whether a condition is the same in all warps of a block is not checked by itself; warps that
+//!   differ meet at different barriers, or wait for each other for ever, and that is reported.
 //!
 //! ```
 //! use weft::dtype::DType;
@@ -79,6 +88,8 @@
 
 mod clock;
 mod count;
+#[cfg(test)]
+mod fuzz;
 mod machine;
 mod memory_access;
 mod program;

@@ -13,21 +13,21 @@ pub(super) type Row2 = fn(&mut [u64], &[u64], &[u64]);
 /// `dst[lane] = f(x[lane], y[lane], z[lane])`.
 pub(super) type Row3 = fn(&mut [u64], &[u64], &[u64], &[u64]);
 
-#[inline(always)]
+#[inline]
 fn each1(dst: &mut [u64], x: &[u64], f: impl Fn(u64) -> u64) {
     for (dst, &x) in dst.iter_mut().zip(x) {
         *dst = f(x);
     }
 }
 
-#[inline(always)]
+#[inline]
 fn each2(dst: &mut [u64], x: &[u64], y: &[u64], f: impl Fn(u64, u64) -> u64) {
     for ((dst, &x), &y) in dst.iter_mut().zip(x).zip(y) {
         *dst = f(x, y);
     }
 }
 
-#[inline(always)]
+#[inline]
 fn float(bits: u64) -> f32 {
     f32::from_bits(bits as u32)
 }
@@ -127,7 +127,7 @@ pub(super) fn fma_f32(dst: &mut [u64], x: &[u64], y: &[u64], z: &[u64]) {
         // 1023 + 127, the ends left to the long way.
         let exponent = (bits >> 52) & 0x7ff;
         let normal = exponent.wrapping_sub(898) < 252 || bits << 1 == 0;
-        rare |= u64::from((bits & 0x1fff_ffff == 0x1000_0000) | !normal);
+        rare |= u64::from(bits & 0x1fff_ffff == 0x1000_0000) | u64::from(!normal);
     }
     if rare != 0 {
         let f = scalar::fma(DType::F32);

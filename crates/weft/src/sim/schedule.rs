@@ -227,7 +227,7 @@ impl<'a> Schedule<'a> {
 
     /// Tells where the warps are that did not end.
     fn report_waiting(&mut self, kind: FindingKind) {
-        let mut places: Vec<(State, Inst, Vec<(u32, Actor)>)> = Vec::new();
+        let mut places: Vec<(State, Vec<(u32, Actor)>)> = Vec::new();
         for resident in self.residents.iter().filter(|resident| resident.running) {
             for warp in &resident.warps {
                 let (state, inst) = match warp.state {
@@ -238,30 +238,27 @@ impl<'a> Schedule<'a> {
                 };
                 let actor = self.world.actor(&resident.block, warp.index, None, inst);
                 let who = (resident.block.index, actor);
-                match places.iter_mut().find(|place| (place.0, place.1) == (state, inst)) {
-                    Some(place) => place.2.push(who),
-                    None => places.push((state, inst, vec![who])),
+                let same = |place: &&mut (State, Vec<(u32, Actor)>)| {
+                    place.0 == state && place.1.first().is_some_and(|first| first.1.inst == inst)
+                };
+                match places.iter_mut().find(same) {
+                    Some(place) => place.1.push(who),
+                    None => places.push((state, vec![who])),
                 }
             }
         }
         let not_started = self.blocks - self.next;
-        for (state, _, who) in places {
+        for (state, who) in places {
             let Some(&(_, actor)) = who.first() else { continue };
             let mut blocks: Vec<u32> = who.iter().map(|&(block, _)| block).collect();
             blocks.dedup();
             let steps = self.world.launch.options.max_steps;
             self.world.findings.add(kind, actor, None, || {
-                let many = |count: usize, what: &str| {
-                    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-                };
-                let mut text = format!(
-                    "{} of {} ({}{}) ",
-                    many(who.len(), "warp"),
-                    many(blocks.len(), "block"),
-                    blocks.iter().take(4).map(u32::to_string).collect::<Vec<_>>().join(", "),
-                    if blocks.len() > 4 { ", …" } else { "" },
-                );
-                text += match (kind, state) {
+                let warps = many(who.len(), "warp");
+                let named: Vec<_> = blocks.iter().take(4).map(u32::to_string).collect();
+                let more = if blocks.len() > 4 { ", …" } else { "" };
+                let (named, blocks) = (named.join(", "), many(blocks.len(), "block"));
+                let what = match (kind, state) {
                     (FindingKind::OutOfSteps, State::AtBarrier(_)) => "wait at this barrier",
                     (FindingKind::OutOfSteps, _) => "still run",
                     (_, State::AtBarrier(_)) => {
@@ -269,13 +266,17 @@ impl<'a> Schedule<'a> {
                     }
                     _ => "go round here for ever: nothing will change what they look at",
                 };
-                if kind == FindingKind::OutOfSteps {
-                    text += &format!("; the run was given up after {steps} warp instructions");
-                }
-                if not_started > 0 {
-                    text += &format!("; {} not started", many(not_started as usize, "block"));
-                }
-                text
+                let budget = match kind {
+                    FindingKind::OutOfSteps => {
+                        format!("; the run was given up after {steps} warp instructions")
+                    }
+                    _ => String::new(),
+                };
+                let rest = match not_started {
+                    0 => String::new(),
+                    count => format!("; {} not started", many(count as usize, "block")),
+                };
+                format!("{warps} of {blocks} ({named}{more}) {what}{budget}{rest}")
             });
         }
     }
@@ -320,6 +321,11 @@ impl<'a> Schedule<'a> {
             finished,
         }
     }
+}
+
+/// A number of things, in words.
+fn many(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Lets a block's warps pass: what any of them did or knew is now known to all.

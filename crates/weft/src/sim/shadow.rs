@@ -146,6 +146,14 @@ impl Accessor<'_> {
         bits(entry.warps).all(|warp| self.is_after_warp(entry, warp))
     }
 
+    /// Whether whatever races with the entry would also race with this access, were it not ordered:
+    /// a plain access collides with more than an atomic, one among the block with more than a wide
+    /// one.
+    fn covers(&self, entry: &Entry) -> bool {
+        let (atomic, narrow) = (entry.who & ATOMIC != 0, entry.who & NARROW != 0);
+        !self.atomic || atomic && (self.narrow || !narrow)
+    }
+
     fn is_after_warp(&self, entry: &Entry, warp: u32) -> bool {
         if entry.block == self.block {
             warp == self.warp || self.own.get(warp as usize).is_some_and(|&t| entry.tick <= t)
@@ -175,8 +183,10 @@ impl Accessor<'_> {
         if entry.block == self.block && last == self.warp {
             let same_round = (entry.who ^ self.who(0)) >> ROUND_SHIFT == 0;
             // Lanes that wrote one value together may all read it back.
-            let shared_write = prior_lane == SEVERAL && prior_writes && !writes;
-            if same_round && prior_lane != lane && !shared_write {
+            let shared_write =
+                prior_lane == SEVERAL && prior_writes && !writes && entry.who & ATOMIC == 0;
+            let other_lane = prior_lane != lane || lane == SEVERAL;
+            if same_round && other_lane && !shared_write {
                 return prior(last, named);
             }
         }
@@ -359,7 +369,9 @@ impl Nodes {
         }
         if joins(&cell.read, by) {
             merge(&mut cell.read, by, lane);
-        } else if cell.read.tick == 0 || by.is_after(&cell.read) && !self_lanes(&cell.read, by) {
+        } else if cell.read.tick == 0
+            || by.covers(&cell.read) && by.is_after(&cell.read) && !self_lanes(&cell.read, by)
+        {
             cell.read = by.entry(lane);
         } else if length < LIST {
             let entry = core::mem::replace(&mut cell.read, by.entry(lane));
@@ -394,13 +406,14 @@ impl Nodes {
             at_node = node.next;
         }
         if by.atomic {
-            // An atomic does not replace what it is not ordered with.
+            // What may race with a later atomic, although not with this one, is kept.
             let before = cell.write;
             if before.tick != 0 && joins(&before, by) {
                 merge(&mut cell.write, by, lane);
                 return;
             }
-            if before.tick != 0 && !by.is_after(&before) && length < LIST {
+            let replaced = by.covers(&before) && by.is_after(&before);
+            if before.tick != 0 && !replaced && length < LIST {
                 self.push(cell, before, true);
             }
             cell.write = by.entry(lane);

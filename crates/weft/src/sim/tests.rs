@@ -172,7 +172,7 @@ fn a_butterfly_of_shuffles_sums_a_warp() {
 fn transpose(pitch: i32, barrier: Option<BarrierScope>) -> Program {
     let mut build = Builder::new("transpose", 4, 5);
     let (x, out) = (pointer(&mut build, "x"), pointer(&mut build, "out"));
-    let tile = build.shared(32 * 4 * pitch as u32, 16);
+    let tile = build.shared(32 * 4 * pitch as u32, 16, BarrierScope::Block);
     let base = build.shared_base(tile);
     let (warp, lane) = (build.id(IdKind::Warp), build.id(IdKind::Lane));
     for step in 0..8 {
@@ -239,7 +239,7 @@ fn lanes_of_one_warp_need_a_warp_barrier() {
     for barrier in [None, Some(BarrierScope::Warp), Some(BarrierScope::Block)] {
         let mut build = Builder::new("reverse", 1, 5);
         let out = pointer(&mut build, "out");
-        let tile = build.shared(128, 16);
+        let tile = build.shared(128, 16, BarrierScope::Block);
         let base = build.shared_base(tile);
         let lane = build.id(IdKind::Lane);
         let at = scaled(&mut build, lane, 4);
@@ -409,7 +409,7 @@ fn atomic(
 fn atomics_of_all_lanes_add_up() {
     let mut build = Builder::new("count", 4, 5);
     let out = pointer(&mut build, "out");
-    let counter = build.shared(4, 4);
+    let counter = build.shared(4, 4, BarrierScope::Block);
     let base = build.shared_base(counter);
     let (warp, lane) = (build.id(IdKind::Warp), build.id(IdKind::Lane));
     let (zero, one) = (build.i32(0), build.i32(1));
@@ -586,7 +586,7 @@ fn a_loop_that_counts_for_ever_runs_out_of_steps() {
 fn reading_what_nobody_wrote_is_reported() {
     let mut build = Builder::new("unwritten", 1, 5);
     let (x, out) = (pointer(&mut build, "x"), pointer(&mut build, "out"));
-    let tile = build.shared(128, 16);
+    let tile = build.shared(128, 16, BarrierScope::Block);
     let base = build.shared_base(tile);
     let lane = build.id(IdKind::Lane);
     let sixteen = build.i32(16);
@@ -615,7 +615,7 @@ fn reading_what_nobody_wrote_is_reported() {
 fn accesses_outside_memory_are_dropped_and_named() {
     let mut build = Builder::new("outside", 1, 5);
     let out = pointer(&mut build, "out");
-    let tile = build.shared(64, 16);
+    let tile = build.shared(64, 16, BarrierScope::Block);
     let base = build.shared_base(tile);
     let lane = build.id(IdKind::Lane);
     let at = element(&mut build, out, lane);
@@ -642,7 +642,7 @@ fn accesses_outside_memory_are_dropped_and_named() {
 fn vectors_must_be_aligned_and_count_their_phases() {
     let mut build = Builder::new("vectors", 1, 5);
     let x = pointer(&mut build, "x");
-    let tile = build.shared(1024, 16);
+    let tile = build.shared(1024, 16, BarrierScope::Block);
     let base = build.shared_base(tile);
     let lane = build.id(IdKind::Lane);
     let wide = |build: &mut Builder, lane: Value| {
@@ -713,7 +713,7 @@ fn lanes_that_store_to_one_byte_must_agree() {
 fn bytes_of_one_word_are_not_one_place() {
     // Lanes write a byte each and read it back as bytes, then as words after a barrier.
     let mut build = Builder::new("bytes", 1, 5);
-    let tile = build.shared(32, 16);
+    let tile = build.shared(32, 16, BarrierScope::Block);
     let base = build.shared_base(tile);
     let lane = build.id(IdKind::Lane);
     let at = add(&mut build, base, lane);

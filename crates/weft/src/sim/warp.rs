@@ -64,7 +64,7 @@ pub(super) fn lanes_of(mut mask: u64) -> impl Iterator<Item = usize> {
 }
 
 /// A row for reading.
-#[inline(always)]
+#[inline]
 pub(super) fn row<'a>(
     registers: &'a [u64],
     constants: &'a [u64],
@@ -90,7 +90,7 @@ struct Around<'a> {
 }
 
 impl Around<'_> {
-    #[inline(always)]
+    #[inline]
     fn get(&self, row: Row) -> &[u64] {
         let (from, at) = if row & CONST != 0 {
             (self.constants, (row & !CONST) as usize)
@@ -104,7 +104,7 @@ impl Around<'_> {
 }
 
 /// Splits off the row that is written.
-#[inline(always)]
+#[inline]
 fn split<'a>(
     registers: &'a mut [u64],
     constants: &'a [u64],

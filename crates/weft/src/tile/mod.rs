@@ -16,6 +16,8 @@
 //! * A reduction's order is not fixed: its region must be associative and commutative up to rounding.
 //! * `poison` and an unmasked division by zero give some value, the same in every run.
 
+pub(crate) mod names;
+mod signature;
 pub(crate) mod spelling;
 mod text;
 mod types;

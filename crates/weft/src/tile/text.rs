@@ -4,6 +4,7 @@
 //! where a name is missing, or would hide another, a new one is made. Operations that Triton does not
 //! have print under names of the dialect `weft`.
 
+use super::names::Names;
 use super::spelling::{self, Spelling};
 use super::{Element, Kernel, Module, Op, OpId, OpKind, Region, Type, Value};
 use crate::cache::Cache;
@@ -11,7 +12,6 @@ use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{self, Cast};
 use core::fmt::{self, Write};
-use std::collections::BTreeSet;
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,15 +45,13 @@ struct Printer<'a, 'f, 'g> {
     f: &'f mut fmt::Formatter<'g>,
     /// The name of each value that has been defined.
     names: IdMap<Value, String>,
-    /// The names that can be seen here, and the order in which they came.
-    visible: BTreeSet<String>,
-    trail: Vec<String>,
+    /// The names that can be seen here.
+    scope: Names,
 }
 
 impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
     fn new(kernel: &'a Kernel, f: &'f mut fmt::Formatter<'g>) -> Self {
-        let (names, visible) = (IdMap::default(), BTreeSet::new());
-        Self { kernel, f, names, visible, trail: Vec::new() }
+        Self { kernel, f, names: IdMap::default(), scope: Names::default() }
     }
 
     fn kernel(&mut self, depth: usize) -> fmt::Result {
@@ -82,24 +80,9 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
 
     // Names.
 
-    /// A name that nothing visible has, as close to `wanted` as can be.
-    fn unique(&mut self, wanted: &str) -> String {
-        let mut name = wanted.to_string();
-        let mut suffix = 0;
-        while self.visible.contains(&name) {
-            // A name that begins with a digit is all digits.
-            let letter = if wanted.starts_with(|c: char| c.is_ascii_digit()) { "v" } else { "" };
-            name = format!("{letter}{wanted}_{suffix}");
-            suffix += 1;
-        }
-        self.visible.insert(name.clone());
-        self.trail.push(name.clone());
-        name
-    }
-
     fn define(&mut self, value: Value) {
         let wanted = self.wanted(value).replace('#', "_");
-        let name = self.unique(&wanted);
+        let name = self.scope.unique(&wanted);
         self.names.set(value, name);
     }
 
@@ -127,7 +110,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
             });
             match (base, rest.split_at_checked(group)) {
                 (Some(base), Some((members, others))) if group > 1 => {
-                    let name = self.unique(base);
+                    let name = self.scope.unique(base);
                     write!(self.f, "{comma}%{name}:{group}")?;
                     for (i, &member) in members.iter().enumerate() {
                         self.names.set(member, format!("{name}#{i}"));
@@ -160,13 +143,6 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         self.ops(region, owner, depth + 1)?;
         self.indent(depth)?;
         self.f.write_char('}')
-    }
-
-    /// Forgets the names that were made since the trail had this length.
-    fn leave(&mut self, mark: usize) {
-        for name in self.trail.drain(mark..) {
-            self.visible.remove(&name);
-        }
     }
 
     fn op(&mut self, id: OpId, owner: Owner, depth: usize) -> fmt::Result {
@@ -279,7 +255,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
             }
             OpKind::Select => {
                 self.call("arith.select", operands)?;
-                if first.is_tensor() || result.is_tensor() {
+                if first.is_tensor() {
                     write!(self.f, " : {first}, {result}")
                 } else {
                     write!(self.f, " : {result}")
@@ -379,11 +355,11 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         self.f.write_str("\"tt.reduce\"(")?;
         self.operands(&op.operands)?;
         write!(self.f, ") <{{axis = {axis} : i32}}> (")?;
-        let mark = self.trail.len();
+        let mark = self.scope.mark();
         for region in &op.regions {
             self.labelled(region, Owner::Reduce, depth)?;
         }
-        self.leave(mark);
+        self.scope.leave(mark);
         self.f.write_char(')')?;
         self.function_type(&op.operands, &op.results)
     }
@@ -423,7 +399,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         else {
             return self.f.write_str("scf.for");
         };
-        let mark = self.trail.len();
+        let mark = self.scope.mark();
         let (counter, carried) = body.params.split_at(body.params.len().min(1));
         self.f.write_str("scf.for ")?;
         for &counter in counter {
@@ -441,13 +417,13 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         }
         write!(self.f, " : {} ", self.kernel.ty(*low))?;
         self.region(body, Owner::Brief, depth)?;
-        self.leave(mark);
+        self.scope.leave(mark);
         Ok(())
     }
 
     fn while_(&mut self, op: &'a Op, depth: usize) -> fmt::Result {
         let [before, after] = &op.regions[..] else { return self.f.write_str("scf.while") };
-        let mark = self.trail.len();
+        let mark = self.scope.mark();
         self.f.write_str("scf.while")?;
         if !op.operands.is_empty() {
             self.f.write_char(' ')?;
@@ -459,16 +435,16 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         self.types(&op.results)?;
         self.f.write_str(") ")?;
         self.region(before, Owner::While, depth)?;
-        self.leave(mark);
+        self.scope.leave(mark);
         self.f.write_str(" do ")?;
         self.labelled(after, Owner::While, depth)?;
-        self.leave(mark);
+        self.scope.leave(mark);
         Ok(())
     }
 
     fn if_(&mut self, op: &'a Op, depth: usize) -> fmt::Result {
         let [then, otherwise] = &op.regions[..] else { return self.f.write_str("scf.if") };
-        let mark = self.trail.len();
+        let mark = self.scope.mark();
         self.call("scf.if", &op.operands)?;
         self.f.write_char(' ')?;
         if !op.results.is_empty() {
@@ -477,11 +453,11 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
             self.f.write_str(") ")?;
         }
         self.region(then, Owner::Brief, depth)?;
-        self.leave(mark);
+        self.scope.leave(mark);
         if !op.results.is_empty() || otherwise.ops.len() > 1 {
             self.f.write_str(" else ")?;
             self.region(otherwise, Owner::Brief, depth)?;
-            self.leave(mark);
+            self.scope.leave(mark);
         }
         Ok(())
     }

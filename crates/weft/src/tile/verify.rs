@@ -27,12 +27,10 @@
 //! * Atomics are on 16, 32 and 64 bits.
 
 use super::{
-    Element, Kernel, MAX_DEPTH, MAX_ELEMENTS, MAX_RANK, Op, OpId, OpKind, Region, Type, Value,
+    Kernel, MAX_DEPTH, MAX_ELEMENTS, MAX_RANK, Op, OpId, OpKind, Region, Type, Value, signature,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics, Span};
-use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::scalar::{self, Cast};
 
 /// Checks a kernel; the error lists every broken rule at the operation that breaks it.
 pub fn verify(kernel: &Kernel) -> Result<(), Diagnostics> {
@@ -246,7 +244,7 @@ impl<'a> Verifier<'a> {
     /// Operand and result types, and the regions.
     fn signature(&mut self, op: &'a Op) {
         let (operands, results) = (self.types(&op.operands), self.types(&op.results));
-        if let Err(rule) = self.typed(op, &operands, &results) {
+        if let Err(rule) = signature::check(&op.kind, &operands, &results) {
             let message = format!(
                 "`{}` {rule}, but here are ({}) -> ({})",
                 op.kind.name(),
@@ -261,7 +259,9 @@ impl<'a> Verifier<'a> {
             _ => 0,
         };
         if op.regions.len() != regions {
-            let message = format!("`{}` has {regions} regions", op.kind.name());
+            let found = op.regions.len();
+            let message =
+                format!("regions of `{}`: {regions} needed, {found} found", op.kind.name());
             self.error(op.span, message);
             return;
         }
@@ -313,162 +313,6 @@ impl<'a> Verifier<'a> {
             self.error(op.span, message);
         }
     }
-
-    /// Whether operands and results are as the kind asks; else what it asks.
-    fn typed(&self, op: &Op, operands: &[&Type], results: &[&Type]) -> Result<(), &'static str> {
-        let (ok, rule) = match &op.kind {
-            OpKind::Constant(bits) => (
-                matches!((operands, results), ([], [r])
-                    if is_number(r) && bits & !r.dtype().mask() == 0),
-                "gives a number whose bits fit its type",
-            ),
-            OpKind::Poison => {
-                (operands.is_empty() && results.len() == 1, "takes nothing and gives one value")
-            }
-            OpKind::MakeRange { start, end } => (
-                matches!((operands, results), ([], [r])
-                    if is_number(r) && r.dtype() == DType::I32 && matches!(r.shape[..], [extent]
-                        if i128::from(*end) - i128::from(*start) == i128::from(extent))),
-                "gives a tensor of `end - start` elements i32",
-            ),
-            OpKind::ProgramId(axis) | OpKind::NumPrograms(axis) => (
-                operands.is_empty() && *axis < 3 && results == [&Type::scalar(DType::I32)],
-                "of an axis 0, 1 or 2 gives an i32",
-            ),
-            OpKind::Splat => (
-                matches!((operands, results), ([x], [r])
-                    if !x.is_tensor() && r.is_tensor() && x.element == r.element),
-                "takes a scalar and gives a tensor of such",
-            ),
-            OpKind::Unsplat => (
-                matches!((operands, results), ([x], [r])
-                    if x.is_tensor() && x.elements() == 1 && !r.is_tensor() && x.element == r.element),
-                "takes a tensor of one element and gives the element",
-            ),
-            OpKind::ExpandDims { axis } => (
-                matches!((operands, results), ([x], [r])
-                    if x.is_tensor() && x.element == r.element && is_expanded(x, r, *axis)),
-                "adds a dimension of size one at its axis",
-            ),
-            OpKind::Broadcast => (
-                matches!((operands, results), ([x], [r])
-                    if x.is_tensor() && x.element == r.element && x.shape.len() == r.shape.len()
-                        && x.shape.iter().zip(&r.shape).all(|(from, to)| from == to || *from == 1)),
-                "repeats dimensions of size one",
-            ),
-            OpKind::Reshape { .. } => (
-                matches!((operands, results), ([x], [r])
-                    if x.is_tensor() && r.is_tensor() && x.element == r.element
-                        && x.elements() == r.elements()),
-                "keeps the number and the type of the elements",
-            ),
-            OpKind::Trans { order } => (
-                matches!((operands, results), ([x], [r])
-                    if x.is_tensor() && x.element == r.element && is_permuted(x, r, order)),
-                "permutes the dimensions by its order",
-            ),
-            OpKind::Unary(unary) => (
-                matches!((operands, results), ([x], [r])
-                    if is_number(x) && x == r && scalar::unary(*unary, x.dtype()).is_some()),
-                "takes a number of a type that has the operation and gives one",
-            ),
-            OpKind::Binary(binary) => (
-                matches!((operands, results), ([x, y], [r])
-                    if is_number(x) && x == y && x == r
-                        && scalar::binary(*binary, x.dtype()).is_some()
-                        && (*binary != scalar::Binary::MulHiU || x.dtype().bits() >= 32)),
-                "takes two numbers of a type that has the operation and gives one",
-            ),
-            OpKind::Compare(compare) => (
-                matches!((operands, results), ([x, y], [r])
-                    if is_number(x) && x == y && is_truth(r) && r.shape == x.shape
-                        && scalar::compare(*compare, x.dtype()).is_some()),
-                "takes two numbers of a type that has the comparison and gives i1",
-            ),
-            OpKind::Select => (
-                matches!((operands, results), ([c, x, y], [r])
-                    if x == y && x == r && is_truth(c) && (!c.is_tensor() || c.shape == x.shape)),
-                "takes an i1 and two values of one type and gives one of them",
-            ),
-            OpKind::Cast(cast) => (
-                matches!((operands, results), ([x], [r]) if x.shape == r.shape
-                    && does_cast(*cast, x.element, r.element)),
-                "takes and gives types that it converts between",
-            ),
-            OpKind::Fma => (
-                matches!((operands, results), ([x, y, z], [r])
-                    if is_number(x) && x.dtype().is_float() && x == y && y == z && z == r),
-                "takes three floats of one type and gives one",
-            ),
-            OpKind::AddPtr => (
-                matches!((operands, results), ([p, o], [r])
-                    if p.element.pointee().is_some() && p == r && p.shape == o.shape
-                        && matches!(o.element, Element::Scalar(DType::I32 | DType::I64))),
-                "takes pointers and offsets i32 or i64 of one shape and gives pointers",
-            ),
-            OpKind::Load(_) => (
-                match (operands, results) {
-                    ([p], [r]) => is_access(p, r, None),
-                    ([p, mask], [r]) => is_access(p, r, Some(mask)),
-                    ([p, mask, other], [r]) => is_access(p, r, Some(mask)) && other == r,
-                    _ => false,
-                },
-                "takes pointers, a mask i1 and other values, and gives values of the pointee",
-            ),
-            OpKind::Store(_) => (
-                match (operands, results) {
-                    ([p, v], []) => is_access(p, v, None),
-                    ([p, v, mask], []) => is_access(p, v, Some(mask)),
-                    _ => false,
-                },
-                "takes pointers, values of the pointee and a mask i1",
-            ),
-            OpKind::AtomicRmw { op: rmw, .. } => (
-                match (operands, results) {
-                    ([p, v], [r]) => is_access(p, v, None) && v == r,
-                    ([p, v, mask], [r]) => is_access(p, v, Some(mask)) && v == r,
-                    _ => false,
-                } && matches!(results, [r]
-                    if r.dtype().bits() >= 16 && rmw.apply(r.dtype(), 0, 0).is_some()),
-                "takes pointers, values of a pointee that has the operation and a mask i1, and \
-                 gives values",
-            ),
-            OpKind::AtomicCas { .. } => (
-                matches!((operands, results), ([p, e, d], [r])
-                    if is_access(p, e, None) && e == d && d == r && r.dtype().bits() >= 16),
-                "takes pointers and two values of a pointee of 16 bits or more, and gives values",
-            ),
-            OpKind::Dot => (
-                matches!((operands, results), ([a, b, c], [r]) if c == r && is_product(a, b, c)),
-                "takes M x K, K x N and M x N of matching elements and gives M x N",
-            ),
-            OpKind::Reduce { axis } => (
-                is_reduced(operands, results, *axis),
-                "takes tensors of one shape and drops its axis",
-            ),
-            OpKind::For => (
-                matches!((operands, results), ([low, high, step, carried @ ..], results)
-                    if low == high && low == step && !low.is_tensor() && is_number(low)
-                        && low.dtype().is_int() && carried == results),
-                "takes three integers of one type and the values it carries, and gives such values",
-            ),
-            // The regions say it all.
-            OpKind::While => (true, ""),
-            OpKind::If => (
-                operands == [&Type::scalar(DType::I1)],
-                "takes an i1 and gives what its regions yield",
-            ),
-            OpKind::Yield => (results.is_empty(), "gives nothing"),
-            OpKind::Condition => (
-                results.is_empty() && operands.first() == Some(&&Type::scalar(DType::I1)),
-                "takes an i1 and the values it hands over",
-            ),
-            OpKind::Return => {
-                (operands.is_empty() && results.is_empty(), "takes and gives nothing")
-            }
-        };
-        if ok { Ok(()) } else { Err(rule) }
-    }
 }
 
 /// Why no value may have a type.
@@ -486,81 +330,9 @@ fn check_type(ty: &Type) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn is_number(ty: &Type) -> bool {
-    matches!(ty.element, Element::Scalar(_))
-}
-
-fn is_truth(ty: &Type) -> bool {
-    ty.element == Element::Scalar(DType::I1)
-}
-
-/// Whether values go through pointers under a mask.
-fn is_access(pointers: &Type, values: &Type, mask: Option<&Type>) -> bool {
-    pointers.element.pointee().map(Element::Scalar) == Some(values.element)
-        && pointers.shape == values.shape
-        && mask.is_none_or(|mask| is_truth(mask) && mask.shape == pointers.shape)
-}
-
-fn is_expanded(from: &Type, to: &Type, axis: u8) -> bool {
-    let mut shape = from.shape.clone();
-    let axis = usize::from(axis);
-    if axis > shape.len() {
-        return false;
-    }
-    shape.insert(axis, 1);
-    shape == to.shape
-}
-
-fn is_permuted(from: &Type, to: &Type, order: &[u8]) -> bool {
-    let mut sorted = order.to_vec();
-    sorted.sort_unstable();
-    sorted.iter().map(|&axis| usize::from(axis)).eq(0..from.shape.len())
-        && to.shape.len() == order.len()
-        && order
-            .iter()
-            .zip(&to.shape)
-            .all(|(&axis, extent)| from.shape.get(usize::from(axis)) == Some(extent))
-}
-
-fn does_cast(cast: Cast, from: Element, to: Element) -> bool {
-    match (from, to) {
-        (Element::Scalar(from), Element::Scalar(to)) => scalar::cast_applies(cast, from, to),
-        (Element::Pointer(_), Element::Pointer(_) | Element::Scalar(DType::I64))
-        | (Element::Scalar(DType::I64), Element::Pointer(_)) => cast == Cast::Bits,
-        _ => false,
-    }
-}
-
-fn is_product(a: &Type, b: &Type, c: &Type) -> bool {
-    let ([m, k], [k2, n], [m2, n2]) = (&a.shape[..], &b.shape[..], &c.shape[..]) else {
-        return false;
-    };
-    (m, n, k) == (m2, n2, k2)
-        && is_number(a)
-        && is_number(c)
-        && a.element == b.element
-        && a.dtype().is_float() == c.dtype().is_float()
-}
-
 /// The scalar that a tensor's elements are.
 fn scalar_of(ty: &Type) -> Type {
     Type { element: ty.element, shape: [].into_iter().collect() }
-}
-
-fn is_reduced(operands: &[&Type], results: &[&Type], axis: u8) -> bool {
-    let Some(first) = operands.first() else { return false };
-    let mut shape = first.shape.clone();
-    let axis = usize::from(axis);
-    if axis >= shape.len() {
-        return false;
-    }
-    shape.remove(axis);
-    operands.len() == results.len()
-        && operands.iter().zip(results).all(|(operand, result)| {
-            operand.shape == first.shape
-                && result.shape == shape
-                && operand.element == result.element
-        })
 }
 
 fn list(types: &[&Type]) -> String {

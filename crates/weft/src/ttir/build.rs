@@ -1,17 +1,22 @@
 //! From what the text says to the tile program: names are resolved, calls inlined.
 
+use super::call::Call;
 use super::flow::Flow;
 use super::syntax::{Action, Block, BlockParam, Errors, Function, Operation, ResultName, Use};
 use super::table::distance;
-use super::{MAX_DEPTH, MAX_OPERATIONS};
+use super::{MAX_DEPTH, MAX_SIZE};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
 use crate::id::IdVec;
 use crate::location::{Loc, Location, Locations};
 use crate::scalar::Binary;
+use crate::tile::names::Names;
 use crate::tile::{Kernel, Module, Op, OpId, OpKind, Param, Region, Type, Value, ValueData};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
+
+/// The name of results that have none in the text.
+const UNUSED: &str = "unused";
 
 /// Builds every kernel of a text.
 pub(super) fn build(
@@ -32,6 +37,7 @@ pub(super) fn build(
     }
     let mut flows = BTreeMap::new();
     let mut kernels = Vec::new();
+    let mut size = 0;
     for (index, function) in functions.iter().enumerate() {
         if !function.public || function.blocks.is_empty() {
             continue;
@@ -47,11 +53,12 @@ pub(super) fn build(
             ops: IdVec::new(),
             names: Names::default(),
             scope: Scope::default(),
+            kernel: index,
             calls: Vec::new(),
             regions: 0,
-            visited: 0,
+            size: &mut size,
         };
-        kernels.extend(builder.kernel(index, function));
+        kernels.extend(builder.build_kernel(function));
     }
     if kernels.is_empty() && errors.is_empty() {
         let (span, message) = match functions.first() {
@@ -72,44 +79,10 @@ struct Binding {
 
 /// The names that can be mentioned.
 #[derive(Default)]
-struct Scope<'a> {
+pub(super) struct Scope<'a> {
     bindings: BTreeMap<&'a str, Binding>,
     /// In order of definition, so that a region's names can be forgotten.
     trail: Vec<&'a str>,
-}
-
-/// The names that values of the kernel have where control is now; those of an inlined function are
-/// made different from its caller's.
-#[derive(Default)]
-struct Names {
-    visible: BTreeSet<String>,
-    trail: Vec<String>,
-    next_suffix: BTreeMap<String, usize>,
-}
-
-impl Names {
-    /// The name itself, or the name with a number when it is taken.
-    fn unique(&mut self, name: &str) -> String {
-        let mut unique = name.to_string();
-        while self.visible.contains(&unique) {
-            let suffix = self.next_suffix.entry(name.to_string()).or_insert(0);
-            // A name that begins with a digit is all digits.
-            let letter = if name.starts_with(|c: char| c.is_ascii_digit()) { "v" } else { "" };
-            unique = format!("{letter}{name}_{suffix}");
-            *suffix += 1;
-        }
-        self.visible.insert(unique.clone());
-        self.trail.push(unique.clone());
-        unique
-    }
-}
-
-/// A call that is being inlined.
-struct Call {
-    /// The function's number.
-    callee: usize,
-    /// Where it is called.
-    loc: Loc,
 }
 
 /// How a list of blocks ended: the values handed over, and the place of the operation that does.
@@ -122,7 +95,7 @@ pub(super) struct Ending {
 /// Builds one kernel. What cannot be built is reported, and gives `None`.
 pub(super) struct Builder<'a, 'r> {
     pub(super) functions: &'r [Function<'a>],
-    by_name: &'r BTreeMap<&'a str, usize>,
+    pub(super) by_name: &'r BTreeMap<&'a str, usize>,
     /// The control flow of each function that has been looked at; `None` if it is refused.
     flows: &'r mut BTreeMap<usize, Option<Rc<Flow>>>,
     locations: &'r mut Locations,
@@ -130,17 +103,21 @@ pub(super) struct Builder<'a, 'r> {
     pub(super) errors: &'r mut Errors,
     values: IdVec<Value, ValueData>,
     ops: IdVec<OpId, Op>,
+    /// The names that values of the kernel have where control is now; those of an inlined function are
+    /// made different from its caller's.
     names: Names,
-    scope: Scope<'a>,
-    calls: Vec<Call>,
+    pub(super) scope: Scope<'a>,
+    /// The number of the kernel's function.
+    pub(super) kernel: usize,
+    pub(super) calls: Vec<Call>,
     /// How many regions control is in.
     regions: usize,
-    /// How many operations have been visited, inlined ones each time.
-    visited: usize,
+    /// How many operations and values of the text have been visited, inlined ones each time.
+    size: &'r mut usize,
 }
 
 impl<'a, 'r> Builder<'a, 'r> {
-    fn kernel(mut self, index: usize, function: &'r Function<'a>) -> Option<Kernel> {
+    fn build_kernel(mut self, function: &'r Function<'a>) -> Option<Kernel> {
         if !function.result_types.is_empty() {
             let message = format!("the kernel `@{}` returns values", function.name);
             let error = Diagnostic::new(function.name_span, message);
@@ -155,7 +132,7 @@ impl<'a, 'r> Builder<'a, 'r> {
             });
         let params = params.collect();
         let mut body = Region { params: self.block_params(arguments), ops: Vec::new() };
-        let ending = self.function_body(index, function, &mut body.ops)?;
+        let ending = self.function_body(self.kernel, function, &mut body.ops)?;
         let Ending { values, loc, span } = ending;
         self.push(OpKind::Return, values, Vec::new(), loc, span, &mut body.ops);
         Some(Kernel {
@@ -169,7 +146,7 @@ impl<'a, 'r> Builder<'a, 'r> {
     }
 
     /// A function's blocks; its parameters are bound.
-    fn function_body(
+    pub(super) fn function_body(
         &mut self,
         index: usize,
         function: &'r Function<'a>,
@@ -226,6 +203,9 @@ impl<'a, 'r> Builder<'a, 'r> {
 
     /// The value that a mention means, which must have a type.
     pub(super) fn operand(&mut self, mention: &Use<'a>, ty: &Type) -> Option<Value> {
+        if self.errors.full() {
+            return None;
+        }
         let Use { name, index, span } = *mention;
         let Some(binding) = self.scope.bindings.get(name) else {
             let mut error = Diagnostic::new(span, format!("`%{name}` is not defined here"));
@@ -288,14 +268,20 @@ impl<'a, 'r> Builder<'a, 'r> {
     // Operations.
 
     /// Counts one operation; whether there may be more.
-    pub(super) fn visit(&mut self, span: Span) -> bool {
-        self.visited += 1;
-        if self.visited == MAX_OPERATIONS + 1 {
-            let message = format!("a kernel has at most {MAX_OPERATIONS} operations");
-            let error = Diagnostic::new(span, message);
-            self.errors.push(error.with_hint("calls count with all that they inline"));
+    pub(super) fn visit(&mut self, operation: &Operation<'a>) -> bool {
+        let handed = operation.successors.iter().map(|successor| successor.operands.len());
+        let values = operation.operands.len() + operation.result_types.len();
+        let before = *self.size;
+        *self.size += 1 + values + handed.sum::<usize>();
+        if before <= MAX_SIZE && *self.size > MAX_SIZE {
+            let message = "the text is too large";
+            let hint = format!(
+                "at most {MAX_SIZE} operations and values are read, those of inlined functions \
+                 counted at each call"
+            );
+            self.errors.push(Diagnostic::new(operation.span, message).with_hint(hint));
         }
-        self.visited <= MAX_OPERATIONS && !self.errors.full()
+        *self.size <= MAX_SIZE && !self.errors.full()
     }
 
     /// The place of an operation: inside the calls that are being inlined.
@@ -359,6 +345,9 @@ impl<'a, 'r> Builder<'a, 'r> {
     /// New values for the results that an operation of the text names.
     fn named_results(&mut self, operation: &Operation<'a>) -> Vec<Value> {
         let mut types = &operation.result_types[..];
+        if operation.results.is_empty() && !types.is_empty() {
+            return self.new_results(UNUSED, types);
+        }
         let mut values = Vec::new();
         for result in &operation.results {
             let Some((these, rest)) = types.split_at_checked(result.count) else { break };
@@ -379,22 +368,20 @@ impl<'a, 'r> Builder<'a, 'r> {
             self.errors.push(Diagnostic::new(span, message));
             return None;
         }
-        let (scope, names) = (self.scope.trail.len(), self.names.trail.len());
+        let (scope, names) = (self.scope.trail.len(), self.names.mark());
         self.regions += 1;
         let result = body(self);
         self.regions -= 1;
         for name in self.scope.trail.drain(scope..) {
             self.scope.bindings.remove(name);
         }
-        for name in self.names.trail.drain(names..) {
-            self.names.visible.remove(&name);
-        }
+        self.names.leave(names);
         result
     }
 
     /// One operation that is no terminator of a function's block.
     pub(super) fn operation(&mut self, operation: &'r Operation<'a>, out: &mut Vec<OpId>) {
-        if !self.visit(operation.span) {
+        if !self.visit(operation) {
             return;
         }
         let values = self.build(operation, out);
@@ -419,15 +406,14 @@ impl<'a, 'r> Builder<'a, 'r> {
             }
             Action::Clamp { propagate_nan } => {
                 let [x, low, high] = operands[..] else { return None };
-                let ([result], [ty]) = (&operation.results[..], &operation.result_types[..]) else {
-                    return None;
-                };
+                let [ty] = &operation.result_types[..] else { return None };
+                let name = operation.results.first().map_or(UNUSED, |result| result.name);
                 let (above, below) = if *propagate_nan {
                     (Binary::Maximum, Binary::Minimum)
                 } else {
                     (Binary::MaxNum, Binary::MinNum)
                 };
-                let named = (result.name, ty);
+                let named = (name, ty);
                 let at_least = OpKind::Binary(above);
                 let at_most = OpKind::Binary(below);
                 let raised = self.push_one(at_least, vec![x, low], named, operation, out);
@@ -466,82 +452,9 @@ impl<'a, 'r> Builder<'a, 'r> {
         }
         region
     }
-
-    // Calls.
-
-    fn inline(
-        &mut self,
-        name: &str,
-        arguments: Vec<Value>,
-        operation: &'r Operation<'a>,
-        out: &mut Vec<OpId>,
-    ) -> Option<Vec<Value>> {
-        let function = self
-            .by_name
-            .get(name)
-            .and_then(|&index| self.functions.get(index).map(|function| (index, function)));
-        let Some((index, function)) = function.filter(|(_, function)| !function.blocks.is_empty())
-        else {
-            let message = format!("the function `@{name}` is not in this text");
-            self.errors.push(Diagnostic::new(operation.span, message));
-            return None;
-        };
-        self.check_call(index, function, operation)?;
-        let scope = core::mem::take(&mut self.scope);
-        let loc = self.place(operation.loc);
-        self.calls.push(Call { callee: index, loc });
-        let params = function.blocks.first().map_or(&[][..], |block| &block.params);
-        for (param, value) in params.iter().zip(arguments) {
-            self.bind(param.name, param.span, Some(vec![value]));
-        }
-        let ending = self.function_body(index, function, out);
-        self.calls.pop();
-        self.scope = scope;
-        ending.map(|ending| ending.values)
-    }
-
-    /// A call's types are the function's, and no function calls itself.
-    fn check_call(
-        &mut self,
-        index: usize,
-        function: &'r Function<'a>,
-        operation: &Operation<'a>,
-    ) -> Option<()> {
-        let name = function.name;
-        let error = |message: String| {
-            Diagnostic::new(operation.span, message).with_label(function.name_span, "the function")
-        };
-        if let Some(first) = self.calls.iter().position(|call| call.callee == index) {
-            let through = self.calls.iter().skip(first + 1).filter_map(|call| {
-                self.functions.get(call.callee).map(|function| format!(" `@{}`", function.name))
-            });
-            let through: Vec<_> = through.take(8).collect();
-            let path = if through.is_empty() {
-                String::new()
-            } else {
-                format!(" through{}", through.join(","))
-            };
-            let message = format!("the function `@{name}` calls itself{path}");
-            self.errors.push(error(message).with_hint("calls are inlined; write a loop"));
-            return None;
-        }
-        if self.calls.len() == MAX_DEPTH {
-            self.errors.push(error(format!("more than {MAX_DEPTH} calls inside one another")));
-            return None;
-        }
-        let params = function.blocks.first().map_or(&[][..], |block| &block.params);
-        let takes: Vec<Type> = params.iter().map(|param| param.ty.clone()).collect();
-        if takes != operation.operand_types || function.result_types != operation.result_types {
-            let gives = list(&function.result_types);
-            self.errors
-                .push(error(format!("`@{name}` takes ({}) and gives ({gives})", list(&takes))));
-            return None;
-        }
-        Some(())
-    }
 }
 
 /// Types between commas.
-fn list(types: &[Type]) -> String {
+pub(super) fn list(types: &[Type]) -> String {
     types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -170,7 +170,7 @@ impl<'a, 'r> Builder<'a, 'r> {
             for operation in body {
                 self.operation(operation, out);
             }
-            if !self.visit(last.span) {
+            if !self.visit(last) {
                 return None;
             }
             let (loc, span) = (self.place(last.loc), last.span);

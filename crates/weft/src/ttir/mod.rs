@@ -5,12 +5,12 @@
 //!
 //! # How a text is read
 //!
-//! 1. `lexer` makes tokens, `parser` reads modules, functions and blocks, `forms` the operations:
-//!    most have one common shape and a row in `table`. After a complaint, reading goes on with the
+//! 1. `lexer` makes tokens, `module` reads modules, functions and blocks, `forms` the operations:
+//!    most have one common shape and a row in `table`; `constant` and `control` read the others. After a complaint, reading goes on with the
 //!    next line.
-//! 2. `build` resolves names, inlines calls and writes the tile program; `flow` turns branches
+//! 2. `build` resolves names and writes the tile program; `call` inlines, `flow` turns branches
 //!    between blocks (an early `return`) into `if`s.
-//! 3. [`tile::verify`](crate::tile::verify) checks the result.
+//! 3. [`tile::verify()`] checks the result.
 //!
 //! # What becomes of what the tile program does not have
 //!
@@ -31,10 +31,14 @@
 
 mod attribute;
 mod build;
+mod call;
+mod constant;
+mod control;
 mod flow;
 mod forms;
 mod lexer;
 mod location;
+mod module;
 mod parser;
 mod syntax;
 mod table;
@@ -47,8 +51,8 @@ use crate::tile::{self, Module};
 
 /// The most regions, calls, locations or attributes inside one another.
 const MAX_DEPTH: usize = tile::MAX_DEPTH;
-/// The most operations of a kernel, those of inlined functions counted at each call.
-const MAX_OPERATIONS: usize = 1 << 18;
+/// The most operations, operands and results, those of inlined functions counted at each call.
+const MAX_SIZE: usize = 1 << 20;
 /// The most blocks of a function.
 const MAX_BLOCKS: usize = 1 << 10;
 /// The longest text, in bytes.
@@ -66,9 +70,11 @@ pub fn parse(text: &str) -> Result<Module, Diagnostics> {
     if errors.is_empty() {
         for kernel in &module.kernels {
             if let Err(Diagnostics(broken)) = tile::verify(kernel) {
-                broken.into_iter().for_each(|error| errors.push(error));
+                for error in broken {
+                    errors.push(error);
+                }
             }
         }
     }
-    if errors.is_empty() { Ok(module) } else { Err(Diagnostics(errors.into_vec())) }
+    if errors.is_empty() { Ok(module) } else { Err(Diagnostics(errors.into_sorted())) }
 }

@@ -26,7 +26,8 @@ impl Errors {
     /// Adds an error, unless there are too many or the text's end has been complained about.
     pub(super) fn push(&mut self, error: Diagnostic) {
         let at_end = |error: &Diagnostic| error.span.start >= self.end;
-        if !self.full() && !(at_end(&error) && self.list.iter().any(at_end)) {
+        let repeated = at_end(&error) && self.list.iter().any(at_end);
+        if !self.full() && !repeated {
             self.list.push(error);
         }
     }
@@ -40,7 +41,9 @@ impl Errors {
         self.list.is_empty()
     }
 
-    pub(super) fn into_vec(self) -> Vec<Diagnostic> {
+    /// The errors in the order of the text.
+    pub(super) fn into_sorted(mut self) -> Vec<Diagnostic> {
+        self.list.sort_by_key(|error| error.span.start);
         self.list
     }
 }
@@ -107,7 +110,7 @@ pub(super) struct Successor<'a> {
 }
 
 /// What an operation asks for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Action<'a> {
     /// An operation of the tile program.
     Do(OpKind),

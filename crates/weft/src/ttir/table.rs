@@ -7,13 +7,15 @@
 
 use super::attribute::{Attribute, Attributes};
 use super::parser::shortened;
-use super::syntax::{Action, Parse};
+use super::syntax::Action::{self, Do};
+use super::syntax::Parse;
 use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::Cache;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::scalar::Cast;
 use crate::tile::spelling::{self, Domain, ELEMENTWISE, Spelling};
 use crate::tile::{LoadOptions, OpKind};
+use Make::{Fixed, With};
 use std::collections::VecDeque;
 
 /// How the types after the colon are spread.
@@ -51,16 +53,30 @@ pub(super) type Count = (usize, usize);
 /// How an operation is read.
 pub(super) enum Row {
     /// The common shape: operands, words, attributes, a colon, types.
-    Common { types: Types, count: Count, make: Make },
-    /// A shape of its own, by the number of its reader in `forms`.
+    Common(Common),
+    /// A shape of its own.
     Special(Special),
 }
 
+/// An operation of the common shape.
+#[derive(Clone)]
+pub(super) struct Common {
+    /// How the types are spread.
+    pub(super) types: Types,
+    /// How many operands there are.
+    pub(super) count: Count,
+    /// What the operands are, where the operation's name says it.
+    pub(super) domain: Domain,
+    /// What it does.
+    pub(super) make: Make,
+}
+
 /// What an operation of the common shape does.
+#[derive(Clone)]
 pub(super) enum Make {
-    /// An element-wise operation.
-    Elementwise(&'static Spelling),
-    /// One that reads its words and attributes.
+    /// Always the same.
+    Fixed(Action<'static>),
+    /// What its words and attributes say.
     With(for<'a> fn(&mut Details<'a>) -> Parse<Action<'a>>),
 }
 
@@ -78,36 +94,37 @@ pub(super) enum Special {
     CondBranch,
 }
 
-type MakeFn = for<'a> fn(&mut Details<'a>) -> Parse<Action<'a>>;
-
 /// The rows of the common shape that are not element-wise.
 #[rustfmt::skip]
-static COMMON: &[(&str, Types, Count, MakeFn)] = &[
-    ("arith.cmpi",         Types::Compare,  (2, 2), compare_integers),
-    ("arith.cmpf",         Types::Compare,  (2, 2), compare_floats),
-    ("arith.select",       Types::Select,   (3, 3), |_| Ok(Action::Do(OpKind::Select))),
-    ("ub.poison",          Types::Result,   (0, 0), poison),
-    ("llvm.intr.assume",   Types::Operands, (1, 1), |_| Ok(Action::Assume)),
-    ("tt.clampf",          Types::Same,     (3, 3), clamp),
-    ("tt.make_range",      Types::Result,   (0, 0), make_range),
-    ("tt.get_program_id",  Types::Result,   (0, 0), |d| Ok(Action::Do(OpKind::ProgramId(d.axis_word()?)))),
-    ("tt.get_num_programs", Types::Result,  (0, 0), |d| Ok(Action::Do(OpKind::NumPrograms(d.axis_word()?)))),
-    ("tt.splat",           Types::Convert,  (1, 1), |_| Ok(Action::Do(OpKind::Splat))),
-    ("tt.unsplat",         Types::Element,  (1, 1), |_| Ok(Action::Do(OpKind::Unsplat))),
-    ("tt.expand_dims",     Types::Convert,  (1, 1), |d| Ok(Action::Do(OpKind::ExpandDims { axis: d.axis()? }))),
-    ("tt.broadcast",       Types::Convert,  (1, 1), |_| Ok(Action::Do(OpKind::Broadcast))),
-    ("tt.reshape",         Types::Convert,  (1, 1), reshape),
-    ("tt.trans",           Types::Convert,  (1, 1), trans),
-    ("tt.addptr",          Types::AddPtr,   (2, 2), |_| Ok(Action::Do(OpKind::AddPtr))),
-    ("tt.load",            Types::Load,     (1, 3), load),
-    ("tt.store",           Types::Store,    (2, 3), store),
-    ("tt.atomic_rmw",      Types::Function, (2, 3), atomic_rmw),
-    ("tt.atomic_cas",      Types::Function, (3, 3), atomic_cas),
-    ("tt.dot",             Types::Product,  (3, 3), dot),
-    ("tt.return",          Types::Operands, (0, usize::MAX), |_| Ok(Action::Return)),
-    ("tt.reduce.return",   Types::Operands, (0, usize::MAX), |_| Ok(Action::Do(OpKind::Yield))),
-    ("scf.yield",          Types::Operands, (0, usize::MAX), |_| Ok(Action::Do(OpKind::Yield))),
+static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
+    ("arith.cmpi",          Types::Compare,  (2, 2),   Domain::Ints,   With(compare_integers)),
+    ("arith.cmpf",          Types::Compare,  (2, 2),   Domain::Floats, With(compare_floats)),
+    ("arith.select",        Types::Select,   (3, 3),   Domain::Any,    Fixed(Do(OpKind::Select))),
+    ("ub.poison",           Types::Result,   (0, 0),   Domain::Any,    Fixed(Do(OpKind::Poison))),
+    ("llvm.intr.assume",    Types::Operands, (1, 1),   Domain::Any,    Fixed(Action::Assume)),
+    ("tt.clampf",           Types::Same,     (3, 3),   Domain::Floats, With(clamp)),
+    ("tt.make_range",       Types::Result,   (0, 0),   Domain::Any,    With(make_range)),
+    ("tt.get_program_id",   Types::Result,   (0, 0),   Domain::Any,    With(program_id)),
+    ("tt.get_num_programs", Types::Result,   (0, 0),   Domain::Any,    With(num_programs)),
+    ("tt.splat",            Types::Convert,  (1, 1),   Domain::Any,    Fixed(Do(OpKind::Splat))),
+    ("tt.unsplat",          Types::Element,  (1, 1),   Domain::Any,    Fixed(Do(OpKind::Unsplat))),
+    ("tt.expand_dims",      Types::Convert,  (1, 1),   Domain::Any,    With(expand_dims)),
+    ("tt.broadcast",        Types::Convert,  (1, 1),   Domain::Any,    Fixed(Do(OpKind::Broadcast))),
+    ("tt.reshape",          Types::Convert,  (1, 1),   Domain::Any,    With(reshape)),
+    ("tt.trans",            Types::Convert,  (1, 1),   Domain::Any,    With(trans)),
+    ("tt.addptr",           Types::AddPtr,   (2, 2),   Domain::Any,    Fixed(Do(OpKind::AddPtr))),
+    ("tt.load",             Types::Load,     (1, 3),   Domain::Any,    With(load)),
+    ("tt.store",            Types::Store,    (2, 3),   Domain::Any,    With(store)),
+    ("tt.atomic_rmw",       Types::Function, (2, 3),   Domain::Any,    With(atomic_rmw)),
+    ("tt.atomic_cas",       Types::Function, (3, 3),   Domain::Any,    With(atomic_cas)),
+    ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    Fixed(Do(OpKind::Dot))),
+    ("tt.return",           Types::Operands, ANY,      Domain::Any,    Fixed(Action::Return)),
+    ("tt.reduce.return",    Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
+    ("scf.yield",           Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
 ];
+
+/// Any number of operands.
+const ANY: Count = (0, usize::MAX);
 
 /// The operations with a shape of their own.
 static SPECIAL: &[(&str, Special)] = &[
@@ -120,6 +137,17 @@ static SPECIAL: &[(&str, Special)] = &[
     ("tt.call", Special::Call),
     ("cf.br", Special::Branch),
     ("cf.cond_br", Special::CondBranch),
+];
+
+/// Attributes that allow more than we do, or say what the operands say already.
+const PERMISSIONS: &[&str] = &[
+    "efficient_layout",
+    "fastmath",
+    "inputPrecision",
+    "maxNumImpreciseAcc",
+    "operandSegmentSizes",
+    "overflow",
+    "overflowFlags",
 ];
 
 /// Operations that Triton prints and we do not read, so that a hint does not take one for a typing
@@ -152,18 +180,23 @@ static KNOWN_UNSUPPORTED: &[&str] = &[
 
 /// The row of an operation.
 pub(super) fn row(name: &str) -> Option<Row> {
-    if let Some(spelling) = ELEMENTWISE.iter().find(|row| row.name == name) {
-        let (types, operands) = match spelling.kind {
+    if let Some(Spelling { kind, domain, .. }) = ELEMENTWISE.iter().find(|row| row.name == name) {
+        let (types, operands) = match kind {
             OpKind::Cast(_) => (Types::Convert, 1),
             OpKind::Unary(_) => (Types::Same, 1),
             OpKind::Binary(_) => (Types::Same, 2),
             _ => (Types::Same, 3),
         };
-        let make = Make::Elementwise(spelling);
-        return Some(Row::Common { types, count: (operands, operands), make });
+        let make = match kind {
+            OpKind::Cast(Cast::Float) => With(convert_floats),
+            _ => Fixed(Do(kind.clone())),
+        };
+        let count = (operands, operands);
+        return Some(Row::Common(Common { types, count, domain: *domain, make }));
     }
-    if let Some(&(_, types, count, make)) = COMMON.iter().find(|row| row.0 == name) {
-        return Some(Row::Common { types, count, make: Make::With(make) });
+    if let Some((_, types, count, domain, make)) = COMMON.iter().find(|row| row.0 == name) {
+        let (types, count, domain) = (*types, *count, *domain);
+        return Some(Row::Common(Common { types, count, domain, make: make.clone() }));
     }
     SPECIAL.iter().find(|row| row.0 == name).map(|row| Row::Special(row.1))
 }
@@ -178,7 +211,8 @@ fn names() -> impl Iterator<Item = &'static str> {
 /// The complaint about an operation without a row.
 pub(super) fn unsupported(name: &str, span: Span) -> Diagnostic {
     let error = Diagnostic::new(span, format!("`{}` is not supported", shortened(name)));
-    let near = |known: &&str| distance(name, known) <= 2;
+    let allowed = if name.len() < 8 { 1 } else { 2 };
+    let near = |known: &&str| distance(name, known) <= allowed;
     if !KNOWN_UNSUPPORTED.contains(&name)
         && let Some(nearest) = names().filter(near).min_by_key(|known| distance(name, known))
     {
@@ -199,7 +233,8 @@ pub(super) fn unsupported(name: &str, span: Span) -> Diagnostic {
 /// How many letters must be changed, added or left out to make one name from the other; large when
 /// one is much longer.
 pub(super) fn distance(a: &str, b: &str) -> usize {
-    if a.len().abs_diff(b.len()) > 2 {
+    const LONGEST: usize = 64;
+    if a.len().abs_diff(b.len()) > 2 || a.len() > LONGEST {
         return usize::MAX;
     }
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -233,11 +268,10 @@ pub(super) struct Details<'a> {
 impl<'a> Details<'a> {
     /// Makes the operation's action, and refuses words and attributes that nobody asked for.
     pub(super) fn action(mut self, make: &Make) -> Parse<Action<'a>> {
-        // What these say about rounding and overflow we may always ignore.
-        self.attributes.ignore(&["fastmath", "overflowFlags", "overflow", "operandSegmentSizes"]);
+        self.attributes.ignore(PERMISSIONS);
         let action = match make {
-            Make::Elementwise(spelling) => self.elementwise(spelling)?,
-            Make::With(make) => make(&mut self)?,
+            Fixed(action) => action.clone(),
+            With(make) => make(&mut self)?,
         };
         if let Some((word, span)) = self.words.front() {
             let message = format!("`{}` has no meaning in `{}`", shortened(word), self.name);
@@ -245,33 +279,6 @@ impl<'a> Details<'a> {
         }
         self.attributes.finish(self.name)?;
         Ok(action)
-    }
-
-    fn elementwise(&mut self, spelling: &Spelling) -> Parse<Action<'a>> {
-        if spelling.kind == OpKind::Cast(Cast::Float) {
-            self.rounding()?;
-        }
-        Ok(Action::Do(spelling.kind.clone()))
-    }
-
-    /// Narrowing conversions round to nearest even, or are refused.
-    fn rounding(&mut self) -> Parse<()> {
-        if self.words.front().is_some_and(|(word, _)| *word == "to_nearest_even") {
-            self.words.pop_front();
-        }
-        for key in ["rounding", "roundingmode"] {
-            match self.attributes.take(key) {
-                // In the generic form 1 is rtne of `tt.fp_to_fp`, 0 is to_nearest_even of `arith`.
-                None | Some((Attribute::Word("rtne"), _)) => {}
-                Some((Attribute::Integer(1), _)) if key == "rounding" => {}
-                Some((Attribute::Integer(0), _)) if key == "roundingmode" => {}
-                Some((_, span)) => {
-                    let message = "only rounding to nearest even (`rtne`) is supported";
-                    return Err(Diagnostic::new(span, message));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The next word that stands alone, or the attribute of this name: an entry of a table. In the
@@ -299,8 +306,8 @@ impl<'a> Details<'a> {
         Diagnostic::new(self.span, format!("`{}` needs its {name}", self.name))
     }
 
-    /// `x`, `y` or `z`.
-    fn axis_word(&mut self) -> Parse<u8> {
+    /// The grid's axis: `x`, `y` or `z`.
+    fn grid_axis(&mut self) -> Parse<u8> {
         self.choice("axis", &[("x", 0), ("y", 1), ("z", 2)], 0)
     }
 
@@ -370,17 +377,44 @@ fn choose<T: Copy>(word: &str, span: Span, what: &str, table: &[(&str, T)]) -> P
 
 fn compare_integers<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     let predicate = details.choice("predicate", spelling::INTEGER_PREDICATES, 0)?;
-    Ok(Action::Do(OpKind::Compare(predicate)))
+    Ok(Do(OpKind::Compare(predicate)))
 }
 
 fn compare_floats<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     let predicate = details.choice("predicate", spelling::FLOAT_PREDICATES, 1)?;
-    Ok(Action::Do(OpKind::Compare(predicate)))
+    Ok(Do(OpKind::Compare(predicate)))
 }
 
-fn poison<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
-    details.attributes.ignore(&["value"]);
-    Ok(Action::Do(OpKind::Poison))
+/// Narrowing conversions round to nearest even, or are refused.
+fn convert_floats<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    if details.words.front().is_some_and(|(word, _)| *word == "to_nearest_even") {
+        details.words.pop_front();
+    }
+    for key in ["rounding", "roundingmode"] {
+        match details.attributes.take(key) {
+            // In the generic form 1 is rtne of `tt.fp_to_fp`, 0 is to_nearest_even of `arith`.
+            None | Some((Attribute::Word("rtne"), _)) => {}
+            Some((Attribute::Integer(1), _)) if key == "rounding" => {}
+            Some((Attribute::Integer(0), _)) if key == "roundingmode" => {}
+            Some((_, span)) => {
+                let message = "only rounding to nearest even (`rtne`) is supported";
+                return Err(Diagnostic::new(span, message));
+            }
+        }
+    }
+    Ok(Do(OpKind::Cast(Cast::Float)))
+}
+
+fn program_id<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    Ok(Do(OpKind::ProgramId(details.grid_axis()?)))
+}
+
+fn num_programs<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    Ok(Do(OpKind::NumPrograms(details.grid_axis()?)))
+}
+
+fn expand_dims<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    Ok(Do(OpKind::ExpandDims { axis: details.axis()? }))
 }
 
 fn clamp<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
@@ -398,17 +432,16 @@ fn clamp<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
 
 fn make_range<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     let (start, end) = (details.take_i32("start")?, details.take_i32("end")?);
-    Ok(Action::Do(OpKind::MakeRange { start, end }))
+    Ok(Do(OpKind::MakeRange { start, end }))
 }
 
 fn reshape<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     let mut allow_reorder = details.attributes.take_bool("allow_reorder")?;
-    details.attributes.ignore(&["efficient_layout"]);
     while let Some((word @ ("allow_reorder" | "efficient_layout"), _)) = details.words.front() {
         allow_reorder |= *word == "allow_reorder";
         details.words.pop_front();
     }
-    Ok(Action::Do(OpKind::Reshape { allow_reorder }))
+    Ok(Do(OpKind::Reshape { allow_reorder }))
 }
 
 fn trans<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
@@ -418,7 +451,7 @@ fn trans<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     let complaint = || Diagnostic::new(span, "an order is a list of axes, `array<i32: 1, 0>`");
     let Attribute::Integers(order) = order else { return Err(complaint()) };
     let order = order.into_iter().map(u8::try_from).collect::<Result<_, _>>();
-    Ok(Action::Do(OpKind::Trans { order: order.map_err(|_| complaint())? }))
+    Ok(Do(OpKind::Trans { order: order.map_err(|_| complaint())? }))
 }
 
 fn load<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
@@ -429,11 +462,11 @@ fn load<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     {
         details.attributes.ignore(&["boundaryCheck", "padding"]);
     }
-    Ok(Action::Do(OpKind::Load(LoadOptions { cache: details.cache()?, volatile })))
+    Ok(Do(OpKind::Load(LoadOptions { cache: details.cache()?, volatile })))
 }
 
 fn store<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
-    Ok(Action::Do(OpKind::Store(details.cache()?)))
+    Ok(Do(OpKind::Store(details.cache()?)))
 }
 
 /// The order and scope of an atomic.
@@ -453,26 +486,10 @@ fn atomic_rmw<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     let table: Vec<(&str, Rmw)> = Rmw::ALL.iter().map(|&op| (op.name(), op)).collect();
     let op = details.choice("atomic_rmw_op", &table, 1)?;
     let (order, scope) = sharing(details)?;
-    Ok(Action::Do(OpKind::AtomicRmw { op, order, scope }))
+    Ok(Do(OpKind::AtomicRmw { op, order, scope }))
 }
 
 fn atomic_cas<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     let (order, scope) = sharing(details)?;
-    Ok(Action::Do(OpKind::AtomicCas { order, scope }))
-}
-
-fn dot<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
-    // Each of these allows a less precise product than ours.
-    details.attributes.ignore(&["inputPrecision", "maxNumImpreciseAcc"]);
-    Ok(Action::Do(OpKind::Dot))
-}
-
-/// What an operation's operands must be, where its name says it.
-pub(super) fn domain(row: &Row, name: &str) -> Domain {
-    match (row, name) {
-        (Row::Common { make: Make::Elementwise(spelling), .. }, _) => spelling.domain,
-        (_, "arith.cmpi") => Domain::Ints,
-        (_, "arith.cmpf" | "tt.clampf") => Domain::Floats,
-        _ => Domain::Any,
-    }
+    Ok(Do(OpKind::AtomicCas { order, scope }))
 }

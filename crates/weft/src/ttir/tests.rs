@@ -1,9 +1,14 @@
 //! Recorded texts are read and printed back; broken ones are refused with the right words.
 
+#![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them when it updates")]
+
 use super::parse;
 use crate::diagnostic::{Diagnostics, Span};
-use crate::location::Locations;
-use crate::tile::Module;
+use crate::id::Id;
+use crate::location::{Location, Locations};
+use crate::scalar::Binary;
+use crate::tile::{self, Kernel, Module, Op, OpKind};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Every recorded text of the repository, in a fixed order.
@@ -29,10 +34,10 @@ fn complaints(text: &str) -> String {
     let mut lines = String::new();
     for error in errors {
         let (line, column) = error.span.line_column(text);
-        lines += &format!("{line}:{column}: {error}\n");
+        writeln!(lines, "{line}:{column}: {error}").unwrap();
         for (span, label) in &error.labels {
             let (line, column) = span.line_column(text);
-            lines += &format!("  {line}:{column}: {label}\n");
+            writeln!(lines, "  {line}:{column}: {label}").unwrap();
         }
     }
     lines
@@ -65,4 +70,382 @@ fn every_recorded_text_is_read_and_printed_back() {
         assert_eq!(printed, again.to_string(), "{}", path.display());
         assert!(bare(module) == bare(again), "{}:\n{printed}", path.display());
     }
+}
+
+/// A kernel around some lines.
+fn kernel(lines: &str) -> String {
+    format!(
+        "module {{\n  tt.func public @k(%p: !tt.ptr<f32>, %n: i32, %x: f32) {{\n{lines}\n    tt.return\n  }}\n}}\n"
+    )
+}
+
+/// The kernel as it prints after reading.
+fn printed(text: &str) -> String {
+    match parse(text) {
+        Ok(module) => module.to_string(),
+        Err(_) => complaints(text),
+    }
+}
+
+#[test]
+fn forms_that_are_read_print_as_triton_writes_them() {
+    expect_test::expect_file!["testdata/forms.printed"]
+        .assert_eq(&printed(include_str!("testdata/forms.ttir")));
+}
+
+#[test]
+fn an_early_return_becomes_an_if() {
+    let text = "\
+tt.func public @k(%p: !tt.ptr<i32>, %n: i32) {
+  %c = arith.cmpi eq, %n, %n : i32
+  cf.cond_br %c, ^bb1, ^bb2(%n : i32)
+^bb1:
+  tt.return
+^bb2(%m: i32):
+  cf.cond_br %c, ^bb3(%m : i32), ^bb4
+^bb3(%a: i32):
+  tt.store %p, %a : !tt.ptr<i32>
+  cf.br ^bb4
+^bb4:
+  tt.store %p, %n : !tt.ptr<i32>
+  tt.return
+}
+";
+    expect_test::expect![[r"
+        module {
+          tt.func public @k(%p: !tt.ptr<i32>, %n: i32) attributes {noinline = false} {
+            %c = arith.cmpi eq, %n, %n : i32
+            scf.if %c {
+            } else {
+              scf.if %c {
+                tt.store %p, %n : !tt.ptr<i32>
+              }
+              tt.store %p, %n : !tt.ptr<i32>
+            }
+            tt.return
+          }
+        }
+    "]]
+    .assert_eq(&printed(text));
+}
+
+#[test]
+fn calls_are_inlined_with_names_and_places_of_their_own() {
+    let text = r#"
+#loc1 = loc("k.py":1:1)
+#loc2 = loc("k.py":2:2)
+tt.func public @k(%p: !tt.ptr<i32>, %n: i32) {
+  %0 = tt.call @f(%n, %n) : (i32, i32) -> i32 loc(#loc1)
+  %1 = tt.call @f(%0, %n) : (i32, i32) -> i32
+  tt.store %p, %1 : !tt.ptr<i32>
+  tt.return
+}
+tt.func private @f(%n: i32, %m: i32) -> i32 attributes {noinline = true} {
+  %c = arith.cmpi slt, %n, %m : i32
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  tt.return %m : i32
+^bb2:
+  %0 = arith.addi %n, %m : i32 loc(#loc2)
+  tt.return %0 : i32
+}
+"#;
+    expect_test::expect![[r"
+        module {
+          tt.func public @k(%p: !tt.ptr<i32>, %n: i32) attributes {noinline = false} {
+            %c = arith.cmpi slt, %n, %n : i32
+            %met = scf.if %c -> (i32) {
+              scf.yield %n : i32
+            } else {
+              %0 = arith.addi %n, %n : i32
+              scf.yield %0 : i32
+            }
+            %c_0 = arith.cmpi slt, %met, %n : i32
+            %met_0 = scf.if %c_0 -> (i32) {
+              scf.yield %n : i32
+            } else {
+              %0 = arith.addi %met, %n : i32
+              scf.yield %0 : i32
+            }
+            tt.store %p, %met_0 : !tt.ptr<i32>
+            tt.return
+          }
+        }
+    "]]
+    .assert_eq(&printed(text));
+    let module = parse(text).unwrap();
+    let kernel = &module.kernels[0];
+    let add = kernel.ops.values().find(|op| op.kind.name() == "add").unwrap();
+    assert_eq!(module.locations.resolve(add.loc), Some(("k.py", 2, 2)));
+    assert_eq!(add.span.line_column(text).0, 16);
+    assert!(matches!(module.locations.get(add.loc), Location::CallSite { .. }));
+}
+
+#[test]
+fn errors_say_where_and_what_would_be_right() {
+    let cases = [
+        kernel("    %a = arith.adi %n, %n : i32\n    %b = tt.scan %a : i32\n    %c = arith.addi %a, %b : i32"),
+        kernel("    %a = arith.addi %n, %x : i32\n    %b = arith.addf %n, %n : i32"),
+        kernel("    %a = arith.addi %n %n : i32\n    %b = arith.addi %n, %m : i32"),
+        kernel("    %a = tt.splat %n : i32 -> tensor<100xi32>\n    %b = tt.splat %n : i32 -> tensor<67108864xi32>\n    %c = tt.splat %n : i32 -> tensor<8xf8E5M2>"),
+        kernel("    %a = arith.constant 1 : f32\n    %b = arith.constant 300 : i8\n    %c = arith.constant dense<[1, 2]> : tensor<2xi32>\n    %d = arith.constant 1.0 : f32 loc(#loc9)"),
+        kernel("    %a = arith.addi %n, %n : i32 loc(line 3)\n    %a = arith.addi %n, %n : i32\n    %b = arith.cmpi lt, %n, %n : i32"),
+        kernel("    %a = tt.load %x : f32\n    %b = tt.load %p {padding = 1 : i32} : !tt.ptr<f32>\n    %c = tt.load %p, %p : !tt.ptr<f32>"),
+        kernel("    %a:2 = arith.addi %n, %n : i32\n    %b = tt.splat %n : i32 -> tensor<8xf32>\n    scf.for %i = %n to %n step %n {\n      tt.nothing\n    }\n    %c = scf.if %n -> (i32) {\n      scf.yield %n : i32\n    }"),
+        kernel("    %a = tt.call @k(%p, %n, %x) : (!tt.ptr<f32>, i32, f32) -> ()\n    tt.call @g() : () -> ()\n    tt.call @k(%p, %n, %x) : (!tt.ptr<f32>, i32, f32) -> ()"),
+        kernel("    cf.br ^bb1\n  ^bb1:\n    %c = arith.constant true\n    cf.cond_br %c, ^bb1, ^bb2\n  ^bb2:"),
+        kernel(&format!("{}{}", "scf.if %c {\n".repeat(65), "}\n".repeat(65))),
+        kernel("    %long = arith.addi %n, %n : i32\n    %b = arith.addi %lon, %n : i32\n    %c = tt.splat %n : i32 -> tensor<8xi32, #blocked>\n    \"unfinished"),
+        "module {\n  tt.func public @k(%n: i32) {\n    %a = arith.addi %n,".into(),
+        "module {\n  tt.func public @k(%n: i32) {\n    %a = arith.addi %n, %n : i32\n".into(),
+        "tt.func private @f() {\n  tt.call @g() : () -> ()\n  tt.return\n}\ntt.func private @g() {\n  tt.call @f() : () -> ()\n  tt.return\n}\ntt.func public @k() {\n  tt.call @f() : () -> ()\n  tt.return\n}".into(),
+        "tt.func private @f() {\n  tt.return\n}".into(),
+        String::new(),
+        "int main() {}\n".into(),
+    ];
+    let mut all = String::new();
+    for case in cases {
+        all += &complaints(&case);
+        all += "---\n";
+    }
+    expect_test::expect_file!["testdata/errors.txt"].assert_eq(&all);
+}
+
+#[test]
+fn no_more_than_twenty_errors_are_told() {
+    let text = kernel(&"    tt.nonsense\n".repeat(1000));
+    assert_eq!(complaints(&text).lines().count(), 20);
+}
+
+#[test]
+fn inlining_cannot_explode() {
+    let mut text = String::from("tt.func public @f0() {\n  tt.return\n}\n");
+    for i in 1..40 {
+        let call = format!("  tt.call @f{}() : () -> ()\n", i - 1);
+        writeln!(text, "tt.func public @f{i}() {{\n{call}{call}  tt.return\n}}").unwrap();
+    }
+    expect_test::expect![[r"
+        12:3: the text is too large; at most 1048576 operations and values are read, those of inlined functions counted at each call
+    "]]
+    .assert_eq(
+        complaints(&text).lines().next().map(|line| format!("{line}\n")).as_deref().unwrap(),
+    );
+}
+
+/// Deletes, repeats and replaces pieces of recorded texts: whatever comes out, reading it ends, and
+/// what is read prints to something that reads as the same.
+#[test]
+fn mutilated_texts_never_panic() {
+    let texts = recorded();
+    let words = [
+        "%0",
+        "%x",
+        "#1",
+        "{",
+        "}",
+        "(",
+        ")",
+        "<",
+        ">",
+        "tensor<8xf32>",
+        "i1",
+        "-",
+        "0x",
+        ":2",
+        "^bb1",
+        "scf.if ",
+        "tt.call @f",
+        "loc(",
+        "\"",
+        ",",
+        "=",
+        "i64",
+        "true",
+        "\n",
+        "é",
+    ];
+    arbtest::arbtest(|u| {
+        let mut text = u.choose(&texts)?.1.clone();
+        for _ in 0..u.int_in_range(1..=6)? {
+            let mut place = |text: &str| {
+                let place = u.int_in_range(0..=text.len())?;
+                Ok((place..=text.len()).find(|&i| text.is_char_boundary(i)).unwrap_or(0))
+            };
+            let (a, b, c) = (place(&text)?, place(&text)?, place(&text)?);
+            // Mostly short pieces, so that something stays to be read.
+            let end = (a.min(b) + 40).min(a.max(b));
+            let span =
+                a.min(b)..(end..=text.len()).find(|&i| text.is_char_boundary(i)).unwrap_or(end);
+            let piece = text[span.clone()].to_string();
+            match u.int_in_range(0..=3)? {
+                0 => text.replace_range(span, ""),
+                1 => text.insert_str(c, &piece),
+                2 => text.replace_range(span, u.choose(&words)?),
+                _ => text.truncate(c.max(text.len() / 2)),
+            }
+        }
+        check_round_trip(&text);
+        Ok(())
+    });
+}
+
+/// What can be read prints to something that reads as the same.
+fn check_round_trip(text: &str) {
+    if let Ok(module) = parse(text) {
+        let printed = module.to_string();
+        let again =
+            parse(&printed).unwrap_or_else(|_| panic!("{}\n{printed}", complaints(&printed)));
+        assert_eq!(printed, again.to_string());
+    }
+}
+
+#[test]
+fn the_verifier_names_every_broken_rule() {
+    type Breakage = fn(&mut Kernel);
+    let breakages: &[(&str, Breakage)] = &[
+        ("nothing", |_| {}),
+        ("an operand that is defined later", |kernel| {
+            let late = *kernel.body.ops.iter().nth_back(2).unwrap();
+            let value = kernel.ops[late].results[0];
+            find(kernel, "splat").operands[0] = value;
+        }),
+        ("a value of an inner region used outside", |kernel| {
+            let inner = find(kernel, "for").regions[0].params[1];
+            find(kernel, "store").operands[1] = inner;
+        }),
+        ("an operation in two places", |kernel| {
+            let first = kernel.body.ops[0];
+            kernel.body.ops.insert(1, first);
+        }),
+        ("an operation without its operands", |kernel| find(kernel, "load").operands.clear()),
+        ("a result of the wrong type", |kernel| {
+            let result = find(kernel, "add").results[0];
+            kernel.values[result].ty.shape[0] = 3;
+        }),
+        ("a region without an end", |kernel| {
+            find(kernel, "for").regions[0].ops.pop();
+        }),
+        ("an empty region", |kernel| find(kernel, "for").regions[0].ops.clear()),
+        ("a missing region", |kernel| find(kernel, "for").regions.clear()),
+        ("a terminator in the middle", |kernel| {
+            let last = kernel.body.ops.pop().unwrap();
+            kernel.body.ops.insert(0, last);
+        }),
+        ("an operation that its type does not have", |kernel| {
+            find(kernel, "add").kind = OpKind::Binary(Binary::And);
+        }),
+        ("a store in a reduce", |kernel| {
+            let store = kernel
+                .body
+                .ops
+                .iter()
+                .copied()
+                .find(|&id| matches!(kernel.ops[id].kind, OpKind::Store(_)));
+            kernel.body.ops.retain(|&id| Some(id) != store);
+            find(kernel, "reduce").regions[0].ops.insert(0, store.unwrap());
+        }),
+        ("an axis too many", |kernel| find(kernel, "reduce").kind = OpKind::Reduce { axis: 1 }),
+        ("ids that do not exist", |kernel| {
+            find(kernel, "splat").operands[0] = Id::new(1000);
+            find(kernel, "load").results[0] = Id::new(1001);
+            kernel.body.ops.insert(0, Id::new(1002));
+        }),
+        ("a region around itself", |kernel| {
+            let id = kernel.body.ops.iter().copied().find(|&id| kernel.ops[id].kind == OpKind::For);
+            find(kernel, "for").regions[0].ops.insert(0, id.unwrap());
+        }),
+        ("an argument without a value", |kernel| {
+            kernel.body.params.pop();
+        }),
+    ];
+    let text = kernel(
+        "    %r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+    %ps = tt.splat %p : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+    %pp = tt.addptr %ps, %r : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+    %v = tt.load %pp : tensor<8x!tt.ptr<f32>>
+    %w = arith.addf %v, %v : tensor<8xf32>
+    %s = \"tt.reduce\"(%w) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.mulf %a, %b : f32
+      tt.reduce.return %c : f32
+    }) : (tensor<8xf32>) -> f32
+    %t = scf.for %i = %n to %n step %n iter_args(%u = %s) -> (f32) : i32 {
+      %d = arith.subf %u, %u : f32
+      scf.yield %d : f32
+    }
+    tt.store %p, %t : !tt.ptr<f32>",
+    );
+    let mut all = String::new();
+    for (what, damage) in breakages {
+        let mut module = parse(&text).unwrap();
+        damage(&mut module.kernels[0]);
+        writeln!(all, "{what}:").unwrap();
+        let Err(Diagnostics(errors)) = tile::verify(&module.kernels[0]) else { continue };
+        for error in errors {
+            let (line, _) = error.span.line_column(&text);
+            writeln!(all, "  line {line}: {error}").unwrap();
+        }
+    }
+    expect_test::expect_file!["testdata/verify.txt"].assert_eq(&all);
+}
+
+/// The first operation of a kind.
+fn find<'a>(kernel: &'a mut Kernel, name: &str) -> &'a mut Op {
+    let id = kernel.ops.keys().find(|&id| kernel.ops[id].kind.name() == name).unwrap();
+    &mut kernel.ops[id]
+}
+
+#[test]
+fn nameless_and_clashing_values_print_under_names_of_their_own() {
+    let text = kernel(
+        "    %a:2 = scf.if %c -> (i32, i32) {\n      scf.yield %n, %n : i32, i32\n    } else {\n      scf.yield %n, %n : i32, i32\n    }\n    %0 = arith.addi %a#0, %a#1 : i32",
+    );
+    let text = text.replacen("    %a:2", "    %c = arith.constant true\n    %a:2", 1);
+    let mut module = parse(&text).unwrap();
+    let kernel = &mut module.kernels[0];
+    for value in kernel.values.keys() {
+        kernel.values[value].name = match kernel.values[value].name.as_deref() {
+            Some("a#0") => Some("0".into()),
+            Some("c" | "a#1") => None,
+            _ => Some("n".into()),
+        };
+    }
+    let printed = module.to_string();
+    expect_test::expect![[r#"
+        module {
+          tt.func public @k(%n: !tt.ptr<f32>, %n_0: i32, %n_1: f32) attributes {noinline = false} {
+            %3 = arith.constant true
+            %0, %5 = scf.if %3 -> (i32, i32) {
+              scf.yield %n_0, %n_0 : i32, i32
+            } else {
+              scf.yield %n_0, %n_0 : i32, i32
+            }
+            %n_2 = arith.addi %0, %5 : i32
+            tt.return
+          }
+        }
+    "#]]
+    .assert_eq(&printed);
+    assert_eq!(parse(&printed).unwrap().to_string(), printed);
+}
+
+#[test]
+fn the_deepest_nesting_that_is_allowed_fits_the_stack() {
+    let deepest = tile::MAX_DEPTH - 1;
+    let ifs = |inside: &str| {
+        format!("{}{inside}\n{}", "scf.if %c {\n".repeat(deepest), "}\n".repeat(deepest))
+    };
+    let mut text = format!(
+        "tt.func public @k(%c: i1) {{\n{}tt.return\n}}\n",
+        ifs("tt.call @f0(%c) : (i1) -> ()")
+    );
+    for i in 0..tile::MAX_DEPTH {
+        let call = match i + 1 {
+            tile::MAX_DEPTH => "ub.poison : i32".into(),
+            next => format!("tt.call @f{next}(%c) : (i1) -> ()"),
+        };
+        writeln!(text, "tt.func private @f{i}(%c: i1) {{\n{call}\ntt.return\n}}").unwrap();
+    }
+    assert_eq!(complaints(&text), "no error\n");
+    check_round_trip(&text);
 }

@@ -1,0 +1,119 @@
+//! Partial results of a reduction that warps leave for each other in shared memory.
+
+use alloc::{vec, vec::Vec};
+
+use super::{memory::Writer, swizzle::Side};
+use crate::{
+    f2::{Echelon, ones},
+    machine::Machine,
+    step::{Access, Acting, File, Group, Kind, Plan, Step, combine},
+};
+
+/// How the partial results of several warps lie in shared memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Partials {
+    /// Those of one element side by side, so that one vector load reads several.
+    Together,
+    /// Those of one warp side by side.
+    Apart,
+}
+
+/// Partial results in shared memory.
+pub(super) struct Exchange<'a> {
+    side: &'a Side,
+    writer: Writer,
+    /// The offset bit of each element column, by combination of the writer's columns.
+    numbering: Echelon,
+    element_bits: u32,
+    warps: u64,
+    order: Partials,
+}
+
+impl<'a> Exchange<'a> {
+    pub(super) fn new(side: &'a Side, warps: u64, order: Partials) -> Exchange<'a> {
+        let mut writer = Writer::of(side);
+        writer.acting.idle_warps &= !warps;
+        // Lanes count lowest, so that a warp stores to consecutive words.
+        let mut numbering = Echelon::new();
+        let columns = writer.side.lanes.iter().chain(&writer.side.registers);
+        let columns = columns.chain(&writer.side.warps).filter(|&&column| column != 0);
+        let mut element_bits = 0;
+        for &column in columns {
+            numbering.insert(column, 1 << element_bits);
+            element_bits += 1;
+        }
+        Exchange { side, writer, numbering, element_bits, warps, order }
+    }
+
+    fn partial_bits(&self) -> u32 {
+        self.warps.count_ones()
+    }
+
+    /// The logarithm of the number of partial results.
+    pub(super) fn bits(&self) -> u32 {
+        self.element_bits + self.partial_bits()
+    }
+
+    /// The offset (in elements) of a partial result.
+    fn offset(&self, element: u64, partial: u64) -> u64 {
+        let number = self.numbering.reduce(element, 0).1;
+        match self.order {
+            Partials::Together => number << self.partial_bits() | partial,
+            Partials::Apart => partial << self.element_bits | number,
+        }
+    }
+
+    pub(super) fn store(&self, plan: &Plan, file: File, base: u64) -> Step {
+        let bytes = u64::from(plan.file(file).element_bits / 8);
+        let columns = |columns: &[u64]| -> Vec<u64> {
+            columns.iter().map(|&column| self.offset(column, 0) * bytes).collect()
+        };
+        let mut warp = columns(&self.writer.side.warps);
+        for (index, bit) in ones(self.warps).enumerate() {
+            warp[bit as usize] = self.offset(0, 1 << index) * bytes;
+        }
+        let numbers = self.writer.numbers();
+        let groups = (0..1_u64 << numbers.len()).map(|index| Group {
+            registers: vec![combine(numbers, index) as u32],
+            address: base ^ (self.offset(combine(&self.writer.side.registers, index), 0) * bytes),
+        });
+        let lane = columns(&self.writer.side.lanes);
+        let (groups, acting) = (groups.collect(), self.writer.acting);
+        Step::Access(Access { kind: Kind::Store, file, groups, lane, warp, acting })
+    }
+
+    /// Loads the partial results of the thread's elements, elements lowest.
+    pub(super) fn load(&self, plan: &mut Plan, like: File, base: u64, machine: &Machine) -> File {
+        let ty = plan.file(like);
+        let bytes = u64::from(ty.element_bits / 8);
+        let partials = 1_u64 << self.partial_bits();
+        let widest = (u64::from(machine.shared_vector_bytes) / bytes).max(1);
+        let vector = if self.order == Partials::Together { partials.min(widest) } else { 1 };
+        let mut groups = Vec::new();
+        for element in 0..u64::from(ty.registers) {
+            let place = combine(&self.side.registers, element);
+            for start in (0..partials).step_by(vector as usize) {
+                let register = |partial: u64| (element + partial * u64::from(ty.registers)) as u32;
+                groups.push(Group {
+                    registers: (start..start + vector).map(register).collect(),
+                    address: base ^ (self.offset(place, start) * bytes),
+                });
+            }
+        }
+        let columns = |columns: &[u64]| -> Vec<u64> {
+            columns.iter().map(|&column| self.offset(column, 0) * bytes).collect()
+        };
+        let (lane, warp) = (columns(&self.side.lanes), columns(&self.side.warps));
+        let file = plan.add_file(ty.registers * partials as u32, ty.element_bits);
+        let acting = Acting::ALL;
+        plan.steps.push(Step::Access(Access {
+            kind: Kind::Load,
+            file,
+            groups,
+            lane,
+            warp,
+            acting,
+        }));
+        file
+    }
+}

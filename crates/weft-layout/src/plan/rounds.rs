@@ -1,0 +1,121 @@
+//! Conversions in rounds, for when shared memory cannot hold all elements at once.
+
+use alloc::vec::Vec;
+
+use super::swizzle::Side;
+use crate::{
+    f2::{Echelon, Matrix, Subspace, low_mask},
+    step::combine,
+};
+
+/// A conversion cut into rounds: in each, threads move the registers at one combination of
+/// elements that both sides hold in registers.
+pub(super) struct Rounds {
+    pub(super) from: Part,
+    pub(super) to: Part,
+}
+
+/// One side of one round.
+pub(super) struct Part {
+    /// The side without the elements that choose the round.
+    pub(super) side: Side,
+    /// The register number of each register bit of `side`.
+    numbers: Vec<u64>,
+    /// The register number of each bit of the round.
+    rounds: Vec<u64>,
+    /// For each register bit of the whole side, its bits in `rounds` and, above them, in `numbers`.
+    bits: Vec<(u64, u64)>,
+}
+
+impl Rounds {
+    /// Cuts off `count` bits; `None` when the sides do not share that many registers.
+    pub(super) fn new(from: &Side, to: &Side, bits: u32, count: u32) -> Option<Rounds> {
+        let shared = Subspace::from_vectors(&from.registers)
+            .intersection(&Subspace::from_vectors(&to.registers));
+        // What chooses the round must not depend on the thread.
+        let threads = [&from.lanes, &from.warps, &to.lanes, &to.warps].into_iter().flatten();
+        let mut echelon = Echelon::of(threads.copied());
+        let candidates: Vec<u64> = shared.basis().collect();
+        let mut chosen: Vec<u64> = (candidates.into_iter().rev())
+            .filter(|&column| echelon.grows(column))
+            .take(count as usize)
+            .collect();
+        chosen.reverse();
+        if chosen.len() != count as usize {
+            return None;
+        }
+        // Coordinates: the threads, then whatever completes them, then the rounds.
+        let mut basis = Echelon::of(chosen.iter().copied());
+        let threads = [&from.lanes, &from.warps, &to.lanes, &to.warps].into_iter().flatten();
+        let units = (0..bits).map(|bit| 1_u64 << bit);
+        let mut columns: Vec<u64> =
+            threads.copied().chain(units).filter(|&column| basis.grows(column)).collect();
+        columns.extend(&chosen);
+        let coordinates = if count == 0 {
+            Matrix::identity(bits).ok()?
+        } else {
+            Matrix::new(bits, &columns).ok()?.inverse().ok()?
+        };
+        let part = |side| Part::new(side, &chosen, &coordinates, bits - count);
+        Some(Rounds { from: part(from)?, to: part(to)? })
+    }
+}
+
+impl Part {
+    fn new(side: &Side, chosen: &[u64], coordinates: &Matrix, kept: u32) -> Option<Part> {
+        let mut registers = Echelon::new();
+        for (bit, &column) in side.registers.iter().enumerate() {
+            registers.insert(column, 1 << bit);
+        }
+        let rounds: Vec<u64> = chosen.iter().map(|&column| registers.reduce(column, 0).1).collect();
+        // One register bit of each round combination stands for it; the others lose their part.
+        let mut used = Echelon::of(rounds.iter().copied());
+        let inside = |column: u64| coordinates.apply(column) & low_mask(kept);
+        let mut part = Part {
+            side: Side {
+                registers: Vec::new(),
+                lanes: side.lanes.iter().map(|&column| inside(column)).collect(),
+                warps: side.warps.iter().map(|&column| inside(column)).collect(),
+            },
+            numbers: Vec::new(),
+            rounds,
+            bits: Vec::new(),
+        };
+        let round_of = |column: u64| coordinates.apply(column).checked_shr(kept).unwrap_or(0);
+        for (bit, &column) in side.registers.iter().enumerate() {
+            let number = 1_u64 << bit;
+            if used.grows(number) {
+                part.numbers.push(number ^ combine(&part.rounds, round_of(column)));
+                part.side.registers.push(inside(column));
+            }
+        }
+        let mut solve = Echelon::new();
+        for (index, &number) in part.rounds.iter().chain(&part.numbers).enumerate() {
+            solve.insert(number, 1 << index);
+        }
+        let split = part.rounds.len() as u32;
+        for bit in 0..side.registers.len() {
+            let (residue, found) = solve.reduce(1 << bit, 0);
+            if residue != 0 {
+                return None;
+            }
+            part.bits.push((found & low_mask(split), found >> split));
+        }
+        Some(part)
+    }
+
+    /// The registers of a round.
+    pub(super) fn registers(&self, round: u64) -> Vec<u32> {
+        let start = combine(&self.rounds, round);
+        let registers = 0..1_u64 << self.numbers.len();
+        registers.map(|index| (start ^ combine(&self.numbers, index)) as u32).collect()
+    }
+
+    /// For each register of the whole side its place when the rounds lie one after the other.
+    pub(super) fn positions(&self) -> Vec<u32> {
+        let (rounds, places): (Vec<u64>, Vec<u64>) = self.bits.iter().copied().unzip();
+        let width = self.numbers.len() as u32;
+        let all = 0..1_u64 << self.bits.len();
+        all.map(|r| (combine(&rounds, r) << width | combine(&places, r)) as u32).collect()
+    }
+}

@@ -1,0 +1,235 @@
+//! Operations with regions, and those that lead elsewhere: loops, conditions, reductions, calls,
+//! branches.
+
+use super::forms::check_types;
+use super::lexer::TokenKind;
+use super::parser::Parser;
+use super::syntax::{Action, Block, BlockParam, Operation, Parse, Successor, Use};
+use super::table::{Details, Types};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::dtype::DType;
+use crate::tile::{OpKind, Type};
+
+impl<'a> Parser<'a> {
+    pub(super) fn reduce(&mut self, mut details: Details<'a>, start: Span) -> Parse<Operation<'a>> {
+        let mut operation = Operation::new(Action::Broken, start);
+        self.expect(b'(')?;
+        operation.operands = self.list(b')', Self::value)?;
+        self.properties(&mut details.attributes)?;
+        self.expect(b'(')?;
+        operation.span = self.since(start);
+        let region = self.single_block(Vec::new())?;
+        operation.regions.push(region);
+        self.expect(b')')?;
+        self.properties(&mut details.attributes)?;
+        self.generic_types(&details, &mut operation)?;
+        let axis = details.axis()?;
+        details.attributes.finish(details.name)?;
+        operation.action = Action::Do(OpKind::Reduce { axis });
+        Ok(operation)
+    }
+
+    /// A region that has one block.
+    fn single_block(&mut self, params: Vec<BlockParam<'a>>) -> Parse<Block<'a>> {
+        let mut blocks = Vec::new();
+        let span = self.token.span;
+        self.region(params, &mut blocks)?;
+        let mut blocks = blocks.into_iter();
+        match (blocks.next(), blocks.next()) {
+            (Some(block), None) => Ok(block),
+            (_, Some(second)) => Err(Diagnostic::new(
+                second.label_span,
+                "the regions of `scf` and `tt.reduce` have one block",
+            )),
+            (None, None) => Err(Diagnostic::new(span, "a region has a block")),
+        }
+    }
+
+    /// A region of `scf`, whose `scf.yield` may be left out where it would hand over nothing.
+    fn yielding_block(&mut self, params: Vec<BlockParam<'a>>, results: usize) -> Parse<Block<'a>> {
+        let mut block = self.single_block(params)?;
+        let ended = block.operations.last().is_some_and(Operation::is_terminator);
+        if results == 0 && !ended {
+            let span = Span { start: self.token.span.start, end: self.token.span.start };
+            block.operations.push(Operation::new(Action::Do(OpKind::Yield), span));
+        }
+        Ok(block)
+    }
+
+    /// `{attributes}` after the regions, all of them hints.
+    fn hints(&mut self, mut details: Details<'a>) -> Parse<()> {
+        if self.at(b'{') {
+            let attributes = self.attributes()?;
+            details.attributes.extend(attributes);
+        }
+        details.attributes.finish(details.name)
+    }
+
+    /// `(%a = %x, …)`: the names inside and the values they begin with.
+    fn bindings(&mut self) -> Parse<Vec<(BlockParam<'a>, Use<'a>)>> {
+        self.expect(b'(')?;
+        self.list(b')', |parser| {
+            let (name, span) = parser.value_name("a name for a carried value")?;
+            parser.expect(b'=')?;
+            let value = parser.value()?;
+            Ok((BlockParam { name, span, ty: Type::scalar(DType::I1) }, value))
+        })
+    }
+
+    /// `%i = %low to %high step %step iter_args(%a = %x) -> (T) : i32 { … } {hints}`
+    pub(super) fn for_(&mut self, details: Details<'a>, start: Span) -> Parse<Operation<'a>> {
+        let mut operation = Operation::new(Action::Do(OpKind::For), start);
+        let (name, span) = self.value_name("the loop's counter")?;
+        self.expect(b'=')?;
+        operation.operands.push(self.value()?);
+        self.expect_word("to")?;
+        operation.operands.push(self.value()?);
+        self.expect_word("step")?;
+        operation.operands.push(self.value()?);
+        let mut carried = Vec::new();
+        if self.eat_word("iter_args") {
+            carried = self.bindings()?;
+            self.expect_arrow()?;
+            operation.result_types =
+                if self.eat(b'(') { self.list(b')', Self::ty)? } else { vec![self.ty()?] };
+        }
+        if !self.at(b':') {
+            return self.expected("`:` and the type of the loop's counter, such as `: i32`");
+        }
+        self.bump();
+        let counter = self.ty()?;
+        operation.operand_types = vec![counter.clone(); 3];
+        operation.operand_types.extend(operation.result_types.iter().cloned());
+        operation.operands.extend(carried.iter().map(|(_, value)| *value));
+        operation.span = self.since(start);
+        check_types("iter_args", &operation, operation.span)?;
+        let mut params = vec![BlockParam { name, span, ty: counter }];
+        params.extend(with_types(&carried, &operation.result_types));
+        let region = self.yielding_block(params, operation.result_types.len())?;
+        operation.regions.push(region);
+        self.hints(details)?;
+        Ok(operation)
+    }
+
+    /// `%c -> (T) { … } else { … } {hints}`
+    pub(super) fn if_(&mut self, details: Details<'a>, start: Span) -> Parse<Operation<'a>> {
+        let mut operation = Operation::new(Action::Do(OpKind::If), start);
+        operation.operands.push(self.value()?);
+        operation.operand_types.push(Type::scalar(DType::I1));
+        if self.eat_arrow() {
+            self.expect(b'(')?;
+            operation.result_types = self.list(b')', Self::ty)?;
+        }
+        operation.span = self.since(start);
+        let results = operation.result_types.len();
+        let then = self.yielding_block(Vec::new(), results)?;
+        operation.regions.push(then);
+        let otherwise = if self.eat_word("else") {
+            self.yielding_block(Vec::new(), results)?
+        } else if results == 0 {
+            let span = Span { start: self.token.span.start, end: self.token.span.start };
+            let nothing = Operation::new(Action::Do(OpKind::Yield), span);
+            Block { operations: vec![nothing], label_span: span, ..Block::default() }
+        } else {
+            return self.expected("`else`, since the operation has results");
+        };
+        operation.regions.push(otherwise);
+        self.hints(details)?;
+        Ok(operation)
+    }
+
+    /// `(%a = %x) : (T) -> (U) { … } do { ^bb0(%b: U): … } attributes {hints}`
+    pub(super) fn while_(&mut self, details: Details<'a>, start: Span) -> Parse<Operation<'a>> {
+        let mut operation = Operation::new(Action::Do(OpKind::While), start);
+        let carried = if self.at(b'(') { self.bindings()? } else { Vec::new() };
+        operation.operands = carried.iter().map(|(_, value)| *value).collect();
+        self.expect(b':')?;
+        let span = self.token.span;
+        (operation.operand_types, operation.result_types) = self.function_type()?;
+        operation.span = self.since(start);
+        check_types("scf.while", &operation, self.since(span))?;
+        let params = with_types(&carried, &operation.operand_types).collect();
+        let before = self.single_block(params)?;
+        operation.regions.push(before);
+        self.expect_word("do")?;
+        let after = self.yielding_block(Vec::new(), operation.operand_types.len())?;
+        operation.regions.push(after);
+        self.eat_word("attributes");
+        self.hints(details)?;
+        Ok(operation)
+    }
+
+    /// `(%c) %a, %b : T, U`
+    pub(super) fn condition(&mut self, start: Span) -> Parse<Operation<'a>> {
+        let mut operation = Operation::new(Action::Do(OpKind::Condition), start);
+        self.expect(b'(')?;
+        let condition = self.value()?;
+        self.expect(b')')?;
+        operation.operands = self.values()?;
+        self.types(Types::Operands, "scf.condition", &mut operation)?;
+        operation.operands.insert(0, condition);
+        operation.operand_types.insert(0, Type::scalar(DType::I1));
+        operation.span = self.since(start);
+        Ok(operation)
+    }
+
+    /// `@f(%x) : (T) -> U`
+    pub(super) fn call(&mut self, details: &Details<'a>, start: Span) -> Parse<Operation<'a>> {
+        let (symbol, _) = self.take(TokenKind::Symbol, "the name of a function after `@`")?;
+        let name = symbol.trim_start_matches('@').trim_matches('"');
+        let mut operation = Operation::new(Action::Call(name), start);
+        self.expect(b'(')?;
+        operation.operands = self.list(b')', Self::value)?;
+        if self.at(b'{') {
+            self.attributes()?;
+        }
+        self.generic_types(details, &mut operation)?;
+        operation.span = self.since(start);
+        Ok(operation)
+    }
+
+    /// `^bb1(%a : T)`
+    pub(super) fn branch(&mut self, start: Span) -> Parse<Operation<'a>> {
+        let mut operation = Operation::new(Action::Branch, start);
+        operation.successors.push(self.successor()?);
+        operation.span = self.since(start);
+        Ok(operation)
+    }
+
+    /// `%c, ^bb1, ^bb2(%a : T)`
+    pub(super) fn cond_branch(&mut self, start: Span) -> Parse<Operation<'a>> {
+        let mut operation = Operation::new(Action::CondBranch, start);
+        operation.operands.push(self.value()?);
+        operation.operand_types.push(Type::scalar(DType::I1));
+        for _ in 0..2 {
+            self.expect(b',')?;
+            operation.successors.push(self.successor()?);
+        }
+        operation.span = self.since(start);
+        Ok(operation)
+    }
+
+    fn successor(&mut self) -> Parse<Successor<'a>> {
+        let (label, span) = self.take(TokenKind::Label, "a block, such as `^bb1`")?;
+        let mut operands = Vec::new();
+        let mut types = Vec::new();
+        if self.eat(b'(') && !self.eat(b')') {
+            operands = self.values()?;
+            self.expect(b':')?;
+            types = self.list(b')', Self::ty)?;
+        }
+        if operands.len() != types.len() {
+            let message = format!("{} values have {} types", operands.len(), types.len());
+            return Err(Diagnostic::new(self.since(span), message));
+        }
+        Ok(Successor { label: label.trim_start_matches('^'), span, operands, types })
+    }
+}
+
+/// The carried values of a loop with their types.
+fn with_types<'a>(
+    carried: &[(BlockParam<'a>, Use<'a>)],
+    types: &[Type],
+) -> impl Iterator<Item = BlockParam<'a>> {
+    carried.iter().zip(types).map(|((param, _), ty)| BlockParam { ty: ty.clone(), ..param.clone() })
+}

@@ -1,0 +1,4 @@
+//! Tests of the whole compiler on recorded kernels.
+
+mod corpus;
+mod inputs;
