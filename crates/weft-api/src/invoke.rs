@@ -54,24 +54,6 @@ pub fn invoke_line(request: &str, line: &str) -> String {
 
 /// The error answer: what is wrong, where, and what would be right.
 pub fn error_text(error: &ApiError) -> String {
-    #[derive(Serialize)]
-    struct Answer<'a> {
-        error: Fault<'a>,
-    }
-    #[derive(Serialize)]
-    struct Fault<'a> {
-        kind: &'a str,
-        message: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        hint: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        line: Option<usize>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        column: Option<usize>,
-        /// Every fault of the text, where there are several.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        all: Vec<Value>,
-    }
     let all = match error {
         ApiError::Text(text) if text.places.len() > 1 => text
             .places
@@ -86,23 +68,42 @@ pub fn error_text(error: &ApiError) -> String {
         _ => Vec::new(),
     };
     let (line, column) = error.place().unzip();
-    let fault = Fault {
-        kind: error.kind(),
-        message: error.to_string(),
-        hint: error.hint(),
-        line,
-        column,
-        all,
-    };
-    text_of(&Answer { error: fault })
+    let (message, hint) = (error.to_string(), error.hint());
+    text_of(&ErrorAnswer { error: Fault { kind: error.kind(), message, hint, line, column, all } })
+}
+
+/// The error answer for what a shell itself could not do, such as read a file.
+pub fn fault_text(kind: &str, message: &str, hint: Option<&str>) -> String {
+    let (message, hint) = (message.to_owned(), hint.map(str::to_owned));
+    let fault = Fault { kind, message, hint, line: None, column: None, all: Vec::new() };
+    text_of(&ErrorAnswer { error: fault })
+}
+
+#[derive(Serialize)]
+struct ErrorAnswer<'a> {
+    error: Fault<'a>,
+}
+
+#[derive(Serialize)]
+struct Fault<'a> {
+    kind: &'a str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+    /// Every fault of the text, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    all: Vec<Value>,
 }
 
 /// An answer as JSON.
 pub fn text_of(answer: &impl Serialize) -> String {
     // Answers have text keys and no type that refuses to be written.
-    serde_json::to_string(answer).unwrap_or_else(|error| {
-        json!({"error": {"kind": "defect", "message": error.to_string()}}).to_string()
-    })
+    serde_json::to_string(answer)
+        .unwrap_or_else(|error| fault_text("defect", &error.to_string(), None))
 }
 
 /// What a kernel becomes, with the report if it was asked for.
