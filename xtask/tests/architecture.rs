@@ -78,10 +78,17 @@ const HOUSES: [House; 3] = [
         rows: &[
             ("error", &[]),
             ("request", &["error"]),
-            ("answer", &["request"]),
-            ("view", &["answer", "error", "request"]),
-            ("report", &["answer", "error", "request", "view"]),
-            ("invoke", &["answer", "error", "report", "request", "view"]),
+            ("answer", &[]),
+            ("layouts", &["answer", "error", "request"]),
+            ("kernels", &["answer", "error", "request"]),
+            ("explain", &["answer", "error", "kernels", "request"]),
+            ("run", &["answer", "error", "kernels", "request"]),
+            ("view", &[]),
+            ("report", &["answer", "request"]),
+            (
+                "invoke",
+                &["answer", "error", "explain", "kernels", "layouts", "report", "request", "run"],
+            ),
         ],
     },
 ];

@@ -1,1 +1,91 @@
-//! weft-api
+//! Weft's requests and answers as data.
+//!
+//! Everything that Weft can be asked is a *request*, and every request has one *answer*. The command,
+//! the Python package and the page are shells around this crate: the same request gives the same bytes
+//! from each of them.
+//!
+//! # A worked example
+//!
+//! A shell that only passes texts on needs one function, [`invoke`]: JSON in, JSON out.
+//!
+//! ```
+//! let request = r##"{
+//!     "request": "layout",
+//!     "attribute": "[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]",
+//!     "shape": [2, 4],
+//!     "element": "f16"
+//! }"##;
+//! assert_eq!(
+//!     weft_api::invoke(request),
+//!     r#"{"bases":{"register":[[0,1]],"lane":[[0,2],[1,0]]},"shape":[2,4],"element_bits":16,"#
+//!         .to_owned()
+//!         + r#""text":"[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]"}"#,
+//! );
+//! ```
+//!
+//! Register bit 0 walks along the row, lane bit 0 two elements further, lane bit 1 down to the second
+//! row: exclusive-or gives every other place. [`view::grid`] draws it.
+//!
+//! A shell in Rust asks the typed functions beneath and keeps what they return:
+//!
+//! ```
+//! use weft_api::request::{Arguments, Grid, RunRequest};
+//! use weft_api::{report, run};
+//!
+//! let ttir = r"
+//! tt.func public @double(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+//!   %two = arith.constant dense<2.0> : tensor<128xf32>
+//!   %i = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
+//!   %base = tt.splat %x : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+//!   %at = tt.addptr %base, %i : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
+//!   %old = tt.load %at : tensor<128x!tt.ptr<f32>>
+//!   %new = arith.mulf %old, %two : tensor<128xf32>
+//!   tt.store %at, %new : tensor<128x!tt.ptr<f32>>
+//!   tt.return
+//! }";
+//! let answer = run::run(&RunRequest {
+//!     ttir: ttir.into(),
+//!     kernel: None,
+//!     grid: Grid([1, 1, 1]),
+//!     args: Arguments(vec![("x".into(), "range:f32[128]".into())]),
+//!     target: "sm_90".into(),
+//!     warps: 4,
+//!     seed: 0,
+//!     verify: true,
+//! })?;
+//! assert!(answer.passed);
+//! assert_eq!(answer.counts.global_sectors, answer.counts.ideal_global_sectors);
+//! assert!(report::run(&answer).contains("x                  f32[128] bit for bit"));
+//! # Ok::<(), weft_api::ApiError>(())
+//! ```
+//!
+//! # The requests
+//!
+//! | request | asked with | answered with |
+//! |---|---|---|
+//! | `machines` | [`request::MachinesRequest`] | [`answer::MachinesAnswer`] |
+//! | `layout` | [`request::LayoutRequest`] | [`answer::LayoutAnswer`] |
+//! | `convert` | [`request::ConvertRequest`] | [`answer::ConvertAnswer`] |
+//! | `compile` | [`request::CompileRequest`] | [`answer::CompileAnswer`] |
+//! | `run` | [`request::RunRequest`] | [`answer::RunAnswer`] |
+//! | `explain` | [`request::ExplainRequest`] | [`answer::ExplainAnswer`] |
+//!
+//! A request that cannot be answered gives an [`ApiError`]; in JSON
+//! `{"error": {"kind": …, "message": …, "hint": …, "line": …, "column": …}}`.
+//! No input makes a function of this crate panic, and none of them reads a clock, a file or the
+//! environment.
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod request;
+pub mod answer;
+pub mod layouts;
+pub mod kernels;
+pub mod explain;
+pub mod run;
+pub mod view;
+pub mod report;
+pub mod invoke;
+
+pub use error::ApiError;
+pub use invoke::invoke;

@@ -1,1 +1,52 @@
-fn main() {}
+//! The command `weft`: a thin shell around `weft-api`.
+//!
+//! `arguments` says what can be typed, `requests` answers it, `device` runs kernels on a GPU, `input`
+//! reads files and `output` is the only place that writes. The exit status is 0 when all is well, 1
+//! when a run found something wrong or results differ, 2 when the input or the machine is at fault.
+
+mod arguments;
+mod batch;
+mod device;
+mod failure;
+mod input;
+mod output;
+mod requests;
+
+use arguments::{Arguments, Command};
+use clap::Parser as _;
+use output::Output;
+use std::process::ExitCode;
+
+/// How a command that was carried out ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Outcome {
+    /// All is well.
+    Good,
+    /// Something was found, or results differ.
+    Findings,
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version come this way too. Nobody is left to tell if this cannot be written.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let mut output = Output::standard();
+    let outcome = match &arguments.command {
+        Command::Layout(layout) => requests::layout(layout, &mut output),
+        Command::Convert(convert) => requests::convert(convert, &mut output),
+        Command::Compile(compile) => requests::compile(compile, &mut output),
+        Command::Run(run) => requests::run(run, &mut output),
+        Command::Explain(explain) => requests::explain(explain, &mut output),
+        Command::Machines(machines) => requests::machines(machines, &mut output),
+    };
+    match outcome {
+        Ok(Outcome::Good) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(1),
+        Err(failure) => failure.report(arguments.command.json(), &mut output),
+    }
+}

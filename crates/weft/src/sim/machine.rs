@@ -19,7 +19,8 @@ pub struct Machine {
     /// Masks of lane bits. When a load has more than one phase and for one of these masks every lane
     /// `i` has the address of lane `i ^ mask`, consecutive phases merge in pairs.
     pub load_merge_masks: Vec<u32>,
-    /// How many blocks run at the same time; the others start in order as these end.
+    /// How many blocks can run at the same time; the others start in order as these end. It decides
+    /// whether blocks that wait for one another come to an end.
     pub resident_blocks: u32,
 }
 

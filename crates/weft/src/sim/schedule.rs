@@ -68,6 +68,10 @@ pub(super) struct Schedule<'a> {
     blocks: u32,
 }
 
+/// How many blocks run together at the start: few, because each holds its registers. When all of
+/// them only wait, others join, up to what the machine runs together.
+const RESIDENT_AT_FIRST: usize = 8;
+
 /// What a byte of shared memory holds before anybody writes it: a pattern that shows.
 const GARBAGE: u8 = 0xff;
 
@@ -122,10 +126,9 @@ impl<'a> Schedule<'a> {
 
     /// Turns until every block has ended, or until nothing can happen any more.
     pub(super) fn run(mut self) -> Report {
-        let resident = self.world.launch.machine.resident_blocks.max(1).min(self.blocks);
-        self.residents.resize_with(resident as usize, Resident::default);
-        for index in 0..self.residents.len() {
-            self.start(index);
+        let most = self.world.launch.machine.resident_blocks.max(1).min(self.blocks) as usize;
+        for _ in 0..most.min(RESIDENT_AT_FIRST) {
+            self.add_resident();
         }
         let max_steps = self.world.launch.options.max_steps;
         let finished = loop {
@@ -145,11 +148,22 @@ impl<'a> Schedule<'a> {
                 break false;
             }
             if !progress && !self.world.changed {
+                // They may wait for a block that the machine would have started too.
+                if self.next < self.blocks && self.residents.len() < most {
+                    self.add_resident();
+                    continue;
+                }
                 self.report_waiting(FindingKind::Deadlock);
                 break false;
             }
         };
         self.report(finished)
+    }
+
+    /// Starts the next block beside the others.
+    fn add_resident(&mut self) {
+        self.residents.push(Resident::default());
+        self.start(self.residents.len() - 1);
     }
 
     /// Puts the next block into a place, if there is one.

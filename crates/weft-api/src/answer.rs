@@ -1,0 +1,364 @@
+//! What is answered, as data. Answers hold no times: the same request gives the same bytes.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use weft_layout::Layout;
+use weft_layout::step::{Plan, Step};
+
+/// The machines that are known.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct MachinesAnswer {
+    /// One row each, oldest first.
+    pub machines: Vec<MachineAnswer>,
+}
+
+/// A machine's facts.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct MachineAnswer {
+    /// The name under which it is chosen.
+    pub name: String,
+    /// Lanes of a warp.
+    pub lanes: u32,
+    /// Banks of shared memory.
+    pub banks: u32,
+    /// Bytes that a bank serves in a wavefront.
+    pub bank_bytes: u32,
+    /// The most bytes of one lane in one access of shared memory.
+    pub shared_vector_bytes: u32,
+    /// The most bytes of one lane in one access of global memory.
+    pub global_vector_bytes: u32,
+    /// Bytes of a sector of global memory.
+    pub sector_bytes: u32,
+    /// The most bytes of shared memory of a block.
+    pub shared_bytes_per_block: u64,
+    /// The most threads of a block.
+    pub threads_per_block: u32,
+    /// 32-bit registers of a multiprocessor.
+    pub registers: u32,
+    /// Multiprocessors of the largest device of this kind.
+    pub multiprocessors: u32,
+}
+
+/// A layout.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LayoutAnswer {
+    /// The image of each bit of each hardware axis, as coordinates of the tensor, `dim0` first.
+    pub bases: Bases,
+    /// The tensor's extents.
+    pub shape: Vec<u64>,
+    /// The width of an element, where the request gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element_bits: Option<u32>,
+    /// The same as text, which can be read back.
+    pub text: String,
+    /// The layout itself, for views.
+    #[serde(skip)]
+    pub layout: Layout,
+}
+
+/// The bases of a layout: an object with a list for each hardware axis, in the layout's order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bases(pub Vec<(String, Vec<Vec<u64>>)>);
+
+impl Bases {
+    /// The bases of a layout.
+    pub fn of(layout: &Layout) -> Self {
+        let axes = layout.bases().into_iter();
+        Self(axes.map(|(label, images)| (label.to_string(), images)).collect())
+    }
+}
+
+impl Serialize for Bases {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (label, images) in &self.0 {
+            map.serialize_entry(label, images)?;
+        }
+        map.end()
+    }
+}
+
+/// How a tensor moves from one layout to another. Counts are for one warp.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ConvertAnswer {
+    /// How: `nothing`, `registers`, `shuffles`, `shared memory` or `reduction`.
+    pub strategy: String,
+    /// Instructions.
+    pub instructions: u64,
+    /// Lane exchanges of 32 bits.
+    pub shuffles: u64,
+    /// Wavefronts of shared memory.
+    pub wavefronts: u64,
+    /// The wavefronts that these accesses would take without bank conflicts.
+    pub ideal_wavefronts: u64,
+    /// Barriers.
+    pub barriers: u64,
+    /// Bytes of shared memory that a block needs for it.
+    pub shared_bytes: u64,
+    /// The price, in hundredths of a cycle.
+    pub cost: u64,
+    /// What the price was held against: the same without bank conflicts.
+    pub bound: u64,
+    /// Whether the witness has accepted the plan.
+    pub verified: bool,
+    /// The plan, one step a line.
+    pub plan: String,
+}
+
+impl ConvertAnswer {
+    /// What there is to say of a plan that the witness has accepted.
+    pub fn of(plan: &Plan) -> Self {
+        let cost = &plan.cost;
+        Self {
+            strategy: plan.strategy.to_string(),
+            instructions: cost.instructions,
+            shuffles: cost.shuffles,
+            wavefronts: cost.wavefronts,
+            ideal_wavefronts: cost.ideal_wavefronts,
+            barriers: plan.steps.iter().filter(|step| matches!(step, Step::Barrier(_))).count()
+                as u64,
+            shared_bytes: plan.scratch_bytes,
+            cost: cost.total,
+            bound: plan.bound.total,
+            verified: true,
+            plan: plan.to_string(),
+        }
+    }
+}
+
+/// A movement of a kernel's value between layouts.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct MovementAnswer {
+    /// The value that moves.
+    pub value: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The operation that asked for it.
+    pub operation: String,
+    /// Where that stands in the user's source: `file:line:column`.
+    pub place: Option<String>,
+    /// The layout before.
+    pub from: String,
+    /// The layout after.
+    pub to: String,
+    /// How, and at what cost.
+    #[serde(flatten)]
+    pub movement: ConvertAnswer,
+}
+
+/// A compiled kernel.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct CompileAnswer {
+    /// The kernel's name.
+    pub name: String,
+    /// The machine.
+    pub target: String,
+    /// Warps in a block.
+    pub warps: u32,
+    /// Bytes of dynamic shared memory that a launch must give.
+    pub shared_bytes: u32,
+    /// The movements of data between threads, in the program's order.
+    pub conversions: Vec<MovementAnswer>,
+    /// The PTX text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ptx: Option<String>,
+    /// The lane program's text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lane: Option<String>,
+    /// Homes, movements and accesses, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<String>,
+    /// The lane program's text after the pass that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dump: Option<String>,
+}
+
+/// A kernel's decisions with their reasons.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ExplainAnswer {
+    /// The kernel's name.
+    pub name: String,
+    /// The machine.
+    pub target: String,
+    /// Warps in a block.
+    pub warps: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub shared_bytes: u32,
+    /// Where each value lives.
+    pub homes: Vec<HomeAnswer>,
+    /// Every movement of data between threads.
+    pub movements: Vec<MovementAnswer>,
+    /// Every access of a tensor to memory.
+    pub accesses: Vec<AccessAnswer>,
+}
+
+/// Where a value lives.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct HomeAnswer {
+    /// The value.
+    pub value: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The layout.
+    pub layout: String,
+    /// Why.
+    pub reason: String,
+    /// Where the value is computed in the user's source: `file:line:column`.
+    pub place: Option<String>,
+}
+
+/// How a load, store or atomic on a tensor goes to global memory.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct AccessAnswer {
+    /// The operation.
+    pub operation: String,
+    /// Where it stands in the user's source: `file:line:column`.
+    pub place: Option<String>,
+    /// What is moved: the elements' type with the shape.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The layout in which it runs.
+    pub layout: String,
+    /// Bytes of one lane in one instruction.
+    pub vector_bytes: u64,
+    /// Instructions of one warp.
+    pub instructions: u64,
+    /// Sectors that one instruction touches, if rows of memory do not share any.
+    pub sectors: u64,
+    /// The sectors of as many bytes without gaps.
+    pub ideal_sectors: u64,
+}
+
+/// A run, checked.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RunAnswer {
+    /// The kernel's name.
+    pub name: String,
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// The machine.
+    pub target: String,
+    /// Warps in a block.
+    pub warps: u32,
+    /// Threads in a block.
+    pub threads: u32,
+    /// What random values started from.
+    pub seed: u64,
+    /// Whether nothing was found and every buffer agrees.
+    pub passed: bool,
+    /// What the run cost on the simulator.
+    pub counts: Counts,
+    /// Each buffer as the simulator left it, against the reference evaluator.
+    pub buffers: Vec<BufferAnswer>,
+    /// Why the reference evaluator did not finish; buffers are not compared then.
+    pub evaluator: Option<String>,
+    /// What was wrong.
+    pub findings: Vec<FindingAnswer>,
+    /// How many findings there was no room for.
+    pub findings_dropped: u64,
+    /// How many plans the witness replayed, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plans_verified: Option<usize>,
+    /// The same PTX on a GPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceAnswer>,
+}
+
+/// What a run on a GPU gave.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct DeviceAnswer {
+    /// What its vendor calls it.
+    pub name: String,
+    /// Its instruction set.
+    pub capability: String,
+    /// Each buffer as the device left it, against the reference evaluator.
+    pub buffers: Vec<BufferAnswer>,
+    /// Each buffer as the device left it, against the simulator.
+    pub simulator: Vec<BufferAnswer>,
+}
+
+/// What the simulator counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    /// Warp instructions.
+    pub instructions: u64,
+    /// The lanes in them.
+    pub lane_instructions: u64,
+    /// Sectors of global memory.
+    pub global_sectors: u64,
+    /// The sectors that as many distinct bytes need at least.
+    pub ideal_global_sectors: u64,
+    /// Bytes that lanes moved from and to global memory.
+    pub global_bytes: u64,
+    /// Wavefronts of shared memory.
+    pub shared_wavefronts: u64,
+    /// The wavefronts that as many distinct bytes need at least.
+    pub ideal_shared_wavefronts: u64,
+    /// Bytes that lanes moved from and to shared memory.
+    pub shared_traffic_bytes: u64,
+    /// Exchanges between lanes.
+    pub shuffles: u64,
+    /// Block barriers, one for each warp that arrived.
+    pub block_barriers: u64,
+    /// Warp barriers, one for each warp that passed.
+    pub warp_barriers: u64,
+    /// Atomic operations, one for each lane.
+    pub atomics: u64,
+    /// Bytes of shared memory of a block.
+    pub shared_bytes: u32,
+}
+
+/// A buffer against what was expected of it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct BufferAnswer {
+    /// The kernel's argument.
+    pub name: String,
+    /// Its elements' type.
+    pub element: String,
+    /// How many there are.
+    pub elements: usize,
+    /// Whether the kernel changed it.
+    pub changed: bool,
+    /// Whether it is as expected, as strictly as the kernel's operations allow.
+    pub agrees: bool,
+    /// Whether it is so bit for bit.
+    pub exact: bool,
+    /// The largest difference over the expected magnitude.
+    pub max_relative_error: f64,
+    /// The relative difference that was allowed; none where bits must be the same.
+    pub tolerance: Option<f64>,
+    /// The first element that is not as expected.
+    pub mismatch: Option<String>,
+}
+
+/// Something that was wrong.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct FindingAnswer {
+    /// What kind: `race`, `out of range`, `uninitialised`, `misaligned`, `deadlock`, `divergence`,
+    /// `out of steps`.
+    pub kind: String,
+    /// What happened.
+    pub message: String,
+    /// Who did it.
+    pub actor: ActorAnswer,
+    /// With whom, for a race.
+    pub other: Option<ActorAnswer>,
+    /// How many warp instructions did it.
+    pub count: u64,
+    /// What would be right.
+    pub hint: String,
+}
+
+/// Who did something.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ActorAnswer {
+    /// Where it stands in the user's source: `file:line:column`.
+    pub place: Option<String>,
+    /// The block, along each grid axis.
+    pub block: [u32; 3],
+    /// The warp in its block.
+    pub warp: u32,
+    /// The lane in its warp; none where several lanes did it together.
+    pub lane: Option<u32>,
+}

@@ -1,0 +1,267 @@
+//! Why a request could not be answered.
+//!
+//! An [`ApiError`] keeps what the layer below said, so that a shell can draw it; its message says what
+//! is wrong, [`ApiError::place`] where, and [`ApiError::hint`] what would be right.
+
+use thiserror::Error;
+use weft::compile::CompileError;
+use weft::diagnostic::Diagnostics;
+use weft::emit::Unsupported;
+use weft::sim::SimError;
+use weft::tile::eval::EvalError;
+use weft_layout::family::FamilyError;
+use weft_layout::interop::ParseError;
+use weft_layout::plan::PlanError;
+use weft_layout::witness::WitnessError;
+
+/// Why a request could not be answered.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ApiError {
+    /// The text is no JSON, or a value in it has another type than the request's.
+    #[error("{message}")]
+    Json {
+        /// What is wrong with it.
+        message: String,
+        /// Line, from one.
+        line: usize,
+        /// Column, from one.
+        column: usize,
+    },
+    /// The text is JSON and does not say what is asked.
+    #[error("the request does not say what it asks for")]
+    NoRequest {
+        /// The requests there are.
+        known: &'static [&'static str],
+    },
+    /// There is no such request.
+    #[error("there is no request `{name}`")]
+    UnknownRequest {
+        /// What was asked.
+        name: String,
+        /// The requests there are.
+        known: &'static [&'static str],
+    },
+    /// A request has a key that it does not take.
+    #[error("a `{request}` request does not take `{key}`")]
+    UnknownKey {
+        /// The request.
+        request: &'static str,
+        /// The key.
+        key: String,
+        /// The keys that it takes.
+        known: &'static [&'static str],
+    },
+    /// There is no such machine.
+    #[error("there is no target `{name}`")]
+    Target {
+        /// What was asked for.
+        name: String,
+    },
+    /// There is no such element type.
+    #[error("there is no element type `{name}`")]
+    Element {
+        /// What was asked for.
+        name: String,
+        /// The types there are, with commas.
+        known: String,
+    },
+    /// The element type is missing, or given twice.
+    #[error("the element's type is {0}")]
+    ElementCount(&'static str),
+    /// A tensor of this shape is not possible.
+    #[error("{reason}")]
+    Shape {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The text of a layout cannot be read.
+    #[error("`{parameter}`: {}", .error.kind)]
+    Attribute {
+        /// Which of the request's layouts.
+        parameter: &'static str,
+        /// The column of the fault, from one.
+        column: usize,
+        /// What is wrong with it.
+        error: ParseError,
+    },
+    /// The layout does not exist for the shape.
+    #[error("`{parameter}`: {error}")]
+    Family {
+        /// Which of the request's layouts.
+        parameter: &'static str,
+        /// Why.
+        error: FamilyError,
+    },
+    /// The layout is of another tensor.
+    #[error("`{parameter}` is a layout of a tensor of shape {found:?}, not {expected:?}")]
+    OtherShape {
+        /// Which of the request's layouts.
+        parameter: &'static str,
+        /// The layout's.
+        found: Vec<u64>,
+        /// The request's.
+        expected: Vec<u64>,
+    },
+    /// There is no way from one layout to the other.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A plan or program failed its check: a defect of this compiler, never of its input.
+    #[error("{what} fails its check: {error} (a defect of weft)")]
+    Refused {
+        /// Which plan.
+        what: String,
+        /// The witness.
+        error: WitnessError,
+    },
+    /// The Triton IR cannot be read.
+    #[error("{}", .0.message())]
+    Text(TextError),
+    /// The text has no kernel, or none of that name.
+    #[error("{}", no_kernel(.name.as_deref()))]
+    NoKernel {
+        /// The name asked for.
+        name: Option<String>,
+        /// The kernels there are.
+        known: Vec<String>,
+    },
+    /// The text has several kernels, and none was chosen.
+    #[error("the text has {} kernels, and none is chosen", .known.len())]
+    Kernels {
+        /// The kernels there are.
+        known: Vec<String>,
+    },
+    /// The kernel cannot be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The program cannot be printed for the target.
+    #[error("{error}{}", at(.place.as_deref()))]
+    Emit {
+        /// What cannot be said.
+        error: Unsupported,
+        /// The place in the user's source: `file:line:column`.
+        place: Option<String>,
+    },
+    /// The grid is not possible.
+    #[error("{reason}")]
+    Grid {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An argument is missing, unknown, or not what the kernel takes.
+    #[error("{reason}")]
+    Argument {
+        /// What is wrong.
+        reason: String,
+        /// What would be right.
+        hint: String,
+    },
+    /// The reference evaluator refused the kernel.
+    #[error(transparent)]
+    Evaluate(#[from] EvalError),
+    /// The simulator refused the launch.
+    #[error(transparent)]
+    Simulate(#[from] SimError),
+}
+
+/// Everything that is wrong with a text of Triton IR, each with its line and column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextError {
+    /// What is wrong; never empty.
+    pub diagnostics: Diagnostics,
+    /// Line and column of each, both from one.
+    pub places: Vec<(usize, usize)>,
+}
+
+impl TextError {
+    /// Finds the places of diagnostics in the text that they are about.
+    pub fn new(diagnostics: Diagnostics, text: &str) -> Self {
+        let places = diagnostics.0.iter().map(|error| error.span.line_column(text)).collect();
+        Self { diagnostics, places }
+    }
+
+    fn message(&self) -> String {
+        let Some(first) = self.diagnostics.0.first() else { return "the text is refused".into() };
+        match self.diagnostics.0.len() {
+            1 => first.message.clone(),
+            count => format!("{} (and {} more)", first.message, count - 1),
+        }
+    }
+}
+
+impl ApiError {
+    /// What sort of error it is, as a word for programs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            ApiError::Json { .. } => "json",
+            ApiError::NoRequest { .. }
+            | ApiError::UnknownRequest { .. }
+            | ApiError::UnknownKey { .. } => "request",
+            ApiError::Target { .. } => "target",
+            ApiError::Element { .. } | ApiError::ElementCount(_) => "element",
+            ApiError::Shape { .. } | ApiError::OtherShape { .. } => "shape",
+            ApiError::Attribute { .. } | ApiError::Family { .. } => "attribute",
+            ApiError::Plan(_) => "plan",
+            ApiError::Refused { .. } => "defect",
+            ApiError::Text(_) => "ttir",
+            ApiError::NoKernel { .. } | ApiError::Kernels { .. } => "kernel",
+            ApiError::Compile(CompileError::Broken { .. }) => "defect",
+            ApiError::Compile(_) => "compile",
+            ApiError::Emit { .. } => "emit",
+            ApiError::Grid { .. } => "grid",
+            ApiError::Argument { .. } => "argument",
+            ApiError::Evaluate(_) => "evaluate",
+            ApiError::Simulate(_) => "simulate",
+        }
+    }
+
+    /// What would be right, where that is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            ApiError::NoRequest { known } | ApiError::UnknownRequest { known, .. } => {
+                Some(format!("`request` is one of {}", known.join(", ")))
+            }
+            ApiError::UnknownKey { known: [], .. } => Some("it takes nothing".into()),
+            ApiError::UnknownKey { known, .. } => Some(format!("it takes {}", known.join(", "))),
+            ApiError::Target { .. } => {
+                let known = weft_layout::Machine::ALL.map(|machine| &*machine.name);
+                Some(format!("known are {}", known.join(", ")))
+            }
+            ApiError::Element { known, .. } => Some(format!("known are {known}")),
+            ApiError::ElementCount(_) => Some("give one of `element` and `element_bits`".into()),
+            ApiError::Text(text) => text.diagnostics.0.first().and_then(|first| first.hint.clone()),
+            ApiError::NoKernel { known, .. } | ApiError::Kernels { known } if !known.is_empty() => {
+                Some(format!("choose one of {}", known.join(", ")))
+            }
+            ApiError::NoKernel { .. } => {
+                Some("a kernel is a `tt.func public` that no other function calls".into())
+            }
+            ApiError::Grid { .. } => {
+                Some("a grid is one to three counts of blocks, such as 8 or 4,2".into())
+            }
+            ApiError::Argument { hint, .. } => Some(hint.clone()),
+            _ => None,
+        }
+    }
+
+    /// Line and column of the text that the error is about, both from one.
+    pub fn place(&self) -> Option<(usize, usize)> {
+        match self {
+            ApiError::Json { line, column, .. } => Some((*line, *column)),
+            ApiError::Attribute { column, .. } => Some((1, *column)),
+            ApiError::Text(text) => text.places.first().copied(),
+            _ => None,
+        }
+    }
+}
+
+fn no_kernel(name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("the text has no kernel `{name}`"),
+        None => "the text has no kernel".into(),
+    }
+}
+
+fn at(place: Option<&str>) -> String {
+    place.map(|place| format!(", at {place}")).unwrap_or_default()
+}

@@ -1,0 +1,161 @@
+//! Triton IR to programs: reading, compiling, printing.
+
+use crate::answer::{CompileAnswer, ConvertAnswer, MovementAnswer};
+use crate::error::{ApiError, TextError};
+use crate::request::{CompileRequest, Emit, machine};
+use weft::assign::LayoutId;
+use weft::compile::{self, Compiled, Options};
+use weft::emit::ptx;
+use weft::location::Loc;
+use weft::tile::{Kernel, Module, OpKind};
+use weft::{lane, ttir};
+use weft_layout::step::Strategy;
+use weft_layout::{Machine, witness};
+
+/// One kernel of a text, compiled.
+#[derive(Clone, Debug)]
+pub struct CompiledKernel {
+    /// The text's kernels.
+    pub module: Module,
+    /// Which of them this is.
+    pub index: usize,
+    /// What it was compiled for.
+    pub machine: &'static Machine,
+    /// Warps in a block.
+    pub warps: u32,
+    /// The program, and the decisions that led to it.
+    pub compiled: Compiled,
+}
+
+impl CompiledKernel {
+    /// Reads a text and compiles the kernel that the request chooses.
+    pub fn new(request: &CompileRequest) -> Result<Self, ApiError> {
+        let CompileRequest { ttir, kernel, target, warps, emit: _, dump_after } = request;
+        let machine = machine(target)?;
+        let module = read(ttir)?;
+        let index = choose(&module, kernel.as_deref())?;
+        let mut options = Options::for_machine(machine);
+        options.warps = *warps;
+        options.dump_after.clone_from(dump_after);
+        let compiled = compile::compile(&module, &module.kernels[index], &options)?;
+        Ok(Self { module, index, machine, warps: *warps, compiled })
+    }
+
+    /// The tile program.
+    pub fn kernel(&self) -> &Kernel {
+        &self.module.kernels[self.index]
+    }
+
+    /// The lane program.
+    pub fn program(&self) -> &lane::Program {
+        &self.compiled.program
+    }
+
+    /// A place in the user's source as `file:line:column`.
+    pub fn place(&self, loc: Loc) -> Option<String> {
+        place(&self.module, loc)
+    }
+
+    /// A layout that the compiler chose, as text.
+    pub fn layout(&self, id: LayoutId) -> String {
+        self.compiled.assignment.layouts.get(id).to_string()
+    }
+
+    /// The PTX text.
+    pub fn ptx(&self) -> Result<String, ApiError> {
+        let name = &*self.machine.name;
+        let target =
+            ptx::Target::by_name(name).ok_or_else(|| ApiError::Target { name: name.to_owned() })?;
+        ptx::print(self.program(), target).map_err(|error| {
+            let place = self.place(error.loc);
+            ApiError::Emit { error, place }
+        })
+    }
+
+    /// The name under which a driver finds the kernel in its PTX.
+    pub fn symbol(&self) -> String {
+        ptx::symbol(&self.kernel().name)
+    }
+
+    /// Every movement of data between threads, in the program's order.
+    pub fn movements(&self) -> Vec<MovementAnswer> {
+        let kernel = self.kernel();
+        let movements = self.compiled.movements.iter();
+        let answer = |movement: &weft::lower::Movement| {
+            let op = &kernel.ops[movement.op];
+            MovementAnswer {
+                value: kernel.value_name(movement.value),
+                ty: kernel.ty(movement.value).to_string(),
+                operation: op.kind.name(),
+                place: self.place(op.loc),
+                from: self.layout(movement.from),
+                to: self.layout(movement.to),
+                movement: ConvertAnswer::of(&movement.plan),
+            }
+        };
+        movements.map(answer).collect()
+    }
+
+    /// Has the witness replay every movement's plan, lane by lane, and says how many there are.
+    pub fn verify(&self) -> Result<usize, ApiError> {
+        let layouts = &self.compiled.assignment.layouts;
+        for movement in &self.compiled.movements {
+            let (from, to) = (layouts.get(movement.from), layouts.get(movement.to));
+            let op = &self.kernel().ops[movement.op];
+            let outcome = match (movement.plan.strategy, &op.kind) {
+                (Strategy::Reduction, OpKind::Reduce { axis }) => {
+                    witness::reduction(&movement.plan, from, usize::from(*axis), to)
+                }
+                _ => witness::conversion(&movement.plan, from, to),
+            };
+            outcome.map_err(|error| ApiError::Refused {
+                what: format!("the movement of {}", self.kernel().value_name(movement.value)),
+                error,
+            })?;
+        }
+        Ok(self.compiled.movements.len())
+    }
+}
+
+/// What a kernel becomes. The report is not in here: it is written from [`explain`](crate::explain).
+pub fn compile(request: &CompileRequest) -> Result<(CompiledKernel, CompileAnswer), ApiError> {
+    let kernel = CompiledKernel::new(request)?;
+    let wanted = |emit| request.emit.contains(&emit);
+    let answer = CompileAnswer {
+        name: kernel.kernel().name.clone(),
+        target: kernel.machine.name.to_string(),
+        warps: kernel.warps,
+        shared_bytes: kernel.program().shared_bytes,
+        conversions: kernel.movements(),
+        ptx: wanted(Emit::Ptx).then(|| kernel.ptx()).transpose()?,
+        lane: wanted(Emit::Lane).then(|| kernel.program().to_string()),
+        report: None,
+        dump: kernel.compiled.dump.clone(),
+    };
+    Ok((kernel, answer))
+}
+
+fn read(text: &str) -> Result<Module, ApiError> {
+    ttir::parse(text).map_err(|diagnostics| ApiError::Text(TextError::new(diagnostics, text)))
+}
+
+fn choose(module: &Module, name: Option<&str>) -> Result<usize, ApiError> {
+    let known = || module.kernels.iter().map(|kernel| kernel.name.clone()).collect();
+    match name {
+        Some(name) => {
+            let found = module.kernels.iter().position(|kernel| kernel.name == name);
+            let missing = || ApiError::NoKernel { name: Some(name.into()), known: known() };
+            found.ok_or_else(missing)
+        }
+        None => match module.kernels.len() {
+            0 => Err(ApiError::NoKernel { name: None, known: Vec::new() }),
+            1 => Ok(0),
+            _ => Err(ApiError::Kernels { known: known() }),
+        },
+    }
+}
+
+/// A place in the user's source as `file:line:column`.
+pub(crate) fn place(module: &Module, loc: Loc) -> Option<String> {
+    module.locations.resolve(loc).map(|(file, line, column)| format!("{file}:{line}:{column}"))
+}

@@ -1,0 +1,319 @@
+//! Answers as texts for people: short, aligned, the same bytes for the same answer.
+
+use crate::answer::{
+    ActorAnswer, BufferAnswer, ConvertAnswer, ExplainAnswer, FindingAnswer, LayoutAnswer,
+    MachinesAnswer, MovementAnswer, RunAnswer,
+};
+use crate::request::Grid;
+use std::fmt::{self, Write as _};
+
+/// The width of the first column.
+const LABEL: usize = 17;
+
+/// Adds a line of two columns.
+fn row(text: &mut String, label: &str, value: impl fmt::Display) {
+    let _ = writeln!(text, "{label:LABEL$}  {value}");
+}
+
+/// Adds a line.
+fn line(text: &mut String, line: impl fmt::Display) {
+    let _ = writeln!(text, "{line}");
+}
+
+/// A table of machines.
+pub fn machines(answer: &MachinesAnswer) -> String {
+    let mut text = String::new();
+    line(
+        &mut text,
+        "machine  lanes  banks  vector bytes   sector  shared bytes  threads  multiprocessors",
+    );
+    line(&mut text, "                       shared/global   bytes     of a block  of a block");
+    for machine in &answer.machines {
+        let vectors = format!("{}/{}", machine.shared_vector_bytes, machine.global_vector_bytes);
+        line(
+            &mut text,
+            format_args!(
+                "{:7}  {:5}  {:5}  {vectors:>13}  {:6}  {:12}  {:7}  {:15}",
+                machine.name,
+                machine.lanes,
+                machine.banks,
+                machine.sector_bytes,
+                machine.shared_bytes_per_block,
+                machine.threads_per_block,
+                machine.multiprocessors,
+            ),
+        );
+    }
+    text
+}
+
+/// A layout as its bases, an axis a line.
+pub fn layout(answer: &LayoutAnswer) -> String {
+    let mut text = String::new();
+    for (label, images) in &answer.bases.0 {
+        let images: Vec<String> = images.iter().map(|image| coordinates(image)).collect();
+        let images = if images.is_empty() { "-".into() } else { images.join(" ") };
+        line(&mut text, format_args!("{label:8}  {images}"));
+    }
+    line(&mut text, format_args!("{:8}  {}", "shape", extents(&answer.shape)));
+    text
+}
+
+fn coordinates(image: &[u64]) -> String {
+    match image {
+        [only] => only.to_string(),
+        _ => {
+            let parts: Vec<String> = image.iter().map(u64::to_string).collect();
+            format!("({})", parts.join(","))
+        }
+    }
+}
+
+fn extents(shape: &[u64]) -> String {
+    shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// A conversion: what it costs, then its plan.
+pub fn convert(answer: &ConvertAnswer) -> String {
+    let mut text = String::new();
+    row(&mut text, "strategy", &answer.strategy);
+    row(&mut text, "cost", format_args!("{}, bound {}", cycles(answer.cost), cycles(answer.bound)));
+    row(&mut text, "instructions", answer.instructions);
+    row(&mut text, "shuffles", answer.shuffles);
+    row(
+        &mut text,
+        "wavefronts",
+        format_args!("{} (ideal {})", answer.wavefronts, answer.ideal_wavefronts),
+    );
+    row(&mut text, "barriers", answer.barriers);
+    row(&mut text, "shared memory", format_args!("{} bytes a block", answer.shared_bytes));
+    row(&mut text, "verified", if answer.verified { "by the witness" } else { "no" });
+    text.push('\n');
+    line(&mut text, &answer.plan);
+    text
+}
+
+fn cycles(hundredths: u64) -> String {
+    format!("{}.{:02} cycles", hundredths / 100, hundredths % 100)
+}
+
+/// Layouts by number, so that each is spelled once.
+#[derive(Default)]
+struct Layouts<'a>(Vec<&'a str>);
+
+impl<'a> Layouts<'a> {
+    fn name(&mut self, layout: &'a str) -> String {
+        let known = self.0.iter().position(|other| *other == layout);
+        let index = known.unwrap_or_else(|| {
+            self.0.push(layout);
+            self.0.len() - 1
+        });
+        format!("L{index}")
+    }
+}
+
+/// The decisions behind a kernel: layouts, homes, movements with their plans, accesses.
+pub fn explain(answer: &ExplainAnswer) -> String {
+    let mut layouts = Layouts::default();
+    let mut body = String::new();
+    line(&mut body, "\nhomes");
+    let width = answer.homes.iter().map(|home| home.value.len()).max().unwrap_or(0);
+    let types = answer.homes.iter().map(|home| home.ty.len()).max().unwrap_or(0);
+    for home in &answer.homes {
+        let layout = layouts.name(&home.layout);
+        line(
+            &mut body,
+            format_args!(
+                "  {:width$}  {:types$}  {layout:3}  {}",
+                home.value, home.ty, home.reason
+            ),
+        );
+    }
+    none_if_empty(&mut body, answer.homes.is_empty());
+
+    line(&mut body, "\nmovements");
+    for movement in &answer.movements {
+        explain_movement(&mut body, movement, &mut layouts);
+    }
+    none_if_empty(&mut body, answer.movements.is_empty());
+
+    line(&mut body, "\naccesses");
+    for access in &answer.accesses {
+        line(
+            &mut body,
+            format_args!(
+                "  {} of {} in {}, {}",
+                access.operation,
+                access.ty,
+                layouts.name(&access.layout),
+                access.place.as_deref().unwrap_or("at an unknown place"),
+            ),
+        );
+        line(
+            &mut body,
+            format_args!(
+                "    {} bytes a lane, {} instructions a warp, {} sectors each (ideal {})",
+                access.vector_bytes, access.instructions, access.sectors, access.ideal_sectors
+            ),
+        );
+    }
+    none_if_empty(&mut body, answer.accesses.is_empty());
+
+    let mut text = format!(
+        "{} for {}, {} warps a block, {} bytes of shared memory\n\nlayouts\n",
+        answer.name, answer.target, answer.warps, answer.shared_bytes
+    );
+    for (index, layout) in layouts.0.iter().enumerate() {
+        line(&mut text, format_args!("  L{index} = {layout}"));
+    }
+    none_if_empty(&mut text, layouts.0.is_empty());
+    text + &body
+}
+
+fn explain_movement<'a>(
+    text: &mut String,
+    movement: &'a MovementAnswer,
+    layouts: &mut Layouts<'a>,
+) {
+    let (from, to) = (layouts.name(&movement.from), layouts.name(&movement.to));
+    let place = movement.place.as_deref().unwrap_or("an unknown place");
+    line(
+        text,
+        format_args!(
+            "  {} {} from {from} to {to}, for the {} at {place}",
+            movement.value, movement.ty, movement.operation
+        ),
+    );
+    let cost = &movement.movement;
+    line(
+        text,
+        format_args!(
+            "    {}: {} a warp, bound {}",
+            cost.strategy,
+            cycles(cost.cost),
+            cycles(cost.bound)
+        ),
+    );
+    for step in cost.plan.lines() {
+        line(text, format_args!("      {step}"));
+    }
+}
+
+fn none_if_empty(text: &mut String, empty: bool) {
+    if empty {
+        line(text, "  none");
+    }
+}
+
+/// A run: what it cost, how each buffer agrees, what was wrong.
+pub fn run(answer: &RunAnswer) -> String {
+    let mut text = String::new();
+    let RunAnswer { counts, .. } = answer;
+    let grid = Grid(answer.grid);
+    row(
+        &mut text,
+        "kernel",
+        format_args!(
+            "{} for {}, grid {grid}, {} warps a block",
+            answer.name, answer.target, answer.warps
+        ),
+    );
+    row(
+        &mut text,
+        "instructions",
+        format_args!("{} of warps, {} of lanes", counts.instructions, counts.lane_instructions),
+    );
+    row(
+        &mut text,
+        "global sectors",
+        format_args!("{} (ideal {})", counts.global_sectors, counts.ideal_global_sectors),
+    );
+    row(
+        &mut text,
+        "shared wavefronts",
+        format_args!("{} (ideal {})", counts.shared_wavefronts, counts.ideal_shared_wavefronts),
+    );
+    row(&mut text, "shuffles", counts.shuffles);
+    row(
+        &mut text,
+        "barriers",
+        format_args!("{} of blocks, {} of warps", counts.block_barriers, counts.warp_barriers),
+    );
+    row(&mut text, "atomics", counts.atomics);
+    row(&mut text, "shared memory", format_args!("{} bytes a block", counts.shared_bytes));
+    if let Some(plans) = answer.plans_verified {
+        row(&mut text, "plans", format_args!("{plans}, each replayed by the witness"));
+    }
+    text.push('\n');
+    for buffer in &answer.buffers {
+        row(&mut text, &buffer.name, described(buffer));
+    }
+    if let Some(error) = &answer.evaluator {
+        row(&mut text, "evaluator", format_args!("{error}; results are not compared"));
+    }
+    if let Some(device) = &answer.device {
+        text.push('\n');
+        row(&mut text, "device", format_args!("{}, {}", device.name, device.capability));
+        for (index, buffer) in device.buffers.iter().enumerate() {
+            let same = device.simulator.get(index).is_some_and(|simulated| simulated.exact);
+            let same = if same { "; the simulator's bits" } else { "; not the simulator's bits" };
+            row(&mut text, &buffer.name, described(buffer) + same);
+        }
+    }
+    text.push('\n');
+    findings(&mut text, answer);
+    text
+}
+
+fn described(buffer: &BufferAnswer) -> String {
+    let BufferAnswer { element, elements, .. } = buffer;
+    let ty = format!("{element}[{elements}]");
+    if let Some(mismatch) = &buffer.mismatch {
+        return format!("{ty} DIFFERS: {mismatch}");
+    }
+    match buffer.tolerance {
+        _ if !buffer.changed && buffer.exact => format!("{ty} unchanged"),
+        _ if buffer.exact => format!("{ty} bit for bit"),
+        Some(tolerance) => format!(
+            "{ty} largest relative error {:.1e}, {tolerance:e} allowed",
+            buffer.max_relative_error
+        ),
+        None => format!("{ty} equal but for the bits of NaNs"),
+    }
+}
+
+fn findings(text: &mut String, answer: &RunAnswer) {
+    if answer.findings.is_empty() {
+        row(text, "findings", "none");
+        return;
+    }
+    let count = answer.findings.len() as u64 + answer.findings_dropped;
+    row(text, "findings", count);
+    for finding in &answer.findings {
+        self::finding(text, finding);
+    }
+    if answer.findings_dropped > 0 {
+        line(text, format_args!("and {} more", answer.findings_dropped));
+    }
+}
+
+fn finding(text: &mut String, finding: &FindingAnswer) {
+    let FindingAnswer { kind, message, actor: who, other, count, hint } = finding;
+    line(text, format_args!("\n{kind}: {message}"));
+    line(text, format_args!("  at    {}", actor(who)));
+    if let Some(other) = other {
+        line(text, format_args!("  and   {}", actor(other)));
+    }
+    if *count > 1 {
+        line(text, format_args!("  by    {count} warp instructions; this is the first"));
+    }
+    line(text, format_args!("  help  {hint}"));
+}
+
+fn actor(actor: &ActorAnswer) -> String {
+    let ActorAnswer { place, block: [x, y, z], warp, lane } = actor;
+    let place = place.as_deref().unwrap_or("an unknown place");
+    let block = if (*y, *z) == (0, 0) { x.to_string() } else { format!("{x},{y},{z}") };
+    let lane = lane.map_or_else(|| "several lanes".into(), |lane| format!("lane {lane}"));
+    format!("{place}, block {block}, warp {warp}, {lane}")
+}

@@ -1,0 +1,389 @@
+//! What can be asked, as data.
+//!
+//! Every request is a JSON object whose key `request` names it; the other keys are the fields below.
+//! The texts inside a request (element types, shapes, grids, argument values) are those of the command.
+
+use crate::error::ApiError;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+use weft::dtype::DType;
+use weft_layout::Machine;
+
+/// The machine that is meant when a request names none.
+pub const DEFAULT_TARGET: &str = "sm_90";
+/// The warps of a block when a request does not say: Triton's default.
+pub const DEFAULT_WARPS: u32 = 4;
+/// The most elements of a tensor that a request may ask about.
+const MAX_ELEMENTS: u64 = 1 << 24;
+
+/// Which machines are known?
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+pub struct MachinesRequest {}
+
+/// What is this layout?
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+pub struct LayoutRequest {
+    /// A Triton attribute, or a layout written as its bases.
+    pub attribute: String,
+    /// The tensor's extents.
+    pub shape: Vec<u64>,
+    /// The elements' type.
+    pub element: Option<String>,
+    /// The elements' width, instead of a type.
+    pub element_bits: Option<u32>,
+}
+
+/// How does a tensor get from one layout into another?
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+pub struct ConvertRequest {
+    /// The layout that the tensor is in: a Triton attribute, or a layout written as its bases.
+    pub from: String,
+    /// The layout that it is wanted in.
+    pub to: String,
+    /// The tensor's extents.
+    pub shape: Vec<u64>,
+    /// The elements' type.
+    pub element: Option<String>,
+    /// The elements' width, instead of a type.
+    pub element_bits: Option<u32>,
+    /// The machine.
+    #[serde(default = "default_target")]
+    pub target: String,
+}
+
+/// What does a kernel become?
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct CompileRequest {
+    /// Triton IR.
+    pub ttir: String,
+    /// Which kernel, where the text has several.
+    pub kernel: Option<String>,
+    /// The machine.
+    #[serde(default = "default_target")]
+    pub target: String,
+    /// Warps in a block.
+    #[serde(default = "default_warps")]
+    pub warps: u32,
+    /// The texts that the answer holds.
+    #[serde(default = "default_emit")]
+    pub emit: Vec<Emit>,
+    /// A pass after which the lane program's text is kept.
+    pub dump_after: Option<String>,
+}
+
+/// A text that compiling gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Emit {
+    /// PTX.
+    Ptx,
+    /// The lane program.
+    Lane,
+    /// Homes, movements and accesses, for people.
+    Report,
+}
+
+/// Where does each value of a kernel live, and what does each movement and access cost?
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct ExplainRequest {
+    /// Triton IR.
+    pub ttir: String,
+    /// Which kernel, where the text has several.
+    pub kernel: Option<String>,
+    /// The machine.
+    #[serde(default = "default_target")]
+    pub target: String,
+    /// Warps in a block.
+    #[serde(default = "default_warps")]
+    pub warps: u32,
+}
+
+/// What does a kernel compute, what does it cost, and is anything wrong with it?
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct RunRequest {
+    /// Triton IR.
+    pub ttir: String,
+    /// Which kernel, where the text has several.
+    pub kernel: Option<String>,
+    /// Blocks along x, y and z.
+    pub grid: Grid,
+    /// A value for each of the kernel's arguments.
+    #[serde(default)]
+    pub args: Arguments,
+    /// The machine.
+    #[serde(default = "default_target")]
+    pub target: String,
+    /// Warps in a block.
+    #[serde(default = "default_warps")]
+    pub warps: u32,
+    /// What random values start from.
+    #[serde(default)]
+    pub seed: u64,
+    /// Whether every movement's plan is replayed by the witness, and the lane program verified again.
+    #[serde(default)]
+    pub verify: bool,
+}
+
+impl RunRequest {
+    /// The part of the request that says what is compiled.
+    pub fn compile(&self) -> CompileRequest {
+        CompileRequest {
+            ttir: self.ttir.clone(),
+            kernel: self.kernel.clone(),
+            target: self.target.clone(),
+            warps: self.warps,
+            emit: Vec::new(),
+            dump_after: None,
+        }
+    }
+}
+
+fn default_target() -> String {
+    DEFAULT_TARGET.into()
+}
+
+fn default_warps() -> u32 {
+    DEFAULT_WARPS
+}
+
+fn default_emit() -> Vec<Emit> {
+    vec![Emit::Ptx]
+}
+
+/// The machine of this name.
+pub fn machine(name: &str) -> Result<&'static Machine, ApiError> {
+    Machine::by_name(name).ok_or_else(|| ApiError::Target { name: name.into() })
+}
+
+/// Element types that move and have no arithmetic here: 8-bit floats, by Triton's names.
+const FLOATS_OF_8_BITS: [&str; 5] =
+    ["f8E4M3FN", "f8E5M2", "f8E4M3B11FNUZ", "f8E4M3FNUZ", "f8E5M2FNUZ"];
+
+/// The width in bits of an element type by its Triton name; a pointer has 64.
+///
+/// ```
+/// assert_eq!(weft_api::request::element_bits("bf16"), Ok(16));
+/// assert_eq!(weft_api::request::element_bits("!tt.ptr<f16>"), Ok(64));
+/// assert!(weft_api::request::element_bits("half").is_err());
+/// ```
+pub fn element_bits(name: &str) -> Result<u32, ApiError> {
+    if let Some(dtype) = DType::by_name(name) {
+        return Ok(dtype.bits());
+    }
+    if FLOATS_OF_8_BITS.contains(&name) {
+        return Ok(8);
+    }
+    let pointee = name.strip_prefix("!tt.ptr<").and_then(|rest| rest.strip_suffix('>'));
+    match pointee {
+        Some(pointee) if !pointee.starts_with('!') && element_bits(pointee).is_ok() => Ok(64),
+        _ => Err(ApiError::Element { name: name.into(), known: element_names() }),
+    }
+}
+
+/// The element types, with commas.
+fn element_names() -> String {
+    let mut names: Vec<&str> = DType::ALL.into_iter().map(DType::name).collect();
+    names.extend(FLOATS_OF_8_BITS);
+    names.push("!tt.ptr<f32> and other pointers");
+    names.join(", ")
+}
+
+/// The width that a request gives by a type or by a number; none where it gives neither.
+pub(crate) fn given_bits(name: Option<&str>, bits: Option<u32>) -> Result<Option<u32>, ApiError> {
+    match (name, bits) {
+        (Some(_), Some(_)) => Err(ApiError::ElementCount("given twice")),
+        (Some(name), None) => element_bits(name).map(Some),
+        (None, bits) => Ok(bits),
+    }
+}
+
+/// Checks that a shape is one of a tensor of moderate size.
+pub(crate) fn check_shape(shape: &[u64]) -> Result<(), ApiError> {
+    let refuse = |reason: String| Err(ApiError::Shape { reason });
+    if shape.is_empty() {
+        return refuse("a tensor has at least one extent, such as 128x64".into());
+    }
+    if let Some(extent) = shape.iter().find(|extent| !extent.is_power_of_two()) {
+        return refuse(format!("{extent} is no extent of a tensor: powers of two are"));
+    }
+    let elements = shape.iter().try_fold(1u64, |all, &extent| all.checked_mul(extent));
+    match elements {
+        Some(elements) if elements <= MAX_ELEMENTS && shape.len() <= 32 => Ok(()),
+        _ => refuse(format!("a tensor has at most {MAX_ELEMENTS} elements and 32 extents")),
+    }
+}
+
+/// The extents in a text such as `128x64`.
+///
+/// ```
+/// assert_eq!(weft_api::request::parse_extents("128x64"), Some(vec![128, 64]));
+/// assert_eq!(weft_api::request::parse_extents("4,2"), Some(vec![4, 2]));
+/// assert_eq!(weft_api::request::parse_extents("4x"), None);
+/// ```
+pub fn parse_extents(text: &str) -> Option<Vec<u64>> {
+    text.split(['x', ',']).map(|part| part.trim().parse().ok()).collect()
+}
+
+/// Blocks along x, y and z. In JSON a number, or a list of up to three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid(pub [u32; 3]);
+
+impl Grid {
+    /// The grid of one to three counts, each at least one, less than 2^31 blocks in all.
+    ///
+    /// ```
+    /// use weft_api::request::Grid;
+    ///
+    /// assert_eq!(Grid::new(&[4, 2]), Ok(Grid([4, 2, 1])));
+    /// assert!(Grid::new(&[4, 0]).is_err());
+    /// ```
+    pub fn new(counts: &[u64]) -> Result<Self, ApiError> {
+        let refuse = |reason: &str| Err(ApiError::Grid { reason: reason.into() });
+        if counts.is_empty() || counts.len() > 3 {
+            return refuse(&format!("a grid of {} counts", counts.len()));
+        }
+        let blocks = counts.iter().try_fold(1u64, |all, &count| all.checked_mul(count));
+        match blocks {
+            Some(0) => return refuse("a grid without blocks"),
+            Some(blocks) if blocks < 1 << 31 => {}
+            _ => return refuse("a grid of 2^31 blocks or more"),
+        }
+        // Along y and z the driver counts in 16 bits.
+        if counts[1..].iter().any(|&count| count > 65535) {
+            return refuse("a grid of more than 65535 blocks along y or z");
+        }
+        let mut grid = [1; 3];
+        for (slot, &count) in grid.iter_mut().zip(counts) {
+            *slot = count as u32;
+        }
+        Ok(Self(grid))
+    }
+
+    /// The grid in a text such as `8`, `4,2` or `4x2`.
+    pub fn parse(text: &str) -> Result<Self, ApiError> {
+        match parse_extents(text) {
+            Some(counts) => Self::new(&counts),
+            None => Err(ApiError::Grid { reason: format!("`{text}` is no grid") }),
+        }
+    }
+}
+
+impl fmt::Display for Grid {
+    /// `8`, `4x2` or `4x2x3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [x, 1, 1] => write!(f, "{x}"),
+            [x, y, 1] => write!(f, "{x}x{y}"),
+            [x, y, z] => write!(f, "{x}x{y}x{z}"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Grid {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Counts;
+        impl<'de> Visitor<'de> for Counts {
+            type Value = Vec<u64>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a count of blocks, or a list of up to three")
+            }
+
+            fn visit_u64<E>(self, count: u64) -> Result<Self::Value, E> {
+                Ok(vec![count])
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut counts = Vec::new();
+                while let Some(count) = list.next_element()? {
+                    counts.push(count);
+                }
+                Ok(counts)
+            }
+        }
+        let counts = deserializer.deserialize_any(Counts)?;
+        Grid::new(&counts).map_err(de::Error::custom)
+    }
+}
+
+/// Names and values of a kernel's arguments, as they were given, in order.
+///
+/// In JSON an object: `{"x": "random:f32[4096]", "n": 4096}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arguments(pub Vec<(String, String)>);
+
+impl Arguments {
+    /// Adds the argument in a text `NAME=VALUE`.
+    pub fn push(&mut self, text: &str) -> Result<(), ApiError> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.trim().is_empty() => {
+                self.0.push((name.trim().into(), value.trim().into()));
+                Ok(())
+            }
+            _ => Err(ApiError::Argument {
+                reason: format!("`{text}` is no argument"),
+                hint: "an argument is NAME=VALUE, such as n=4096 or x=random:f32[4096]".into(),
+            }),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Arguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Arguments;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of argument names and values")
+            }
+
+            // Not a map type: a name that is given twice must be seen twice.
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some((name, Value(value))) = map.next_entry()? {
+                    entries.push((name, value));
+                }
+                Ok(Arguments(entries))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+/// A number, a truth value or a text, as the text that the command would take.
+struct Value(String);
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Spelling;
+        impl Visitor<'_> for Spelling {
+            type Value = Value;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, or a text such as \"random:f32[4096]\"")
+            }
+
+            fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+                Ok(Value(value.to_string()))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+                Ok(Value(value.to_string()))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+                Ok(Value(value.to_string()))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+                Ok(Value(format!("{value:?}")))
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+                Ok(Value(value.into()))
+            }
+        }
+        deserializer.deserialize_any(Spelling)
+    }
+}

@@ -1,0 +1,68 @@
+//! What was wrong, and what would be right.
+
+use super::Evaluated;
+use crate::answer::{ActorAnswer, FindingAnswer};
+use crate::kernels::CompiledKernel;
+use weft::sim::{Actor, FindingKind, Report};
+
+/// The simulator's findings, and those of the evaluator where the simulator has none: the two see
+/// every access, so that a difference is itself one.
+pub(super) fn of(
+    kernel: &CompiledKernel,
+    evaluated: &Evaluated,
+    report: &Report,
+) -> Vec<FindingAnswer> {
+    let mut findings: Vec<FindingAnswer> = (report.findings.iter())
+        .map(|finding| FindingAnswer {
+            kind: finding.kind.to_string(),
+            message: finding.message.clone(),
+            actor: actor(kernel, &finding.actor),
+            other: finding.other.as_ref().map(|other| actor(kernel, other)),
+            count: finding.count,
+            hint: hint(finding.kind).into(),
+        })
+        .collect();
+    let seen = |finding: &&weft::sim::Finding| finding.kind == FindingKind::OutOfRange;
+    if report.findings.iter().find(seen).is_none()
+        && let Ok(evaluation) = &evaluated.outcome
+    {
+        findings.extend(evaluation.findings.iter().map(|finding| FindingAnswer {
+            kind: FindingKind::OutOfRange.to_string(),
+            message: format!("{finding}, seen by the reference evaluator alone"),
+            actor: ActorAnswer {
+                place: kernel.place(finding.loc),
+                block: finding.instance,
+                warp: 0,
+                lane: None,
+            },
+            other: None,
+            count: finding.count,
+            hint: hint(FindingKind::OutOfRange).into(),
+        }));
+    }
+    findings
+}
+
+fn actor(kernel: &CompiledKernel, actor: &Actor) -> ActorAnswer {
+    let Actor { inst: _, loc, block, warp, lane } = *actor;
+    ActorAnswer { place: kernel.place(loc), block, warp, lane }
+}
+
+fn hint(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Race => {
+            "use one atomic operation, or order the two by a release and an acquire that sees it"
+        }
+        FindingKind::OutOfRange => {
+            "mask the access where it leaves the buffer, or give a larger one"
+        }
+        FindingKind::Uninitialised => "store before it is read, or start from zeros:…",
+        FindingKind::Misaligned => "the addresses must keep what tt.divisibility promises",
+        FindingKind::Deadlock => "wait only for what a running program will still write",
+        FindingKind::Divergence => {
+            "all lanes must reach this operation together; a program that weft compiled does not do \
+             this: please report it"
+        }
+        FindingKind::OutOfSteps => "the loop does not end within the simulator's budget of steps",
+    }
+}

@@ -1,0 +1,258 @@
+//! Running a kernel and checking what it computes.
+//!
+//! A run has parts that shells share and parts that they do themselves, so it is cut in steps:
+//!
+//! 1. [`Prepared::new`] reads and compiles the kernel, and makes its arguments and buffers.
+//! 2. [`Prepared::evaluate`] runs the tile program on one copy of the memory: what is right.
+//! 3. [`Prepared::simulate`] runs the lane program on another copy: what it computes and costs. A shell
+//!    with a GPU launches [`Prepared::ptx`](CompiledKernel::ptx) on a third.
+//! 4. [`Prepared::check`] compares two memories; [`Prepared::answer`] says it all.
+
+mod argument;
+mod findings;
+mod machine;
+mod random;
+
+pub use argument::{Fill, MAX_BUFFER_BYTES, RANDOM_INTEGERS, Value, signature};
+pub use machine::simulated;
+
+use crate::answer::{BufferAnswer, Counts, RunAnswer};
+use crate::error::ApiError;
+use crate::kernels::CompiledKernel;
+use crate::request::RunRequest;
+use random::Random;
+use weft::memory::{Buffer, Memory};
+use weft::sim::{self, Launch};
+use weft::tile::Param;
+use weft::tile::eval::{self, EvalError, Exactness, Tolerance};
+
+/// The most bytes of all buffers of a run together.
+const MAX_MEMORY_BYTES: usize = 1 << 30;
+
+/// A run that can start: a compiled kernel with its arguments.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The kernel.
+    pub kernel: CompiledKernel,
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// The value of each parameter, in order.
+    pub arguments: Vec<Value>,
+    /// The buffers before the run.
+    pub memory: Memory,
+    /// What random values started from.
+    pub seed: u64,
+    /// How many plans the witness replayed, where that was asked for.
+    pub plans_verified: Option<usize>,
+}
+
+/// What is right.
+#[derive(Clone, Debug)]
+pub struct Evaluated {
+    /// The buffers after the run.
+    pub memory: Memory,
+    /// What the evaluator saw; an error where the kernel does not come to its end.
+    pub outcome: Result<eval::Report, EvalError>,
+}
+
+/// What the compiled program does.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    /// The buffers after the run.
+    pub memory: Memory,
+    /// Counts and findings.
+    pub report: sim::Report,
+}
+
+/// Runs a kernel on the simulator and checks it against the evaluator.
+pub fn run(request: &RunRequest) -> Result<RunAnswer, ApiError> {
+    let prepared = Prepared::new(request)?;
+    let evaluated = prepared.evaluate()?;
+    let simulated = prepared.simulate()?;
+    Ok(prepared.answer(&evaluated, &simulated))
+}
+
+impl Prepared {
+    /// Compiles the kernel, and makes its arguments and buffers.
+    pub fn new(request: &RunRequest) -> Result<Self, ApiError> {
+        let kernel = CompiledKernel::new(&request.compile())?;
+        let plans_verified = request.verify.then(|| kernel.verify()).transpose()?;
+        let mut memory = Memory::default();
+        let arguments = arguments(&kernel, request, &mut memory)?;
+        let (grid, seed) = (request.grid.0, request.seed);
+        Ok(Self { kernel, grid, arguments, memory, seed, plans_verified })
+    }
+
+    /// The arguments' raw bits, pointers as addresses of the run's memory.
+    fn bits(&self) -> Vec<u64> {
+        let bits = |value: &Value| match value {
+            Value::Scalar { bits, .. } => *bits,
+            Value::Buffer(index) => Memory::base(*index),
+        };
+        self.arguments.iter().map(bits).collect()
+    }
+
+    /// Runs the tile program, operation by operation, on a copy of the memory.
+    ///
+    /// A deadlock and a run without end are part of the outcome; other errors are returned.
+    pub fn evaluate(&self) -> Result<Evaluated, ApiError> {
+        let mut memory = self.memory.clone();
+        let options = eval::Options::default();
+        let outcome =
+            eval::run(self.kernel.kernel(), self.grid, &self.bits(), &mut memory, options);
+        match outcome {
+            Err(
+                error @ (EvalError::Arguments { .. }
+                | EvalError::TooLarge { .. }
+                | EvalError::Malformed { .. }),
+            ) => Err(error.into()),
+            outcome => Ok(Evaluated { memory, outcome }),
+        }
+    }
+
+    /// Runs the lane program, lane by lane, on a copy of the memory.
+    pub fn simulate(&self) -> Result<Simulated, ApiError> {
+        let mut memory = self.memory.clone();
+        let program = self.kernel.program();
+        let machine = simulated(self.kernel.machine, program);
+        let args = self.bits();
+        let options = sim::Options::default();
+        let launch = Launch { program, grid: self.grid, args: &args, machine: &machine, options };
+        let report = sim::run(&launch, &mut memory)?;
+        Ok(Simulated { memory, report })
+    }
+
+    /// Compares each buffer with what was expected of it, as strictly as the kernel's operations
+    /// allow.
+    pub fn check(&self, expected: &Memory, actual: &Memory) -> Vec<BufferAnswer> {
+        let exactness = eval::exactness(self.kernel.kernel());
+        let pairs = expected.buffers().iter().zip(actual.buffers());
+        pairs
+            .zip(self.memory.buffers())
+            .map(|((expected, actual), before)| compare(before, expected, actual, &exactness))
+            .collect()
+    }
+
+    /// What there is to say of a run on the simulator.
+    pub fn answer(&self, evaluated: &Evaluated, simulated: &Simulated) -> RunAnswer {
+        let Simulated { memory, report } = simulated;
+        let buffers = match &evaluated.outcome {
+            Ok(_) => self.check(&evaluated.memory, memory),
+            Err(_) => Vec::new(),
+        };
+        let findings = findings::of(&self.kernel, evaluated, report);
+        let passed = evaluated.outcome.is_ok()
+            && report.is_clean()
+            && findings.is_empty()
+            && buffers.iter().all(|buffer| buffer.agrees);
+        let program = self.kernel.program();
+        RunAnswer {
+            name: self.kernel.kernel().name.clone(),
+            grid: self.grid,
+            target: self.kernel.machine.name.to_string(),
+            warps: program.warps,
+            threads: program.threads(),
+            seed: self.seed,
+            passed,
+            counts: counts(report, program.shared_bytes),
+            buffers,
+            evaluator: evaluated.outcome.as_ref().err().map(ToString::to_string),
+            findings,
+            findings_dropped: report.findings_dropped,
+            plans_verified: self.plans_verified,
+            device: None,
+        }
+    }
+}
+
+/// The value of each parameter; buffers are added to the memory.
+fn arguments(
+    compiled: &CompiledKernel,
+    request: &RunRequest,
+    memory: &mut Memory,
+) -> Result<Vec<Value>, ApiError> {
+    let kernel = compiled.kernel();
+    let given = &request.args.0;
+    let refuse = |reason: String| ApiError::Argument {
+        reason,
+        hint: format!("the kernel is {}", signature(kernel)),
+    };
+    for (index, (name, _)) in given.iter().enumerate() {
+        if !kernel.params.iter().any(|param| param.name == *name) {
+            return Err(refuse(format!("`{}` has no argument `{name}`", kernel.name)));
+        }
+        if given[..index].iter().any(|(other, _)| other == name) {
+            return Err(refuse(format!("argument `{name}` is given twice")));
+        }
+    }
+    let value_of = |param: &Param| given.iter().find(|(name, _)| *name == param.name);
+    let missing: Vec<String> = (kernel.params.iter())
+        .filter(|param| value_of(param).is_none())
+        .map(|param| format!("`{}`", param.name))
+        .collect();
+    if !missing.is_empty() {
+        let plural = if missing.len() == 1 { "" } else { "s" };
+        return Err(refuse(format!("argument{plural} {} missing", missing.join(", "))));
+    }
+    let (mut values, mut total) = (Vec::new(), 0);
+    for (index, (param, value)) in kernel.arguments().enumerate() {
+        let Some((name, text)) = value_of(param) else { continue };
+        let ty = kernel.ty(value);
+        let Some(pointee) = ty.element.pointee() else {
+            let dtype = ty.dtype();
+            values.push(Value::Scalar { dtype, bits: argument::scalar(param, dtype, text)? });
+            continue;
+        };
+        let random = Random::new(request.seed, index as u64);
+        let buffer = argument::buffer(name, pointee, text, random)?;
+        total += buffer.bytes.len();
+        if total > MAX_MEMORY_BYTES {
+            return Err(ApiError::Argument {
+                reason: format!("the buffers have more than {} MiB", MAX_MEMORY_BYTES >> 20),
+                hint: "give smaller ones".into(),
+            });
+        }
+        values.push(Value::Buffer(memory.buffers().len()));
+        memory.push(buffer);
+    }
+    Ok(values)
+}
+
+fn compare(
+    before: &Buffer,
+    expected: &Buffer,
+    actual: &Buffer,
+    exactness: &Exactness,
+) -> BufferAnswer {
+    let outcome = eval::compare(expected, actual, exactness);
+    let dtype = expected.dtype;
+    BufferAnswer {
+        name: expected.name.clone(),
+        element: dtype.to_string(),
+        elements: expected.bytes.len() / dtype.bytes() as usize,
+        changed: before.bytes != actual.bytes,
+        agrees: outcome.is_ok(),
+        exact: expected.bytes == actual.bytes,
+        max_relative_error: outcome.as_ref().map_or(f64::NAN, |agreement| agreement.max_rel),
+        tolerance: Tolerance::for_buffer(dtype, exactness).map(|tolerance| tolerance.relative),
+        mismatch: outcome.err().map(|mismatch| mismatch.to_string()),
+    }
+}
+
+fn counts(report: &sim::Report, shared_bytes: u32) -> Counts {
+    Counts {
+        instructions: report.instructions,
+        lane_instructions: report.lane_instructions,
+        global_sectors: report.global.sectors,
+        ideal_global_sectors: report.global.ideal_sectors,
+        global_bytes: report.global.bytes,
+        shared_wavefronts: report.shared.wavefronts,
+        ideal_shared_wavefronts: report.shared.ideal_wavefronts,
+        shared_traffic_bytes: report.shared.bytes,
+        shuffles: report.shuffles,
+        block_barriers: report.block_barriers,
+        warp_barriers: report.warp_barriers,
+        atomics: report.atomics,
+        shared_bytes,
+    }
+}

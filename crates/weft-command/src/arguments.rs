@@ -1,0 +1,295 @@
+//! What can be typed.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use weft_api::request::{DEFAULT_TARGET, Emit, Grid, parse_extents};
+
+/// Compiles Triton kernels to PTX, runs them on a simulator that checks every access, and explains
+/// tensor layouts.
+#[derive(Parser)]
+#[command(name = "weft", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  weft run examples/vector_add.ttir --grid 4 --arg x=random:f32[4096] --arg y=random:f32[4096] \\
+       --arg out=empty:f32[4096] --arg n=4096
+  weft compile examples/vector_add.ttir --target sm_90 -o vector_add.ptx
+  weft explain examples/tiled_transpose.ttir
+
+Exit status: 0 if all is well, 1 if a run found something wrong or results differ, 2 if the input or
+the machine is at fault.";
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Layout(Layout),
+    Convert(Convert),
+    Compile(Compile),
+    Run(Run),
+    Explain(Explain),
+    Machines(Machines),
+}
+
+impl Command {
+    /// Whether the answer is to be JSON.
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            Command::Layout(layout) => layout.json,
+            Command::Convert(convert) => convert.json,
+            Command::Compile(compile) => compile.json,
+            Command::Run(run) => run.json,
+            Command::Explain(explain) => explain.json,
+            Command::Machines(machines) => machines.json,
+        }
+    }
+}
+
+/// Says what a layout is: which register of which thread holds which element.
+///
+/// ATTR is a Triton attribute, or a layout written as its bases, as `weft explain` prints them.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  weft layout '#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],
+       order = [1, 0]}>' --shape 32x16
+  weft layout '[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]' --shape 2x4 --format grid
+  weft layout --batch -     one JSON object a line in, one a line out")]
+pub(crate) struct Layout {
+    /// The layout.
+    #[arg(value_name = "ATTR", required_unless_present = "batch")]
+    pub(crate) attribute: Option<String>,
+    /// The tensor's extents, such as 128x64.
+    #[arg(long, value_parser = extents, required_unless_present = "batch")]
+    pub(crate) shape: Option<Extents>,
+    /// The elements' type, such as f16.
+    #[arg(long)]
+    pub(crate) element: Option<String>,
+    /// How to show it.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print how long it took to standard error.
+    #[arg(long)]
+    pub(crate) time: bool,
+    /// Answer each line of a file, or of standard input (-).
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["attribute", "shape", "element", "format"])]
+    pub(crate) batch: Option<PathBuf>,
+}
+
+/// How a layout is shown.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Its bases, an axis a line.
+    Text,
+    /// The matrix over F2.
+    Matrix,
+    /// The tensor, with the thread and register that hold each element.
+    Grid,
+}
+
+/// Plans how a tensor moves from one layout to another.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  weft convert --shape 64x64 --element f32 \\
+       --from '#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>' \\
+       --to '#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 4], order = [0, 1]}>'
+  weft convert --batch -    one JSON object a line in, one a line out")]
+pub(crate) struct Convert {
+    /// The layout that the tensor is in.
+    #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
+    pub(crate) from: Option<String>,
+    /// The layout that it is wanted in.
+    #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
+    pub(crate) to: Option<String>,
+    /// The tensor's extents, such as 64x64.
+    #[arg(long, value_parser = extents, required_unless_present = "batch")]
+    pub(crate) shape: Option<Extents>,
+    /// The elements' type, such as f16.
+    #[arg(long, required_unless_present = "batch")]
+    pub(crate) element: Option<String>,
+    /// The machine; `weft machines` lists them.
+    #[arg(long, default_value = DEFAULT_TARGET)]
+    pub(crate) target: String,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print how long it took to standard error.
+    #[arg(long)]
+    pub(crate) time: bool,
+    /// Answer each line of a file, or of standard input (-).
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["from", "to", "shape", "element", "target"]
+    )]
+    pub(crate) batch: Option<PathBuf>,
+}
+
+/// Which kernel of which text, and for what.
+#[derive(Args)]
+pub(crate) struct Kernel {
+    /// The machine; `weft machines` lists them.
+    #[arg(long, default_value = DEFAULT_TARGET)]
+    pub(crate) target: String,
+    /// Warps in a block.
+    #[arg(long, default_value_t = weft_api::request::DEFAULT_WARPS)]
+    pub(crate) warps: u32,
+    /// Which kernel, where the text has several.
+    #[arg(long = "kernel", value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+/// Compiles a kernel from Triton IR.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  weft compile examples/row_softmax.ttir --target sm_90 -o row_softmax.ptx
+  weft compile examples/row_softmax.ttir --emit lane
+  weft compile examples/row_softmax.ttir --dump-after lower
+  weft compile --batch -    one JSON object a line in, one a line out")]
+pub(crate) struct Compile {
+    /// A file of Triton IR, or standard input (-).
+    #[arg(value_name = "KERNEL.ttir", required_unless_present = "batch")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) kernel: Kernel,
+    /// What to print: the PTX, the lane program, or a report on homes, movements and accesses.
+    #[arg(long, default_value = "ptx", value_parser = emit)]
+    pub(crate) emit: Emit,
+    /// Print the lane program as it is after this pass instead.
+    #[arg(long, value_name = "PASS", conflicts_with = "emit")]
+    pub(crate) dump_after: Option<String>,
+    /// Write to this file instead of standard output.
+    #[arg(short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print how long it took to standard error.
+    #[arg(long)]
+    pub(crate) time: bool,
+    /// Answer each line of a file, or of standard input (-).
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["file", "target", "warps", "name", "emit", "dump_after", "output"]
+    )]
+    pub(crate) batch: Option<PathBuf>,
+}
+
+/// Runs a kernel on the simulator and checks its results against the reference evaluator.
+///
+/// The simulator runs every thread, counts what the run costs from the addresses, and reports races,
+/// accesses outside of buffers, reads of what nobody wrote, and deadlocks, each with its place in the
+/// kernel's source. With --device the same kernel runs on a GPU as well.
+#[derive(Args)]
+#[command(after_help = "\
+Values of arguments (--arg NAME=VALUE, once for each of the kernel's):
+  n=4096                 a number
+  x=random:f32[4096]     floats from -1 to 1, integers from 0 to 99; the same for the same --seed
+  x=range:i32[64x64]     0, 1, 2, … in row-major order
+  x=zeros:f32[64]        zeros; also ones:…
+  out=empty:f32[4096]    not initialised: reading it before it is written is reported
+
+Examples:
+  weft run examples/row_softmax.ttir --grid 8 --arg x=random:f32[8x1008] \\
+       --arg out=empty:f32[8x1008] --arg n=1008
+  weft run examples/matmul.ttir --grid 2x3 --arg a=random:f32[128x64] --arg b=random:f32[64x192] \\
+       --arg c=empty:f32[128x192] --arg m=128 --arg n=192 --arg k=64 --device cuda:0 --time")]
+pub(crate) struct Run {
+    /// A file of Triton IR, or standard input (-).
+    #[arg(value_name = "KERNEL.ttir")]
+    pub(crate) file: PathBuf,
+    /// Blocks along x, y and z, such as 8, 4x2 or 4,2.
+    #[arg(long, value_parser = grid)]
+    pub(crate) grid: Grid,
+    /// The value of one of the kernel's arguments.
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub(crate) args: Vec<String>,
+    /// The machine; `weft machines` lists them. With --device, that device's unless given.
+    #[arg(long)]
+    pub(crate) target: Option<String>,
+    /// Warps in a block.
+    #[arg(long, default_value_t = weft_api::request::DEFAULT_WARPS)]
+    pub(crate) warps: u32,
+    /// Which kernel, where the text has several.
+    #[arg(long = "kernel", value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// What random values start from.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Have the witness replay every plan, lane by lane.
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Run on a GPU as well.
+    #[arg(long, value_name = "cuda:N", value_parser = device)]
+    pub(crate) device: Option<u32>,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print how long each step took to standard error.
+    #[arg(long)]
+    pub(crate) time: bool,
+}
+
+/// Explains what the compiler decided: the home of every value, every movement, every access.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  weft explain examples/tiled_transpose.ttir --target sm_80")]
+pub(crate) struct Explain {
+    /// A file of Triton IR, or standard input (-).
+    #[arg(value_name = "KERNEL.ttir")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) kernel: Kernel,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print how long it took to standard error.
+    #[arg(long)]
+    pub(crate) time: bool,
+}
+
+/// Lists the machines that code can be made for.
+#[derive(Args)]
+pub(crate) struct Machines {
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A tensor's extents.
+#[derive(Clone)]
+pub(crate) struct Extents(pub(crate) Vec<u64>);
+
+fn extents(text: &str) -> Result<Extents, String> {
+    parse_extents(text).map(Extents).ok_or_else(|| "extents are numbers, such as 128x64".into())
+}
+
+fn grid(text: &str) -> Result<Grid, String> {
+    Grid::parse(text).map_err(|error| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    })
+}
+
+fn device(text: &str) -> Result<u32, String> {
+    let ordinal = text.strip_prefix("cuda:").and_then(|ordinal| ordinal.parse().ok());
+    ordinal.ok_or_else(|| "a device is cuda:0, cuda:1, …".into())
+}
+
+fn emit(text: &str) -> Result<Emit, String> {
+    match text {
+        "ptx" => Ok(Emit::Ptx),
+        "lane" => Ok(Emit::Lane),
+        "report" => Ok(Emit::Report),
+        _ => Err("known are ptx, lane, report".into()),
+    }
+}

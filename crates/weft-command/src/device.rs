@@ -1,0 +1,105 @@
+//! A kernel on a GPU: the same PTX, arguments and buffers, compared with the same results.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use weft_api::answer::{DeviceAnswer, RunAnswer};
+use weft_api::layouts;
+use weft_api::request::MachinesRequest;
+use weft_api::run::{Evaluated, Prepared, Simulated, Value};
+use weft_driver::{Arg, Buffer, Device};
+
+/// Launches that are timed together.
+const TIMED_LAUNCHES: u32 = 100;
+
+/// Opens a GPU by number.
+pub(crate) fn open(ordinal: u32) -> Result<Device, Failure> {
+    Ok(Device::open(ordinal)?)
+}
+
+/// The newest machine whose code a device runs.
+pub(crate) fn target(device: &Device) -> Result<String, Failure> {
+    let (major, minor) = device.compute_capability();
+    let machines = layouts::machines(&MachinesRequest {}).machines;
+    let mut names: Vec<(u32, String)> = (machines.into_iter())
+        .filter_map(|machine| {
+            let capability = machine.name.strip_prefix("sm_")?.parse().ok()?;
+            Some((capability, machine.name))
+        })
+        .collect();
+    names.sort();
+    let oldest = names.first().map(|(_, name)| name.clone()).unwrap_or_default();
+    let runs = names.into_iter().rev().find(|(capability, _)| *capability <= major * 10 + minor);
+    match runs {
+        Some((_, name)) => Ok(name),
+        None => {
+            let device = device.name().to_owned();
+            Err(Failure::Capability { device, major, minor, oldest })
+        }
+    }
+}
+
+/// Launches the kernel once, and adds what it gave to the answer.
+pub(crate) fn run(
+    device: &Device,
+    prepared: &Prepared,
+    evaluated: &Evaluated,
+    simulated: &Simulated,
+    time: bool,
+    answer: &mut RunAnswer,
+) -> Result<(), Failure> {
+    // What does not end on the simulator would not end here either.
+    if evaluated.outcome.is_err() || !simulated.report.finished {
+        return Ok(());
+    }
+    let kernel = &prepared.kernel;
+    let ptx = kernel.ptx()?;
+    let function = device.load_ptx(&ptx)?.function(&kernel.symbol())?;
+    let mut buffers = Vec::new();
+    for buffer in prepared.memory.buffers() {
+        let mut copy = device.alloc(buffer.bytes.len())?;
+        copy.copy_in(&buffer.bytes)?;
+        buffers.push(copy);
+    }
+    let arguments = arguments(&prepared.arguments, &buffers);
+    let program = kernel.program();
+    let launch =
+        || function.launch(prepared.grid, program.threads(), program.shared_bytes, &arguments);
+    launch()?;
+    let mut memory = prepared.memory.clone();
+    for (index, buffer) in buffers.iter().enumerate() {
+        memory.bytes_mut(index).copy_from_slice(&buffer.copy_out()?);
+    }
+    let against_evaluator = prepared.check(&evaluated.memory, &memory);
+    answer.passed &= against_evaluator.iter().all(|buffer| buffer.agrees);
+    let (major, minor) = device.compute_capability();
+    answer.device = Some(DeviceAnswer {
+        name: device.name().to_owned(),
+        capability: format!("sm_{major}{minor}"),
+        buffers: against_evaluator,
+        simulator: prepared.check(&simulated.memory, &memory),
+    });
+    // A kernel that waits for what is already there (a counter, say) would do so on every launch
+    // after the first, but from other contents: only the first launch's results count.
+    if time {
+        let microseconds = device.time(TIMED_LAUNCHES, launch)?;
+        Output::note(&format!("{:10} {microseconds:10.3} µs a launch", "device"));
+    }
+    Ok(())
+}
+
+/// The kernel's arguments and Triton's two further pointers, which a kernel without scratch memory
+/// ignores.
+fn arguments<'a>(values: &[Value], buffers: &'a [Buffer]) -> Vec<Arg<'a>> {
+    let argument = |value: &Value| match *value {
+        Value::Buffer(index) => buffers.get(index).map_or(Arg::I64(0), Arg::Pointer),
+        // Only the width decides how an argument travels.
+        Value::Scalar { dtype, bits } => match dtype.bytes() {
+            1 => Arg::I8(bits as i8),
+            2 => Arg::I16(bits as i16),
+            4 => Arg::I32(bits as i32),
+            _ => Arg::I64(bits as i64),
+        },
+    };
+    let scratch = [Arg::I64(0), Arg::I64(0)];
+    values.iter().map(argument).chain(scratch).collect()
+}

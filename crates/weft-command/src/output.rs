@@ -1,0 +1,49 @@
+//! The only place that writes.
+
+use crate::failure::Failure;
+use std::io::{self, Stdout, Write};
+use std::path::Path;
+use std::time::Duration;
+
+/// Standard output and standard error.
+pub(crate) struct Output {
+    standard: Stdout,
+}
+
+impl Output {
+    pub(crate) fn standard() -> Self {
+        Self { standard: io::stdout() }
+    }
+
+    /// Writes a text to standard output, at once.
+    pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
+        let mut locked = self.standard.lock();
+        let written = locked.write_all(text.as_bytes()).and_then(|()| locked.flush());
+        written.map_err(|error| match error.kind() {
+            // Whoever reads has read enough.
+            io::ErrorKind::BrokenPipe => Failure::NobodyReads,
+            _ => Failure::Write { path: "standard output".into(), error },
+        })
+    }
+
+    /// Writes a line to standard output.
+    pub(crate) fn line(&mut self, line: &str) -> Result<(), Failure> {
+        self.text(&format!("{line}\n"))
+    }
+
+    /// Writes a text to a file.
+    pub(crate) fn file(path: &Path, text: &str) -> Result<(), Failure> {
+        std::fs::write(path, text)
+            .map_err(|error| Failure::Write { path: path.display().to_string(), error })
+    }
+
+    /// Writes a line to standard error; if that fails there is nobody to tell.
+    pub(crate) fn note(line: &str) {
+        let _ = writeln!(io::stderr(), "{line}");
+    }
+
+    /// Writes how long something took to standard error.
+    pub(crate) fn duration(what: &str, time: Duration) {
+        Self::note(&format!("{what:10} {:10.3} ms", time.as_secs_f64() * 1e3));
+    }
+}

@@ -1,0 +1,178 @@
+//! What each subcommand does: make a request, have it answered, print the answer.
+
+use crate::arguments::{Compile, Convert, Explain, Format, Kernel, Layout, Machines, Run};
+use crate::failure::Failure;
+use crate::input;
+use crate::output::Output;
+use crate::{Outcome, batch, device};
+use std::path::Path;
+use std::time::Instant;
+use weft_api::invoke::{self, text_of};
+use weft_api::request::{
+    Arguments, CompileRequest, ConvertRequest, DEFAULT_TARGET, Emit, ExplainRequest, LayoutRequest,
+    MachinesRequest, RunRequest,
+};
+use weft_api::run::Prepared;
+use weft_api::{explain as explained, layouts, report, view};
+
+/// `weft machines`.
+pub(crate) fn machines(arguments: &Machines, output: &mut Output) -> Result<Outcome, Failure> {
+    let answer = layouts::machines(&MachinesRequest {});
+    if arguments.json {
+        output.line(&text_of(&answer))?;
+    } else {
+        output.text(&report::machines(&answer))?;
+    }
+    Ok(Outcome::Good)
+}
+
+/// `weft layout`.
+pub(crate) fn layout(arguments: &Layout, output: &mut Output) -> Result<Outcome, Failure> {
+    if let Some(batch) = &arguments.batch {
+        return batch::run("layout", batch, output);
+    }
+    let request = LayoutRequest {
+        attribute: arguments.attribute.clone().unwrap_or_default(),
+        shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
+        element: arguments.element.clone(),
+        element_bits: None,
+    };
+    let answer = timed("layout", arguments.time, || layouts::layout(&request))?;
+    if arguments.json {
+        output.line(&text_of(&answer))?;
+        return Ok(Outcome::Good);
+    }
+    output.text(&match arguments.format {
+        Format::Text => report::layout(&answer),
+        Format::Matrix => view::matrix(&answer.layout),
+        Format::Grid => view::grid(&answer.layout),
+    })?;
+    Ok(Outcome::Good)
+}
+
+/// `weft convert`.
+pub(crate) fn convert(arguments: &Convert, output: &mut Output) -> Result<Outcome, Failure> {
+    if let Some(batch) = &arguments.batch {
+        return batch::run("convert", batch, output);
+    }
+    let request = ConvertRequest {
+        from: arguments.from.clone().unwrap_or_default(),
+        to: arguments.to.clone().unwrap_or_default(),
+        shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
+        element: arguments.element.clone(),
+        element_bits: None,
+        target: arguments.target.clone(),
+    };
+    let answer = timed("convert", arguments.time, || layouts::convert(&request))?;
+    if arguments.json {
+        output.line(&text_of(&answer))?;
+    } else {
+        output.text(&report::convert(&answer))?;
+    }
+    Ok(Outcome::Good)
+}
+
+/// `weft compile`.
+pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcome, Failure> {
+    if let Some(batch) = &arguments.batch {
+        return batch::run("compile", batch, output);
+    }
+    let source = input::read(arguments.file.as_deref().unwrap_or(Path::new("-")))?;
+    let Kernel { target, warps, name } = &arguments.kernel;
+    let request = CompileRequest {
+        ttir: source.text.clone(),
+        kernel: name.clone(),
+        target: target.clone(),
+        warps: *warps,
+        emit: if arguments.dump_after.is_some() { Vec::new() } else { vec![arguments.emit] },
+        dump_after: arguments.dump_after.clone(),
+    };
+    let answer = timed("compile", arguments.time, || invoke::compile(&request))
+        .map_err(|error| Failure::about(&source, error))?;
+    let text = if arguments.json {
+        text_of(&answer) + "\n"
+    } else {
+        let text = match (&arguments.dump_after, arguments.emit) {
+            (Some(_), _) => answer.dump,
+            (None, Emit::Ptx) => answer.ptx,
+            (None, Emit::Lane) => answer.lane,
+            (None, Emit::Report) => answer.report,
+        };
+        text.unwrap_or_default()
+    };
+    match &arguments.output {
+        Some(path) => Output::file(path, &text)?,
+        None => output.text(&text)?,
+    }
+    Ok(Outcome::Good)
+}
+
+/// `weft explain`.
+pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
+    let source = input::read(&arguments.file)?;
+    let Kernel { target, warps, name } = &arguments.kernel;
+    let request = ExplainRequest {
+        ttir: source.text.clone(),
+        kernel: name.clone(),
+        target: target.clone(),
+        warps: *warps,
+    };
+    let answer = timed("explain", arguments.time, || explained::explain(&request))
+        .map_err(|error| Failure::about(&source, error))?;
+    if arguments.json {
+        output.line(&text_of(&answer))?;
+    } else {
+        output.text(&report::explain(&answer))?;
+    }
+    Ok(Outcome::Good)
+}
+
+/// `weft run`.
+pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failure> {
+    let Run { file, grid, args, target, warps, name, seed, verify, device, json, time } = arguments;
+    let source = input::read(file)?;
+    let mut values = Arguments::default();
+    for argument in args {
+        values.push(argument)?;
+    }
+    let device = device.map(device::open).transpose()?;
+    let target = match (target, &device) {
+        (Some(target), _) => target.clone(),
+        (None, Some(device)) => device::target(device)?,
+        (None, None) => DEFAULT_TARGET.into(),
+    };
+    let request = RunRequest {
+        ttir: source.text.clone(),
+        kernel: name.clone(),
+        grid: *grid,
+        args: values,
+        target,
+        warps: *warps,
+        seed: *seed,
+        verify: *verify,
+    };
+    let about = |error| Failure::about(&source, error);
+    let prepared = timed("compile", *time, || Prepared::new(&request)).map_err(about)?;
+    let evaluated = timed("evaluate", *time, || prepared.evaluate()).map_err(about)?;
+    let simulated = timed("simulate", *time, || prepared.simulate()).map_err(about)?;
+    let mut answer = prepared.answer(&evaluated, &simulated);
+    if let Some(device) = &device {
+        device::run(device, &prepared, &evaluated, &simulated, *time, &mut answer)?;
+    }
+    if *json {
+        output.line(&text_of(&answer))?;
+    } else {
+        output.text(&report::run(&answer))?;
+    }
+    Ok(if answer.passed { Outcome::Good } else { Outcome::Findings })
+}
+
+/// Does something, and says how long it took if that is wanted.
+fn timed<T>(what: &str, wanted: bool, work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = work();
+    if wanted {
+        Output::duration(what, start.elapsed());
+    }
+    result
+}
