@@ -28,10 +28,11 @@
 //!
 //! # Deadlock
 //!
-//! When in a whole turn over the warps no byte of memory changed, no barrier was passed, nobody ended
-//! and every warp that ran came back to the same place with the same carried values, then every later
-//! turn will be like this one: that is reported, with the places where warps wait. A loop whose state
-//! keeps changing is ended by [`Options::max_steps`], and so is one in which another loop waits.
+//! When in a whole turn over the warps no byte of memory changed, nobody ended and every warp that
+//! ran came back to the same place with the same carried values, or when over any number of turns
+//! without a change all warps and all shared memory come back to what they were before (`watch`), then
+//! the run would go on like this for ever: that is reported, with the places where warps wait. A loop
+//! whose state keeps changing is ended by [`Options::max_steps`].
 //!
 //! # Limits
 //!
@@ -100,6 +101,7 @@ mod shadow;
 #[cfg(test)]
 mod tests;
 mod warp;
+mod watch;
 
 pub use machine::{Machine, Phases};
 pub use report::{

@@ -9,6 +9,7 @@ use super::report::{
 };
 use super::shadow::{Conflict, Shadow};
 use super::warp::{State, Warp};
+use super::watch::Watch;
 use crate::id::Id;
 use crate::lane::{Inst, Space};
 use crate::location::Loc;
@@ -30,7 +31,7 @@ pub(super) struct World<'a> {
     pub(super) findings: Findings,
     /// Scratch of one access.
     pub(super) conflicts: Vec<Conflict>,
-    /// Whether a byte of memory changed in this turn.
+    /// Whether in this turn a byte of memory changed, or a block ended.
     pub(super) changed: bool,
     pub(super) instructions: u64,
     pub(super) lane_instructions: u64,
@@ -131,6 +132,7 @@ impl<'a> Schedule<'a> {
             self.add_resident();
         }
         let max_steps = self.world.launch.options.max_steps;
+        let mut watch = Watch::default();
         let finished = loop {
             if !self.residents.iter().any(|resident| resident.running) {
                 break true;
@@ -147,10 +149,15 @@ impl<'a> Schedule<'a> {
                 self.report_waiting(FindingKind::OutOfSteps);
                 break false;
             }
-            if !progress && !self.world.changed {
+            if self.world.changed {
+                watch.reset();
+                continue;
+            }
+            if !progress || watch.repeats(self.situations()) {
                 // They may wait for a block that the machine would have started too.
                 if self.next < self.blocks && self.residents.len() < most {
                     self.add_resident();
+                    watch.reset();
                     continue;
                 }
                 self.report_waiting(FindingKind::Deadlock);
@@ -158,6 +165,12 @@ impl<'a> Schedule<'a> {
             }
         };
         self.report(finished)
+    }
+
+    /// Where the running blocks are.
+    fn situations(&self) -> impl Iterator<Item = (&[Warp], &[u8])> + Clone {
+        let running = self.residents.iter().filter(|resident| resident.running);
+        running.map(|resident| (&resident.warps[..], &resident.block.shared[..]))
     }
 
     /// Starts the next block beside the others.
@@ -203,6 +216,7 @@ impl<'a> Schedule<'a> {
         }
         if warps.iter().all(|warp| warp.state == State::Done) {
             self.start(index);
+            self.world.changed = true;
             return true;
         }
         let barrier = |warp: &Warp| match warp.state {
@@ -234,7 +248,7 @@ impl<'a> Schedule<'a> {
                     State::Done => continue,
                     State::AtBarrier(inst) => (State::AtBarrier(inst), inst),
                     State::Round(edge) => (State::Round(edge), warp.last_memory.unwrap_or(edge)),
-                    State::Ready => (State::Ready, Inst::new(0)),
+                    State::Ready => (State::Ready, warp.last_memory.unwrap_or(Inst::new(0))),
                 };
                 let actor = self.world.actor(&resident.block, warp.index, None, inst);
                 let who = (resident.block.index, actor);

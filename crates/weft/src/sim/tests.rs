@@ -543,6 +543,39 @@ fn waiting_for_a_block_that_cannot_start_is_a_deadlock() {
     assert!(matches!(program.insts[deadlock.actor.inst].op, Op::AtomicRmw { .. }));
 }
 
+/// Passing barriers is no progress when the block comes back to where it was.
+#[test]
+fn going_round_through_barriers_is_a_deadlock_too() {
+    let mut build = Builder::new("round", 2, 5);
+    let flag = pointer(&mut build, "flag");
+    let seen = build.shared(4, 4, BarrierScope::Block);
+    let inst = build.new_loop(&[], &[]);
+    build.open_region(&[]);
+    let (zero, place) = (build.i32(0), build.shared_base(seen));
+    let (lane, warp) = (build.id(IdKind::Lane), build.id(IdKind::Warp));
+    let thread = build.binary(Binary::Or, lane, warp);
+    let first = build.compare(Compare::Eq, thread, zero);
+    let op = Op::AtomicRmw {
+        space: Space::Global,
+        op: Rmw::Add,
+        order: Order::AcqRel,
+        scope: Scope::Gpu,
+        predicated: true,
+    };
+    let old = build.emit(op, smallvec![flag, first, zero], &[DType::I32])[0];
+    build.store(Space::Shared, Access::default(), place, Some(first), &[old]);
+    build.barrier(BarrierScope::Block);
+    let told = build.load(Space::Shared, Access::default(), DType::I32, 1, place, None)[0];
+    build.barrier(BarrierScope::Block);
+    let done = build.compare(Compare::Ne, told, zero);
+    build.break_if(inst, done, &[]);
+    let region = build.close_region(Op::Continue, &[]);
+    build.place_loop(inst, region);
+    let Outcome { report, .. } = run_on(&build.finish(), 20, vec![ints("flag", &[0])]);
+    assert!(!report.finished);
+    assert_eq!(kinds(&report)[0], FindingKind::Deadlock);
+}
+
 #[test]
 fn a_barrier_that_some_warps_skip_is_a_deadlock() {
     let mut build = Builder::new("skip", 2, 5);

@@ -12,7 +12,7 @@ use crate::scalar;
 const ROUNDS: u32 = 64;
 
 /// A warp.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Warp {
     pub(super) index: u32,
     pc: u32,
@@ -43,7 +43,7 @@ pub(super) enum State {
 }
 
 /// An open `If` or loop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Frame {
     /// The active lanes after it.
     after: u64,
@@ -140,6 +140,15 @@ impl Warp {
         self.state = State::Ready;
         self.edge = None;
         self.last_memory = None;
+    }
+
+    /// Whether another warp would go on exactly as this one: same place, same lanes, same registers.
+    pub(super) fn is_where(&self, other: &Warp) -> bool {
+        self.pc == other.pc
+            && self.mask == other.mask
+            && self.state == other.state
+            && self.frames == other.frames
+            && self.registers == other.registers
     }
 
     /// Runs until the warp waits, ends, or has gone round often enough. Returns whether its state is
