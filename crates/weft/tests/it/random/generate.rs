@@ -15,15 +15,15 @@ const MOST_ELEMENTS: u64 = 4096;
 
 pub(super) fn sample(bytes: &[u8]) -> Sample {
     let mut b = Build::new(Dice::new(bytes));
-    let most = b.dice.pick(&[64, 256, 256, 1024, MOST_ELEMENTS]);
+    let most = b.dice.pick(&[64, 256, 512, 1024, 1024, MOST_ELEMENTS]);
     let pid = b.op(OpKind::ProgramId(0), &[], &Type::scalar(DType::I32));
     b.pool.push(pid);
     for _ in 0..1 + b.dice.below(3) {
         b.load_new(most);
     }
-    let steps = 3 + b.dice.below(14);
+    let steps = 5 + b.dice.below(20);
     for _ in 0..steps {
-        if b.ops() > 400 {
+        if b.ops() > 500 {
             break;
         }
         b.act(most);
@@ -39,6 +39,11 @@ pub(super) fn sample(bytes: &[u8]) -> Sample {
 impl Build<'_> {
     /// Any number that can be used here, rather a new one.
     fn any(&mut self) -> Value {
+        if self.dice.chance(1, 2)
+            && let Some(tensor) = self.any_where(|ty| ty.elements() > 8)
+        {
+            return tensor;
+        }
         let count = self.pool.len();
         let back = self.dice.below(count).min(self.dice.below(count));
         self.pool[count - 1 - back]
@@ -75,6 +80,18 @@ impl Build<'_> {
     fn shape(&mut self, most: u64) -> Vec<u64> {
         let rank = 1 + self.dice.below(3);
         let mut left = most;
+        if rank > 1 && self.dice.chance(1, 2) {
+            // All of it, so that many tensors have as many elements.
+            let mut shape = Vec::new();
+            for _ in 1..rank {
+                let extent = 1 << self.dice.below(left.min(64).ilog2() as usize + 1);
+                left /= extent;
+                shape.push(extent);
+            }
+            let at = self.dice.below(rank);
+            shape.insert(at, left);
+            return shape;
+        }
         let mut shape: Vec<u64> = (0..rank)
             .map(|_| {
                 let extent = (1 << self.dice.below(7)).min(left);
