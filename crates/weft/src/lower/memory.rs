@@ -176,25 +176,28 @@ impl Lowerer<'_> {
         if order.releases() {
             self.build.barrier(BarrierScope::Block);
         }
-        if self.kernel.ty(op.operands[0]).is_tensor() {
-            self.atomic_tensor(id, op)?;
+        let told = if self.kernel.ty(op.operands[0]).is_tensor() {
+            self.atomic_tensor(id, op)?
         } else {
             let operands: Vec<lane::Value> =
                 op.operands.iter().map(|&operand| self.scalar(operand)).collect();
             let first = self.first_thread();
             let old = self.atomic_element(op, &operands, Some(first));
             let result = op.results[0];
-            let old = if self.used[result] { self.tell_all(old, first) } else { old };
+            let told = self.used[result];
+            let old = if told { self.tell_all(old, first) } else { old };
             self.bind_scalar(result, old);
-        }
-        // An acquire holds the block back until it has happened.
-        if order.acquires() {
+            told
+        };
+        // An acquire holds the block back until it has happened; so did telling what was there.
+        if order.acquires() && !told {
             self.build.barrier(BarrierScope::Block);
         }
         Ok(())
     }
 
-    fn atomic_tensor(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
+    /// Gives whether all of the block waited to be told what was there.
+    fn atomic_tensor(&mut self, id: OpId, op: &Op) -> Result<bool, AssignError> {
         let (place, _) = self.place(id, op)?;
         let mut operands: Vec<Rc<[lane::Value]>> = Vec::new();
         for &operand in &op.operands {
@@ -208,13 +211,12 @@ impl Lowerer<'_> {
             old.push(self.atomic_element(op, &row, first));
         }
         let result = op.results[0];
-        if let Some(first) = first
-            && self.used[result]
-        {
+        let tellers = first.filter(|_| self.used[result]);
+        if let Some(first) = tellers {
             old = self.tell_copies(&layout, old, first);
         }
         self.bind_tensor(result, place, old.into());
-        Ok(())
+        Ok(tellers.is_some())
     }
 
     fn atomic_element(
