@@ -11,8 +11,9 @@
 //! constancy 1. Facts flow forward through the program; around a loop they are weakened until they
 //! hold for every round. Scalars have one dimension of extent 1.
 //!
-//! Integers wrap at their width; no fact here is lost by that, because a run is aligned and its
-//! length divides the first element.
+//! Integers wrap at their width, and a run may wrap in its middle; but a part of it that starts at a
+//! multiple of its own length does not (up to half of the values of the type). So whoever relies on a
+//! run counting up without a break asks that its length divides the first element.
 
 use crate::dtype::DType;
 use crate::id::IdMap;
@@ -311,8 +312,20 @@ impl AxisFacts {
                 let dims = order.iter().map(|&axis| operand.dims[usize::from(axis)]).collect();
                 Facts { dims, ..operand }
             }
-            OpKind::Cast(Cast::ExtS | Cast::ExtU | Cast::Trunc) => {
-                Facts { constant: None, ..unary() }
+            OpKind::Cast(cast @ (Cast::ExtS | Cast::ExtU | Cast::Trunc)) => {
+                // The narrower type's values: half of them, where the upper half has another sign.
+                let from = op.operands.first().map_or(64, |&value| kernel.ty(value).dtype().bits());
+                let most = 1 << from.min(ty.dtype().bits()).saturating_sub(1);
+                let mut facts = Facts { constant: None, ..unary() };
+                for dim in &mut facts.dims {
+                    let contiguity = dim.contiguity.min(most);
+                    dim.divisibility = dim.divisibility_at(contiguity, 1);
+                    dim.contiguity = contiguity;
+                }
+                if let (Some(bits), Cast::ExtU | Cast::Trunc) = (unary().constant, cast) {
+                    facts.constant = Some(bits & ty.dtype().mask());
+                }
+                facts
             }
             OpKind::Cast(Cast::Bits) => {
                 // Under another pointee the same bytes are other counts of elements.
@@ -451,7 +464,9 @@ fn divide(x: &Facts, y: &Facts) -> Facts {
 fn remainder(x: &Facts, y: &Facts) -> Facts {
     let divisor = y.constant.filter(|divisor| divisor.is_power_of_two());
     zip(x, y, |x, y| {
-        let contiguity = divisor.map_or(1, |divisor| x.contiguity.min(divisor));
+        // A run that starts between two multiples of the divisor breaks in its middle.
+        let run = x.contiguity.min(x.divisibility);
+        let contiguity = divisor.map_or(1, |divisor| run.min(divisor));
         Dim {
             contiguity,
             divisibility: divisor

@@ -1,4 +1,6 @@
 //! Tests of the whole compiler on recorded kernels.
 
+mod barriers;
 mod corpus;
 mod inputs;
+mod random;
