@@ -173,14 +173,15 @@ fn device(weft: &Path) -> anyhow::Result<Measurement> {
     for run in runs::SMALL.iter().chain(runs::LARGE) {
         let ran = run.run(weft, &["--device", "cuda:0"])?;
         let buffers = ran.list(&["device", "buffers"])?;
-        let all = |key: &str| {
-            buffers.iter().all(|buffer| buffer.get(key).is_some_and(|value| value == true))
+        let exact = |buffers: &[serde_json::Value]| {
+            buffers.iter().all(|buffer| buffer.get("exact").is_some_and(|exact| exact == true))
         };
+        let same_bits = exact(ran.list(&["device", "simulator"])?);
         let error = buffers
             .iter()
             .filter_map(|buffer| buffer.get("max_relative_error")?.as_f64())
             .fold(0.0, f64::max);
-        let verdict = match (ran.passed()?, all("exact")) {
+        let verdict = match (ran.passed()?, exact(buffers)) {
             (true, true) => "bit for bit",
             (true, false) => "within tolerance",
             (false, _) => "differs",
@@ -189,7 +190,7 @@ fn device(weft: &Path) -> anyhow::Result<Measurement> {
             run.title(),
             verdict.into(),
             if error == 0.0 { "0".into() } else { format!("{error:.1e}") },
-            if all("same_as_simulator") { "yes".into() } else { "no".into() },
+            if same_bits { "yes".into() } else { "no".into() },
         ]);
     }
     Ok(measurement)
