@@ -555,3 +555,6 @@ fn select(condition: &Facts, x: &Facts, y: &Facts) -> Facts {
     }
     facts
 }
+
+#[cfg(test)]
+mod tests;
