@@ -40,3 +40,6 @@ pub const PASSES: [Pass; 7] = [
     Pass { name: "barriers", run: barriers::run },
     Pass { name: "idle", run: idle::run },
 ];
+
+#[cfg(test)]
+mod tests;

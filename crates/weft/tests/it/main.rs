@@ -2,5 +2,6 @@
 
 mod barriers;
 mod corpus;
+mod deep;
 mod inputs;
 mod random;
