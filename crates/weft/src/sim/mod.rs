@@ -28,10 +28,11 @@
 //!
 //! # Deadlock
 //!
-//! When in a whole turn over the warps no byte of memory changed, no barrier was passed, nobody ended
-//! and every warp that ran came back to the same place with the same carried values, then every later
-//! turn will be like this one: that is reported, with the places where warps wait. A loop whose state
-//! keeps changing is ended by [`Options::max_steps`], and so is one in which another loop waits.
+//! A warp goes round in vain when it comes back to the end of a loop with the same carried values, and
+//! since it was there before no byte of memory changed, nobody ended and no other loop came round with
+//! other values: everything it does, barriers included, it will do again. When every warp goes round
+//! in vain, or waits at a barrier for warps that do, that is reported, with the places where they are.
+//! A loop whose state keeps changing is ended by [`Options::max_steps`].
 //!
 //! # Limits
 //!

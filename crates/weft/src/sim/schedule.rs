@@ -30,8 +30,11 @@ pub(super) struct World<'a> {
     pub(super) findings: Findings,
     /// Scratch of one access.
     pub(super) conflicts: Vec<Conflict>,
-    /// Whether a byte of memory changed in this turn.
+    /// Whether a byte of memory changed since [`World::news`] was counted.
     pub(super) changed: bool,
+    /// How often something happened that a waiting warp could notice, or that brought one further: a
+    /// byte of memory changed, a loop came round with other values, a warp ended.
+    pub(super) news: u64,
     pub(super) instructions: u64,
     pub(super) lane_instructions: u64,
     pub(super) shuffles: u64,
@@ -87,6 +90,11 @@ impl World<'_> {
         Actor { inst, loc: self.loc(inst), block: block.coordinates, warp, lane }
     }
 
+    /// Counts what is new: what changed in memory, and what the caller saw.
+    pub(super) fn settle(&mut self, seen: bool) {
+        self.news += u64::from(seen | core::mem::take(&mut self.changed));
+    }
+
     fn loc(&self, inst: Inst) -> Loc {
         self.launch.program.insts[inst].loc
     }
@@ -115,6 +123,7 @@ impl<'a> Schedule<'a> {
             findings: Findings::new(launch.options.max_findings),
             conflicts: Vec::new(),
             changed: false,
+            news: 0,
             instructions: 0,
             lane_instructions: 0,
             shuffles: 0,
@@ -135,10 +144,8 @@ impl<'a> Schedule<'a> {
             if !self.residents.iter().any(|resident| resident.running) {
                 break true;
             }
-            self.world.changed = false;
-            let mut progress = false;
             for index in 0..self.residents.len() {
-                progress |= self.turn(index);
+                self.turn(index);
                 if self.world.instructions > max_steps {
                     break;
                 }
@@ -147,7 +154,8 @@ impl<'a> Schedule<'a> {
                 self.report_waiting(FindingKind::OutOfSteps);
                 break false;
             }
-            if !progress && !self.world.changed {
+            self.world.settle(false);
+            if self.is_stuck() {
                 // They may wait for a block that the machine would have started too.
                 if self.next < self.blocks && self.residents.len() < most {
                     self.add_resident();
@@ -189,21 +197,33 @@ impl<'a> Schedule<'a> {
         self.next += 1;
     }
 
-    /// Runs each warp of a block once; returns whether anything is new.
-    fn turn(&mut self, index: usize) -> bool {
+    /// Whether every warp goes round in vain, or waits for such warps at a barrier.
+    fn is_stuck(&self) -> bool {
+        let news = self.world.news;
+        let stuck = |warp: &Warp| match warp.state {
+            State::Done => true,
+            State::AtBarrier(_) if !warp.ran => true,
+            _ => warp.in_vain(news).is_some(),
+        };
+        let mut running = self.residents.iter().filter(|resident| resident.running).peekable();
+        running.peek().is_some() && running.flat_map(|resident| &resident.warps).all(stuck)
+    }
+
+    /// Runs each warp of a block once.
+    fn turn(&mut self, index: usize) {
         let Resident { block, warps, running } = &mut self.residents[index];
         if !*running {
-            return false;
+            return;
         }
-        let mut progress = false;
         for warp in warps.iter_mut() {
+            warp.ran = false;
             if matches!(warp.state, State::Ready | State::Round(_)) {
-                progress |= warp.run(block, &mut self.world);
+                warp.run(block, &mut self.world);
             }
         }
         if warps.iter().all(|warp| warp.state == State::Done) {
             self.start(index);
-            return true;
+            return;
         }
         let barrier = |warp: &Warp| match warp.state {
             State::AtBarrier(inst) => Some(inst),
@@ -220,9 +240,7 @@ impl<'a> Schedule<'a> {
                 });
             }
             pass_barrier(block, warps);
-            progress = true;
         }
-        progress
     }
 
     /// Tells where the warps are that did not end.
@@ -230,11 +248,16 @@ impl<'a> Schedule<'a> {
         let mut places: Vec<(State, Vec<(u32, Actor)>)> = Vec::new();
         for resident in self.residents.iter().filter(|resident| resident.running) {
             for warp in &resident.warps {
-                let (state, inst) = match warp.state {
-                    State::Done => continue,
-                    State::AtBarrier(inst) => (State::AtBarrier(inst), inst),
-                    State::Round(edge) => (State::Round(edge), warp.last_memory.unwrap_or(edge)),
-                    State::Ready => (State::Ready, Inst::new(0)),
+                let (state, inst) = match (warp.state, warp.in_vain(self.world.news)) {
+                    (State::Done, _) => continue,
+                    (_, Some(inst)) => (State::Round(inst), inst),
+                    (State::AtBarrier(inst), None) => (State::AtBarrier(inst), inst),
+                    (State::Round(edge), None) => {
+                        (State::Round(edge), warp.last_memory.unwrap_or(edge))
+                    }
+                    (State::Ready, None) => {
+                        (State::Ready, warp.last_memory.unwrap_or(Inst::new(0)))
+                    }
                 };
                 let actor = self.world.actor(&resident.block, warp.index, None, inst);
                 let who = (resident.block.index, actor);
