@@ -30,16 +30,16 @@ fn a_layout_in_three_forms() {
     check(
         &[&layout[..], &["--format", "matrix"]].concat(),
         &expect![[r#"
-                register  lane           warp
-                0         0  1  2  3  4   0
-        dim1 0  1         .  .  .  .  .   .
-        dim1 1  .         1  .  .  .  .   .
-        dim1 2  .         .  1  .  .  .   .
-        dim0 0  .         .  .  1  .  .   .
-        dim0 1  .         .  .  .  1  .   .
-        dim0 2  .         .  .  .  .  1   .
-        dim0 3  .         .  .  .  .  .   1
-    "#]],
+                    register  lane           warp
+                    0         0  1  2  3  4  0
+            dim1 0  1         .  .  .  .  .  .
+            dim1 1  .         1  .  .  .  .  .
+            dim1 2  .         .  1  .  .  .  .
+            dim0 0  .         .  .  1  .  .  .
+            dim0 1  .         .  .  .  1  .  .
+            dim0 2  .         .  .  .  .  1  .
+            dim0 3  .         .  .  .  .  .  1
+        "#]],
     );
     check(
         &[&layout[..], &["--format", "grid"]].concat(),

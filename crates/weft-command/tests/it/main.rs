@@ -1,4 +1,5 @@
 //! The built command on the repository's examples, and on input that is wrong.
+#![allow(clippy::needless_raw_string_hashes, reason = "UPDATE_EXPECT=1 writes them")]
 
 mod arguments;
 mod bad_input;

@@ -248,7 +248,7 @@ fn reading_what_nobody_wrote() {
     );
     assert_eq!(finished.status, 1);
     assert!(finished.stdout.contains("\nuninitialised: "), "{}", finished.stdout);
-    assert!(finished.stdout.contains("examples/vector_add.py:16:"), "{}", finished.stdout);
+    assert!(finished.stdout.contains("examples/vector_add.py:15:"), "{}", finished.stdout);
 }
 
 #[test]
