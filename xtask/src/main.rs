@@ -9,6 +9,7 @@
 mod documents;
 mod kernels;
 mod measure;
+mod runs;
 mod validate;
 
 use clap::{Parser, Subcommand};
@@ -30,6 +31,9 @@ enum Task {
     Measure {
         /// What to measure.
         what: measure::What,
+        /// The command that is measured.
+        #[arg(long, default_value = "target/release/weft")]
+        weft: PathBuf,
         /// Write here instead of `docs/measurements`.
         #[arg(long)]
         output: Option<PathBuf>,
@@ -45,7 +49,7 @@ enum Task {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
         Task::Validate => validate::run(),
-        Task::Measure { what, output } => measure::run(what, output),
+        Task::Measure { what, weft, output } => measure::run(what, &weft, output),
         Task::Documents { check } => documents::run(check),
     }
 }

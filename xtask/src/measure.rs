@@ -1,11 +1,11 @@
 //! Measurements, and the files that hold them.
 
 use crate::kernels::{in_folder, to_ptx};
-use crate::{root, say};
-use anyhow::Context as _;
+use crate::{root, runs, say};
+use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -14,6 +14,10 @@ use std::time::Instant;
 pub(crate) enum What {
     /// Triton IR to PTX, for each example.
     Compile,
+    /// How fast the simulator runs the examples.
+    Simulate,
+    /// The examples and the test kernels on a GPU, against the evaluator and the simulator.
+    Device,
 }
 
 /// A measured claim: what, how, where, when, and the numbers.
@@ -64,7 +68,7 @@ impl Measurement {
 }
 
 /// Measures and writes the file.
-pub(crate) fn run(what: What, output: Option<PathBuf>) -> anyhow::Result<()> {
+pub(crate) fn run(what: What, weft: &Path, output: Option<PathBuf>) -> anyhow::Result<()> {
     if cfg!(debug_assertions) {
         say(
             "this is a debug build: measure with `cargo run --release --package xtask -- measure …`",
@@ -72,6 +76,8 @@ pub(crate) fn run(what: What, output: Option<PathBuf>) -> anyhow::Result<()> {
     }
     let (name, measurement) = match what {
         What::Compile => ("compile", compile()?),
+        What::Simulate => ("simulate", simulate(weft)?),
+        What::Device => ("device", device(weft)?),
     };
     let path = output.unwrap_or_else(|| root().join(format!("docs/measurements/{name}.json")));
     std::fs::write(&path, serde_json::to_string_pretty(&measurement)? + "\n")
@@ -122,6 +128,69 @@ fn compile() -> anyhow::Result<Measurement> {
             format!("{:.2}", micros / 1e3),
             kernel.text.lines().count().to_string(),
             lines.to_string(),
+        ]);
+    }
+    Ok(measurement)
+}
+
+/// The median of five runs of each example, as the command times its simulation.
+fn simulate(weft: &Path) -> anyhow::Result<Measurement> {
+    let mut measurement = Measurement::new(
+        "whole grids on the simulator with every check, one core, median of 5 runs",
+        "simulate",
+        &["run", "lane instructions, millions", "ms", "millions a second"],
+    );
+    for run in runs::LARGE {
+        let mut times = Vec::new();
+        let mut lanes = 0.0;
+        for _ in 0..5 {
+            let ran = run.run(weft, &["--time"])?;
+            ensure!(ran.passed()?, "{}: the run found something wrong", run.kernel);
+            lanes = ran.number(&["counts", "lane_instructions"])?;
+            times.push(ran.milliseconds("simulate")?);
+        }
+        times.sort_by(f64::total_cmp);
+        let time = times[times.len() / 2];
+        measurement.rows.push(vec![
+            run.title(),
+            format!("{:.1}", lanes / 1e6),
+            format!("{time:.1}"),
+            format!("{:.0}", lanes / 1e3 / time),
+        ]);
+    }
+    Ok(measurement)
+}
+
+/// Each kernel once on the device, compared there with the evaluator and the simulator.
+fn device(weft: &Path) -> anyhow::Result<Measurement> {
+    let mut measurement = Measurement::new(
+        "Weft's PTX launched through the CUDA driver and compared with the evaluator",
+        "device",
+        &["run", "against the evaluator", "largest relative error", "the simulator's bits"],
+    );
+    measurement.machine =
+        said("nvidia-smi", &["--query-gpu=name,driver_version", "--format=csv,noheader"]);
+    for run in runs::SMALL.iter().chain(runs::LARGE) {
+        let ran = run.run(weft, &["--device", "cuda:0"])?;
+        let buffers = ran.list(&["device", "buffers"])?;
+        let exact = |buffers: &[serde_json::Value]| {
+            buffers.iter().all(|buffer| buffer.get("exact").is_some_and(|exact| exact == true))
+        };
+        let same_bits = exact(ran.list(&["device", "simulator"])?);
+        let error = buffers
+            .iter()
+            .filter_map(|buffer| buffer.get("max_relative_error")?.as_f64())
+            .fold(0.0, f64::max);
+        let verdict = match (ran.passed()?, exact(buffers)) {
+            (true, true) => "bit for bit",
+            (true, false) => "within tolerance",
+            (false, _) => "differs",
+        };
+        measurement.rows.push(vec![
+            run.title(),
+            verdict.into(),
+            if error == 0.0 { "0".into() } else { format!("{error:.1e}") },
+            if same_bits { "yes".into() } else { "no".into() },
         ]);
     }
     Ok(measurement)

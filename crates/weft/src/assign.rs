@@ -743,3 +743,6 @@ pub fn vector_bits(layout: &Layout, axis: usize, most: u64) -> Vec<u32> {
     }
     bits
 }
+
+#[cfg(test)]
+mod tests;

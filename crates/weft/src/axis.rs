@@ -11,13 +11,15 @@
 //! constancy 1. Facts flow forward through the program; around a loop they are weakened until they
 //! hold for every round. Scalars have one dimension of extent 1.
 //!
-//! Integers wrap at their width; no fact here is lost by that, because a run is aligned and its
-//! length divides the first element.
+//! Integers wrap at their width, and a run may wrap in its middle; but a part of it that starts at a
+//! multiple of its own length does not (up to half of the values of the type). So whoever relies on a
+//! run counting up without a break asks that its length divides the first element.
 
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{self, Binary, Cast, Compare};
-use crate::tile::{Kernel, Op, OpKind, Region, Type, Value};
+use crate::tile::{Kernel, Op, OpId, OpKind, Region, Type, Value};
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 /// The largest divisibility that is kept: what zero has.
@@ -115,12 +117,17 @@ impl Facts {
 #[derive(Clone, Debug)]
 pub struct AxisFacts {
     facts: IdMap<Value, Facts>,
+    /// How often a fact has changed.
+    changes: u64,
+    /// For each loop, how often facts had changed when it was found to hold for every round.
+    settled: FxHashMap<OpId, u64>,
 }
 
 impl AxisFacts {
     /// Finds the facts of every value.
     pub fn of(kernel: &Kernel) -> Self {
-        let mut analysis = Self { facts: IdMap::default() };
+        let mut analysis =
+            Self { facts: IdMap::default(), changes: 0, settled: FxHashMap::default() };
         for (param, value) in kernel.arguments() {
             let divisibility = lowest_bit(param.divisibility);
             let facts = Facts::uniform(kernel.ty(value), divisibility, None);
@@ -159,19 +166,27 @@ impl AxisFacts {
         for &id in &region.ops {
             let op = &kernel.ops[id];
             match op.kind {
-                OpKind::For | OpKind::While | OpKind::If => self.control(kernel, op),
+                OpKind::For | OpKind::While | OpKind::If => self.control(kernel, id, op),
                 OpKind::Reduce { .. } => {
                     for &result in &op.results {
-                        self.facts.set(result, Facts::unknown(kernel.ty(result)));
+                        self.set(result, Facts::unknown(kernel.ty(result)));
                     }
                 }
                 _ => {
                     for &result in &op.results {
                         let facts = self.pure(kernel, op, kernel.ty(result));
-                        self.facts.set(result, facts);
+                        self.set(result, facts);
                     }
                 }
             }
+        }
+    }
+
+    fn set(&mut self, value: Value, facts: Facts) {
+        let known = self.facts.entry(value);
+        if *known != facts {
+            *known = facts;
+            self.changes += 1;
         }
     }
 
@@ -180,7 +195,7 @@ impl AxisFacts {
         region.ops.last().map_or(&[], |&last| &kernel.ops[last].operands)
     }
 
-    fn control(&mut self, kernel: &Kernel, op: &Op) {
+    fn control(&mut self, kernel: &Kernel, id: OpId, op: &Op) {
         match op.kind {
             OpKind::For => {
                 let body = &op.regions[0];
@@ -189,24 +204,24 @@ impl AxisFacts {
                     .divisibility_everywhere()
                     .min(self.facts[bounds[2]].divisibility_everywhere());
                 let counter = Facts::uniform(kernel.ty(body.params[0]), counter, None);
-                self.facts.set(body.params[0], counter);
-                self.fixpoint(inits, &body.params[1..], |this| {
+                self.set(body.params[0], counter);
+                self.fixpoint(id, inits, &body.params[1..], |this| {
                     this.region(kernel, body);
                     Self::handed_over(kernel, body).to_vec()
                 });
                 for (&param, &result) in body.params[1..].iter().zip(&op.results) {
                     let facts = self.facts[param].clone();
-                    self.facts.set(result, facts);
+                    self.set(result, facts);
                 }
             }
             OpKind::While => {
                 let (before, after) = (&op.regions[0], &op.regions[1]);
-                self.fixpoint(&op.operands, &before.params, |this| {
+                self.fixpoint(id, &op.operands, &before.params, |this| {
                     this.region(kernel, before);
                     let passed = Self::handed_over(kernel, before).get(1..).unwrap_or(&[]);
                     for (&from, &to) in passed.iter().zip(&after.params) {
                         let facts = this.facts[from].clone();
-                        this.facts.set(to, facts);
+                        this.set(to, facts);
                     }
                     this.region(kernel, after);
                     Self::handed_over(kernel, after).to_vec()
@@ -214,7 +229,7 @@ impl AxisFacts {
                 let passed = Self::handed_over(kernel, before).get(1..).unwrap_or(&[]);
                 for (&from, &result) in passed.iter().zip(&op.results) {
                     let facts = self.facts[from].clone();
-                    self.facts.set(result, facts);
+                    self.set(result, facts);
                 }
             }
             _ => {
@@ -230,7 +245,7 @@ impl AxisFacts {
                     let first = arms.next().cloned();
                     let facts = first.map(|first| arms.fold(first, |meet, arm| meet.meet(arm)));
                     let facts = facts.unwrap_or_else(|| Facts::unknown(kernel.ty(result)));
-                    self.facts.set(result, facts);
+                    self.set(result, facts);
                 }
             }
         }
@@ -240,13 +255,22 @@ impl AxisFacts {
     /// hands back nothing weaker. Each round weakens some fact, of which there are finitely many.
     fn fixpoint(
         &mut self,
+        id: OpId,
         inits: &[Value],
         carried: &[Value],
         body: impl Fn(&mut Self) -> Vec<Value>,
     ) {
+        let before = self.settled.get(&id).copied();
         for (&init, &param) in inits.iter().zip(carried) {
-            let facts = self.facts[init].clone();
-            self.facts.set(param, facts);
+            // A loop inside another one is met again, with facts that are weaker if anything.
+            let facts = match before {
+                Some(_) => self.facts[param].meet(&self.facts[init]),
+                None => self.facts[init].clone(),
+            };
+            self.set(param, facts);
+        }
+        if before == Some(self.changes) {
+            return;
         }
         loop {
             let next = body(self);
@@ -255,10 +279,11 @@ impl AxisFacts {
                 let weaker = self.facts[param].meet(&self.facts[next]);
                 if weaker != self.facts[param] {
                     changed = true;
-                    self.facts.set(param, weaker);
+                    self.set(param, weaker);
                 }
             }
             if !changed {
+                self.settled.insert(id, self.changes);
                 return;
             }
         }
@@ -311,8 +336,20 @@ impl AxisFacts {
                 let dims = order.iter().map(|&axis| operand.dims[usize::from(axis)]).collect();
                 Facts { dims, ..operand }
             }
-            OpKind::Cast(Cast::ExtS | Cast::ExtU | Cast::Trunc) => {
-                Facts { constant: None, ..unary() }
+            OpKind::Cast(cast @ (Cast::ExtS | Cast::ExtU | Cast::Trunc)) => {
+                // The narrower type's values: half of them, where the upper half has another sign.
+                let from = op.operands.first().map_or(64, |&value| kernel.ty(value).dtype().bits());
+                let most = 1 << from.min(ty.dtype().bits()).saturating_sub(1);
+                let mut facts = Facts { constant: None, ..unary() };
+                for dim in &mut facts.dims {
+                    let contiguity = dim.contiguity.min(most);
+                    dim.divisibility = dim.divisibility_at(contiguity, 1);
+                    dim.contiguity = contiguity;
+                }
+                if let (Some(bits), Cast::ExtU | Cast::Trunc) = (unary().constant, cast) {
+                    facts.constant = Some(bits & ty.dtype().mask());
+                }
+                facts
             }
             OpKind::Cast(Cast::Bits) => {
                 // Under another pointee the same bytes are other counts of elements.
@@ -451,7 +488,9 @@ fn divide(x: &Facts, y: &Facts) -> Facts {
 fn remainder(x: &Facts, y: &Facts) -> Facts {
     let divisor = y.constant.filter(|divisor| divisor.is_power_of_two());
     zip(x, y, |x, y| {
-        let contiguity = divisor.map_or(1, |divisor| x.contiguity.min(divisor));
+        // A run that starts between two multiples of the divisor breaks in its middle.
+        let run = x.contiguity.min(x.divisibility);
+        let contiguity = divisor.map_or(1, |divisor| run.min(divisor));
         Dim {
             contiguity,
             divisibility: divisor
@@ -516,3 +555,6 @@ fn select(condition: &Facts, x: &Facts, y: &Facts) -> Facts {
     }
     facts
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! The built command on the repository's examples, and on input that is wrong.
 #![allow(clippy::needless_raw_string_hashes, reason = "UPDATE_EXPECT=1 writes them")]
+#![allow(clippy::unwrap_used, reason = "a test may fail so")]
 
 mod arguments;
 mod bad_input;

@@ -43,8 +43,24 @@ impl Lowerer<'_> {
             plan: plan.clone(),
         });
         let region = &op.regions[0];
+        // Plans move a truth value as a byte; the region takes and gives truth values.
+        let half = region.params.len() / 2;
+        let truths: Vec<bool> = region.params[..half]
+            .iter()
+            .map(|&param| self.kernel.ty(param).dtype() == DType::I1)
+            .collect();
         let outputs = self.emit_plan(&plan, inputs, &mut |lowerer, left, right| {
-            lowerer.inline(region, left, right)
+            let mut side = |values: &[lane::Value]| -> Vec<lane::Value> {
+                let values = values.iter().zip(&truths);
+                let value = |(&value, &truth): (&lane::Value, &bool)| match truth {
+                    true => lowerer.truth_of(value),
+                    false => value,
+                };
+                values.map(value).collect()
+            };
+            let (left, right) = (side(left), side(right));
+            let results = lowerer.inline(region, &left, &right);
+            results.into_iter().map(|value| lowerer.byte_of(value)).collect()
         });
         for (&value, registers) in op.results.iter().zip(outputs) {
             if self.kernel.ty(value).is_tensor() {

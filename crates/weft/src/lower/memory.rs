@@ -15,8 +15,8 @@ use crate::atomic::{Order, Scope};
 use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::lane::{self, Access, BarrierScope, IdKind, Op as LaneOp, Space};
-use crate::scalar::{Binary, Compare};
-use crate::tile::{LoadOptions, Op, OpId, OpKind};
+use crate::scalar::{Binary, Cast, Compare};
+use crate::tile::{LoadOptions, Op, OpId, OpKind, Value};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 use weft_layout::Layout;
@@ -41,6 +41,11 @@ fn vector_groups(layout: &Layout, bits: &[u32]) -> Vec<Vec<usize>> {
 /// The threads that hold an element first: those without any of the bits that only make copies.
 fn first_holders(layout: &Layout) -> Acting {
     Acting { idle_lanes: layout.free_mask(LANE), idle_warps: layout.free_mask(WARP) }
+}
+
+/// The type that elements have in memory: a truth value is a byte there.
+fn in_memory(dtype: DType) -> DType {
+    if dtype == DType::I1 { DType::I8 } else { dtype }
 }
 
 impl Lowerer<'_> {
@@ -81,19 +86,21 @@ impl Lowerer<'_> {
         for &operand in &op.operands {
             operands.push(self.get(operand, place)?);
         }
+        let dtype = in_memory(dtype);
         let zero = self.build.constant(dtype, 0);
         let mut registers = vec![zero; operands[0].len()];
         for group in &groups {
             let address = operands[0][group[0]];
-            let others: Vec<lane::Value> = group
-                .iter()
-                .map(|&register| operands.get(2).map_or(zero, |other| other[register]))
-                .collect();
+            let mut others: Vec<lane::Value> = Vec::with_capacity(group.len());
+            for &register in group {
+                let other = operands.get(2).map(|other| other[register]);
+                others.push(other.map_or(zero, |other| self.byte_of(other)));
+            }
             let guarded = operands.get(1).map(|mask| (mask[group[0]], &others[..]));
             let count = group.len();
             let loaded = self.build.load(Space::Global, how, dtype, count, address, guarded);
             for (&register, value) in group.iter().zip(loaded) {
-                registers[register] = value;
+                registers[register] = self.from_memory(value, result);
             }
         }
         self.bind_tensor(result, place, registers.into());
@@ -103,8 +110,11 @@ impl Lowerer<'_> {
     fn load_scalar(&mut self, op: &Op, dtype: DType, how: Access) {
         let operands: SmallVec<[lane::Value; 3]> =
             op.operands.iter().map(|&operand| self.scalar(operand)).collect();
-        let zero = self.build.constant(dtype, 0);
-        let other = [operands.get(2).copied().unwrap_or(zero)];
+        let dtype = in_memory(dtype);
+        let other = match operands.get(2) {
+            Some(&other) => [self.byte_of(other)],
+            None => [self.build.constant(dtype, 0)],
+        };
         let mask = operands.get(1).copied();
         let value = if how.volatile {
             // Every thread must see the same value, so one of them looks.
@@ -117,7 +127,16 @@ impl Lowerer<'_> {
             let guarded = mask.map(|mask| (mask, &other[..]));
             self.build.load(Space::Global, how, dtype, 1, operands[0], guarded)[0]
         };
+        let value = self.from_memory(value, op.results[0]);
         self.bind_scalar(op.results[0], value);
+    }
+
+    /// What was loaded for `result`: of a truth value's byte, the low bit.
+    fn from_memory(&mut self, loaded: lane::Value, result: Value) -> lane::Value {
+        match self.kernel.ty(result).dtype() {
+            DType::I1 => self.build.cast(Cast::Trunc, loaded, DType::I1),
+            _ => loaded,
+        }
     }
 
     pub(super) fn store(&mut self, id: OpId, op: &Op, cache: Cache) -> Result<(), AssignError> {
@@ -127,7 +146,8 @@ impl Lowerer<'_> {
                 op.operands.iter().map(|&operand| self.scalar(operand)).collect();
             let first = Some(self.first_thread());
             let predicate = self.build.and_predicates(first, operands.get(2).copied());
-            self.build.store(Space::Global, how, operands[0], predicate, &operands[1..2]);
+            let stored = self.byte_of(operands[1]);
+            self.build.store(Space::Global, how, operands[0], predicate, &[stored]);
             return Ok(());
         }
         let (place, groups) = self.place(id, op)?;
@@ -142,7 +162,8 @@ impl Lowerer<'_> {
         for group in &groups {
             let mask = mask.as_ref().map(|mask| mask[group[0]]);
             let predicate = self.build.and_predicates(first, mask);
-            let stored: Vec<lane::Value> = group.iter().map(|&register| values[register]).collect();
+            let stored: Vec<lane::Value> =
+                group.iter().map(|&register| self.byte_of(values[register])).collect();
             self.build.store(Space::Global, how, pointers[group[0]], predicate, &stored);
         }
         Ok(())
@@ -155,25 +176,28 @@ impl Lowerer<'_> {
         if order.releases() {
             self.build.barrier(BarrierScope::Block);
         }
-        if self.kernel.ty(op.operands[0]).is_tensor() {
-            self.atomic_tensor(id, op)?;
+        let told = if self.kernel.ty(op.operands[0]).is_tensor() {
+            self.atomic_tensor(id, op)?
         } else {
             let operands: Vec<lane::Value> =
                 op.operands.iter().map(|&operand| self.scalar(operand)).collect();
             let first = self.first_thread();
             let old = self.atomic_element(op, &operands, Some(first));
             let result = op.results[0];
-            let old = if self.used[result] { self.tell_all(old, first) } else { old };
+            let told = self.used[result];
+            let old = if told { self.tell_all(old, first) } else { old };
             self.bind_scalar(result, old);
-        }
-        // An acquire holds the block back until it has happened.
-        if order.acquires() {
+            told
+        };
+        // An acquire holds the block back until it has happened; so did telling what was there.
+        if order.acquires() && !told {
             self.build.barrier(BarrierScope::Block);
         }
         Ok(())
     }
 
-    fn atomic_tensor(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
+    /// Gives whether all of the block waited to be told what was there.
+    fn atomic_tensor(&mut self, id: OpId, op: &Op) -> Result<bool, AssignError> {
         let (place, _) = self.place(id, op)?;
         let mut operands: Vec<Rc<[lane::Value]>> = Vec::new();
         for &operand in &op.operands {
@@ -187,13 +211,12 @@ impl Lowerer<'_> {
             old.push(self.atomic_element(op, &row, first));
         }
         let result = op.results[0];
-        if let Some(first) = first
-            && self.used[result]
-        {
+        let tellers = first.filter(|_| self.used[result]);
+        if let Some(first) = tellers {
             old = self.tell_copies(&layout, old, first);
         }
         self.bind_tensor(result, place, old.into());
-        Ok(())
+        Ok(tellers.is_some())
     }
 
     fn atomic_element(

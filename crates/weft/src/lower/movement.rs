@@ -98,14 +98,14 @@ impl Lowerer<'_> {
             .collect()
     }
 
-    fn byte_of(&mut self, value: Value) -> Value {
+    pub(super) fn byte_of(&mut self, value: Value) -> Value {
         match self.build.dtype(value) {
             DType::I1 => self.build.cast(Cast::ExtU, value, DType::I8),
             _ => value,
         }
     }
 
-    fn truth_of(&mut self, value: Value) -> Value {
+    pub(super) fn truth_of(&mut self, value: Value) -> Value {
         if self.build.dtype(value) == DType::I1 {
             return value;
         }

@@ -28,11 +28,11 @@
 //!
 //! # Deadlock
 //!
-//! A warp goes round in vain when it comes back to the end of a loop with the same carried values, and
-//! since it was there before no byte of memory changed, nobody ended and no other loop came round with
-//! other values: everything it does, barriers included, it will do again. When every warp goes round
-//! in vain, or waits at a barrier for warps that do, that is reported, with the places where they are.
-//! A loop whose state keeps changing is ended by [`Options::max_steps`].
+//! When in a whole turn over the warps no byte of memory changed, nobody ended and every warp that
+//! ran came back to the same place with the same carried values, or when over any number of turns
+//! without a change all warps and all shared memory come back to what they were before (`watch`), then
+//! the run would go on like this for ever: that is reported, with the places where warps wait. A loop
+//! whose state keeps changing is ended by [`Options::max_steps`].
 //!
 //! # Limits
 //!
@@ -101,6 +101,7 @@ mod shadow;
 #[cfg(test)]
 mod tests;
 mod warp;
+mod watch;
 
 pub use machine::{Machine, Phases};
 pub use report::{

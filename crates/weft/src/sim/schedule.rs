@@ -9,6 +9,7 @@ use super::report::{
 };
 use super::shadow::{Conflict, Shadow};
 use super::warp::{State, Warp};
+use super::watch::Watch;
 use crate::id::Id;
 use crate::lane::{Inst, Space};
 use crate::location::Loc;
@@ -30,11 +31,8 @@ pub(super) struct World<'a> {
     pub(super) findings: Findings,
     /// Scratch of one access.
     pub(super) conflicts: Vec<Conflict>,
-    /// Whether a byte of memory changed since [`World::news`] was counted.
+    /// Whether in this turn a byte of memory changed, or a block ended.
     pub(super) changed: bool,
-    /// How often something happened that a waiting warp could notice, or that brought one further: a
-    /// byte of memory changed, a loop came round with other values, a warp ended.
-    pub(super) news: u64,
     pub(super) instructions: u64,
     pub(super) lane_instructions: u64,
     pub(super) shuffles: u64,
@@ -90,11 +88,6 @@ impl World<'_> {
         Actor { inst, loc: self.loc(inst), block: block.coordinates, warp, lane }
     }
 
-    /// Counts what is new: what changed in memory, and what the caller saw.
-    pub(super) fn settle(&mut self, seen: bool) {
-        self.news += u64::from(seen | core::mem::take(&mut self.changed));
-    }
-
     fn loc(&self, inst: Inst) -> Loc {
         self.launch.program.insts[inst].loc
     }
@@ -123,7 +116,6 @@ impl<'a> Schedule<'a> {
             findings: Findings::new(launch.options.max_findings),
             conflicts: Vec::new(),
             changed: false,
-            news: 0,
             instructions: 0,
             lane_instructions: 0,
             shuffles: 0,
@@ -140,12 +132,15 @@ impl<'a> Schedule<'a> {
             self.add_resident();
         }
         let max_steps = self.world.launch.options.max_steps;
+        let mut watch = Watch::default();
         let finished = loop {
             if !self.residents.iter().any(|resident| resident.running) {
                 break true;
             }
+            self.world.changed = false;
+            let mut progress = false;
             for index in 0..self.residents.len() {
-                self.turn(index);
+                progress |= self.turn(index);
                 if self.world.instructions > max_steps {
                     break;
                 }
@@ -154,11 +149,15 @@ impl<'a> Schedule<'a> {
                 self.report_waiting(FindingKind::OutOfSteps);
                 break false;
             }
-            self.world.settle(false);
-            if self.is_stuck() {
+            if self.world.changed {
+                watch.reset();
+                continue;
+            }
+            if !progress || watch.repeats(self.situations()) {
                 // They may wait for a block that the machine would have started too.
                 if self.next < self.blocks && self.residents.len() < most {
                     self.add_resident();
+                    watch.reset();
                     continue;
                 }
                 self.report_waiting(FindingKind::Deadlock);
@@ -166,6 +165,12 @@ impl<'a> Schedule<'a> {
             }
         };
         self.report(finished)
+    }
+
+    /// Where the running blocks are.
+    fn situations(&self) -> impl Iterator<Item = (&[Warp], &[u8])> + Clone {
+        let running = self.residents.iter().filter(|resident| resident.running);
+        running.map(|resident| (&resident.warps[..], &resident.block.shared[..]))
     }
 
     /// Starts the next block beside the others.
@@ -197,33 +202,22 @@ impl<'a> Schedule<'a> {
         self.next += 1;
     }
 
-    /// Whether every warp goes round in vain, or waits for such warps at a barrier.
-    fn is_stuck(&self) -> bool {
-        let news = self.world.news;
-        let stuck = |warp: &Warp| match warp.state {
-            State::Done => true,
-            State::AtBarrier(_) if !warp.ran => true,
-            _ => warp.in_vain(news).is_some(),
-        };
-        let mut running = self.residents.iter().filter(|resident| resident.running).peekable();
-        running.peek().is_some() && running.flat_map(|resident| &resident.warps).all(stuck)
-    }
-
-    /// Runs each warp of a block once.
-    fn turn(&mut self, index: usize) {
+    /// Runs each warp of a block once; returns whether anything is new.
+    fn turn(&mut self, index: usize) -> bool {
         let Resident { block, warps, running } = &mut self.residents[index];
         if !*running {
-            return;
+            return false;
         }
+        let mut progress = false;
         for warp in warps.iter_mut() {
-            warp.ran = false;
             if matches!(warp.state, State::Ready | State::Round(_)) {
-                warp.run(block, &mut self.world);
+                progress |= warp.run(block, &mut self.world);
             }
         }
         if warps.iter().all(|warp| warp.state == State::Done) {
             self.start(index);
-            return;
+            self.world.changed = true;
+            return true;
         }
         let barrier = |warp: &Warp| match warp.state {
             State::AtBarrier(inst) => Some(inst),
@@ -240,7 +234,9 @@ impl<'a> Schedule<'a> {
                 });
             }
             pass_barrier(block, warps);
+            progress = true;
         }
+        progress
     }
 
     /// Tells where the warps are that did not end.
@@ -248,16 +244,11 @@ impl<'a> Schedule<'a> {
         let mut places: Vec<(State, Vec<(u32, Actor)>)> = Vec::new();
         for resident in self.residents.iter().filter(|resident| resident.running) {
             for warp in &resident.warps {
-                let (state, inst) = match (warp.state, warp.in_vain(self.world.news)) {
-                    (State::Done, _) => continue,
-                    (_, Some(inst)) => (State::Round(inst), inst),
-                    (State::AtBarrier(inst), None) => (State::AtBarrier(inst), inst),
-                    (State::Round(edge), None) => {
-                        (State::Round(edge), warp.last_memory.unwrap_or(edge))
-                    }
-                    (State::Ready, None) => {
-                        (State::Ready, warp.last_memory.unwrap_or(Inst::new(0)))
-                    }
+                let (state, inst) = match warp.state {
+                    State::Done => continue,
+                    State::AtBarrier(inst) => (State::AtBarrier(inst), inst),
+                    State::Round(edge) => (State::Round(edge), warp.last_memory.unwrap_or(edge)),
+                    State::Ready => (State::Ready, warp.last_memory.unwrap_or(Inst::new(0))),
                 };
                 let actor = self.world.actor(&resident.block, warp.index, None, inst);
                 let who = (resident.block.index, actor);

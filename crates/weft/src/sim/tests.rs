@@ -570,15 +570,37 @@ fn blocks_that_are_waited_for_start_when_the_others_only_wait() {
     assert!(report.is_clean(), "{:#?}", report.findings);
 }
 
+/// Passing barriers is no progress when the block comes back to where it was.
 #[test]
-fn going_round_barriers_in_vain_is_a_deadlock() {
-    let Outcome { report, .. } = run_on(&meeting(), 9, vec![ints("flag", &[0])]);
-    let deadlock = only(&report);
-    assert_eq!(
-        deadlock.message,
-        "18 warps of 9 blocks (0, 1, 2, 3, …) go round here for ever: nothing will change what \
-         they look at"
-    );
+fn going_round_through_barriers_is_a_deadlock_too() {
+    let mut build = Builder::new("round", 2, 5);
+    let flag = pointer(&mut build, "flag");
+    let seen = build.shared(4, 4, BarrierScope::Block);
+    let inst = build.new_loop(&[], &[]);
+    build.open_region(&[]);
+    let (zero, place) = (build.i32(0), build.shared_base(seen));
+    let (lane, warp) = (build.id(IdKind::Lane), build.id(IdKind::Warp));
+    let thread = build.binary(Binary::Or, lane, warp);
+    let first = build.compare(Compare::Eq, thread, zero);
+    let op = Op::AtomicRmw {
+        space: Space::Global,
+        op: Rmw::Add,
+        order: Order::AcqRel,
+        scope: Scope::Gpu,
+        predicated: true,
+    };
+    let old = build.emit(op, smallvec![flag, first, zero], &[DType::I32])[0];
+    build.store(Space::Shared, Access::default(), place, Some(first), &[old]);
+    build.barrier(BarrierScope::Block);
+    let told = build.load(Space::Shared, Access::default(), DType::I32, 1, place, None)[0];
+    build.barrier(BarrierScope::Block);
+    let done = build.compare(Compare::Ne, told, zero);
+    build.break_if(inst, done, &[]);
+    let region = build.close_region(Op::Continue, &[]);
+    build.place_loop(inst, region);
+    let Outcome { report, .. } = run_on(&build.finish(), 20, vec![ints("flag", &[0])]);
+    assert!(!report.finished);
+    assert_eq!(kinds(&report)[0], FindingKind::Deadlock);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::scalar;
 const ROUNDS: u32 = 64;
 
 /// A warp.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Warp {
     pub(super) index: u32,
     pc: u32,
@@ -22,25 +22,10 @@ pub(super) struct Warp {
     pub(super) registers: Vec<u64>,
     pub(super) knowledge: Knowledge,
     pub(super) state: State,
-    /// The back edge at which it stopped last.
-    round: Option<Round>,
-    /// The last memory operation: what a warp that goes round in vain looks at.
+    /// The back edge at which the last turn ended.
+    edge: Option<u32>,
+    /// The last memory operation: where a warp that goes round in vain is told to wait.
     pub(super) last_memory: Option<Inst>,
-    /// Whether it ran in this turn.
-    pub(super) ran: bool,
-}
-
-/// A visit of a back edge.
-#[derive(Clone, Copy, Debug)]
-struct Round {
-    /// Where in the code.
-    at: u32,
-    /// [`World::news`] then.
-    news: u64,
-    /// Whether it had come back with the same carried values and nothing new in between.
-    vain: bool,
-    /// The loop's end, or the last memory operation before it.
-    told: Inst,
 }
 
 /// Whether a warp can run.
@@ -58,7 +43,7 @@ pub(super) enum State {
 }
 
 /// An open `If` or loop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Frame {
     /// The active lanes after it.
     after: u64,
@@ -153,26 +138,22 @@ impl Warp {
         }
         self.knowledge.reset(warps);
         self.state = State::Ready;
-        self.round = None;
+        self.edge = None;
         self.last_memory = None;
-        self.ran = false;
     }
 
-    /// Where it goes round in vain: it has come back to a place with nothing new anywhere since it was
-    /// there before, so that it will do so for ever.
-    pub(super) fn in_vain(&self, news: u64) -> Option<Inst> {
-        self.round.filter(|round| round.vain && round.news == news).map(|round| round.told)
+    /// Whether another warp would go on exactly as this one: same place, same lanes, same registers.
+    pub(super) fn is_where(&self, other: &Warp) -> bool {
+        self.pc == other.pc
+            && self.mask == other.mask
+            && self.state == other.state
+            && self.frames == other.frames
+            && self.registers == other.registers
     }
 
-    /// Notes that it stopped at a back edge.
-    fn note_round(&mut self, at: u32, news: u64, inst: Inst) {
-        let before = self.round.filter(|round| round.at == at && round.news == news);
-        let told = self.last_memory.unwrap_or(inst);
-        self.round = Some(Round { at, news, vain: before.is_some(), told });
-    }
-
-    /// Runs until the warp waits, ends, or has gone round often enough.
-    pub(super) fn run(&mut self, block: &mut Block, world: &mut World<'_>) {
+    /// Runs until the warp waits, ends, or has gone round often enough. Returns whether its state is
+    /// a new one: not the one in which it began this turn.
+    pub(super) fn run(&mut self, block: &mut Block, world: &mut World<'_>) -> bool {
         let code = world.code;
         let lanes = code.lanes as usize;
         let constants = &code.constants[..];
@@ -181,14 +162,14 @@ impl Warp {
         let mut rounds = 0;
         let mut instructions = 0u64;
         let mut lane_instructions = 0u64;
-        self.ran = true;
+        let started_at = self.edge.take();
         macro_rules! count {
             () => {{
                 instructions += u64::from(self.mask != 0);
                 lane_instructions += u64::from(self.mask.count_ones());
             }};
         }
-        loop {
+        let progress = loop {
             let op = &code.ops[pc];
             pc += 1;
             match op {
@@ -292,7 +273,7 @@ impl Warp {
                         world.block_barriers += 1;
                         self.together(block, world, *inst, full, "a block barrier");
                         self.state = State::AtBarrier(*inst);
-                        break;
+                        break true;
                     }
                 }
                 MicroOp::Moves(moves) => {
@@ -374,23 +355,22 @@ impl Warp {
                     pc = *start as usize;
                     rounds += 1;
                     if !changed || rounds >= ROUNDS {
+                        self.edge = Some(here);
                         self.state = State::Round(*inst);
-                        world.settle(changed || rounds > 1);
-                        self.note_round(here, world.news, *inst);
-                        break;
+                        break changed || rounds > 1 || started_at != Some(here);
                     }
                 }
                 MicroOp::Return => {
                     count!();
                     self.state = State::Done;
-                    world.settle(true);
-                    break;
+                    break true;
                 }
             }
-        }
+        };
         self.pc = pc as u32;
         world.instructions += instructions;
         world.lane_instructions += lane_instructions;
+        progress
     }
 
     /// Reports an operation that all lanes must run together, if they do not.

@@ -15,8 +15,12 @@ use smallvec::SmallVec;
 
 /// Runs the pass.
 pub fn run(program: &Program) -> Program {
-    let mut pass =
-        Pass { result: program.clone(), piece_of: IdMap::default(), exits: FxHashMap::default() };
+    let mut pass = Pass {
+        result: program.clone(),
+        piece_of: IdMap::default(),
+        starts: FxHashMap::default(),
+        exits: FxHashMap::default(),
+    };
     pass.find_pieces();
     let body = core::mem::take(&mut pass.result.body);
     let (body, _) = pass.region(&body, Pending::default(), true);
@@ -41,6 +45,8 @@ struct Pass {
     result: Program,
     /// The piece that an address points into, where that is known.
     piece_of: IdMap<Value, Option<Shared>>,
+    /// What is pending where a round of a loop starts.
+    starts: FxHashMap<Inst, Pending>,
     /// What is pending where a loop is left.
     exits: FxHashMap<Inst, Pending>,
 }
@@ -139,24 +145,29 @@ impl Pass {
     }
 
     /// What is pending when a round starts is what was pending before the loop or at the end of any
-    /// round; that is found without writing anything, then the barriers are written.
+    /// round; that is found without writing anything, then the barriers are written. Going over a
+    /// loop again can only find more pending, so what was found before is where it starts from.
     fn loop_(&mut self, id: Inst, before: Pending, insert: bool) -> Pending {
         let body = self.result.insts[id].regions[0].clone();
         let mut start = before;
-        loop {
-            let (_, end) = self.region(&body, start.clone(), false);
-            let mut joined = start.clone();
-            joined.join(&end);
-            if joined == start {
-                break;
+        let known = self.starts.get(&id).cloned();
+        start.join(&known.clone().unwrap_or_default());
+        if known.as_ref() != Some(&start) {
+            loop {
+                let (_, end) = self.region(&body, start.clone(), false);
+                let mut joined = start.clone();
+                joined.join(&end);
+                if joined == start {
+                    break;
+                }
+                start = joined;
             }
-            start = joined;
+            self.starts.insert(id, start.clone());
         }
-        self.exits.remove(&id);
-        let (body, _) = self.region(&body, start, insert);
         if insert {
+            let (body, _) = self.region(&body, start, true);
             self.result.insts[id].regions = vec![body];
         }
-        self.exits.remove(&id).unwrap_or_default()
+        self.exits.get(&id).cloned().unwrap_or_default()
     }
 }

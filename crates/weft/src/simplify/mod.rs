@@ -9,11 +9,13 @@
 //! * [`expand`] again shares what hoisting brought together;
 //! * [`sweep`] removes what nobody uses;
 //! * [`sink`] lets loads from shared memory wait for their first use, so that fewer registers live;
-//! * [`barriers`] puts a barrier where scratch memory is written again after reads.
+//! * [`barriers`] puts a barrier where scratch memory is written again after reads;
+//! * [`idle`] removes barriers that order nothing.
 
 pub mod barriers;
 pub mod expand;
 pub mod hoist;
+pub mod idle;
 pub mod sink;
 pub mod sweep;
 
@@ -29,11 +31,15 @@ pub struct Pass {
 }
 
 /// Every pass, in the order in which they run.
-pub const PASSES: [Pass; 6] = [
+pub const PASSES: [Pass; 7] = [
     Pass { name: "expand", run: expand::run },
     Pass { name: "hoist", run: hoist::run },
     Pass { name: "share", run: expand::run },
     Pass { name: "sweep", run: sweep::run },
     Pass { name: "sink", run: sink::run },
     Pass { name: "barriers", run: barriers::run },
+    Pass { name: "idle", run: idle::run },
 ];
+
+#[cfg(test)]
+mod tests;

@@ -11,10 +11,10 @@ use weft::ttir;
 use weft_layout::machine::Machine;
 
 /// A kernel's file, a grid and arguments.
-struct Case {
-    file: &'static str,
-    grid: [u32; 3],
-    arguments: Vec<(&'static str, Argument)>,
+pub(crate) struct Case {
+    pub(crate) file: &'static str,
+    pub(crate) grid: [u32; 3],
+    pub(crate) arguments: Vec<(&'static str, Argument)>,
 }
 
 fn case(file: &'static str, grid: [u32; 3], arguments: &[(&'static str, Argument)]) -> Case {
@@ -24,7 +24,8 @@ fn case(file: &'static str, grid: [u32; 3], arguments: &[(&'static str, Argument
 const F: DType = DType::F32;
 const I: DType = DType::I32;
 
-fn cases() -> Vec<Case> {
+/// Every recorded kernel, launched on a few blocks.
+pub(crate) fn cases() -> Vec<Case> {
     vec![
         case(
             "examples/vector_add",
@@ -175,7 +176,8 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-fn text(file: &str) -> String {
+/// The text of a recorded kernel.
+pub(crate) fn text(file: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(format!("{file}.ttir"));
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

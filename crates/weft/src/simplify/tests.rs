@@ -1,0 +1,368 @@
+//! Each pass on a few lines: before and after.
+
+use super::{barriers, expand, hoist, idle, sink, sweep};
+use crate::dtype::DType;
+use crate::lane::{
+    Access, BarrierScope, Builder, IdKind, Op, Param, Program, Space, Value, verify,
+};
+use crate::scalar::{Binary, Compare};
+use expect_test::{Expect, expect};
+
+fn check(pass: fn(&Program) -> Program, before: &Program, expected: &Expect) {
+    verify(before).unwrap();
+    let after = pass(before);
+    verify(&after).unwrap();
+    expected.assert_eq(&format!("{before}\nafter:\n{after}"));
+}
+
+fn build() -> (Builder, Value) {
+    let mut build = Builder::new("test", 2, 5);
+    let param = Param { name: "n".into(), dtype: DType::I32, pointee: None, divisibility: 1 };
+    let n = build.param(param);
+    (build, n)
+}
+
+/// A loop that counts to `n`; its body has the counter.
+fn loop_to(build: &mut Builder, n: Value, body: impl FnOnce(&mut Builder, Value)) {
+    let zero = build.i32(0);
+    let target = build.new_loop(&[zero], &[]);
+    let counter = build.open_region(&[DType::I32])[0];
+    let done = build.compare(Compare::Sge, counter, n);
+    build.break_if(target, done, &[]);
+    body(build, counter);
+    let one = build.i32(1);
+    let next = build.binary(Binary::Add, counter, one);
+    let region = build.close_region(Op::Continue, &[next]);
+    build.place_loop(target, region);
+}
+
+fn keep(build: &mut Builder, address: Value, value: Value) {
+    build.store(Space::Shared, Access::default(), address, None, &[value]);
+}
+
+fn look(build: &mut Builder, address: Value) -> Value {
+    build.load(Space::Shared, Access::default(), DType::I32, 1, address, None)[0]
+}
+
+#[test]
+fn expand_writes_a_linear_map_as_one_shift_a_diagonal() {
+    let (mut build, _) = build();
+    let piece = build.shared(256, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    let lane = build.id(IdKind::Lane);
+    let moved = build.linear(&[1, 2, 16, 32, 64], lane);
+    keep(&mut build, base, moved);
+    check(
+        expand::run,
+        &build.finish(),
+        &expect![[r#"
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          %2: i32 = lane
+          %3: i32 = linear [1 2 16 32 64] %2
+          store.shared %1, %3
+          return
+        }
+
+        after:
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          %2: i32 = lane
+          %3: i32 = const 0x3
+          %4: i32 = and %2, %3
+          %5: i32 = const 0x0
+          %6: i32 = const 0x1c
+          %7: i32 = and %2, %6
+          %8: i32 = const 0x2
+          %9: i32 = shl %7, %8
+          %10: i32 = xor %4, %9
+          store.shared %1, %10
+          return
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn hoist_takes_out_what_no_round_changes() {
+    let (mut build, n) = build();
+    let piece = build.shared(256, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    loop_to(&mut build, n, |build, counter| {
+        let square = build.binary(Binary::Mul, n, n);
+        let sum = build.binary(Binary::Add, square, counter);
+        keep(build, base, sum);
+    });
+    check(
+        hoist::run,
+        &build.finish(),
+        &expect![[r#"
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          %2: i32 = const 0x0
+          loop inst3 %2 (%3: i32) {
+            %4: i1 = cmp.sge %3, %0
+            break.if inst3 %4
+            %5: i32 = mul %0, %0
+            %6: i32 = add %5, %3
+            store.shared %1, %6
+            %7: i32 = const 0x1
+            %8: i32 = add %3, %7
+            continue %8
+          }
+          return
+        }
+
+        after:
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          %2: i32 = const 0x0
+          %5: i32 = mul %0, %0
+          %7: i32 = const 0x1
+          loop inst3 %2 (%3: i32) {
+            %4: i1 = cmp.sge %3, %0
+            break.if inst3 %4
+            %6: i32 = add %5, %3
+            store.shared %1, %6
+            %8: i32 = add %3, %7
+            continue %8
+          }
+          return
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn sweep_removes_what_only_unused_values_use() {
+    let (mut build, n) = build();
+    let piece = build.shared(256, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    let seen = look(&mut build, base);
+    build.binary(Binary::Mul, seen, n);
+    keep(&mut build, base, n);
+    check(
+        sweep::run,
+        &build.finish(),
+        &expect![[r#"
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          %2: i32 = load.shared %1
+          %3: i32 = mul %2, %0
+          store.shared %1, %0
+          return
+        }
+
+        after:
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          store.shared %1, %0
+          return
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn sink_brings_loads_to_their_use_but_not_over_a_store() {
+    let (mut build, n) = build();
+    let piece = build.shared(256, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    let (first, second) = (look(&mut build, base), look(&mut build, base));
+    let product = build.binary(Binary::Mul, n, n);
+    let sum = build.binary(Binary::Add, product, first);
+    keep(&mut build, base, sum);
+    let sum = build.binary(Binary::Add, n, second);
+    keep(&mut build, base, sum);
+    check(
+        sink::run,
+        &build.finish(),
+        &expect![[r#"
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          %2: i32 = load.shared %1
+          %3: i32 = load.shared %1
+          %4: i32 = mul %0, %0
+          %5: i32 = add %4, %2
+          store.shared %1, %5
+          %6: i32 = add %0, %3
+          store.shared %1, %6
+          return
+        }
+
+        after:
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          %4: i32 = mul %0, %0
+          %2: i32 = load.shared %1
+          %5: i32 = add %4, %2
+          %3: i32 = load.shared %1
+          store.shared %1, %5
+          %6: i32 = add %0, %3
+          store.shared %1, %6
+          return
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn a_piece_that_is_written_in_each_round_gets_one_barrier() {
+    let (mut build, n) = build();
+    let piece = build.shared(256, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    let lane = build.id(IdKind::Lane);
+    let place = build.binary(Binary::Add, base, lane);
+    loop_to(&mut build, n, |build, counter| {
+        keep(build, place, counter);
+        build.barrier(BarrierScope::Block);
+        look(build, base);
+    });
+    check(
+        barriers::run,
+        &build.finish(),
+        &expect![[r#"
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          %2: i32 = lane
+          %3: i32 = add %1, %2
+          %4: i32 = const 0x0
+          loop inst5 %4 (%5: i32) {
+            %6: i1 = cmp.sge %5, %0
+            break.if inst5 %6
+            store.shared %3, %5
+            barrier.block
+            %7: i32 = load.shared %1
+            %8: i32 = const 0x1
+            %9: i32 = add %5, %8
+            continue %9
+          }
+          return
+        }
+
+        after:
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          %2: i32 = lane
+          %3: i32 = add %1, %2
+          %4: i32 = const 0x0
+          loop inst5 %4 (%5: i32) {
+            %6: i1 = cmp.sge %5, %0
+            break.if inst5 %6
+            barrier.block
+            store.shared %3, %5
+            barrier.block
+            %7: i32 = load.shared %1
+            %8: i32 = const 0x1
+            %9: i32 = add %5, %8
+            continue %9
+          }
+          return
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn a_piece_of_each_warp_gets_a_barrier_of_the_warp() {
+    let (mut build, n) = build();
+    let piece = build.shared(256, 16, BarrierScope::Warp);
+    let base = build.shared_base(piece);
+    keep(&mut build, base, n);
+    build.barrier(BarrierScope::Warp);
+    let seen = look(&mut build, base);
+    keep(&mut build, base, seen);
+    check(
+        barriers::run,
+        &build.finish(),
+        &expect![[r#"
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          store.shared %1, %0
+          barrier.warp
+          %2: i32 = load.shared %1
+          store.shared %1, %2
+          return
+        }
+
+        after:
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          store.shared %1, %0
+          barrier.warp
+          %2: i32 = load.shared %1
+          barrier.warp
+          store.shared %1, %2
+          return
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn idle_removes_barriers_with_nothing_on_one_side() {
+    let (mut build, n) = build();
+    let piece = build.shared(256, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    build.barrier(BarrierScope::Block);
+    keep(&mut build, base, n);
+    build.barrier(BarrierScope::Warp);
+    build.barrier(BarrierScope::Block);
+    build.barrier(BarrierScope::Warp);
+    look(&mut build, base);
+    build.barrier(BarrierScope::Block);
+    check(
+        idle::run,
+        &build.finish(),
+        &expect![[r#"
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          barrier.block
+          store.shared %1, %0
+          barrier.warp
+          barrier.block
+          barrier.warp
+          %2: i32 = load.shared %1
+          barrier.block
+          return
+        }
+
+        after:
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          store.shared %1, %0
+          barrier.block
+          %2: i32 = load.shared %1
+          return
+        }
+    "#]],
+    );
+}
