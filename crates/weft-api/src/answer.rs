@@ -162,6 +162,9 @@ pub struct CompileAnswer {
     /// The PTX text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ptx: Option<String>,
+    /// The tile program's text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tile: Option<String>,
     /// The lane program's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lane: Option<String>,
@@ -324,8 +327,8 @@ pub struct BufferAnswer {
     pub agrees: bool,
     /// Whether it is so bit for bit.
     pub exact: bool,
-    /// The largest difference over the expected magnitude.
-    pub max_relative_error: f64,
+    /// The largest difference over the expected magnitude; none where something differs.
+    pub max_relative_error: Option<f64>,
     /// The relative difference that was allowed; none where bits must be the same.
     pub tolerance: Option<f64>,
     /// The first element that is not as expected.

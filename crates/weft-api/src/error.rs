@@ -76,7 +76,7 @@ pub enum ApiError {
         reason: String,
     },
     /// The text of a layout cannot be read.
-    #[error("`{parameter}`: {}", .error.kind)]
+    #[error("`{parameter}`, column {column}: {}", .error.kind)]
     Attribute {
         /// Which of the request's layouts.
         parameter: &'static str,

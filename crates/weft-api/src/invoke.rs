@@ -196,3 +196,85 @@ fn keys<T: DeserializeOwned>() -> &'static [&'static str] {
     let _ = <T as Deserialize>::deserialize(Keys(&mut known));
     known
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The error of a request, as an object.
+    fn error(text: &str) -> Value {
+        let answer: Value = serde_json::from_str(&invoke(text)).unwrap();
+        assert!(answer["error"]["kind"].is_string(), "{text}: {answer}");
+        answer["error"].clone()
+    }
+
+    #[test]
+    fn requests_that_nobody_knows_name_those_that_are_known() {
+        for text in ["{}", r#"{"request": 4}"#, r#"{"request": "Machines"}"#] {
+            let error = error(text);
+            assert_eq!(error["kind"], "request");
+            assert!(error["hint"].as_str().unwrap().contains("machines, layout, convert"));
+        }
+    }
+
+    #[test]
+    fn faults_of_the_text_have_a_place() {
+        let place = |text| {
+            let error = error(text);
+            assert_eq!(error["kind"], "json");
+            (error["line"].as_u64().unwrap(), error["column"].as_u64().unwrap())
+        };
+        assert_eq!(place("{\"request\":\n  layout}"), (2, 3));
+        assert_eq!(place("{\"request\": \"layout\",\n\"shape\": [8, \"8\"]}"), (2, 16));
+        assert_eq!(place("[1, 2]"), (1, 0));
+        assert_eq!(place(""), (1, 0));
+    }
+
+    #[test]
+    fn a_misspelt_key_is_refused_alone_and_passed_over_in_a_batch() {
+        let error = error(r#"{"request": "machines", "targt": 1}"#);
+        assert_eq!(error["message"], "a `machines` request does not take `targt`");
+        assert_eq!(error["hint"], "it takes nothing");
+        let request = r##"{"attribute": "[lane: 1] -> [dim0: 2]", "shape": [2], "shap": 1}"##;
+        assert!(invoke_line("layout", request).starts_with(r#"{"bases":{"lane":[[1]]}"#));
+    }
+
+    #[test]
+    fn every_request_knows_its_keys() {
+        assert_eq!(keys::<MachinesRequest>(), <[&str; 0]>::default());
+        assert_eq!(keys::<LayoutRequest>(), ["attribute", "shape", "element", "element_bits"]);
+        for known in [
+            keys::<ConvertRequest>(),
+            keys::<CompileRequest>(),
+            keys::<RunRequest>(),
+            keys::<ExplainRequest>(),
+        ] {
+            assert!(known.contains(&"target"));
+        }
+    }
+
+    #[test]
+    fn hostile_requests_are_answered() {
+        let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
+        error(&deep);
+        for shape in ["[]", "[0]", "[3]", "[18446744073709551615]", "[9223372036854775808, 2]"] {
+            let request = r##"{"request": "layout", "attribute": "[] -> []", "shape": "##;
+            assert_ne!(error(&format!("{request}{shape}}}"))["kind"], "defect");
+        }
+        for grid in ["0", "[1, 1, 1, 1]", "[4294967296]", "\"8\"", "-1", "1.5"] {
+            error(&format!(r#"{{"request": "run", "ttir": "", "grid": {grid}}}"#));
+        }
+        for ttir in ["", "module {", "}", "tt.func"] {
+            let error = error(&json!({"request": "compile", "ttir": ttir}).to_string());
+            assert!(["ttir", "kernel"].contains(&error["kind"].as_str().unwrap()), "{error}");
+        }
+    }
+
+    #[test]
+    fn arguments_may_be_numbers_texts_and_truth_values() {
+        let text = r#"{"x": "zeros:f32[4]", "n": 16, "scale": -0.5, "flag": true, "n": 1}"#;
+        let arguments: crate::request::Arguments = serde_json::from_str(text).unwrap();
+        let values: Vec<&str> = arguments.0.iter().map(|(_, value)| &**value).collect();
+        assert_eq!(values, ["zeros:f32[4]", "16", "-0.5", "true", "1"]);
+    }
+}

@@ -128,6 +128,7 @@ pub fn compile(request: &CompileRequest) -> Result<(CompiledKernel, CompileAnswe
         shared_bytes: kernel.program().shared_bytes,
         conversions: kernel.movements(),
         ptx: wanted(Emit::Ptx).then(|| kernel.ptx()).transpose()?,
+        tile: wanted(Emit::Tile).then(|| kernel.module.to_string()),
         lane: wanted(Emit::Lane).then(|| kernel.program().to_string()),
         report: None,
         dump: kernel.compiled.dump.clone(),

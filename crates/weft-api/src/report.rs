@@ -132,8 +132,10 @@ pub fn explain(answer: &ExplainAnswer) -> String {
     none_if_empty(&mut body, answer.homes.is_empty());
 
     line(&mut body, "\nmovements");
-    for movement in &answer.movements {
-        explain_movement(&mut body, movement, &mut layouts);
+    for (index, movement) in answer.movements.iter().enumerate() {
+        let same = |other: &&MovementAnswer| other.movement.plan == movement.movement.plan;
+        let known = answer.movements[..index].iter().find(same);
+        explain_movement(&mut body, movement, known, &mut layouts);
     }
     none_if_empty(&mut body, answer.movements.is_empty());
 
@@ -173,6 +175,7 @@ pub fn explain(answer: &ExplainAnswer) -> String {
 fn explain_movement<'a>(
     text: &mut String,
     movement: &'a MovementAnswer,
+    known: Option<&MovementAnswer>,
     layouts: &mut Layouts<'a>,
 ) {
     let (from, to) = (layouts.name(&movement.from), layouts.name(&movement.to));
@@ -194,6 +197,10 @@ fn explain_movement<'a>(
             cycles(cost.bound)
         ),
     );
+    if let Some(known) = known {
+        line(text, format_args!("      by the plan that moves {}", known.value));
+        return;
+    }
     for step in cost.plan.lines() {
         line(text, format_args!("      {step}"));
     }
@@ -276,7 +283,7 @@ fn described(buffer: &BufferAnswer) -> String {
         _ if buffer.exact => format!("{ty} bit for bit"),
         Some(tolerance) => format!(
             "{ty} largest relative error {:.1e}, {tolerance:e} allowed",
-            buffer.max_relative_error
+            buffer.max_relative_error.unwrap_or(0.0)
         ),
         None => format!("{ty} equal but for the bits of NaNs"),
     }

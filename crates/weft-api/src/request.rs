@@ -75,6 +75,8 @@ pub struct CompileRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Emit {
+    /// The tile program, as it was read.
+    Tile,
     /// PTX.
     Ptx,
     /// The lane program.

@@ -159,8 +159,9 @@ pub(crate) struct Compile {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) kernel: Kernel,
-    /// What to print: the PTX, the lane program, or a report on homes, movements and accesses.
-    #[arg(long, default_value = "ptx", value_parser = emit)]
+    /// What to print: the program on tiles (tile), of one thread (lane), the PTX (ptx), or what was
+    /// decided and why (report).
+    #[arg(long, value_name = "tile|lane|ptx|report", default_value = "ptx", value_parser = emit)]
     pub(crate) emit: Emit,
     /// Print the lane program as it is after this pass instead.
     #[arg(long, value_name = "PASS", conflicts_with = "emit")]
@@ -287,9 +288,10 @@ fn device(text: &str) -> Result<u32, String> {
 
 fn emit(text: &str) -> Result<Emit, String> {
     match text {
-        "ptx" => Ok(Emit::Ptx),
+        "tile" => Ok(Emit::Tile),
         "lane" => Ok(Emit::Lane),
+        "ptx" => Ok(Emit::Ptx),
         "report" => Ok(Emit::Report),
-        _ => Err("known are ptx, lane, report".into()),
+        _ => Err("known are tile, lane, ptx, report".into()),
     }
 }

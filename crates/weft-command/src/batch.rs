@@ -19,7 +19,7 @@ pub(crate) fn run(request: &str, path: &Path, output: &mut Output) -> Result<Out
             return Ok(Outcome::Good);
         }
         let answer = match std::str::from_utf8(&line) {
-            Ok(line) => invoke::invoke_line(request, line),
+            Ok(line) => invoke::invoke_line(request, line.trim_end_matches(['\n', '\r'])),
             Err(error) => {
                 let message = format!("byte {} of the line is not UTF-8", error.valid_up_to());
                 invoke::fault_text("json", &message, None)

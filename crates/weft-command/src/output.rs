@@ -46,4 +46,14 @@ impl Output {
     pub(crate) fn duration(what: &str, time: Duration) {
         Self::note(&format!("{what:10} {:10.3} ms", time.as_secs_f64() * 1e3));
     }
+
+    /// Writes how long a simulation took, and how fast it was, to standard error.
+    pub(crate) fn rate(what: &str, time: Duration, lane_instructions: u64) {
+        let seconds = time.as_secs_f64();
+        let rate = lane_instructions as f64 / seconds.max(1e-9) / 1e6;
+        Self::note(&format!(
+            "{what:10} {:10.3} ms, {rate:.1} million lane instructions a second",
+            seconds * 1e3
+        ));
+    }
 }

@@ -94,6 +94,7 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
     } else {
         let text = match (&arguments.dump_after, arguments.emit) {
             (Some(_), _) => answer.dump,
+            (None, Emit::Tile) => answer.tile,
             (None, Emit::Ptx) => answer.ptx,
             (None, Emit::Lane) => answer.lane,
             (None, Emit::Report) => answer.report,
@@ -154,7 +155,11 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
     let about = |error| Failure::about(&source, error);
     let prepared = timed("compile", *time, || Prepared::new(&request)).map_err(about)?;
     let evaluated = timed("evaluate", *time, || prepared.evaluate()).map_err(about)?;
-    let simulated = timed("simulate", *time, || prepared.simulate()).map_err(about)?;
+    let start = Instant::now();
+    let simulated = prepared.simulate().map_err(about)?;
+    if *time {
+        Output::rate("simulate", start.elapsed(), simulated.report.lane_instructions);
+    }
     let mut answer = prepared.answer(&evaluated, &simulated);
     if let Some(device) = &device {
         device::run(device, &prepared, &evaluated, &simulated, *time, &mut answer)?;

@@ -14,13 +14,13 @@ mod machine;
 mod random;
 
 pub use argument::{Fill, MAX_BUFFER_BYTES, RANDOM_INTEGERS, Value, signature};
-pub use machine::simulated;
 
 use crate::answer::{BufferAnswer, Counts, RunAnswer};
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use crate::request::RunRequest;
 use random::Random;
+use weft::compile;
 use weft::memory::{Buffer, Memory};
 use weft::sim::{self, Launch};
 use weft::tile::Param;
@@ -114,7 +114,8 @@ impl Prepared {
     pub fn simulate(&self) -> Result<Simulated, ApiError> {
         let mut memory = self.memory.clone();
         let program = self.kernel.program();
-        let machine = simulated(self.kernel.machine, program);
+        let machine = self.kernel.machine;
+        let machine = compile::simulated(machine, machine::resident_blocks(machine, program));
         let args = self.bits();
         let options = sim::Options::default();
         let launch = Launch { program, grid: self.grid, args: &args, machine: &machine, options };
@@ -233,7 +234,7 @@ fn compare(
         changed: before.bytes != actual.bytes,
         agrees: outcome.is_ok(),
         exact: expected.bytes == actual.bytes,
-        max_relative_error: outcome.as_ref().map_or(f64::NAN, |agreement| agreement.max_rel),
+        max_relative_error: outcome.as_ref().ok().map(|agreement| agreement.max_rel),
         tolerance: Tolerance::for_buffer(dtype, exactness).map(|tolerance| tolerance.relative),
         mismatch: outcome.err().map(|mismatch| mismatch.to_string()),
     }

@@ -46,13 +46,13 @@ pub fn matrix(layout: &Layout) -> String {
     };
     line("", &|axis| columns[axis].0.clone());
     line("", &|axis| {
-        let bits: Vec<String> = (0..columns[axis].1.len()).map(|bit| format!("{bit:<2}")).collect();
-        bits.join(" ")
+        let bits = (0..columns[axis].1.len()).map(|bit| format!("{bit:<3}"));
+        bits.collect::<String>().trim_end().to_owned()
     });
     for (name, row) in &rows {
         line(name, &|axis| {
-            let mark = |image: &u64| if image >> row & 1 == 1 { "1 " } else { ". " };
-            columns[axis].1.iter().map(mark).collect::<Vec<_>>().join(" ")
+            let mark = |image: &u64| if image >> row & 1 == 1 { "1" } else { "." };
+            columns[axis].1.iter().map(mark).collect::<Vec<_>>().join("  ")
         });
     }
     text

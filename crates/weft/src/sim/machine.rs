@@ -36,7 +36,7 @@ pub struct Phases {
 impl Machine {
     /// An NVIDIA GPU as measured on an H200: 32 banks of 4 bytes; 8-byte accesses in two halves,
     /// 16-byte accesses in four quarters; the phases of a load merge in pairs when lane bit 0 or lane
-    /// bit 1 is a broadcast.
+    /// bit 1 is a broadcast. 132 multiprocessors run 16 blocks of four warps each.
     pub fn nvidia() -> Self {
         let phases: Vec<Phases> = [(4, 32), (8, 16), (16, 8)]
             .into_iter()
@@ -52,7 +52,7 @@ impl Machine {
             store_phases: phases.clone(),
             load_phases: phases,
             load_merge_masks: vec![1, 2],
-            resident_blocks: 8,
+            resident_blocks: 132 * 16,
         }
     }
 }

@@ -543,6 +543,33 @@ fn waiting_for_a_block_that_cannot_start_is_a_deadlock() {
     assert!(matches!(program.insts[deadlock.actor.inst].op, Op::AtomicRmw { .. }));
 }
 
+/// Block 9 raises a flag; every block goes round two barriers until the flag is up.
+fn meeting() -> Program {
+    let mut build = Builder::new("meeting", 2, 5);
+    let flag = pointer(&mut build, "flag");
+    let (block, nine, zero) = (build.id(IdKind::Block(0)), build.i32(9), build.i32(0));
+    let raises = build.compare(Compare::Eq, block, nine);
+    let raised = build.cast(Cast::ExtU, raises, DType::I32);
+    let order = (Order::AcqRel, Scope::Gpu);
+    atomic(&mut build, Rmw::Or, order, Space::Global, flag, raised);
+    let wait = build.new_loop(&[], &[]);
+    build.open_region(&[]);
+    build.barrier(BarrierScope::Block);
+    let seen = atomic(&mut build, Rmw::Or, order, Space::Global, flag, zero);
+    build.barrier(BarrierScope::Block);
+    let up = build.compare(Compare::Ne, seen, zero);
+    build.break_if(wait, up, &[]);
+    let region = build.close_region(Op::Continue, &[]);
+    build.place_loop(wait, region);
+    build.finish()
+}
+
+#[test]
+fn blocks_that_are_waited_for_start_when_the_others_only_wait() {
+    let Outcome { report, .. } = run_on(&meeting(), 12, vec![ints("flag", &[0])]);
+    assert!(report.is_clean(), "{:#?}", report.findings);
+}
+
 /// Passing barriers is no progress when the block comes back to where it was.
 #[test]
 fn going_round_through_barriers_is_a_deadlock_too() {
