@@ -252,8 +252,11 @@ impl<'a> Schedule<'a> {
                 };
                 let actor = self.world.actor(&resident.block, warp.index, None, inst);
                 let who = (resident.block.index, actor);
+                // Warps that wait at one place in the source are one finding.
+                let waits = |state: State| matches!(state, State::AtBarrier(_));
                 let same = |place: &&mut (State, Vec<(u32, Actor)>)| {
-                    place.0 == state && place.1.first().is_some_and(|first| first.1.inst == inst)
+                    waits(place.0) == waits(state)
+                        && place.1.first().is_some_and(|first| first.1.loc == actor.loc)
                 };
                 match places.iter_mut().find(same) {
                     Some(place) => place.1.push(who),
@@ -265,6 +268,7 @@ impl<'a> Schedule<'a> {
         for (state, who) in places {
             let Some(&(_, actor)) = who.first() else { continue };
             let mut blocks: Vec<u32> = who.iter().map(|&(block, _)| block).collect();
+            blocks.sort_unstable();
             blocks.dedup();
             let steps = self.world.launch.options.max_steps;
             self.world.findings.add(kind, actor, None, || {
