@@ -152,12 +152,12 @@ fn spin_deadlock() {
         1,
         &expect![[r#"
             kernel             spin_deadlock for sm_90, grid 4, 4 warps a block
-            instructions       588 of warps, 18816 of lanes
-            global sectors     16 (ideal 16)
-            shared wavefronts  80 (ideal 80)
+            instructions       1960 of warps, 62720 of lanes
+            global sectors     56 (ideal 56)
+            shared wavefronts  263 (ideal 263)
             shuffles           0
-            barriers           144 of blocks, 0 of warps
-            atomics            16
+            barriers           428 of blocks, 0 of warps
+            atomics            56
             shared memory      8 bytes a block
 
             evaluator          deadlock: 4 instances (the first is 0,0,0) go round loops in which nothing changes any more; results are not compared

@@ -156,7 +156,9 @@ impl<'a> Schedule<'a> {
             if !progress || watch.repeats(self.situations()) {
                 // They may wait for a block that the machine would have started too.
                 if self.next < self.blocks && self.residents.len() < most {
-                    self.add_resident();
+                    for _ in 0..self.residents.len().min(most - self.residents.len()) {
+                        self.add_resident();
+                    }
                     watch.reset();
                     continue;
                 }
@@ -252,8 +254,14 @@ impl<'a> Schedule<'a> {
                 };
                 let actor = self.world.actor(&resident.block, warp.index, None, inst);
                 let who = (resident.block.index, actor);
+                // Warps that go round are together when the user sees them at one place.
+                let barrier = |state: State| matches!(state, State::AtBarrier(_));
+                let seen = |actor: &Actor| self.world.launch.program.locations.resolve(actor.loc);
                 let same = |place: &&mut (State, Vec<(u32, Actor)>)| {
-                    place.0 == state && place.1.first().is_some_and(|first| first.1.inst == inst)
+                    let Some((_, first)) = place.1.first() else { return false };
+                    let place_seen = !barrier(state) && seen(first).is_some();
+                    barrier(place.0) == barrier(state)
+                        && (first.inst == inst || place_seen && seen(first) == seen(&actor))
                 };
                 match places.iter_mut().find(same) {
                     Some(place) => place.1.push(who),
