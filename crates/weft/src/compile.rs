@@ -125,7 +125,7 @@ pub fn compile(
     stages.verify("lower", &program)?;
     stages.keep("lower", &program);
     for pass in simplify::PASSES {
-        program = (pass.run)(&program);
+        program = (pass.run)(program);
         if options.verify_each {
             stages.verify(pass.name, &program)?;
         }

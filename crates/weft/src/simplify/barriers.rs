@@ -14,9 +14,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Runs the pass.
-pub fn run(program: &Program) -> Program {
+pub fn run(program: Program) -> Program {
     let mut pass = Pass {
-        result: program.clone(),
+        result: program,
         piece_of: IdMap::default(),
         starts: FxHashMap::default(),
         exits: FxHashMap::default(),

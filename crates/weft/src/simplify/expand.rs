@@ -18,9 +18,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Runs the pass.
-pub fn run(program: &Program) -> Program {
+pub fn run(mut program: Program) -> Program {
     let mut build = Builder::new(&program.name, program.warps, program.lanes_log2);
-    build.set_locations(program.locations.clone());
+    build.set_locations(core::mem::take(&mut program.locations));
     for (_, piece) in program.shared.iter() {
         build.shared(piece.bytes, piece.align, piece.scope);
     }
@@ -28,7 +28,7 @@ pub fn run(program: &Program) -> Program {
         build.declare_param(param.clone());
     }
     let mut writer =
-        Writer { program, build, values: IdMap::default(), loops: FxHashMap::default() };
+        Writer { program: &program, build, values: IdMap::default(), loops: FxHashMap::default() };
     writer.region(&program.body);
     writer.build.finish()
 }

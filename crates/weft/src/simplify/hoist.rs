@@ -7,12 +7,11 @@ use crate::id::IdMap;
 use crate::lane::{Inst, Op, Program, Region, Value};
 
 /// Runs the pass.
-pub fn run(program: &Program) -> Program {
-    let mut result = program.clone();
-    let mut body = core::mem::take(&mut result.body);
-    hoist_region(&mut result, &mut body);
-    result.body = body;
-    result
+pub fn run(mut program: Program) -> Program {
+    let mut body = core::mem::take(&mut program.body);
+    hoist_region(&mut program, &mut body);
+    program.body = body;
+    program
 }
 
 fn hoist_region(program: &mut Program, region: &mut Region) {

@@ -8,12 +8,11 @@
 use crate::lane::{BarrierScope, Inst, Op, Program, Region};
 
 /// Runs the pass.
-pub fn run(program: &Program) -> Program {
-    let mut result = program.clone();
-    let mut body = core::mem::take(&mut result.body);
-    idle_region(&mut result, &mut body, true);
-    result.body = body;
-    result
+pub fn run(mut program: Program) -> Program {
+    let mut body = core::mem::take(&mut program.body);
+    idle_region(&mut program, &mut body, true);
+    program.body = body;
+    program
 }
 
 fn idle_region(program: &mut Program, region: &mut Region, whole: bool) {

@@ -27,7 +27,7 @@ pub struct Pass {
     /// The name, as `--dump-after` takes it.
     pub name: &'static str,
     /// The pass.
-    pub run: fn(&Program) -> Program,
+    pub run: fn(Program) -> Program,
 }
 
 /// Every pass, in the order in which they run.

@@ -4,12 +4,11 @@ use crate::id::IdMap;
 use crate::lane::{Program, Region, Value};
 
 /// Runs the pass.
-pub fn run(program: &Program) -> Program {
-    let mut result = program.clone();
-    let mut body = core::mem::take(&mut result.body);
-    sweep_region(&mut result, &mut body, &mut IdMap::default());
-    result.body = body;
-    result
+pub fn run(mut program: Program) -> Program {
+    let mut body = core::mem::take(&mut program.body);
+    sweep_region(&mut program, &mut body, &mut IdMap::default());
+    program.body = body;
+    program
 }
 
 /// Goes through a region from its end, so that every use is seen before its definition. A value that

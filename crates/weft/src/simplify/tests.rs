@@ -8,9 +8,9 @@ use crate::lane::{
 use crate::scalar::{Binary, Compare};
 use expect_test::{Expect, expect};
 
-fn check(pass: fn(&Program) -> Program, before: &Program, expected: &Expect) {
+fn check(pass: fn(Program) -> Program, before: &Program, expected: &Expect) {
     verify(before).unwrap();
-    let after = pass(before);
+    let after = pass(before.clone());
     verify(&after).unwrap();
     expected.assert_eq(&format!("{before}\nafter:\n{after}"));
 }
