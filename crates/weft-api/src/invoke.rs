@@ -235,7 +235,7 @@ mod tests {
         let error = error(r#"{"request": "machines", "targt": 1}"#);
         assert_eq!(error["message"], "a `machines` request does not take `targt`");
         assert_eq!(error["hint"], "it takes nothing");
-        let request = r##"{"attribute": "[lane: 1] -> [dim0: 2]", "shape": [2], "shap": 1}"##;
+        let request = r#"{"attribute": "[lane: 1] -> [dim0: 2]", "shape": [2], "shap": 1}"#;
         assert!(invoke_line("layout", request).starts_with(r#"{"bases":{"lane":[[1]]}"#));
     }
 
@@ -258,7 +258,7 @@ mod tests {
         let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
         error(&deep);
         for shape in ["[]", "[0]", "[3]", "[18446744073709551615]", "[9223372036854775808, 2]"] {
-            let request = r##"{"request": "layout", "attribute": "[] -> []", "shape": "##;
+            let request = r#"{"request": "layout", "attribute": "[] -> []", "shape": "#;
             assert_ne!(error(&format!("{request}{shape}}}"))["kind"], "defect");
         }
         for grid in ["0", "[1, 1, 1, 1]", "[4294967296]", "\"8\"", "-1", "1.5"] {

@@ -6,7 +6,7 @@
 //!
 //! # A worked example
 //!
-//! A shell that only passes texts on needs one function, [`invoke`]: JSON in, JSON out.
+//! A shell that only passes texts on needs one function, [`invoke()`]: JSON in, JSON out.
 //!
 //! ```
 //! let request = r##"{

@@ -156,7 +156,9 @@ impl<'a> Schedule<'a> {
             if !progress || watch.repeats(self.situations()) {
                 // They may wait for a block that the machine would have started too.
                 if self.next < self.blocks && self.residents.len() < most {
-                    self.add_resident();
+                    for _ in 0..self.residents.len().min(most - self.residents.len()) {
+                        self.add_resident();
+                    }
                     watch.reset();
                     continue;
                 }
@@ -252,11 +254,14 @@ impl<'a> Schedule<'a> {
                 };
                 let actor = self.world.actor(&resident.block, warp.index, None, inst);
                 let who = (resident.block.index, actor);
-                // Warps that wait at one place in the source are one finding.
-                let waits = |state: State| matches!(state, State::AtBarrier(_));
+                // Warps that go round are together when the user sees them at one place.
+                let barrier = |state: State| matches!(state, State::AtBarrier(_));
+                let seen = |actor: &Actor| self.world.launch.program.locations.resolve(actor.loc);
                 let same = |place: &&mut (State, Vec<(u32, Actor)>)| {
-                    waits(place.0) == waits(state)
-                        && place.1.first().is_some_and(|first| first.1.loc == actor.loc)
+                    let Some((_, first)) = place.1.first() else { return false };
+                    let place_seen = !barrier(state) && seen(first).is_some();
+                    barrier(place.0) == barrier(state)
+                        && (first.inst == inst || place_seen && seen(first) == seen(&actor))
                 };
                 match places.iter_mut().find(same) {
                     Some(place) => place.1.push(who),
@@ -268,7 +273,6 @@ impl<'a> Schedule<'a> {
         for (state, who) in places {
             let Some(&(_, actor)) = who.first() else { continue };
             let mut blocks: Vec<u32> = who.iter().map(|&(block, _)| block).collect();
-            blocks.sort_unstable();
             blocks.dedup();
             let steps = self.world.launch.options.max_steps;
             self.world.findings.add(kind, actor, None, || {
