@@ -3,21 +3,22 @@
 //! A tensor in a layout becomes one lane value for each register. Values with a home are computed
 //! where they stand; free values and shape operations where somebody asks for them
 //! ([`values`]). Whoever needs a value in another layout than its home gets a planned movement
-//! ([`movement`]), once per scope. Memory operations are in [`memory`], reductions and matrix products
-//! in [`fold`].
+//! ([`movement`]), once per scope. Memory operations are in [`memory`], the barriers between them in
+//! [`order`], reductions and matrix products in [`fold`].
 //!
 //! What a scalar is differs from a tensor in one way only: every thread holds it.
 
 mod fold;
 mod memory;
 mod movement;
+mod order;
 mod values;
 
 use crate::assign::{AssignError, Assignment, Block, LayoutId, definitions};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::lane::{self, Builder, Op as LaneOp, Region as LaneRegion};
+use crate::lane::{self, BarrierScope, Builder, Op as LaneOp, Region as LaneRegion};
 use crate::location::Locations;
 use crate::scalar::{Binary, Compare};
 use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
@@ -59,6 +60,7 @@ pub fn run(
 ) -> Result<Lowered, AssignError> {
     let mut build = Builder::new(&kernel.name, block.warps, block.machine.lanes_log2);
     build.set_locations(locations.clone());
+    let needs_barrier = order::needs_barrier(kernel, assignment);
     let mut lowerer = Lowerer {
         kernel,
         facts,
@@ -67,6 +69,7 @@ pub fn run(
         build,
         definitions: definitions(kernel),
         used: used(kernel),
+        needs_barrier,
         scopes: vec![Scope::default()],
         movements: Vec::new(),
         current: None,
@@ -102,6 +105,8 @@ struct Lowerer<'a> {
     build: Builder,
     definitions: IdMap<Value, Option<OpId>>,
     used: IdMap<Value, bool>,
+    /// The memory operations before which the block waits.
+    needs_barrier: IdMap<OpId, bool>,
     scopes: Vec<Scope>,
     movements: Vec<Movement>,
     /// The operation being lowered.
@@ -155,6 +160,9 @@ impl Lowerer<'_> {
     }
 
     fn op(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
+        if self.needs_barrier[id] {
+            self.build.barrier(BarrierScope::Block);
+        }
         match &op.kind {
             OpKind::For => self.for_loop(op),
             OpKind::While => self.while_loop(op),

@@ -1,0 +1,164 @@
+//! Program order between the threads of a block.
+//!
+//! A tile program's accesses happen in order; a block's threads run ahead of each other. Where one
+//! thread may touch what another touched before, one of them writing, a barrier stands between. Two
+//! accesses may meet when their pointers come from one argument of the kernel; they need no barrier
+//! when each thread touches the same elements in both. Pointers of different arguments are taken not
+//! to overlap across threads, as Triton takes them.
+//!
+//! What is found here is which operations get a barrier in front; a later pass removes those before
+//! which nothing was touched.
+
+use crate::assign::{Assignment, definitions};
+use crate::id::IdMap;
+use crate::tile::{Kernel, Op, OpId, OpKind, Value};
+use rustc_hash::FxHashMap;
+use weft_layout::space::{LANE, WARP};
+
+/// The argument that a pointer comes from; none when it cannot be told.
+type Root = Option<Value>;
+
+/// One access of the kernel.
+struct Seen {
+    op: OpId,
+    root: Root,
+    writes: bool,
+    atomic: bool,
+    /// The pointers, if every thread touches elements of its own in every such access.
+    own: Option<Value>,
+}
+
+/// The memory operations that need a barrier of the block in front.
+pub(super) fn needs_barrier(kernel: &Kernel, assignment: &Assignment) -> IdMap<OpId, bool> {
+    let roots = Roots::of(kernel);
+    let mut seen = Vec::new();
+    kernel.walk(&kernel.body, &mut |id, op| {
+        let (writes, atomic) = match op.kind {
+            OpKind::Load(_) => (false, false),
+            OpKind::Store(_) => (true, false),
+            OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => (true, true),
+            _ => return,
+        };
+        let own = owned(kernel, assignment, id, op);
+        seen.push(Seen { op: id, root: roots.root(op.operands[0]), writes, atomic, own });
+    });
+    let mut needs = IdMap::default();
+    for access in &seen {
+        let meets = |other: &Seen| {
+            let apart = access.root.is_some() && other.root.is_some() && access.root != other.root;
+            let same_threads = access.own.is_some() && access.own == other.own;
+            // Atomics order themselves, and a lone store meets only its own next round, which may
+            // overwrite in any order what the program wrote twice.
+            (access.writes || other.writes)
+                && !(access.atomic && other.atomic)
+                && !apart
+                && !same_threads
+                && access.op != other.op
+        };
+        needs.set(access.op, seen.iter().any(meets));
+    }
+    needs
+}
+
+/// The pointers of an access whose every element is touched by one thread only, in the layout's order.
+fn owned(kernel: &Kernel, assignment: &Assignment, id: OpId, op: &Op) -> Option<Value> {
+    let pointer = op.operands[0];
+    if !kernel.ty(pointer).is_tensor() {
+        return None;
+    }
+    let layout = assignment.layouts.get(assignment.runs_in(id)?);
+    let copies = layout.free_mask(LANE) | layout.free_mask(WARP);
+    (copies == 0).then_some(pointer)
+}
+
+/// Where pointers come from.
+struct Roots<'a> {
+    kernel: &'a Kernel,
+    definitions: IdMap<Value, Option<OpId>>,
+    /// For what a region takes or an operation with regions gives: the values it may be.
+    sources: FxHashMap<Value, Vec<Value>>,
+}
+
+impl<'a> Roots<'a> {
+    fn of(kernel: &'a Kernel) -> Self {
+        let mut sources: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
+        let mut flow = |from: &[Value], to: &[Value]| {
+            for (&from, &to) in from.iter().zip(to) {
+                sources.entry(to).or_default().push(from);
+            }
+        };
+        kernel.walk(&kernel.body, &mut |_, op| {
+            let handed_over = |region: usize| -> &[Value] {
+                let last = op.regions.get(region).and_then(|region| region.ops.last());
+                last.map_or(&[], |&last| &kernel.ops[last].operands)
+            };
+            match op.kind {
+                OpKind::For => {
+                    let carried = &op.regions[0].params[1..];
+                    flow(&op.operands[3..], carried);
+                    flow(handed_over(0), carried);
+                    flow(carried, &op.results);
+                }
+                OpKind::While => {
+                    flow(&op.operands, &op.regions[0].params);
+                    flow(handed_over(1), &op.regions[0].params);
+                    let passed = handed_over(0).get(1..).unwrap_or(&[]);
+                    flow(passed, &op.regions[1].params);
+                    flow(passed, &op.results);
+                }
+                OpKind::If => {
+                    flow(handed_over(0), &op.results);
+                    flow(handed_over(1), &op.results);
+                }
+                _ => {}
+            }
+        });
+        Self { kernel, definitions: definitions(kernel), sources }
+    }
+
+    fn root(&self, pointer: Value) -> Root {
+        let mut found = Vec::new();
+        self.collect(pointer, &mut Vec::new(), &mut found)?;
+        found.dedup();
+        match found[..] {
+            [root] => Some(root),
+            _ => None,
+        }
+    }
+
+    /// Adds the arguments that a pointer may come from; none when one of its sources is no argument.
+    fn collect(
+        &self,
+        value: Value,
+        visited: &mut Vec<Value>,
+        found: &mut Vec<Value>,
+    ) -> Option<()> {
+        if visited.contains(&value) {
+            return Some(());
+        }
+        visited.push(value);
+        if self.kernel.body.params.contains(&value) {
+            found.push(value);
+            found.sort_unstable();
+            return Some(());
+        }
+        if let Some(sources) = self.sources.get(&value) {
+            return sources.iter().try_for_each(|&source| self.collect(source, visited, found));
+        }
+        let op = &self.kernel.ops[self.definitions[value]?];
+        match op.kind {
+            OpKind::Select => {
+                op.operands[1..].iter().try_for_each(|&source| self.collect(source, visited, found))
+            }
+            OpKind::AddPtr
+            | OpKind::Splat
+            | OpKind::Unsplat
+            | OpKind::Broadcast
+            | OpKind::ExpandDims { .. }
+            | OpKind::Reshape { .. }
+            | OpKind::Trans { .. }
+            | OpKind::Cast(_) => self.collect(op.operands[0], visited, found),
+            _ => None,
+        }
+    }
+}
