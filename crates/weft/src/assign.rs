@@ -231,7 +231,11 @@ pub fn operand_layout(
 }
 
 /// The layout of a shape operation's result, given that of its operand.
-fn result_layout(kind: &OpKind, operand: &Layout, shape: &[u64]) -> Result<Layout, LayoutError> {
+pub fn result_layout(
+    kind: &OpKind,
+    operand: &Layout,
+    shape: &[u64],
+) -> Result<Layout, LayoutError> {
     match kind {
         OpKind::Trans { order } => {
             let order: Vec<usize> = order.iter().map(|&axis| usize::from(axis)).collect();
@@ -660,10 +664,17 @@ impl Solver<'_> {
                 let (from, to) =
                     if matches!(op.kind, OpKind::Store(_)) { (home, own) } else { (own, home) };
                 let result = &mut self.result;
-                let plan =
-                    result.plans.convert(&result.layouts, from, to, bits, self.block.machine)?;
-                let moving = u64::from(self.block.warps) * plan.cost.total;
-                if in_home <= in_own + moving { home } else { own }
+                let machine = self.block.machine;
+                match result.plans.convert(&result.layouts, from, to, bits, machine) {
+                    Ok(plan)
+                        if in_own + u64::from(self.block.warps) * plan.cost.total < in_home =>
+                    {
+                        own
+                    }
+                    // What does not fit into shared memory stays where it is.
+                    Ok(_) | Err(plan::PlanError::Scratch { .. }) => home,
+                    Err(error) => return Err(error.into()),
+                }
             };
             self.result.runs_in.set(id, Some(place));
             // A load lives where it ran; its class converts from there on demand.

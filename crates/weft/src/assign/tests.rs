@@ -1,5 +1,7 @@
 //! Homes and their reasons, and the width of accesses, for recorded kernels.
 
+#![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
+
 use super::{Block, Reason, access_bytes, pointer_and_mask};
 use crate::axis::AxisFacts;
 use crate::id::Id;

@@ -1,6 +1,8 @@
 //! The facts of every integer and pointer of recorded kernels, checked by hand, and casts and
 //! remainders where runs break.
 
+#![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
+
 use super::AxisFacts;
 use crate::tile::Kernel;
 use crate::ttir;

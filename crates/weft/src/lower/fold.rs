@@ -51,12 +51,10 @@ impl Lowerer<'_> {
             .collect();
         let outputs = self.emit_plan(&plan, inputs, &mut |lowerer, left, right| {
             let mut side = |values: &[lane::Value]| -> Vec<lane::Value> {
-                let values = values.iter().zip(&truths);
-                let value = |(&value, &truth): (&lane::Value, &bool)| match truth {
-                    true => lowerer.truth_of(value),
-                    false => value,
+                let value = |(&value, &truth): (&lane::Value, &bool)| {
+                    if truth { lowerer.truth_of(value) } else { value }
                 };
-                values.map(value).collect()
+                values.iter().zip(&truths).map(value).collect()
             };
             let (left, right) = (side(left), side(right));
             let results = lowerer.inline(region, &left, &right);

@@ -100,7 +100,7 @@ impl Lowerer<'_> {
             let count = group.len();
             let loaded = self.build.load(Space::Global, how, dtype, count, address, guarded);
             for (&register, value) in group.iter().zip(loaded) {
-                registers[register] = self.as_loaded(value, result);
+                registers[register] = self.value_of_loaded(value, result);
             }
         }
         self.bind_tensor(result, place, registers.into());
@@ -127,12 +127,12 @@ impl Lowerer<'_> {
             let guarded = mask.map(|mask| (mask, &other[..]));
             self.build.load(Space::Global, how, dtype, 1, operands[0], guarded)[0]
         };
-        let value = self.as_loaded(value, op.results[0]);
+        let value = self.value_of_loaded(value, op.results[0]);
         self.bind_scalar(op.results[0], value);
     }
 
     /// What was loaded for `result`: of a truth value's byte, the low bit.
-    fn as_loaded(&mut self, loaded: lane::Value, result: Value) -> lane::Value {
+    fn value_of_loaded(&mut self, loaded: lane::Value, result: Value) -> lane::Value {
         match self.kernel.ty(result).dtype() {
             DType::I1 => self.build.cast(Cast::Trunc, loaded, DType::I1),
             _ => loaded,

@@ -227,8 +227,16 @@ impl Lowerer<'_> {
         for (kind, mask) in [(IdKind::Lane, acting.idle_lanes), (IdKind::Warp, acting.idle_warps)] {
             if mask != 0 {
                 let id = self.build.id(kind);
-                let mask = self.build.i32(mask as i32);
-                let idle = self.build.binary(Binary::And, id, mask);
+                let all = match kind {
+                    IdKind::Lane => (1 << self.block.machine.lanes_log2) - 1,
+                    _ => u64::from(self.block.warps) - 1,
+                };
+                let idle = if mask & all == all {
+                    id
+                } else {
+                    let mask = self.build.i32(mask as i32);
+                    self.build.binary(Binary::And, id, mask)
+                };
                 let zero = self.build.i32(0);
                 let active = self.build.compare(Compare::Eq, idle, zero);
                 predicate = self.build.and_predicates(predicate, Some(active));

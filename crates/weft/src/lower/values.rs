@@ -1,7 +1,7 @@
 //! Tile values in the layouts that they are asked for in.
 
 use super::{Lowerer, Movement};
-use crate::assign::{AssignError, LayoutId, is_shape_op, operand_layout};
+use crate::assign::{AssignError, LayoutId, is_shape_op, operand_layout, result_layout};
 use crate::dtype::DType;
 use crate::lane;
 use crate::scalar::{Binary, Cast};
@@ -35,6 +35,17 @@ impl Lowerer<'_> {
             return Ok(home);
         }
         let shape = self.kernel.ty(value).shape.clone();
+        if let Some(id) = self.definitions[value]
+            && !self.assignment.is_free(value)
+        {
+            let op = &self.kernel.ops[id];
+            // What is repeated may be spread over the threads instead.
+            if is_shape_op(&op.kind) && op.kind != OpKind::Broadcast {
+                let below = self.anywhere(op.operands[0])?;
+                let layout = result_layout(&op.kind, self.assignment.layouts.get(below), &shape)?;
+                return Ok(self.assignment.layouts.intern(layout));
+            }
+        }
         let ones = vec![1; shape.len()];
         let order: Vec<usize> = (0..shape.len()).rev().collect();
         let blocked = weft_layout::family::Blocked::for_memory(

@@ -1,5 +1,7 @@
 //! Each pass on a few lines: before and after.
 
+#![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
+
 use super::{barriers, expand, hoist, idle, sink, sweep};
 use crate::dtype::DType;
 use crate::lane::{

@@ -5,6 +5,8 @@
 //! are listed in the test, so that a new one is noticed: a release waits for the whole block, also
 //! where nobody but the thread that releases has written before.
 
+#![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
+
 use crate::corpus::{Case, cases, text};
 use crate::inputs::make;
 use std::fmt::Write as _;

@@ -1,7 +1,10 @@
-//! Tests of the whole compiler on recorded kernels.
+//! Tests of the whole compiler on recorded and on random kernels.
+
+#![allow(clippy::unwrap_used, reason = "a test may end where it is surprised")]
 
 mod barriers;
 mod corpus;
 mod deep;
 mod inputs;
 mod random;
+mod truths;

@@ -250,9 +250,13 @@ impl<'a> Build<'a> {
     }
 
     pub(super) fn load(&mut self, operands: &[Value]) -> Value {
+        self.load_as(LoadOptions::default(), operands)
+    }
+
+    pub(super) fn load_as(&mut self, options: LoadOptions, operands: &[Value]) -> Value {
         let ty = self.ty(operands[0]);
         let ty = ty.with_element(Element::Scalar(ty.element.pointee().unwrap()));
-        self.op(OpKind::Load(LoadOptions::default()), operands, &ty)
+        self.op(OpKind::Load(options), operands, &ty)
     }
 
     pub(super) fn store(&mut self, operands: &[Value]) {
