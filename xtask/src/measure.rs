@@ -37,11 +37,7 @@ impl Measurement {
         Self {
             what: what.into(),
             command: format!("cargo run --release --package xtask -- measure {name}"),
-            versions: format!(
-                "weft {}, {}",
-                env!("CARGO_PKG_VERSION"),
-                said("rustc", &["--version"])
-            ),
+            versions: format!("weft {}, {}", env!("CARGO_PKG_VERSION"), rustc()),
             machine: machine(),
             date: said("date", &["-u", "+%F"]),
             columns: columns.iter().map(ToString::to_string).collect(),
@@ -93,6 +89,12 @@ fn said(command: &str, arguments: &[&str]) -> String {
         Ok(output) => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
         Err(_) => "unknown".into(),
     }
+}
+
+/// The compiler's version, as far as its commit.
+fn rustc() -> String {
+    let said = said("rustc", &["--version"]);
+    said.split(" (").next().unwrap_or_default().to_owned()
 }
 
 fn machine() -> String {
