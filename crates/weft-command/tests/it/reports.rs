@@ -42,7 +42,7 @@ fn row_softmax() {
         0,
         &expect![[r#"
             kernel             row_softmax for sm_90, grid 8, 4 warps a block
-            instructions       3168 of warps, 101376 of lanes
+            instructions       3136 of warps, 100352 of lanes
             global sectors     2016 (ideal 2016)
             shared wavefronts  192 (ideal 192)
             shuffles           320
@@ -118,7 +118,7 @@ fn spin_counter() {
         0,
         &expect![[r#"
             kernel             spin_counter for sm_90, grid 8, 4 warps a block
-            instructions       2044 of warps, 65408 of lanes
+            instructions       2012 of warps, 64384 of lanes
             global sectors     47 (ideal 47)
             shared wavefronts  171 (ideal 171)
             shuffles           160

@@ -2,9 +2,9 @@
 //!
 //! A tensor in a layout becomes one lane value for each register. Values with a home are computed
 //! where they stand; free values and shape operations where somebody asks for them
-//! ([`values`]). Whoever needs a value in another layout than its home gets a planned movement
-//! ([`movement`]), once per scope. Memory operations are in [`memory`], the barriers between them in
-//! [`order`], reductions and matrix products in [`fold`].
+//! (`values`). Whoever needs a value in another layout than its home gets a planned movement
+//! (`movement`), once per scope. Memory operations are in `memory`, the barriers between them in
+//! `order`, reductions and matrix products in `fold`.
 //!
 //! What a scalar is differs from a tensor in one way only: every thread holds it.
 

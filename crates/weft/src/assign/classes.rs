@@ -1,0 +1,121 @@
+//! Which values are free, and which share a home.
+
+use super::shape::{is_elementwise, is_shape_op};
+use crate::id::IdMap;
+use crate::scalar::{Binary, Unary};
+use crate::tile::{Kernel, OpId, OpKind, Region, Value};
+
+/// The operation that defines each value, where one does.
+pub fn definitions(kernel: &Kernel) -> IdMap<Value, Option<OpId>> {
+    let mut definitions = IdMap::default();
+    kernel.walk(&kernel.body, &mut |id, op| {
+        for &result in &op.results {
+            definitions.set(result, Some(id));
+        }
+    });
+    definitions
+}
+
+pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {
+    let mut free = IdMap::default();
+    kernel.walk(&kernel.body, &mut |_, op| {
+        let [result] = op.results[..] else { return };
+        if !kernel.ty(result).is_tensor() {
+            return;
+        }
+        let cheap = match &op.kind {
+            OpKind::Constant(_) | OpKind::Poison | OpKind::MakeRange { .. } | OpKind::Splat => true,
+            OpKind::Unary(op) => matches!(op, Unary::Neg | Unary::Abs | Unary::Not),
+            OpKind::Binary(op) => !matches!(
+                op,
+                Binary::Div
+                    | Binary::DivPrecise
+                    | Binary::Rem
+                    | Binary::DivS
+                    | Binary::DivU
+                    | Binary::RemS
+                    | Binary::RemU
+            ),
+            kind => is_elementwise(kind) || is_shape_op(kind),
+        };
+        let inputs_free =
+            op.operands.iter().all(|&value| free[value] || !kernel.ty(value).is_tensor());
+        free.set(result, cheap && inputs_free);
+    });
+    free
+}
+
+/// Values that share a home, by union and find.
+pub(super) struct Classes {
+    parent: IdMap<Value, Option<Value>>,
+}
+
+impl Classes {
+    pub(super) fn of(kernel: &Kernel, free: &IdMap<Value, bool>) -> Self {
+        let mut classes = Self { parent: IdMap::default() };
+        kernel.walk(&kernel.body, &mut |_, op| match op.kind {
+            OpKind::For => {
+                let body = &op.regions[0];
+                let next = handed_over(kernel, body);
+                for (index, &result) in op.results.iter().enumerate() {
+                    let carried = [op.operands[3 + index], body.params[1 + index], next[index]];
+                    classes.tie(kernel, free, result, &carried);
+                }
+            }
+            OpKind::While => {
+                let (before, after) = (&op.regions[0], &op.regions[1]);
+                let next = handed_over(kernel, after);
+                for (index, &param) in before.params.iter().enumerate() {
+                    classes.tie(kernel, free, param, &[op.operands[index], next[index]]);
+                }
+                let passed = handed_over(kernel, before).get(1..).unwrap_or(&[]);
+                for (index, &result) in op.results.iter().enumerate() {
+                    classes.tie(kernel, free, result, &[passed[index], after.params[index]]);
+                }
+            }
+            OpKind::If => {
+                for (index, &result) in op.results.iter().enumerate() {
+                    for region in &op.regions {
+                        let yielded = handed_over(kernel, region);
+                        classes.tie(kernel, free, result, &[yielded[index]]);
+                    }
+                }
+            }
+            _ if is_elementwise(&op.kind) => {
+                classes.tie(kernel, free, op.results[0], &op.operands);
+            }
+            _ => {}
+        });
+        classes
+    }
+
+    /// Puts the tensors among `others` that have a home into the class of `value`.
+    fn tie(&mut self, kernel: &Kernel, free: &IdMap<Value, bool>, value: Value, others: &[Value]) {
+        if free[value] || !kernel.ty(value).is_tensor() {
+            return;
+        }
+        for &other in others {
+            if !free[other] && kernel.ty(other).is_tensor() {
+                let (a, b) = (self.find(value), self.find(other));
+                // The older value represents the class, so that the result depends on no order.
+                let (root, child) = if a <= b { (a, b) } else { (b, a) };
+                if root != child {
+                    self.parent.set(child, Some(root));
+                }
+            }
+        }
+    }
+
+    pub(super) fn find(&self, value: Value) -> Value {
+        let mut at = value;
+        while let Some(parent) = self.parent[at] {
+            at = parent;
+        }
+        at
+    }
+}
+
+/// The operands of a region's last operation.
+fn handed_over<'a>(kernel: &'a Kernel, region: &Region) -> &'a [Value] {
+    region.ops.last().map_or(&[], |&last| &kernel.ops[last].operands)
+}

@@ -1,0 +1,120 @@
+//! Homes: in which layout each tensor value lives, and in which each memory operation runs.
+//!
+//! Three kinds of value:
+//!
+//! * *Free* values are cheap functions of constants, ranges and scalars: masks, offsets, pointers.
+//!   They have no home; whoever needs one computes it in the layout that it is needed in.
+//! * *Shape operations* (`trans`, `reshape`, `expand_dims`, `broadcast`) move nothing: asked for a
+//!   layout, they ask their operand for the one before them (theorem 9.3 of the paper, backward).
+//! * Everything else has a *home*. Values that an element-wise operation, a loop or an `if` ties
+//!   together share one; they form a *class*.
+//!
+//! A class that a reduction defines takes what the reduction leaves: the operand's layout without the
+//! axis. Every other takes the layout of its heaviest *anchor*: an access to memory asks for the
+//! layout that coalesces it, weighed by the bytes it moves, a matrix product for a square of results
+//! in each thread. A class without an anchor takes what a shape operation gives: its operand's layout
+//! carried forward.
+//!
+//! A memory operation then runs either in its class's home or in its own coalesced layout with a
+//! conversion, whichever costs less. Nothing here depends on a layout's name.
+
+mod access;
+mod classes;
+mod layouts;
+mod shape;
+mod solve;
+
+pub use access::{access_bytes, pointer_and_mask, vector_bits};
+pub use classes::definitions;
+pub use layouts::{LayoutId, Layouts, Plans};
+pub use shape::{is_elementwise, is_shape_op, operand_layout, result_layout};
+pub use solve::run;
+
+use crate::id::IdMap;
+use crate::tile::{OpId, Value};
+use weft_layout::machine::Machine;
+use weft_layout::{LayoutError, plan};
+
+/// Why a class has its home.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// The heaviest anchor is this operation, with this weight in bytes; others weighed so much.
+    Anchor {
+        /// The operation.
+        op: OpId,
+        /// Its weight.
+        weight: u64,
+        /// The weight of the anchors that asked for another layout.
+        against: u64,
+    },
+    /// It follows from the layout of an operand of the operation that defines it.
+    Follows(OpId),
+    /// Nothing asked for any: the default for the shape.
+    Default,
+}
+
+/// The decisions.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// Every layout that is mentioned.
+    pub layouts: Layouts,
+    /// The plans made while deciding.
+    pub plans: Plans,
+    home: IdMap<Value, Option<LayoutId>>,
+    free: IdMap<Value, bool>,
+    runs_in: IdMap<OpId, Option<LayoutId>>,
+    reasons: IdMap<Value, Option<Reason>>,
+}
+
+/// What the block of a kernel looks like, and the machine it runs on.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// Warps in the block: a power of two.
+    pub warps: u32,
+}
+
+/// Why no layout could be found; never happens for a verified kernel within the machine's limits.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum AssignError {
+    /// The layout algebra refused.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// A layout of a family could not be made.
+    #[error(transparent)]
+    Family(#[from] weft_layout::family::FamilyError),
+    /// A conversion could not be planned.
+    #[error(transparent)]
+    Plan(#[from] plan::PlanError),
+}
+
+impl From<weft_layout::SpaceError> for AssignError {
+    fn from(error: weft_layout::SpaceError) -> Self {
+        AssignError::Layout(error.into())
+    }
+}
+
+impl Assignment {
+    /// The layout that a value lives in: none for scalars, free values and shape operations.
+    pub fn home(&self, value: Value) -> Option<LayoutId> {
+        self.home[value]
+    }
+
+    /// Whether a value is computed wherever it is needed.
+    pub fn is_free(&self, value: Value) -> bool {
+        self.free[value]
+    }
+
+    /// The layout in which a load, store or atomic runs.
+    pub fn runs_in(&self, op: OpId) -> Option<LayoutId> {
+        self.runs_in[op]
+    }
+
+    /// Why a value has its home.
+    pub fn reason(&self, value: Value) -> Option<&Reason> {
+        self.reasons[value].as_ref()
+    }
+}
+#[cfg(test)]
+mod tests;
