@@ -1,0 +1,86 @@
+//! Conversions between element types.
+
+use super::Cast;
+use super::float::{Brain, Float, Half, add_to_odd, to_odd};
+use crate::dtype::DType;
+use half::{bf16, f16};
+
+/// Raw bits of `value` as an element of `dtype` (rounded to nearest even; integers saturate).
+pub fn from_f64(dtype: DType, value: f64) -> u64 {
+    match dtype {
+        DType::F64 => value.to_bits(),
+        DType::F32 => u64::from((value as f32).to_bits()),
+        DType::F16 => Half::store(to_odd(value)),
+        DType::BF16 => Brain::store(to_odd(value)),
+        DType::I1 => u64::from(value != 0.0),
+        _ => (value as i64) as u64 & dtype.mask(),
+    }
+}
+
+/// The value of raw bits as a double: exact for every float type, signed for integers.
+pub fn to_f64(dtype: DType, bits: u64) -> f64 {
+    match dtype {
+        DType::F64 => f64::from_bits(bits),
+        DType::F32 => f64::from(f32::from_bits(bits as u32)),
+        DType::F16 => f16::from_bits(bits as u16).to_f64(),
+        DType::BF16 => bf16::from_bits(bits as u16).to_f64(),
+        DType::I1 => (bits & 1) as f64,
+        _ => sign_extend(dtype, bits) as f64,
+    }
+}
+
+/// The signed value of an integer's raw bits.
+pub fn sign_extend(dtype: DType, bits: u64) -> i64 {
+    let shift = 64 - dtype.bits();
+    ((bits << shift) as i64) >> shift
+}
+
+/// Whether `op` converts from `from` to `to`.
+pub fn cast_applies(op: Cast, from: DType, to: DType) -> bool {
+    match op {
+        Cast::ExtS | Cast::ExtU => from.is_int() && to.is_int() && from.bits() < to.bits(),
+        Cast::Trunc => from.is_int() && to.is_int() && from.bits() > to.bits(),
+        Cast::FloatFromS | Cast::FloatFromU => from.is_int() && to.is_float(),
+        Cast::SFromFloat | Cast::UFromFloat => from.is_float() && to.is_int(),
+        Cast::Float => from.is_float() && to.is_float() && from != to,
+        Cast::Bits => from.bits() == to.bits(),
+    }
+}
+
+/// Converts one element.
+pub fn cast(op: Cast, from: DType, to: DType, bits: u64) -> u64 {
+    match op {
+        Cast::ExtS => sign_extend(from, bits) as u64 & to.mask(),
+        Cast::ExtU | Cast::Trunc | Cast::Bits => bits & to.mask(),
+        Cast::FloatFromS => from_int(to, i128::from(sign_extend(from, bits))),
+        Cast::FloatFromU => from_int(to, i128::from(bits & from.mask())),
+        // `as` saturates and sends NaN to zero.
+        Cast::SFromFloat => {
+            let value = to_f64(from, bits);
+            let limit = 1i128 << (to.bits() - 1);
+            (value as i128).clamp(-limit, limit - 1) as u64 & to.mask()
+        }
+        Cast::UFromFloat => (to_f64(from, bits) as u128).min(u128::from(to.mask())) as u64,
+        Cast::Float => match (from, to) {
+            // A narrow type from another goes through f32, which holds both exactly.
+            (DType::F32, DType::F16) => f16::from_f32(f32::from_bits(bits as u32)).to_bits().into(),
+            (DType::F32, DType::BF16) => {
+                bf16::from_f32(f32::from_bits(bits as u32)).to_bits().into()
+            }
+            _ => from_f64(to, to_f64(from, bits)),
+        },
+    }
+}
+
+/// An integer as a float, rounded once.
+fn from_int(to: DType, value: i128) -> u64 {
+    match to {
+        DType::F64 => (value as f64).to_bits(),
+        DType::F32 => u64::from((value as f32).to_bits()),
+        _ => {
+            // The upper and the lower half are exact doubles.
+            let (high, low) = (value >> 32 << 32, value & 0xffff_ffff);
+            from_f64(to, add_to_odd(high as f64, low as f64))
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The scalar operations, and what each computes.
+//!
+//! The tile program applies them element by element, the lane program one lane at a time; both share
+//! these enums, and the evaluator and the simulator share these meanings. Integers wrap; f16 and bf16
+//! are computed in f32 and rounded once, which is exact for `+ - * /` and square root; comparisons of
+//! NaN follow the ordered or unordered form of the predicate. Transcendentals come from `libm`, never
+//! from the platform, so that every machine gives the same bits.
+//!
+//! An operation is looked up once, as a function pointer, and applied many times.
+
+/// A function pointer for each listed operation: the operation is a constant inside each closure, so
+/// that what is applied is straight code.
+macro_rules! per_operation {
+    ($op:expr, $enum:ident, |x| $apply:expr, [$($variant:ident),* $(,)?]) => {
+        match $op {
+            $($enum::$variant => Some(|x| $apply($enum::$variant, x)),)*
+            _ => None,
+        }
+    };
+    ($op:expr, $enum:ident, |x, y| $apply:expr, [$($variant:ident),* $(,)?]) => {
+        match $op {
+            $($enum::$variant => Some(|x, y| $apply($enum::$variant, x, y)),)*
+            _ => None,
+        }
+    };
+}
+
+mod cast;
+mod float;
+mod int;
+mod ops;
+
+pub use cast::{cast, cast_applies, from_f64, sign_extend, to_f64};
+pub(crate) use ops::named_enum;
+pub use ops::{Binary, Cast, Compare, Unary};
+
+use crate::dtype::DType;
+use float::{
+    Brain, Double, Float, Half, Single, add_to_odd, float_binary, float_compare, float_unary,
+    to_odd,
+};
+use int::{int_binary, int_compare, int_unary};
+
+/// A looked-up operation of one operand on raw bits.
+pub type UnaryFn = fn(u64) -> u64;
+/// A looked-up operation of two operands on raw bits.
+pub type BinaryFn = fn(u64, u64) -> u64;
+/// A looked-up operation of three operands on raw bits.
+pub type TernaryFn = fn(u64, u64, u64) -> u64;
+
+/// Chooses the instance of a generic lookup for an element type.
+macro_rules! by_dtype {
+    ($dtype:expr, $float:ident, $int:ident, $op:expr) => {
+        match $dtype {
+            DType::F16 => $float::<Half>($op),
+            DType::BF16 => $float::<Brain>($op),
+            DType::F32 => $float::<Single>($op),
+            DType::F64 => $float::<Double>($op),
+            DType::I1 => $int::<1>($op),
+            DType::I8 => $int::<8>($op),
+            DType::I16 => $int::<16>($op),
+            DType::I32 => $int::<32>($op),
+            DType::I64 => $int::<64>($op),
+        }
+    };
+}
+
+/// The operation on elements of `dtype`, or none where that type does not have it.
+pub fn unary(op: Unary, dtype: DType) -> Option<UnaryFn> {
+    by_dtype!(dtype, float_unary, int_unary, op)
+}
+
+/// The operation on elements of `dtype`, or none where that type does not have it.
+pub fn binary(op: Binary, dtype: DType) -> Option<BinaryFn> {
+    by_dtype!(dtype, float_binary, int_binary, op)
+}
+
+/// The comparison of elements of `dtype` (the result is 0 or 1), or none where that type does not
+/// have it.
+pub fn compare(op: Compare, dtype: DType) -> Option<BinaryFn> {
+    by_dtype!(dtype, float_compare, int_compare, op)
+}
+
+/// `x * y + z` with one rounding, for floats; wrapping, for integers.
+pub fn fma(dtype: DType) -> TernaryFn {
+    fn narrow<F: Float<Wide = f32>>(x: u64, y: u64, z: u64) -> u64 {
+        // The product is exact in f64; what follows rounds to odd until the last step.
+        let product = f64::from(F::load(x)) * f64::from(F::load(y));
+        F::store(to_odd(add_to_odd(product, f64::from(F::load(z)))))
+    }
+    match dtype {
+        DType::F16 => narrow::<Half>,
+        DType::BF16 => narrow::<Brain>,
+        DType::F32 => |x, y, z| {
+            let [x, y, z] = [x, y, z].map(|bits| f32::from_bits(bits as u32));
+            u64::from(libm::fmaf(x, y, z).to_bits())
+        },
+        DType::F64 => |x, y, z| {
+            let [x, y, z] = [x, y, z].map(f64::from_bits);
+            libm::fma(x, y, z).to_bits()
+        },
+        DType::I1 => |x, y, z| (x & y) ^ z,
+        DType::I8 => |x, y, z| x.wrapping_mul(y).wrapping_add(z) & 0xff,
+        DType::I16 => |x, y, z| x.wrapping_mul(y).wrapping_add(z) & 0xffff,
+        DType::I32 => |x, y, z| x.wrapping_mul(y).wrapping_add(z) & 0xffff_ffff,
+        DType::I64 => |x, y, z| x.wrapping_mul(y).wrapping_add(z),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! The operations by name.
+
+use core::fmt;
+
+macro_rules! named_enum {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum $name { $($(#[$vmeta])* $variant),* }
+
+        impl $name {
+            /// Every operation of this kind.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+
+            /// The operation's name in the texts.
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $text),* }
+            }
+
+            /// The operation with this name.
+            pub fn by_name(name: &str) -> Option<$name> {
+                match name { $($text => Some($name::$variant),)* _ => None }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+pub(crate) use named_enum;
+
+named_enum! {
+    /// Operations of one operand and a result of the same type.
+    Unary {
+        /// Sign change.
+        Neg = "neg",
+        /// Absolute value; the least integer is its own.
+        Abs = "abs",
+        /// Every bit inverted (integers).
+        Not = "not",
+        /// e to the power.
+        Exp = "exp",
+        /// 2 to the power.
+        Exp2 = "exp2",
+        /// Natural logarithm.
+        Log = "log",
+        /// Logarithm to base 2.
+        Log2 = "log2",
+        /// Square root.
+        Sqrt = "sqrt",
+        /// Square root, correctly rounded wherever it is computed.
+        SqrtPrecise = "sqrt_rn",
+        /// One over the square root.
+        Rsqrt = "rsqrt",
+        /// Largest integral value not above.
+        Floor = "floor",
+        /// Smallest integral value not below.
+        Ceil = "ceil",
+    }
+}
+
+named_enum! {
+    /// Operations of two operands of one type and a result of that type.
+    Binary {
+        /// Sum.
+        Add = "add",
+        /// Difference.
+        Sub = "sub",
+        /// Product.
+        Mul = "mul",
+        /// Quotient of floats.
+        Div = "div",
+        /// Quotient of floats, correctly rounded wherever it is computed.
+        DivPrecise = "div_rn",
+        /// Remainder of floats with the dividend's sign (C's `fmod`).
+        Rem = "rem",
+        /// Signed quotient, toward zero.
+        DivS = "div_s",
+        /// Unsigned quotient.
+        DivU = "div_u",
+        /// Signed remainder with the dividend's sign.
+        RemS = "rem_s",
+        /// Unsigned remainder.
+        RemU = "rem_u",
+        /// Bitwise and.
+        And = "and",
+        /// Bitwise or.
+        Or = "or",
+        /// Bitwise exclusive or.
+        Xor = "xor",
+        /// Shift left; zero when the count reaches the width.
+        Shl = "shl",
+        /// Arithmetic shift right; the sign when the count reaches the width.
+        ShrS = "shr_s",
+        /// Logical shift right; zero when the count reaches the width.
+        ShrU = "shr_u",
+        /// Signed minimum.
+        MinS = "min_s",
+        /// Signed maximum.
+        MaxS = "max_s",
+        /// Unsigned minimum.
+        MinU = "min_u",
+        /// Unsigned maximum.
+        MaxU = "max_u",
+        /// Minimum of floats that prefers a number to a NaN (IEEE `minimumNumber`).
+        MinNum = "min_num",
+        /// Maximum of floats that prefers a number to a NaN.
+        MaxNum = "max_num",
+        /// Minimum of floats in which a NaN wins.
+        Minimum = "minimum",
+        /// Maximum of floats in which a NaN wins.
+        Maximum = "maximum",
+        /// High half of the unsigned product (32 and 64 bits).
+        MulHiU = "mulhi_u",
+    }
+}
+
+named_enum! {
+    /// Comparisons; `o` is false and `u` is true when an operand is NaN.
+    Compare {
+        /// Equal.
+        Eq = "eq",
+        /// Not equal.
+        Ne = "ne",
+        /// Signed less.
+        Slt = "slt",
+        /// Signed less or equal.
+        Sle = "sle",
+        /// Signed greater.
+        Sgt = "sgt",
+        /// Signed greater or equal.
+        Sge = "sge",
+        /// Unsigned less.
+        Ult = "ult",
+        /// Unsigned less or equal.
+        Ule = "ule",
+        /// Unsigned greater.
+        Ugt = "ugt",
+        /// Unsigned greater or equal.
+        Uge = "uge",
+        /// Floats: ordered and equal.
+        Oeq = "oeq",
+        /// Floats: ordered and greater.
+        Ogt = "ogt",
+        /// Floats: ordered and greater or equal.
+        Oge = "oge",
+        /// Floats: ordered and less.
+        Olt = "olt",
+        /// Floats: ordered and less or equal.
+        Ole = "ole",
+        /// Floats: ordered and not equal.
+        One = "one",
+        /// Floats: neither is NaN.
+        Ord = "ord",
+        /// Floats: unordered or equal.
+        Ueq = "ueq",
+        /// Floats: unordered or greater.
+        FUgt = "f_ugt",
+        /// Floats: unordered or greater or equal.
+        FUge = "f_uge",
+        /// Floats: unordered or less.
+        FUlt = "f_ult",
+        /// Floats: unordered or less or equal.
+        FUle = "f_ule",
+        /// Floats: unordered or not equal.
+        Une = "une",
+        /// Floats: one is NaN.
+        Uno = "uno",
+    }
+}
+
+named_enum! {
+    /// Conversions from one element type to another.
+    Cast {
+        /// Wider integer, sign repeated.
+        ExtS = "ext_s",
+        /// Wider integer, zeros above.
+        ExtU = "ext_u",
+        /// Narrower integer.
+        Trunc = "trunc",
+        /// Signed integer to float, to nearest even.
+        FloatFromS = "float_from_s",
+        /// Unsigned integer to float, to nearest even.
+        FloatFromU = "float_from_u",
+        /// Float to signed integer toward zero, saturating; NaN gives zero.
+        SFromFloat = "s_from_float",
+        /// Float to unsigned integer toward zero, saturating; NaN gives zero.
+        UFromFloat = "u_from_float",
+        /// Float to float, to nearest even.
+        Float = "float",
+        /// The same bits under another type of the same width.
+        Bits = "bits",
+    }
+}

@@ -1,0 +1,68 @@
+use super::*;
+
+fn f32_bits(value: f32) -> u64 {
+    u64::from(value.to_bits())
+}
+
+#[test]
+fn integers_wrap_in_their_width() {
+    let add = binary(Binary::Add, DType::I8).unwrap();
+    assert_eq!(add(200, 100), 44);
+    let shift = binary(Binary::ShrS, DType::I8).unwrap();
+    assert_eq!(shift(0x80, 200), 0xff);
+    let divide = binary(Binary::DivS, DType::I32).unwrap();
+    assert_eq!(divide(0x8000_0000, 0xffff_ffff), 0x8000_0000);
+    assert_eq!(unary(Unary::Abs, DType::I16).unwrap()(0x8000), 0x8000);
+    assert_eq!(binary(Binary::MulHiU, DType::I64).unwrap()(u64::MAX, u64::MAX), u64::MAX - 1);
+}
+
+#[test]
+fn a_number_wins_over_nan_or_loses_as_named() {
+    let (nan, one) = (f32_bits(f32::NAN), f32_bits(1.0));
+    assert_eq!(binary(Binary::MaxNum, DType::F32).unwrap()(nan, one), one);
+    let maximum = binary(Binary::Maximum, DType::F32).unwrap()(one, nan);
+    assert!(f32::from_bits(maximum as u32).is_nan());
+    let min = binary(Binary::MinNum, DType::F32).unwrap();
+    assert_eq!(min(f32_bits(0.0), f32_bits(-0.0)), f32_bits(-0.0));
+    assert_eq!(compare(Compare::FUlt, DType::F32).unwrap()(nan, one), 1);
+    assert_eq!(compare(Compare::Olt, DType::F32).unwrap()(nan, one), 0);
+}
+
+#[test]
+fn every_operation_belongs_to_a_type_and_says_so() {
+    for &op in Binary::ALL {
+        let types: Vec<_> =
+            DType::ALL.into_iter().filter(|&dtype| binary(op, dtype).is_some()).collect();
+        assert!(!types.is_empty(), "{op} belongs to no type");
+        assert_eq!(Binary::by_name(op.name()), Some(op));
+    }
+    assert!(binary(Binary::And, DType::F32).is_none());
+    assert!(unary(Unary::Exp, DType::I32).is_none());
+}
+
+#[test]
+fn narrow_floats_are_rounded_once() {
+    // Each lies a hair off a tie that a detour through another type would fall into.
+    assert_eq!(fma(DType::F16)(0x2401, 0x27fe, 0x3c01), 0x3c01);
+    let above = |exponent: i32| 1.0 + 2f64.powi(exponent) + 2f64.powi(-40);
+    assert_eq!(from_f64(DType::F16, above(-11)), 0x3c01);
+    assert_eq!(from_f64(DType::BF16, above(-8)), 0x3f81);
+    assert_eq!(from_f64(DType::F16, 1.0 + 2f64.powi(-11)), 0x3c00);
+    let tie = (1u64 << 62) + (1 << 54);
+    assert_eq!(cast(Cast::FloatFromS, DType::I64, DType::BF16, tie), 0x5e80);
+    assert_eq!(cast(Cast::FloatFromS, DType::I64, DType::BF16, tie + 1), 0x5e81);
+    assert_eq!(from_f64(DType::F16, 1e300), 0x7c00);
+    assert_eq!(from_f64(DType::BF16, -1e300), 0xff80);
+}
+
+#[test]
+fn casts_round_to_nearest_even_and_saturate() {
+    assert_eq!(cast(Cast::Float, DType::F32, DType::F16, f32_bits(2049.0)), 0x6800);
+    assert_eq!(cast(Cast::SFromFloat, DType::F32, DType::I8, f32_bits(300.0)), 127);
+    assert_eq!(cast(Cast::SFromFloat, DType::F32, DType::I32, f32_bits(f32::NAN)), 0);
+    assert_eq!(cast(Cast::ExtS, DType::I1, DType::I32, 1), 0xffff_ffff);
+    assert_eq!(
+        cast(Cast::FloatFromU, DType::I64, DType::F32, u64::MAX),
+        f32_bits(18_446_744_073_709_551_616.0)
+    );
+}
