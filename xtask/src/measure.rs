@@ -170,8 +170,11 @@ fn device(weft: &Path) -> anyhow::Result<Measurement> {
         "device",
         &["run", "against the evaluator", "largest relative error", "the simulator's bits"],
     );
-    measurement.machine =
-        said("nvidia-smi", &["--query-gpu=name,driver_version", "--format=csv,noheader"]);
+    let gpu =
+        |what: &str| said("nvidia-smi", &[&format!("--query-gpu={what}"), "--format=csv,noheader"]);
+    measurement.machine = gpu("name");
+    measurement.versions =
+        format!("weft {}, driver {}", env!("CARGO_PKG_VERSION"), gpu("driver_version"));
     for run in runs::SMALL.iter().chain(runs::LARGE) {
         let ran = run.run(weft, &["--device", "cuda:0"])?;
         let buffers = ran.list(&["device", "buffers"])?;

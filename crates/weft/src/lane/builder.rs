@@ -5,7 +5,7 @@ use super::{
     Space, Value, ValueData,
 };
 use crate::dtype::DType;
-use crate::id::IdVec;
+use crate::id::{IdMap, IdVec};
 use crate::location::{Loc, Locations};
 use crate::scalar::{self, Binary, Cast, Compare, Unary};
 use rustc_hash::FxHashMap;
@@ -39,10 +39,8 @@ pub struct Builder {
     open: Vec<Region>,
     /// For each open region, the pure operations written in it.
     known: Vec<FxHashMap<Key, Value>>,
-    /// Raw bits of values that are constants.
-    constants: FxHashMap<Value, u64>,
     /// The pure operations that define values.
-    definitions: FxHashMap<Value, Inst>,
+    definitions: IdMap<Value, Option<Inst>>,
     /// The place given to operations.
     loc: Loc,
 }
@@ -108,8 +106,7 @@ impl Builder {
             },
             open: vec![Region::default()],
             known: vec![FxHashMap::default()],
-            constants: FxHashMap::default(),
-            definitions: FxHashMap::default(),
+            definitions: IdMap::default(),
             loc: Locations::unknown(),
         }
     }
@@ -141,7 +138,10 @@ impl Builder {
 
     /// The raw bits of a value that is a constant.
     pub fn constant_bits(&self, value: Value) -> Option<u64> {
-        self.constants.get(&value).copied()
+        match self.definition(value) {
+            Some(Op::Const(bits)) => Some(*bits),
+            _ => None,
+        }
     }
 
     /// Ends the program with `return`, packs shared memory, and gives it out.
@@ -186,7 +186,7 @@ impl Builder {
 
     /// The operation that defines a value, if a pure one does.
     pub fn definition(&self, value: Value) -> Option<&Op> {
-        self.definitions.get(&value).map(|&inst| &self.program.insts[inst].op)
+        self.definitions[value].map(|inst| &self.program.insts[inst].op)
     }
 
     /// A constant from its raw bits.
@@ -465,13 +465,9 @@ impl Builder {
         {
             return value;
         }
-        let bits = if let Op::Const(bits) = op { Some(bits) } else { None };
         let inst = self.reserve(op, operands, &[dtype]);
         let value = self.place(inst)[0];
-        self.definitions.insert(value, inst);
-        if let Some(bits) = bits {
-            self.constants.insert(value, bits);
-        }
+        self.definitions.set(value, Some(inst));
         if let (Some(key), Some(known)) = (key, self.known.last_mut()) {
             known.insert(key, value);
         }
