@@ -4,12 +4,9 @@ use crate::answer::{AccessAnswer, ExplainAnswer, HomeAnswer};
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use crate::request::{CompileRequest, ExplainRequest};
-use weft::assign::{LayoutId, Reason, access_bytes, definitions, pointer_and_mask, vector_bits};
+use weft::assign::{AccessShape, LayoutId, Reason, definitions};
 use weft::axis::AxisFacts;
-use weft::dtype::DType;
 use weft::tile::{Element, Op, OpId, OpKind, Value};
-use weft_layout::access;
-use weft_layout::space::{LANE, Label, REGISTER};
 
 /// Where each value of a kernel lives and why, and what each movement and access costs.
 pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
@@ -100,38 +97,17 @@ fn access(
     id: LayoutId,
 ) -> Option<AccessAnswer> {
     let kernel = compiled.kernel();
-    let (pointer, mask) = pointer_and_mask(op);
-    let ty = kernel.ty(pointer);
-    let element = ty.element.pointee().unwrap_or(DType::I64);
     let layout = compiled.compiled.assignment.layouts.get(id);
-    let layout = layout.remove_zero_columns(REGISTER).ok()?.0;
-    let dims = &facts.get(pointer).dims;
-    // The axis that runs through memory; of equals the last, as in row-major order.
-    let axis = (0..dims.len()).max_by_key(|&axis| dims[axis].contiguity)?;
-    let widest = access_bytes(compiled.machine);
-    let vector = match op.kind {
-        OpKind::Load(_) | OpKind::Store(_) => {
-            let most = facts.vector_elements(pointer, mask, axis, element, widest);
-            vector_bits(&layout, axis, most).len() as u32
-        }
-        _ => 0,
-    };
-    let vector_bytes = u64::from(element.bytes()) << vector;
-    // Bytes of the fastest axis below, every other axis far above: another row, another sector.
-    let label = Label::dim(axis as u32);
-    let (bytes_log2, others) = (element.bytes().trailing_zeros(), !layout.outs().mask(label));
-    let address = |&column: &u64| {
-        (layout.outs().coordinate(label, column) << bytes_log2) | (column & others) << 34
-    };
-    let columns: Vec<u64> = layout.columns(LANE).iter().map(address).collect();
-    let sectors = access::sectors(compiled.machine, &columns, vector_bytes as u32, 0).ok()?;
+    let shape = AccessShape::of(kernel, facts, compiled.machine, op, layout).ok()?;
+    let sectors = shape.sectors(compiled.machine).ok()?;
+    let pointers = kernel.ty(op.operands[0]);
     Some(AccessAnswer {
         operation: op.kind.name(),
         place: compiled.place(op.loc),
-        ty: ty.with_element(Element::Scalar(element)).to_string(),
+        ty: pointers.with_element(Element::Scalar(shape.element)).to_string(),
         layout: compiled.layout(id),
-        vector_bytes,
-        instructions: 1 << (layout.in_bits(REGISTER) - vector),
+        vector_bytes: shape.bytes().into(),
+        instructions: shape.instructions(),
         sectors: sectors.actual,
         ideal_sectors: sectors.ideal,
     })

@@ -24,7 +24,7 @@ mod layouts;
 mod shape;
 mod solve;
 
-pub use access::{access_bytes, pointer_and_mask, vector_bits};
+pub use access::AccessShape;
 pub use classes::definitions;
 pub use layouts::{LayoutId, Layouts, Plans};
 pub use shape::{is_elementwise, is_shape_op, operand_layout, result_layout};
@@ -84,6 +84,9 @@ pub enum AssignError {
     /// A layout of a family could not be made.
     #[error(transparent)]
     Family(#[from] weft_layout::family::FamilyError),
+    /// An access could not be counted.
+    #[error(transparent)]
+    Access(#[from] weft_layout::access::AccessError),
     /// A conversion could not be planned.
     #[error(transparent)]
     Plan(#[from] plan::PlanError),

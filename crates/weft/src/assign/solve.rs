@@ -1,19 +1,17 @@
 //! The home of each class, and the layout of each memory operation.
 
-use super::access::{access_bytes, pointer_and_mask, vector_bits};
+use super::access::{AccessShape, memory_order, vector_elements};
 use super::classes::{Classes, definitions, find_free};
 use super::layouts::{LayoutId, Layouts, Plans};
 use super::shape::{is_shape_op, result_layout};
 use super::{AssignError, Assignment, Block, Reason};
 use crate::axis::AxisFacts;
-use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::tile::{Kernel, Op, OpId, OpKind, Value};
 use rustc_hash::FxHashMap;
-use weft_layout::Label;
 use weft_layout::family::Blocked;
 use weft_layout::plan;
-use weft_layout::space::{LANE, REGISTER, WARP};
+use weft_layout::space::REGISTER;
 
 /// Decides every home.
 pub fn run(
@@ -91,32 +89,14 @@ impl Solver<'_> {
         self.blocked(shape, &vec![1; shape.len()], &order)
     }
 
-    /// The axes of a memory operation, the one that runs through memory first.
-    fn order(&self, pointer: Value) -> Vec<usize> {
-        let facts = self.facts.get(pointer);
-        let mut order: Vec<usize> = (0..facts.dims.len()).rev().collect();
-        // A stable sort: equal axes stay in row-major order.
-        order.sort_by_key(|&axis| core::cmp::Reverse(facts.dims[axis].contiguity));
-        order
-    }
-
     /// The layout that coalesces a memory operation.
     fn memory_layout(&mut self, op: &Op) -> Result<LayoutId, AssignError> {
-        let (pointer, mask) = pointer_and_mask(op);
+        let pointer = op.operands[0];
         let ty = self.kernel.ty(pointer);
         let shape = ty.shape.clone();
-        let element = ty.element.pointee().unwrap_or(DType::I64);
-        let order = self.order(pointer);
+        let order = memory_order(self.facts, pointer);
         let threads = self.lanes() * u64::from(self.block.warps);
-        let vector = match order.first() {
-            Some(&axis)
-                if !matches!(op.kind, OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. }) =>
-            {
-                let most = access_bytes(self.block.machine);
-                self.facts.vector_elements(pointer, mask, axis, element, most)
-            }
-            _ => 1,
-        };
+        let vector = vector_elements(self.kernel, self.facts, self.block.machine, op);
         let share = (ty.elements() / threads).max(1);
         let mut per_thread = vec![1; shape.len()];
         if let Some(&axis) = order.first() {
@@ -300,8 +280,7 @@ impl Solver<'_> {
                 _ => None,
             };
             let Some(&moved) = moved else { continue };
-            let (pointer, mask) = pointer_and_mask(op);
-            if !self.kernel.ty(pointer).is_tensor() {
+            if !self.kernel.ty(op.operands[0]).is_tensor() {
                 continue;
             }
             let own = self.memory_layout(op)?;
@@ -312,7 +291,7 @@ impl Solver<'_> {
             let place = if own == home {
                 own
             } else {
-                let access = |layout| self.access_cost(pointer, mask, layout);
+                let access = |layout| self.access_cost(op, layout);
                 let (in_home, in_own) = (access(home)?, access(own)?);
                 let bits = self.kernel.ty(moved).dtype().bytes() * 8;
                 let (from, to) =
@@ -343,31 +322,12 @@ impl Solver<'_> {
     }
 
     /// What an access costs when it runs in `layout`, in the machine's unit of cost, over all warps.
-    fn access_cost(
-        &self,
-        pointer: Value,
-        mask: Option<Value>,
-        layout: LayoutId,
-    ) -> Result<u64, AssignError> {
-        let ty = self.kernel.ty(pointer);
-        let element = ty.element.pointee().unwrap_or(DType::I64);
-        let order = self.order(pointer);
-        let layout = self.result.layouts.get(layout).remove_zero_columns(REGISTER)?.0;
-        let axis = order.first().copied().unwrap_or(0);
+    fn access_cost(&self, op: &Op, layout: LayoutId) -> Result<u64, AssignError> {
         let machine = self.block.machine;
-        let most = self.facts.vector_elements(pointer, mask, axis, element, access_bytes(machine));
-        let vector = vector_bits(&layout, axis, most).len() as u32;
-        let instructions = 1u64 << (layout.in_bits(REGISTER) - vector + layout.in_bits(WARP));
-        // Bytes of the fastest axis below, every other axis far above: another row, another sector.
-        let sector = machine.sector_bytes.trailing_zeros();
-        let bytes_log2 = element.bytes().trailing_zeros();
-        let place = |column: u64| -> u64 {
-            let along = layout.outs().coordinate(Label::dim(axis as u32), column) << bytes_log2;
-            let others = column & !layout.outs().mask(Label::dim(axis as u32));
-            (along >> sector) | others << 24
-        };
-        let lanes: Vec<u64> = layout.columns(LANE).iter().map(|&column| place(column)).collect();
-        let distinct = weft_layout::f2::Subspace::from_vectors(&lanes).dim();
-        Ok(instructions * ((1u64 << distinct) * machine.prices.sector + machine.prices.issue))
+        let layout = self.result.layouts.get(layout);
+        let shape = AccessShape::of(self.kernel, self.facts, machine, op, layout)?;
+        let instructions = shape.instructions() * u64::from(self.block.warps);
+        let sectors = shape.sectors(machine)?.actual;
+        Ok(instructions * (sectors * machine.prices.sector + machine.prices.issue))
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
-use super::{Block, Reason, access_bytes, pointer_and_mask};
+use super::{AccessShape, Block, Reason};
 use crate::axis::AxisFacts;
 use crate::id::Id;
 use crate::tile::OpKind;
@@ -36,12 +36,9 @@ fn check(text: &str, expected: &Expect) {
     kernel.walk(&kernel.body, &mut |id, op| {
         let Some(place) = assignment.runs_in(id) else { return };
         mentioned.push(place);
-        let (pointer, mask) = pointer_and_mask(op);
-        let dims = &facts.get(pointer).dims;
-        let axis = (0..dims.len()).max_by_key(|&axis| dims[axis].contiguity).unwrap();
-        let element = kernel.ty(pointer).element.pointee().unwrap();
-        let most = access_bytes(machine);
-        let elements = facts.vector_elements(pointer, mask, axis, element, most);
+        let layout = assignment.layouts.get(place);
+        let shape = AccessShape::of(kernel, &facts, machine, op, layout).unwrap();
+        let (elements, axis) = (1 << shape.vector.len(), shape.axis);
         let what = if matches!(op.kind, OpKind::Load(_)) { "load" } else { "store" };
         writeln!(text, "{what} in {place}, {elements} elements along {axis} at once").unwrap();
     });

@@ -10,7 +10,7 @@
 
 use super::Lowerer;
 use super::values::register_count;
-use crate::assign::{AssignError, LayoutId, access_bytes, pointer_and_mask, vector_bits};
+use crate::assign::{AccessShape, AssignError, LayoutId};
 use crate::atomic::{Order, Scope};
 use crate::cache::Cache;
 use crate::dtype::DType;
@@ -20,7 +20,7 @@ use crate::tile::{LoadOptions, Op, OpId, OpKind, Value};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 use weft_layout::Layout;
-use weft_layout::space::{LANE, REGISTER, WARP};
+use weft_layout::space::{LANE, WARP};
 use weft_layout::step::Acting;
 
 /// Register numbers, one list for each vector instruction, in the order of their addresses.
@@ -55,17 +55,10 @@ impl Lowerer<'_> {
             Some(place) => place,
             None => self.anywhere(op.operands[0])?,
         };
-        let unique = self.assignment.layouts.get(place).remove_zero_columns(REGISTER)?.0;
-        let (pointer, mask) = pointer_and_mask(op);
-        let ty = self.kernel.ty(pointer);
-        let element = ty.element.pointee().unwrap_or(DType::I64);
-        let dims = &self.facts.get(pointer).dims;
-        // The axis that runs through memory; of equals the last, as in row-major order.
-        let axis = (0..dims.len()).max_by_key(|&axis| dims[axis].contiguity).unwrap_or(0);
-        let most = access_bytes(self.block.machine);
-        let most = self.facts.vector_elements(pointer, mask, axis, element, most);
-        let groups = vector_groups(&unique, &vector_bits(&unique, axis, most));
-        Ok((self.assignment.layouts.intern(unique), groups))
+        let layout = self.assignment.layouts.get(place);
+        let shape = AccessShape::of(self.kernel, self.facts, self.block.machine, op, layout)?;
+        let groups = vector_groups(&shape.layout, &shape.vector);
+        Ok((self.assignment.layouts.intern(shape.layout), groups))
     }
 
     pub(super) fn load(
