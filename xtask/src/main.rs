@@ -9,6 +9,7 @@
 mod documents;
 mod kernels;
 mod measure;
+mod operations;
 mod runs;
 mod validate;
 

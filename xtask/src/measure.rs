@@ -1,7 +1,7 @@
 //! Measurements, and the files that hold them.
 
 use crate::kernels::{in_folder, to_ptx};
-use crate::{root, runs, say};
+use crate::{operations, root, runs, say};
 use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -16,7 +16,8 @@ pub(crate) enum What {
     Compile,
     /// How fast the simulator runs the examples.
     Simulate,
-    /// The examples and the test kernels on a GPU, against the evaluator and the simulator.
+    /// The examples, the test kernels and every scalar operation on a GPU, against the evaluator and
+    /// the simulator.
     Device,
 }
 
@@ -177,26 +178,42 @@ fn device(weft: &Path) -> anyhow::Result<Measurement> {
         format!("weft {}, driver {}", env!("CARGO_PKG_VERSION"), gpu("driver_version"));
     for run in runs::SMALL.iter().chain(runs::LARGE) {
         let ran = run.run(weft, &["--device", "cuda:0"])?;
-        let buffers = ran.list(&["device", "buffers"])?;
-        let exact = |buffers: &[serde_json::Value]| {
-            buffers.iter().all(|buffer| buffer.get("exact").is_some_and(|exact| exact == true))
-        };
-        let same_bits = exact(ran.list(&["device", "simulator"])?);
-        let error = buffers
-            .iter()
-            .filter_map(|buffer| buffer.get("max_relative_error")?.as_f64())
-            .fold(0.0, f64::max);
-        let verdict = match (ran.passed()?, exact(buffers)) {
-            (true, true) => "bit for bit",
-            (true, false) => "within tolerance",
-            (false, _) => "differs",
-        };
-        measurement.rows.push(vec![
-            run.title(),
-            verdict.into(),
-            if error == 0.0 { "0".into() } else { format!("{error:.1e}") },
-            if same_bits { "yes".into() } else { "no".into() },
-        ]);
+        measurement.rows.push(device_row(run.title(), &ran)?);
     }
+    let folder = std::env::temp_dir().join(format!("weft-operations-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    for sweep in operations::all() {
+        let file = folder.join(format!("{}.ttir", sweep.name));
+        std::fs::write(&file, sweep.text())?;
+        let ran = runs::run_file(weft, &file, "1", &sweep.arguments(), &["--device", "cuda:0"])?;
+        let title = format!("`{}`, {} results", sweep.name, sweep.results());
+        measurement.rows.push(device_row(title, &ran)?);
+    }
+    std::fs::remove_dir_all(&folder)?;
     Ok(measurement)
+}
+
+/// What a device's buffers are, against the evaluator's and the simulator's.
+fn device_row(title: String, ran: &runs::Ran) -> anyhow::Result<Vec<String>> {
+    let buffers = ran.list(&["device", "buffers"])?;
+    let exact = |buffers: &[serde_json::Value]| {
+        buffers.iter().all(|buffer| buffer.get("exact").is_some_and(|exact| exact == true))
+    };
+    let same_bits = exact(ran.list(&["device", "simulator"])?);
+    let error = buffers
+        .iter()
+        .filter_map(|buffer| buffer.get("max_relative_error")?.as_f64())
+        .fold(0.0, f64::max);
+    let verdict = match (ran.passed()?, exact(buffers), error == 0.0) {
+        (true, true, _) => "bit for bit",
+        (true, false, true) => "equal, but for the bits of NaN",
+        (true, false, false) => "within tolerance",
+        (false, ..) => "differs",
+    };
+    Ok(vec![
+        title,
+        verdict.into(),
+        if error == 0.0 { "0".into() } else { format!("{error:.1e}") },
+        if same_bits { "yes".into() } else { "no".into() },
+    ])
 }

@@ -130,20 +130,32 @@ impl Run {
 
     /// Runs it; the exit status may say that something was found wrong.
     pub(crate) fn run(&self, weft: &Path, more: &[&str]) -> anyhow::Result<Ran> {
-        let mut command = Command::new(weft);
-        command.args(["run", &format!("{}.ttir", self.kernel), "--grid", self.grid, "--json"]);
-        for argument in self.arguments.split_whitespace() {
-            command.args(["--arg", argument]);
-        }
-        let output = command.args(more).output().with_context(|| {
-            format!("{} could not be started; build it or name it by --weft", weft.display())
-        })?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        if !matches!(output.status.code(), Some(0 | 1)) {
-            bail!("{} failed: {said}", self.kernel);
-        }
-        Ok(Ran { answer: serde_json::from_slice(&output.stdout)?, said })
+        let file = format!("{}.ttir", self.kernel);
+        run_file(weft, Path::new(&file), self.grid, self.arguments, more)
     }
+}
+
+/// Runs a file of Triton IR.
+pub(crate) fn run_file(
+    weft: &Path,
+    file: &Path,
+    grid: &str,
+    arguments: &str,
+    more: &[&str],
+) -> anyhow::Result<Ran> {
+    let mut command = Command::new(weft);
+    command.arg("run").arg(file).args(["--grid", grid, "--json"]);
+    for argument in arguments.split_whitespace() {
+        command.args(["--arg", argument]);
+    }
+    let output = command.args(more).output().with_context(|| {
+        format!("{} could not be started; build it or name it by --weft", weft.display())
+    })?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !matches!(output.status.code(), Some(0 | 1)) {
+        bail!("{} failed: {said}", file.display());
+    }
+    Ok(Ran { answer: serde_json::from_slice(&output.stdout)?, said })
 }
 
 /// What a run answered.
