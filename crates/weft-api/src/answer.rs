@@ -102,6 +102,8 @@ pub struct ConvertAnswer {
     pub verified: bool,
     /// The plan, one step a line.
     pub plan: String,
+    /// The same with the long lists shortened.
+    pub outline: String,
 }
 
 impl ConvertAnswer {
@@ -120,7 +122,8 @@ impl ConvertAnswer {
             cost: cost.total,
             bound: plan.bound.total,
             verified: true,
-            plan: plan.to_string(),
+            plan: format!("{plan:#}"),
+            outline: plan.to_string(),
         }
     }
 }

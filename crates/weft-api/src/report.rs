@@ -201,7 +201,7 @@ fn explain_movement<'a>(
         line(text, format_args!("      by the plan that moves {}", known.value));
         return;
     }
-    for step in cost.plan.lines() {
+    for step in cost.outline.lines() {
         line(text, format_args!("      {step}"));
     }
 }

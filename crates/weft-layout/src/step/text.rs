@@ -1,4 +1,5 @@
-//! Plans as text: one step a line.
+//! Plans as text: one step a line. Of a long list the plain form shows the ends, and the alternate
+//! form (`{:#}`) everything.
 
 use core::fmt;
 
@@ -45,7 +46,8 @@ impl fmt::Display for Cost {
     }
 }
 
-/// The types of the inputs, one line a step, the outputs and the price.
+/// The types of the inputs, one line a step, the outputs and the price. Long lists are shortened,
+/// unless the alternate form is asked for.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for &file in &self.inputs {
@@ -83,7 +85,9 @@ fn write_step(f: &mut fmt::Formatter<'_>, plan: &Plan, step: &Step) -> fmt::Resu
     match step {
         Step::Permute { from, to, source } => {
             write_definition(f, plan, *to)?;
-            write!(f, " = permute {from} {source:?}")
+            write!(f, " = permute {from} [")?;
+            write_list(f, source, ", ", |f, register| write!(f, "{register}"))?;
+            f.write_str("]")
         }
         Step::Concat { from, to } => {
             write_definition(f, plan, *to)?;
@@ -135,8 +139,29 @@ fn write_access(f: &mut fmt::Formatter<'_>, plan: &Plan, access: &Access) -> fmt
     if acting.idle_lanes != 0 || acting.idle_warps != 0 {
         write!(f, " idle lane {:#x} warp {:#x}", acting.idle_lanes, acting.idle_warps)?;
     }
-    for group in groups {
-        write!(f, " {:?}@{}", group.registers, group.address)?;
+    f.write_str(" ")?;
+    write_list(f, groups, " ", |f, group| write!(f, "{:?}@{}", group.registers, group.address))
+}
+
+/// How many entries of a list the plain form shows before its last one.
+const SHOWN: usize = 3;
+
+fn write_list<T>(
+    f: &mut fmt::Formatter<'_>,
+    list: &[T],
+    between: &str,
+    write: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    let hidden = if f.alternate() { 0 } else { list.len().saturating_sub(SHOWN + 1) };
+    for (index, entry) in list.iter().enumerate() {
+        if hidden > 1 && (SHOWN..SHOWN + hidden).contains(&index) {
+            if index == SHOWN {
+                write!(f, "{between}({hidden} more)")?;
+            }
+            continue;
+        }
+        f.write_str(if index > 0 { between } else { "" })?;
+        write(f, entry)?;
     }
     Ok(())
 }

@@ -194,3 +194,17 @@ fn plans_read_as_text() {
         [register:, lane: 0 0 1 2 4, warp:, block:] -> [dim0: 8]
     "]].assert_eq(&std::format!("{}\n{}\n", sum.plan, sum.result));
 }
+
+#[test]
+fn long_lists_show_their_ends() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let from = Blocked::new(&[1, 4], &[2, 16], &[4, 1], &[1, 0]).layout(&[64, 64]).unwrap();
+    let to = from.transpose(&[1, 0]).unwrap();
+    let plan = convert(&from, &to, 32, machine).unwrap();
+    let (short, whole) = (std::format!("{plan}"), std::format!("{plan:#}"));
+    let load = |text: &str| text.lines().find(|line| line.contains("load")).unwrap().len();
+    assert!(short.contains(" (28 more) "), "{short}");
+    assert!(!whole.contains(" more) "), "{whole}");
+    assert!(load(&short) * 3 < load(&whole));
+    assert_eq!(short.lines().count(), whole.lines().count());
+}
