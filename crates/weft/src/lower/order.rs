@@ -3,8 +3,9 @@
 //! A tile program's accesses happen in order; a block's threads run ahead of each other. Where one
 //! thread may touch what another touched before, one of them writing, a barrier stands between. Two
 //! accesses may meet when their pointers come from one argument of the kernel; they need no barrier
-//! when each thread touches the same elements in both. Pointers of different arguments are taken not
-//! to overlap across threads, as Triton takes them.
+//! when each thread touches the same elements in both. Pointers of different arguments, and the rounds
+//! of one store in a loop, are taken not to meet across threads, as Triton takes them; where they do,
+//! the simulator reports the race.
 //!
 //! What is found here is which operations get a barrier in front; a later pass removes those before
 //! which nothing was touched.
@@ -47,8 +48,7 @@ pub(super) fn needs_barrier(kernel: &Kernel, assignment: &Assignment) -> IdMap<O
         let meets = |other: &Seen| {
             let apart = access.root.is_some() && other.root.is_some() && access.root != other.root;
             let same_threads = access.own.is_some() && access.own == other.own;
-            // Atomics order themselves, and a lone store meets only its own next round, which may
-            // overwrite in any order what the program wrote twice.
+            // Atomics order themselves.
             (access.writes || other.writes)
                 && !(access.atomic && other.atomic)
                 && !apart

@@ -10,8 +10,9 @@
 //! * A tensor's element is found by its row-major index; shapes are powers of two.
 //! * A value is computed once, when control reaches its operation.
 //! * Memory operations of one instance happen in program order, as far as their pointers come from one
-//!   argument; through arguments that overlap, only element by element, as in Triton. Those of
-//!   different instances are ordered only by atomics with acquire and release.
+//!   argument. As in Triton, two elements that different arguments, or different rounds of one store,
+//!   have in common are a race of the instance with itself. Those of different instances are ordered
+//!   only by atomics with acquire and release.
 //! * Where a load's mask is false the result is `other`, or zero where none is given; memory is not
 //!   touched.
 //! * A reduction's order is not fixed: its region must be associative and commutative up to rounding.
