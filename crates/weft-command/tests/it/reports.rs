@@ -124,7 +124,7 @@ fn spin_counter() {
             shuffles           160
             barriers           216 of blocks, 0 of warps
             atomics            23
-            shared memory      272 bytes a block
+            shared memory      16 bytes a block
 
             slots              i32[8] bit for bit
             arrivals           i32[1] bit for bit

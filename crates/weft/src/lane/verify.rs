@@ -5,10 +5,11 @@
 //! * Operand and result types are those of the operation; a type has the operation.
 //! * Regions end with the operation their owner asks for, and hand over values of the right types.
 //! * A `BreakIf` names a loop around it and hands over that loop's results.
+//! * Pieces of shared memory are aligned and lie inside what the block asks for.
 //! * Memory operations have an i64 address for global and an i32 address for shared memory, at most
 //!   16 bytes an access, and a power-of-two number of elements of one type.
 
-use super::{Inst, InstData, Op, Program, Region, Shared, Space, Value};
+use super::{Inst, InstData, Op, Program, Region, Space, Value};
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
 use crate::scalar;
@@ -18,6 +19,7 @@ pub fn verify(program: &Program) -> Result<(), Vec<String>> {
     let mut verifier =
         Verifier { program, defined: IdMap::default(), loops: Vec::new(), errors: Vec::new() };
     verifier.region(&program.body, Ending::Return, &[]);
+    verifier.pieces();
     if verifier.errors.is_empty() { Ok(()) } else { Err(verifier.errors) }
 }
 
@@ -43,6 +45,16 @@ impl Verifier<'_> {
 
     fn dtypes(&self, values: &[Value]) -> Vec<DType> {
         values.iter().map(|&value| self.program.dtype(value)).collect()
+    }
+
+    fn pieces(&mut self) {
+        for (id, piece) in self.program.shared.iter() {
+            let end = u64::from(piece.offset) + u64::from(piece.bytes);
+            let aligned = piece.offset.is_multiple_of(piece.align.max(1));
+            if !aligned || end > u64::from(self.program.shared_bytes) {
+                self.errors.push(format!("{id} is misaligned, or ends outside of shared memory"));
+            }
+        }
     }
 
     fn define(&mut self, value: Value) {
@@ -235,16 +247,5 @@ impl Verifier<'_> {
                 .insts
                 .get(target)
                 .is_some_and(|owner| self.dtypes(&owner.results) == values)
-    }
-}
-
-impl Program {
-    /// Checks that the pieces of shared memory lie inside what the block asks for and are aligned.
-    pub fn shared_is_packed(&self) -> bool {
-        self.shared.keys().all(|id: Shared| {
-            let piece = &self.shared[id];
-            piece.offset.is_multiple_of(piece.align.max(1))
-                && piece.offset + piece.bytes <= self.shared_bytes
-        })
     }
 }

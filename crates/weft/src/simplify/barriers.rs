@@ -5,23 +5,20 @@
 //! piece that was read since the last barrier gets a barrier in front, of the piece's scope: where
 //! only the lanes of one warp share a piece, a warp barrier will do.
 
-use crate::id::{Id, IdMap};
-use crate::lane::{
-    BarrierScope, Inst, InstData, Op, Program, Region, Shared, SharedData, Space, Value,
-};
-use crate::scalar::Binary;
+use super::pieces::Pieces;
+use crate::id::Id;
+use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Region, SharedData, Space};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Runs the pass.
 pub fn run(program: Program) -> Program {
     let mut pass = Pass {
+        pieces: Pieces::of(&program),
         result: program,
-        piece_of: IdMap::default(),
         starts: FxHashMap::default(),
         exits: FxHashMap::default(),
     };
-    pass.find_pieces();
     let body = core::mem::take(&mut pass.result.body);
     let (body, _) = pass.region(&body, Pending::default(), true);
     pass.result.body = body;
@@ -43,8 +40,7 @@ impl Pending {
 
 struct Pass {
     result: Program,
-    /// The piece that an address points into, where that is known.
-    piece_of: IdMap<Value, Option<Shared>>,
+    pieces: Pieces,
     /// What is pending where a round of a loop starts.
     starts: FxHashMap<Inst, Pending>,
     /// What is pending where a loop is left.
@@ -52,31 +48,6 @@ struct Pass {
 }
 
 impl Pass {
-    fn find_pieces(&mut self) {
-        let mut piece_of: IdMap<Value, Option<Shared>> = IdMap::default();
-        self.result.walk(&self.result.body, &mut |_, inst| {
-            let piece = match inst.op {
-                Op::SharedBase(shared) => Some(shared),
-                Op::Binary(Binary::Add | Binary::Xor | Binary::Or) => {
-                    inst.operands.iter().find_map(|&operand| piece_of[operand])
-                }
-                _ => None,
-            };
-            if let (Some(piece), &[result]) = (piece, &inst.results[..]) {
-                piece_of.set(result, Some(piece));
-            }
-        });
-        self.piece_of = piece_of;
-    }
-
-    /// The pieces that an access may touch: all of them where its address tells nothing.
-    fn pieces(&self, inst: &InstData) -> Vec<Shared> {
-        match inst.operands.first().and_then(|&address| self.piece_of[address]) {
-            Some(piece) => vec![piece],
-            None => self.result.shared.keys().collect(),
-        }
-    }
-
     fn pass_barrier(&self, scope: BarrierScope, pending: &mut Pending) {
         for (id, piece) in self.result.shared.iter() {
             let SharedData { scope: shared_by, .. } = piece;
@@ -99,14 +70,14 @@ impl Pass {
             match op {
                 Op::Barrier(scope) => self.pass_barrier(scope, &mut pending),
                 Op::Load { space: Space::Shared, .. } => {
-                    for piece in self.pieces(&self.result.insts[id]) {
+                    for piece in self.pieces.touched(&self.result.insts[id]) {
                         pending.0[piece.index()] = true;
                     }
                 }
                 Op::Store { space: Space::Shared, .. }
                 | Op::AtomicRmw { space: Space::Shared, .. }
                 | Op::AtomicCas { space: Space::Shared, .. } => {
-                    let pieces = self.pieces(&self.result.insts[id]);
+                    let pieces = self.pieces.touched(&self.result.insts[id]);
                     let waiting = pieces.iter().filter(|piece| pending.0[piece.index()]);
                     let scope = waiting.map(|&piece| self.result.shared[piece].scope).max();
                     if let Some(scope) = scope {

@@ -10,12 +10,15 @@
 //! * [`sweep`] removes what nobody uses;
 //! * [`sink`] lets loads from shared memory wait for their first use, so that fewer registers live;
 //! * [`barriers`] puts a barrier where scratch memory is written again after reads;
-//! * [`idle`] removes barriers that order nothing.
+//! * [`idle`] removes barriers that order nothing;
+//! * [`pack`] lets scratch memory that is no longer needed be used again.
 
 pub mod barriers;
 pub mod expand;
 pub mod hoist;
 pub mod idle;
+pub mod pack;
+mod pieces;
 pub mod sink;
 pub mod sweep;
 
@@ -31,7 +34,7 @@ pub struct Pass {
 }
 
 /// Every pass, in the order in which they run.
-pub const PASSES: [Pass; 7] = [
+pub const PASSES: [Pass; 8] = [
     Pass { name: "expand", run: expand::run },
     Pass { name: "hoist", run: hoist::run },
     Pass { name: "share", run: expand::run },
@@ -39,6 +42,7 @@ pub const PASSES: [Pass; 7] = [
     Pass { name: "sink", run: sink::run },
     Pass { name: "barriers", run: barriers::run },
     Pass { name: "idle", run: idle::run },
+    Pass { name: "pack", run: pack::run },
 ];
 
 #[cfg(test)]

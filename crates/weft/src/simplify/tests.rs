@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
-use super::{barriers, expand, hoist, idle, sink, sweep};
+use super::{barriers, expand, hoist, idle, pack, sink, sweep};
 use crate::dtype::DType;
 use crate::lane::{
     Access, BarrierScope, Builder, IdKind, Op, Param, Program, Space, Value, verify,
@@ -367,4 +367,33 @@ fn idle_removes_barriers_with_nothing_on_one_side() {
         }
     "#]],
     );
+}
+
+/// A store to a piece, a barrier, a load from it: one movement. Of three in a row the third may lie
+/// where the first did, because a barrier stands between them; the second may not.
+#[test]
+fn the_third_movement_uses_the_memory_of_the_first() {
+    let (mut build, n) = build();
+    let mut value = n;
+    for bytes in [512, 256, 384] {
+        let piece = build.shared(bytes, 128, BarrierScope::Block);
+        let lane = build.id(IdKind::Lane);
+        let four = build.i32(4);
+        let place = build.binary(Binary::Mul, lane, four);
+        let base = build.shared_base(piece);
+        let address = build.binary(Binary::Add, base, place);
+        build.store(Space::Shared, Access::default(), address, None, &[value]);
+        build.barrier(BarrierScope::Block);
+        value = build.load(Space::Shared, Access::default(), DType::I32, 1, address, None)[0];
+    }
+    build.shared(4096, 16, BarrierScope::Block);
+    let before = build.finish();
+    let after = pack::run(before.clone());
+    verify(&after).unwrap();
+    let offsets = |program: &Program| -> Vec<(u32, u32)> {
+        program.shared.values().map(|piece| (piece.offset, piece.bytes)).collect()
+    };
+    assert_eq!(offsets(&before), [(0, 512), (512, 256), (768, 384), (1152, 4096)]);
+    assert_eq!(offsets(&after), [(0, 512), (512, 256), (0, 384), (0, 0)]);
+    assert_eq!((before.shared_bytes, after.shared_bytes), (5248, 768));
 }

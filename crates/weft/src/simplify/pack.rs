@@ -1,0 +1,88 @@
+//! Shared memory used again.
+//!
+//! Two pieces may lie in the same bytes when all accesses to the one come before all accesses to the
+//! other with a barrier of the block in between; no barrier is added for it. Looked at is the program's
+//! outermost list of operations: what a loop or an `if` touches, it touches at its place in that list,
+//! so that pieces of one loop stay apart. The largest piece is placed first, each as low as it fits; a
+//! piece that nothing touches takes no bytes.
+
+use super::pieces::Pieces;
+use crate::id::Id;
+use crate::lane::{BarrierScope, Inst, Op, Program, Shared};
+
+/// Runs the pass.
+pub fn run(mut program: Program) -> Program {
+    let lives = Lives::of(&program);
+    let mut order: Vec<Shared> = program.shared.keys().collect();
+    for &piece in order.iter().filter(|piece| lives.spans[piece.index()].is_none()) {
+        program.shared[piece].bytes = 0;
+    }
+    order.sort_by_key(|&piece| core::cmp::Reverse(program.shared[piece].bytes));
+    let mut placed: Vec<Shared> = Vec::with_capacity(order.len());
+    for piece in order {
+        let (bytes, align) = (program.shared[piece].bytes, program.shared[piece].align.max(1));
+        let mut taken: Vec<(u32, u32)> = placed
+            .iter()
+            .filter(|&&other| !lives.apart(piece, other))
+            .map(|&other| (program.shared[other].offset, program.shared[other].bytes))
+            .collect();
+        taken.sort_unstable();
+        let mut offset = 0u32;
+        for (start, length) in taken {
+            if offset + bytes <= start {
+                break;
+            }
+            offset = offset.max(start + length).next_multiple_of(align);
+        }
+        program.shared[piece].offset = offset;
+        placed.push(piece);
+    }
+    let ends = program.shared.values().map(|piece| piece.offset + piece.bytes);
+    program.shared_bytes = ends.max().unwrap_or(0);
+    program
+}
+
+/// When each piece is used.
+struct Lives {
+    /// The first and the last operation that may touch each piece; none where nothing does.
+    spans: Vec<Option<(usize, usize)>>,
+    /// Where the whole block waits.
+    barriers: Vec<usize>,
+}
+
+impl Lives {
+    fn of(program: &Program) -> Self {
+        let pieces = Pieces::of(program);
+        let mut lives = Self { spans: vec![None; program.shared.len()], barriers: Vec::new() };
+        for (position, &id) in program.body.insts.iter().enumerate() {
+            if matches!(program.insts[id].op, Op::Barrier(BarrierScope::Block)) {
+                lives.barriers.push(position);
+            }
+            lives.touch(program, &pieces, id, position);
+        }
+        lives
+    }
+
+    fn touch(&mut self, program: &Program, pieces: &Pieces, id: Inst, position: usize) {
+        let inst = &program.insts[id];
+        for piece in pieces.touched(inst) {
+            let span = self.spans[piece.index()].get_or_insert((position, position));
+            span.1 = position;
+        }
+        for region in &inst.regions {
+            for &inner in &region.insts {
+                self.touch(program, pieces, inner, position);
+            }
+        }
+    }
+
+    /// Whether the block waits between the last use of one piece and the first use of the other.
+    fn apart(&self, x: Shared, y: Shared) -> bool {
+        let (Some(x), Some(y)) = (self.spans[x.index()], self.spans[y.index()]) else {
+            return true;
+        };
+        let (earlier, later) = if x.1 <= y.0 { (x, y) } else { (y, x) };
+        let next = self.barriers.partition_point(|&barrier| barrier <= earlier.1);
+        self.barriers.get(next).is_some_and(|&barrier| barrier < later.0)
+    }
+}
