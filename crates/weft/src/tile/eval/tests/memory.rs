@@ -217,7 +217,6 @@ fn a_matrix_product_in_tiles() {
 
 /// A second or two in release: `cargo test --release -- --ignored a_large_matrix_product`.
 #[test]
-#[ignore = "slow without optimisation"]
 fn a_large_matrix_product_in_tiles() {
     matrix_product(256, [64, 64, 16]);
 }
