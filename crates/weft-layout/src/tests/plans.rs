@@ -108,7 +108,7 @@ fn damage(plan: &mut Plan, u: &mut Unstructured<'_>) -> arbitrary::Result<bool> 
 #[test]
 fn damaged_plans_are_refused() {
     let machine = Machine::by_name("sm_90").unwrap();
-    let mut refused = 0;
+    let (mut refused, mut reductions) = (0, 0);
     arbtest(|u| {
         let bits = u.int_in_range(7..=10)?;
         let shape = shape(u, bits)?;
@@ -124,14 +124,35 @@ fn damaged_plans_are_refused() {
         let dim = u.choose_index(shape.len())?;
         let mut reduction = reduce(&from, dim, &[32, 64], machine).unwrap();
         if shape[dim] > 1 && plain && damage(&mut reduction.plan, u)? {
+            // Some changes leave a right reduction: another order of lanes, say.
             let verdict = witness::reduction(&reduction.plan, &from, dim, &reduction.result);
-            refused += u32::from(verdict.is_err());
+            reductions += u32::from(verdict.is_err());
         }
         Ok(())
     })
     .budget_ms(1000)
     .size_min(256);
-    assert!(refused > 10, "{refused}");
+    assert!(refused > 10 && reductions > 10, "{refused} {reductions}");
+}
+
+/// What always breaks a reduction: an operand taken twice, or a barrier less.
+#[test]
+fn damaged_reductions_are_refused() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let from = Blocked::new(&[1, 4], &[2, 16], &[1, 4], &[1, 0]).layout(&[4, 256]).unwrap();
+    let sound = reduce(&from, 1, &[32], machine).unwrap();
+    let mut broken = 0;
+    for index in 0..sound.plan.steps.len() {
+        let mut plan = sound.plan.clone();
+        match &mut plan.steps[index] {
+            Step::Combine { a, b, .. } => a.clone_from(b),
+            Step::Barrier(_) => drop(plan.steps.remove(index)),
+            _ => continue,
+        }
+        broken += 1;
+        assert!(witness::reduction(&plan, &from, 1, &sound.result).is_err(), "{plan}");
+    }
+    assert!(broken >= 8, "{broken}");
 }
 
 #[test]

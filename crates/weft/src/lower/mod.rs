@@ -60,7 +60,7 @@ pub fn run(
 ) -> Result<Lowered, AssignError> {
     let mut build = Builder::new(&kernel.name, block.warps, block.machine.lanes_log2);
     build.set_locations(locations.clone());
-    let needs_barrier = order::needs_barrier(kernel, assignment);
+    let needs_barrier = order::needs_barrier(kernel, facts, assignment);
     let mut lowerer = Lowerer {
         kernel,
         facts,

@@ -10,9 +10,10 @@
 //! What is found here is which operations get a barrier in front; a later pass removes those before
 //! which nothing was touched.
 
-use crate::assign::{Assignment, definitions};
+use crate::assign::{Assignment, LayoutId, definitions};
+use crate::axis::{AxisFacts, Dim};
 use crate::id::IdMap;
-use crate::tile::{Kernel, Op, OpId, OpKind, Value};
+use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 use weft_layout::space::{LANE, WARP};
 
@@ -25,13 +26,20 @@ struct Seen {
     root: Root,
     writes: bool,
     atomic: bool,
-    /// The pointers, if every thread touches elements of its own in every such access.
-    own: Option<Value>,
+    /// The pointers and the layout, if in every such access each thread touches the same elements, and
+    /// no other thread does.
+    own: Option<(Value, LayoutId)>,
 }
 
 /// The memory operations that need a barrier of the block in front.
-pub(super) fn needs_barrier(kernel: &Kernel, assignment: &Assignment) -> IdMap<OpId, bool> {
+pub(super) fn needs_barrier(
+    kernel: &Kernel,
+    facts: &AxisFacts,
+    assignment: &Assignment,
+) -> IdMap<OpId, bool> {
     let roots = Roots::of(kernel);
+    let mut varying = IdMap::default();
+    find_varying(kernel, &kernel.body, false, &mut varying);
     let mut seen = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
         let (writes, atomic) = match op.kind {
@@ -40,7 +48,8 @@ pub(super) fn needs_barrier(kernel: &Kernel, assignment: &Assignment) -> IdMap<O
             OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => (true, true),
             _ => return,
         };
-        let own = owned(kernel, assignment, id, op);
+        let own =
+            owned(kernel, facts, assignment, id, op).filter(|(pointer, _)| !varying[*pointer]);
         seen.push(Seen { op: id, root: roots.root(op.operands[0]), writes, atomic, own });
     });
     let mut needs = IdMap::default();
@@ -60,15 +69,46 @@ pub(super) fn needs_barrier(kernel: &Kernel, assignment: &Assignment) -> IdMap<O
     needs
 }
 
-/// The pointers of an access whose every element is touched by one thread only, in the layout's order.
-fn owned(kernel: &Kernel, assignment: &Assignment, id: OpId, op: &Op) -> Option<Value> {
+/// The values that may differ from round to round of a loop.
+fn find_varying(kernel: &Kernel, region: &Region, in_loop: bool, varying: &mut IdMap<Value, bool>) {
+    for &param in &region.params {
+        varying.set(param, in_loop);
+    }
+    for &id in &region.ops {
+        let op = &kernel.ops[id];
+        for &result in &op.results {
+            varying.set(result, in_loop);
+        }
+        let repeats = in_loop || matches!(op.kind, OpKind::For | OpKind::While);
+        for inner in &op.regions {
+            find_varying(kernel, inner, repeats, varying);
+        }
+    }
+}
+
+/// The pointers and the layout of an access whose every element is touched by one thread only: the
+/// pointers are functions of the elements' indices that repeat along no axis, and the layout holds no
+/// copies. Pointers that were computed from memory may meet anywhere.
+fn owned(
+    kernel: &Kernel,
+    facts: &AxisFacts,
+    assignment: &Assignment,
+    id: OpId,
+    op: &Op,
+) -> Option<(Value, LayoutId)> {
     let pointer = op.operands[0];
-    if !kernel.ty(pointer).is_tensor() {
+    if !kernel.ty(pointer).is_tensor() || !assignment.is_free(pointer) {
         return None;
     }
-    let layout = assignment.layouts.get(assignment.runs_in(id)?);
+    let extents = kernel.ty(pointer).shape.iter();
+    let repeats = |(dim, &extent): (&Dim, &u64)| dim.constancy > 1 && extent > 1;
+    if facts.get(pointer).dims.iter().zip(extents).any(repeats) {
+        return None;
+    }
+    let place = assignment.runs_in(id)?;
+    let layout = assignment.layouts.get(place);
     let copies = layout.free_mask(LANE) | layout.free_mask(WARP);
-    (copies == 0).then_some(pointer)
+    (copies == 0).then_some((pointer, place))
 }
 
 /// Where pointers come from.

@@ -1,4 +1,5 @@
-//! The program written anew: folded, shared, its linear maps expanded.
+//! Constant folding, common subexpressions and linear maps: the program written anew, folded, shared,
+//! its F2-linear maps expanded.
 //!
 //! An F2-linear map sends input bit `i` to the bits of its column. Along a diagonal, every bit moves
 //! by the same distance, so that all of them take one mask and one shift:

@@ -1,4 +1,4 @@
-//! Out of a loop what is the same in every round.
+//! Loop-invariant code motion: out of a loop what is the same in every round.
 //!
 //! A pure operation whose operands come from outside the loop moves in front of it. Inner loops go
 //! first, so that what leaves them can leave the outer one too.

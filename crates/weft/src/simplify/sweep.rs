@@ -1,4 +1,4 @@
-//! Without what nobody uses.
+//! Dead code elimination: without what nobody uses.
 
 use crate::id::IdMap;
 use crate::lane::{Program, Region, Value};

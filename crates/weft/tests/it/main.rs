@@ -6,5 +6,6 @@ mod barriers;
 mod corpus;
 mod deep;
 mod inputs;
+mod order;
 mod random;
 mod truths;
