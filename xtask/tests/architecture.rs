@@ -25,13 +25,14 @@ const HOUSES: [House; 3] = [
             ("f2", &[]),
             ("space", &["f2"]),
             ("layout", &["f2", "space"]),
-            ("family", &["f2", "space", "layout"]),
+            ("affine", &["f2", "space", "layout"]),
+            ("family", &["f2", "space", "layout", "affine"]),
             ("machine", &["f2"]),
             ("access", &["f2", "machine"]),
             ("step", &["f2", "machine", "access"]),
             ("witness", &["f2", "space", "layout", "step"]),
             ("plan", &["f2", "space", "layout", "family", "machine", "access", "step", "witness"]),
-            ("interop", &["f2", "space", "layout", "family"]),
+            ("interop", &["f2", "space", "layout", "affine", "family"]),
             (
                 "testing",
                 &[

@@ -127,6 +127,7 @@ extern crate std;
 pub mod f2;
 pub mod space;
 pub mod layout;
+pub mod affine;
 pub mod family;
 pub mod machine;
 pub mod access;

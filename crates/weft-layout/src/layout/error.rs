@@ -82,6 +82,13 @@ pub enum LayoutError {
         /// The size asked for.
         to: u64,
     },
+    /// The constant of an affine layout is no place of its outputs.
+    Constant {
+        /// The constant.
+        value: u64,
+        /// The bits of the outputs.
+        rows: u32,
+    },
     /// A split needs a last axis of size 2 that lies on a register bit of its own.
     NotSplit,
 }
@@ -151,6 +158,9 @@ impl fmt::Display for LayoutError {
             LayoutError::NotPermutation => f.write_str("the order is no permutation of the axes"),
             LayoutError::NotBroadcast { dim, from, to } => {
                 write!(f, "axis {dim} of size {from} cannot be broadcast to {to}")
+            }
+            LayoutError::Constant { value, rows } => {
+                write!(f, "constant {value:#x} does not fit the {rows} bits of the outputs")
             }
             LayoutError::NotSplit => f.write_str(
                 "a split needs a last axis of size 2 that lies on one register bit of its own",
