@@ -1,6 +1,9 @@
 use alloc::{boxed::Box, vec, vec::Vec};
 
-use super::{Family, FamilyError, Surplus, Tile, check_order, check_sizes, unit};
+use super::{
+    Family, FamilyError, check_order, check_sizes,
+    tile::{Level, Surplus, Tile},
+};
 use crate::layout::Layout;
 
 /// A tensor cut into equal boxes: registers of a thread, threads of a warp, warps of a block, each
@@ -76,11 +79,10 @@ impl Blocked {
     /// smaller one makes lanes and warps copies (zero bases) and needs fewer registers.
     pub fn layout(&self, shape: &[u64]) -> Result<Layout, FamilyError> {
         self.check(shape)?;
-        let tile = Tile {
-            register: self.walk(&self.size_per_thread, &self.offsets(0), None),
-            lane: self.walk(&self.threads_per_warp, &self.offsets(1), None),
-            warp: self.walk(&self.warps_per_cta, &self.offsets(2), None),
-        };
+        let mut tile = Tile::new(shape.len());
+        self.walk(&mut tile, Level::Register, &self.size_per_thread, None);
+        self.walk(&mut tile, Level::Lane, &self.threads_per_warp, None);
+        self.walk(&mut tile, Level::Warp, &self.warps_per_cta, None);
         tile.layout(shape, &self.order, &self.blocks, Surplus::Dropped)
     }
 
@@ -93,26 +95,16 @@ impl Blocked {
         check_sizes("shape", shape, rank)
     }
 
-    /// The extent along each axis of what lies inside level `level`: 0 registers, 1 lanes, 2 warps.
-    fn offsets(&self, level: usize) -> Vec<u64> {
-        let inner = [&self.size_per_thread, &self.threads_per_warp];
-        let product = |dim: usize| {
-            inner.iter().take(level).fold(1_u64, |size, sizes| size.saturating_mul(sizes[dim]))
-        };
-        (0..self.order.len()).map(product).collect()
-    }
-
-    /// Unit bases that count through a box of these sizes in `order`; zero along `hidden`.
-    fn walk(&self, sizes: &[u64], scale: &[u64], hidden: Option<usize>) -> Vec<Vec<u64>> {
-        let rank = self.order.len();
-        let mut bases = Vec::new();
+    /// Counts through a box of these sizes in `order`; what would walk along `hidden` holds copies.
+    fn walk(&self, tile: &mut Tile, level: Level, sizes: &[u64], hidden: Option<usize>) {
         for &dim in &self.order {
-            for bit in 0..sizes[dim].trailing_zeros() {
-                let value = scale[dim].saturating_mul(1 << bit);
-                bases.push(unit(rank, dim, if hidden == Some(dim) { 0 } else { value }));
+            let bits = sizes[dim].trailing_zeros();
+            if hidden == Some(dim) {
+                tile.copies(level, bits);
+            } else {
+                tile.walk(level, dim, bits);
             }
         }
-        bases
     }
 }
 
@@ -146,12 +138,10 @@ impl DotOperand {
         let summed = summed.ok_or(FamilyError::Rank { expected: 2, found: rank })?;
         let mut per_thread = parent.size_per_thread.clone();
         per_thread[summed] = shape[summed];
-        let inner = Blocked { size_per_thread: per_thread.clone(), ..parent.clone() };
-        let tile = Tile {
-            register: inner.walk(&per_thread, &inner.offsets(0), None),
-            lane: inner.walk(&parent.threads_per_warp, &inner.offsets(1), Some(summed)),
-            warp: inner.walk(&parent.warps_per_cta, &inner.offsets(2), Some(summed)),
-        };
+        let mut tile = Tile::new(rank);
+        parent.walk(&mut tile, Level::Register, &per_thread, None);
+        parent.walk(&mut tile, Level::Lane, &parent.threads_per_warp, Some(summed));
+        parent.walk(&mut tile, Level::Warp, &parent.warps_per_cta, Some(summed));
         let mut blocks = parent.blocks.clone();
         for basis in &mut blocks {
             if let Some(part) = basis.get_mut(summed) {

@@ -1,9 +1,9 @@
 use alloc::vec::Vec;
 
-use super::{FamilyError, Surplus, Tile};
+use super::{FamilyError, unit};
 use crate::{
     layout::Layout,
-    space::{BLOCK, LANE, REGISTER, WARP},
+    space::{BLOCK, LANE, REGISTER, Space, WARP},
 };
 
 /// A distributed layout written as its bases, each a list of coordinates, `dim0` first.
@@ -38,7 +38,7 @@ impl Linear {
     /// The layout of a tensor of this shape: the bases as written if they fit it; else repeated in
     /// further registers, or cut.
     pub fn layout(&self, shape: &[u64]) -> Result<Layout, FamilyError> {
-        let tile = Tile {
+        let tile = Bases {
             register: self.register.clone(),
             lane: self.lane.clone(),
             warp: self.warp.clone(),
@@ -51,7 +51,7 @@ impl Linear {
         }
         let order = self.order(shape.len());
         if self.block.is_empty() {
-            return tile.layout(shape, &order, &[], Surplus::Dropped);
+            return tile.layout(shape, &order);
         }
         // The blocks are part of the bases: they neither grow nor scale.
         let bases = [
@@ -60,7 +60,7 @@ impl Linear {
             (WARP, self.warp.clone()),
             (BLOCK, self.block.clone()),
         ];
-        Ok(Layout::from_bases(&bases, crate::space::Space::tensor(shape)?)?)
+        Ok(Layout::from_bases(&bases, Space::tensor(shape)?)?)
     }
 
     /// The axes in the order in which registers first walk along them, then the rest, minor first.
@@ -74,4 +74,64 @@ impl Linear {
         }
         order
     }
+}
+
+/// The bases of a block while they are fitted to a tensor: each a vector of coordinates, `dim0` first.
+struct Bases {
+    register: Vec<Vec<u64>>,
+    lane: Vec<Vec<u64>>,
+    warp: Vec<Vec<u64>>,
+}
+
+impl Bases {
+    fn layout(mut self, shape: &[u64], order: &[usize]) -> Result<Layout, FamilyError> {
+        self.grow(shape, order);
+        self.cut(shape)?;
+        let bases =
+            [(REGISTER, self.register), (LANE, self.lane), (WARP, self.warp), (BLOCK, Vec::new())];
+        Ok(Layout::from_bases(&bases, Space::tensor(shape)?)?)
+    }
+
+    /// The extent along an axis: the smallest power of two above all coordinates.
+    fn size(&self, dim: usize) -> u64 {
+        let coordinates = [&self.register, &self.lane, &self.warp].into_iter().flatten();
+        let all = coordinates.fold(0, |all, basis| all | basis.get(dim).copied().unwrap_or(0));
+        all.checked_add(1).and_then(u64::checked_next_power_of_two).unwrap_or(u64::MAX)
+    }
+
+    /// Made as large as `shape` by appending registers, axis by axis in `order`.
+    fn grow(&mut self, shape: &[u64], order: &[usize]) {
+        for &dim in order {
+            let mut size = self.size(dim);
+            while size < shape.get(dim).copied().unwrap_or(1) {
+                self.register.push(unit(shape.len(), dim, size));
+                size = size.saturating_mul(2);
+            }
+        }
+    }
+
+    /// Cut to `shape`: registers beyond it disappear, lanes and warps become copies.
+    fn cut(&mut self, shape: &[u64]) -> Result<(), FamilyError> {
+        for (dim, &size) in shape.iter().enumerate() {
+            self.register.retain(|basis| !beyond(basis, dim, size) || !is_unit(basis));
+            let bases = self.register.iter_mut().chain(&mut self.lane).chain(&mut self.warp);
+            for basis in bases.filter(|basis| beyond(basis, dim, size)) {
+                if !is_unit(basis) {
+                    return Err(FamilyError::CannotCut { dim, size });
+                }
+                basis.fill(0);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a basis leaves a tensor of this size along an axis.
+fn beyond(basis: &[u64], dim: usize, size: u64) -> bool {
+    basis.get(dim).is_some_and(|&coordinate| coordinate >= size)
+}
+
+/// Whether a basis is a single bit of a single axis.
+fn is_unit(basis: &[u64]) -> bool {
+    basis.iter().map(|coordinate| coordinate.count_ones()).sum::<u32>() == 1
 }

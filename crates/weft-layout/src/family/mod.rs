@@ -5,6 +5,7 @@
 //! The rules are Triton's, as version 3.9.0 follows them (`LinearLayoutConversions.cpp`), so that a
 //! layout read from Triton's text has the same registers in the same order.
 
+mod tile;
 mod blocked;
 mod linear;
 mod memory;
@@ -18,7 +19,7 @@ pub use memory::{SwizzledShared, row_major};
 
 use crate::{
     layout::{Layout, LayoutError},
-    space::{BLOCK, LANE, REGISTER, Space, SpaceError, WARP},
+    space::{REGISTER, SpaceError},
 };
 
 /// A named layout of any family: what an attribute of a compiler's text says.
@@ -155,103 +156,9 @@ impl fmt::Display for FamilyError {
 
 impl core::error::Error for FamilyError {}
 
-/// What becomes of registers beyond the tensor.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Surplus {
-    /// They disappear.
-    Dropped,
-    /// They hold copies.
-    Copies,
-}
-
-/// The bases of a distributed layout while it is being built: each a vector of coordinates,
-/// `dim0` first.
-#[derive(Clone, Default)]
-struct Tile {
-    register: Vec<Vec<u64>>,
-    lane: Vec<Vec<u64>>,
-    warp: Vec<Vec<u64>>,
-}
-
-impl Tile {
-    /// The extent of the tile along an axis: the smallest power of two above all coordinates.
-    fn size(&self, dim: usize) -> u64 {
-        let coordinates = [&self.register, &self.lane, &self.warp].into_iter().flatten();
-        let all = coordinates.fold(0, |all, basis| all | basis.get(dim).copied().unwrap_or(0));
-        all.checked_add(1).and_then(u64::checked_next_power_of_two).unwrap_or(u64::MAX)
-    }
-
-    /// The tile made as large as `shape` by appending registers, axis by axis in `order`.
-    fn grow(&mut self, shape: &[u64], order: &[usize]) {
-        for &dim in order {
-            let mut size = self.size(dim);
-            while size < shape.get(dim).copied().unwrap_or(1) {
-                self.register.push(unit(shape.len(), dim, size));
-                size = size.saturating_mul(2);
-            }
-        }
-    }
-
-    /// The tile cut to `shape`: lanes and warps beyond it become copies.
-    fn cut(&mut self, shape: &[u64], surplus: Surplus) -> Result<(), FamilyError> {
-        for (dim, &size) in shape.iter().enumerate() {
-            if surplus == Surplus::Dropped {
-                self.register.retain(|basis| !beyond(basis, dim, size) || !is_unit(basis));
-            }
-            let bases = self.register.iter_mut().chain(&mut self.lane).chain(&mut self.warp);
-            for basis in bases.filter(|basis| beyond(basis, dim, size)) {
-                if !is_unit(basis) {
-                    return Err(FamilyError::CannotCut { dim, size });
-                }
-                basis.fill(0);
-            }
-        }
-        Ok(())
-    }
-
-    /// The layout of the tile in each block, with `blocks` choosing the block's part of `shape`.
-    fn layout(
-        mut self,
-        shape: &[u64],
-        order: &[usize],
-        blocks: &[Vec<u64>],
-        surplus: Surplus,
-    ) -> Result<Layout, FamilyError> {
-        let outs = Space::tensor(shape)?;
-        if let Some(basis) = blocks.iter().find(|basis| basis.len() != shape.len()) {
-            return Err(FamilyError::Rank { expected: shape.len(), found: basis.len() });
-        }
-        let mut block_shape = shape.to_vec();
-        for (dim, size) in block_shape.iter_mut().enumerate() {
-            let splits = blocks.iter().filter(|basis| basis[dim] != 0).count() as u32;
-            *size = size.checked_shr(splits).unwrap_or(0).max(1);
-        }
-        self.grow(&block_shape, order);
-        self.cut(&block_shape, surplus)?;
-        let scale = |(dim, &part): (usize, &u64)| part.saturating_mul(block_shape[dim]);
-        let fit = |(c, &size): (u64, &u64)| if c < size { c } else { 0 };
-        let block: Vec<Vec<u64>> = (blocks.iter())
-            .map(|basis| basis.iter().enumerate().map(scale).zip(shape).map(fit).collect())
-            .collect();
-        let bases =
-            [(REGISTER, self.register), (LANE, self.lane), (WARP, self.warp), (BLOCK, block)];
-        Ok(Layout::from_bases(&bases, outs)?)
-    }
-}
-
 /// The coordinates that are `value` along one axis and zero along the others.
 fn unit(rank: usize, dim: usize, value: u64) -> Vec<u64> {
     (0..rank).map(|other| if other == dim { value } else { 0 }).collect()
-}
-
-/// Whether a basis leaves a tensor of this size along an axis.
-fn beyond(basis: &[u64], dim: usize, size: u64) -> bool {
-    basis.get(dim).is_some_and(|&coordinate| coordinate >= size)
-}
-
-/// Whether a basis is a single bit of a single axis.
-fn is_unit(basis: &[u64]) -> bool {
-    basis.iter().map(|coordinate| coordinate.count_ones()).sum::<u32>() == 1
 }
 
 /// Checks that `order` is a permutation of `0..rank`.

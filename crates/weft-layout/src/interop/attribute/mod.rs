@@ -1,0 +1,61 @@
+//! Triton's layout attributes.
+
+mod distributed;
+mod fields;
+mod memory;
+
+use core::fmt;
+
+use self::fields::Fields;
+use super::cursor::{Cursor, ParseError, ParseErrorKind};
+use crate::family::Family;
+
+/// How deeply attributes and lists may be nested.
+const MAX_DEPTH: u32 = 32;
+
+/// Reads an attribute as Triton prints it, for example
+/// `#ttg.slice<{dim = 1, parent = #ttg.blocked<{…}>}>`.
+///
+/// Known are `ttg.blocked`, `ttg.linear`, `ttg.slice`, `ttg.dot_op` and `ttg.swizzled_shared`.
+pub fn parse_attribute(text: &str) -> Result<Family, ParseError> {
+    let cursor = &mut Cursor::new(text);
+    let family = attribute(cursor, 0)?;
+    if !cursor.at_end() {
+        return Err(cursor.error(ParseErrorKind::Expected("the end of the attribute")));
+    }
+    Ok(family)
+}
+
+fn attribute(cursor: &mut Cursor<'_>, depth: u32) -> Result<Family, ParseError> {
+    let start = cursor.start();
+    if depth > MAX_DEPTH {
+        return Err(cursor.error(ParseErrorKind::TooDeep));
+    }
+    cursor.expect("#")?;
+    let name = cursor.word();
+    let name_span = start..cursor.position();
+    let mut fields = Fields::read(cursor, start, depth)?;
+    let known = match distributed::read(name, &mut fields)? {
+        None => memory::read(name, &mut fields)?,
+        known => known,
+    };
+    let Some(family) = known else {
+        let kind = ParseErrorKind::UnknownAttribute(name.into());
+        return Err(ParseError { span: name_span, kind });
+    };
+    fields.finish()?;
+    Ok(family)
+}
+
+/// The attribute as Triton prints it.
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Family::Blocked(blocked) => distributed::blocked(f, blocked),
+            Family::Linear(linear) => distributed::linear(f, linear),
+            Family::Slice(slice) => distributed::slice(f, slice),
+            Family::DotOperand(operand) => distributed::dot_operand(f, operand),
+            Family::SwizzledShared(shared) => memory::swizzled_shared(f, shared),
+        }
+    }
+}
