@@ -5,7 +5,7 @@
 //! A tensor's axes are listed minor first, `[dim{n-1}, …, dim0]`, so that this integer is the
 //! element's row-major index.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
 use crate::f2::{self, Matrix};
@@ -106,7 +106,8 @@ impl fmt::Debug for Label {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Space {
     /// Invariant: labels are unique and the bits add up to at most 64.
-    axes: Vec<(Label, u32)>,
+    /// Shared, because every operator on layouts passes spaces on unchanged.
+    axes: Arc<[(Label, u32)]>,
 }
 
 impl Space {
@@ -124,12 +125,12 @@ impl Space {
         if total > f2::MAX_BITS {
             return Err(SpaceError::TooManyBits(total));
         }
-        Ok(Space { axes: axes.to_vec() })
+        Ok(Space { axes: axes.into() })
     }
 
     /// The space without axes; its one place is 0.
     pub fn empty() -> Space {
-        Space { axes: Vec::new() }
+        Space { axes: Arc::new([]) }
     }
 
     /// The elements of a tensor: axes `[dim{n-1}, …, dim0]`, so that a place is the row-major index.
@@ -253,7 +254,7 @@ impl Space {
     /// Fails when `other` lacks a label or has fewer bits there.
     pub fn embedding(&self, other: &Space) -> Result<Matrix, SpaceError> {
         let mut columns = Vec::with_capacity(self.total_bits() as usize);
-        for &(label, bits) in &self.axes {
+        for &(label, bits) in self.axes.iter() {
             let offset = other.offset_of(label).ok_or(SpaceError::UnknownLabel(label))?;
             if bits > other.bits(label) {
                 return Err(SpaceError::TooFewBits {
