@@ -1,12 +1,15 @@
-use alloc::vec::Vec;
-use core::{fmt, ops::Mul};
+use core::{
+    fmt,
+    hash::{Hash, Hasher},
+    ops::Mul,
+};
 
-use super::{Echelon, MAX_BITS, Subspace, low_mask, ones};
+use super::{Echelon, MAX_BITS, MatrixError, NoSolution, Singular, Subspace, low_mask, ones};
 
 /// A matrix over F₂ with at most 64 rows and 64 columns, stored inline as columns.
 ///
 /// Equality and hash see the shape and the entries.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 pub struct Matrix {
     rows: u8,
     cols: u8,
@@ -22,14 +25,53 @@ impl Matrix {
     ///
     /// Fails when there are more than 64 rows or columns, or a column has a bit at or above `rows`.
     pub fn new(rows: u32, columns: &[u64]) -> Result<Matrix, MatrixError> {
-        let mut matrix = Matrix::zero(rows, columns.len())?;
-        for (index, (&column, slot)) in columns.iter().zip(&mut matrix.columns).enumerate() {
+        Matrix::from_columns(rows, columns.iter().copied())
+    }
+
+    /// As [`new`](Matrix::new), from an iterator.
+    pub fn from_columns(
+        rows: u32,
+        columns: impl IntoIterator<Item = u64>,
+    ) -> Result<Matrix, MatrixError> {
+        let mut matrix = Matrix::zero(rows, 0)?;
+        for (index, column) in columns.into_iter().enumerate() {
+            let Some(slot) = matrix.columns.get_mut(index) else {
+                return Err(MatrixError::TooLarge { rows: rows as usize, cols: index + 1 });
+            };
             if column & !low_mask(rows) != 0 {
                 return Err(MatrixError::BitOutOfRange { column: index, value: column, rows });
             }
             *slot = column;
+            matrix.cols += 1;
         }
         Ok(matrix)
+    }
+
+    /// The matrix with these rows, as masks: bit `c` of a row is its entry in column `c`, so that
+    /// result bit `r` is the parity of the input bits under mask `r`.
+    ///
+    /// Fails when there are more than 64 rows or columns, or a mask has a bit at or above `cols`.
+    ///
+    /// ```
+    /// use weft_layout::f2::Matrix;
+    ///
+    /// let from_masks = Matrix::from_rows(3, &[0b101, 0b011])?;
+    /// assert_eq!(from_masks, Matrix::new(2, &[0b11, 0b10, 0b01])?);
+    /// assert_eq!(from_masks.row(0), 0b101);
+    /// assert_eq!(from_masks.to_string(), "101\n110");
+    /// # Ok::<(), weft_layout::f2::MatrixError>(())
+    /// ```
+    pub fn from_rows(cols: u32, rows: &[u64]) -> Result<Matrix, MatrixError> {
+        let transposed = Matrix::new(cols, rows).map_err(|error| match error {
+            MatrixError::TooLarge { rows, cols } => {
+                MatrixError::TooLarge { rows: cols, cols: rows }
+            }
+            MatrixError::BitOutOfRange { column, value, .. } => {
+                MatrixError::MaskOutOfRange { row: column, value, cols }
+            }
+            other => other,
+        })?;
+        Ok(transposed.transpose())
     }
 
     /// The identity on `bits` bits; fails above 64.
@@ -64,6 +106,13 @@ impl Matrix {
         self.columns.get(index as usize).copied().unwrap_or(0)
     }
 
+    /// Row `index` as a mask over the input bits, or zero when there is no such row.
+    pub fn row(&self, index: u32) -> u64 {
+        let entry = |column: u64| column.checked_shr(index).unwrap_or(0) & 1;
+        (self.columns().iter().enumerate())
+            .fold(0, |mask, (bit, &column)| mask | entry(column) << bit)
+    }
+
     /// All columns, lowest input bit first.
     pub fn columns(&self) -> &[u64] {
         &self.columns[..usize::from(self.cols)]
@@ -92,8 +141,7 @@ impl Matrix {
         if self.rows != right.rows {
             return Err(MatrixError::Mismatch { left: self.shape(), right: right.shape() });
         }
-        let columns: Vec<u64> = self.columns().iter().chain(right.columns()).copied().collect();
-        Matrix::new(self.rows(), &columns)
+        Matrix::from_columns(self.rows(), self.columns().iter().chain(right.columns()).copied())
     }
 
     /// The rows of `self` (lowest), then those of `below`.
@@ -150,7 +198,7 @@ impl Matrix {
         let mut echelon = Echelon::new();
         let columns = self.columns().iter().enumerate();
         let relations = columns.filter_map(|(index, &column)| echelon.insert(column, 1 << index));
-        Subspace::from_vectors(&relations.collect::<Vec<_>>())
+        Subspace::spanned_by(relations)
     }
 
     /// The inverse; fails when the matrix is not square or sends a non-zero input to zero.
@@ -207,6 +255,22 @@ impl Matrix {
     }
 }
 
+// Entries beyond the shape are zero, so that looking at the columns in use suffices.
+impl PartialEq for Matrix {
+    fn eq(&self, other: &Matrix) -> bool {
+        self.rows == other.rows && self.columns() == other.columns()
+    }
+}
+
+impl Eq for Matrix {}
+
+impl Hash for Matrix {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.rows.hash(state);
+        self.columns().hash(state);
+    }
+}
+
 /// `a * b` is the matrix product: first `b`, then `a`.
 impl Mul for &Matrix {
     type Output = Result<Matrix, MatrixError>;
@@ -236,103 +300,3 @@ impl fmt::Debug for Matrix {
         write!(f, "Matrix({}x{} {:x?})", self.rows, self.cols, self.columns())
     }
 }
-
-/// Why a matrix cannot be built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MatrixError {
-    /// A side is longer than [`MAX_BITS`].
-    TooLarge {
-        /// The rows asked for.
-        rows: usize,
-        /// The columns asked for.
-        cols: usize,
-    },
-    /// A column has a bit outside the rows.
-    BitOutOfRange {
-        /// The index of the column.
-        column: usize,
-        /// The column.
-        value: u64,
-        /// How many rows there are.
-        rows: u32,
-    },
-    /// Two matrices do not fit together.
-    Mismatch {
-        /// Rows and columns of the left (or upper) one.
-        left: (u32, u32),
-        /// Rows and columns of the right (or lower) one.
-        right: (u32, u32),
-    },
-}
-
-impl fmt::Display for MatrixError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            MatrixError::TooLarge { rows, cols } => {
-                write!(f, "a matrix of {rows} rows and {cols} columns exceeds 64 x 64")
-            }
-            MatrixError::BitOutOfRange { column, value, rows } => {
-                write!(f, "column {column} is {value:#x}, which needs more than {rows} rows")
-            }
-            MatrixError::Mismatch { left, right } => write!(
-                f,
-                "a {}x{} matrix does not fit a {}x{} matrix",
-                left.0, left.1, right.0, right.1
-            ),
-        }
-    }
-}
-
-impl core::error::Error for MatrixError {}
-
-/// Why a matrix has no inverse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Singular {
-    /// It is not square.
-    NotSquare {
-        /// Its rows.
-        rows: u32,
-        /// Its columns.
-        cols: u32,
-    },
-    /// It sends this non-zero input to zero.
-    Kernel {
-        /// The input.
-        input: u64,
-    },
-}
-
-impl fmt::Display for Singular {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Singular::NotSquare { rows, cols } => {
-                write!(f, "a matrix of {rows} rows and {cols} columns has no inverse")
-            }
-            Singular::Kernel { input } => {
-                write!(f, "the matrix sends {input:#x} to zero, so it has no inverse")
-            }
-        }
-    }
-}
-
-impl core::error::Error for Singular {}
-
-/// Why `A · X = B` has no solution: a column of `B` outside the image of `A`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoSolution {
-    /// The index of that column of `B`.
-    pub column: u32,
-    /// What is left of it when the image of `A` has been subtracted; never zero, unless the two
-    /// matrices differ in their rows.
-    pub residue: u64,
-}
-
-impl fmt::Display for NoSolution {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NoSolution { column, residue } = self;
-        write!(f, "column {column} of the target lies outside the image (residue {residue:#x})")
-    }
-}
-
-impl core::error::Error for NoSolution {}

@@ -13,15 +13,28 @@
 //! # Ok::<(), weft_layout::f2::MatrixError>(())
 //! ```
 //!
+//! A matrix can also be given and read by its rows: row `r` is the *mask* whose parity with the input
+//! is result bit `r` ([`Matrix::from_rows`], [`Matrix::row`]).
+//!
+//! A [`Subspace`] is what a matrix reaches or sends to zero.
+//! It can be added, intersected, complemented, annihilated, divided out ([`Subspace::quotient`]) and
+//! avoided ([`Subspace::largest_avoiding`]).
+//!
 //! Every elimination works on columns in their order, so a pivot is always the lowest column that
 //! adds something new, and a solution never uses a column that is a copy of earlier ones.
 
+mod avoid;
 mod echelon;
+mod error;
 mod matrix;
+mod quotient;
 mod subspace;
 
+pub use avoid::Avoiding;
 pub(crate) use echelon::Echelon;
-pub use matrix::{Matrix, MatrixError, NoSolution, Singular};
+pub use error::{MatrixError, NoSolution, Singular};
+pub use matrix::Matrix;
+pub use quotient::Quotient;
 pub use subspace::{Elements, Subspace, TooManyElements};
 
 /// The most rows and the most columns that a [`Matrix`] can have.
@@ -49,6 +62,12 @@ pub(crate) fn ones(mut value: u64) -> impl Iterator<Item = u32> {
         value &= value - 1;
         Some(bit)
     })
+}
+
+/// The lowest bits of `value` moved to the set positions of `mask`: the opposite of
+/// [`extract_bits`].
+pub(crate) fn deposit_bits(value: u64, mask: u64) -> u64 {
+    ones(mask).enumerate().fold(0, |sum, (from, to)| sum | ((value >> from & 1) << to))
 }
 
 /// The bits of `value` at the set positions of `mask`, moved together at the bottom.

@@ -21,7 +21,11 @@ impl Subspace {
 
     /// The span of `vectors`.
     pub fn from_vectors(vectors: &[u64]) -> Subspace {
-        Subspace::from_echelon(&Echelon::of(vectors.iter().copied()))
+        Subspace::spanned_by(vectors.iter().copied())
+    }
+
+    pub(crate) fn spanned_by(vectors: impl IntoIterator<Item = u64>) -> Subspace {
+        Subspace::from_echelon(&Echelon::of(vectors))
     }
 
     fn from_echelon(echelon: &Echelon) -> Subspace {
@@ -73,7 +77,7 @@ impl Subspace {
 
     /// The smallest subspace that holds both.
     pub fn sum(&self, other: &Subspace) -> Subspace {
-        Subspace::from_echelon(&Echelon::of(self.basis().chain(other.basis())))
+        Subspace::spanned_by(self.basis().chain(other.basis()))
     }
 
     /// What both hold.
@@ -96,6 +100,32 @@ impl Subspace {
     /// spans all of them (when `self` lies within them), and the two share only zero.
     pub fn complement(&self, bits: u32) -> Subspace {
         Subspace::of_bits(!self.leads & low_mask(bits))
+    }
+
+    /// The masks within the first `bits` bits whose parity with every element is even: the
+    /// orthogonal complement, of dimension `bits` less that of `self` when `self` lies within them.
+    ///
+    /// ```
+    /// use weft_layout::f2::Subspace;
+    ///
+    /// let line = Subspace::from_vectors(&[0b011]);
+    /// assert_eq!(line.annihilator(3), Subspace::from_vectors(&[0b011, 0b100]));
+    /// assert_eq!(line.annihilator(3).annihilator(3), line);
+    /// ```
+    pub fn annihilator(&self, bits: u32) -> Subspace {
+        let within = Subspace::spanned_by(self.basis().map(|vector| vector & low_mask(bits)));
+        // A basis vector is its leading bit and free bits, so each free bit has one mask: itself and
+        // the leading bits of the vectors that hold it.
+        let holds = |lead: u32, free: u32| within.vectors[lead as usize] >> free & 1;
+        let mask = |free: u32| {
+            ones(within.leads).fold(1 << free, |mask, lead| mask | holds(lead, free) << lead)
+        };
+        Subspace::spanned_by(ones(!within.leads & low_mask(bits)).map(mask))
+    }
+
+    /// Whether every element of `other` is one of `self`.
+    pub fn contains_all(&self, other: &Subspace) -> bool {
+        other.basis().all(|vector| self.contains(vector))
     }
 
     /// All elements, zero first; fails above 2²⁴ of them.

@@ -1,9 +1,13 @@
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::{
-    f2::{MatrixError, NoSolution, Singular},
-    space::{Label, SpaceError},
+    f2::{MatrixError, Singular},
+    space::{Label, Space, SpaceError},
 };
+
+/// A place, as the coordinate along each axis.
+pub type Coordinates = Vec<(Label, u64)>;
 
 /// Why an operator on layouts is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,14 +39,58 @@ pub enum LayoutError {
     },
     /// Two lists of axes have no common order: these two occur in both, the other way round.
     Order(Label, Label),
-    /// Two layouts should have the same axes of this label and do not.
-    AxesDiffer(Label),
-    /// A division leaves a remainder: this bit of the dividend does not fit the divisor.
+    /// An axis should have as many bits on both sides and has not.
+    AxisMismatch {
+        /// The axis.
+        label: Label,
+        /// Its bits on the left; none when it is missing there.
+        left: Option<u32>,
+        /// Its bits on the right; none when it is missing there.
+        right: Option<u32>,
+    },
+    /// A division leaves a remainder.
     NotDivisible {
+        /// The input axis of the dividend.
+        label: Label,
+        /// The first bit of it that does not fit the divisor.
+        bit: u32,
+        /// Where it goes.
+        image: Coordinates,
+        /// Where it should go, as part of the divisor; none when it belongs to the quotient and
+        /// should not touch what the divisor touches.
+        expected: Option<Coordinates>,
+    },
+    /// No order of the bits of an axis makes a division possible.
+    NoSuchBasis {
+        /// The input axis.
+        label: Label,
+        /// The bit of the divisor.
+        bit: u32,
+        /// Where it goes, and no bit of the dividend does.
+        expected: Coordinates,
+    },
+    /// A bit crosses between the axes of a quotient and those divided out.
+    Crosses {
         /// The input axis.
         label: Label,
         /// The bit of it.
         bit: u32,
+        /// Where it goes.
+        image: Coordinates,
+    },
+    /// There is no inverse because two places go to one.
+    NotInjective {
+        /// A place.
+        first: Coordinates,
+        /// Another place.
+        second: Coordinates,
+        /// Where both go.
+        image: Coordinates,
+    },
+    /// There is no inverse because a place is not reached.
+    NotSurjective {
+        /// The place.
+        output: Coordinates,
     },
     /// There is no inverse.
     Singular(Singular),
@@ -52,8 +100,49 @@ pub enum LayoutError {
         label: Label,
         /// The bit of it.
         bit: u32,
-        /// What is left of its image modulo the image of the other layout.
-        residue: u64,
+        /// Where it goes.
+        image: Coordinates,
+    },
+    /// A list of bits is no choice from those of an axis.
+    NotSelection {
+        /// The axis.
+        label: Label,
+        /// The bit that does not exist or is chosen twice.
+        bit: u32,
+        /// The bits of the axis.
+        width: u32,
+    },
+    /// An action cannot be undone because it drops a bit.
+    DroppedBit {
+        /// The axis.
+        label: Label,
+        /// The bit.
+        bit: u32,
+    },
+    /// There are more or fewer values than places.
+    ValueCount {
+        /// The number of values.
+        found: usize,
+        /// The bits of the places.
+        bits: u32,
+    },
+    /// An axis is dropped that does not have size 1.
+    NotSqueezable {
+        /// The axis.
+        label: Label,
+        /// Its bits.
+        bits: u32,
+    },
+    /// A basis leaves a tensor, and has more than one bit, so that it cannot become zero.
+    CannotCut {
+        /// The input axis.
+        label: Label,
+        /// The bit of it.
+        bit: u32,
+        /// Where it goes.
+        image: Coordinates,
+        /// The tensor.
+        outs: Space,
     },
     /// A reshape changes the number of bits.
     Resize {
@@ -68,6 +157,13 @@ pub enum LayoutError {
         dim: usize,
         /// How many axes the tensor has.
         rank: usize,
+    },
+    /// A shape has the wrong number of axes.
+    Rank {
+        /// The axes of the tensor.
+        expected: usize,
+        /// The axes given.
+        found: usize,
     },
     /// The outputs are not the axes `[dim{n-1}, …, dim0]` of a tensor.
     NotTensor,
@@ -90,7 +186,12 @@ pub enum LayoutError {
         rows: u32,
     },
     /// A split needs a last axis of size 2 that lies on a register bit of its own.
-    NotSplit,
+    NotSplit {
+        /// The size of the last axis; none when the tensor has no axes.
+        size: Option<u64>,
+        /// The inputs that reach the axis, as axis and bit.
+        holders: Vec<(Label, u32)>,
+    },
 }
 
 impl From<SpaceError> for LayoutError {
@@ -111,10 +212,30 @@ impl From<Singular> for LayoutError {
     }
 }
 
-impl LayoutError {
-    /// The error of a failed solve whose columns are the bits of `(label, bit)`.
-    pub(super) fn not_reached((label, bit): (Label, u32), error: NoSolution) -> LayoutError {
-        LayoutError::NotReached { label, bit, residue: error.residue }
+/// `register=1 lane=4`: the coordinates that are not zero; `0` when all are.
+struct At<'a>(&'a [(Label, u64)]);
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut first = true;
+        for (label, value) in self.0.iter().filter(|coordinate| coordinate.1 != 0) {
+            write!(f, "{}{label}={value}", if first { "" } else { " " })?;
+            first = false;
+        }
+        if first { f.write_str("0") } else { Ok(()) }
+    }
+}
+
+/// `is missing`, or `has 3 bits`.
+struct Has(Option<u32>);
+
+impl fmt::Display for Has {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_str("is missing"),
+            Some(1) => f.write_str("has 1 bit"),
+            Some(bits) => write!(f, "has {bits} bits"),
+        }
     }
 }
 
@@ -135,22 +256,69 @@ impl fmt::Display for LayoutError {
             LayoutError::Order(a, b) => {
                 write!(f, "axes `{a}` and `{b}` come in different orders in the two layouts")
             }
-            LayoutError::AxesDiffer(label) => {
-                write!(f, "the two layouts differ in their axis `{label}`")
-            }
-            LayoutError::NotDivisible { label, bit } => {
-                write!(f, "bit {bit} of `{label}` does not fit the divisor")
-            }
-            LayoutError::NotReached { label, bit, residue } => write!(
+            LayoutError::AxisMismatch { label, left, right } => write!(
                 f,
-                "bit {bit} of `{label}` goes to a place that the other layout does not hold \
-                 (residue {residue:#x})"
+                "axis `{label}` {} on the left and {} on the right",
+                Has(*left),
+                Has(*right)
+            ),
+            LayoutError::NotDivisible { label, bit, image, expected: Some(expected) } => write!(
+                f,
+                "bit {bit} of `{label}` goes to {}, the divisor asks for {}",
+                At(image),
+                At(expected)
+            ),
+            LayoutError::NotDivisible { label, bit, image, expected: None } => write!(
+                f,
+                "bit {bit} of `{label}` goes to {}, which the divisor reaches too",
+                At(image)
+            ),
+            LayoutError::NoSuchBasis { label, bit, expected } => write!(
+                f,
+                "no bit of `{label}` that is still free goes to {}, as bit {bit} of the divisor does",
+                At(expected)
+            ),
+            LayoutError::Crosses { label, bit, image } => write!(
+                f,
+                "bit {bit} of `{label}` goes to {}, which crosses the axes that are divided out",
+                At(image)
+            ),
+            LayoutError::NotInjective { first, second, image } => {
+                write!(f, "{} and {} both go to {}", At(first), At(second), At(image))
+            }
+            LayoutError::NotSurjective { output } => {
+                write!(f, "nothing goes to {}", At(output))
+            }
+            LayoutError::NotReached { label, bit, image } => write!(
+                f,
+                "bit {bit} of `{label}` goes to {}, which the other layout does not hold",
+                At(image)
+            ),
+            LayoutError::NotSelection { label, bit, width } => {
+                write!(f, "bit {bit} of `{label}` is chosen twice or lies beyond its {width} bits")
+            }
+            LayoutError::DroppedBit { label, bit } => {
+                write!(f, "bit {bit} of `{label}` is dropped, so that there is no way back")
+            }
+            LayoutError::ValueCount { found, bits } => {
+                write!(f, "{found} values are given for the 2^{bits} places")
+            }
+            LayoutError::NotSqueezable { label, bits } => {
+                write!(f, "axis `{label}` has {bits} bits and cannot be dropped")
+            }
+            LayoutError::CannotCut { label, bit, image, outs } => write!(
+                f,
+                "bit {bit} of `{label}` goes to {}, beyond {outs}, and is more than one bit",
+                At(image)
             ),
             LayoutError::Resize { from, to } => {
                 write!(f, "a reshape from {from} bits to {to} bits changes the size")
             }
             LayoutError::NoSuchDim { dim, rank } => {
                 write!(f, "there is no axis {dim} in a tensor of rank {rank}")
+            }
+            LayoutError::Rank { expected, found } => {
+                write!(f, "the tensor has {expected} axes, the shape {found}")
             }
             LayoutError::NotTensor => {
                 f.write_str("the outputs are not the axes of a tensor, minor axis first")
@@ -162,9 +330,20 @@ impl fmt::Display for LayoutError {
             LayoutError::Constant { value, rows } => {
                 write!(f, "constant {value:#x} does not fit the {rows} bits of the outputs")
             }
-            LayoutError::NotSplit => f.write_str(
-                "a split needs a last axis of size 2 that lies on one register bit of its own",
-            ),
+            LayoutError::NotSplit { size, holders } => {
+                f.write_str(
+                    "a split needs a last axis of size 2 that lies on one register bit of its own",
+                )?;
+                match size {
+                    None => f.write_str("; the tensor has no axes"),
+                    Some(2) if holders.is_empty() => f.write_str("; nothing reaches this one"),
+                    Some(2) => {
+                        f.write_str("; this one lies on")?;
+                        holders.iter().try_for_each(|(label, bit)| write!(f, " {label}[{bit}]"))
+                    }
+                    Some(size) => write!(f, "; this one has size {size}"),
+                }
+            }
         }
     }
 }

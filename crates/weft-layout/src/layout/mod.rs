@@ -3,23 +3,48 @@
 //! A [`Layout`] maps one labelled [`Space`] to another.
 //! A *distributed* layout maps `[register, lane, warp, block]` to the axes of a tensor; a *memory*
 //! layout maps `offset` to them.
-//! Operators that fail return a [`LayoutError`] that names the axis or the bit at fault.
+//! Operators that fail return a [`LayoutError`] that names the axis, the bit or the places at fault.
+//!
+//! | question | operators |
+//! |---|---|
+//! | where does it go? | [`apply`](Layout::apply), [`compose`](Layout::compose), [`invert`](Layout::invert), [`right_inverse`](Layout::right_inverse) |
+//! | which place of this is that place of the other? | [`solve`](Layout::solve), [`solve_with`](Layout::solve_with) |
+//! | is it made of parts? | [`product`](Layout::product), [`divide_left`](Layout::divide_left), [`divide_left_permuted`](Layout::divide_left_permuted), [`repetitions`](Layout::repetitions), [`quotient`](Layout::quotient), [`split_identity`](Layout::split_identity) |
+//! | what repeats, what is missing? | [`kernel`](Layout::kernel), [`image`](Layout::image), [`without_copies`](Layout::without_copies), [`free_mask`](Layout::free_mask) |
+//! | how long are its runs? | [`contiguous_run`](Layout::contiguous_run) |
+//! | other axes? | [`reshape_ins`](Layout::reshape_ins), [`transpose_outs`](Layout::transpose_outs), [`concat_ins`](Layout::concat_ins), [`resize_in`](Layout::resize_in), [`sublayout`](Layout::sublayout), … |
+//! | another tensor? | [`transpose`](Layout::transpose), [`reshape`](Layout::reshape), [`broadcast`](Layout::broadcast), [`join`](Layout::join), …; [`cut_to`](Layout::cut_to), [`grow_to`](Layout::grow_to) |
+//! | which kind is it? | [`is_distributed`](Layout::is_distributed), [`is_memory_layout`](Layout::is_memory_layout) |
 //!
 //! Axes are matched by label, never by position; their order matters only for what flattens:
 //! [`Layout::reshape_ins`], [`Layout::reshape_outs`], [`Layout::apply_flat`] and equality.
 
-mod algebra;
+mod action;
+mod copies;
+mod divide;
 mod error;
-pub(crate) mod shape_ops;
+mod fit;
+mod inverse;
+mod kind;
+mod parts;
+mod placement;
+mod product;
+mod shape_ops;
+mod solve;
 mod structure;
+mod text;
 
 use alloc::vec::Vec;
-use core::fmt;
 
-pub use error::LayoutError;
+pub use action::BitAction;
+pub use copies::Narrowed;
+pub use error::{Coordinates, LayoutError};
+pub use fit::Surplus;
+pub use solve::Solution;
+pub use text::Masks;
 
 use crate::{
-    f2::{Matrix, ones},
+    f2::Matrix,
     space::{Label, Space, SpaceError},
 };
 
@@ -45,6 +70,39 @@ impl Layout {
     pub fn new(ins: Space, outs: Space, bases: &[u64]) -> Result<Layout, LayoutError> {
         let matrix = Matrix::new(outs.total_bits(), bases)?;
         Layout::from_matrix(ins, outs, matrix)
+    }
+
+    /// As [`new`](Layout::new), from an iterator.
+    fn from_columns(
+        ins: Space,
+        outs: Space,
+        columns: impl IntoIterator<Item = u64>,
+    ) -> Result<Layout, LayoutError> {
+        let matrix = Matrix::from_columns(outs.total_bits(), columns)?;
+        Layout::from_matrix(ins, outs, matrix)
+    }
+
+    /// The layout whose output bit `i` (over all axes, the first axis lowest) is the parity of the
+    /// input bits under `masks[i]`.
+    ///
+    /// ```
+    /// use weft_layout::{Layout, Space, space::{LANE, REGISTER}};
+    ///
+    /// let ins = Space::new(&[(REGISTER, 1), (LANE, 2)])?;
+    /// let layout = Layout::from_masks(ins, Space::tensor(&[4])?, &[0b011, 0b100])?;
+    /// assert_eq!(layout.to_string(), "[register: 1, lane: 1 2] -> [dim0: 4]");
+    /// assert_eq!(layout.masks().to_string(), "dim0[0] = register[0] ^ lane[0]\ndim0[1] = lane[1]");
+    /// assert_eq!(layout.matrix().row(0), 0b011);
+    /// # Ok::<(), weft_layout::LayoutError>(())
+    /// ```
+    pub fn from_masks(ins: Space, outs: Space, masks: &[u64]) -> Result<Layout, LayoutError> {
+        let matrix = Matrix::from_rows(ins.total_bits(), masks)?;
+        Layout::from_matrix(ins, outs, matrix)
+    }
+
+    /// The layout by its rows, to be printed; [`Matrix::row`] has them as numbers.
+    pub fn masks(&self) -> Masks<'_> {
+        Masks(self)
     }
 
     /// The layout of this matrix; fails when its shape is not that of the spaces.
@@ -203,48 +261,8 @@ impl Layout {
     }
 }
 
-/// `[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]`: each basis as its coordinates in
-/// the order in which the outputs are listed; plain numbers when there is one output axis.
-impl fmt::Display for Layout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let order = self.outs.coordinate_order();
-        f.write_str("[")?;
-        for (index, label) in self.ins.labels().enumerate() {
-            write!(f, "{}{label}:", if index == 0 { "" } else { ", " })?;
-            for &place in self.columns(label) {
-                f.write_str(" ")?;
-                write_place(f, &self.outs, &order, place)?;
-            }
-        }
-        write!(f, "] -> {}", self.outs)
-    }
-}
-
-fn write_place(
-    f: &mut fmt::Formatter<'_>,
-    outs: &Space,
-    order: &[Label],
-    place: u64,
-) -> fmt::Result {
-    if let [label] = order {
-        return write!(f, "{}", outs.coordinate(*label, place));
-    }
-    for (index, &label) in order.iter().enumerate() {
-        write!(f, "{}{}", if index == 0 { "(" } else { "," }, outs.coordinate(label, place))?;
-    }
-    f.write_str(if order.is_empty() { "()" } else { ")" })
-}
-
-impl fmt::Debug for Layout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-/// The matrix with the rows of `from`'s places moved by `each`, a list of the new place of each bit.
-fn map_rows(matrix: &Matrix, rows: u32, each: &[u64]) -> Result<Matrix, LayoutError> {
-    let moved: Vec<u64> = (matrix.columns().iter())
-        .map(|&column| ones(column).fold(0, |sum, bit| sum ^ each[bit as usize]))
-        .collect();
-    Ok(Matrix::new(rows, &moved)?)
+/// Why two spaces do not fit: this axis has not the same size in both.
+fn mismatch(left: &Space, right: &Space, label: Label) -> LayoutError {
+    let bits = |space: &Space| space.contains(label).then(|| space.bits(label));
+    LayoutError::AxisMismatch { label, left: bits(left), right: bits(right) }
 }

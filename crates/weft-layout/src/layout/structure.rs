@@ -1,8 +1,8 @@
-//! Operators that move, drop and rename axes.
+//! Operators that move, resize, join, drop and rename axes.
 
 use alloc::vec::Vec;
 
-use super::{Layout, LayoutError, map_rows};
+use super::{Layout, LayoutError, mismatch, placement::placement};
 use crate::space::{Label, Space, SpaceError};
 
 impl Layout {
@@ -15,9 +15,7 @@ impl Layout {
     /// The output axes in another order, given as a permutation of their labels.
     pub fn transpose_outs(&self, order: &[Label]) -> Result<Layout, LayoutError> {
         let outs = self.outs.reordered(order)?;
-        let rows = self.outs.embedding(&outs)?;
-        let matrix = map_rows(&self.matrix, outs.total_bits(), rows.columns())?;
-        Layout::from_matrix(self.ins.clone(), outs, matrix)
+        self.with_outs(outs)
     }
 
     /// The same map with its flat input places read through other axes of as many bits.
@@ -42,15 +40,78 @@ impl Layout {
         self.reshape_outs(renamed(&self.outs, from, to)?)
     }
 
-    /// The inputs of `self`, then those of `other`; both have the same outputs.
+    /// The input axis `label` with `bits` bits: its top bits are dropped, or zero bases are added
+    /// above them.
+    ///
+    /// Fails when there is no such axis or there would be more than 64 bits.
+    pub fn resize_in(&self, label: Label, bits: u32) -> Result<Layout, LayoutError> {
+        self.with_ins(&resized(&self.ins, label, bits)?)
+    }
+
+    /// The output axis `label` with `bits` bits.
+    ///
+    /// Where it becomes smaller, coordinates that no longer fit become zero as a whole, basis by
+    /// basis; where it becomes larger, the new places are not reached.
+    /// Fails when there is no such axis or there would be more than 64 bits.
+    ///
+    /// ```
+    /// use weft_layout::{Label, interop::parse_layout};
+    ///
+    /// let layout = parse_layout("[register: 1 3 4] -> [dim0: 8]")?;
+    /// let narrow = parse_layout("[register: 1 0 0] -> [dim0: 2]")?;
+    /// assert_eq!(layout.resize_out(Label::dim(0), 1)?, narrow);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn resize_out(&self, label: Label, bits: u32) -> Result<Layout, LayoutError> {
+        let outs = resized(&self.outs, label, bits)?;
+        let places = placement(&self.outs, &outs, |_| 0)?;
+        let axis = self.outs.mask(label);
+        let columns = self.matrix.columns().iter().map(|&place| {
+            let fits = self.outs.coordinate(label, place).checked_shr(bits).unwrap_or(0) == 0;
+            places.apply(if fits { place } else { place & !axis })
+        });
+        Layout::from_columns(self.ins.clone(), outs, columns)
+    }
+
+    /// Without the input axis `label`, which must have size 1.
+    pub fn squeeze_in(&self, label: Label) -> Result<Layout, LayoutError> {
+        self.reshape_ins(squeezed(&self.ins, label)?)
+    }
+
+    /// Without the output axis `label`, which must have size 1.
+    pub fn squeeze_out(&self, label: Label) -> Result<Layout, LayoutError> {
+        self.reshape_outs(squeezed(&self.outs, label)?)
+    }
+
+    /// The inputs of `self`, then those of `other`; both have the same outputs, matched by label.
+    ///
+    /// Fails with an output that differs and both its sizes, or when an input occurs in both.
     pub fn concat_ins(&self, other: &Layout) -> Result<Layout, LayoutError> {
-        if self.outs != other.outs {
-            return Err(LayoutError::AxesDiffer(first_difference(&self.outs, &other.outs)));
-        }
+        check_same_axes(&self.outs, &other.outs)?;
         let axes: Vec<_> = self.ins.axes().iter().chain(other.ins.axes()).copied().collect();
-        let columns: Vec<u64> =
-            self.matrix.columns().iter().chain(other.matrix.columns()).copied().collect();
-        Layout::new(Space::new(&axes)?, self.outs.clone(), &columns)
+        let matrix = self.matrix.hcat(&other.with_outs(self.outs.clone())?.matrix)?;
+        Layout::from_matrix(Space::new(&axes)?, self.outs.clone(), matrix)
+    }
+
+    /// The outputs of `self`, then those of `other`; both have the same inputs, matched by label.
+    ///
+    /// A place goes to both of its images at once.
+    /// Fails with an input that differs and both its sizes, or when an output occurs in both.
+    ///
+    /// ```
+    /// use weft_layout::interop::parse_layout;
+    ///
+    /// let rows = parse_layout("[register: 1, lane: 0] -> [row: 2]")?;
+    /// let columns = parse_layout("[register: 0, lane: 1] -> [col: 2]")?;
+    /// let both = parse_layout("[register: (1,0), lane: (0,1)] -> [row: 2, col: 2]")?;
+    /// assert_eq!(rows.concat_outs(&columns)?, both);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn concat_outs(&self, other: &Layout) -> Result<Layout, LayoutError> {
+        check_same_axes(&self.ins, &other.ins)?;
+        let axes: Vec<_> = self.outs.axes().iter().chain(other.outs.axes()).copied().collect();
+        let matrix = self.matrix.vcat(&other.with_ins(&self.ins)?.matrix)?;
+        Layout::from_matrix(self.ins.clone(), Space::new(&axes)?, matrix)
     }
 
     /// Only the named input axes, in their present order; the others are held at zero.
@@ -66,43 +127,23 @@ impl Layout {
         let narrow = self.restrict_ins(ins)?;
         let kept: Vec<_> =
             self.outs.axes().iter().filter(|axis| outs.contains(&axis.0)).copied().collect();
-        let space = Space::new(&kept)?;
-        let mut rows = Vec::with_capacity(self.outs.total_bits() as usize);
-        for (label, _, bits) in self.outs.iter() {
-            let offset = space.offset_of(label);
-            rows.extend((0..bits).map(|bit| offset.map_or(0, |offset| 1_u64 << (offset + bit))));
-        }
-        let matrix = map_rows(&narrow.matrix, space.total_bits(), &rows)?;
-        Layout::from_matrix(narrow.ins, space, matrix)
-    }
-
-    /// The layout without the zero bases of one input axis, and the positions of those removed.
-    pub fn remove_zero_columns(&self, label: Label) -> Result<(Layout, Vec<u32>), LayoutError> {
-        let zeros = self.columns(label).iter().enumerate().filter(|basis| *basis.1 == 0);
-        let removed: Vec<u32> = zeros.map(|basis| basis.0 as u32).collect();
-        Ok((self.without_bits(label, &removed)?, removed))
-    }
-
-    /// The layout without these bits of one input axis.
-    pub fn without_bits(&self, label: Label, bits: &[u32]) -> Result<Layout, LayoutError> {
-        let mut axes = Vec::with_capacity(self.ins.axes().len());
-        let mut columns = Vec::with_capacity(self.matrix.columns().len());
-        for axis in self.ins.labels() {
-            let kept = self.columns(axis).iter().enumerate();
-            let kept = kept.filter(|(bit, _)| axis != label || !bits.contains(&(*bit as u32)));
-            let before = columns.len();
-            columns.extend(kept.map(|(_, &column)| column));
-            axes.push((axis, (columns.len() - before) as u32));
-        }
-        Layout::new(Space::new(&axes)?, self.outs.clone(), &columns)
+        narrow.with_outs(Space::new(&kept)?)
     }
 
     /// The map seen through `ins`: axes are matched by label, missing bits are dropped.
     fn with_ins(&self, ins: &Space) -> Result<Layout, LayoutError> {
-        let columns: Vec<u64> = (ins.iter())
-            .flat_map(|(label, _, bits)| (0..bits).map(move |bit| self.basis(label, bit)))
-            .collect();
-        Layout::new(ins.clone(), self.outs.clone(), &columns)
+        let columns = ins.axes().iter().flat_map(|&(label, bits)| {
+            let own = self.columns(label);
+            (0..bits as usize).map(move |bit| own.get(bit).copied().unwrap_or(0))
+        });
+        Layout::from_columns(ins.clone(), self.outs.clone(), columns)
+    }
+
+    /// The map with its outputs placed in `outs`: axes are matched by label, bits without a place
+    /// are dropped.
+    pub(super) fn with_outs(&self, outs: Space) -> Result<Layout, LayoutError> {
+        let matrix = self.matrix.compose(&placement(&self.outs, &outs, |_| 0)?)?;
+        Layout::from_matrix(self.ins.clone(), outs, matrix)
     }
 }
 
@@ -119,10 +160,28 @@ fn renamed(space: &Space, from: Label, to: Label) -> Result<Space, SpaceError> {
     Space::new(&space.axes().iter().map(swap).collect::<Vec<_>>())
 }
 
-/// The first label at which two different spaces differ.
-pub(super) fn first_difference(a: &Space, b: &Space) -> Label {
-    let longer = if a.axes().len() >= b.axes().len() { a } else { b };
-    let pairs = a.axes().iter().zip(b.axes());
-    let position = pairs.take_while(|(x, y)| x == y).count();
-    longer.axes().get(position).map_or(crate::space::REGISTER, |axis| axis.0)
+fn resized(space: &Space, label: Label, bits: u32) -> Result<Space, SpaceError> {
+    if !space.contains(label) {
+        return Err(SpaceError::UnknownLabel(label));
+    }
+    let resize = |&(axis, old): &(Label, u32)| (axis, if axis == label { bits } else { old });
+    Space::new(&space.axes().iter().map(resize).collect::<Vec<_>>())
+}
+
+fn squeezed(space: &Space, label: Label) -> Result<Space, LayoutError> {
+    match space.bits(label) {
+        _ if !space.contains(label) => Err(SpaceError::UnknownLabel(label).into()),
+        0 => {
+            let others = space.axes().iter().filter(|axis| axis.0 != label);
+            Ok(Space::new(&others.copied().collect::<Vec<_>>())?)
+        }
+        bits => Err(LayoutError::NotSqueezable { label, bits }),
+    }
+}
+
+/// Checks that two spaces have the same axes in some order.
+fn check_same_axes(a: &Space, b: &Space) -> Result<(), LayoutError> {
+    let differs =
+        |&label: &Label| !a.contains(label) || !b.contains(label) || a.bits(label) != b.bits(label);
+    a.labels().chain(b.labels()).find(differs).map_or(Ok(()), |label| Err(mismatch(a, b, label)))
 }

@@ -1,0 +1,212 @@
+//! Division: a layout as a tile and its repetitions (definition 4.4).
+//!
+//! An instruction that moves a tile `T` can carry out a layout exactly when the layout divided by
+//! `T` exists (theorem 5.1); the quotient says where the repetitions lie.
+
+use alloc::vec::Vec;
+
+use super::{BitAction, Coordinates, Layout, LayoutError, placement::placement};
+use crate::space::{Label, Space, SpaceError};
+
+impl Layout {
+    /// The layout `C` with `self = divisor.product(C)`, over the axes of `self` (definition 4.4).
+    ///
+    /// Fails with the axis in which the divisor is larger, or with the first bit at which `self` does
+    /// not begin with `divisor`: where it goes and where it should.
+    pub fn divide_left(&self, divisor: &Layout) -> Result<Layout, LayoutError> {
+        self.divide(divisor, Side::Minor)
+    }
+
+    /// The layout `C` with `self = C.product(divisor)`, over the axes of `self`.
+    ///
+    /// Fails like [`divide_left`](Layout::divide_left), where `self` does not end with `divisor`.
+    pub fn divide_right(&self, divisor: &Layout) -> Result<Layout, LayoutError> {
+        self.divide(divisor, Side::Major)
+    }
+
+    /// The bits of input axis `label` put in such an order that `tile` divides on the left, and the
+    /// quotient.
+    ///
+    /// Generalised vectorisation: registers may be renamed for free, so that an instruction whose
+    /// tile does not divide the layout may still divide the layout with its registers permuted.
+    /// An order is found whenever there is one; bits that the tile does not need keep theirs.
+    ///
+    /// Fails when no bit of the axis goes where a bit of the tile does, and as
+    /// [`divide_left`](Layout::divide_left).
+    ///
+    /// ```
+    /// use weft_layout::{Layout, Label, interop::parse_layout, space::REGISTER};
+    ///
+    /// // Column by column: the registers of a row stand last.
+    /// let layout = parse_layout("[register: 8 16 1 2, lane: 4] -> [dim0: 32]")?;
+    /// let pairs = Layout::identity(2, REGISTER, Label::dim(0))?;
+    /// assert!(layout.divide_left(&pairs).is_err());
+    /// let (quotient, order) = layout.divide_left_permuted(&pairs, REGISTER)?;
+    /// assert_eq!(order.bits(), [2, 3, 0, 1]);
+    /// assert_eq!(pairs.product(&quotient)?, order.apply(&layout)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn divide_left_permuted(
+        &self,
+        tile: &Layout,
+        label: Label,
+    ) -> Result<(Layout, BitAction), LayoutError> {
+        self.divide_permuted(tile, label, Side::Minor)
+    }
+
+    /// As [`divide_left_permuted`](Layout::divide_left_permuted), with the tile as the major part.
+    pub fn divide_right_permuted(
+        &self,
+        tile: &Layout,
+        label: Label,
+    ) -> Result<(Layout, BitAction), LayoutError> {
+        self.divide_permuted(tile, label, Side::Major)
+    }
+
+    /// The layout of the repetitions of `tile`, where the tile's outputs need not be the lowest bits
+    /// of their axes.
+    ///
+    /// The tile must be the first bits of each of its input axes, as in
+    /// [`divide_left`](Layout::divide_left); the other bits must avoid every output bit that the tile
+    /// touches.
+    /// The result maps the other bits to the outputs of `self`: a place is the sum of a place of the
+    /// tile and one of the result, and no carry or cancellation joins the two.
+    ///
+    /// ```
+    /// use weft_layout::interop::parse_layout;
+    ///
+    /// // Each instruction moves elements 0, 1, 4 and 5.
+    /// let layout = parse_layout("[register: 1 4 2, lane: 8] -> [dim0: 16]")?;
+    /// let tile = parse_layout("[register: 1 4] -> [dim0: 8]")?;
+    /// assert!(layout.divide_left(&tile).is_err());
+    /// let repetitions = parse_layout("[register: 2, lane: 8] -> [dim0: 16]")?;
+    /// assert_eq!(layout.repetitions(&tile)?, repetitions);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn repetitions(&self, tile: &Layout) -> Result<Layout, LayoutError> {
+        let ins = difference(&self.ins, &tile.ins)?;
+        let places = tile.outs.embedding(&self.outs)?;
+        let touched =
+            places.apply(tile.matrix.columns().iter().fold(0, |all, column| all | column));
+        let mut columns = Vec::with_capacity(ins.total_bits() as usize);
+        for label in self.ins.labels() {
+            let expected = tile.columns(label).iter().map(|&column| Some(places.apply(column)));
+            let expected = expected.chain(core::iter::repeat(None));
+            for ((bit, &column), expected) in (0..).zip(self.columns(label)).zip(expected) {
+                match expected {
+                    Some(place) if place == column => {}
+                    None if column & touched == 0 => columns.push(column),
+                    _ => return Err(self.not_divisible(label, bit, expected)),
+                }
+            }
+        }
+        Layout::new(ins, self.outs.clone(), &columns)
+    }
+
+    fn divide(&self, divisor: &Layout, side: Side) -> Result<Layout, LayoutError> {
+        let ins = difference(&self.ins, &divisor.ins)?;
+        let outs = difference(&self.outs, &divisor.outs)?;
+        let below = |low: &Space, label: Label| -(low.bits(label) as i32);
+        let (tile_part, rest_part) = match side {
+            Side::Minor => (
+                placement(&self.outs, &divisor.outs, |_| 0)?,
+                placement(&self.outs, &outs, |label| below(&divisor.outs, label))?,
+            ),
+            Side::Major => (
+                placement(&self.outs, &divisor.outs, |label| below(&outs, label))?,
+                placement(&self.outs, &outs, |_| 0)?,
+            ),
+        };
+        let mut columns = [0; 64];
+        let mut count = 0;
+        for label in self.ins.labels() {
+            let (own, tile) = (self.columns(label), divisor.columns(label));
+            let first = if side == Side::Minor { 0 } else { own.len() - tile.len() };
+            for (bit, &column) in own.iter().enumerate() {
+                let expected = bit.checked_sub(first).and_then(|bit| tile.get(bit)).copied();
+                let rest = rest_part.apply(column);
+                let crosses = expected.is_some() && rest != 0;
+                if crosses || tile_part.apply(column) != expected.unwrap_or(0) {
+                    let expected = match expected {
+                        Some(place) => Some(self.tile_place(divisor, place, side)?),
+                        None => None,
+                    };
+                    return Err(self.not_divisible(label, bit as u32, expected));
+                }
+                if expected.is_none() {
+                    columns[count] = rest;
+                    count += 1;
+                }
+            }
+        }
+        Layout::new(ins, outs, &columns[..count])
+    }
+
+    fn divide_permuted(
+        &self,
+        tile: &Layout,
+        label: Label,
+        side: Side,
+    ) -> Result<(Layout, BitAction), LayoutError> {
+        difference(&self.ins, &tile.ins)?;
+        difference(&self.outs, &tile.outs)?;
+        let own = self.columns(label);
+        let mut chosen: Vec<u32> = Vec::with_capacity(own.len());
+        for (bit, &place) in (0..).zip(tile.columns(label)) {
+            let place = self.tile_place(tile, place, side)?;
+            let found = (0..).zip(own).find(|&(other, &c)| c == place && !chosen.contains(&other));
+            let Some((found, _)) = found else {
+                let expected = self.outs.unpack(place);
+                return Err(LayoutError::NoSuchBasis { label, bit, expected });
+            };
+            chosen.push(found);
+        }
+        let mut order: Vec<u32> =
+            (0..own.len() as u32).filter(|bit| !chosen.contains(bit)).collect();
+        order.splice(if side == Side::Minor { 0..0 } else { order.len()..order.len() }, chosen);
+        let action = BitAction::new(label, own.len() as u32, &order)?;
+        Ok((action.apply(self)?.divide(tile, side)?, action))
+    }
+
+    /// Where a place of a divisor's outputs lies in those of `self`.
+    fn tile_place(&self, tile: &Layout, place: u64, side: Side) -> Result<u64, LayoutError> {
+        let shift = |label| match side {
+            Side::Minor => 0,
+            Side::Major => self.outs.bits(label) as i32 - tile.outs.bits(label) as i32,
+        };
+        Ok(placement(&tile.outs, &self.outs, shift)?.apply(place))
+    }
+
+    fn not_divisible(&self, label: Label, bit: u32, expected: Option<u64>) -> LayoutError {
+        let coordinates = |place: u64| -> Coordinates { self.outs.unpack(place) };
+        LayoutError::NotDivisible {
+            label,
+            bit,
+            image: coordinates(self.basis(label, bit)),
+            expected: expected.map(coordinates),
+        }
+    }
+}
+
+/// Which part of a product a divisor is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Minor,
+    Major,
+}
+
+/// The axes of `whole` without the bits of `part`.
+fn difference(whole: &Space, part: &Space) -> Result<Space, LayoutError> {
+    for &(label, needed) in part.axes() {
+        let found = whole.bits(label);
+        if !whole.contains(label) {
+            return Err(SpaceError::UnknownLabel(label).into());
+        }
+        if needed > found {
+            return Err(SpaceError::TooFewBits { label, needed, found }.into());
+        }
+    }
+    let axes: Vec<_> =
+        whole.axes().iter().map(|&(label, bits)| (label, bits - part.bits(label))).collect();
+    Ok(Space::new(&axes)?)
+}
