@@ -13,8 +13,8 @@ use crate::f2::{self, Matrix};
 /// The name of an axis: up to 15 bytes of printable ASCII without the delimiters of the text forms.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label {
-    bytes: [u8; 15],
-    len: u8,
+    /// The name, then zeros, then its length: sixteen bytes, so that labels compare in one step.
+    bytes: [u8; 16],
 }
 
 /// Which register of a thread.
@@ -48,14 +48,14 @@ impl Label {
     pub const fn dim(index: u32) -> Label {
         let mut label = Label::literal("dim");
         let mut digits = index.checked_ilog10();
-        label.len += 1;
+        label.bytes[MAX_LABEL] += 1;
         while let Some(more @ 1..) = digits {
-            label.len += 1;
+            label.bytes[MAX_LABEL] += 1;
             digits = Some(more - 1);
         }
         // Three letters and at most ten digits, written from the last one.
         let mut rest = index;
-        let mut position = label.len as usize;
+        let mut position = label.len();
         while position > 3 {
             position -= 1;
             label.bytes[position] = b'0' + (rest % 10) as u8;
@@ -73,20 +73,26 @@ impl Label {
 
     /// The name.
     pub fn as_str(&self) -> &str {
-        core::str::from_utf8(&self.bytes[..usize::from(self.len)]).unwrap_or_default()
+        core::str::from_utf8(&self.bytes[..self.len()]).unwrap_or_default()
     }
 
     /// The label of a name that is known to be legal; a longer one is cut.
     const fn literal(name: &str) -> Label {
         let text = name.as_bytes();
         let len = if text.len() < MAX_LABEL { text.len() } else { MAX_LABEL };
-        let mut bytes = [0; MAX_LABEL];
+        let mut bytes = [0; MAX_LABEL + 1];
         let mut index = 0;
         while index < len {
             bytes[index] = text[index];
             index += 1;
         }
-        Label { bytes, len: len as u8 }
+        bytes[MAX_LABEL] = len as u8;
+        Label { bytes }
+    }
+
+    /// The number of bytes of the name.
+    const fn len(&self) -> usize {
+        self.bytes[MAX_LABEL] as usize
     }
 }
 
@@ -178,13 +184,35 @@ impl Space {
 
     /// The position of the lowest bit of an axis.
     pub fn offset_of(&self, label: Label) -> Option<u32> {
-        self.iter().find(|axis| axis.0 == label).map(|axis| axis.1)
+        self.locate(label).map(|(offset, _)| offset)
+    }
+
+    /// The position of the lowest bit of an axis, and its number of bits.
+    pub fn locate(&self, label: Label) -> Option<(u32, u32)> {
+        let mut offset = 0;
+        for &(other, bits) in self.axes.iter() {
+            if other == label {
+                return Some((offset, bits));
+            }
+            offset += bits;
+        }
+        None
+    }
+
+    /// The same axes with other numbers of bits.
+    ///
+    /// Fails when they add up to more than 64.
+    pub fn with_bits(&self, bits: impl Fn(Label, u32) -> u32) -> Result<Space, SpaceError> {
+        let axes: Arc<[_]> =
+            self.axes.iter().map(|&(label, old)| (label, bits(label, old))).collect();
+        let total = axes.iter().fold(0_u32, |total, axis| total.saturating_add(axis.1));
+        if total > f2::MAX_BITS { Err(SpaceError::TooManyBits(total)) } else { Ok(Space { axes }) }
     }
 
     /// The bits of an axis as a mask over places; 0 when there is none of that label.
     pub fn mask(&self, label: Label) -> u64 {
-        self.offset_of(label)
-            .map_or(0, |offset| f2::low_mask(self.bits(label)).checked_shl(offset).unwrap_or(0))
+        self.locate(label)
+            .map_or(0, |(offset, bits)| f2::low_mask(bits).checked_shl(offset).unwrap_or(0))
     }
 
     /// Whether there is an axis of that label.
@@ -224,11 +252,10 @@ impl Space {
     pub fn pack(&self, coordinates: &[(Label, u64)]) -> Result<u64, SpaceError> {
         let mut place = 0;
         for (index, &(label, value)) in coordinates.iter().enumerate() {
-            let offset = self.offset_of(label).ok_or(SpaceError::UnknownLabel(label))?;
+            let (offset, bits) = self.locate(label).ok_or(SpaceError::UnknownLabel(label))?;
             if coordinates[..index].iter().any(|&(other, _)| other == label) {
                 return Err(SpaceError::DuplicateLabel(label));
             }
-            let bits = self.bits(label);
             if value & !f2::low_mask(bits) != 0 {
                 return Err(SpaceError::OutOfRange { label, value, bits });
             }
@@ -245,7 +272,7 @@ impl Space {
 
     /// One coordinate of a place; 0 when there is no such axis.
     pub fn coordinate(&self, label: Label, place: u64) -> u64 {
-        self.offset_of(label).map_or(0, |start| field(place, start, self.bits(label)))
+        self.locate(label).map_or(0, |(start, bits)| field(place, start, bits))
     }
 
     /// The matrix that moves each axis of `self` to the low bits of the axis of the same label in

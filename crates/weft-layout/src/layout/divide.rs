@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::{BitAction, Coordinates, Layout, LayoutError, placement::placement};
+use super::{BitAction, Coordinates, Layout, LayoutError, placement::Placement};
 use crate::space::{Label, Space, SpaceError};
 
 impl Layout {
@@ -109,12 +109,12 @@ impl Layout {
         let below = |low: &Space, label: Label| -(low.bits(label) as i32);
         let (tile_part, rest_part) = match side {
             Side::Minor => (
-                placement(&self.outs, &divisor.outs, |_| 0)?,
-                placement(&self.outs, &outs, |label| below(&divisor.outs, label))?,
+                Placement::new(&self.outs, &divisor.outs, |_| 0),
+                Placement::new(&self.outs, &outs, |label| below(&divisor.outs, label)),
             ),
             Side::Major => (
-                placement(&self.outs, &divisor.outs, |label| below(&outs, label))?,
-                placement(&self.outs, &outs, |_| 0)?,
+                Placement::new(&self.outs, &divisor.outs, |label| below(&outs, label)),
+                Placement::new(&self.outs, &outs, |_| 0),
             ),
         };
         let mut columns = [0; 64];
@@ -127,10 +127,7 @@ impl Layout {
                 let rest = rest_part.apply(column);
                 let crosses = expected.is_some() && rest != 0;
                 if crosses || tile_part.apply(column) != expected.unwrap_or(0) {
-                    let expected = match expected {
-                        Some(place) => Some(self.tile_place(divisor, place, side)?),
-                        None => None,
-                    };
+                    let expected = expected.map(|place| self.tile_place(divisor, place, side));
                     return Err(self.not_divisible(label, bit as u32, expected));
                 }
                 if expected.is_none() {
@@ -153,7 +150,7 @@ impl Layout {
         let own = self.columns(label);
         let mut chosen: Vec<u32> = Vec::with_capacity(own.len());
         for (bit, &place) in (0..).zip(tile.columns(label)) {
-            let place = self.tile_place(tile, place, side)?;
+            let place = self.tile_place(tile, place, side);
             let found = (0..).zip(own).find(|&(other, &c)| c == place && !chosen.contains(&other));
             let Some((found, _)) = found else {
                 let expected = self.outs.unpack(place);
@@ -169,12 +166,12 @@ impl Layout {
     }
 
     /// Where a place of a divisor's outputs lies in those of `self`.
-    fn tile_place(&self, tile: &Layout, place: u64, side: Side) -> Result<u64, LayoutError> {
+    fn tile_place(&self, tile: &Layout, place: u64, side: Side) -> u64 {
         let shift = |label| match side {
             Side::Minor => 0,
             Side::Major => self.outs.bits(label) as i32 - tile.outs.bits(label) as i32,
         };
-        Ok(placement(&tile.outs, &self.outs, shift)?.apply(place))
+        Placement::new(&tile.outs, &self.outs, shift).apply(place)
     }
 
     fn not_divisible(&self, label: Label, bit: u32, expected: Option<u64>) -> LayoutError {
@@ -206,7 +203,11 @@ fn difference(whole: &Space, part: &Space) -> Result<Space, LayoutError> {
             return Err(SpaceError::TooFewBits { label, needed, found }.into());
         }
     }
-    let axes: Vec<_> =
-        whole.axes().iter().map(|&(label, bits)| (label, bits - part.bits(label))).collect();
-    Ok(Space::new(&axes)?)
+    // A product keeps the order of its factors' axes.
+    let mut order = whole.labels();
+    if let Some(label) = part.labels().find(|&label| !order.any(|other| other == label)) {
+        let later = part.labels().take_while(|&other| other != label).last();
+        return Err(LayoutError::Order(later.unwrap_or(label), label));
+    }
+    Ok(whole.with_bits(|label, bits| bits - part.bits(label))?)
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Layout, LayoutError, placement::placement, shape_ops::End};
+use super::{Layout, LayoutError, placement::Placement, shape_ops::End};
 use crate::space::{Label, REGISTER, Space, SpaceError};
 
 /// What becomes of registers that lie beyond the tensor.
@@ -38,7 +38,7 @@ impl Layout {
             |(&(label, bits), &(_, own)): (&(Label, u32), &(Label, u32))| (label, bits.min(own));
         let axes: Vec<_> = wanted.axes().iter().zip(self.outs.axes()).map(least).collect();
         let outs = Space::new(&axes)?;
-        let places = placement(&self.outs, &outs, |_| 0)?;
+        let places = Placement::new(&self.outs, &outs, |_| 0);
         let beyond = |column: u64| places.apply(column).count_ones() < column.count_ones();
         let mut dropped = Vec::new();
         let mut columns = Vec::with_capacity(self.matrix.columns().len());

@@ -209,8 +209,8 @@ impl Layout {
 
     /// The images of the bits of an input axis, as places of the outputs.
     pub fn columns(&self, label: Label) -> &[u64] {
-        let start = self.ins.offset_of(label).unwrap_or(0) as usize;
-        &self.matrix.columns()[start..start + self.ins.bits(label) as usize]
+        let (start, bits) = self.ins.locate(label).unwrap_or((0, 0));
+        &self.matrix.columns()[start as usize..(start + bits) as usize]
     }
 
     /// All bases as coordinates: what [`from_bases`](Layout::from_bases) takes.

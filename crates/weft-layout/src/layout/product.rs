@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Layout, LayoutError, placement::placement};
+use super::{Layout, LayoutError, placement::Placement};
 use crate::space::Space;
 
 impl Layout {
@@ -42,18 +42,26 @@ impl Layout {
     pub fn product(&self, other: &Layout) -> Result<Layout, LayoutError> {
         let ins = supremum(&self.ins, &other.ins)?;
         let outs = supremum(&self.outs, &other.outs)?;
-        let minor = placement(&self.outs, &outs, |_| 0)?;
-        let major = placement(&other.outs, &outs, |label| self.outs.bits(label) as i32)?;
-        let columns = ins.labels().flat_map(|label| {
-            let low = self.columns(label).iter().map(|&column| minor.apply(column));
-            low.chain(other.columns(label).iter().map(|&column| major.apply(column)))
-        });
-        Layout::from_columns(ins.clone(), outs, columns)
+        let minor = Placement::new(&self.outs, &outs, |_| 0);
+        let major = Placement::new(&other.outs, &outs, |label| self.outs.bits(label) as i32);
+        let (mut columns, mut count) = ([0; 64], 0);
+        let mut push = |column| {
+            columns[count] = column;
+            count += 1;
+        };
+        for label in ins.labels() {
+            self.columns(label).iter().for_each(|&column| push(minor.apply(column)));
+            other.columns(label).iter().for_each(|&column| push(major.apply(column)));
+        }
+        Layout::new(ins, outs, &columns[..count])
     }
 }
 
 /// Both lists of axes in an order that extends both, with the bits added.
 fn supremum(a: &Space, b: &Space) -> Result<Space, LayoutError> {
+    if a.labels().eq(b.labels()) {
+        return Ok(a.with_bits(|label, bits| bits + b.bits(label))?);
+    }
     let (mut left, mut right) = (a.axes().iter().peekable(), b.axes().iter().peekable());
     let mut axes = Vec::with_capacity(a.axes().len() + b.axes().len());
     loop {

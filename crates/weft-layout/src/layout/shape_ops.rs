@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Layout, LayoutError, placement::place_axes};
+use super::{Layout, LayoutError, placement::Placement};
 use crate::{
     f2::ones,
     space::{Label, REGISTER, Space},
@@ -178,8 +178,9 @@ impl Layout {
             let dim = label.dim_index().and_then(|dim| new_dim(dim as usize))?;
             Some((Label::dim(dim as u32), 0))
         };
-        let matrix = self.matrix.compose(&place_axes(&self.outs, &outs, target)?)?;
-        Layout::from_matrix(self.ins.clone(), outs, matrix)
+        let places = Placement::renamed(&self.outs, &outs, target);
+        let columns = self.matrix.columns().iter().map(|&column| places.apply(column));
+        Layout::from_columns(self.ins.clone(), outs, columns)
     }
 
     /// With more bits of these images on an input axis, below or above those present; an axis that is

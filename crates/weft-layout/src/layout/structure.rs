@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Layout, LayoutError, mismatch, placement::placement};
+use super::{Layout, LayoutError, mismatch, placement::Placement};
 use crate::space::{Label, Space, SpaceError};
 
 impl Layout {
@@ -64,7 +64,7 @@ impl Layout {
     /// ```
     pub fn resize_out(&self, label: Label, bits: u32) -> Result<Layout, LayoutError> {
         let outs = resized(&self.outs, label, bits)?;
-        let places = placement(&self.outs, &outs, |_| 0)?;
+        let places = Placement::new(&self.outs, &outs, |_| 0);
         let axis = self.outs.mask(label);
         let columns = self.matrix.columns().iter().map(|&place| {
             let fits = self.outs.coordinate(label, place).checked_shr(bits).unwrap_or(0) == 0;
@@ -142,8 +142,9 @@ impl Layout {
     /// The map with its outputs placed in `outs`: axes are matched by label, bits without a place
     /// are dropped.
     pub(super) fn with_outs(&self, outs: Space) -> Result<Layout, LayoutError> {
-        let matrix = self.matrix.compose(&placement(&self.outs, &outs, |_| 0)?)?;
-        Layout::from_matrix(self.ins.clone(), outs, matrix)
+        let places = Placement::new(&self.outs, &outs, |_| 0);
+        let columns = self.matrix.columns().iter().map(|&column| places.apply(column));
+        Layout::from_columns(self.ins.clone(), outs, columns)
     }
 }
 
