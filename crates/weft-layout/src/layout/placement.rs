@@ -1,10 +1,32 @@
 //! Moving axes: the matrices behind every operator that only rearranges outputs.
 
+use core::ops::Range;
+
 use super::LayoutError;
 use crate::{
-    f2::Matrix,
+    f2::{Matrix, ones},
     space::{Label, Space},
 };
+
+/// Where each of up to 64 bits goes; bits that were not put anywhere are dropped.
+pub(super) struct Places([u64; 64]);
+
+impl Places {
+    pub(super) fn new() -> Places {
+        Places([0; 64])
+    }
+
+    /// Puts the bits of `range` from bit `start` on.
+    pub(super) fn put(&mut self, range: Range<usize>, start: u32) {
+        for (slot, bit) in self.0[range].iter_mut().zip(start..) {
+            *slot = 1_u64.checked_shl(bit).unwrap_or(0);
+        }
+    }
+
+    pub(super) fn place(&self, value: u64) -> u64 {
+        ones(value).fold(0, |sum, bit| sum | self.0[bit as usize])
+    }
+}
 
 /// The matrix that moves bit `b` of each axis of `from` to bit `b + shift(axis)` of the axis of the
 /// same label in `to`; what has no place there is dropped.
