@@ -3,7 +3,11 @@
 use alloc::vec::Vec;
 use arbitrary::{Result, Unstructured};
 
-use crate::{Layout, Space, f2::Matrix};
+use crate::{
+    Label, Layout, Space,
+    f2::Matrix,
+    space::{BLOCK, LANE, OFFSET, REGISTER, WARP},
+};
 
 /// A random invertible matrix.
 pub(crate) fn invertible(u: &mut Unstructured<'_>, bits: u32) -> Result<Matrix> {
@@ -18,7 +22,7 @@ pub(crate) fn invertible(u: &mut Unstructured<'_>, bits: u32) -> Result<Matrix> 
 }
 
 /// The unit vectors of `bits` bits in random order.
-fn shuffled(u: &mut Unstructured<'_>, bits: u32) -> Result<Vec<u64>> {
+pub(crate) fn shuffled(u: &mut Unstructured<'_>, bits: u32) -> Result<Vec<u64>> {
     let mut units: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
     for index in (1..units.len()).rev() {
         units.swap(index, u.choose_index(index + 1)?);
@@ -91,4 +95,89 @@ pub(crate) fn shape(u: &mut Unstructured<'_>, bits: u32) -> Result<Vec<u64>> {
     }
     shape.push(1 << left);
     Ok(shape)
+}
+
+/// Runs a law on random cases for about this long, and prints how many there were.
+pub(crate) fn holds(budget_ms: u64, mut law: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
+    let mut cases = 0_u64;
+    arbtest::arbtest(|u| {
+        cases += 1;
+        law(u)
+    })
+    .budget_ms(budget_ms)
+    .size_min(512)
+    .size_max(2048);
+    std::println!("{cases} cases");
+}
+
+/// The labels of inputs that the tests use.
+pub(crate) const INPUTS: [Label; 5] = [REGISTER, LANE, WARP, BLOCK, OFFSET];
+
+/// Some of these labels in their order, each with at most `most` bits; perhaps none.
+pub(crate) fn space(u: &mut Unstructured<'_>, labels: &[Label], most: u32) -> Result<Space> {
+    let mut axes = Vec::new();
+    for &label in labels {
+        if u.ratio(2, 3)? {
+            axes.push((label, u.int_in_range(0..=most)?));
+        }
+    }
+    Ok(Space::new(&axes).unwrap())
+}
+
+/// The same axes in a random order.
+pub(crate) fn reordered(u: &mut Unstructured<'_>, space: &Space) -> Result<Space> {
+    let mut axes = space.axes().to_vec();
+    for index in (1..axes.len()).rev() {
+        axes.swap(index, u.choose_index(index + 1)?);
+    }
+    Ok(Space::new(&axes).unwrap())
+}
+
+/// A map between these spaces, of any rank: dense, of low rank, of single bits with zeros and
+/// repetitions, or zero.
+pub(crate) fn between(u: &mut Unstructured<'_>, ins: &Space, outs: &Space) -> Result<Layout> {
+    let (rows, cols) = (outs.total_bits(), ins.total_bits());
+    let style = u.int_in_range(0..=4)?;
+    let matrix = match style {
+        0 => matrix(u, rows, cols)?,
+        1 => {
+            let rank = u.int_in_range(0..=rows.min(cols))?;
+            let inner = matrix(u, rank, cols)?;
+            inner.compose(&matrix(u, rows, rank)?).unwrap()
+        }
+        2 | 3 => {
+            let mut columns = shuffled(u, rows.max(cols))?;
+            columns.truncate(cols as usize);
+            for column in &mut columns {
+                *column &= crate::f2::low_mask(rows);
+                if u.ratio(1, 6)? {
+                    *column ^= 1_u64.checked_shl(u.int_in_range(0..=rows)?).unwrap_or(0);
+                    *column &= crate::f2::low_mask(rows);
+                }
+            }
+            Matrix::new(rows, &columns).unwrap()
+        }
+        _ => Matrix::zero(rows, cols as usize).unwrap(),
+    };
+    Ok(Layout::from_matrix(ins.clone(), outs.clone(), matrix).unwrap())
+}
+
+/// The axes of a tensor of at most three axes of at most `most` bits.
+pub(crate) fn tensor(u: &mut Unstructured<'_>, most: u32) -> Result<Space> {
+    let rank = u.int_in_range(0..=3)?;
+    let shape: Vec<u64> =
+        (0..rank).map(|_| Ok(1 << u.int_in_range(0..=most)?)).collect::<Result<_>>()?;
+    Ok(Space::tensor(&shape).unwrap())
+}
+
+/// Any layout of a small tensor: with any inputs in any order, empty, not surjective, with copies.
+pub(crate) fn layout(u: &mut Unstructured<'_>) -> Result<Layout> {
+    let ins = space(u, &INPUTS, 3)?;
+    let (ins, outs) = (reordered(u, &ins)?, tensor(u, 3)?);
+    between(u, &ins, &outs)
+}
+
+/// All places of a space.
+pub(crate) fn places(space: &Space) -> core::ops::Range<u64> {
+    0..1 << space.total_bits()
 }

@@ -24,11 +24,13 @@ impl Matrix {
     /// The matrix with these columns; bit `r` of a column is its entry in row `r`.
     ///
     /// Fails when there are more than 64 rows or columns, or a column has a bit at or above `rows`.
+    #[inline]
     pub fn new(rows: u32, columns: &[u64]) -> Result<Matrix, MatrixError> {
         Matrix::from_columns(rows, columns.iter().copied())
     }
 
     /// As [`new`](Matrix::new), from an iterator.
+    #[inline]
     pub fn from_columns(
         rows: u32,
         columns: impl IntoIterator<Item = u64>,
@@ -84,6 +86,7 @@ impl Matrix {
     }
 
     /// The matrix of zeros; fails when a side is above 64.
+    #[inline]
     pub fn zero(rows: u32, cols: usize) -> Result<Matrix, MatrixError> {
         if rows > MAX_BITS || cols > MAX_BITS as usize {
             return Err(MatrixError::TooLarge { rows: rows as usize, cols });
@@ -119,11 +122,13 @@ impl Matrix {
     }
 
     /// The matrix times a vector; bits of `input` at or above [`cols`](Matrix::cols) are ignored.
+    #[inline]
     pub fn apply(&self, input: u64) -> u64 {
         ones(input & low_mask(self.cols())).fold(0, |sum, bit| sum ^ self.columns[bit as usize])
     }
 
     /// First `self`, then `outer`: the matrix `outer · self`.
+    #[inline]
     pub fn compose(&self, outer: &Matrix) -> Result<Matrix, MatrixError> {
         if outer.cols != self.rows {
             return Err(MatrixError::Mismatch { left: outer.shape(), right: self.shape() });

@@ -4,8 +4,9 @@
 //! `T` exists (theorem 5.1); the quotient says where the repetitions lie.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use super::{BitAction, Coordinates, Layout, LayoutError, placement::Placement};
+use super::{BitAction, Coordinates, Layout, LayoutError, placement::Places};
 use crate::space::{Label, Space, SpaceError};
 
 impl Layout {
@@ -84,7 +85,7 @@ impl Layout {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn repetitions(&self, tile: &Layout) -> Result<Layout, LayoutError> {
-        let ins = difference(&self.ins, &tile.ins)?;
+        let ins = difference(&self.ins, &tile.ins, |_| {})?;
         let places = tile.outs.embedding(&self.outs)?;
         let touched =
             places.apply(tile.matrix.columns().iter().fold(0, |all, column| all | column));
@@ -104,39 +105,35 @@ impl Layout {
     }
 
     fn divide(&self, divisor: &Layout, side: Side) -> Result<Layout, LayoutError> {
-        let ins = difference(&self.ins, &divisor.ins)?;
-        let outs = difference(&self.outs, &divisor.outs)?;
-        let below = |low: &Space, label: Label| -(low.bits(label) as i32);
-        let (tile_part, rest_part) = match side {
-            Side::Minor => (
-                Placement::new(&self.outs, &divisor.outs, |_| 0),
-                Placement::new(&self.outs, &outs, |label| below(&divisor.outs, label)),
-            ),
-            Side::Major => (
-                Placement::new(&self.outs, &divisor.outs, |label| below(&outs, label)),
-                Placement::new(&self.outs, &outs, |_| 0),
-            ),
-        };
+        let (mut inner, mut outer) = (Places::new(), Places::new());
+        let outs = difference(&self.outs, &divisor.outs, |axis| {
+            let (tile, rest) = side.cut(&axis);
+            inner.put(tile, axis.part.start as u32);
+            outer.put(rest, axis.rest_start as u32);
+        })?;
         let mut columns = [0; 64];
-        let mut count = 0;
-        for label in self.ins.labels() {
-            let (own, tile) = (self.columns(label), divisor.columns(label));
-            let first = if side == Side::Minor { 0 } else { own.len() - tile.len() };
-            for (bit, &column) in own.iter().enumerate() {
-                let expected = bit.checked_sub(first).and_then(|bit| tile.get(bit)).copied();
-                let rest = rest_part.apply(column);
-                let crosses = expected.is_some() && rest != 0;
-                if crosses || tile_part.apply(column) != expected.unwrap_or(0) {
-                    let expected = expected.map(|place| self.tile_place(divisor, place, side));
-                    return Err(self.not_divisible(label, bit as u32, expected));
-                }
-                if expected.is_none() {
-                    columns[count] = rest;
-                    count += 1;
+        let mut wrong = None;
+        let ins = difference(&self.ins, &divisor.ins, |axis| {
+            let (tile, rest) = side.cut(&axis);
+            for bit in axis.whole.clone() {
+                let column = self.matrix.columns()[bit];
+                let (inside, outside) = (inner.place(column), outer.place(column));
+                let expected = tile
+                    .contains(&bit)
+                    .then(|| divisor.matrix.columns()[axis.part.start + bit - tile.start]);
+                match expected {
+                    Some(place) if inside == place && outside == 0 => {}
+                    None if inside == 0 => columns[axis.rest_start + bit - rest.start] = outside,
+                    _ => wrong = wrong.or(Some((axis.label, bit - axis.whole.start, expected))),
                 }
             }
+        })?;
+        if let Some((label, bit, expected)) = wrong {
+            let expected = expected.map(|place| self.tile_place(divisor, place, side));
+            return Err(self.not_divisible(label, bit as u32, expected));
         }
-        Layout::new(ins, outs, &columns[..count])
+        let bits = ins.total_bits() as usize;
+        Layout::new(ins, outs, &columns[..bits])
     }
 
     fn divide_permuted(
@@ -145,8 +142,8 @@ impl Layout {
         label: Label,
         side: Side,
     ) -> Result<(Layout, BitAction), LayoutError> {
-        difference(&self.ins, &tile.ins)?;
-        difference(&self.outs, &tile.outs)?;
+        difference(&self.ins, &tile.ins, |_| {})?;
+        difference(&self.outs, &tile.outs, |_| {})?;
         let own = self.columns(label);
         let mut chosen: Vec<u32> = Vec::with_capacity(own.len());
         for (bit, &place) in (0..).zip(tile.columns(label)) {
@@ -171,7 +168,7 @@ impl Layout {
             Side::Minor => 0,
             Side::Major => self.outs.bits(label) as i32 - tile.outs.bits(label) as i32,
         };
-        Placement::new(&tile.outs, &self.outs, shift).apply(place)
+        Places::between(&tile.outs, &self.outs, shift).place(place)
     }
 
     fn not_divisible(&self, label: Label, bit: u32, expected: Option<u64>) -> LayoutError {
@@ -192,22 +189,63 @@ enum Side {
     Major,
 }
 
-/// The axes of `whole` without the bits of `part`.
-fn difference(whole: &Space, part: &Space) -> Result<Space, LayoutError> {
-    for &(label, needed) in part.axes() {
-        let found = whole.bits(label);
-        if !whole.contains(label) {
-            return Err(SpaceError::UnknownLabel(label).into());
-        }
-        if needed > found {
-            return Err(SpaceError::TooFewBits { label, needed, found }.into());
+impl Side {
+    /// The bits of an axis that belong to the divisor, and the others.
+    fn cut(self, axis: &Cut) -> (Range<usize>, Range<usize>) {
+        let Range { start, end } = axis.whole;
+        let tile = axis.part.len();
+        match self {
+            Side::Minor => (start..start + tile, start + tile..end),
+            Side::Major => (end - tile..end, start..end - tile),
         }
     }
-    // A product keeps the order of its factors' axes.
-    let mut order = whole.labels();
-    if let Some(label) = part.labels().find(|&label| !order.any(|other| other == label)) {
-        let later = part.labels().take_while(|&other| other != label).last();
-        return Err(LayoutError::Order(later.unwrap_or(label), label));
+}
+
+/// An axis from which bits are taken.
+struct Cut {
+    label: Label,
+    /// Its bits in the whole.
+    whole: Range<usize>,
+    /// Its bits in the part; no more than in the whole.
+    part: Range<usize>,
+    /// Its first bit in what is left.
+    rest_start: usize,
+}
+
+/// The axes of `whole` without the bits of `part`; calls `visit` for each.
+fn difference(
+    whole: &Space,
+    part: &Space,
+    mut visit: impl FnMut(Cut),
+) -> Result<Space, LayoutError> {
+    let mut axes = Vec::with_capacity(whole.axes().len());
+    let mut rest_start = 0;
+    for (label, start, bits) in whole.iter() {
+        let taken = part.iter().find(|axis| axis.0 == label);
+        let (_, part_start, taken) = taken.unwrap_or((label, 0, 0));
+        let Some(rest) = bits.checked_sub(taken) else {
+            return Err(SpaceError::TooFewBits { label, needed: taken, found: bits }.into());
+        };
+        visit(Cut {
+            label,
+            whole: start as usize..(start + bits) as usize,
+            part: part_start as usize..(part_start + taken) as usize,
+            rest_start,
+        });
+        rest_start += rest as usize;
+        axes.push((label, rest));
     }
-    Ok(whole.with_bits(|label, bits| bits - part.bits(label))?)
+    // Going through both in step finds what the whole lacks, and what comes in another order.
+    let mut rest = whole.labels();
+    let mut before = None;
+    for label in part.labels() {
+        if !rest.any(|other| other == label) {
+            return Err(match before.filter(|_| whole.contains(label)) {
+                Some(before) => LayoutError::Order(before, label),
+                None => SpaceError::UnknownLabel(label).into(),
+            });
+        }
+        before = Some(label);
+    }
+    Ok(Space::new(&axes)?)
 }

@@ -226,15 +226,15 @@ impl fmt::Display for At<'_> {
     }
 }
 
-/// `is missing`, or `has 3 bits`.
-struct Has(Option<u32>);
+/// `missing`, or `3 bits`.
+struct Bits(Option<u32>);
 
-impl fmt::Display for Has {
+impl fmt::Display for Bits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            None => f.write_str("is missing"),
-            Some(1) => f.write_str("has 1 bit"),
-            Some(bits) => write!(f, "has {bits} bits"),
+            None => f.write_str("missing"),
+            Some(1) => f.write_str("1 bit"),
+            Some(bits) => write!(f, "{bits} bits"),
         }
     }
 }
@@ -258,9 +258,9 @@ impl fmt::Display for LayoutError {
             }
             LayoutError::AxisMismatch { label, left, right } => write!(
                 f,
-                "axis `{label}` {} on the left and {} on the right",
-                Has(*left),
-                Has(*right)
+                "axis `{label}` differs: {} on the left, {} on the right",
+                Bits(*left),
+                Bits(*right)
             ),
             LayoutError::NotDivisible { label, bit, image, expected: Some(expected) } => write!(
                 f,

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Layout, LayoutError, placement::Placement, shape_ops::End};
+use super::{Layout, LayoutError, placement::Places, shape_ops::End};
 use crate::space::{Label, REGISTER, Space, SpaceError};
 
 /// What becomes of registers that lie beyond the tensor.
@@ -38,8 +38,8 @@ impl Layout {
             |(&(label, bits), &(_, own)): (&(Label, u32), &(Label, u32))| (label, bits.min(own));
         let axes: Vec<_> = wanted.axes().iter().zip(self.outs.axes()).map(least).collect();
         let outs = Space::new(&axes)?;
-        let places = Placement::new(&self.outs, &outs, |_| 0);
-        let beyond = |column: u64| places.apply(column).count_ones() < column.count_ones();
+        let places = Places::between(&self.outs, &outs, |_| 0);
+        let beyond = |column: u64| places.place(column).count_ones() < column.count_ones();
         let mut dropped = Vec::new();
         let mut columns = Vec::with_capacity(self.matrix.columns().len());
         for label in self.ins.labels() {
@@ -51,7 +51,7 @@ impl Layout {
                 if beyond(column) && label == REGISTER && surplus == Surplus::Dropped {
                     dropped.push(bit);
                 }
-                columns.push(places.apply(column));
+                columns.push(places.place(column));
             }
         }
         Layout::new(self.ins.clone(), outs, &columns)?.without_bits(REGISTER, &dropped)

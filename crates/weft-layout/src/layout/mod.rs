@@ -67,12 +67,14 @@ impl Layout {
     /// `bases[i]` of `outs`.
     ///
     /// Fails when the number of bases differs from the bits of `ins`, or one lies outside `outs`.
+    #[inline]
     pub fn new(ins: Space, outs: Space, bases: &[u64]) -> Result<Layout, LayoutError> {
         let matrix = Matrix::new(outs.total_bits(), bases)?;
         Layout::from_matrix(ins, outs, matrix)
     }
 
     /// As [`new`](Layout::new), from an iterator.
+    #[inline]
     fn from_columns(
         ins: Space,
         outs: Space,
@@ -106,6 +108,7 @@ impl Layout {
     }
 
     /// The layout of this matrix; fails when its shape is not that of the spaces.
+    #[inline]
     pub fn from_matrix(ins: Space, outs: Space, matrix: Matrix) -> Result<Layout, LayoutError> {
         if matrix.cols() != ins.total_bits() || matrix.rows() != outs.total_bits() {
             return Err(LayoutError::Shape {

@@ -1,9 +1,10 @@
 //! Composition and product (definitions 4.2 and 4.3).
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use super::{Layout, LayoutError, placement::Placement};
-use crate::space::Space;
+use super::{Layout, LayoutError, placement::Places};
+use crate::space::{Label, Space};
 
 impl Layout {
     /// First `self`, then `outer` (definition 4.2).
@@ -40,43 +41,59 @@ impl Layout {
     /// # Ok::<(), weft_layout::LayoutError>(())
     /// ```
     pub fn product(&self, other: &Layout) -> Result<Layout, LayoutError> {
-        let ins = supremum(&self.ins, &other.ins)?;
-        let outs = supremum(&self.outs, &other.outs)?;
-        let minor = Placement::new(&self.outs, &outs, |_| 0);
-        let major = Placement::new(&other.outs, &outs, |label| self.outs.bits(label) as i32);
-        let (mut columns, mut count) = ([0; 64], 0);
-        let mut push = |column| {
-            columns[count] = column;
-            count += 1;
-        };
-        for label in ins.labels() {
-            self.columns(label).iter().for_each(|&column| push(minor.apply(column)));
-            other.columns(label).iter().for_each(|&column| push(major.apply(column)));
-        }
-        Layout::new(ins, outs, &columns[..count])
+        let (mut minor, mut major) = (Places::new(), Places::new());
+        let outs = merge(&self.outs, &other.outs, |start, left, right| {
+            minor.put(left.clone(), start);
+            major.put(right, start + left.len() as u32);
+        })?;
+        let (left_columns, right_columns) = (self.matrix.columns(), other.matrix.columns());
+        let mut columns = [0; 64];
+        let ins = merge(&self.ins, &other.ins, |start, left, right| {
+            let low = left_columns[left].iter().map(|&column| minor.place(column));
+            let high = right_columns[right].iter().map(|&column| major.place(column));
+            let slots = columns.iter_mut().skip(start as usize);
+            slots.zip(low.chain(high)).for_each(|(slot, column)| *slot = column);
+        })?;
+        let bits = ins.total_bits() as usize;
+        Layout::new(ins, outs, &columns[..bits])
     }
 }
 
 /// Both lists of axes in an order that extends both, with the bits added.
-fn supremum(a: &Space, b: &Space) -> Result<Space, LayoutError> {
-    if a.labels().eq(b.labels()) {
-        return Ok(a.with_bits(|label, bits| bits + b.bits(label))?);
-    }
-    let (mut left, mut right) = (a.axes().iter().peekable(), b.axes().iter().peekable());
-    let mut axes = Vec::with_capacity(a.axes().len() + b.axes().len());
+/// Calls `visit` for each axis with its first bit, and with its bits in `a` and in `b`.
+fn merge(
+    a: &Space,
+    b: &Space,
+    mut visit: impl FnMut(u32, Range<usize>, Range<usize>),
+) -> Result<Space, LayoutError> {
+    let (mut left, mut right) = (a.axes(), b.axes());
+    let (mut left_start, mut right_start, mut start) = (0, 0, 0);
+    let mut axes = Vec::with_capacity(left.len() + right.len());
+    let lacks = |rest: &[(Label, u32)], label: Label| rest.iter().all(|axis| axis.0 != label);
     loop {
-        let label = match (left.peek(), right.peek()) {
-            (None, None) => return Ok(Space::new(&axes)?),
-            (Some(&&(x, _)), Some(&&(y, _))) if x == y => x,
-            (Some(&&(x, _)), _) if !b.contains(x) => x,
-            (_, Some(&&(y, _))) if !a.contains(y) => y,
-            (Some(&&(x, _)), Some(&&(y, _))) => return Err(LayoutError::Order(x, y)),
-            (Some(&&(x, _)), None) | (None, Some(&&(x, _))) => {
-                return Err(LayoutError::Order(x, x));
+        let (label, low, high) = match (left, right) {
+            ([], []) => return Ok(Space::new(&axes)?),
+            ([(x, low), rest @ ..], [(y, high), other @ ..]) if x == y => {
+                (left, right) = (rest, other);
+                (*x, *low, *high)
             }
+            ([(x, bits), rest @ ..], _) if lacks(right, *x) => {
+                left = rest;
+                (*x, *bits, 0)
+            }
+            (_, [(y, bits), rest @ ..]) if lacks(left, *y) => {
+                right = rest;
+                (*y, 0, *bits)
+            }
+            ([(x, _), ..], [(y, _), ..]) => return Err(LayoutError::Order(*x, *y)),
+            // Not reached: an axis is lacking where there are none.
+            ([(x, _), ..], []) | ([], [(x, _), ..]) => return Err(LayoutError::Order(*x, *x)),
         };
-        left.next_if(|axis| axis.0 == label);
-        right.next_if(|axis| axis.0 == label);
-        axes.push((label, a.bits(label) + b.bits(label)));
+        let (low, high) = (low as usize, high as usize);
+        visit(start, left_start..left_start + low, right_start..right_start + high);
+        left_start += low;
+        right_start += high;
+        start += (low + high) as u32;
+        axes.push((label, (low + high) as u32));
     }
 }

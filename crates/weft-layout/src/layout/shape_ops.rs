@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Layout, LayoutError, placement::Placement};
+use super::{Layout, LayoutError, placement::Places};
 use crate::{
     f2::ones,
     space::{Label, REGISTER, Space},
@@ -178,8 +178,8 @@ impl Layout {
             let dim = label.dim_index().and_then(|dim| new_dim(dim as usize))?;
             Some((Label::dim(dim as u32), 0))
         };
-        let places = Placement::renamed(&self.outs, &outs, target);
-        let columns = self.matrix.columns().iter().map(|&column| places.apply(column));
+        let places = Places::renamed(&self.outs, &outs, target);
+        let columns = self.matrix.columns().iter().map(|&column| places.place(column));
         Layout::from_columns(self.ins.clone(), outs, columns)
     }
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Layout, LayoutError, mismatch, placement::Placement};
+use super::{Layout, LayoutError, mismatch, placement::Places};
 use crate::space::{Label, Space, SpaceError};
 
 impl Layout {
@@ -64,11 +64,11 @@ impl Layout {
     /// ```
     pub fn resize_out(&self, label: Label, bits: u32) -> Result<Layout, LayoutError> {
         let outs = resized(&self.outs, label, bits)?;
-        let places = Placement::new(&self.outs, &outs, |_| 0);
+        let places = Places::between(&self.outs, &outs, |_| 0);
         let axis = self.outs.mask(label);
         let columns = self.matrix.columns().iter().map(|&place| {
             let fits = self.outs.coordinate(label, place).checked_shr(bits).unwrap_or(0) == 0;
-            places.apply(if fits { place } else { place & !axis })
+            places.place(if fits { place } else { place & !axis })
         });
         Layout::from_columns(self.ins.clone(), outs, columns)
     }
@@ -142,8 +142,8 @@ impl Layout {
     /// The map with its outputs placed in `outs`: axes are matched by label, bits without a place
     /// are dropped.
     pub(super) fn with_outs(&self, outs: Space) -> Result<Layout, LayoutError> {
-        let places = Placement::new(&self.outs, &outs, |_| 0);
-        let columns = self.matrix.columns().iter().map(|&column| places.apply(column));
+        let places = Places::between(&self.outs, &outs, |_| 0);
+        let columns = self.matrix.columns().iter().map(|&column| places.place(column));
         Layout::from_columns(self.ins.clone(), outs, columns)
     }
 }
