@@ -3,3 +3,4 @@ mod algebra;
 mod interop;
 mod oracle;
 mod plans;
+mod seeds;

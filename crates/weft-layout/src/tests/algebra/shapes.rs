@@ -43,7 +43,7 @@ fn holds_the_same(result: &Layout, operand: &Layout, array: &[u64]) {
 }
 
 #[test]
-fn transposition() {
+fn s1_12_trans() {
     holds(300, |u| {
         let operand = tensor(u, 2)?;
         let rank = operand.axes().len();
@@ -71,7 +71,7 @@ fn transposition() {
 }
 
 #[test]
-fn reshape() {
+fn s1_12_reshape() {
     holds(200, |u| {
         let operand = tensor(u, 2)?;
         let shape = crate::testing::shape(u, operand.total_bits())?;
@@ -92,7 +92,7 @@ fn reshape() {
 }
 
 #[test]
-fn expand_dims_and_slices() {
+fn s1_12_expand_dims_and_slices() {
     holds(200, |u| {
         let operand = tensor(u, 2)?;
         let rank = operand.axes().len();
@@ -128,7 +128,7 @@ fn expand_dims_and_slices() {
 }
 
 #[test]
-fn broadcast() {
+fn s1_12_broadcast() {
     holds(300, |u| {
         let operand = tensor(u, 1)?;
         let layout = any(u, &operand)?;
@@ -180,7 +180,7 @@ fn halves(place: u64) -> (u64, u64) {
 }
 
 #[test]
-fn join_and_split() {
+fn s1_12_join_and_split() {
     let (mut own, mut elsewhere) = (0, 0);
     holds(400, |u| {
         let operand = tensor(u, 2)?;
