@@ -27,6 +27,12 @@ pub const WARP: Label = Label::literal("warp");
 pub const BLOCK: Label = Label::literal("block");
 /// Which place of a memory, in elements unless said otherwise.
 pub const OFFSET: Label = Label::literal("offset");
+/// Which of several memories.
+pub const PARTITION: Label = Label::literal("partition");
+/// Which row (lane) of tensor memory.
+pub const ROW: Label = Label::literal("row");
+/// Which column of tensor memory, in elements unless said otherwise.
+pub const COL: Label = Label::literal("col");
 
 /// The most bytes that a label can have.
 const MAX_LABEL: usize = 15;

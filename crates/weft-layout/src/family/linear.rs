@@ -94,9 +94,8 @@ impl Bases {
 
     /// The extent along an axis: the smallest power of two above all coordinates.
     fn size(&self, dim: usize) -> u64 {
-        let coordinates = [&self.register, &self.lane, &self.warp].into_iter().flatten();
-        let all = coordinates.fold(0, |all, basis| all | basis.get(dim).copied().unwrap_or(0));
-        all.checked_add(1).and_then(u64::checked_next_power_of_two).unwrap_or(u64::MAX)
+        let bases = [&self.register, &self.lane, &self.warp].into_iter().flatten();
+        extent(bases.map(|basis| basis.get(dim).copied().unwrap_or(0)))
     }
 
     /// Made as large as `shape` by appending registers, axis by axis in `order`.
@@ -131,7 +130,13 @@ fn beyond(basis: &[u64], dim: usize, size: u64) -> bool {
     basis.get(dim).is_some_and(|&coordinate| coordinate >= size)
 }
 
+/// The smallest power of two above all coordinates; at most the largest `u64`.
+pub(super) fn extent(coordinates: impl Iterator<Item = u64>) -> u64 {
+    let most = coordinates.max().unwrap_or(0);
+    most.checked_add(1).and_then(u64::checked_next_power_of_two).unwrap_or(u64::MAX)
+}
+
 /// Whether a basis is a single bit of a single axis.
-fn is_unit(basis: &[u64]) -> bool {
+pub(super) fn is_unit(basis: &[u64]) -> bool {
     basis.iter().map(|coordinate| coordinate.count_ones()).sum::<u32>() == 1
 }

@@ -5,19 +5,26 @@
 //! The rules are Triton's, as version 3.9.0 follows them (`LinearLayoutConversions.cpp`), so that a
 //! layout read from Triton's text has the same registers in the same order.
 
+mod share;
 mod tile;
 mod blocked;
 mod linear;
 mod memory;
+mod tensor_memory;
 
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 
 pub use blocked::{Blocked, DotOperand};
 pub use linear::Linear;
-pub use memory::{SwizzledShared, row_major};
+pub use memory::{
+    NvmmaShared, PaddedElements, PaddedShared, PartitionedShared, RotatingShared, SharedLinear,
+    SwizzledShared, row_major,
+};
+pub use tensor_memory::{TensorMemory, TensorMemoryScales};
 
 use crate::{
+    affine::{Padded, PaddedError},
     layout::{Layout, LayoutError},
     space::{REGISTER, SpaceError},
 };
@@ -36,10 +43,26 @@ pub enum Family {
     DotOperand(DotOperand),
     /// Rows of memory with their vectors permuted.
     SwizzledShared(SwizzledShared),
+    /// Rows of memory with their vectors permuted in a second way.
+    RotatingShared(RotatingShared),
+    /// Memory with gaps.
+    PaddedShared(PaddedShared),
+    /// Several memories.
+    PartitionedShared(PartitionedShared),
+    /// Memory for NVIDIA's asynchronous matrix instructions.
+    NvmmaShared(NvmmaShared),
+    /// Bases of memory, written out.
+    SharedLinear(SharedLinear),
+    /// Tensor memory of accumulators and operands.
+    TensorMemory(TensorMemory),
+    /// Tensor memory of scale factors.
+    TensorMemoryScales(TensorMemoryScales),
 }
 
 impl Family {
     /// The layout of a tensor of this shape.
+    ///
+    /// A memory with gaps has none: ask [`padded`](Family::padded).
     pub fn layout(&self, shape: &[u64]) -> Result<Layout, FamilyError> {
         match self {
             Family::Blocked(blocked) => blocked.layout(shape),
@@ -47,6 +70,28 @@ impl Family {
             Family::Slice(slice) => slice.layout(shape),
             Family::DotOperand(operand) => operand.layout(shape),
             Family::SwizzledShared(shared) => shared.layout(shape),
+            Family::RotatingShared(shared) => shared.layout(shape),
+            Family::PaddedShared(_) => Err(FamilyError::Gaps),
+            Family::PartitionedShared(shared) => shared.layout(shape),
+            Family::NvmmaShared(shared) => shared.layout(shape),
+            Family::SharedLinear(shared) => shared.layout(shape),
+            Family::TensorMemory(memory) => memory.layout(shape),
+            Family::TensorMemoryScales(memory) => memory.layout(shape),
+        }
+    }
+
+    /// The memory layout of a tensor of this shape with its gaps; none where the family has none.
+    ///
+    /// Fails for layouts that are not of shared memory.
+    pub fn padded(&self, shape: &[u64]) -> Result<Padded, FamilyError> {
+        match self {
+            Family::PaddedShared(shared) => shared.padded(shape),
+            Family::PartitionedShared(shared) => shared.padded(shape),
+            Family::SwizzledShared(_)
+            | Family::RotatingShared(_)
+            | Family::NvmmaShared(_)
+            | Family::SharedLinear(_) => Ok(Padded::new(self.layout(shape)?, &[])?),
+            _ => Err(FamilyError::NoOffsets),
         }
     }
 }
@@ -115,8 +160,68 @@ pub enum FamilyError {
         /// Its value.
         value: u64,
     },
+    /// A parameter has a value that the family does not know, and these are the ones it does.
+    Value {
+        /// The name of the parameter, as Triton spells it.
+        parameter: &'static str,
+        /// Its value.
+        value: u64,
+        /// What is right.
+        expected: &'static str,
+    },
+    /// The tensor is too small.
+    TooSmall {
+        /// The axis.
+        dim: usize,
+        /// The size of the tensor along it.
+        size: u64,
+        /// The least size that the layout can have.
+        needed: u64,
+    },
+    /// A basis of `CGALayout` chooses no part, or one that is chosen already or cannot be.
+    Blocks {
+        /// Which basis.
+        index: usize,
+    },
+    /// Bases reach another tensor.
+    Covers {
+        /// The axis.
+        dim: usize,
+        /// The size of the tensor along it.
+        size: u64,
+        /// The size that the bases reach.
+        covered: u64,
+    },
+    /// Bases of a memory miss elements, or hold some twice.
+    NotOneToOne {
+        /// The bits that number the elements.
+        elements: u32,
+        /// The bases other than zero.
+        nonzero: u32,
+        /// How many of them are independent.
+        rank: u32,
+    },
+    /// A basis is not a power of two along a single axis.
+    NotUnit {
+        /// The list that it stands in.
+        parameter: &'static str,
+        /// Which basis.
+        index: usize,
+    },
+    /// The memory has gaps, which no linear layout has.
+    Gaps,
+    /// The layout is not one of shared memory.
+    NoOffsets,
+    /// The gaps are wrong.
+    Padding(PaddedError),
     /// The layout cannot be built.
     Layout(LayoutError),
+}
+
+impl From<PaddedError> for FamilyError {
+    fn from(error: PaddedError) -> FamilyError {
+        FamilyError::Padding(error)
+    }
 }
 
 impl From<LayoutError> for FamilyError {
@@ -149,6 +254,34 @@ impl fmt::Display for FamilyError {
             FamilyError::Unsupported { parameter, value } => {
                 write!(f, "`{parameter}` cannot be {value}")
             }
+            FamilyError::Value { parameter, value, expected } => {
+                write!(f, "`{parameter}` is {value}; {expected} is expected")
+            }
+            FamilyError::TooSmall { dim, size, needed } => {
+                write!(f, "the tensor has size {size} along axis {dim}, at least {needed} is needed")
+            }
+            FamilyError::Blocks { index } => write!(
+                f,
+                "basis {index} of `CGALayout` is wrong: along each axis the parts 1, 2, 4, … are \
+                 expected once each"
+            ),
+            FamilyError::Covers { dim, size, covered } => {
+                write!(f, "the layout has size {covered} along axis {dim}, the tensor {size}")
+            }
+            FamilyError::NotOneToOne { elements, nonzero, rank } => write!(
+                f,
+                "{nonzero} bases other than zero, of which {rank} are independent, cannot number \
+                 elements of {elements} bits one to one"
+            ),
+            FamilyError::NotUnit { parameter, index } => {
+                write!(f, "basis {index} of `{parameter}` is no power of two along a single axis")
+            }
+            FamilyError::Gaps => f.write_str(
+                "padding leaves gaps, which no linear layout has; `Family::padded` gives the layout \
+                 with its gaps",
+            ),
+            FamilyError::NoOffsets => f.write_str("only a layout of shared memory has gaps"),
+            FamilyError::Padding(error) => error.fmt(f),
             FamilyError::Layout(error) => error.fmt(f),
         }
     }

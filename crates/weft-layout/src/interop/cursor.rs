@@ -44,7 +44,14 @@ impl fmt::Display for ParseErrorKind {
             ParseErrorKind::TooDeep => f.write_str("nested more than 32 levels deep"),
             ParseErrorKind::UnknownAttribute(name) => {
                 write!(f, "unknown attribute `#{name}`; known are ")?;
-                f.write_str("ttg.blocked, ttg.linear, ttg.slice, ttg.dot_op, ttg.swizzled_shared")
+                f.write_str(
+                    "ttg.blocked, ttg.linear, ttg.slice, ttg.dot_op, ttg.swizzled_shared, ",
+                )?;
+                f.write_str(
+                    "ttg.amd_rotating_shared, ttg.padded_shared, ttg.partitioned_shared, ",
+                )?;
+                f.write_str("ttg.nvmma_shared, ttg.shared_linear, ttng.tensor_memory_encoding, ")?;
+                f.write_str("ttng.tensor_memory_scales_encoding")
             }
             ParseErrorKind::UnknownKey(key) => write!(f, "unknown parameter `{key}`"),
             ParseErrorKind::DuplicateKey(key) => write!(f, "parameter `{key}` is given twice"),

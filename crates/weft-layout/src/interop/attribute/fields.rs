@@ -14,6 +14,7 @@ use crate::{
 enum Value {
     Number(u64),
     Flag(bool),
+    Word(String),
     List(Vec<Value>),
     Record(Vec<Field>),
     Attribute(Family),
@@ -86,6 +87,36 @@ impl Fields {
         match value {
             Value::Number(number) => Ok(number),
             _ => Err(ParseError { span, kind: ParseErrorKind::Expected("a number") }),
+        }
+    }
+
+    /// A number that is a power of two; 1 where the parameter is left out.
+    pub(super) fn power_of_two_or_one(&mut self, key: &'static str) -> Result<u64, ParseError> {
+        if !self.has(key) {
+            return Ok(1);
+        }
+        let Field { value, span, .. } = self.take(key)?;
+        match value {
+            Value::Number(number) if number.is_power_of_two() => Ok(number),
+            _ => Err(ParseError { span, kind: ParseErrorKind::Expected("a power of two") }),
+        }
+    }
+
+    /// Which of these two words, `first` where the parameter is left out, is the second one.
+    pub(super) fn is_second(
+        &mut self,
+        key: &'static str,
+        [first, second]: [&str; 2],
+        expected: &'static str,
+    ) -> Result<bool, ParseError> {
+        if !self.has(key) {
+            return Ok(false);
+        }
+        let Field { value, span, .. } = self.take(key)?;
+        match value {
+            Value::Word(word) if word == first => Ok(false),
+            Value::Word(word) if word == second => Ok(true),
+            _ => Err(ParseError { span, kind: ParseErrorKind::Expected(expected) }),
         }
     }
 
@@ -212,8 +243,13 @@ fn value(cursor: &mut Cursor<'_>, depth: u32) -> Result<Value, ParseError> {
     }
     match cursor.peek() {
         Some('#') => return Ok(Value::Attribute(attribute(cursor, depth)?)),
-        Some('t') if cursor.take("true") => return Ok(Value::Flag(true)),
-        Some('f') if cursor.take("false") => return Ok(Value::Flag(false)),
+        Some(letter) if letter.is_ascii_alphabetic() => {
+            return Ok(match cursor.word() {
+                "true" => Value::Flag(true),
+                "false" => Value::Flag(false),
+                word => Value::Word(word.into()),
+            });
+        }
         Some('{') => {
             let mut fields = Vec::new();
             cursor.expect("{")?;
@@ -222,7 +258,7 @@ fn value(cursor: &mut Cursor<'_>, depth: u32) -> Result<Value, ParseError> {
         }
         Some('[') => cursor.expect("[")?,
         _ => {
-            let kind = ParseErrorKind::Expected("a number, a flag, a list, `{` or `#`");
+            let kind = ParseErrorKind::Expected("a number, a word, a list, `{` or `#`");
             return Err(cursor.error(kind));
         }
     }

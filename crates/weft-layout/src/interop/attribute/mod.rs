@@ -16,7 +16,8 @@ const MAX_DEPTH: u32 = 32;
 /// Reads an attribute as Triton prints it, for example
 /// `#ttg.slice<{dim = 1, parent = #ttg.blocked<{…}>}>`.
 ///
-/// Known are `ttg.blocked`, `ttg.linear`, `ttg.slice`, `ttg.dot_op` and `ttg.swizzled_shared`.
+/// Known are the layouts of registers, shared memory and tensor memory that [`Family`] lists, as
+/// Triton 3.6 and 3.9 write them; printed they are as 3.9 writes them.
 pub fn parse_attribute(text: &str) -> Result<Family, ParseError> {
     let cursor = &mut Cursor::new(text);
     let family = attribute(cursor, 0)?;
@@ -56,6 +57,13 @@ impl fmt::Display for Family {
             Family::Slice(slice) => distributed::slice(f, slice),
             Family::DotOperand(operand) => distributed::dot_operand(f, operand),
             Family::SwizzledShared(shared) => memory::swizzled_shared(f, shared),
+            Family::RotatingShared(shared) => memory::rotating_shared(f, shared),
+            Family::PaddedShared(shared) => memory::padded_shared(f, shared),
+            Family::PartitionedShared(shared) => memory::partitioned_shared(f, shared),
+            Family::NvmmaShared(shared) => memory::nvmma_shared(f, shared),
+            Family::SharedLinear(shared) => memory::shared_linear(f, shared),
+            Family::TensorMemory(memory) => memory::tensor_memory(f, memory),
+            Family::TensorMemoryScales(memory) => memory::tensor_memory_scales(f, memory),
         }
     }
 }
