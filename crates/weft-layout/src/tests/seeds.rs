@@ -101,7 +101,7 @@ fn s1_9_definitions_4_10_and_4_14() {
     let partial = text("[register: 1 2] -> [dim0: 8]");
     let mixed = text("[register: 1 3] -> [dim0: 4]");
     assert!([&repeated, &partial, &mixed].iter().all(|layout| !layout.is_distributed()));
-    let swizzled = SwizzledShared { vec: 8, per_phase: 1, max_phase: 8, order: [1, 0].to_vec() };
+    let swizzled = SwizzledShared::new(8, 1, 8, &[1, 0]);
     let swizzled = swizzled.layout(&[64, 64]).unwrap();
     assert!(swizzled.is_memory_layout() && !swizzled.is_distributed());
     let plain = row_major(&[64, 64]).unwrap();
@@ -364,7 +364,7 @@ fn s2_12_column_i_is_the_image_of_2_to_the_i() {
 
 #[test]
 fn s2_13_the_text_is_exact() {
-    let swizzle = SwizzledShared { vec: 8, per_phase: 2, max_phase: 4, order: [1, 0].to_vec() };
+    let swizzle = SwizzledShared::new(8, 2, 4, &[1, 0]);
     for layout in [layout_a(), worked_example(), swizzle.layout(&[32, 64]).unwrap()] {
         assert_eq!(text(&layout.to_string()), layout);
     }
@@ -579,7 +579,7 @@ fn s4_8_a_swizzle_is_the_identity_and_a_shear() {
     for (vec, per_phase, max_phase, shear) in
         [(8, 1, 8, [8, 16, 32, 0]), (8, 2, 4, [0, 8, 16, 0]), (8, 4, 2, [0, 0, 8, 0])]
     {
-        let swizzle = SwizzledShared { vec, per_phase, max_phase, order: [1, 0].to_vec() };
+        let swizzle = SwizzledShared::new(vec, per_phase, max_phase, &[1, 0]);
         let layout = swizzle.layout(&[16, 64]).unwrap();
         // Column bits are kept; row bit i also folds into the columns of C.
         for bit in 0..6 {
