@@ -78,9 +78,10 @@ const HOUSES: [House; 3] = [
         source: "crates/weft-api/src",
         rows: &[
             ("error", &[]),
-            ("request", &["error"]),
-            ("answer", &[]),
-            ("layouts", &["answer", "error", "request"]),
+            ("bases", &[]),
+            ("request", &["bases", "error"]),
+            ("answer", &["bases"]),
+            ("layouts", &["answer", "bases", "error", "request"]),
             ("kernels", &["answer", "error", "request"]),
             ("explain", &["answer", "error", "kernels", "request"]),
             ("run", &["answer", "error", "kernels", "request"]),

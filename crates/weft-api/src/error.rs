@@ -9,6 +9,7 @@ use weft::diagnostic::Diagnostics;
 use weft::emit::Unsupported;
 use weft::sim::SimError;
 use weft::tile::eval::EvalError;
+use weft_layout::LayoutError;
 use weft_layout::family::FamilyError;
 use weft_layout::interop::ParseError;
 use weft_layout::plan::PlanError;
@@ -92,6 +93,16 @@ pub enum ApiError {
         parameter: &'static str,
         /// Why.
         error: FamilyError,
+    },
+    /// The bases are those of no layout.
+    #[error("`{parameter}`{}: {error}", of_basis(.basis.as_ref()))]
+    Layout {
+        /// Which of the request's layouts.
+        parameter: &'static str,
+        /// The basis at fault: its axis and its bit.
+        basis: Option<(String, usize)>,
+        /// Why.
+        error: LayoutError,
     },
     /// The layout is of another tensor.
     #[error("`{parameter}` is a layout of a tensor of shape {found:?}, not {expected:?}")]
@@ -200,7 +211,9 @@ impl ApiError {
             ApiError::Target { .. } => "target",
             ApiError::Element { .. } | ApiError::ElementCount(_) => "element",
             ApiError::Shape { .. } | ApiError::OtherShape { .. } => "shape",
-            ApiError::Attribute { .. } | ApiError::Family { .. } => "attribute",
+            ApiError::Attribute { .. } | ApiError::Family { .. } | ApiError::Layout { .. } => {
+                "attribute"
+            }
             ApiError::Plan(_) => "plan",
             ApiError::Refused { .. } => "defect",
             ApiError::Text(_) => "ttir",
@@ -260,6 +273,10 @@ fn no_kernel(name: Option<&str>) -> String {
         Some(name) => format!("the text has no kernel `{name}`"),
         None => "the text has no kernel".into(),
     }
+}
+
+fn of_basis(basis: Option<&(String, usize)>) -> String {
+    basis.map(|(axis, bit)| format!(", basis {bit} of `{axis}`")).unwrap_or_default()
 }
 
 fn at(place: Option<&str>) -> String {

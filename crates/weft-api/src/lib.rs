@@ -77,6 +77,7 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
+pub mod bases;
 pub mod request;
 pub mod answer;
 pub mod layouts;

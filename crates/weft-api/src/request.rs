@@ -3,6 +3,7 @@
 //! Every request is a JSON object whose key `request` names it; the other keys are the fields below.
 //! The texts inside a request (element types, shapes, grids, argument values) are those of the command.
 
+use crate::bases::LayoutSource;
 use crate::error::ApiError;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -23,8 +24,8 @@ pub struct MachinesRequest {}
 /// What is this layout?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub struct LayoutRequest {
-    /// A Triton attribute, or a layout written as its bases.
-    pub attribute: String,
+    /// The layout.
+    pub attribute: LayoutSource,
     /// The tensor's extents.
     pub shape: Vec<u64>,
     /// The elements' type.
@@ -36,10 +37,10 @@ pub struct LayoutRequest {
 /// How does a tensor get from one layout into another?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub struct ConvertRequest {
-    /// The layout that the tensor is in: a Triton attribute, or a layout written as its bases.
-    pub from: String,
+    /// The layout that the tensor is in.
+    pub from: LayoutSource,
     /// The layout that it is wanted in.
-    pub to: String,
+    pub to: LayoutSource,
     /// The tensor's extents.
     pub shape: Vec<u64>,
     /// The elements' type.

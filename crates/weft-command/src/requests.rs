@@ -32,7 +32,7 @@ pub(crate) fn layout(arguments: &Layout, output: &mut Output) -> Result<Outcome,
         return batch::run("layout", batch, output);
     }
     let request = LayoutRequest {
-        attribute: arguments.attribute.clone().unwrap_or_default(),
+        attribute: arguments.attribute.clone().unwrap_or_default().into(),
         shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
         element: arguments.element.clone(),
         element_bits: None,
@@ -56,8 +56,8 @@ pub(crate) fn convert(arguments: &Convert, output: &mut Output) -> Result<Outcom
         return batch::run("convert", batch, output);
     }
     let request = ConvertRequest {
-        from: arguments.from.clone().unwrap_or_default(),
-        to: arguments.to.clone().unwrap_or_default(),
+        from: arguments.from.clone().unwrap_or_default().into(),
+        to: arguments.to.clone().unwrap_or_default().into(),
         shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
         element: arguments.element.clone(),
         element_bits: None,
