@@ -85,11 +85,14 @@ const HOUSES: [House; 3] = [
             ("kernels", &["answer", "error", "request"]),
             ("explain", &["answer", "error", "kernels", "request"]),
             ("run", &["answer", "error", "kernels", "request"]),
-            ("view", &[]),
+            ("view", &["error", "request"]),
             ("report", &["answer", "request"]),
             (
                 "invoke",
-                &["answer", "error", "explain", "kernels", "layouts", "report", "request", "run"],
+                &[
+                    "answer", "error", "explain", "kernels", "layouts", "report", "request", "run",
+                    "view",
+                ],
             ),
         ],
     },

@@ -50,6 +50,9 @@ pub struct LayoutAnswer {
     pub element_bits: Option<u32>,
     /// The same as text, which can be read back.
     pub text: String,
+    /// The layout as the request's format shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
     /// The layout itself, for views.
     #[serde(skip)]
     pub layout: Layout,

@@ -114,6 +114,14 @@ pub enum ApiError {
         /// The request's.
         expected: Vec<u64>,
     },
+    /// The layout cannot be drawn so.
+    #[error("{reason}")]
+    Picture {
+        /// What is in the way.
+        reason: String,
+        /// What would be right.
+        hint: String,
+    },
     /// There is no way from one layout to the other.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -201,6 +209,11 @@ impl TextError {
 }
 
 impl ApiError {
+    /// The layout of a `layout` request is not one that can be drawn.
+    pub(crate) fn drawing(error: LayoutError) -> Self {
+        ApiError::Layout { parameter: "attribute", basis: None, error }
+    }
+
     /// What sort of error it is, as a word for programs.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -214,6 +227,7 @@ impl ApiError {
             ApiError::Attribute { .. } | ApiError::Family { .. } | ApiError::Layout { .. } => {
                 "attribute"
             }
+            ApiError::Picture { .. } => "picture",
             ApiError::Plan(_) => "plan",
             ApiError::Refused { .. } => "defect",
             ApiError::Text(_) => "ttir",
@@ -252,7 +266,7 @@ impl ApiError {
             ApiError::Grid { .. } => {
                 Some("a grid is one to three counts of blocks, such as 8 or 4,2".into())
             }
-            ApiError::Argument { hint, .. } => Some(hint.clone()),
+            ApiError::Argument { hint, .. } | ApiError::Picture { hint, .. } => Some(hint.clone()),
             _ => None,
         }
     }

@@ -47,7 +47,7 @@ pub fn machines(request: &MachinesRequest) -> MachinesAnswer {
 /// # Ok::<(), weft_api::ApiError>(())
 /// ```
 pub fn layout(request: &LayoutRequest) -> Result<LayoutAnswer, ApiError> {
-    let LayoutRequest { attribute, shape, element, element_bits } = request;
+    let LayoutRequest { attribute, shape, element, element_bits, .. } = request;
     let element_bits = given_bits(element.as_deref(), *element_bits)?;
     check_shape(shape)?;
     let layout = read("attribute", attribute, shape)?;
@@ -55,6 +55,7 @@ pub fn layout(request: &LayoutRequest) -> Result<LayoutAnswer, ApiError> {
         bases: Bases::of(&layout),
         shape: shape.clone(),
         element_bits,
+        picture: None,
         text: layout.to_string(),
         layout,
     })

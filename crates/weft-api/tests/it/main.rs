@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail so")]
 
 mod bases;
+mod pictures;
 mod random;
