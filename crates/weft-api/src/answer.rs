@@ -1,6 +1,6 @@
 //! What is answered, as data. Answers hold no times: the same request gives the same bytes.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use crate::bases::Bases;
 use weft_layout::Layout;
 use weft_layout::step::{Plan, Step};
 
@@ -50,31 +50,12 @@ pub struct LayoutAnswer {
     pub element_bits: Option<u32>,
     /// The same as text, which can be read back.
     pub text: String,
+    /// The layout as the request's format shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
     /// The layout itself, for views.
     #[serde(skip)]
     pub layout: Layout,
-}
-
-/// The bases of a layout: an object with a list for each hardware axis, in the layout's order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bases(pub Vec<(String, Vec<Vec<u64>>)>);
-
-impl Bases {
-    /// The bases of a layout.
-    pub fn of(layout: &Layout) -> Self {
-        let axes = layout.bases().into_iter();
-        Self(axes.map(|(label, images)| (label.to_string(), images)).collect())
-    }
-}
-
-impl Serialize for Bases {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (label, images) in &self.0 {
-            map.serialize_entry(label, images)?;
-        }
-        map.end()
-    }
 }
 
 /// How a tensor moves from one layout to another. Counts are for one warp.

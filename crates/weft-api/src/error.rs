@@ -9,6 +9,7 @@ use weft::diagnostic::Diagnostics;
 use weft::emit::Unsupported;
 use weft::sim::SimError;
 use weft::tile::eval::EvalError;
+use weft_layout::LayoutError;
 use weft_layout::family::FamilyError;
 use weft_layout::interop::ParseError;
 use weft_layout::plan::PlanError;
@@ -93,6 +94,16 @@ pub enum ApiError {
         /// Why.
         error: FamilyError,
     },
+    /// The bases are those of no layout.
+    #[error("`{parameter}`{}: {error}", of_basis(.basis.as_ref()))]
+    Layout {
+        /// Which of the request's layouts.
+        parameter: &'static str,
+        /// The basis at fault: its axis and its bit.
+        basis: Option<(String, usize)>,
+        /// Why.
+        error: LayoutError,
+    },
     /// The layout is of another tensor.
     #[error("`{parameter}` is a layout of a tensor of shape {found:?}, not {expected:?}")]
     OtherShape {
@@ -102,6 +113,14 @@ pub enum ApiError {
         found: Vec<u64>,
         /// The request's.
         expected: Vec<u64>,
+    },
+    /// The layout cannot be drawn so.
+    #[error("{reason}")]
+    Picture {
+        /// What is in the way.
+        reason: String,
+        /// What would be right.
+        hint: String,
     },
     /// There is no way from one layout to the other.
     #[error(transparent)]
@@ -190,6 +209,11 @@ impl TextError {
 }
 
 impl ApiError {
+    /// The layout of a `layout` request is not one that can be drawn.
+    pub(crate) fn drawing(error: LayoutError) -> Self {
+        ApiError::Layout { parameter: "attribute", basis: None, error }
+    }
+
     /// What sort of error it is, as a word for programs.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -200,7 +224,10 @@ impl ApiError {
             ApiError::Target { .. } => "target",
             ApiError::Element { .. } | ApiError::ElementCount(_) => "element",
             ApiError::Shape { .. } | ApiError::OtherShape { .. } => "shape",
-            ApiError::Attribute { .. } | ApiError::Family { .. } => "attribute",
+            ApiError::Attribute { .. } | ApiError::Family { .. } | ApiError::Layout { .. } => {
+                "attribute"
+            }
+            ApiError::Picture { .. } => "picture",
             ApiError::Plan(_) => "plan",
             ApiError::Refused { .. } => "defect",
             ApiError::Text(_) => "ttir",
@@ -239,7 +266,7 @@ impl ApiError {
             ApiError::Grid { .. } => {
                 Some("a grid is one to three counts of blocks, such as 8 or 4,2".into())
             }
-            ApiError::Argument { hint, .. } => Some(hint.clone()),
+            ApiError::Argument { hint, .. } | ApiError::Picture { hint, .. } => Some(hint.clone()),
             _ => None,
         }
     }
@@ -260,6 +287,10 @@ fn no_kernel(name: Option<&str>) -> String {
         Some(name) => format!("the text has no kernel `{name}`"),
         None => "the text has no kernel".into(),
     }
+}
+
+fn of_basis(basis: Option<&(String, usize)>) -> String {
+    basis.map(|(axis, bit)| format!(", basis {bit} of `{axis}`")).unwrap_or_default()
 }
 
 fn at(place: Option<&str>) -> String {

@@ -1,11 +1,12 @@
 //! One function from text to text: a request as JSON in, its answer as JSON out.
 
-use crate::answer::CompileAnswer;
+use crate::answer::{CompileAnswer, LayoutAnswer};
 use crate::error::ApiError;
 use crate::request::{
-    CompileRequest, ConvertRequest, Emit, ExplainRequest, LayoutRequest, MachinesRequest,
-    RunRequest,
+    CompileRequest, ConvertRequest, DEFAULT_TARGET, Emit, ExplainRequest, Format, LayoutRequest,
+    MachinesRequest, Picture, RunRequest, machine,
 };
+use crate::view::{self, Banks, Colours, View, Window};
 use crate::{explain, kernels, layouts, report, run};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
@@ -115,6 +116,51 @@ pub fn compile(request: &CompileRequest) -> Result<CompileAnswer, ApiError> {
     Ok(answer)
 }
 
+/// What a layout is, with the picture if it was asked for.
+pub fn layout(request: &LayoutRequest) -> Result<LayoutAnswer, ApiError> {
+    let mut answer = layouts::layout(request)?;
+    if let Some(format) = request.format {
+        answer.picture = Some(picture(request, &answer, format, Colours::Off)?);
+    }
+    Ok(answer)
+}
+
+/// A layout as a format shows it.
+pub fn picture(
+    request: &LayoutRequest,
+    answer: &LayoutAnswer,
+    format: Format,
+    colours: Colours,
+) -> Result<String, ApiError> {
+    let LayoutRequest { picture, slice, all, target, .. } = request;
+    let picture = match (format, picture) {
+        (Format::Svg, picture) => picture.unwrap_or_default(),
+        (_, Some(_)) => {
+            return Err(ApiError::Picture {
+                reason: "`picture` says what an SVG file shows, and the format is another".into(),
+                hint: "give the format `svg`, or the picture itself as the format".into(),
+            });
+        }
+        (Format::Text, None) => return Ok(report::layout(answer)),
+        (Format::Grid, None) => Picture::Grid,
+        (Format::Hardware, None) => Picture::Hardware,
+        (Format::Banks, None) => Picture::Banks,
+        (Format::Matrix, None) => Picture::Matrix,
+    };
+    let machine = machine(target.as_deref().unwrap_or(DEFAULT_TARGET))?;
+    let full = *all || format == Format::Svg;
+    let scene = view::scene(
+        &answer.layout,
+        &View {
+            picture,
+            slice,
+            window: if full { Window::Full } else { Window::DEFAULT },
+            banks: answer.element_bits.map(|element_bits| Banks { machine, element_bits }),
+        },
+    )?;
+    Ok(if format == Format::Svg { view::svg(&scene) } else { view::terminal(&scene, colours) })
+}
+
 fn parse(text: &str) -> Result<Map<String, Value>, ApiError> {
     serde_json::from_str(text).map_err(|error| json_error(&error))
 }
@@ -137,7 +183,7 @@ fn answer(
     let asked = Asked { text, object, unknown };
     Ok(match name {
         "machines" => text_of(&layouts::machines(&asked.read::<MachinesRequest>("machines")?)),
-        "layout" => text_of(&layouts::layout(&asked.read::<LayoutRequest>("layout")?)?),
+        "layout" => text_of(&layout(&asked.read::<LayoutRequest>("layout")?)?),
         "convert" => text_of(&layouts::convert(&asked.read::<ConvertRequest>("convert")?)?),
         "compile" => text_of(&compile(&asked.read::<CompileRequest>("compile")?)?),
         "run" => text_of(&run::run(&asked.read::<RunRequest>("run")?)?),
@@ -242,7 +288,20 @@ mod tests {
     #[test]
     fn every_request_knows_its_keys() {
         assert_eq!(keys::<MachinesRequest>(), <[&str; 0]>::default());
-        assert_eq!(keys::<LayoutRequest>(), ["attribute", "shape", "element", "element_bits"]);
+        assert_eq!(
+            keys::<LayoutRequest>(),
+            [
+                "attribute",
+                "shape",
+                "element",
+                "element_bits",
+                "format",
+                "picture",
+                "slice",
+                "all",
+                "target"
+            ]
+        );
         for known in [
             keys::<ConvertRequest>(),
             keys::<CompileRequest>(),

@@ -1,13 +1,14 @@
 //! Questions to the layout engine.
 
-use crate::answer::{Bases, ConvertAnswer, LayoutAnswer, MachineAnswer, MachinesAnswer};
+use crate::answer::{ConvertAnswer, LayoutAnswer, MachineAnswer, MachinesAnswer};
+use crate::bases::{Bases, LayoutSource};
 use crate::error::ApiError;
 use crate::request::{
     ConvertRequest, LayoutRequest, MachinesRequest, check_shape, given_bits, machine,
 };
 use weft_layout::plan;
 use weft_layout::witness;
-use weft_layout::{Layout, Machine, interop};
+use weft_layout::{Label, Layout, LayoutError, Machine, Space, interop};
 
 /// The machines that are known.
 pub fn machines(request: &MachinesRequest) -> MachinesAnswer {
@@ -46,7 +47,7 @@ pub fn machines(request: &MachinesRequest) -> MachinesAnswer {
 /// # Ok::<(), weft_api::ApiError>(())
 /// ```
 pub fn layout(request: &LayoutRequest) -> Result<LayoutAnswer, ApiError> {
-    let LayoutRequest { attribute, shape, element, element_bits } = request;
+    let LayoutRequest { attribute, shape, element, element_bits, .. } = request;
     let element_bits = given_bits(element.as_deref(), *element_bits)?;
     check_shape(shape)?;
     let layout = read("attribute", attribute, shape)?;
@@ -54,6 +55,7 @@ pub fn layout(request: &LayoutRequest) -> Result<LayoutAnswer, ApiError> {
         bases: Bases::of(&layout),
         shape: shape.clone(),
         element_bits,
+        picture: None,
         text: layout.to_string(),
         layout,
     })
@@ -74,20 +76,65 @@ pub fn convert(request: &ConvertRequest) -> Result<ConvertAnswer, ApiError> {
     Ok(ConvertAnswer::of(&plan))
 }
 
-/// The layout that an attribute, or a layout's bases, say for a tensor of this shape.
-fn read(parameter: &'static str, text: &str, shape: &[u64]) -> Result<Layout, ApiError> {
+/// The layout that a source says for a tensor of this shape.
+fn read(parameter: &'static str, source: &LayoutSource, shape: &[u64]) -> Result<Layout, ApiError> {
+    match source {
+        LayoutSource::Text(text) => read_text(parameter, text, shape),
+        LayoutSource::Bases { bases, shape: own } => {
+            check_same(parameter, own.as_deref().unwrap_or(shape), shape)?;
+            read_bases(bases, shape).map_err(|(basis, error)| ApiError::Layout {
+                parameter,
+                basis,
+                error,
+            })
+        }
+    }
+}
+
+/// The layout that an attribute, or a layout's bases as text, say for a tensor of this shape.
+fn read_text(parameter: &'static str, text: &str, shape: &[u64]) -> Result<Layout, ApiError> {
     let attribute = |error: interop::ParseError| {
         let before = text.get(..error.span.start).unwrap_or(text);
         ApiError::Attribute { parameter, column: before.chars().count() + 1, error }
     };
     if text.trim_start().starts_with('[') {
         let layout = interop::parse_layout(text).map_err(attribute)?;
-        if layout.shape() != shape {
-            let (found, expected) = (layout.shape(), shape.to_vec());
-            return Err(ApiError::OtherShape { parameter, found, expected });
+        if !layout.outs().is_tensor() {
+            let error = LayoutError::NotTensor;
+            return Err(ApiError::Layout { parameter, basis: None, error });
         }
+        check_same(parameter, &layout.shape(), shape)?;
         return Ok(layout);
     }
     let family = interop::parse_attribute(text).map_err(attribute)?;
     family.layout(shape).map_err(|error| ApiError::Family { parameter, error })
+}
+
+/// Checks that a layout is one of the tensor that the request is about.
+fn check_same(parameter: &'static str, found: &[u64], expected: &[u64]) -> Result<(), ApiError> {
+    if found != expected {
+        let (found, expected) = (found.to_vec(), expected.to_vec());
+        return Err(ApiError::OtherShape { parameter, found, expected });
+    }
+    Ok(())
+}
+
+/// The layout of these bases; a refusal names the axis and the bit of the basis at fault, if it is
+/// one.
+fn read_bases(
+    bases: &Bases,
+    shape: &[u64],
+) -> Result<Layout, (Option<(String, usize)>, LayoutError)> {
+    let outs = Space::tensor(shape).map_err(|error| (None, error.into()))?;
+    let order = outs.coordinate_order();
+    let mut axes = Vec::new();
+    for (name, images) in &bases.0 {
+        let label = Label::new(name).map_err(|error| (None, error.into()))?;
+        for (bit, image) in images.iter().enumerate() {
+            let image: Vec<_> = order.iter().copied().zip(image.iter().copied()).collect();
+            outs.pack(&image).map_err(|error| (Some((name.clone(), bit)), error.into()))?;
+        }
+        axes.push((label, images.clone()));
+    }
+    Layout::from_bases(&axes, outs).map_err(|error| (None, error))
 }

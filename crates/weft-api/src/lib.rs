@@ -24,7 +24,7 @@
 //! ```
 //!
 //! Register bit 0 walks along the row, lane bit 0 two elements further, lane bit 1 down to the second
-//! row: exclusive-or gives every other place. [`view::grid`] draws it.
+//! row: exclusive-or gives every other place. [`view`] draws it.
 //!
 //! A shell in Rust asks the typed functions beneath and keeps what they return:
 //!
@@ -77,6 +77,7 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
+pub mod bases;
 pub mod request;
 pub mod answer;
 pub mod layouts;

@@ -3,6 +3,7 @@
 //! Every request is a JSON object whose key `request` names it; the other keys are the fields below.
 //! The texts inside a request (element types, shapes, grids, argument values) are those of the command.
 
+use crate::bases::LayoutSource;
 use crate::error::ApiError;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -23,23 +24,70 @@ pub struct MachinesRequest {}
 /// What is this layout?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub struct LayoutRequest {
-    /// A Triton attribute, or a layout written as its bases.
-    pub attribute: String,
+    /// The layout.
+    pub attribute: LayoutSource,
     /// The tensor's extents.
     pub shape: Vec<u64>,
     /// The elements' type.
     pub element: Option<String>,
     /// The elements' width, instead of a type.
     pub element_bits: Option<u32>,
+    /// How the answer shows it; not at all if it is not given.
+    pub format: Option<Format>,
+    /// What an SVG file shows: the grid if it is not given.
+    pub picture: Option<Picture>,
+    /// Where a grid or a bank map cuts the tensor: coordinates of the axes before the last two, 0
+    /// where they are not given.
+    #[serde(default)]
+    pub slice: Vec<u64>,
+    /// Whether a text shows everything, however large; an SVG file always does.
+    #[serde(default)]
+    pub all: bool,
+    /// The machine whose banks are shown.
+    pub target: Option<String>,
+}
+
+/// A picture of a layout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Picture {
+    /// The tensor's last two axes, each element with the thread and register, or the offset, that
+    /// hold it.
+    #[default]
+    Grid,
+    /// Registers and lanes, or offsets, each with the element that it holds.
+    Hardware,
+    /// The tensor's last two axes, each element with its offset and bank.
+    Banks,
+    /// The matrix over F2.
+    Matrix,
+}
+
+/// How a layout is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Its bases, an axis a line.
+    Text,
+    /// [`Picture::Grid`] as text.
+    Grid,
+    /// [`Picture::Hardware`] as text.
+    Hardware,
+    /// [`Picture::Banks`] as text.
+    Banks,
+    /// [`Picture::Matrix`] as text.
+    Matrix,
+    /// The request's picture as an SVG file.
+    Svg,
 }
 
 /// How does a tensor get from one layout into another?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub struct ConvertRequest {
-    /// The layout that the tensor is in: a Triton attribute, or a layout written as its bases.
-    pub from: String,
+    /// The layout that the tensor is in.
+    pub from: LayoutSource,
     /// The layout that it is wanted in.
-    pub to: String,
+    pub to: LayoutSource,
     /// The tensor's extents.
     pub shape: Vec<u64>,
     /// The elements' type.

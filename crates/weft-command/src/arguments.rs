@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use weft_api::request::{DEFAULT_TARGET, Emit, Grid, parse_extents};
+use weft_api::request::{self, DEFAULT_TARGET, Emit, Grid, parse_extents};
 
 /// Compiles Triton kernels to PTX, runs them on a simulator that checks every access, and explains
 /// tensor layouts.
@@ -56,6 +56,8 @@ Examples:
   weft layout '#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],
        order = [1, 0]}>' --shape 32x16
   weft layout '[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]' --shape 2x4 --format grid
+  weft layout '#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>' \\
+       --shape 32x64 --element f16 --format svg --picture banks > banks.svg
   weft layout --batch -     one JSON object a line in, one a line out")]
 pub(crate) struct Layout {
     /// The layout.
@@ -67,9 +69,22 @@ pub(crate) struct Layout {
     /// The elements' type, such as f16.
     #[arg(long)]
     pub(crate) element: Option<String>,
-    /// How to show it.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
+    /// How to show it: text if it is not given.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+    /// What an SVG file shows: the grid if it is not given.
+    #[arg(long, value_enum)]
+    pub(crate) picture: Option<Picture>,
+    /// Where a grid or a bank map cuts a tensor of more than two axes: coordinates of those before the
+    /// last two, such as 1 or 0,3.
+    #[arg(long, value_parser = extents)]
+    pub(crate) slice: Option<Extents>,
+    /// Show everything, however large; an SVG file always does.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// The machine whose banks are shown; `weft machines` lists them.
+    #[arg(long, default_value = DEFAULT_TARGET)]
+    pub(crate) target: String,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -77,7 +92,12 @@ pub(crate) struct Layout {
     #[arg(long)]
     pub(crate) time: bool,
     /// Answer each line of a file, or of standard input (-).
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["attribute", "shape", "element", "format"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all =
+            ["attribute", "shape", "element", "format", "picture", "slice", "all", "target"]
+    )]
     pub(crate) batch: Option<PathBuf>,
 }
 
@@ -88,8 +108,51 @@ pub(crate) enum Format {
     Text,
     /// The matrix over F2.
     Matrix,
-    /// The tensor, with the thread and register that hold each element.
+    /// The tensor, with the thread and register, or the offset, that hold each element.
     Grid,
+    /// The registers of each lane, or the offsets, with the element that they hold.
+    Hardware,
+    /// The tensor, with the offset and the bank of shared memory that hold each element.
+    Banks,
+    /// One of these pictures as an SVG file.
+    Svg,
+}
+
+impl From<Format> for request::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Text => Self::Text,
+            Format::Matrix => Self::Matrix,
+            Format::Grid => Self::Grid,
+            Format::Hardware => Self::Hardware,
+            Format::Banks => Self::Banks,
+            Format::Svg => Self::Svg,
+        }
+    }
+}
+
+/// What an SVG file shows of a layout.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Picture {
+    /// As the format of this name.
+    Grid,
+    /// As the format of this name.
+    Hardware,
+    /// As the format of this name.
+    Banks,
+    /// As the format of this name.
+    Matrix,
+}
+
+impl From<Picture> for request::Picture {
+    fn from(picture: Picture) -> Self {
+        match picture {
+            Picture::Grid => Self::Grid,
+            Picture::Hardware => Self::Hardware,
+            Picture::Banks => Self::Banks,
+            Picture::Matrix => Self::Matrix,
+        }
+    }
 }
 
 /// Plans how a tensor moves from one layout to another.

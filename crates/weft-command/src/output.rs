@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use std::io::{self, Stdout, Write};
 use std::path::Path;
 use std::time::Duration;
+use weft_api::view::Colours;
 
 /// Standard output and standard error.
 pub(crate) struct Output {
@@ -13,6 +14,15 @@ pub(crate) struct Output {
 impl Output {
     pub(crate) fn standard() -> Self {
         Self { standard: io::stdout() }
+    }
+
+    /// Whether standard output shows colours: it is a terminal that can, and the user does not object
+    /// (`NO_COLOR`), or insists (`CLICOLOR_FORCE`).
+    pub(crate) fn colours(&self) -> Colours {
+        match anstream::AutoStream::choice(&self.standard) {
+            anstream::ColorChoice::Never => Colours::Off,
+            _ => Colours::On,
+        }
     }
 
     /// Writes a text to standard output, at once.

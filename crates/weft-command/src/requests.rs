@@ -1,6 +1,6 @@
 //! What each subcommand does: make a request, have it answered, print the answer.
 
-use crate::arguments::{Compile, Convert, Explain, Format, Kernel, Layout, Machines, Run};
+use crate::arguments::{Compile, Convert, Explain, Kernel, Layout, Machines, Run};
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
@@ -9,11 +9,11 @@ use std::path::Path;
 use std::time::Instant;
 use weft_api::invoke::{self, text_of};
 use weft_api::request::{
-    Arguments, CompileRequest, ConvertRequest, DEFAULT_TARGET, Emit, ExplainRequest, LayoutRequest,
-    MachinesRequest, RunRequest,
+    Arguments, CompileRequest, ConvertRequest, DEFAULT_TARGET, Emit, ExplainRequest, Format,
+    LayoutRequest, MachinesRequest, RunRequest,
 };
 use weft_api::run::Prepared;
-use weft_api::{explain as explained, layouts, report, view};
+use weft_api::{explain as explained, layouts, report};
 
 /// `weft machines`.
 pub(crate) fn machines(arguments: &Machines, output: &mut Output) -> Result<Outcome, Failure> {
@@ -32,21 +32,27 @@ pub(crate) fn layout(arguments: &Layout, output: &mut Output) -> Result<Outcome,
         return batch::run("layout", batch, output);
     }
     let request = LayoutRequest {
-        attribute: arguments.attribute.clone().unwrap_or_default(),
+        attribute: arguments.attribute.clone().unwrap_or_default().into(),
         shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
         element: arguments.element.clone(),
         element_bits: None,
+        format: arguments.format.map(Into::into),
+        picture: arguments.picture.map(Into::into),
+        slice: arguments.slice.clone().map_or_else(Vec::new, |slice| slice.0),
+        all: arguments.all,
+        target: Some(arguments.target.clone()),
     };
-    let answer = timed("layout", arguments.time, || layouts::layout(&request))?;
     if arguments.json {
+        let answer = timed("layout", arguments.time, || invoke::layout(&request))?;
         output.line(&text_of(&answer))?;
         return Ok(Outcome::Good);
     }
-    output.text(&match arguments.format {
-        Format::Text => report::layout(&answer),
-        Format::Matrix => view::matrix(&answer.layout),
-        Format::Grid => view::grid(&answer.layout),
+    let picture = timed("layout", arguments.time, || {
+        let answer = layouts::layout(&request)?;
+        let format = request.format.unwrap_or(Format::Text);
+        invoke::picture(&request, &answer, format, output.colours())
     })?;
+    output.text(&picture)?;
     Ok(Outcome::Good)
 }
 
@@ -56,8 +62,8 @@ pub(crate) fn convert(arguments: &Convert, output: &mut Output) -> Result<Outcom
         return batch::run("convert", batch, output);
     }
     let request = ConvertRequest {
-        from: arguments.from.clone().unwrap_or_default(),
-        to: arguments.to.clone().unwrap_or_default(),
+        from: arguments.from.clone().unwrap_or_default().into(),
+        to: arguments.to.clone().unwrap_or_default().into(),
         shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
         element: arguments.element.clone(),
         element_bits: None,

@@ -1,90 +1,90 @@
-//! A layout as the tensor's grid, with who holds each element.
+//! The tensor's grid: each element with who holds it.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use weft_layout::space::{LANE, Label, REGISTER, WARP};
-use weft_layout::{Layout, Space};
+use super::View;
+use super::holders::{Holders, coloured_by, is_memory, note_on_copies, short, words};
+use super::palette::{Colour, legend};
+use super::scene::{Cell, Fill, Panel, Scene};
+use super::tile::Tile;
+use crate::error::ApiError;
+use weft_layout::Layout;
 
-/// The most rows and columns that are drawn.
-const MOST: u64 = 32;
-/// The most places of the hardware that are looked at.
-const MAX_PLACES_BITS: u32 = 24;
-
-/// The tensor's last two axes as a grid; of the others, the first element. A cell names the lowest
-/// place that holds the element: `T5:2` is register 2 of thread 5 of the block (its lane, plus the
-/// lanes of a warp for each warp before its own), and of a memory layout the offset.
-///
-/// ```
-/// use weft_layout::interop::parse_layout;
-///
-/// let layout = parse_layout("[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]")?;
-/// let picture = "\
-/// T0:0  T0:1  T1:0  T1:1
-/// T2:0  T2:1  T3:0  T3:1
-/// ";
-/// assert_eq!(weft_api::view::grid(&layout), picture);
-/// # Ok::<(), weft_layout::interop::ParseError>(())
-/// ```
-pub fn grid(layout: &Layout) -> String {
-    let shape = layout.shape();
-    let rank = shape.len() as u32;
-    let extent = |from_last: u32| {
-        let dim = rank.checked_sub(from_last + 1);
-        dim.map_or(1, |dim| shape[dim as usize])
+/// Each element with the lowest place that holds it, coloured by lane; of a memory layout with its
+/// offset.
+pub(super) fn scene(layout: &Layout, view: &View<'_>) -> Result<Scene, ApiError> {
+    let ins = layout.ins();
+    let colour = coloured_by(ins);
+    let (title, caption) = if is_memory(ins) {
+        ("Offsets", "A cell is an element; the number in it is the offset that holds it.")
+    } else {
+        (
+            "Threads and registers",
+            "A cell is an element; T5:2 in it says that register 2 of thread 5 holds it.",
+        )
     };
-    let (rows, columns) = (extent(1), extent(0));
-    let (shown_rows, shown_columns) = (rows.min(MOST), columns.min(MOST));
-    let places = layout.ins().total_bits();
-    if rank == 0 || places > MAX_PLACES_BITS {
-        return "too large to draw\n".into();
-    }
-
-    // The lowest place of each element that is drawn.
-    let mut holders: BTreeMap<(u64, u64), u64> = BTreeMap::new();
-    let outs = layout.outs();
-    for place in 0..1_u64 << places {
-        let element = layout.apply_flat(place);
-        let at = |from_last: u32| {
-            rank.checked_sub(from_last + 1)
-                .map_or(0, |dim| outs.coordinate(Label::dim(dim), element))
-        };
-        let (row, column) = (at(1), at(0));
-        let first = (2..rank).all(|from_last| at(from_last) == 0);
-        if first && row < shown_rows && column < shown_columns {
-            holders.entry((row, column)).or_insert(place);
-        }
-    }
-
-    let cell = |row, column| match holders.get(&(row, column)) {
-        Some(&place) => spelled(layout.ins(), place),
-        None => "-".into(),
+    let held = |place: u64| Held {
+        text: short(ins, place),
+        more: String::new(),
+        colour: Colour::of(colour.map_or(0, |label| ins.coordinate(label, place))),
     };
-    let width = (0..shown_rows)
-        .flat_map(|row| (0..shown_columns).map(move |column| (row, column)))
-        .map(|(row, column)| cell(row, column).len())
-        .max()
-        .unwrap_or(0);
-    let mut text = String::new();
-    for row in 0..shown_rows {
-        let mut line = String::new();
-        for column in 0..shown_columns {
-            let gap = if column == 0 { "" } else { "  " };
-            let _ = write!(line, "{gap}{:width$}", cell(row, column));
-        }
-        text.push_str(line.trim_end());
-        text.push_str(if columns > shown_columns { "  …\n" } else { "\n" });
-    }
-    if rows > shown_rows {
-        text.push_str("…\n");
-    }
-    text
+    let mut scene = of_elements(layout, view, title, caption, held)?;
+    scene.legend = colour.map_or_else(Vec::new, |label| legend(label.as_str(), ins.bits(label)));
+    Ok(scene)
 }
 
-/// A place of the hardware: thread and register, or the flat offset where there are no lanes.
-fn spelled(ins: &Space, place: u64) -> String {
-    if !ins.contains(LANE) {
-        return place.to_string();
-    }
-    let thread = ins.coordinate(LANE, place) | ins.coordinate(WARP, place) << ins.bits(LANE);
-    format!("T{thread}:{}", ins.coordinate(REGISTER, place))
+/// How the place of an element is shown.
+pub(super) struct Held {
+    /// The text of the cell.
+    pub(super) text: String,
+    /// What follows the place in the cell's label.
+    pub(super) more: String,
+    /// What the cell is filled with.
+    pub(super) colour: Colour,
+}
+
+/// A scene with a cell for each element of the view's tile; `held` shows the lowest place that holds
+/// it. The scene has no legend yet.
+pub(super) fn of_elements(
+    layout: &Layout,
+    view: &View<'_>,
+    title: &str,
+    caption: &str,
+    held: impl Fn(u64) -> Held,
+) -> Result<Scene, ApiError> {
+    let (ins, outs) = (layout.ins(), layout.outs());
+    let tile = Tile::new(outs, view.slice, view.window)?;
+    let holders = Holders::new(layout).map_err(ApiError::drawing)?;
+    let copies = note_on_copies(layout);
+    let mark = if copies.is_some() { "*" } else { "" };
+    let cell = |element: u64| {
+        let element_in_words = words(outs, element);
+        let Some(place) = holders.lowest(element) else {
+            let label = format!("{element_in_words}: held by nobody");
+            return Cell { text: "-".into(), label, fill: Fill::Dead };
+        };
+        let Held { text, more, colour } = held(place);
+        Cell {
+            text: text + mark,
+            label: format!("{element_in_words}: {}{more}", words(ins, place)),
+            fill: Fill::Colour(colour),
+        }
+    };
+    let [rows, columns] = tile.headings();
+    let (rows_left_out, columns_left_out) = tile.left_out();
+    let panel = Panel {
+        heading: String::new(),
+        rows,
+        columns,
+        cells: tile.elements().map(cell).collect(),
+        rows_left_out,
+        columns_left_out,
+    };
+    let nobody = (!layout.is_surjective()).then(|| "- held by nobody.".into());
+    Ok(Scene {
+        title: format!("{title} of {outs}"),
+        caption: caption.into(),
+        notes: [tile.note(), copies, nobody].into_iter().flatten().collect(),
+        panels: vec![panel],
+        panels_left_out: 0,
+        legend: Vec::new(),
+    })
 }

@@ -1,9 +1,69 @@
-//! Pictures made of text: diagnostics in their source, a layout as its matrix and as a grid of threads.
+//! Pictures: layouts as grids, maps and matrices; diagnostics in their source.
+//!
+//! A picture of a layout is made in two steps. [`scene()`] says what is in it, as data; [`terminal()`]
+//! draws a scene as text and [`svg()`] as a file, each on its own, so that what one of them shows the
+//! other does too.
+//!
+//! | picture | a cell | its text | its colour |
+//! |---|---|---|---|
+//! | [`Picture::Grid`] | an element | thread and register, or the offset, that hold it | the lane |
+//! | [`Picture::Hardware`] | a register of a lane, or an offset | the element that it holds | as in the grid |
+//! | [`Picture::Banks`] | an element | its offset and bank | the bank |
+//! | [`Picture::Matrix`] | a bit of the hardware and a bit of the tensor | whether the one sets the other | the axis |
 
-mod diagnostics;
+mod scene;
+mod palette;
+mod holders;
+mod tile;
 mod grid;
+mod banks;
+mod hardware;
 mod matrix;
+mod terminal;
+mod svg;
+mod diagnostics;
 
+pub use banks::Banks;
 pub use diagnostics::diagnostics;
-pub use grid::grid;
-pub use matrix::matrix;
+pub use palette::{Colour, HUES, Ink, contrast};
+pub use scene::{Cell, Fill, Group, Key, MAX_CELLS, Panel, Scene, Window};
+pub use svg::svg;
+pub use terminal::{Colours, terminal};
+
+use crate::error::ApiError;
+use crate::request::Picture;
+use weft_layout::Layout;
+
+/// What is to be seen of a layout.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// Which picture.
+    pub picture: Picture,
+    /// Where the grid and the bank map cut the tensor: coordinates of its leading axes, all but the
+    /// last two; those that are not given are 0.
+    pub slice: &'a [u64],
+    /// How much is shown.
+    pub window: Window,
+    /// The memory that a bank map is of.
+    pub banks: Option<Banks<'a>>,
+}
+
+impl Default for View<'_> {
+    /// The grid, as much of it as fits a terminal.
+    fn default() -> Self {
+        View { picture: Picture::Grid, slice: &[], window: Window::DEFAULT, banks: None }
+    }
+}
+
+/// A picture of a layout of a tensor.
+///
+/// Fails when the layout is of something else, the slice does not exist, more is wanted in full than
+/// [`MAX_CELLS`], or a bank map is wanted of what is no memory or of elements without a width.
+pub fn scene(layout: &Layout, view: &View<'_>) -> Result<Scene, ApiError> {
+    match view.picture {
+        Picture::Grid => grid::scene(layout, view),
+        Picture::Hardware => hardware::scene(layout, view),
+        Picture::Banks => banks::scene(layout, view),
+        Picture::Matrix => Ok(matrix::scene(layout)),
+    }
+}

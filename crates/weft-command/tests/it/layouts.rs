@@ -1,7 +1,8 @@
 //! `weft layout`, `weft convert`, `weft machines`.
 
-use crate::{weft, weft_with};
+use crate::{finished, weft, weft_with};
 use expect_test::{Expect, expect};
+use std::process::Command;
 
 const ROWS: &str = "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], \
                     warpsPerCTA = [2, 1], order = [1, 0]}>";
@@ -15,7 +16,7 @@ fn check(arguments: &[&str], text: &Expect) {
 }
 
 #[test]
-fn a_layout_in_three_forms() {
+fn a_layout_in_several_forms() {
     let layout = ["layout", ROWS, "--shape", "16x8"];
     check(
         &layout,
@@ -44,24 +45,117 @@ fn a_layout_in_three_forms() {
     check(
         &[&layout[..], &["--format", "grid"]].concat(),
         &expect![[r#"
-        T0:0   T0:1   T1:0   T1:1   T2:0   T2:1   T3:0   T3:1
-        T4:0   T4:1   T5:0   T5:1   T6:0   T6:1   T7:0   T7:1
-        T8:0   T8:1   T9:0   T9:1   T10:0  T10:1  T11:0  T11:1
-        T12:0  T12:1  T13:0  T13:1  T14:0  T14:1  T15:0  T15:1
-        T16:0  T16:1  T17:0  T17:1  T18:0  T18:1  T19:0  T19:1
-        T20:0  T20:1  T21:0  T21:1  T22:0  T22:1  T23:0  T23:1
-        T24:0  T24:1  T25:0  T25:1  T26:0  T26:1  T27:0  T27:1
-        T28:0  T28:1  T29:0  T29:1  T30:0  T30:1  T31:0  T31:1
-        T32:0  T32:1  T33:0  T33:1  T34:0  T34:1  T35:0  T35:1
-        T36:0  T36:1  T37:0  T37:1  T38:0  T38:1  T39:0  T39:1
-        T40:0  T40:1  T41:0  T41:1  T42:0  T42:1  T43:0  T43:1
-        T44:0  T44:1  T45:0  T45:1  T46:0  T46:1  T47:0  T47:1
-        T48:0  T48:1  T49:0  T49:1  T50:0  T50:1  T51:0  T51:1
-        T52:0  T52:1  T53:0  T53:1  T54:0  T54:1  T55:0  T55:1
-        T56:0  T56:1  T57:0  T57:1  T58:0  T58:1  T59:0  T59:1
-        T60:0  T60:1  T61:0  T61:1  T62:0  T62:1  T63:0  T63:1
-    "#]],
+                     dim1
+                     0      1      2      3      4      5      6      7
+            dim0 0   T0:0   T0:1   T1:0   T1:1   T2:0   T2:1   T3:0   T3:1
+            dim0 1   T4:0   T4:1   T5:0   T5:1   T6:0   T6:1   T7:0   T7:1
+            dim0 2   T8:0   T8:1   T9:0   T9:1   T10:0  T10:1  T11:0  T11:1
+            dim0 3   T12:0  T12:1  T13:0  T13:1  T14:0  T14:1  T15:0  T15:1
+            dim0 4   T16:0  T16:1  T17:0  T17:1  T18:0  T18:1  T19:0  T19:1
+            dim0 5   T20:0  T20:1  T21:0  T21:1  T22:0  T22:1  T23:0  T23:1
+            dim0 6   T24:0  T24:1  T25:0  T25:1  T26:0  T26:1  T27:0  T27:1
+            dim0 7   T28:0  T28:1  T29:0  T29:1  T30:0  T30:1  T31:0  T31:1
+            dim0 8   T32:0  T32:1  T33:0  T33:1  T34:0  T34:1  T35:0  T35:1
+            dim0 9   T36:0  T36:1  T37:0  T37:1  T38:0  T38:1  T39:0  T39:1
+            dim0 10  T40:0  T40:1  T41:0  T41:1  T42:0  T42:1  T43:0  T43:1
+            dim0 11  T44:0  T44:1  T45:0  T45:1  T46:0  T46:1  T47:0  T47:1
+            dim0 12  T48:0  T48:1  T49:0  T49:1  T50:0  T50:1  T51:0  T51:1
+            dim0 13  T52:0  T52:1  T53:0  T53:1  T54:0  T54:1  T55:0  T55:1
+            dim0 14  T56:0  T56:1  T57:0  T57:1  T58:0  T58:1  T59:0  T59:1
+            dim0 15  T60:0  T60:1  T61:0  T61:1  T62:0  T62:1  T63:0  T63:1
+        "#]],
     );
+}
+
+const SWIZZLED: &str =
+    "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 4, order = [1, 0]}>";
+
+#[test]
+fn a_layout_of_memory() {
+    let layout = ["layout", SWIZZLED, "--shape", "4x8", "--element", "f32", "--target", "sm_80"];
+    check(&[&layout[..], &["--format", "hardware"]].concat(), &expect![[r#"
+                  offset +
+                  0    1    2    3    4    5    6    7    8    9    10   11   12   13   14   15   16   17   18   19   20   21   22   23   24   25   26   27   28   29   30   31
+        offset 0  0,0  0,1  0,2  0,3  0,4  0,5  0,6  0,7  1,2  1,3  1,0  1,1  1,6  1,7  1,4  1,5  2,4  2,5  2,6  2,7  2,0  2,1  2,2  2,3  3,6  3,7  3,4  3,5  3,2  3,3  3,0  3,1
+    "#]]);
+    check(&[&layout[..], &["--format", "banks"]].concat(), &expect![[r#"
+                dim1
+                0       1       2       3       4       5       6       7
+        dim0 0  0:b0    1:b1    2:b2    3:b3    4:b4    5:b5    6:b6    7:b7
+        dim0 1  10:b10  11:b11  8:b8    9:b9    14:b14  15:b15  12:b12  13:b13
+        dim0 2  20:b20  21:b21  22:b22  23:b23  16:b16  17:b17  18:b18  19:b19
+        dim0 3  30:b30  31:b31  28:b28  29:b29  26:b26  27:b27  24:b24  25:b25
+
+        sm_80 has 32 banks of 4 bytes; an element has 32 bits.
+    "#]]);
+    let refused = |arguments: &[&str], message: Expect| {
+        let finished = weft_with(arguments, "");
+        message.assert_eq(&finished.stderr);
+        assert_eq!((finished.status, &*finished.stdout), (2, ""));
+    };
+    refused(&["layout", SWIZZLED, "--shape", "4x8", "--format", "banks"], expect![[r#"
+        error: the element's type is missing
+          help: give one of `element` and `element_bits`
+    "#]]);
+    refused(&["layout", ROWS, "--shape", "16x8", "--picture", "grid"], expect![[r#"
+        error: `picture` says what an SVG file shows, and the format is another
+          help: give the format `svg`, or the picture itself as the format
+    "#]]);
+    refused(&["layout", ROWS, "--shape", "1024x1024", "--format", "svg"], expect![[r#"
+        error: 1048576 cells are too many to draw in full
+          help: a picture in full has at most 65536 cells; as text it may be shown in part
+    "#]]);
+}
+
+#[test]
+fn a_picture_is_the_same_text_in_every_answer() {
+    for more in [
+        &["--format", "text"][..],
+        &["--format", "grid"],
+        &["--format", "banks"],
+        &["--format", "svg"],
+        &["--format", "svg", "--picture", "banks"],
+        &["--format", "svg", "--picture", "hardware"],
+        &["--format", "svg", "--picture", "matrix"],
+        &["--format", "grid", "--all"],
+    ] {
+        let layout = ["layout", SWIZZLED, "--shape", "64x8", "--element", "f16"];
+        let arguments = [&layout[..], more].concat();
+        let text = weft_with(&arguments, "").stdout;
+        let answer = weft_with(&[&arguments[..], &["--json"]].concat(), "").stdout;
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["picture"], text, "{more:?}");
+        assert_eq!(
+            text.contains("left out"),
+            more == ["--format", "grid"] || more == ["--format", "banks"]
+        );
+    }
+    let slices = "[lane: (1,0,0) (0,1,0) (0,0,1)] -> [dim0: 2, dim1: 2, dim2: 2]";
+    let slice = ["layout", slices, "--shape", "2x2x2", "--format", "grid", "--slice", "1"];
+    check(&slice, &expect![[r#"
+                dim2
+                0     1
+        dim1 0  T1:0  T5:0
+        dim1 1  T3:0  T7:0
+
+        The slice dim0 = 1 of 2.
+    "#]]);
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_insist() {
+    let command = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+        command.args(["layout", SWIZZLED, "--shape", "4x8", "--format", "grid"]);
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CLICOLOR");
+        command
+    };
+    let plain = finished(&mut command(), "").stdout;
+    assert!(!plain.contains('\u{1b}'), "{plain}");
+    let insisted = finished(command().env("CLICOLOR_FORCE", "1"), "").stdout;
+    assert!(insisted.contains("\u{1b}[48;2;230;159;0m"), "{insisted}");
+    let objected = finished(command().env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1"), "").stdout;
+    assert_eq!(objected, plain);
 }
 
 #[test]
@@ -85,8 +179,8 @@ fn layouts_that_cannot_be_read() {
         "#ttg.blocked<{sizePerThread = [1, x]}>",
         "8x8",
         expect![[r#"
-        error: `attribute`, column 35: expected a number, a list or `#`
-    "#]],
+            error: `attribute`, column 35: expected a number, a flag, a list, `{` or `#`
+        "#]],
     );
     refused(
         "#ttg.woven<{}>",

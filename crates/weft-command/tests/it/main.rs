@@ -31,8 +31,12 @@ fn weft(line: &str) -> Finished {
 
 /// Runs `weft` with arguments and a standard input.
 fn weft_with(arguments: &[&str], input: &str) -> Finished {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_weft"))
-        .args(arguments)
+    finished(Command::new(env!("CARGO_BIN_EXE_weft")).args(arguments), input)
+}
+
+/// Runs a command with a standard input.
+fn finished(command: &mut Command, input: &str) -> Finished {
+    let mut child = command
         .current_dir(root())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

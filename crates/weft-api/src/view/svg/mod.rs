@@ -1,0 +1,200 @@
+//! Scenes as SVG.
+
+mod layers;
+mod style;
+
+use super::scene::{Group, Key, Panel, Scene};
+use layers::Layers;
+use maud::{Markup, html};
+use style::style;
+
+/// The most cells of a scene in which each of them is an element with a label of its own. A larger
+/// picture draws all cells of a hue as one shape: a third of the size, and the texts remain.
+const MAX_LABELLED: usize = 1 << 12;
+
+// Lengths are in pixels of the picture's own scale.
+/// The height of a cell.
+const CELL: u64 = 24;
+/// The thickness of a bar.
+const BAR: u64 = 3;
+/// The height of a line of text.
+const LINE: u64 = 18;
+/// The space around the picture, and between its parts.
+const SPACE: u64 = 16;
+/// The space between blocks.
+const GAP: u64 = 6;
+/// Keys of the legend in a line.
+const KEYS: u64 = 4;
+/// Where text stands in a line.
+const BASE: u64 = 13;
+/// How far above the end of a cell its text stands.
+const BASELINE: u64 = 8;
+
+/// A scene as an SVG file: one text, without scripts, fonts or anything else from outside. It follows
+/// the light or dark surrounding. Up to 4096 cells each have a label of their own.
+///
+/// ```
+/// use weft_api::view::{View, scene, svg};
+/// use weft_layout::interop::parse_layout;
+///
+/// let layout = parse_layout("[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]")?;
+/// let picture = svg(&scene(&layout, &View::default())?);
+/// assert!(picture.contains("<title>dim0 1, dim1 3: register 1, lane 3</title>"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn svg(scene: &Scene) -> String {
+    let cells = scene.panels.iter().map(|panel| panel.cells.len()).sum::<usize>();
+    let mut parts = vec![text_part(scene)];
+    parts.extend(scene.panels.iter().map(|panel| panel_part(panel, cells <= MAX_LABELLED)));
+    if !scene.legend.is_empty() {
+        parts.push(legend_part(&scene.legend));
+    }
+    let width = parts.iter().map(|part| part.width).max().unwrap_or(0) + 2 * SPACE;
+    let mut bottom = SPACE;
+    let mut placed = Vec::new();
+    for part in parts {
+        placed.push(html! {
+            g transform=(format!("translate({SPACE} {bottom})")) { (part.markup) }
+        });
+        bottom += part.height + SPACE;
+    }
+    let document = html! {
+        svg xmlns="http://www.w3.org/2000/svg" class="weft" width=(width) height=(bottom)
+            viewBox=(format!("0 0 {width} {bottom}")) {
+            title { (scene.title) }
+            desc { (scene.sentences().collect::<Vec<_>>().join(" ")) }
+            style { (style()) }
+            rect class="page" width=(width) height=(bottom) {}
+            @for part in &placed { (part) }
+        }
+    };
+    document.into_string() + "\n"
+}
+
+/// A part of the picture, drawn from its own upper left corner.
+struct Part {
+    markup: Markup,
+    width: u64,
+    height: u64,
+}
+
+/// The width that a text takes: 12 pixels of a monospaced font, a little generously.
+fn room(text: &str) -> u64 {
+    (text.chars().count() as u64).saturating_mul(15).div_ceil(2)
+}
+
+/// The title and the sentences under it.
+fn text_part(scene: &Scene) -> Part {
+    let sentences: Vec<String> = scene.sentences().collect();
+    let lines = (1..).map(|line| line * LINE).zip(&sentences);
+    let longest = sentences.iter().map(|sentence| room(sentence)).max().unwrap_or(0);
+    Part {
+        width: longest.max(room(&scene.title) * 7 / 6),
+        height: LINE * (1 + sentences.len() as u64),
+        markup: html! {
+            text class="title" y=(BASE) { (scene.title) }
+            @for (y, sentence) in lines { text class="start" y=(y + BASE) { (sentence) } }
+        },
+    }
+}
+
+/// What the colours mean.
+fn legend_part(legend: &[Key]) -> Part {
+    let longest = legend.iter().map(|key| room(&key.text)).max().unwrap_or(0);
+    let (column, row) = (CELL + GAP + longest + SPACE, CELL + GAP);
+    let keys = legend.iter().zip(0..).map(|(key, index)| {
+        let (x, y) = (index % KEYS * column, index / KEYS * row);
+        let mut chip = Layers::default();
+        chip.add("", key.fill, (x, y), CELL);
+        (chip, (x + CELL + GAP, y + CELL - BASELINE), &key.text)
+    });
+    Part {
+        width: column * KEYS.min(legend.len() as u64),
+        height: (legend.len() as u64).div_ceil(KEYS) * row,
+        markup: html! {
+            @for (chip, (x, y), meaning) in keys {
+                (chip.markup(None))
+                text class="start" x=(x) y=(y) { (meaning) }
+            }
+        },
+    }
+}
+
+/// A panel with its headings.
+fn panel_part(panel: &Panel, labelled: bool) -> Part {
+    let longest =
+        |texts: &mut dyn Iterator<Item = &String>| texts.map(|text| room(text)).max().unwrap_or(0);
+    let heads = longest(&mut panel.columns.iter().flat_map(|group| &group.heads));
+    let width = heads.max(longest(&mut panel.cells.iter().map(|cell| &cell.text))) + 4 * BAR;
+    let names = panel.row_names();
+    let margin = longest(&mut names.iter());
+    let heading = if panel.heading.is_empty() { 0 } else { LINE };
+    let columns = Places::new(&panel.columns, margin + GAP, width, |group| room(&group.label));
+    let rows = Places::new(&panel.rows, heading + 2 * LINE, CELL, |_| 0);
+
+    let mut sheet = Layers::default();
+    let mut labels = Vec::new();
+    for (index, &y) in rows.starts.iter().enumerate() {
+        for (cell, &x) in panel.row(index).iter().zip(&columns.starts) {
+            if labelled {
+                let mut alone = Layers::default();
+                alone.add(&cell.text, cell.fill, (x, y), width);
+                labels.push(alone.markup(Some(&cell.label)));
+            } else {
+                sheet.add(&cell.text, cell.fill, (x, y), width);
+            }
+        }
+    }
+    let column_heads = panel.columns.iter().flat_map(|group| &group.heads).zip(&columns.starts);
+    Part {
+        width: columns.end,
+        height: rows.end,
+        markup: html! {
+            @if heading > 0 { text class="title" y=(BASE) { (panel.heading) } }
+            @for (group, (x, _)) in panel.columns.iter().zip(&columns.blocks) {
+                text class="start" x=(x) y=(heading + BASE) { (group.label) }
+            }
+            @for (head, x) in column_heads {
+                text x=(x + width / 2) y=(heading + LINE + BASE) { (head) }
+            }
+            @for (name, y) in names.iter().zip(&rows.starts) {
+                text class="end" x=(margin) y=(y + CELL - BASELINE) { (name) }
+            }
+            g class="cells" {
+                @for label in &labels { (label) }
+                @if !labelled { (sheet.markup(None)) }
+            }
+            @for (x, w) in &columns.blocks {
+                @for (y, h) in &rows.blocks {
+                    rect class="block" x=(x) y=(y) width=(w) height=(h) {}
+                }
+            }
+        },
+    }
+}
+
+/// Where columns, or rows, stand.
+struct Places {
+    /// Where each begins.
+    starts: Vec<u64>,
+    /// Where each group begins, and how far it reaches.
+    blocks: Vec<(u64, u64)>,
+    /// Where the last group ends.
+    end: u64,
+}
+
+impl Places {
+    /// Places of this size from `start` on; a group takes at least what `least` says.
+    fn new(groups: &[Group], start: u64, size: u64, least: impl Fn(&Group) -> u64) -> Self {
+        let mut places = Places { starts: Vec::new(), blocks: Vec::new(), end: start };
+        let mut next = start;
+        for group in groups {
+            let count = group.heads.len() as u64;
+            places.starts.extend((0..count).map(|index| next + index * size));
+            places.blocks.push((next, count * size));
+            places.end = next + (count * size).max(least(group));
+            next = places.end + GAP;
+        }
+        places
+    }
+}

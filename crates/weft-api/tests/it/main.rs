@@ -1,0 +1,7 @@
+//! Requests and pictures of layouts, from outside.
+#![allow(clippy::needless_raw_string_hashes, reason = "UPDATE_EXPECT=1 writes them")]
+#![allow(clippy::unwrap_used, reason = "a test may fail so")]
+
+mod bases;
+mod pictures;
+mod random;
