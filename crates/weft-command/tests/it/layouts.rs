@@ -179,15 +179,15 @@ fn layouts_that_cannot_be_read() {
         "#ttg.blocked<{sizePerThread = [1, x]}>",
         "8x8",
         expect![[r#"
-            error: `attribute`, column 35: expected a number, a flag, a list, `{` or `#`
+            error: `attribute`, column 15: expected a list of numbers
         "#]],
     );
     refused(
         "#ttg.woven<{}>",
         "8x8",
         expect![[r#"
-        error: `attribute`, column 1: unknown attribute `#ttg.woven`; known are ttg.blocked, ttg.linear, ttg.slice, ttg.dot_op, ttg.swizzled_shared
-    "#]],
+            error: `attribute`, column 1: unknown attribute `#ttg.woven`; known are ttg.blocked, ttg.linear, ttg.slice, ttg.dot_op, ttg.swizzled_shared, ttg.amd_rotating_shared, ttg.padded_shared, ttg.partitioned_shared, ttg.nvmma_shared, ttg.shared_linear, ttng.tensor_memory_encoding, ttng.tensor_memory_scales_encoding
+        "#]],
     );
     refused(
         ROWS,
