@@ -218,7 +218,6 @@ fn difference(
     part: &Space,
     mut visit: impl FnMut(Cut),
 ) -> Result<Space, LayoutError> {
-    let mut axes = Vec::with_capacity(whole.axes().len());
     let mut rest_start = 0;
     for (label, start, bits) in whole.iter() {
         let taken = part.iter().find(|axis| axis.0 == label);
@@ -233,7 +232,6 @@ fn difference(
             rest_start,
         });
         rest_start += rest as usize;
-        axes.push((label, rest));
     }
     // Going through both in step finds what the whole lacks, and what comes in another order.
     let mut rest = whole.labels();
@@ -247,5 +245,5 @@ fn difference(
         }
         before = Some(label);
     }
-    Ok(Space::new(&axes)?)
+    Ok(whole.with_bits(|label, bits| bits - part.bits(label))?)
 }
