@@ -1,4 +1,5 @@
 mod acceptance;
+mod affine;
 mod algebra;
 mod interop;
 mod oracle;
