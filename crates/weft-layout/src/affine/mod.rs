@@ -27,11 +27,46 @@
 //! assert!(twice.linear()?.matrix().is_identity());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # A row of 32 at stride 33
+//!
+//! One unused word after each row turns the columns of a 32 × 32 tile away from each other's banks:
+//!
+//! ```
+//! use weft_layout::{affine::{Padded, Padding, Slot}, interop::parse_layout};
+//!
+//! let rows = parse_layout(
+//!     "[offset: (0,1) (0,2) (0,4) (0,8) (0,16) (1,0) (2,0) (4,0) (8,0) (16,0)] \
+//!      -> [dim0: 32, dim1: 32]",
+//! )?;
+//! let padded = Padded::new(rows, &[Padding { interval: 32, padding: 1 }])?;
+//! // Row 2 begins at 66; after row 0 there is a gap; the gap after the last row is not needed.
+//! assert_eq!(padded.physical(2 * 32), 66);
+//! assert_eq!((padded.slot(31), padded.slot(32), padded.slot(33)),
+//!     (Slot::Offset(31), Slot::Gap, Slot::Offset(32)));
+//! assert_eq!(padded.size(), 32 * 33 - 1);
+//! // A lane a row: 32 banks, where the plain rows had one.
+//! let column = parse_layout("[lane: (1,0) (2,0) (4,0) (8,0) (16,0)] -> [dim0: 32, dim1: 32]")?;
+//! let addresses = padded.compose(&column)?;
+//! let mut banks: Vec<u64> = addresses.values(5)?.map(|address| address % 32).collect();
+//! banks.sort_unstable();
+//! assert!(banks.into_iter().eq(0..32));
+//! // The columns 33, 66, … of this access share no bit: its addresses are a matrix after all.
+//! assert_eq!(addresses.linear(5)?, [33, 66, 132, 264, 528]);
+//! // With two elements of the row in each lane they are not: 1 and 33 share a bit, and 34 carries.
+//! let pairs = parse_layout("[register: (0,1), lane: (1,0) (2,0)] -> [dim0: 32, dim1: 32]")?;
+//! let carry = padded.compose(&pairs)?.linear(3).err().ok_or("no carry")?;
+//! assert_eq!((carry.first.1, carry.second.1), (1, 33));
+//! assert_eq!((carry.place, carry.sum, carry.xor), (0b11, 34, 32));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // In reading order: a module may use those above it.
 mod shifted;
 mod structure;
+mod parity;
 mod padded;
 
-pub use padded::{Padded, PaddedError, Padding};
+pub use padded::{Padded, PaddedError, Padding, Slot};
+pub use parity::{Carry, ParitySum};
 pub use shifted::Affine;

@@ -3,5 +3,6 @@ mod affine;
 mod algebra;
 mod interop;
 mod oracle;
+mod padded;
 mod plans;
 mod seeds;
