@@ -2,10 +2,11 @@
 //!
 //! An F₂-linear layout sends place zero to element zero, uses every offset of its memory and has
 //! extents that are powers of two.
-//! Two additions lift these limits and keep the algebra exact:
+//! Three additions lift these limits and keep the algebra exact:
 //!
 //! - [`Affine`] adds a constant by exclusive-or: `Mx ⊕ b`.
 //! - [`Padded`] leaves gaps between the offsets of a memory layout.
+//! - [`Boxed`] keeps the places and elements below given extents only.
 //!
 //! Operators are those of [`Layout`](crate::Layout) where they make sense; where they do not, the
 //! error shows why.
@@ -60,13 +61,44 @@
 //! assert_eq!((carry.place, carry.sum, carry.xor), (0b11, 34, 32));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # 100 of 128 elements
+//!
+//! A warp of 32 lanes with four registers holds 128 elements; a tensor of 100 leaves some idle:
+//!
+//! ```
+//! use weft_layout::{Label, affine::Boxed, interop::parse_layout};
+//!
+//! let grown = parse_layout("[register: 1 2, lane: 4 8 16 32 64] -> [dim0: 128]")?;
+//! let boxed = Boxed::new(grown, &[], &[(Label::dim(0), 100)])?;
+//! assert_eq!(
+//!     boxed.to_string(),
+//!     "[register: 1 2, lane: 4 8 16 32 64] -> [dim0: 100 of 128]",
+//! );
+//! let counts = boxed.counts()?;
+//! assert_eq!((counts.live, counts.dead, counts.missing), (100, 28, 0));
+//! // The mask of a load: its element is below 100.
+//! assert_eq!(boxed.mask(), [(Label::dim(0), 100)]);
+//! // 100 elements are 25 rows of 4, but no number of rows of 8.
+//! assert_eq!(boxed.reshape(&[32, 4])?.outs().to_string(), "[dim0: 25 of 32, dim1: 4]");
+//! assert!(boxed.reshape(&[16, 8]).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // In reading order: a module may use those above it.
 mod shifted;
 mod structure;
 mod parity;
 mod padded;
+mod coset;
+mod error;
+mod extents;
+mod boxed;
+mod cut;
 
+pub use boxed::{Boxed, Counts};
+pub use error::BoxedError;
+pub use extents::Extents;
 pub use padded::{Padded, PaddedError, Padding, Slot};
 pub use parity::{Carry, ParitySum};
 pub use shifted::Affine;

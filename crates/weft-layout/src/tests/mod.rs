@@ -1,6 +1,7 @@
 mod acceptance;
 mod affine;
 mod algebra;
+mod boxed;
 mod interop;
 mod oracle;
 mod padded;
