@@ -133,7 +133,8 @@ impl Boxed {
     /// How many elements the live places hold: as many as there are live places when the map is
     /// injective, else the union of the images of their cosets.
     ///
-    /// Fails as [`live_count`](Self::live_count) does, or when counting the overlaps of the cells takes more than 2¹⁶ intersections.
+    /// Fails as [`live_count`](Self::live_count) does, or when counting the overlaps of the cells
+    /// takes more than 2¹⁶ intersections.
     pub fn reached_count(&self) -> Result<u128, BoxedError> {
         if self.map.is_injective() {
             return self.live_count();

@@ -180,9 +180,10 @@ impl Extents {
         Ok(self.cells()?.into_iter().map(|cell| Coset::of_cell(cell, all)).collect())
     }
 
-    /// The places outside as cells, at most one a bit or axis, that overlap between axes: each
-    /// interval from `n` on is one for each clear bit of `n - 1`, the places that agree with `n - 1` above that
-    /// bit and have a one there.
+    /// The places outside as cells, at most one a bit or axis, that overlap between axes.
+    ///
+    /// Each interval from `n` on is one for each clear bit of `n - 1`: the places that agree with
+    /// `n - 1` above that bit and have a one there.
     pub(super) fn outside(&self) -> impl Iterator<Item = Cell> + '_ {
         let cut = self.space.iter().zip(&self.extents);
         cut.flat_map(|((_, start, bits), &extent)| {

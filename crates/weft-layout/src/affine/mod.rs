@@ -20,12 +20,12 @@
 //! use weft_layout::{Label, Space, affine::Affine, interop::parse_layout, space::LANE};
 //!
 //! let lanes = parse_layout("[lane: 1 2 4] -> [dim0: 8]")?;
-//! let reversed = Affine::from(lanes).compose(&Affine::flip(&Space::tensor(&[8])?, Label::dim(0))?)?;
+//! let flip = Affine::flip(&Space::tensor(&[8])?, Label::dim(0))?;
+//! let reversed = Affine::from(lanes).compose(&flip)?;
 //! assert_eq!(reversed.to_string(), "[lane: 1 2 4] -> [dim0: 8] ^ 7");
 //! assert_eq!(reversed.apply(&[(LANE, 2)])?, [(Label::dim(0), 5)]);
 //! // Reversing twice is nothing, and that has no constant.
-//! let twice = reversed.compose(&Affine::flip(reversed.outs(), Label::dim(0))?)?;
-//! assert!(twice.linear()?.matrix().is_identity());
+//! assert!(reversed.compose(&flip)?.linear()?.matrix().is_identity());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
