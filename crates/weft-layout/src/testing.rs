@@ -1,6 +1,6 @@
 //! Generators of random layouts for the tests.
 
-use alloc::vec::Vec;
+use alloc::{collections::BTreeSet, vec::Vec};
 use arbitrary::{Result, Unstructured};
 
 use crate::{
@@ -124,6 +124,12 @@ pub(crate) fn space(u: &mut Unstructured<'_>, labels: &[Label], most: u32) -> Re
     Ok(Space::new(&axes).unwrap())
 }
 
+/// All of these labels in their order, each with at most `most` bits.
+pub(crate) fn axes(u: &mut Unstructured<'_>, labels: &[Label], most: u32) -> Result<Space> {
+    let axes = labels.iter().map(|&label| Ok((label, u.int_in_range(0..=most)?)));
+    Ok(Space::new(&axes.collect::<Result<Vec<_>>>()?).unwrap())
+}
+
 /// The same axes in a random order.
 pub(crate) fn reordered(u: &mut Unstructured<'_>, space: &Space) -> Result<Space> {
     let mut axes = space.axes().to_vec();
@@ -180,4 +186,11 @@ pub(crate) fn layout(u: &mut Unstructured<'_>) -> Result<Layout> {
 /// All places of a space.
 pub(crate) fn places(space: &Space) -> core::ops::Range<u64> {
     0..1 << space.total_bits()
+}
+
+/// The most words that one of 32 banks is asked for.
+pub(crate) fn ways(words: impl IntoIterator<Item = u64>) -> usize {
+    let distinct: BTreeSet<u64> = words.into_iter().collect();
+    let bank = |bank: u64| distinct.iter().filter(|&word| word % 32 == bank).count();
+    (0..32).map(bank).max().unwrap_or(0)
 }

@@ -185,6 +185,25 @@ pub enum LayoutError {
         /// The bits of the outputs.
         rows: u32,
     },
+    /// Two constants that should be equal differ; the constant of a linear layout is zero.
+    ConstantDiffers {
+        /// The bits of the outputs that differ.
+        bits: Coordinates,
+    },
+    /// The place where one affine layout begins is not reached by the other.
+    ConstantNotReached {
+        /// Where it begins.
+        image: Coordinates,
+    },
+    /// A basis and an offset have bits in common, so that their sum carries.
+    OffsetCarries {
+        /// The input axis.
+        label: Label,
+        /// The bit of it.
+        bit: u32,
+        /// The common bits of the outputs.
+        shared: Coordinates,
+    },
     /// A split needs a last axis of size 2 that lies on a register bit of its own.
     NotSplit {
         /// The size of the last axis; none when the tensor has no axes.
@@ -330,6 +349,17 @@ impl fmt::Display for LayoutError {
             LayoutError::Constant { value, rows } => {
                 write!(f, "constant {value:#x} does not fit the {rows} bits of the outputs")
             }
+            LayoutError::ConstantDiffers { bits } => {
+                write!(f, "the constants differ in the bits {}", At(bits))
+            }
+            LayoutError::ConstantNotReached { image } => {
+                write!(f, "place zero goes to {}, which the other layout does not hold", At(image))
+            }
+            LayoutError::OffsetCarries { label, bit, shared } => write!(
+                f,
+                "bit {bit} of `{label}` and the offset share the bits {}, so that their sum carries",
+                At(shared)
+            ),
             LayoutError::NotSplit { size, holders } => {
                 f.write_str(
                     "a split needs a last axis of size 2 that lies on one register bit of its own",

@@ -42,6 +42,7 @@ pub use error::{Coordinates, LayoutError};
 pub use fit::Surplus;
 pub use solve::Solution;
 pub use text::Masks;
+pub(crate) use text::write_place;
 
 use crate::{
     f2::Matrix,

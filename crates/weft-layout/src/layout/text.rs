@@ -25,7 +25,8 @@ impl fmt::Display for Layout {
     }
 }
 
-fn write_place(
+/// A place as coordinates, the way bases are written.
+pub(crate) fn write_place(
     f: &mut fmt::Formatter<'_>,
     outs: &Space,
     order: &[Label],

@@ -4,11 +4,13 @@ use arbtest::arbtest;
 use std::{collections::BTreeSet, vec, vec::Vec};
 
 use crate::{
-    Machine,
+    Layout, Machine, Space,
     access::{Kind, sectors, wavefronts},
-    f2::{Subspace, low_mask},
+    affine::{Padded, Padding},
+    f2::{Matrix, Subspace, low_mask},
     plan::{Preference, Side, swizzle},
-    testing::matrix,
+    space::{LANE, OFFSET},
+    testing::{matrix, ways},
 };
 
 fn sm_90() -> &'static Machine {
@@ -58,13 +60,18 @@ fn s0_5_xor_2m_reads_in_1_wavefront() {
 
 #[test]
 fn s0_6_padding_to_34_reads_in_1_wavefront_and_to_33_in_2() {
-    // Padding is no layout, so this counts banks directly.
-    let ways = |stride: u64| {
-        let mut banks = [0; 32];
-        (0..32).for_each(|t| banks[((t % 16) * stride + t / 16) as usize % 32] += 1);
-        *banks.iter().max().unwrap()
+    let elements = Space::tensor(&[16, 32]).unwrap();
+    let memory = Space::new(&[(OFFSET, 9)]).unwrap();
+    let rows = Matrix::identity(9).unwrap();
+    let rows = Layout::from_matrix(memory, elements.clone(), rows).unwrap();
+    let warp = Space::new(&[(LANE, 5)]).unwrap();
+    let taken = |padding: u64, lanes: &[u64]| {
+        let padded = Padded::new(rows.clone(), &[Padding { interval: 32, padding }]).unwrap();
+        let access = Layout::new(warp.clone(), elements.clone(), lanes).unwrap();
+        ways(padded.compose(&access).unwrap().values(5).unwrap())
     };
-    assert_eq!((ways(33), ways(34)), (2, 1));
+    assert_eq!((taken(1, &STORE_LANES), taken(1, &LOAD_LANES)), (1, 2));
+    assert_eq!((taken(2, &STORE_LANES), taken(2, &LOAD_LANES)), (1, 1));
 }
 
 #[test]
@@ -139,14 +146,9 @@ fn counted(columns: &[u64], bytes: u64, kind: Kind, idle: u64) -> (u32, bool) {
     let address = |lane: u64| (0..5).filter(|b| lane >> b & 1 == 1).fold(0, |a, b| a ^ columns[b]);
     let mut total = 0;
     for first in (0..32).step_by(together as usize) {
-        let mut words = vec![BTreeSet::new(); 32];
-        for lane in (first..first + together).filter(|lane| lane & idle == 0) {
-            for byte in 0..bytes {
-                let word = (address(lane) + byte) / 4;
-                words[word as usize % 32].insert(word);
-            }
-        }
-        total += words.iter().map(BTreeSet::len).max().unwrap();
+        let lanes = (first..first + together).filter(|lane| lane & idle == 0);
+        let touched = lanes.map(|lane| (0..bytes).map(move |byte| (address(lane) + byte) / 4));
+        total += ways(touched.flatten());
     }
     (total as u32, merged)
 }

@@ -1,6 +1,9 @@
 mod acceptance;
+mod affine;
 mod algebra;
+mod boxed;
 mod interop;
 mod oracle;
+mod padded;
 mod plans;
 mod seeds;
