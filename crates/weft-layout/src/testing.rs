@@ -181,3 +181,21 @@ pub(crate) fn layout(u: &mut Unstructured<'_>) -> Result<Layout> {
 pub(crate) fn places(space: &Space) -> core::ops::Range<u64> {
     0..1 << space.total_bits()
 }
+
+/// Runs `case` on `count` streams of random bytes, the same ones each time.
+///
+/// Where `arbtest` runs for a time and shrinks what it finds, this runs a number of cases.
+pub(crate) fn repeat(count: u64, mut case: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
+    let mut state = 0_u64;
+    let mut word = || {
+        // Splitmix: a counter through a mixing function.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    };
+    for _ in 0..count {
+        let bytes: Vec<u8> = (0..128).flat_map(|_| word().to_le_bytes()).collect();
+        case(&mut Unstructured::new(&bytes)).unwrap();
+    }
+}
