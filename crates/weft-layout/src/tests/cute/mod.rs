@@ -1,6 +1,9 @@
 //! CuTe: reading, importing, exporting, and the names of swizzles.
 
+mod export;
 mod import;
+mod names;
+mod order;
 mod text;
 
 use arbitrary::{Result, Unstructured};
