@@ -194,3 +194,21 @@ pub(crate) fn ways(words: impl IntoIterator<Item = u64>) -> usize {
     let bank = |bank: u64| distinct.iter().filter(|&word| word % 32 == bank).count();
     (0..32).map(bank).max().unwrap_or(0)
 }
+
+/// Runs `case` on `count` streams of random bytes, the same ones each time.
+///
+/// Where `arbtest` runs for a time and shrinks what it finds, this runs a number of cases.
+pub(crate) fn repeat(count: u64, mut case: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
+    let mut state = 0_u64;
+    let mut word = || {
+        // Splitmix: a counter through a mixing function.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    };
+    for _ in 0..count {
+        let bytes: Vec<u8> = (0..128).flat_map(|_| word().to_le_bytes()).collect();
+        case(&mut Unstructured::new(&bytes)).unwrap();
+    }
+}

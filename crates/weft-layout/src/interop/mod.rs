@@ -1,4 +1,4 @@
-//! Text forms: Triton's attributes, and layouts written as their bases.
+//! Text forms: Triton's attributes, layouts written as their bases, and CuTe's layouts ([`cute`]).
 //!
 //! ```
 //! use weft_layout::interop;
@@ -16,6 +16,7 @@
 //! Errors carry the bytes of the text that they are about.
 
 mod attribute;
+pub mod cute;
 mod cursor;
 mod text;
 

@@ -2,6 +2,7 @@ mod acceptance;
 mod affine;
 mod algebra;
 mod boxed;
+mod cute;
 mod interop;
 mod oracle;
 mod padded;
