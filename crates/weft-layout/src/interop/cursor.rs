@@ -44,7 +44,11 @@ impl fmt::Display for ParseErrorKind {
             ParseErrorKind::TooDeep => f.write_str("nested more than 32 levels deep"),
             ParseErrorKind::UnknownAttribute(name) => {
                 write!(f, "unknown attribute `#{name}`; known are ")?;
-                f.write_str("ttg.blocked, ttg.linear, ttg.slice, ttg.dot_op, ttg.swizzled_shared")
+                f.write_str(
+                    "ttg.blocked, ttg.linear, ttg.generic_linear, ttg.slice, ttg.dot_op, ",
+                )?;
+                f.write_str("ttg.nvidia_mma, ttg.amd_mfma, ttg.amd_wmma, ttig.dpas, ")?;
+                f.write_str("ttg.swizzled_shared")
             }
             ParseErrorKind::UnknownKey(key) => write!(f, "unknown parameter `{key}`"),
             ParseErrorKind::DuplicateKey(key) => write!(f, "parameter `{key}` is given twice"),

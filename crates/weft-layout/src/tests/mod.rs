@@ -1,5 +1,6 @@
 mod acceptance;
 mod algebra;
+mod families;
 mod interop;
 mod oracle;
 mod plans;

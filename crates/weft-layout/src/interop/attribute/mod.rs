@@ -2,6 +2,7 @@
 
 mod distributed;
 mod fields;
+mod matrix;
 mod memory;
 
 use core::fmt;
@@ -16,7 +17,8 @@ const MAX_DEPTH: u32 = 32;
 /// Reads an attribute as Triton prints it, for example
 /// `#ttg.slice<{dim = 1, parent = #ttg.blocked<{…}>}>`.
 ///
-/// Known are `ttg.blocked`, `ttg.linear`, `ttg.slice`, `ttg.dot_op` and `ttg.swizzled_shared`.
+/// Known are the layouts that [`Family`] lists, as Triton 3.6 and 3.9 write them; printed they are as
+/// 3.9 writes them.
 pub fn parse_attribute(text: &str) -> Result<Family, ParseError> {
     let cursor = &mut Cursor::new(text);
     let family = attribute(cursor, 0)?;
@@ -52,8 +54,13 @@ impl fmt::Display for Family {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Family::Blocked(blocked) => distributed::blocked(f, blocked),
-            Family::Linear(linear) => distributed::linear(f, linear),
+            Family::Linear(linear) => distributed::linear(f, "linear", linear),
+            Family::GenericLinear(linear) => distributed::linear(f, "generic_linear", linear),
             Family::Slice(slice) => distributed::slice(f, slice),
+            Family::NvidiaMma(result) => matrix::nvidia_mma(f, result),
+            Family::AmdMfma(result) => matrix::amd_mfma(f, result),
+            Family::AmdWmma(result) => matrix::amd_wmma(f, result),
+            Family::IntelDpas(result) => matrix::intel_dpas(f, result),
             Family::DotOperand(operand) => distributed::dot_operand(f, operand),
             Family::SwizzledShared(shared) => memory::swizzled_shared(f, shared),
         }
