@@ -7,20 +7,30 @@
 
 mod share;
 mod tile;
+mod dot_operand;
 mod blocked;
+mod nvidia;
+mod amd;
+mod intel;
 mod linear;
 mod memory;
 mod tensor_memory;
+mod recognise;
 
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 
-pub use blocked::{Blocked, DotOperand};
+pub use amd::{AmdMfma, AmdWmma};
+pub use blocked::Blocked;
+pub use dot_operand::DotOperand;
+pub use intel::IntelDpas;
 pub use linear::Linear;
 pub use memory::{
     NvmmaShared, PaddedElements, PaddedShared, PartitionedShared, RotatingShared, SharedLinear,
     SwizzledShared, row_major,
 };
+pub use nvidia::NvidiaMma;
+pub use recognise::names;
 pub use tensor_memory::{TensorMemory, TensorMemoryScales};
 
 use crate::{
@@ -35,11 +45,21 @@ use crate::{
 pub enum Family {
     /// A tensor cut into equal boxes.
     Blocked(Blocked),
-    /// Bases, written out.
+    /// Bases, written out: single bits, each once, and copies.
     Linear(Linear),
+    /// Any bases, written out.
+    GenericLinear(Linear),
     /// A layout without one of its axes.
     Slice(Slice),
-    /// An operand of a matrix multiplication without matrix instructions.
+    /// The result of NVIDIA's matrix instructions.
+    NvidiaMma(NvidiaMma),
+    /// The result of AMD's matrix instructions for waves of 64 lanes.
+    AmdMfma(AmdMfma),
+    /// The result of AMD's matrix instructions for waves of 32 lanes.
+    AmdWmma(AmdWmma),
+    /// The result of Intel's matrix instruction.
+    IntelDpas(IntelDpas),
+    /// An operand of a matrix multiplication.
     DotOperand(DotOperand),
     /// Rows of memory with their vectors permuted.
     SwizzledShared(SwizzledShared),
@@ -66,8 +86,13 @@ impl Family {
     pub fn layout(&self, shape: &[u64]) -> Result<Layout, FamilyError> {
         match self {
             Family::Blocked(blocked) => blocked.layout(shape),
-            Family::Linear(linear) => linear.layout(shape),
+            Family::Linear(linear) => linear.permutation()?.layout(shape),
+            Family::GenericLinear(linear) => linear.layout(shape),
             Family::Slice(slice) => slice.layout(shape),
+            Family::NvidiaMma(result) => result.layout(shape),
+            Family::AmdMfma(result) => result.layout(shape),
+            Family::AmdWmma(result) => result.layout(shape),
+            Family::IntelDpas(result) => result.layout(shape),
             Family::DotOperand(operand) => operand.layout(shape),
             Family::SwizzledShared(shared) => shared.layout(shape),
             Family::RotatingShared(shared) => shared.layout(shape),
@@ -146,21 +171,7 @@ pub enum FamilyError {
     },
     /// `order` is no permutation of the axes.
     BadOrder,
-    /// The tensor is smaller than the tile, and the layout cannot be cut to it.
-    CannotCut {
-        /// The axis.
-        dim: usize,
-        /// The size of the tensor along it.
-        size: u64,
-    },
     /// A parameter has a value that the family does not know.
-    Unsupported {
-        /// The name of the parameter.
-        parameter: &'static str,
-        /// Its value.
-        value: u64,
-    },
-    /// A parameter has a value that the family does not know, and these are the ones it does.
     Value {
         /// The name of the parameter, as Triton spells it.
         parameter: &'static str,
@@ -168,6 +179,41 @@ pub enum FamilyError {
         value: u64,
         /// What is right.
         expected: &'static str,
+    },
+    /// There is no such matrix instruction.
+    InstrShape {
+        /// `instrShape`.
+        found: Vec<u64>,
+        /// What is right.
+        expected: &'static str,
+    },
+    /// A warp has too few or too many threads for the matrix instruction.
+    Threads {
+        /// `threadsPerWarp`.
+        found: u64,
+        /// The fewest that it can have.
+        least: u64,
+        /// The most that it can have.
+        most: u64,
+    },
+    /// The parent of an operand is the layout of no matrix multiplication's result.
+    Parent,
+    /// A basis of `CGALayout` chooses no part, or one that is chosen already or cannot be.
+    Blocks {
+        /// Which basis.
+        index: usize,
+    },
+    /// A basis of `linear` is several bits, or a bit that an earlier one is.
+    NotPermutation {
+        /// The list that it stands in.
+        parameter: &'static str,
+        /// Which basis.
+        index: usize,
+    },
+    /// The bases leave places out.
+    NotSurjective {
+        /// The parameter that holds them.
+        parameter: &'static str,
     },
     /// The tensor is too small.
     TooSmall {
@@ -177,11 +223,6 @@ pub enum FamilyError {
         size: u64,
         /// The least size that the layout can have.
         needed: u64,
-    },
-    /// A basis of `CGALayout` chooses no part, or one that is chosen already or cannot be.
-    Blocks {
-        /// Which basis.
-        index: usize,
     },
     /// Bases reach another tensor.
     Covers {
@@ -246,25 +287,36 @@ impl fmt::Display for FamilyError {
                 write!(f, "`{parameter}` holds {value}, which is not a power of two")
             }
             FamilyError::BadOrder => f.write_str("`order` is no permutation of the axes"),
-            FamilyError::CannotCut { dim, size } => write!(
-                f,
-                "the layout cannot be cut to size {size} along axis {dim}: a basis there has \
-                 several bits"
-            ),
-            FamilyError::Unsupported { parameter, value } => {
-                write!(f, "`{parameter}` cannot be {value}")
-            }
             FamilyError::Value { parameter, value, expected } => {
                 write!(f, "`{parameter}` is {value}; {expected} is expected")
             }
-            FamilyError::TooSmall { dim, size, needed } => {
-                write!(f, "the tensor has size {size} along axis {dim}, at least {needed} is needed")
+            FamilyError::InstrShape { found, expected } => {
+                write!(f, "`instrShape` is {found:?}; {expected} is expected")
             }
+            FamilyError::Threads { found, least, most } => write!(
+                f,
+                "`threadsPerWarp` is {found}; the matrix instruction takes {least} to {most} threads"
+            ),
+            FamilyError::Parent => f.write_str(
+                "`parent` is not the result of a matrix multiplication; `blocked` or a layout of \
+                 matrix instructions is expected",
+            ),
             FamilyError::Blocks { index } => write!(
                 f,
                 "basis {index} of `CGALayout` is wrong: along each axis the parts 1, 2, 4, … are \
                  expected once each"
             ),
+            FamilyError::NotPermutation { parameter, index } => write!(
+                f,
+                "basis {index} of `{parameter}` is not a bit of its own; `generic_linear` takes any \
+                 bases"
+            ),
+            FamilyError::NotSurjective { parameter } => {
+                write!(f, "the bases of `{parameter}` leave elements out")
+            }
+            FamilyError::TooSmall { dim, size, needed } => {
+                write!(f, "the tensor has size {size} along axis {dim}, at least {needed} is needed")
+            }
             FamilyError::Covers { dim, size, covered } => {
                 write!(f, "the layout has size {covered} along axis {dim}, the tensor {size}")
             }
@@ -288,6 +340,17 @@ impl fmt::Display for FamilyError {
 }
 
 impl core::error::Error for FamilyError {}
+
+/// The logarithm of a parameter.
+fn bits(parameter: &'static str, value: u64) -> Result<u32, FamilyError> {
+    check_sizes(parameter, &[value], 1)?;
+    Ok(value.trailing_zeros())
+}
+
+/// Checks that a tensor is a matrix or a batch of them.
+fn check_matrix(rank: usize) -> Result<(), FamilyError> {
+    if matches!(rank, 2 | 3) { Ok(()) } else { Err(FamilyError::Rank { expected: 2, found: rank }) }
+}
 
 /// The coordinates that are `value` along one axis and zero along the others.
 fn unit(rank: usize, dim: usize, value: u64) -> Vec<u64> {
