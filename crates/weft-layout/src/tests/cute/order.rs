@@ -36,7 +36,7 @@ fn is_right(found: &Ordered, elements: &Space) {
 #[test]
 fn unit_vectors_and_sums_are_one_swizzle() {
     let mut sizes = [0; 6];
-    repeat(3000, |u| {
+    repeat(1500, |u| {
         let (v, b, s) = (u.int_in_range(0..=3)?, u.int_in_range(0..=5)?, u.int_in_range(0..=5)?);
         let mut units: Vec<u64> = (0..v + b + s).map(|bit| 1 << bit).collect();
         shuffle(u, &mut units)?;
@@ -67,7 +67,7 @@ fn unit_vectors_and_sums_are_one_swizzle() {
         sizes[sums] += 1;
         Ok(())
     });
-    assert!(sizes.iter().all(|&count| count > 10), "{sizes:?}");
+    assert!(sizes.iter().all(|&count| count > 5), "{sizes:?}");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn widths(plan: &plan::Swizzle) -> [&[u64]; 3] {
 fn planned_swizzles_are_one_swizzle_and_cost_the_same() {
     let machine = Machine::by_name("sm_90").unwrap();
     let mut sizes = std::collections::BTreeMap::new();
-    repeat(1000, |u| {
+    repeat(500, |u| {
         let bits = u.int_in_range(7..=12)?;
         let shape = shape(u, bits)?;
         let store = side(&distributed(u, &shape, 1, Kind::Permutation)?);
@@ -131,5 +131,5 @@ fn planned_swizzles_are_one_swizzle_and_cost_the_same() {
         *sizes.entry(found.composed.swizzles.first().map_or(0, |s| s.bits())).or_insert(0) += 1;
         Ok(())
     });
-    assert!(sizes.len() > 4 && sizes.values().take(4).all(|&count| count > 50), "{sizes:?}");
+    assert!(sizes.len() > 4 && sizes.values().take(4).all(|&count| count > 25), "{sizes:?}");
 }
