@@ -85,7 +85,7 @@ fn read(parameter: &'static str, source: &LayoutSource, shape: &[u64]) -> Result
             read_bases(bases, shape).map_err(|(basis, error)| ApiError::Layout {
                 parameter,
                 basis,
-                error,
+                error: Box::new(error),
             })
         }
     }
@@ -100,7 +100,7 @@ fn read_text(parameter: &'static str, text: &str, shape: &[u64]) -> Result<Layou
     if text.trim_start().starts_with('[') {
         let layout = interop::parse_layout(text).map_err(attribute)?;
         if !layout.outs().is_tensor() {
-            let error = LayoutError::NotTensor;
+            let error = Box::new(LayoutError::NotTensor);
             return Err(ApiError::Layout { parameter, basis: None, error });
         }
         check_same(parameter, &layout.shape(), shape)?;
