@@ -84,7 +84,7 @@ pub enum ApiError {
         /// The column of the fault, from one.
         column: usize,
         /// What is wrong with it.
-        error: ParseError,
+        error: Box<ParseError>,
     },
     /// The layout does not exist for the shape.
     #[error("`{parameter}`: {error}")]
@@ -92,7 +92,7 @@ pub enum ApiError {
         /// Which of the request's layouts.
         parameter: &'static str,
         /// Why.
-        error: FamilyError,
+        error: Box<FamilyError>,
     },
     /// The bases are those of no layout.
     #[error("`{parameter}`{}: {error}", of_basis(.basis.as_ref()))]

@@ -95,7 +95,11 @@ fn read(parameter: &'static str, source: &LayoutSource, shape: &[u64]) -> Result
 fn read_text(parameter: &'static str, text: &str, shape: &[u64]) -> Result<Layout, ApiError> {
     let attribute = |error: interop::ParseError| {
         let before = text.get(..error.span.start).unwrap_or(text);
-        ApiError::Attribute { parameter, column: before.chars().count() + 1, error }
+        ApiError::Attribute {
+            parameter,
+            column: before.chars().count() + 1,
+            error: Box::new(error),
+        }
     };
     if text.trim_start().starts_with('[') {
         let layout = interop::parse_layout(text).map_err(attribute)?;
@@ -107,7 +111,7 @@ fn read_text(parameter: &'static str, text: &str, shape: &[u64]) -> Result<Layou
         return Ok(layout);
     }
     let family = interop::parse_attribute(text).map_err(attribute)?;
-    family.layout(shape).map_err(|error| ApiError::Family { parameter, error })
+    family.layout(shape).map_err(|error| ApiError::Family { parameter, error: Box::new(error) })
 }
 
 /// Checks that a layout is one of the tensor that the request is about.
