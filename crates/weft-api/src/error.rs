@@ -84,7 +84,7 @@ pub enum ApiError {
         /// The column of the fault, from one.
         column: usize,
         /// What is wrong with it.
-        error: ParseError,
+        error: Box<ParseError>,
     },
     /// The layout does not exist for the shape.
     #[error("`{parameter}`: {error}")]
@@ -92,7 +92,7 @@ pub enum ApiError {
         /// Which of the request's layouts.
         parameter: &'static str,
         /// Why.
-        error: FamilyError,
+        error: Box<FamilyError>,
     },
     /// The bases are those of no layout.
     #[error("`{parameter}`{}: {error}", of_basis(.basis.as_ref()))]
@@ -102,7 +102,7 @@ pub enum ApiError {
         /// The basis at fault: its axis and its bit.
         basis: Option<(String, usize)>,
         /// Why.
-        error: LayoutError,
+        error: Box<LayoutError>,
     },
     /// The layout is of another tensor.
     #[error("`{parameter}` is a layout of a tensor of shape {found:?}, not {expected:?}")]
@@ -211,7 +211,7 @@ impl TextError {
 impl ApiError {
     /// The layout of a `layout` request is not one that can be drawn.
     pub(crate) fn drawing(error: LayoutError) -> Self {
-        ApiError::Layout { parameter: "attribute", basis: None, error }
+        ApiError::Layout { parameter: "attribute", basis: None, error: Box::new(error) }
     }
 
     /// What sort of error it is, as a word for programs.

@@ -85,7 +85,7 @@ fn read(parameter: &'static str, source: &LayoutSource, shape: &[u64]) -> Result
             read_bases(bases, shape).map_err(|(basis, error)| ApiError::Layout {
                 parameter,
                 basis,
-                error,
+                error: Box::new(error),
             })
         }
     }
@@ -95,19 +95,23 @@ fn read(parameter: &'static str, source: &LayoutSource, shape: &[u64]) -> Result
 fn read_text(parameter: &'static str, text: &str, shape: &[u64]) -> Result<Layout, ApiError> {
     let attribute = |error: interop::ParseError| {
         let before = text.get(..error.span.start).unwrap_or(text);
-        ApiError::Attribute { parameter, column: before.chars().count() + 1, error }
+        ApiError::Attribute {
+            parameter,
+            column: before.chars().count() + 1,
+            error: Box::new(error),
+        }
     };
     if text.trim_start().starts_with('[') {
         let layout = interop::parse_layout(text).map_err(attribute)?;
         if !layout.outs().is_tensor() {
-            let error = LayoutError::NotTensor;
+            let error = Box::new(LayoutError::NotTensor);
             return Err(ApiError::Layout { parameter, basis: None, error });
         }
         check_same(parameter, &layout.shape(), shape)?;
         return Ok(layout);
     }
     let family = interop::parse_attribute(text).map_err(attribute)?;
-    family.layout(shape).map_err(|error| ApiError::Family { parameter, error })
+    family.layout(shape).map_err(|error| ApiError::Family { parameter, error: Box::new(error) })
 }
 
 /// Checks that a layout is one of the tensor that the request is about.

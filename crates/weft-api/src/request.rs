@@ -40,7 +40,8 @@ pub struct LayoutRequest {
     /// where they are not given.
     #[serde(default)]
     pub slice: Vec<u64>,
-    /// Whether a text shows everything, however large; an SVG file always does.
+    /// Whether a text shows everything, up to [`MAX_CELLS`](crate::view::MAX_CELLS) cells; an SVG file
+    /// always does.
     #[serde(default)]
     pub all: bool,
     /// The machine whose banks are shown.

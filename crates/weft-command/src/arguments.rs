@@ -79,7 +79,7 @@ pub(crate) struct Layout {
     /// last two, such as 1 or 0,3.
     #[arg(long, value_parser = extents)]
     pub(crate) slice: Option<Extents>,
-    /// Show everything, however large; an SVG file always does.
+    /// Show everything, up to 65536 cells; an SVG file always does.
     #[arg(long)]
     pub(crate) all: bool,
     /// The machine whose banks are shown; `weft machines` lists them.

@@ -28,10 +28,10 @@ pub(crate) enum Failure {
     TooLong { path: String, limit_mebibytes: u64 },
     /// The request cannot be answered.
     #[error("{error}")]
-    Api { error: ApiError },
+    Api { error: Box<ApiError> },
     /// The kernel's text cannot be read; its faults are drawn where they stand.
     #[error("{error}")]
-    Text { error: ApiError, drawn: String },
+    Text { error: Box<ApiError>, drawn: String },
     /// The GPU cannot be used.
     #[error(transparent)]
     Driver(#[from] DriverError),
@@ -44,7 +44,7 @@ pub(crate) enum Failure {
 
 impl From<ApiError> for Failure {
     fn from(error: ApiError) -> Self {
-        Failure::Api { error }
+        Failure::Api { error: Box::new(error) }
     }
 }
 
@@ -54,9 +54,9 @@ impl Failure {
         match &error {
             ApiError::Text(text) => {
                 let drawn = view::diagnostics(&text.diagnostics, &source.text, &source.name);
-                Failure::Text { error, drawn }
+                Failure::Text { error: Box::new(error), drawn }
             }
-            _ => Failure::Api { error },
+            _ => error.into(),
         }
     }
 

@@ -12,7 +12,7 @@ pub(crate) fn layout(u: &mut Unstructured<'_>) -> Result<Layout> {
     let labels: &[Label] =
         if u.arbitrary()? { &[REGISTER, LANE, WARP, BLOCK] } else { &[OFFSET, BLOCK] };
     let axes: Vec<(Label, u32)> =
-        labels.iter().map(|&label| Ok((label, u.int_in_range(0..=4)?))).collect::<Result<_>>()?;
+        labels.iter().map(|&label| Ok((label, u.int_in_range(0..=3)?))).collect::<Result<_>>()?;
     let (ins, outs) = (Space::new(&axes).unwrap(), Space::tensor(&shape).unwrap());
     let elements: u64 = shape.iter().product();
     let images: Vec<u64> =

@@ -73,12 +73,17 @@ const SWIZZLED: &str =
 #[test]
 fn a_layout_of_memory() {
     let layout = ["layout", SWIZZLED, "--shape", "4x8", "--element", "f32", "--target", "sm_80"];
-    check(&[&layout[..], &["--format", "hardware"]].concat(), &expect![[r#"
+    check(
+        &[&layout[..], &["--format", "hardware"]].concat(),
+        &expect![[r#"
                   offset +
                   0    1    2    3    4    5    6    7    8    9    10   11   12   13   14   15   16   17   18   19   20   21   22   23   24   25   26   27   28   29   30   31
         offset 0  0,0  0,1  0,2  0,3  0,4  0,5  0,6  0,7  1,2  1,3  1,0  1,1  1,6  1,7  1,4  1,5  2,4  2,5  2,6  2,7  2,0  2,1  2,2  2,3  3,6  3,7  3,4  3,5  3,2  3,3  3,0  3,1
-    "#]]);
-    check(&[&layout[..], &["--format", "banks"]].concat(), &expect![[r#"
+    "#]],
+    );
+    check(
+        &[&layout[..], &["--format", "banks"]].concat(),
+        &expect![[r#"
                 dim1
                 0       1       2       3       4       5       6       7
         dim0 0  0:b0    1:b1    2:b2    3:b3    4:b4    5:b5    6:b6    7:b7
@@ -87,24 +92,34 @@ fn a_layout_of_memory() {
         dim0 3  30:b30  31:b31  28:b28  29:b29  26:b26  27:b27  24:b24  25:b25
 
         sm_80 has 32 banks of 4 bytes; an element has 32 bits.
-    "#]]);
+    "#]],
+    );
     let refused = |arguments: &[&str], message: Expect| {
         let finished = weft_with(arguments, "");
         message.assert_eq(&finished.stderr);
         assert_eq!((finished.status, &*finished.stdout), (2, ""));
     };
-    refused(&["layout", SWIZZLED, "--shape", "4x8", "--format", "banks"], expect![[r#"
+    refused(
+        &["layout", SWIZZLED, "--shape", "4x8", "--format", "banks"],
+        expect![[r#"
         error: the element's type is missing
           help: give one of `element` and `element_bits`
-    "#]]);
-    refused(&["layout", ROWS, "--shape", "16x8", "--picture", "grid"], expect![[r#"
+    "#]],
+    );
+    refused(
+        &["layout", ROWS, "--shape", "16x8", "--picture", "grid"],
+        expect![[r#"
         error: `picture` says what an SVG file shows, and the format is another
           help: give the format `svg`, or the picture itself as the format
-    "#]]);
-    refused(&["layout", ROWS, "--shape", "1024x1024", "--format", "svg"], expect![[r#"
+    "#]],
+    );
+    refused(
+        &["layout", ROWS, "--shape", "1024x1024", "--format", "svg"],
+        expect![[r#"
         error: 1048576 cells are too many to draw in full
           help: a picture in full has at most 65536 cells; as text it may be shown in part
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -132,14 +147,17 @@ fn a_picture_is_the_same_text_in_every_answer() {
     }
     let slices = "[lane: (1,0,0) (0,1,0) (0,0,1)] -> [dim0: 2, dim1: 2, dim2: 2]";
     let slice = ["layout", slices, "--shape", "2x2x2", "--format", "grid", "--slice", "1"];
-    check(&slice, &expect![[r#"
+    check(
+        &slice,
+        &expect![[r#"
                 dim2
                 0     1
         dim1 0  T1:0  T5:0
         dim1 1  T3:0  T7:0
 
         The slice dim0 = 1 of 2.
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
