@@ -97,16 +97,19 @@ pub(crate) fn shape(u: &mut Unstructured<'_>, bits: u32) -> Result<Vec<u64>> {
     Ok(shape)
 }
 
-/// Runs a law on random cases for about this long, and prints how many there were.
+/// Runs a law on random cases for about this long, longer where a busy machine is slow, and prints
+/// how many there were.
 pub(crate) fn holds(budget_ms: u64, mut law: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
     let mut cases = 0_u64;
-    arbtest::arbtest(|u| {
-        cases += 1;
-        law(u)
-    })
-    .budget_ms(budget_ms)
-    .size_min(512)
-    .size_max(2048);
+    while cases < 1000 {
+        arbtest::arbtest(|u| {
+            cases += 1;
+            law(u)
+        })
+        .budget_ms(budget_ms)
+        .size_min(512)
+        .size_max(2048);
+    }
     std::println!("{cases} cases");
 }
 

@@ -1,21 +1,14 @@
 //! Solving `to ∘ X = self`: which place of one layout holds what a place of another does.
 //!
-//! Where `to` holds copies there are many solutions, one for each map into its kernel.
-//! Three rules choose among them, in this order:
+//! [`Layout::solve`] states the rules by which it chooses among copies; this is why they hold.
 //!
-//! 1. *Locality.* A place keeps its block if it can, then its warp, then its lane.
-//!    This holds for every place, not only for those of a single bit.
-//! 2. *Fewest changes.* Of the block, then of the warp, then of the lane as few bits change as
-//!    possible, then of the registers as few as possible are set; a register whose basis is the same
-//!    on both sides stays.
-//! 3. *The lowest copy.* Of what is left the least place is taken.
-//!
-//! Rule 1 is exact.
+//! Locality is exact for every place.
 //! The places of `to` fall into layers: registers, then lanes, then warps, then blocks.
 //! A basis of its columns that takes from the lower layers what it can expresses every difference in
 //! the lowest layer possible, and linearly so.
-//! Rules 2 and 3 are applied to one bit of `self` after the other, within what rule 1 and the bits
-//! before leave open.
+//! The other two rules are applied to one bit of `self` after the other, within what locality and the
+//! bits before leave open.
+//!
 //! Staying in place never costs independence: what it gets wrong is put right in lower layers, so
 //! `to ∘ X = self` holds even where an axis is the same in both layouts and another axis of `to` also
 //! reaches its image, and `X` confuses no two places that `self` tells apart.
@@ -59,9 +52,15 @@ impl Layout {
     /// A map `X` with `to ∘ X = self`: for each place of `self` a place of `to` that holds the same
     /// element.
     ///
-    /// Of all solutions the most local one is taken: a place keeps its block if it can, then its
-    /// warp, then its lane; then the one with the fewest changes, then the lowest copy.
-    /// The module's page in the source says exactly how.
+    /// Where `to` holds copies there are many solutions, one for each map into its kernel.
+    /// Three rules choose among them, in this order:
+    ///
+    /// 1. *Locality.* A place keeps its block if it can, then its warp, then its lane.
+    ///    This holds for every place, not only for those of a single bit.
+    /// 2. *Fewest changes.* Of the block, then of the warp, then of the lane as few bits change as
+    ///    possible, then of the registers as few as possible are set; a register whose basis is the
+    ///    same on both sides stays.
+    /// 3. *The lowest copy.* Of what is left the least place is taken.
     ///
     /// The outputs are matched by label; those of `to` may be larger.
     /// Fails when an output is missing on either side or too small in `to`, or with the first bit of
@@ -106,7 +105,8 @@ impl Layout {
         };
         let target = widened.as_ref().unwrap_or(&self.matrix);
         let layers = Layers::of(to);
-        let mut choice = layers.has_kernel().then(|| Choice::new(&layers));
+        // Bits that go to zero are in no pivot: they stay, and leave nothing to choose.
+        let mut choice = (!layers.mixed.is_empty()).then(|| Choice::new(&layers));
         let mut columns = [0; 64];
         for (label, start, bits) in self.ins.iter() {
             for bit in 0..bits {
@@ -156,8 +156,8 @@ struct Layers {
     echelon: Echelon,
     /// The bits of each layer.
     bits: [u64; LAYERS],
-    /// The bits that go to zero, up to and including each layer.
-    zeros: [u64; LAYERS],
+    /// The bits that go to zero; no other vector of the kernel's basis has them.
+    zeros: u64,
     /// The rest of a basis of the kernel, lowest layer first.
     mixed: Vec<u64>,
     /// How many of those lie in layers up to and including each.
@@ -172,31 +172,25 @@ impl Layers {
         let mut layers = Layers {
             echelon: Echelon::new(),
             bits: [others, threads[0], threads[1], threads[2]],
-            zeros: [0; LAYERS],
+            zeros: 0,
             mixed: Vec::new(),
             mixed_upto: [0; LAYERS],
         };
-        let mut zeros = 0;
         for layer in 0..LAYERS {
             for bit in ones(layers.bits[layer]) {
                 match layers.echelon.insert(layout.matrix.column(bit), 1 << bit) {
-                    Some(relation) if relation.is_power_of_two() => zeros |= relation,
+                    Some(relation) if relation.is_power_of_two() => layers.zeros |= relation,
                     Some(relation) => layers.mixed.push(relation),
                     None => {}
                 }
             }
-            layers.zeros[layer] = zeros;
             layers.mixed_upto[layer] = layers.mixed.len();
         }
         layers
     }
 
-    fn has_kernel(&self) -> bool {
-        self.zeros[LAYERS - 1] != 0 || !self.mixed.is_empty()
-    }
-
     fn free(&self) -> Subspace {
-        let zeros = Subspace::of_bits(self.zeros[LAYERS - 1]);
+        let zeros = Subspace::of_bits(self.zeros);
         if self.mixed.is_empty() { zeros } else { zeros.sum(&Subspace::from_vectors(&self.mixed)) }
     }
 
@@ -259,8 +253,6 @@ impl<'a> Choice<'a> {
 
     /// The best of the places that differ from `start` by the kernel up to a layer.
     fn least(&mut self, start: u64, stay: u64, layer: usize) -> u64 {
-        // Bits that go to zero stay, whatever else is chosen: no other basis vector has them.
-        let start = start ^ ((start ^ stay) & self.layers.zeros[layer]);
         let mixed = &self.layers.mixed[..self.layers.mixed_upto[layer]];
         let cost = |&place: &u64| self.layers.cost(place, stay);
         if mixed.len() <= EXACT_DIM {

@@ -110,7 +110,6 @@ fn lemma_9_5_for_two_subspaces_of_any_dimensions() {
 
 #[test]
 fn avoiding_subspaces_are_as_large_as_any_in_small_spaces() {
-    let mut below = 0;
     holds(1000, |u| {
         let bits = u.int_in_range(0..=4)?;
         let count = u.int_in_range(0..=5)?;
@@ -123,12 +122,8 @@ fn avoiding_subspaces_are_as_large_as_any_in_small_spaces() {
         assert!(found.is_largest());
         assert_eq!(found.space.dim(), largest_by_force(bits, &avoided), "{bits} {avoided:?}");
         assert!(avoided.iter().all(|space| space.intersection(&found.space).dim() == 0));
-        let bound = bits - avoided.iter().map(Subspace::dim).max().unwrap_or(0);
-        below += u32::from(found.space.dim() < bound);
         Ok(())
     });
-    // The bound of the lemma is not always reached by three and more.
-    assert!(below > 2, "{below}");
 }
 
 #[test]
