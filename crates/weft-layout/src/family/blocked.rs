@@ -1,10 +1,11 @@
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 
 use super::{
-    Family, FamilyError, check_order, check_sizes,
-    tile::{Level, Surplus, Tile},
+    FamilyError, check_order, check_sizes,
+    dot_operand::Operand,
+    tile::{Level, Tile},
 };
-use crate::layout::Layout;
+use crate::layout::{Layout, Surplus};
 
 /// A tensor cut into equal boxes: registers of a thread, threads of a warp, warps of a block, each
 /// a box of the one before (the paper's proposition 9.1).
@@ -79,11 +80,27 @@ impl Blocked {
     /// smaller one makes lanes and warps copies (zero bases) and needs fewer registers.
     pub fn layout(&self, shape: &[u64]) -> Result<Layout, FamilyError> {
         self.check(shape)?;
-        let mut tile = Tile::new(shape.len());
-        self.walk(&mut tile, Level::Register, &self.size_per_thread, None);
-        self.walk(&mut tile, Level::Lane, &self.threads_per_warp, None);
-        self.walk(&mut tile, Level::Warp, &self.warps_per_cta, None);
-        tile.layout(shape, &self.order, &self.blocks, Surplus::Dropped)
+        let order = || self.order.iter().copied();
+        let mut tile = Tile::new(shape, &self.blocks, None)?;
+        tile.count(Level::Register, &self.size_per_thread, order(), None)
+            .count(Level::Lane, &self.threads_per_warp, order(), None)
+            .count(Level::Warp, &self.warps_per_cta, order(), None);
+        tile.layout(order(), Surplus::Dropped)
+    }
+
+    /// The layout of an operand of a multiplication by scalar multiply-adds whose result has this
+    /// layout: each thread holds the whole of the summed axis.
+    pub(super) fn operand(&self, operand: Operand, shape: &[u64]) -> Result<Layout, FamilyError> {
+        self.check(shape)?;
+        let summed = operand.summed(shape.len())?;
+        let mut per_thread = self.size_per_thread.clone();
+        per_thread[summed] = shape[summed];
+        let order = || self.order.iter().copied();
+        let mut tile = Tile::new(shape, &self.blocks, Some(summed))?;
+        tile.count(Level::Register, &per_thread, order(), None)
+            .count(Level::Lane, &self.threads_per_warp, order(), Some(summed))
+            .count(Level::Warp, &self.warps_per_cta, order(), Some(summed));
+        tile.layout(order(), Surplus::Copies)
     }
 
     fn check(&self, shape: &[u64]) -> Result<(), FamilyError> {
@@ -93,61 +110,5 @@ impl Blocked {
         check_sizes("threadsPerWarp", &self.threads_per_warp, rank)?;
         check_sizes("warpsPerCTA", &self.warps_per_cta, rank)?;
         check_sizes("shape", shape, rank)
-    }
-
-    /// Counts through a box of these sizes in `order`; what would walk along `hidden` holds copies.
-    fn walk(&self, tile: &mut Tile, level: Level, sizes: &[u64], hidden: Option<usize>) {
-        for &dim in &self.order {
-            let bits = sizes[dim].trailing_zeros();
-            if hidden == Some(dim) {
-                tile.copies(level, bits);
-            } else {
-                tile.walk(level, dim, bits);
-            }
-        }
-    }
-}
-
-/// An operand of a matrix multiplication that is done by scalar multiply-adds: each thread holds
-/// the whole of the summed axis.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct DotOperand {
-    /// 0 for the left operand, 1 for the right one.
-    pub operand: u32,
-    /// The layout of the result, which must be blocked.
-    pub parent: Box<Family>,
-    /// How many consecutive elements a matrix instruction takes; 0 where none is used.
-    pub k_width: u32,
-}
-
-impl DotOperand {
-    /// The layout of an operand of this shape.
-    pub fn layout(&self, shape: &[u64]) -> Result<Layout, FamilyError> {
-        let Family::Blocked(parent) = &*self.parent else {
-            return Err(FamilyError::Unsupported { parameter: "parent", value: 0 });
-        };
-        parent.check(shape)?;
-        let rank = shape.len();
-        let summed = match self.operand {
-            0 => rank.checked_sub(1),
-            1 => rank.checked_sub(2),
-            other => {
-                return Err(FamilyError::Unsupported { parameter: "opIdx", value: other.into() });
-            }
-        };
-        let summed = summed.ok_or(FamilyError::Rank { expected: 2, found: rank })?;
-        let mut per_thread = parent.size_per_thread.clone();
-        per_thread[summed] = shape[summed];
-        let mut tile = Tile::new(rank);
-        parent.walk(&mut tile, Level::Register, &per_thread, None);
-        parent.walk(&mut tile, Level::Lane, &parent.threads_per_warp, Some(summed));
-        parent.walk(&mut tile, Level::Warp, &parent.warps_per_cta, Some(summed));
-        let mut blocks = parent.blocks.clone();
-        for basis in &mut blocks {
-            if let Some(part) = basis.get_mut(summed) {
-                *part = 0;
-            }
-        }
-        tile.layout(shape, &parent.order, &blocks, Surplus::Copies)
     }
 }

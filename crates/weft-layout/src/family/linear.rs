@@ -1,9 +1,9 @@
 use alloc::vec::Vec;
 
-use super::{FamilyError, unit};
+use super::{FamilyError, check_sizes};
 use crate::{
     layout::Layout,
-    space::{BLOCK, LANE, REGISTER, Space, WARP},
+    space::{BLOCK, LANE, Label, REGISTER, Space, WARP},
 };
 
 /// A distributed layout written as its bases, each a list of coordinates, `dim0` first.
@@ -35,32 +35,80 @@ impl Linear {
         linear
     }
 
-    /// The layout of a tensor of this shape: the bases as written if they fit it; else repeated in
-    /// further registers, or cut.
-    pub fn layout(&self, shape: &[u64]) -> Result<Layout, FamilyError> {
-        let tile = Bases {
-            register: self.register.clone(),
-            lane: self.lane.clone(),
-            warp: self.warp.clone(),
-        };
-        let all = [&self.register, &self.lane, &self.warp, &self.block].into_iter().flatten();
-        for basis in all {
-            if basis.len() != shape.len() {
-                return Err(FamilyError::Rank { expected: shape.len(), found: basis.len() });
+    /// Itself, when each basis is zero or a bit that no other one is (definition 4.10): what Triton
+    /// calls `linear` without `generic`.
+    pub fn permutation(&self) -> Result<&Linear, FamilyError> {
+        let mut seen: Vec<&Vec<u64>> = Vec::new();
+        for (parameter, bases) in self.lists() {
+            for (index, basis) in bases.iter().enumerate() {
+                if basis.iter().all(|&coordinate| coordinate == 0) {
+                    continue;
+                }
+                if !is_unit(basis) || seen.contains(&basis) {
+                    return Err(FamilyError::NotPermutation { parameter, index });
+                }
+                seen.push(basis);
             }
         }
-        let order = self.order(shape.len());
-        if self.block.is_empty() {
-            return tile.layout(shape, &order);
+        Ok(self)
+    }
+
+    /// The layout of a tensor of this shape: the bases as written if they fit it; else repeated in
+    /// further registers, or cut.
+    ///
+    /// Cut bases lose the coordinates that lie beyond the tensor; registers that lose all of them
+    /// disappear.
+    /// Fails when the bases, or what is left of them, leave elements out.
+    pub fn layout(&self, shape: &[u64]) -> Result<Layout, FamilyError> {
+        let own = self.shape(shape.len())?;
+        check_sizes("shape", shape, shape.len())?;
+        if own.iter().zip(shape).any(|(own, size)| own > size) {
+            self.layout(&own)?;
         }
-        // The blocks are part of the bases: they neither grow nor scale.
-        let bases = [
-            (REGISTER, self.register.clone()),
-            (LANE, self.lane.clone()),
-            (WARP, self.warp.clone()),
-            (BLOCK, self.block.clone()),
-        ];
-        Ok(Layout::from_bases(&bases, Space::tensor(shape)?)?)
+        let outs = Space::tensor(shape)?;
+        let axes: Vec<(u64, u32)> = (0..)
+            .map(Label::dim)
+            .zip(shape)
+            .map(|(label, &size)| (size, outs.offset_of(label).unwrap_or(0)))
+            .collect();
+        let image = |basis: &Vec<u64>| {
+            basis.iter().zip(&axes).fold(0, |image, (&value, &(size, start))| {
+                image | if value < size { value.unbounded_shl(start) } else { 0 }
+            })
+        };
+        let lost = |basis: &&Vec<u64>| image(basis) == 0 && basis.iter().any(|&value| value != 0);
+        let mut columns: Vec<u64> =
+            self.register.iter().filter(|basis| !lost(basis)).map(image).collect();
+        for dim in self.order(shape.len()) {
+            let (size, start) = axes[dim];
+            let bits = own[dim].trailing_zeros()..size.trailing_zeros();
+            columns.extend(bits.map(|bit| 1 << (start + bit)));
+        }
+        let registers = columns.len() as u32;
+        columns.extend(self.lane.iter().chain(&self.warp).chain(&self.block).map(image));
+        let [lanes, warps, blocks] =
+            [&self.lane, &self.warp, &self.block].map(|bases| bases.len() as u32);
+        let ins = Space::hardware(registers, lanes, warps, blocks)?;
+        let layout = Layout::new(ins, outs, &columns)?;
+        if !layout.is_surjective() {
+            return Err(FamilyError::NotSurjective { parameter: "register, lane, warp, block" });
+        }
+        Ok(layout)
+    }
+
+    /// The smallest tensor of this rank that holds all bases.
+    fn shape(&self, rank: usize) -> Result<Vec<u64>, FamilyError> {
+        let all = || self.lists().into_iter().flat_map(|(_, bases)| bases);
+        if let Some(basis) = all().find(|basis| basis.len() != rank) {
+            return Err(FamilyError::Rank { expected: rank, found: basis.len() });
+        }
+        Ok((0..rank).map(|dim| extent(all().map(|basis| basis[dim]))).collect())
+    }
+
+    /// The bases as they are written, each list with its name.
+    fn lists(&self) -> [(&'static str, &Vec<Vec<u64>>); 4] {
+        let Linear { register, lane, warp, block } = self;
+        [("register", register), ("lane", lane), ("warp", warp), ("block", block)]
     }
 
     /// The axes in the order in which registers first walk along them, then the rest, minor first.
@@ -74,60 +122,6 @@ impl Linear {
         }
         order
     }
-}
-
-/// The bases of a block while they are fitted to a tensor: each a vector of coordinates, `dim0` first.
-struct Bases {
-    register: Vec<Vec<u64>>,
-    lane: Vec<Vec<u64>>,
-    warp: Vec<Vec<u64>>,
-}
-
-impl Bases {
-    fn layout(mut self, shape: &[u64], order: &[usize]) -> Result<Layout, FamilyError> {
-        self.grow(shape, order);
-        self.cut(shape)?;
-        let bases =
-            [(REGISTER, self.register), (LANE, self.lane), (WARP, self.warp), (BLOCK, Vec::new())];
-        Ok(Layout::from_bases(&bases, Space::tensor(shape)?)?)
-    }
-
-    /// The extent along an axis: the smallest power of two above all coordinates.
-    fn size(&self, dim: usize) -> u64 {
-        let bases = [&self.register, &self.lane, &self.warp].into_iter().flatten();
-        extent(bases.map(|basis| basis.get(dim).copied().unwrap_or(0)))
-    }
-
-    /// Made as large as `shape` by appending registers, axis by axis in `order`.
-    fn grow(&mut self, shape: &[u64], order: &[usize]) {
-        for &dim in order {
-            let mut size = self.size(dim);
-            while size < shape.get(dim).copied().unwrap_or(1) {
-                self.register.push(unit(shape.len(), dim, size));
-                size = size.saturating_mul(2);
-            }
-        }
-    }
-
-    /// Cut to `shape`: registers beyond it disappear, lanes and warps become copies.
-    fn cut(&mut self, shape: &[u64]) -> Result<(), FamilyError> {
-        for (dim, &size) in shape.iter().enumerate() {
-            self.register.retain(|basis| !beyond(basis, dim, size) || !is_unit(basis));
-            let bases = self.register.iter_mut().chain(&mut self.lane).chain(&mut self.warp);
-            for basis in bases.filter(|basis| beyond(basis, dim, size)) {
-                if !is_unit(basis) {
-                    return Err(FamilyError::CannotCut { dim, size });
-                }
-                basis.fill(0);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Whether a basis leaves a tensor of this size along an axis.
-fn beyond(basis: &[u64], dim: usize, size: u64) -> bool {
-    basis.get(dim).is_some_and(|&coordinate| coordinate >= size)
 }
 
 /// The smallest power of two above all coordinates; at most the largest `u64`.

@@ -5,29 +5,34 @@
 //! The rules are Triton's, as version 3.9.0 follows them (`LinearLayoutConversions.cpp`), so that a
 //! layout read from Triton's text has the same registers in the same order.
 
+mod error;
 mod share;
 mod tile;
+mod dot_operand;
 mod blocked;
+mod nvidia;
+mod amd;
+mod intel;
 mod linear;
 mod memory;
 mod tensor_memory;
 
 use alloc::{boxed::Box, vec::Vec};
-use core::fmt;
 
-pub use blocked::{Blocked, DotOperand};
+pub use amd::{AmdMfma, AmdWmma};
+pub use blocked::Blocked;
+pub use dot_operand::DotOperand;
+pub use error::FamilyError;
+pub use intel::IntelDpas;
 pub use linear::Linear;
 pub use memory::{
     NvmmaShared, PaddedElements, PaddedShared, PartitionedShared, RotatingShared, SharedLinear,
     SwizzledShared, row_major,
 };
+pub use nvidia::NvidiaMma;
 pub use tensor_memory::{TensorMemory, TensorMemoryScales};
 
-use crate::{
-    affine::{Padded, PaddedError},
-    layout::{Layout, LayoutError},
-    space::{REGISTER, SpaceError},
-};
+use crate::{affine::Padded, layout::Layout, space::REGISTER};
 
 /// A named layout of any family: what an attribute of a compiler's text says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,11 +40,21 @@ use crate::{
 pub enum Family {
     /// A tensor cut into equal boxes.
     Blocked(Blocked),
-    /// Bases, written out.
+    /// Bases, written out: single bits, each once, and copies.
     Linear(Linear),
+    /// Any bases, written out.
+    GenericLinear(Linear),
     /// A layout without one of its axes.
     Slice(Slice),
-    /// An operand of a matrix multiplication without matrix instructions.
+    /// The result of NVIDIA's matrix instructions.
+    NvidiaMma(NvidiaMma),
+    /// The result of AMD's matrix instructions for waves of 64 lanes.
+    AmdMfma(AmdMfma),
+    /// The result of AMD's matrix instructions for waves of 32 lanes.
+    AmdWmma(AmdWmma),
+    /// The result of Intel's matrix instruction.
+    IntelDpas(IntelDpas),
+    /// An operand of a matrix multiplication.
     DotOperand(DotOperand),
     /// Rows of memory with their vectors permuted.
     SwizzledShared(SwizzledShared),
@@ -66,8 +81,13 @@ impl Family {
     pub fn layout(&self, shape: &[u64]) -> Result<Layout, FamilyError> {
         match self {
             Family::Blocked(blocked) => blocked.layout(shape),
-            Family::Linear(linear) => linear.layout(shape),
+            Family::Linear(linear) => linear.permutation()?.layout(shape),
+            Family::GenericLinear(linear) => linear.layout(shape),
             Family::Slice(slice) => slice.layout(shape),
+            Family::NvidiaMma(result) => result.layout(shape),
+            Family::AmdMfma(result) => result.layout(shape),
+            Family::AmdWmma(result) => result.layout(shape),
+            Family::IntelDpas(result) => result.layout(shape),
             Family::DotOperand(operand) => operand.layout(shape),
             Family::SwizzledShared(shared) => shared.layout(shape),
             Family::RotatingShared(shared) => shared.layout(shape),
@@ -115,7 +135,11 @@ impl Slice {
         }
         let mut parent_shape = shape.to_vec();
         parent_shape.insert(self.dim, 1);
-        slice(&self.parent.layout(&parent_shape)?, self.dim)
+        let parent = self.parent.layout(&parent_shape)?;
+        if !parent.ins().contains(REGISTER) {
+            return Err(FamilyError::Parent { expected: "a layout of registers" });
+        }
+        slice(&parent, self.dim)
     }
 }
 
@@ -126,168 +150,16 @@ pub fn slice(layout: &Layout, dim: usize) -> Result<Layout, FamilyError> {
     Ok(layout.slice(dim)?.remove_zero_columns(REGISTER)?.0)
 }
 
-/// Why a family has no layout of a shape.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FamilyError {
-    /// A list of parameters, or the shape, has the wrong length.
-    Rank {
-        /// The length that the other parameters have.
-        expected: usize,
-        /// The length found.
-        found: usize,
-    },
-    /// A parameter is not a power of two.
-    NotPowerOfTwo {
-        /// The name of the parameter, as Triton spells it.
-        parameter: &'static str,
-        /// Its value.
-        value: u64,
-    },
-    /// `order` is no permutation of the axes.
-    BadOrder,
-    /// The tensor is smaller than the tile, and the layout cannot be cut to it.
-    CannotCut {
-        /// The axis.
-        dim: usize,
-        /// The size of the tensor along it.
-        size: u64,
-    },
-    /// A parameter has a value that the family does not know.
-    Unsupported {
-        /// The name of the parameter.
-        parameter: &'static str,
-        /// Its value.
-        value: u64,
-    },
-    /// A parameter has a value that the family does not know, and these are the ones it does.
-    Value {
-        /// The name of the parameter, as Triton spells it.
-        parameter: &'static str,
-        /// Its value.
-        value: u64,
-        /// What is right.
-        expected: &'static str,
-    },
-    /// The tensor is too small.
-    TooSmall {
-        /// The axis.
-        dim: usize,
-        /// The size of the tensor along it.
-        size: u64,
-        /// The least size that the layout can have.
-        needed: u64,
-    },
-    /// A basis of `CGALayout` chooses no part, or one that is chosen already or cannot be.
-    Blocks {
-        /// Which basis.
-        index: usize,
-    },
-    /// Bases reach another tensor.
-    Covers {
-        /// The axis.
-        dim: usize,
-        /// The size of the tensor along it.
-        size: u64,
-        /// The size that the bases reach.
-        covered: u64,
-    },
-    /// Bases of a memory miss elements, or hold some twice.
-    NotOneToOne {
-        /// The bits that number the elements.
-        elements: u32,
-        /// The bases other than zero.
-        nonzero: u32,
-        /// How many of them are independent.
-        rank: u32,
-    },
-    /// A basis is not a power of two along a single axis.
-    NotUnit {
-        /// The list that it stands in.
-        parameter: &'static str,
-        /// Which basis.
-        index: usize,
-    },
-    /// The memory has gaps, which no linear layout has.
-    Gaps,
-    /// The layout is not one of shared memory.
-    NoOffsets,
-    /// The gaps are wrong.
-    Padding(PaddedError),
-    /// The layout cannot be built.
-    Layout(LayoutError),
+/// The logarithm of a parameter.
+fn bits(parameter: &'static str, value: u64) -> Result<u32, FamilyError> {
+    check_sizes(parameter, &[value], 1)?;
+    Ok(value.trailing_zeros())
 }
 
-impl From<PaddedError> for FamilyError {
-    fn from(error: PaddedError) -> FamilyError {
-        FamilyError::Padding(error)
-    }
+/// Checks that a tensor is a matrix or a batch of them.
+fn check_matrix(rank: usize) -> Result<(), FamilyError> {
+    if matches!(rank, 2 | 3) { Ok(()) } else { Err(FamilyError::Rank { expected: 2, found: rank }) }
 }
-
-impl From<LayoutError> for FamilyError {
-    fn from(error: LayoutError) -> FamilyError {
-        FamilyError::Layout(error)
-    }
-}
-
-impl From<SpaceError> for FamilyError {
-    fn from(error: SpaceError) -> FamilyError {
-        FamilyError::Layout(LayoutError::Space(error))
-    }
-}
-
-impl fmt::Display for FamilyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FamilyError::Rank { expected, found } => {
-                write!(f, "{expected} axes are expected, {found} are given")
-            }
-            FamilyError::NotPowerOfTwo { parameter, value } => {
-                write!(f, "`{parameter}` holds {value}, which is not a power of two")
-            }
-            FamilyError::BadOrder => f.write_str("`order` is no permutation of the axes"),
-            FamilyError::CannotCut { dim, size } => write!(
-                f,
-                "the layout cannot be cut to size {size} along axis {dim}: a basis there has \
-                 several bits"
-            ),
-            FamilyError::Unsupported { parameter, value } => {
-                write!(f, "`{parameter}` cannot be {value}")
-            }
-            FamilyError::Value { parameter, value, expected } => {
-                write!(f, "`{parameter}` is {value}; {expected} is expected")
-            }
-            FamilyError::TooSmall { dim, size, needed } => {
-                write!(f, "the tensor has size {size} along axis {dim}, at least {needed} is needed")
-            }
-            FamilyError::Blocks { index } => write!(
-                f,
-                "basis {index} of `CGALayout` is wrong: along each axis the parts 1, 2, 4, … are \
-                 expected once each"
-            ),
-            FamilyError::Covers { dim, size, covered } => {
-                write!(f, "the layout has size {covered} along axis {dim}, the tensor {size}")
-            }
-            FamilyError::NotOneToOne { elements, nonzero, rank } => write!(
-                f,
-                "{nonzero} bases other than zero, of which {rank} are independent, cannot number \
-                 elements of {elements} bits one to one"
-            ),
-            FamilyError::NotUnit { parameter, index } => {
-                write!(f, "basis {index} of `{parameter}` is no power of two along a single axis")
-            }
-            FamilyError::Gaps => f.write_str(
-                "padding leaves gaps, which no linear layout has; `Family::padded` gives the layout \
-                 with its gaps",
-            ),
-            FamilyError::NoOffsets => f.write_str("only a layout of shared memory has gaps"),
-            FamilyError::Padding(error) => error.fmt(f),
-            FamilyError::Layout(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for FamilyError {}
 
 /// The coordinates that are `value` along one axis and zero along the others.
 fn unit(rank: usize, dim: usize, value: u64) -> Vec<u64> {

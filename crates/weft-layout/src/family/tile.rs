@@ -5,10 +5,14 @@
 //! bits along the rows".
 //! A [`Tile`] takes these strips one by one and remembers how far each axis has been walked.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
-use super::{FamilyError, check_sizes};
-use crate::{layout::Layout, space::Space};
+use super::{FamilyError, check_sizes, share::chosen_parts};
+use crate::{
+    f2::Subspace,
+    layout::{Layout, Surplus},
+    space::Space,
+};
 
 /// Which hardware axis a strip lies on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,111 +25,209 @@ pub(super) enum Level {
     Warp,
 }
 
-/// What becomes of registers beyond the tensor.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Surplus {
-    /// They disappear.
-    Dropped,
-    /// They hold copies.
-    Copies,
+/// An axis of the tensor, in bits.
+struct Axis {
+    /// Where its coordinate begins in an element's number.
+    start: u32,
+    /// How long the tensor is.
+    size: u32,
+    /// How long the part of one block is.
+    part: u32,
+    /// How far the tile walks.
+    walked: u32,
 }
 
-/// The image of one hardware bit: a bit of one axis of the tensor, or nothing.
-type Unit = Option<(usize, u32)>;
+impl Axis {
+    /// The element at `value` units of `unit` bits; element 0 where that is beyond `end` bits.
+    fn place(&self, value: u64, unit: u32, end: u32) -> u64 {
+        let coordinate = value.unbounded_shl(unit);
+        let inside = coordinate.unbounded_shr(unit) == value && coordinate.unbounded_shr(end) == 0;
+        if inside { coordinate.unbounded_shl(self.start) } else { 0 }
+    }
+}
 
-/// A distributed layout of one block while it is being built.
-#[derive(Clone)]
+/// A distributed layout of a given tensor while it is being built.
 pub(super) struct Tile {
-    /// The images of the bits of registers, lanes and warps.
-    units: [Vec<Unit>; 3],
-    /// The logarithm of how far each axis has been walked.
-    walked: Vec<u32>,
+    outs: Space,
+    /// The axes of the tensor, `dim0` first.
+    axes: Vec<Axis>,
+    /// The images of the bits of registers, lanes and warps, in order within each level.
+    bases: Vec<(Level, u64)>,
+    /// The images of the bits of the block number.
+    blocks: Vec<u64>,
 }
 
 impl Tile {
-    /// The tile of one element of a tensor of `rank` axes.
-    pub(super) fn new(rank: usize) -> Tile {
-        let units = [Vec::with_capacity(16), Vec::with_capacity(8), Vec::with_capacity(8)];
-        Tile { units, walked: vec![0; rank] }
+    /// The tile of one element of a tensor of this shape, which `blocks` cuts into one part for each
+    /// block.
+    ///
+    /// `blocks` holds for each bit of the block number the part that it chooses, in units of a part;
+    /// along axis `hidden` nothing is cut.
+    pub(super) fn new(
+        shape: &[u64],
+        blocks: &[Vec<u64>],
+        hidden: Option<usize>,
+    ) -> Result<Tile, FamilyError> {
+        check_sizes("shape", shape, shape.len())?;
+        let outs = Space::tensor(shape)?;
+        let chosen = chosen_parts(blocks, shape.len())?;
+        let mut start = outs.total_bits();
+        let axis = |(size, (dim, chosen)): (&u64, (usize, &u64))| {
+            let size = size.trailing_zeros();
+            start -= size;
+            let splits = if hidden == Some(dim) { 0 } else { chosen.count_ones() };
+            Axis { start, size, part: size.saturating_sub(splits), walked: 0 }
+        };
+        let axes: Vec<Axis> = shape.iter().zip(chosen.iter().enumerate()).map(axis).collect();
+        let mut tile = Tile { outs, axes, bases: Vec::with_capacity(32), blocks: Vec::new() };
+        let image = |basis: &Vec<u64>| tile.image(basis, hidden, |axis| (axis.part, axis.size));
+        tile.blocks = blocks.iter().map(image).collect();
+        Ok(tile)
+    }
+
+    /// The image of a bit that moves by `basis`, along each axis in units of as many bits as `range`
+    /// says, and nowhere beyond as many bits as it says; nor along axis `hidden`.
+    fn image(
+        &self,
+        basis: &[u64],
+        hidden: Option<usize>,
+        range: impl Fn(&Axis) -> (u32, u32),
+    ) -> u64 {
+        let seen = basis.iter().zip(&self.axes).enumerate().filter(|(dim, _)| hidden != Some(*dim));
+        seen.fold(0, |image, (_, (&value, axis))| {
+            let (unit, end) = range(axis);
+            image | axis.place(value, unit, end)
+        })
+    }
+
+    /// The number of axes.
+    pub(super) fn rank(&self) -> usize {
+        self.axes.len()
     }
 
     /// The next `bits` bits of `level` walk along axis `dim`, from where the tile ends there.
     pub(super) fn walk(&mut self, level: Level, dim: usize, bits: u32) -> &mut Tile {
-        if let Some(walked) = self.walked.get_mut(dim) {
-            let start = *walked;
-            *walked = start.saturating_add(bits);
-            self.units[level as usize].extend((start..*walked).map(|bit| Some((dim, bit))));
+        if let Some(axis) = self.axes.get_mut(dim) {
+            let end = axis.walked.saturating_add(bits);
+            for bit in axis.walked..end {
+                self.bases.push((level, if bit < axis.part { 1 << (axis.start + bit) } else { 0 }));
+            }
+            axis.walked = end;
         }
         self
+    }
+
+    /// The next bits of `level` walk along axis `dim` until the tile is `bits` bits long there.
+    pub(super) fn walk_to(&mut self, level: Level, dim: usize, bits: u32) -> &mut Tile {
+        let walked = self.axes.get(dim).map_or(0, |axis| axis.walked);
+        self.walk(level, dim, bits.saturating_sub(walked))
     }
 
     /// The next `bits` bits of `level` hold copies.
     pub(super) fn copies(&mut self, level: Level, bits: u32) -> &mut Tile {
-        self.units[level as usize].extend((0..bits).map(|_| None));
+        self.bases.extend((0..bits).map(|_| (level, 0)));
         self
     }
 
-    /// The logarithm of how far axis `dim` has been walked.
-    pub(super) fn walked(&self, dim: usize) -> u32 {
-        self.walked.get(dim).copied().unwrap_or(0)
+    /// The next bits of `level` count through a box of these sizes (powers of two), the axes in
+    /// `order`; those that would walk along axis `hidden` hold copies.
+    pub(super) fn count(
+        &mut self,
+        level: Level,
+        sizes: &[u64],
+        order: impl Iterator<Item = usize>,
+        hidden: Option<usize>,
+    ) -> &mut Tile {
+        for dim in order {
+            let bits = sizes.get(dim).map_or(0, |size| size.trailing_zeros());
+            if hidden == Some(dim) {
+                self.copies(level, bits);
+            } else {
+                self.walk(level, dim, bits);
+            }
+        }
+        self
     }
 
-    /// The layout of a tensor of this shape, which `blocks` cuts into one part for each block.
+    /// The direct sum with any layout of whole tiles: its bases, in units of this tile.
     ///
-    /// Where the part of a block is larger than the tile, further registers repeat the tile, axis by
-    /// axis in `order`; where it is smaller, lanes and warps beyond it become copies, and registers
-    /// what `surplus` says.
-    /// `blocks` holds for each bit of the block number the part that it chooses, in units of a part.
-    pub(super) fn layout(
-        mut self,
-        shape: &[u64],
-        order: &[usize],
-        blocks: &[Vec<u64>],
-        surplus: Surplus,
-    ) -> Result<Layout, FamilyError> {
-        let rank = self.walked.len();
-        check_sizes("shape", shape, rank)?;
-        let outs = Space::tensor(shape)?;
-        if let Some(basis) = blocks.iter().find(|basis| basis.len() != rank) {
+    /// Along axis `hidden` the bases are cut to nothing; registers that then hold copies disappear.
+    /// Fails when a basis has the wrong rank or the bases leave tiles out.
+    pub(super) fn repeat(
+        &mut self,
+        parameter: &'static str,
+        levels: [(Level, &[Vec<u64>]); 2],
+        hidden: Option<usize>,
+    ) -> Result<&mut Tile, FamilyError> {
+        let rank = self.rank();
+        let all = || levels.iter().flat_map(|(_, bases)| bases.iter());
+        if let Some(basis) = all().find(|basis| basis.len() != rank) {
             return Err(FamilyError::Rank { expected: rank, found: basis.len() });
         }
-        // The logarithm of a block's part along each axis.
-        let part = |dim: usize| {
-            let splits = blocks.iter().filter(|basis| basis[dim] != 0).count() as u32;
-            shape[dim].trailing_zeros().saturating_sub(splits)
+        // The logarithm of how many tiles the bases cover along each axis.
+        let extents: Vec<u32> = (0..rank)
+            .map(|dim| u64::BITS - all().fold(0, |any, basis| any | basis[dim]).leading_zeros())
+            .collect();
+        let total: u32 = extents.iter().sum();
+        let flat = |basis: &Vec<u64>| {
+            let coordinates = basis.iter().zip(&extents);
+            coordinates.fold(0_u64, |flat, (&value, &bits)| flat.unbounded_shl(bits) | value)
         };
-        for &dim in order {
-            let missing = part(dim).saturating_sub(self.walked(dim));
-            self.walk(Level::Register, dim, missing);
+        let flat: Vec<u64> = all().map(flat).collect();
+        if total > u64::BITS || Subspace::from_vectors(&flat).dim() != total {
+            return Err(FamilyError::NotSurjective { parameter });
         }
-        // Axes are listed minor first.
-        let mut starts = vec![0; rank];
-        let mut start = 0;
-        for dim in (0..rank).rev() {
-            starts[dim] = start;
-            start += shape[dim].trailing_zeros();
+        let mut images = Vec::with_capacity(flat.len());
+        for (level, bases) in levels {
+            for basis in bases {
+                let still = |(dim, &value): (usize, &u64)| value == 0 || hidden == Some(dim);
+                if level != Level::Register
+                    || hidden.is_none()
+                    || !basis.iter().enumerate().all(still)
+                {
+                    let image = self.image(basis, hidden, |axis| (axis.walked, axis.part));
+                    images.push((level, image));
+                }
+            }
         }
-        let image = |unit: &Unit| match *unit {
-            Some((dim, bit)) if bit < part(dim) => 1_u64 << (starts[dim] + bit),
-            _ => 0,
-        };
-        let [register, lane, warp] = &self.units;
-        let count = register.len() + lane.len() + warp.len() + blocks.len();
-        let mut columns = Vec::with_capacity(count);
-        let kept = |column: &u64| surplus == Surplus::Copies || *column != 0;
-        columns.extend(register.iter().map(image).filter(kept));
-        let registers = columns.len() as u32;
-        columns.extend(lane.iter().chain(warp).map(image));
-        columns.extend(blocks.iter().map(|basis| {
-            basis.iter().enumerate().fold(0, |column, (dim, &value)| {
-                let coordinate = value.checked_shl(part(dim)).unwrap_or(0);
-                let inside = coordinate >> part(dim) == value && coordinate < shape[dim];
-                let coordinate = if inside { coordinate } else { 0 };
-                column | coordinate.checked_shl(starts[dim]).unwrap_or(0)
-            })
-        }));
-        let ins =
-            Space::hardware(registers, lane.len() as u32, warp.len() as u32, blocks.len() as u32)?;
-        Ok(Layout::new(ins, outs, &columns)?)
+        self.bases.extend(images);
+        for (dim, (axis, bits)) in self.axes.iter_mut().zip(extents).enumerate() {
+            let bits = if hidden == Some(dim) { 0 } else { bits };
+            axis.walked = axis.walked.saturating_add(bits);
+        }
+        Ok(self)
     }
+
+    /// The layout.
+    ///
+    /// Where the part of a block is larger than the tile, further registers repeat the tile, axis by
+    /// axis in `order`; where it is smaller, lanes and warps beyond it hold copies, and registers
+    /// what `surplus` says.
+    pub(super) fn layout(
+        mut self,
+        order: impl Iterator<Item = usize>,
+        surplus: Surplus,
+    ) -> Result<Layout, FamilyError> {
+        for dim in order {
+            let part = self.axes.get(dim).map_or(0, |axis| axis.part);
+            self.walk_to(Level::Register, dim, part);
+        }
+        let mut columns = Vec::with_capacity(self.bases.len() + self.blocks.len());
+        let mut bits = [0; 3];
+        for level in [Level::Register, Level::Lane, Level::Warp] {
+            let dropped = level == Level::Register && surplus == Surplus::Dropped;
+            let before = columns.len();
+            let bases = self.bases.iter().filter(|basis| basis.0 == level).map(|basis| basis.1);
+            columns.extend(bases.filter(|&image| image != 0 || !dropped));
+            bits[level as usize] = (columns.len() - before) as u32;
+        }
+        columns.extend(&self.blocks);
+        let ins = Space::hardware(bits[0], bits[1], bits[2], self.blocks.len() as u32)?;
+        Ok(Layout::new(ins, self.outs, &columns)?)
+    }
+}
+
+/// The axes of a matrix or a batch of them, the last one first.
+pub(super) fn minor_first(rank: usize) -> impl Iterator<Item = usize> {
+    (0..rank).rev()
 }

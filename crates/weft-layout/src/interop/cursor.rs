@@ -45,13 +45,12 @@ impl fmt::Display for ParseErrorKind {
             ParseErrorKind::UnknownAttribute(name) => {
                 write!(f, "unknown attribute `#{name}`; known are ")?;
                 f.write_str(
-                    "ttg.blocked, ttg.linear, ttg.slice, ttg.dot_op, ttg.swizzled_shared, ",
+                    "ttg.blocked, ttg.linear, ttg.generic_linear, ttg.slice, ttg.dot_op, ",
                 )?;
-                f.write_str(
-                    "ttg.amd_rotating_shared, ttg.padded_shared, ttg.partitioned_shared, ",
-                )?;
-                f.write_str("ttg.nvmma_shared, ttg.shared_linear, ttng.tensor_memory_encoding, ")?;
-                f.write_str("ttng.tensor_memory_scales_encoding")
+                f.write_str("ttg.nvidia_mma, ttg.amd_mfma, ttg.amd_wmma, ttig.dpas, ")?;
+                f.write_str("ttg.swizzled_shared, ttg.amd_rotating_shared, ttg.padded_shared, ")?;
+                f.write_str("ttg.partitioned_shared, ttg.nvmma_shared, ttg.shared_linear, ")?;
+                f.write_str("ttng.tensor_memory_encoding, ttng.tensor_memory_scales_encoding")
             }
             ParseErrorKind::UnknownKey(key) => write!(f, "unknown parameter `{key}`"),
             ParseErrorKind::DuplicateKey(key) => write!(f, "parameter `{key}` is given twice"),

@@ -3,6 +3,7 @@ mod affine;
 mod algebra;
 mod boxed;
 mod cute;
+mod families;
 mod interop;
 mod oracle;
 mod padded;

@@ -1,9 +1,9 @@
 //! Attributes of distributed layouts.
 
-use alloc::boxed::Box;
+use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 
-use super::{Fields, ParseError};
+use super::{Fields, ParseError, matrix};
 use crate::family::{Blocked, DotOperand, Family, Linear, Slice};
 
 /// The family of that name, if it is distributed.
@@ -16,12 +16,8 @@ pub(super) fn read(name: &str, fields: &mut Fields) -> Result<Option<Family>, Pa
             order: fields.dims("order")?,
             blocks: fields.bases_or_none("CGALayout")?,
         }),
-        "ttg.linear" => Family::Linear(Linear {
-            register: fields.bases("register")?,
-            lane: fields.bases("lane")?,
-            warp: fields.bases("warp")?,
-            block: fields.bases("block")?,
-        }),
+        "ttg.linear" => Family::Linear(bases(fields)?),
+        "ttg.generic_linear" => Family::GenericLinear(bases(fields)?),
         "ttg.slice" => Family::Slice(Slice {
             dim: fields.number("dim")? as usize,
             parent: Box::new(fields.attribute("parent")?),
@@ -29,10 +25,19 @@ pub(super) fn read(name: &str, fields: &mut Fields) -> Result<Option<Family>, Pa
         "ttg.dot_op" => Family::DotOperand(DotOperand {
             operand: fields.small("opIdx")?,
             parent: Box::new(fields.attribute("parent")?),
-            k_width: if fields.has("kWidth") { fields.small("kWidth")? } else { 0 },
+            k_width: fields.or("kWidth", 0, Fields::small)?,
         }),
-        _ => return Ok(None),
+        _ => return matrix::read(name, fields),
     }))
+}
+
+fn bases(fields: &mut Fields) -> Result<Linear, ParseError> {
+    Ok(Linear {
+        register: fields.bases("register")?,
+        lane: fields.bases("lane")?,
+        warp: fields.bases("warp")?,
+        block: fields.bases("block")?,
+    })
 }
 
 pub(super) fn blocked(f: &mut fmt::Formatter<'_>, blocked: &Blocked) -> fmt::Result {
@@ -40,15 +45,19 @@ pub(super) fn blocked(f: &mut fmt::Formatter<'_>, blocked: &Blocked) -> fmt::Res
     write!(f, "#ttg.blocked<{{sizePerThread = {size_per_thread:?}")?;
     write!(f, ", threadsPerWarp = {threads_per_warp:?}")?;
     write!(f, ", warpsPerCTA = {warps_per_cta:?}, order = {order:?}")?;
-    if !blocks.is_empty() {
-        write!(f, ", CGALayout = {blocks:?}")?;
-    }
+    cga_layout(f, blocks)?;
     f.write_str("}>")
 }
 
-pub(super) fn linear(f: &mut fmt::Formatter<'_>, linear: &Linear) -> fmt::Result {
+/// The parts of the blocks, when there are several blocks.
+pub(super) fn cga_layout(f: &mut fmt::Formatter<'_>, blocks: &[Vec<u64>]) -> fmt::Result {
+    if blocks.is_empty() { Ok(()) } else { write!(f, ", CGALayout = {blocks:?}") }
+}
+
+/// Bases under the name `linear` or `generic_linear`.
+pub(super) fn linear(f: &mut fmt::Formatter<'_>, name: &str, linear: &Linear) -> fmt::Result {
     let Linear { register, lane, warp, block } = linear;
-    write!(f, "#ttg.linear<{{register = {register:?}, lane = {lane:?}")?;
+    write!(f, "#ttg.{name}<{{register = {register:?}, lane = {lane:?}")?;
     write!(f, ", warp = {warp:?}, block = {block:?}}}>")
 }
 

@@ -75,6 +75,16 @@ impl Fields {
         self.rest.iter().any(|field| field.key == key)
     }
 
+    /// What `read` reads; `absent` where the parameter is left out.
+    pub(super) fn or<T>(
+        &mut self,
+        key: &'static str,
+        absent: T,
+        read: impl FnOnce(&mut Fields, &'static str) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
+        if self.has(key) { read(self, key) } else { Ok(absent) }
+    }
+
     fn take(&mut self, key: &'static str) -> Result<Field, ParseError> {
         let missing =
             || ParseError { span: self.span.clone(), kind: ParseErrorKind::MissingKey(key) };
@@ -147,6 +157,20 @@ impl Fields {
         let Field { value, span, .. } = self.take(key)?;
         numbers(&value)
             .ok_or(ParseError { span, kind: ParseErrorKind::Expected("a list of numbers") })
+    }
+
+    pub(super) fn powers_of_two(&mut self, key: &'static str) -> Result<Vec<u64>, ParseError> {
+        let Field { value, span, .. } = self.take(key)?;
+        let numbers = numbers(&value);
+        let numbers = numbers.filter(|numbers| numbers.iter().all(|n| n.is_power_of_two()));
+        numbers
+            .ok_or(ParseError { span, kind: ParseErrorKind::Expected("a list of powers of two") })
+    }
+
+    pub(super) fn three(&mut self, key: &'static str) -> Result<[u64; 3], ParseError> {
+        let Field { value, span, .. } = self.take(key)?;
+        let three = numbers(&value).and_then(|numbers| numbers.try_into().ok());
+        three.ok_or(ParseError { span, kind: ParseErrorKind::Expected("a list of three numbers") })
     }
 
     pub(super) fn dims(&mut self, key: &'static str) -> Result<Vec<usize>, ParseError> {

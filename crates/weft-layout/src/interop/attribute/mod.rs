@@ -2,6 +2,7 @@
 
 mod distributed;
 mod fields;
+mod matrix;
 mod memory;
 
 use core::fmt;
@@ -53,8 +54,13 @@ impl fmt::Display for Family {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Family::Blocked(blocked) => distributed::blocked(f, blocked),
-            Family::Linear(linear) => distributed::linear(f, linear),
+            Family::Linear(linear) => distributed::linear(f, "linear", linear),
+            Family::GenericLinear(linear) => distributed::linear(f, "generic_linear", linear),
             Family::Slice(slice) => distributed::slice(f, slice),
+            Family::NvidiaMma(result) => matrix::nvidia_mma(f, result),
+            Family::AmdMfma(result) => matrix::amd_mfma(f, result),
+            Family::AmdWmma(result) => matrix::amd_wmma(f, result),
+            Family::IntelDpas(result) => matrix::intel_dpas(f, result),
             Family::DotOperand(operand) => distributed::dot_operand(f, operand),
             Family::SwizzledShared(shared) => memory::swizzled_shared(f, shared),
             Family::RotatingShared(shared) => memory::rotating_shared(f, shared),
