@@ -40,7 +40,10 @@ impl DotOperand {
             (Family::AmdMfma(result), width) => result.operand(operand, width, shape),
             (Family::AmdWmma(result), width) => result.operand(operand, width, shape),
             (Family::IntelDpas(result), width) => result.operand(operand, width, shape),
-            _ => Err(FamilyError::Parent),
+            _ => {
+                let expected = "`blocked` or a layout of matrix instructions";
+                Err(FamilyError::Parent { expected })
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use super::{FamilyError, check_sizes};
 use crate::{
     layout::Layout,
-    space::{BLOCK, LANE, Label, REGISTER, Space, SpaceError, WARP},
+    space::{BLOCK, LANE, Label, REGISTER, Space, WARP},
 };
 
 /// A distributed layout written as its bases, each a list of coordinates, `dim0` first.
@@ -41,13 +41,13 @@ impl Linear {
         let mut seen: Vec<&Vec<u64>> = Vec::new();
         for (parameter, bases) in self.lists() {
             for (index, basis) in bases.iter().enumerate() {
-                let bits: u32 = basis.iter().map(|coordinate| coordinate.count_ones()).sum();
-                if bits > 1 || (bits == 1 && seen.contains(&basis)) {
+                if basis.iter().all(|&coordinate| coordinate == 0) {
+                    continue;
+                }
+                if !is_unit(basis) || seen.contains(&basis) {
                     return Err(FamilyError::NotPermutation { parameter, index });
                 }
-                if bits == 1 {
-                    seen.push(basis);
-                }
+                seen.push(basis);
             }
         }
         Ok(self)
@@ -98,16 +98,11 @@ impl Linear {
 
     /// The smallest tensor of this rank that holds all bases.
     fn shape(&self, rank: usize) -> Result<Vec<u64>, FamilyError> {
-        let mut used = vec![0; rank];
-        for basis in self.lists().into_iter().flat_map(|(_, bases)| bases) {
-            if basis.len() != rank {
-                return Err(FamilyError::Rank { expected: rank, found: basis.len() });
-            }
-            used.iter_mut().zip(basis).for_each(|(used, value)| *used |= value);
+        let all = || self.lists().into_iter().flat_map(|(_, bases)| bases);
+        if let Some(basis) = all().find(|basis| basis.len() != rank) {
+            return Err(FamilyError::Rank { expected: rank, found: basis.len() });
         }
-        let size = |used: u64| used.checked_add(1).and_then(u64::checked_next_power_of_two);
-        let sizes: Option<_> = used.into_iter().map(size).collect();
-        Ok(sizes.ok_or(SpaceError::TooManyBits(u64::BITS + 1))?)
+        Ok((0..rank).map(|dim| extent(all().map(|basis| basis[dim]))).collect())
     }
 
     /// The bases as they are written, each list with its name.

@@ -22,34 +22,13 @@ pub(super) struct Share<'a> {
 impl<'a> Share<'a> {
     /// `blocks` holds for each bit of the block number the part that it chooses, in units of a part.
     ///
-    /// Fails when a size is no power of two, the tensor has more than 2⁶⁴ elements, or when along some axis the bits do not choose the
-    /// parts 1, 2, 4, … once each.
+    /// Fails when a size is no power of two, the tensor has more than 2⁶⁴ elements, or when along
+    /// some axis the bits do not choose the parts 1, 2, 4, … once each.
     pub(super) fn new(shape: &'a [u64], blocks: &'a [Vec<u64>]) -> Result<Share<'a>, FamilyError> {
         let rank = shape.len();
         check_sizes("shape", shape, rank)?;
         let outs = Space::tensor(shape)?;
-        // Which parts are chosen along each axis, as a mask.
-        let mut chosen = vec![0_u64; rank];
-        for (index, basis) in blocks.iter().enumerate() {
-            if basis.len() != rank {
-                return Err(FamilyError::Rank { expected: rank, found: basis.len() });
-            }
-            let mut along = basis.iter().enumerate().filter(|coordinate| *coordinate.1 != 0);
-            match (along.next(), along.next()) {
-                (None, _) => {}
-                (Some((dim, &part)), None) if part.is_power_of_two() && chosen[dim] & part == 0 => {
-                    chosen[dim] |= part;
-                }
-                _ => return Err(FamilyError::Blocks { index }),
-            }
-        }
-        for (dim, &mask) in chosen.iter().enumerate() {
-            if mask & mask.wrapping_add(1) != 0 {
-                let largest = 1_u64 << mask.ilog2();
-                let index = blocks.iter().position(|basis| basis[dim] == largest).unwrap_or(0);
-                return Err(FamilyError::Blocks { index });
-            }
-        }
+        let chosen = chosen_parts(blocks, rank)?;
         let parts: Vec<u64> = chosen.iter().map(|mask| mask.saturating_add(1)).collect();
         let sizes = shape.iter().zip(&parts).map(|(size, parts)| (size / parts).max(1)).collect();
         Ok(Share { shape, outs, blocks, parts, sizes })
@@ -85,5 +64,30 @@ impl<'a> Share<'a> {
         });
         axes.push((BLOCK, starts.collect()));
         Ok(Layout::from_bases(&axes, self.outs)?)
+    }
+}
+
+/// For each axis which parts the bits of the block number choose, as a mask.
+///
+/// Fails unless along each axis the parts 1, 2, 4, … are chosen once each.
+pub(super) fn chosen_parts(blocks: &[Vec<u64>], rank: usize) -> Result<Vec<u64>, FamilyError> {
+    let mut chosen = vec![0_u64; rank];
+    for (index, basis) in blocks.iter().enumerate() {
+        if basis.len() != rank {
+            return Err(FamilyError::Rank { expected: rank, found: basis.len() });
+        }
+        let mut along = basis.iter().zip(&mut chosen).filter(|&(&part, _)| part != 0);
+        match (along.next(), along.next()) {
+            (None, _) => {}
+            (Some((part, mask)), None) if part.is_power_of_two() && *mask & part == 0 => {
+                *mask |= part;
+            }
+            _ => return Err(FamilyError::Blocks { index }),
+        }
+    }
+    let gap = chosen.iter().position(|&mask| mask & mask.wrapping_add(1) != 0);
+    match gap.and_then(|dim| blocks.iter().position(|b| b[dim] != 0 && b[dim] > chosen[dim] >> 1)) {
+        Some(index) => Err(FamilyError::Blocks { index }),
+        None => Ok(chosen),
     }
 }

@@ -5,9 +5,9 @@
 //! bits along the rows".
 //! A [`Tile`] takes these strips one by one and remembers how far each axis has been walked.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
-use super::{FamilyError, check_sizes};
+use super::{FamilyError, check_sizes, share::chosen_parts};
 use crate::{
     f2::Subspace,
     layout::{Layout, Surplus},
@@ -230,29 +230,4 @@ impl Tile {
 /// The axes of a matrix or a batch of them, the last one first.
 pub(super) fn minor_first(rank: usize) -> impl Iterator<Item = usize> {
     (0..rank).rev()
-}
-
-/// For each axis which parts the bits of the block number choose, as a mask.
-///
-/// Fails unless along each axis the parts 1, 2, 4, … are chosen once each.
-fn chosen_parts(blocks: &[Vec<u64>], rank: usize) -> Result<Vec<u64>, FamilyError> {
-    let mut chosen = vec![0_u64; rank];
-    for (index, basis) in blocks.iter().enumerate() {
-        if basis.len() != rank {
-            return Err(FamilyError::Rank { expected: rank, found: basis.len() });
-        }
-        let mut along = basis.iter().zip(&mut chosen).filter(|&(&part, _)| part != 0);
-        match (along.next(), along.next()) {
-            (None, _) => {}
-            (Some((part, mask)), None) if part.is_power_of_two() && *mask & part == 0 => {
-                *mask |= part;
-            }
-            _ => return Err(FamilyError::Blocks { index }),
-        }
-    }
-    let gap = chosen.iter().position(|&mask| mask & mask.wrapping_add(1) != 0);
-    match gap.and_then(|dim| blocks.iter().position(|b| b[dim] != 0 && b[dim] > chosen[dim] >> 1)) {
-        Some(index) => Err(FamilyError::Blocks { index }),
-        None => Ok(chosen),
-    }
 }

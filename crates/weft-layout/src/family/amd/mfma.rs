@@ -26,7 +26,7 @@ pub struct AmdMfma {
     /// For each bit of the block number the part of the tensor it chooses (`CGALayout`); empty for a
     /// single block.
     pub blocks: Vec<Vec<u64>>,
-    /// Results of neighbouring instructions that a warp holds, along each axis; empty for one.
+    /// Results of neighbouring instructions that a warp holds, along each axis; ones may be left out.
     pub tiles_per_warp: Vec<u64>,
     /// The bits of an element of the result: 32 or 64.
     pub element_bit_width: u32,
@@ -101,7 +101,7 @@ impl AmdMfma {
     fn instruction(&self, rank: usize) -> Result<[u32; 2], FamilyError> {
         check_matrix(rank)?;
         check_sizes("warpsPerCTA", &self.warps_per_cta, rank)?;
-        if !self.tiles_per_warp.is_empty() {
+        if self.tiles_per_warp.iter().any(|&tiles| tiles != 1) {
             check_sizes("tilesPerWarp", &self.tiles_per_warp, rank)?;
         }
         if self.version > 4 {

@@ -36,7 +36,7 @@ use crate::{
 /// assert_eq!(
 ///     names[0].to_string(),
 ///     "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [2, 4], warpsPerCTA = [1, 1], \
-///      order = [0, 1]}>",
+///      order = [1, 0]}>",
 /// );
 /// # Ok::<(), weft_layout::interop::ParseError>(())
 /// ```

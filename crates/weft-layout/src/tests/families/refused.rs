@@ -67,8 +67,7 @@ fn errors_say_what_is_wrong_and_what_would_be_right() {
         (operand(2, &mma(2, "[1, 1]", small), 2), "`opIdx` is 2; 0 or 1 is expected"),
         (
             operand(0, &operand(0, &mma(2, "[1, 1]", small), 2), 2),
-            "`parent` is not the result of a matrix multiplication; `blocked` or a layout of matrix \
-             instructions is expected",
+            "`parent` is of the wrong family; `blocked` or a layout of matrix instructions is expected",
         ),
         (
             mfma("instrShape = [32, 16], isTransposed = true"),
@@ -140,11 +139,11 @@ fn triton_3_6_writes_warps_of_wmma_as_numbers() {
 /// Mostly sensible numbers.
 fn number(u: &mut Unstructured<'_>) -> Result<u64> {
     let odd = [0, 3, 24, 1 << 40, 1 << 63, u64::MAX];
-    if u.ratio(1, 30)? { Ok(*u.choose(&odd)?) } else { Ok(1 << u.int_in_range(0..=6)?) }
+    if u.ratio(1, 100)? { Ok(*u.choose(&odd)?) } else { Ok(1 << u.int_in_range(0..=6)?) }
 }
 
 fn numbers(u: &mut Unstructured<'_>, length: usize) -> Result<Vec<u64>> {
-    let length = if u.ratio(1, 30)? { u.choose_index(5)? } else { length };
+    let length = if u.ratio(1, 60)? { u.choose_index(5)? } else { length };
     (0..length).map(|_| number(u)).collect()
 }
 
@@ -261,6 +260,8 @@ fn any_family_has_a_surjective_layout_or_an_error() {
         }
         Ok(())
     })
-    .budget_ms(1500);
-    assert!(built > 1000 && refused > 1000, "{built} built, {refused} refused");
+    .budget_ms(1500)
+    .size_min(256)
+    .size_max(1024);
+    assert!(built > 50 && refused > 50, "{built} built, {refused} refused");
 }
