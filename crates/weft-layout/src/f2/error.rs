@@ -4,7 +4,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MatrixError {
-    /// A side is longer than [`MAX_BITS`].
+    /// A side is longer than [`MAX_BITS`](super::MAX_BITS).
     TooLarge {
         /// The rows asked for.
         rows: usize,
