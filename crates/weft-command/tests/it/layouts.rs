@@ -204,7 +204,7 @@ fn layouts_that_cannot_be_read() {
         "#ttg.woven<{}>",
         "8x8",
         expect![[r#"
-            error: `attribute`, column 1: unknown attribute `#ttg.woven`; known are ttg.blocked, ttg.linear, ttg.slice, ttg.dot_op, ttg.swizzled_shared, ttg.amd_rotating_shared, ttg.padded_shared, ttg.partitioned_shared, ttg.nvmma_shared, ttg.shared_linear, ttng.tensor_memory_encoding, ttng.tensor_memory_scales_encoding
+            error: `attribute`, column 1: unknown attribute `#ttg.woven`; known are ttg.blocked, ttg.linear, ttg.generic_linear, ttg.slice, ttg.dot_op, ttg.nvidia_mma, ttg.amd_mfma, ttg.amd_wmma, ttig.dpas, ttg.swizzled_shared, ttg.amd_rotating_shared, ttg.padded_shared, ttg.partitioned_shared, ttg.nvmma_shared, ttg.shared_linear, ttng.tensor_memory_encoding, ttng.tensor_memory_scales_encoding
         "#]],
     );
     refused(
