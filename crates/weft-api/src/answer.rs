@@ -1,7 +1,7 @@
 //! What is answered, as data. Answers hold no times: the same request gives the same bytes.
 
 use crate::bases::Bases;
-use weft_layout::Layout;
+use weft_layout::affine::{Affine, Padded};
 use weft_layout::step::{Plan, Step};
 
 /// The machines that are known.
@@ -43,19 +43,43 @@ pub struct MachineAnswer {
 pub struct LayoutAnswer {
     /// The image of each bit of each hardware axis, as coordinates of the tensor, `dim0` first.
     pub bases: Bases,
-    /// The tensor's extents.
+    /// Where place zero goes, unless it is element zero; every image is moved by exclusive-or with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constant: Option<Vec<u64>>,
+    /// The gaps of a memory: after every so many offsets, so many that are unused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paddings: Vec<[u64; 2]>,
+    /// The tensor's extents; of a CuTe layout that leaves offsets unused or holds copies, how many
+    /// offsets there are.
     pub shape: Vec<u64>,
     /// The width of an element, where the request gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element_bits: Option<u32>,
+    /// What it is called elsewhere, the shortest name of each kind first; where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<NameAnswer>>,
     /// The same as text, which can be read back.
     pub text: String,
     /// The layout as the request's format shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub picture: Option<String>,
-    /// The layout itself, for views.
+    /// The map itself, for views.
     #[serde(skip)]
-    pub layout: Layout,
+    pub map: Affine,
+    /// The same with its gaps, where there are any.
+    #[serde(skip)]
+    pub padded: Option<Padded>,
+}
+
+/// A name of a layout.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct NameAnswer {
+    /// Whose term it is: `triton`, `cute` (from coordinates to offsets), `cute thread-value` (from
+    /// thread and value to the element's index), `absolute swizzle` (positions instead of a distance),
+    /// `tma swizzle`.
+    pub by: String,
+    /// The name.
+    pub text: String,
 }
 
 /// How a tensor moves from one layout to another. Counts are for one warp.

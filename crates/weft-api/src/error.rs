@@ -12,6 +12,7 @@ use weft::tile::eval::EvalError;
 use weft_layout::LayoutError;
 use weft_layout::family::FamilyError;
 use weft_layout::interop::ParseError;
+use weft_layout::interop::cute::ImportError;
 use weft_layout::plan::PlanError;
 use weft_layout::witness::WitnessError;
 
@@ -103,6 +104,20 @@ pub enum ApiError {
         basis: Option<(String, usize)>,
         /// Why.
         error: Box<LayoutError>,
+    },
+    /// A CuTe layout is no matrix of bits.
+    #[error("`{parameter}`: {error}")]
+    Cute {
+        /// Which of the request's layouts.
+        parameter: &'static str,
+        /// Why.
+        error: Box<ImportError>,
+    },
+    /// A layout says nothing about the size of its tensor, and nor does the request.
+    #[error("`{parameter}` does not say how large its tensor is")]
+    ShapeMissing {
+        /// Which of the request's layouts.
+        parameter: &'static str,
     },
     /// The layout is of another tensor.
     #[error("`{parameter}` is a layout of a tensor of shape {found:?}, not {expected:?}")]
@@ -223,10 +238,13 @@ impl ApiError {
             | ApiError::UnknownKey { .. } => "request",
             ApiError::Target { .. } => "target",
             ApiError::Element { .. } | ApiError::ElementCount(_) => "element",
-            ApiError::Shape { .. } | ApiError::OtherShape { .. } => "shape",
-            ApiError::Attribute { .. } | ApiError::Family { .. } | ApiError::Layout { .. } => {
-                "attribute"
-            }
+            ApiError::Shape { .. }
+            | ApiError::ShapeMissing { .. }
+            | ApiError::OtherShape { .. } => "shape",
+            ApiError::Attribute { .. }
+            | ApiError::Family { .. }
+            | ApiError::Cute { .. }
+            | ApiError::Layout { .. } => "attribute",
             ApiError::Picture { .. } => "picture",
             ApiError::Plan(_) => "plan",
             ApiError::Refused { .. } => "defect",
@@ -253,6 +271,9 @@ impl ApiError {
             ApiError::Target { .. } => {
                 let known = weft_layout::Machine::ALL.map(|machine| &*machine.name);
                 Some(format!("known are {}", known.join(", ")))
+            }
+            ApiError::ShapeMissing { .. } => {
+                Some("give the tensor's extents, such as 128x64; an attribute fits many".into())
             }
             ApiError::Element { known, .. } => Some(format!("known are {known}")),
             ApiError::ElementCount(_) => Some("give one of `element` and `element_bits`".into()),

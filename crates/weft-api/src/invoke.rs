@@ -150,11 +150,12 @@ pub fn picture(
     let machine = machine(target.as_deref().unwrap_or(DEFAULT_TARGET))?;
     let full = *all || format == Format::Svg;
     let scene = view::scene(
-        &answer.layout,
+        &answer.map,
         &View {
             picture,
             slice,
             window: if full { Window::Full } else { Window::DEFAULT },
+            padded: answer.padded.as_ref(),
             banks: answer.element_bits.map(|element_bits| Banks { machine, element_bits }),
         },
     )?;

@@ -1,14 +1,15 @@
 //! Questions to the layout engine.
 
-use crate::answer::{ConvertAnswer, LayoutAnswer, MachineAnswer, MachinesAnswer};
-use crate::bases::{Bases, LayoutSource};
+use crate::answer::{ConvertAnswer, LayoutAnswer, MachineAnswer, MachinesAnswer, NameAnswer};
+use crate::bases::Bases;
 use crate::error::ApiError;
+use crate::reading::{Reading, read, read_linear};
 use crate::request::{
     ConvertRequest, LayoutRequest, MachinesRequest, check_shape, given_bits, machine,
 };
-use weft_layout::plan;
-use weft_layout::witness;
-use weft_layout::{Label, Layout, LayoutError, Machine, Space, interop};
+use weft_layout::affine::Affine;
+use weft_layout::interop::cute::{self, Convention, TmaMode};
+use weft_layout::{Machine, family, plan, witness};
 
 /// The machines that are known.
 pub fn machines(request: &MachinesRequest) -> MachinesAnswer {
@@ -47,18 +48,71 @@ pub fn machines(request: &MachinesRequest) -> MachinesAnswer {
 /// # Ok::<(), weft_api::ApiError>(())
 /// ```
 pub fn layout(request: &LayoutRequest) -> Result<LayoutAnswer, ApiError> {
-    let LayoutRequest { attribute, shape, element, element_bits, .. } = request;
+    let LayoutRequest { attribute, shape, element, element_bits, names: named, .. } = request;
     let element_bits = given_bits(element.as_deref(), *element_bits)?;
-    check_shape(shape)?;
-    let layout = read("attribute", attribute, shape)?;
+    let given = (!shape.is_empty()).then_some(&shape[..]);
+    let Reading { map, padded } = read("attribute", attribute, given)?;
+    let named = *named && padded.is_none();
+    let outs = map.outs();
+    let size = |label| 1_u64.checked_shl(outs.bits(label)).unwrap_or(u64::MAX);
+    let constant = (map.constant() != 0).then(|| {
+        let order = outs.coordinate_order().into_iter();
+        order.map(|label| outs.coordinate(label, map.constant())).collect()
+    });
     Ok(LayoutAnswer {
-        bases: Bases::of(&layout),
-        shape: shape.clone(),
+        bases: Bases::of(map.layout()),
+        constant,
+        paddings: padded.as_ref().map_or_else(Vec::new, |padded| {
+            padded.paddings().iter().map(|gap| [gap.interval, gap.padding]).collect()
+        }),
+        shape: outs.coordinate_order().into_iter().map(size).collect(),
         element_bits,
+        names: named.then(|| names(&map, element_bits)),
         picture: None,
-        text: layout.to_string(),
-        layout,
+        text: match map.linear() {
+            Ok(layout) => layout.to_string(),
+            Err(_) => map.to_string(),
+        },
+        map,
+        padded,
     })
+}
+
+/// What a layout is called in the terms of others, the shortest name of each kind first.
+fn names(map: &Affine, element_bits: Option<u32>) -> Vec<NameAnswer> {
+    let mut names = Vec::new();
+    let mut add = |by: &str, text: String| names.push(NameAnswer { by: by.into(), text });
+    if let Ok(layout) = map.linear() {
+        family::names(&layout).iter().for_each(|name| add("triton", name.to_string()));
+    }
+    if let Ok((convention, export)) = cute::export_tensor(map) {
+        let by = match convention {
+            Convention::Memory => "cute",
+            Convention::ThreadValue => "cute thread-value",
+        };
+        add(by, export.composed.to_string());
+        if let [swizzle] = export.composed.swizzles[..] {
+            if let Some((target, source)) = swizzle.absolute() {
+                // The same swizzle where positions are counted from zero.
+                add("absolute swizzle", format!("Swizzle<{}, {target}, {source}>", swizzle.bits()));
+            }
+            let mode = element_bits.and_then(|bits| TmaMode::of(swizzle, bits.into()));
+            let bytes = match mode {
+                Some(TmaMode::B32) => Some(32),
+                Some(TmaMode::B64) => Some(64),
+                Some(TmaMode::B128) => Some(128),
+                Some(TmaMode::None) | None => None,
+            };
+            if let Some(bytes) = bytes {
+                add("tma swizzle", format!("{bytes} bytes"));
+            }
+        }
+    } else if map.ins().is_tensor() || map.outs().axes().len() == 1 {
+        if let Ok(export) = cute::export(map) {
+            add("cute", export.composed.to_string());
+        }
+    }
+    names
 }
 
 /// How a tensor moves from one layout to another; the plan has been replayed by the witness.
@@ -69,76 +123,9 @@ pub fn convert(request: &ConvertRequest) -> Result<ConvertAnswer, ApiError> {
     };
     let machine = machine(target)?;
     check_shape(shape)?;
-    let (from, to) = (read("from", from, shape)?, read("to", to, shape)?);
+    let (from, to) = (read_linear("from", from, shape)?, read_linear("to", to, shape)?);
     let plan = plan::convert(&from, &to, bits, machine)?;
     witness::conversion(&plan, &from, &to)
         .map_err(|error| ApiError::Refused { what: "the plan".into(), error })?;
     Ok(ConvertAnswer::of(&plan))
-}
-
-/// The layout that a source says for a tensor of this shape.
-fn read(parameter: &'static str, source: &LayoutSource, shape: &[u64]) -> Result<Layout, ApiError> {
-    match source {
-        LayoutSource::Text(text) => read_text(parameter, text, shape),
-        LayoutSource::Bases { bases, shape: own } => {
-            check_same(parameter, own.as_deref().unwrap_or(shape), shape)?;
-            read_bases(bases, shape).map_err(|(basis, error)| ApiError::Layout {
-                parameter,
-                basis,
-                error: Box::new(error),
-            })
-        }
-    }
-}
-
-/// The layout that an attribute, or a layout's bases as text, say for a tensor of this shape.
-fn read_text(parameter: &'static str, text: &str, shape: &[u64]) -> Result<Layout, ApiError> {
-    let attribute = |error: interop::ParseError| {
-        let before = text.get(..error.span.start).unwrap_or(text);
-        ApiError::Attribute {
-            parameter,
-            column: before.chars().count() + 1,
-            error: Box::new(error),
-        }
-    };
-    if text.trim_start().starts_with('[') {
-        let layout = interop::parse_layout(text).map_err(attribute)?;
-        if !layout.outs().is_tensor() {
-            let error = Box::new(LayoutError::NotTensor);
-            return Err(ApiError::Layout { parameter, basis: None, error });
-        }
-        check_same(parameter, &layout.shape(), shape)?;
-        return Ok(layout);
-    }
-    let family = interop::parse_attribute(text).map_err(attribute)?;
-    family.layout(shape).map_err(|error| ApiError::Family { parameter, error: Box::new(error) })
-}
-
-/// Checks that a layout is one of the tensor that the request is about.
-fn check_same(parameter: &'static str, found: &[u64], expected: &[u64]) -> Result<(), ApiError> {
-    if found != expected {
-        let (found, expected) = (found.to_vec(), expected.to_vec());
-        return Err(ApiError::OtherShape { parameter, found, expected });
-    }
-    Ok(())
-}
-
-/// The layout of these bases; a refusal names the axis and the bit of the basis at fault, if it is
-/// one.
-fn read_bases(
-    bases: &Bases,
-    shape: &[u64],
-) -> Result<Layout, (Option<(String, usize)>, LayoutError)> {
-    let outs = Space::tensor(shape).map_err(|error| (None, error.into()))?;
-    let order = outs.coordinate_order();
-    let mut axes = Vec::new();
-    for (name, images) in &bases.0 {
-        let label = Label::new(name).map_err(|error| (None, error.into()))?;
-        for (bit, image) in images.iter().enumerate() {
-            let image: Vec<_> = order.iter().copied().zip(image.iter().copied()).collect();
-            outs.pack(&image).map_err(|error| (Some((name.clone(), bit)), error.into()))?;
-        }
-        axes.push((label, images.clone()));
-    }
-    Layout::from_bases(&axes, outs).map_err(|error| (None, error))
 }

@@ -80,6 +80,7 @@ pub mod error;
 pub mod bases;
 pub mod request;
 pub mod answer;
+mod reading;
 pub mod layouts;
 pub mod kernels;
 pub mod explain;

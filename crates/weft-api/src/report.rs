@@ -2,7 +2,7 @@
 
 use crate::answer::{
     ActorAnswer, BufferAnswer, ConvertAnswer, ExplainAnswer, FindingAnswer, LayoutAnswer,
-    MachinesAnswer, MovementAnswer, RunAnswer,
+    MachinesAnswer, MovementAnswer, NameAnswer, RunAnswer,
 };
 use crate::request::Grid;
 use std::fmt::{self, Write as _};
@@ -55,7 +55,16 @@ pub fn layout(answer: &LayoutAnswer) -> String {
         let images = if images.is_empty() { "-".into() } else { images.join(" ") };
         line(&mut text, format_args!("{label:8}  {images}"));
     }
+    if let Some(constant) = &answer.constant {
+        line(&mut text, format_args!("{:8}  {}", "constant", coordinates(constant)));
+    }
     line(&mut text, format_args!("{:8}  {}", "shape", extents(&answer.shape)));
+    for [interval, padding] in &answer.paddings {
+        line(&mut text, format_args!("{:8}  {padding} after every {interval} offsets", "gap"));
+    }
+    for NameAnswer { by, text: name } in answer.names.iter().flatten() {
+        line(&mut text, format_args!("{by}: {name}"));
+    }
     text
 }
 

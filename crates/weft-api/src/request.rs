@@ -24,9 +24,10 @@ pub struct MachinesRequest {}
 /// What is this layout?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub struct LayoutRequest {
-    /// The layout.
+    /// The layout: a Triton attribute, a layout's bases as text or data, or a CuTe layout.
     pub attribute: LayoutSource,
-    /// The tensor's extents.
+    /// The tensor's extents; an attribute needs them, the others know their own.
+    #[serde(default)]
     pub shape: Vec<u64>,
     /// The elements' type.
     pub element: Option<String>,
@@ -46,6 +47,9 @@ pub struct LayoutRequest {
     pub all: bool,
     /// The machine whose banks are shown.
     pub target: Option<String>,
+    /// Whether the answer tells the layout's names in the terms of others.
+    #[serde(default)]
+    pub names: bool,
 }
 
 /// A picture of a layout.

@@ -49,10 +49,12 @@ impl Command {
 
 /// Says what a layout is: which register of which thread holds which element.
 ///
-/// ATTR is a Triton attribute, or a layout written as its bases, as `weft explain` prints them.
+/// ATTR is a Triton attribute, a layout written as its bases, as `weft explain` prints them, or a CuTe
+/// layout with or without swizzles.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
+  weft layout 'Swizzle<3,3,3> o 0 o (8,64):(64,1)' --element f16
   weft layout '#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],
        order = [1, 0]}>' --shape 32x16
   weft layout '[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]' --shape 2x4 --format grid
@@ -63,12 +65,15 @@ pub(crate) struct Layout {
     /// The layout.
     #[arg(value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) attribute: Option<String>,
-    /// The tensor's extents, such as 128x64.
-    #[arg(long, value_parser = extents, required_unless_present = "batch")]
+    /// The tensor's extents, such as 128x64; a Triton attribute needs them.
+    #[arg(long, value_parser = extents)]
     pub(crate) shape: Option<Extents>,
     /// The elements' type, such as f16.
     #[arg(long)]
     pub(crate) element: Option<String>,
+    /// Leave out what the layout is called in the terms of others.
+    #[arg(long)]
+    pub(crate) no_names: bool,
     /// How to show it: text if it is not given.
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
@@ -96,7 +101,10 @@ pub(crate) struct Layout {
         long,
         value_name = "FILE",
         conflicts_with_all =
-            ["attribute", "shape", "element", "format", "picture", "slice", "all", "target"]
+            [
+                "attribute", "shape", "element", "no_names", "format", "picture", "slice", "all",
+                "target",
+            ]
     )]
     pub(crate) batch: Option<PathBuf>,
 }

@@ -41,6 +41,7 @@ pub(crate) fn layout(arguments: &Layout, output: &mut Output) -> Result<Outcome,
         slice: arguments.slice.clone().map_or_else(Vec::new, |slice| slice.0),
         all: arguments.all,
         target: Some(arguments.target.clone()),
+        names: !arguments.no_names,
     };
     if arguments.json {
         let answer = timed("layout", arguments.time, || invoke::layout(&request))?;

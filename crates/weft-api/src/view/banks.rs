@@ -7,9 +7,10 @@ use super::palette::{Colour, legend};
 use super::scene::Scene;
 use super::tile::extent;
 use crate::error::ApiError;
+use weft_layout::Machine;
+use weft_layout::affine::Affine;
 use weft_layout::f2::low_mask;
 use weft_layout::space::OFFSET;
-use weft_layout::{Layout, Machine};
 
 /// Shared memory that holds elements of one width.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +60,8 @@ impl Banks<'_> {
 }
 
 /// Each element with the lowest offset that holds it, coloured by its bank.
-pub(super) fn scene(layout: &Layout, view: &View<'_>) -> Result<Scene, ApiError> {
-    let ins = layout.ins();
+pub(super) fn scene(map: &Affine, view: &View<'_>) -> Result<Scene, ApiError> {
+    let ins = map.ins();
     if !is_memory(ins) {
         return Err(ApiError::Picture {
             reason: "the layout is none of memory, so that its elements lie in no banks".into(),
@@ -75,15 +76,15 @@ pub(super) fn scene(layout: &Layout, view: &View<'_>) -> Result<Scene, ApiError>
         Some(banks) => banks,
     };
     let held = |place: u64| {
-        let bank = banks.of(ins.coordinate(OFFSET, place));
+        let bank = banks.of(view.physical(ins.coordinate(OFFSET, place)));
         Held {
-            text: format!("{}:b{bank}", short(ins, place)),
+            text: format!("{}:b{bank}", short(ins, place, view)),
             more: format!(", bank {bank}"),
             colour: Colour::of(bank),
         }
     };
     let caption = "A cell is an element; 37:b5 in it says that it is at offset 37, in bank 5.";
-    let mut scene = of_elements(layout, view, "Banks", caption, held)?;
+    let mut scene = of_elements(map, view, "Banks", caption, held)?;
     scene.notes.insert(0, banks.note());
     scene.legend = legend("bank", banks.machine.banks_log2);
     Ok(scene)

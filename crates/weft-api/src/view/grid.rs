@@ -6,12 +6,12 @@ use super::palette::{Colour, legend};
 use super::scene::{Cell, Fill, Panel, Scene};
 use super::tile::Tile;
 use crate::error::ApiError;
-use weft_layout::Layout;
+use weft_layout::affine::Affine;
 
 /// Each element with the lowest place that holds it, coloured by lane; of a memory layout with its
 /// offset.
-pub(super) fn scene(layout: &Layout, view: &View<'_>) -> Result<Scene, ApiError> {
-    let ins = layout.ins();
+pub(super) fn scene(map: &Affine, view: &View<'_>) -> Result<Scene, ApiError> {
+    let ins = map.ins();
     let colour = coloured_by(ins);
     let (title, caption) = if is_memory(ins) {
         ("Offsets", "A cell is an element; the number in it is the offset that holds it.")
@@ -22,11 +22,11 @@ pub(super) fn scene(layout: &Layout, view: &View<'_>) -> Result<Scene, ApiError>
         )
     };
     let held = |place: u64| Held {
-        text: short(ins, place),
+        text: short(ins, place, view),
         more: String::new(),
         colour: Colour::of(colour.map_or(0, |label| ins.coordinate(label, place))),
     };
-    let mut scene = of_elements(layout, view, title, caption, held)?;
+    let mut scene = of_elements(map, view, title, caption, held)?;
     scene.legend = colour.map_or_else(Vec::new, |label| legend(label.as_str(), ins.bits(label)));
     Ok(scene)
 }
@@ -44,20 +44,20 @@ pub(super) struct Held {
 /// A scene with a cell for each element of the view's tile; `held` shows the lowest place that holds
 /// it. The scene has no legend yet.
 pub(super) fn of_elements(
-    layout: &Layout,
+    map: &Affine,
     view: &View<'_>,
     title: &str,
     caption: &str,
     held: impl Fn(u64) -> Held,
 ) -> Result<Scene, ApiError> {
-    let (ins, outs) = (layout.ins(), layout.outs());
+    let (layout, ins, outs) = (map.layout(), map.ins(), map.outs());
     let tile = Tile::new(outs, view.slice, view.window)?;
     let holders = Holders::new(layout).map_err(ApiError::drawing)?;
     let copies = note_on_copies(layout);
     let mark = if copies.is_some() { "*" } else { "" };
     let cell = |element: u64| {
         let element_in_words = words(outs, element);
-        let Some(place) = holders.lowest(element) else {
+        let Some(place) = holders.lowest(element ^ map.constant()) else {
             let label = format!("{element_in_words}: held by nobody");
             return Cell { text: "-".into(), label, fill: Fill::Dead };
         };

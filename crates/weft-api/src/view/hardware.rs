@@ -6,9 +6,10 @@ use super::palette::{Colour, legend};
 use super::scene::{Cell, Fill, Group, Panel, Scene};
 use super::tile::{extent, numbers};
 use crate::error::ApiError;
+use weft_layout::affine::Affine;
 use weft_layout::f2::low_mask;
 use weft_layout::space::{LANE, OFFSET, REGISTER};
-use weft_layout::{Label, Layout, Space};
+use weft_layout::{Label, Space};
 
 /// The bits of an offset that a row of the view shows.
 const ROW_BITS: u32 = 5;
@@ -16,8 +17,8 @@ const ROW_BITS: u32 = 5;
 /// A panel for each warp: a row for each register, a column for each lane, in each cell the
 /// coordinates of the element. An element has the colour that it has in the grid, so that copies are
 /// seen as such. Of memory, a row is 32 offsets.
-pub(super) fn scene(layout: &Layout, view: &View<'_>) -> Result<Scene, ApiError> {
-    let (ins, outs) = (layout.ins(), layout.outs());
+pub(super) fn scene(map: &Affine, view: &View<'_>) -> Result<Scene, ApiError> {
+    let (layout, ins, outs) = (map.layout(), map.ins(), map.outs());
     let holders = Holders::new(layout).map_err(ApiError::drawing)?;
     let copies = note_on_copies(layout);
     let colour = coloured_by(ins);
@@ -31,8 +32,8 @@ pub(super) fn scene(layout: &Layout, view: &View<'_>) -> Result<Scene, ApiError>
     let (height, width, count) = clip.shown;
 
     let cell = |place: u64| {
-        let element = layout.apply_flat(place);
-        let lowest = holders.lowest(element).unwrap_or(place);
+        let element = map.apply_flat(place);
+        let lowest = holders.lowest(element ^ map.constant()).unwrap_or(place);
         let coordinates: Vec<String> =
             order.iter().map(|&label| outs.coordinate(label, element).to_string()).collect();
         let mark = if lowest == place { "" } else { "*" };

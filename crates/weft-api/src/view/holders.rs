@@ -1,5 +1,6 @@
 //! Who holds an element.
 
+use super::View;
 use weft_layout::f2::Matrix;
 use weft_layout::space::{BLOCK, LANE, OFFSET, REGISTER, WARP};
 use weft_layout::{Label, Layout, LayoutError, Space};
@@ -56,15 +57,15 @@ pub(super) fn coloured_by(ins: &Space) -> Option<Label> {
 }
 
 /// A place in short: `T5:2` is register 2 of thread 5 of the block (its lane, plus the lanes of a
-/// warp for each warp before its own); of memory the offset, of anything else the flat place.
+/// warp for each warp before its own); of memory the offset, gaps included, of anything else the flat place.
 /// `B1.` stands before what is in block 1, where there are several.
-pub(super) fn short(ins: &Space, place: u64) -> String {
+pub(super) fn short(ins: &Space, place: u64, view: &View<'_>) -> String {
     let block = match ins.bits(BLOCK) {
         0 => String::new(),
         _ => format!("B{}.", ins.coordinate(BLOCK, place)),
     };
     if is_memory(ins) {
-        format!("{block}{}", ins.coordinate(OFFSET, place))
+        format!("{block}{}", view.physical(ins.coordinate(OFFSET, place)))
     } else if ins.contains(LANE) || ins.contains(REGISTER) {
         let warp = ins.coordinate(WARP, place).checked_shl(ins.bits(LANE)).unwrap_or(0);
         let thread = ins.coordinate(LANE, place) | warp;

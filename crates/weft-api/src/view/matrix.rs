@@ -3,12 +3,15 @@
 use super::palette::Colour;
 use super::scene::{Cell, Fill, Group, Panel, Scene};
 use super::tile::numbers;
-use weft_layout::Layout;
+use weft_layout::affine::Affine;
+
+use super::holders::words;
 
 /// The matrix over F2: a column for each bit of the hardware, a row for each bit of the tensor, both
 /// from the least significant; `1` where the bit of the column sets the bit of the row. The columns
 /// of an axis are a block of their own and share a hue.
-pub(super) fn scene(layout: &Layout) -> Scene {
+pub(super) fn scene(map: &Affine) -> Scene {
+    let layout = map.layout();
     let (ins, outs) = (layout.ins(), layout.outs());
     // Axes without bits would be empty blocks.
     let group = |(label, _, bits): (weft_layout::Label, u32, u32)| {
@@ -33,12 +36,14 @@ pub(super) fn scene(layout: &Layout) -> Scene {
             }
         })
     });
+    let notes = (map.constant() != 0)
+        .then(|| format!("Then exclusive-or with {}.", words(outs, map.constant())));
     Scene {
         title: format!("Matrix of a layout of {outs}"),
         caption: "A column is a bit of the hardware; a one says that it sets the tensor's bit of \
                   that row."
             .into(),
-        notes: Vec::new(),
+        notes: notes.into_iter().collect(),
         panels: vec![Panel {
             heading: String::new(),
             rows: outs.iter().filter_map(group).collect(),

@@ -32,7 +32,7 @@ pub use terminal::{Colours, terminal};
 
 use crate::error::ApiError;
 use crate::request::Picture;
-use weft_layout::Layout;
+use weft_layout::affine::{Affine, Padded};
 
 /// What is to be seen of a layout.
 #[derive(Clone, Copy, Debug)]
@@ -46,12 +46,27 @@ pub struct View<'a> {
     pub window: Window,
     /// The memory that a bank map is of.
     pub banks: Option<Banks<'a>>,
+    /// The gaps of a memory layout, which move what lies behind them.
+    pub padded: Option<&'a Padded>,
+}
+
+impl View<'_> {
+    /// Where an offset really lies.
+    fn physical(&self, offset: u64) -> u64 {
+        self.padded.map_or(offset, |padded| padded.physical(offset))
+    }
 }
 
 impl Default for View<'_> {
     /// The grid, as much of it as fits a terminal.
     fn default() -> Self {
-        View { picture: Picture::Grid, slice: &[], window: Window::DEFAULT, banks: None }
+        View {
+            picture: Picture::Grid,
+            slice: &[],
+            window: Window::DEFAULT,
+            banks: None,
+            padded: None,
+        }
     }
 }
 
@@ -59,11 +74,11 @@ impl Default for View<'_> {
 ///
 /// Fails when the layout is of something else, the slice does not exist, more is wanted in full than
 /// [`MAX_CELLS`], or a bank map is wanted of what is no memory or of elements without a width.
-pub fn scene(layout: &Layout, view: &View<'_>) -> Result<Scene, ApiError> {
+pub fn scene(map: &Affine, view: &View<'_>) -> Result<Scene, ApiError> {
     match view.picture {
-        Picture::Grid => grid::scene(layout, view),
-        Picture::Hardware => hardware::scene(layout, view),
-        Picture::Banks => banks::scene(layout, view),
-        Picture::Matrix => Ok(matrix::scene(layout)),
+        Picture::Grid => grid::scene(map, view),
+        Picture::Hardware => hardware::scene(map, view),
+        Picture::Banks => banks::scene(map, view),
+        Picture::Matrix => Ok(matrix::scene(map)),
     }
 }

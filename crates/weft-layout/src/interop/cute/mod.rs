@@ -90,6 +90,7 @@ mod names;
 mod order;
 mod parse;
 mod swizzle;
+mod tensor;
 mod tree;
 
 pub use composed::Composed;
@@ -101,4 +102,5 @@ pub use names::{Phases, TmaMode};
 pub use order::{Ordered, single_swizzle};
 pub use parse::parse;
 pub use swizzle::Swizzle;
+pub use tensor::{Convention, TensorError, export_tensor, memory_layout};
 pub use tree::Tree;
