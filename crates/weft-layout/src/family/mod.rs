@@ -77,6 +77,16 @@ pub enum Family {
 }
 
 impl Family {
+    /// The bases of a distributed layout, written out: `linear` where each is zero or a bit of its
+    /// own, else `generic_linear`.
+    pub fn of(layout: &Layout) -> Family {
+        let linear = Linear::of(layout);
+        match linear.permutation() {
+            Ok(_) => Family::Linear(linear),
+            Err(_) => Family::GenericLinear(linear),
+        }
+    }
+
     /// The layout of a tensor of this shape.
     ///
     /// A memory with gaps has none: ask [`padded`](Family::padded).

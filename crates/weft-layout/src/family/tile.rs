@@ -159,38 +159,22 @@ impl Tile {
         levels: [(Level, &[Vec<u64>]); 2],
         hidden: Option<usize>,
     ) -> Result<&mut Tile, FamilyError> {
-        let rank = self.rank();
-        let all = || levels.iter().flat_map(|(_, bases)| bases.iter());
-        if let Some(basis) = all().find(|basis| basis.len() != rank) {
-            return Err(FamilyError::Rank { expected: rank, found: basis.len() });
+        let bases =
+            || levels.iter().flat_map(|&(level, list)| list.iter().map(move |b| (level, b)));
+        if let Some((_, basis)) = bases().find(|(_, basis)| basis.len() != self.rank()) {
+            return Err(FamilyError::Rank { expected: self.rank(), found: basis.len() });
         }
-        // The logarithm of how many tiles the bases cover along each axis.
-        let extents: Vec<u32> = (0..rank)
-            .map(|dim| u64::BITS - all().fold(0, |any, basis| any | basis[dim]).leading_zeros())
-            .collect();
-        let total: u32 = extents.iter().sum();
-        let flat = |basis: &Vec<u64>| {
-            let coordinates = basis.iter().zip(&extents);
-            coordinates.fold(0_u64, |flat, (&value, &bits)| flat.unbounded_shl(bits) | value)
+        let all: Vec<&Vec<u64>> = bases().map(|(_, basis)| basis).collect();
+        let extents = extents(&all, self.rank()).ok_or(FamilyError::NotSurjective { parameter })?;
+        let moves = |basis: &[u64]| {
+            basis.iter().enumerate().any(|(dim, &value)| value != 0 && hidden != Some(dim))
         };
-        let flat: Vec<u64> = all().map(flat).collect();
-        if total > u64::BITS || Subspace::from_vectors(&flat).dim() != total {
-            return Err(FamilyError::NotSurjective { parameter });
-        }
-        let mut images = Vec::with_capacity(flat.len());
-        for (level, bases) in levels {
-            for basis in bases {
-                let still = |(dim, &value): (usize, &u64)| value == 0 || hidden == Some(dim);
-                if level != Level::Register
-                    || hidden.is_none()
-                    || !basis.iter().enumerate().all(still)
-                {
-                    let image = self.image(basis, hidden, |axis| (axis.walked, axis.part));
-                    images.push((level, image));
-                }
+        for (level, basis) in bases() {
+            if level != Level::Register || hidden.is_none() || moves(basis) {
+                let image = self.image(basis, hidden, |axis| (axis.walked, axis.part));
+                self.bases.push((level, image));
             }
         }
-        self.bases.extend(images);
         for (dim, (axis, bits)) in self.axes.iter_mut().zip(extents).enumerate() {
             let bits = if hidden == Some(dim) { 0 } else { bits };
             axis.walked = axis.walked.saturating_add(bits);
@@ -230,4 +214,21 @@ impl Tile {
 /// The axes of a matrix or a batch of them, the last one first.
 pub(super) fn minor_first(rank: usize) -> impl Iterator<Item = usize> {
     (0..rank).rev()
+}
+
+/// The logarithm of how far bases of this rank reach along each axis; none if they leave places out.
+fn extents(bases: &[&Vec<u64>], rank: usize) -> Option<Vec<u32>> {
+    let extent = |dim: usize| {
+        let any = bases.iter().fold(0, |any, basis| any | basis[dim]);
+        u64::BITS - any.leading_zeros()
+    };
+    let extents: Vec<u32> = (0..rank).map(extent).collect();
+    let flat = |basis: &&Vec<u64>| {
+        let coordinates = basis.iter().zip(&extents);
+        coordinates.fold(0_u64, |flat, (&value, &bits)| flat.unbounded_shl(bits) | value)
+    };
+    let flat: Vec<u64> = bases.iter().map(flat).collect();
+    let total = extents.iter().sum();
+    let complete = total <= u64::BITS && Subspace::from_vectors(&flat).dim() == total;
+    complete.then_some(extents)
 }

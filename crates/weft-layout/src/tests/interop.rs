@@ -4,7 +4,7 @@ use arbtest::arbtest;
 use std::string::{String, ToString};
 
 use crate::{
-    family::{Family, Linear},
+    family::Family,
     interop::{ParseErrorKind, parse_attribute, parse_layout},
     testing::{Kind, distributed, shape},
 };
@@ -16,8 +16,10 @@ fn layouts_and_attributes_survive_their_text() {
         let shape = shape(u, bits)?;
         let layout = distributed(u, &shape, 2, Kind::General)?;
         assert_eq!(parse_layout(&layout.to_string()).as_ref(), Ok(&layout));
-        let family = Family::Linear(Linear::of(&layout));
-        assert_eq!(parse_attribute(&family.to_string()), Ok(family));
+        let family = Family::of(&layout);
+        assert_eq!(parse_attribute(&family.to_string()).as_ref(), Ok(&family));
+        assert_eq!(matches!(family, Family::Linear(_)), layout.is_distributed());
+        assert_eq!(family.layout(&shape), Ok(layout));
         Ok(())
     });
 }
@@ -26,9 +28,12 @@ fn layouts_and_attributes_survive_their_text() {
 fn damaged_texts_are_refused_with_a_span() {
     let text = "#ttg.slice<{dim = 1, parent = #ttg.blocked<{sizePerThread = [1, 4], \
                 threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>}>";
+    let operand = "#ttg.dot_op<{opIdx = 0, parent = #ttg.amd_wmma<{version = 2, \
+                   isTranspose = true, ctaLayout = {register = [[1, 0]], warp = [[0, 1]]}, \
+                   CGALayout = [[1, 0]], instrShape = [16, 16, 32]}>, kWidth = 8}>";
     let layout = "[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]";
     arbtest(|u| {
-        for text in [text, layout] {
+        for text in [text, operand, layout] {
             let mut damaged: String = text.into();
             let at = u.choose_index(text.len())?;
             if u.arbitrary()? {
