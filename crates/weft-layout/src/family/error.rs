@@ -58,6 +58,9 @@ pub enum FamilyError {
         /// Which basis.
         index: usize,
     },
+    /// Two blocks work together, and bit 0 of the block number does not tell them apart along the
+    /// rows.
+    NoPairs,
     /// A basis of `linear` is several bits, or a bit that an earlier one is.
     NotPermutation {
         /// The list that it stands in.
@@ -170,6 +173,9 @@ impl fmt::Display for FamilyError {
             }
             FamilyError::TooSmall { dim, size, needed } => {
                 write!(f, "the tensor has size {size} along axis {dim}, at least {needed} is needed")
+            }
+            FamilyError::NoPairs => {
+                f.write_str("`CGALayout` must begin with [1, 0] where two blocks work together")
             }
             FamilyError::Covers { dim, size, covered } => {
                 write!(f, "the layout has size {covered} along axis {dim}, the tensor {size}")

@@ -112,11 +112,8 @@ impl TensorMemory {
         if self.fp4_padded && self.col_stride != 1 {
             return refused("colStride", self.col_stride, "1 (with `fp4Padded`)");
         }
-        match self.blocks.first().map(Vec::as_slice) {
-            Some([1, 0]) => Ok(()),
-            _ if self.two_ctas => Err(FamilyError::Blocks { index: 0 }),
-            _ => Ok(()),
-        }
+        let pairs = self.blocks.first().is_some_and(|basis| basis[..] == [1, 0]);
+        if self.two_ctas && !pairs { Err(FamilyError::NoPairs) } else { Ok(()) }
     }
 }
 

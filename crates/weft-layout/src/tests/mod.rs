@@ -5,6 +5,7 @@ mod boxed;
 mod cute;
 mod families;
 mod interop;
+mod memories;
 mod oracle;
 mod padded;
 mod plans;
