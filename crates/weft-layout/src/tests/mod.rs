@@ -6,6 +6,7 @@ mod cute;
 mod families;
 mod interop;
 mod memories;
+mod names;
 mod oracle;
 mod padded;
 mod plans;

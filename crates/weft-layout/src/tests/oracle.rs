@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    Machine,
+    Layout, Machine,
     interop::parse_attribute,
     layout::Bases,
     plan::convert,
@@ -92,9 +92,21 @@ fn triton_layouts() {
 }
 
 /// The committed sample of all families; `oracle/record.py` made it.
+const SAMPLE: &str = include_str!("../../oracle/layouts.jsonl");
+
 #[test]
 fn recorded_layouts() {
-    assert_eq!(assert_recorded(include_str!("../../oracle/layouts.jsonl")), 319);
+    assert_eq!(assert_recorded(SAMPLE), 319);
+}
+
+/// The committed sample: attribute, shape and our layout.
+pub(super) fn sample() -> Vec<(String, Vec<u64>, Layout)> {
+    let read = |line| {
+        let (attribute, shape) = (field(line, "attribute"), numbers(field(line, "shape")));
+        let layout = parse_attribute(attribute).unwrap().layout(&shape).unwrap();
+        (attribute.to_string(), shape, layout)
+    };
+    SAMPLE.lines().filter(|line| line.contains("\"attribute\":")).map(read).collect()
 }
 
 #[test]

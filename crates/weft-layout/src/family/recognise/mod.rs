@@ -44,18 +44,21 @@ pub fn names(layout: &Layout) -> Vec<Family> {
     if !layout.outs().is_tensor() {
         return Vec::new();
     }
-    let guesses = if let Some(layout) = with_axes(layout, &[REGISTER, LANE, WARP, BLOCK]) {
-        (distributed(&layout), layout)
+    let mut found;
+    if let Some(layout) = with_axes(layout, &[REGISTER, LANE, WARP, BLOCK]) {
+        found = right(parents(&layout), &layout);
+        if found.is_empty() {
+            // A slice says less than what is no slice.
+            found = right(slices(&layout), &layout);
+        }
+        found.extend(right(alloc::vec![Family::of(&layout)], &layout));
     } else if let Some(layout) = with_axes(layout, &[OFFSET, BLOCK]) {
-        (memory(&layout), layout)
+        found = right(memory(&layout), &layout);
     } else {
         return Vec::new();
-    };
-    let (guesses, layout) = guesses;
-    let shape = layout.shape();
-    let right = |family: &Family| family.layout(&shape).as_ref() == Ok(&layout);
+    }
     let mut found: Vec<(String, Family)> =
-        (guesses.into_iter().filter(right)).map(|family| (family.to_string(), family)).collect();
+        found.into_iter().map(|family| (family.to_string(), family)).collect();
     let order = |(text, family): &(String, Family)| (is_written_out(family), text.len());
     found.sort_by(|a, b| (order(a), &a.0).cmp(&(order(b), &b.0)));
     let mut kinds: Vec<Kind> = Vec::new();
@@ -104,10 +107,15 @@ fn with_axes(layout: &Layout, labels: &[Label]) -> Option<Layout> {
     Layout::new(Space::new(&axes).ok()?, layout.outs().clone(), &columns).ok()
 }
 
-fn distributed(layout: &Layout) -> Vec<Family> {
-    let mut guesses =
-        alloc::vec![Family::Linear(Linear::of(layout)), Family::GenericLinear(Linear::of(layout)),];
-    guesses.extend(parents(layout));
+/// The guesses that are right.
+fn right(guesses: Vec<Family>, layout: &Layout) -> Vec<Family> {
+    let shape = layout.shape();
+    let right = |family: &Family| family.layout(&shape).as_ref() == Ok(layout);
+    guesses.into_iter().filter(right).collect()
+}
+
+fn slices(layout: &Layout) -> Vec<Family> {
+    let mut guesses = Vec::new();
     for dim in 0..=layout.shape().len() {
         let Ok(wide) = layout.expand_dims(dim) else { continue };
         let slices = parents(&wide).into_iter();

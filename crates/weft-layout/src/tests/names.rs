@@ -1,0 +1,96 @@
+//! Recognising families.
+
+use std::{mem::discriminant, println, string::ToString, vec::Vec};
+
+use super::oracle::sample;
+use crate::{
+    family::{Family, names},
+    interop::parse_attribute,
+    testing::{Kind, distributed, repeat, shape},
+};
+
+/// Every layout of the recorded sample is known again: by its own family where it is not written
+/// out, and every name that is given is right.
+#[test]
+fn recorded_layouts_have_their_names() {
+    let (mut named, mut known) = (0, 0);
+    for (attribute, shape, layout) in sample() {
+        let family = parse_attribute(&attribute).unwrap();
+        let names = names(&layout);
+        for name in &names {
+            assert_eq!(name.layout(&shape).as_ref(), Ok(&layout), "{attribute} {shape:?}: {name}");
+        }
+        let unnamed = matches!(
+            family,
+            Family::TensorMemory(_)
+                | Family::TensorMemoryScales(_)
+                | Family::PaddedShared(_)
+                | Family::PartitionedShared(_)
+        );
+        assert_eq!(names.is_empty(), unnamed, "{attribute} {shape:?}");
+        let shorter = names.first().is_some_and(|name| name.to_string().len() <= attribute.len());
+        named += u32::from(shorter);
+        let own = discriminant(&family);
+        let own = names.iter().any(|name| discriminant(name) == own);
+        let sliced =
+            matches!(family, Family::Slice(_) | Family::Linear(_) | Family::GenericLinear(_));
+        // Copies in registers, and what has no name but its bases, may go by another one.
+        known += u32::from(own);
+        let simple = matches!(
+            family,
+            Family::Blocked(_)
+                | Family::NvidiaMma(_)
+                | Family::SwizzledShared(_)
+                | Family::RotatingShared(_)
+                | Family::NvmmaShared(_)
+                | Family::SharedLinear(_)
+        );
+        assert!(own || sliced || !simple, "{attribute} {shape:?}: {names:?}");
+    }
+    println!("{named} have a name at least as short, {known} one of their own family");
+    assert!(known > 200, "{known}");
+    assert!(named > 150, "{named}");
+}
+
+#[test]
+fn names_are_right() {
+    repeat(300, |u| {
+        let bits = u.int_in_range(0..=9)?;
+        let shape = shape(u, bits)?;
+        let kind = Kind::any(u)?;
+        let layout = distributed(u, &shape, 1, kind)?;
+        let names = names(&layout);
+        assert!(names.iter().all(|name| name.layout(&shape).as_ref() == Ok(&layout)));
+        Ok(())
+    });
+}
+
+/// What the same data is called in other terms.
+#[test]
+fn layouts_have_several_names() {
+    let names_of = |attribute: &str, shape: &[u64]| -> Vec<_> {
+        let layout = parse_attribute(attribute).unwrap().layout(shape).unwrap();
+        names(&layout).iter().map(ToString::to_string).collect()
+    };
+    // A swizzle of 128 bytes is one of vectors, phases and rows.
+    let names = names_of(
+        "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>",
+        &[64, 64],
+    );
+    assert!(names.contains(
+        &"#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>".into()
+    ));
+    // The left operand of one multiplication is the result of another, in 16 bits.
+    let names = names_of(
+        "#ttg.dot_op<{opIdx = 0, parent = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, \
+         warpsPerCTA = [4, 1], instrShape = [16, 8]}>, kWidth = 2}>",
+        &[64, 64],
+    );
+    assert!(
+        names.contains(
+            &"#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], \
+          instrShape = [16, 8]}>"
+                .into()
+        )
+    );
+}
