@@ -5,6 +5,8 @@
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use weft_layout::{
     Label, Layout, Space,
+    affine::Boxed,
+    layout::Surplus,
     space::{BLOCK, LANE, OFFSET, REGISTER, WARP},
 };
 
@@ -38,6 +40,22 @@ enum Step {
     BroadcastBack(Vec<u8>),
     Join,
     Split,
+    ConcatOuts,
+    ResizeIn(u8, u8),
+    ResizeOut(u8, u8),
+    SqueezeIn(u8),
+    Quotient(Vec<u8>),
+    SplitIdentity(u8, u8),
+    WithoutCopies(u8),
+    Repetitions,
+    DivideLeftPermuted(u8),
+    CutTo(Vec<u8>, bool),
+    GrowTo(u8, Vec<u8>, Vec<u8>),
+    ExpandDimsBack(u8),
+    JoinBack,
+    SplitBack,
+    Names,
+    Boxed(Vec<u64>, Vec<u64>),
 }
 
 fn label(code: u8) -> Label {
@@ -89,14 +107,12 @@ fn step(step: &Step, top: &Layout, below: &Layout) -> Option<Layout> {
         }
         Step::DivideLeft => {
             let quotient = below.divide_left(top).ok()?;
-            let Ok(product) = top.product(&quotient) else { return Some(quotient) };
-            assert_eq!(product.rank(), below.rank());
+            assert_eq!(top.product(&quotient).as_ref(), Ok(below));
             Some(quotient)
         }
         Step::DivideRight => {
             let quotient = below.divide_right(top).ok()?;
-            let Ok(product) = quotient.product(top) else { return Some(quotient) };
-            assert_eq!(product.rank(), below.rank());
+            assert_eq!(quotient.product(top).as_ref(), Ok(below));
             Some(quotient)
         }
         Step::Invert => {
@@ -138,6 +154,73 @@ fn step(step: &Step, top: &Layout, below: &Layout) -> Option<Layout> {
             Some(joined)
         }
         Step::Split => Some(top.split().ok()?.0),
+        Step::ConcatOuts => below.concat_outs(top).ok(),
+        Step::ResizeIn(axis, bits) => top.resize_in(label(*axis), u32::from(*bits)).ok(),
+        Step::ResizeOut(axis, bits) => top.resize_out(label(*axis), u32::from(*bits)).ok(),
+        Step::SqueezeIn(axis) => top.squeeze_in(label(*axis)).ok(),
+        Step::Quotient(axes) => {
+            let axes = labels(axes);
+            let quotient = top.quotient(&axes).ok();
+            assert_eq!(quotient.is_some(), top.is_trivial_over(&axes));
+            quotient
+        }
+        Step::SplitIdentity(input, output) => {
+            let (bits, rest) = top.split_identity(label(*input), label(*output)).ok()?;
+            assert_eq!(bits, top.contiguous_bits(label(*input), label(*output)));
+            Some(rest)
+        }
+        Step::WithoutCopies(axis) => {
+            let narrowed = top.without_copies(label(*axis)).ok()?;
+            assert_eq!(narrowed.layout.rank(), top.rank());
+            Some(narrowed.layout)
+        }
+        Step::Repetitions => below.repetitions(top).ok(),
+        Step::DivideLeftPermuted(axis) => {
+            let (quotient, order) = below.divide_left_permuted(top, label(*axis)).ok()?;
+            let product = top.product(&quotient).expect("a quotient multiplies");
+            assert_eq!(product, order.apply(below).expect("an order of its axis"));
+            Some(quotient)
+        }
+        Step::CutTo(sizes, dropped) => {
+            let surplus = if *dropped { Surplus::Dropped } else { Surplus::Copies };
+            top.cut_to(&shape(sizes), surplus).ok()
+        }
+        Step::GrowTo(axis, sizes, order) => {
+            top.grow_to(label(*axis), &shape(sizes), &dims(order)).ok()
+        }
+        Step::ExpandDimsBack(axis) => top.expand_dims_back(usize::from(*axis)).ok(),
+        Step::JoinBack => top.join_back().ok(),
+        Step::SplitBack => top.split_back().ok(),
+        Step::Names => {
+            let shape = top.shape();
+            // What has too many axes takes long to guess at.
+            if shape.len() <= 3 && top.ins().total_bits() <= 20 {
+                for name in weft_layout::family::names(top) {
+                    assert!(name.layout(&shape).is_ok_and(|named| named.rank() == top.rank()));
+                }
+            }
+            None
+        }
+        Step::Boxed(ins, outs) => {
+            let extents = |space: &Space, wanted: &[u64]| -> Vec<(Label, u64)> {
+                let wanted = wanted.iter().copied().chain(std::iter::repeat(3));
+                let extent = |(&(label, bits), wanted): (&(Label, u32), u64)| {
+                    let most = 1_u64.checked_shl(bits).unwrap_or(u64::MAX);
+                    (label, wanted % most + 1)
+                };
+                space.axes().iter().zip(wanted).map(extent).collect()
+            };
+            let (ins, outs) = (extents(top.ins(), ins), extents(top.outs(), outs));
+            let boxed = Boxed::new(top.clone(), &ins, &outs).ok()?;
+            if let Ok(counts) = boxed.counts() {
+                if top.ins().total_bits() <= 10 {
+                    let places = 0..1_u64 << top.ins().total_bits();
+                    let live = places.filter(|&place| boxed.is_live(place)).count();
+                    assert_eq!(u128::from(live as u64), counts.live);
+                }
+            }
+            None
+        }
     }
 }
 

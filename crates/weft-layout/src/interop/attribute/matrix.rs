@@ -22,13 +22,18 @@ pub(super) fn read(name: &str, fields: &mut Fields) -> Result<Option<Family>, Pa
             instr_shape: fields.numbers("instrShape")?,
             is_transposed: fields.flag("isTransposed")?,
             blocks: fields.bases_or_none("CGALayout")?,
-            tiles_per_warp: fields.or("tilesPerWarp", Vec::new(), Fields::numbers)?,
+            tiles_per_warp: several(fields.or("tilesPerWarp", Vec::new(), Fields::numbers)?),
             element_bit_width: fields.or("elementBitWidth", 32, Fields::small)?,
         }),
         "ttg.amd_wmma" => Family::AmdWmma(read_wmma(fields)?),
         "ttig.dpas" => Family::IntelDpas(read_dpas(fields)?),
         _ => return Ok(None),
     }))
+}
+
+/// Nothing where there is one tile along each axis, as where none is given.
+fn several(tiles: Vec<u64>) -> Vec<u64> {
+    if tiles.iter().all(|&tiles| tiles == 1) { Vec::new() } else { tiles }
 }
 
 /// The warps as bases (`ctaLayout`), or as Triton 3.6 writes them, as numbers along each axis.
