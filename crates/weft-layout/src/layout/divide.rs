@@ -218,9 +218,10 @@ fn difference(
     part: &Space,
     mut visit: impl FnMut(Cut),
 ) -> Result<Space, LayoutError> {
-    let mut rest_start = 0;
+    // A product keeps the order of its factors' axes, so that both are gone through in step.
+    let (mut parts, mut rest_start) = (part.iter().peekable(), 0);
     for (label, start, bits) in whole.iter() {
-        let taken = part.iter().find(|axis| axis.0 == label);
+        let taken = parts.next_if(|axis| axis.0 == label);
         let (_, part_start, taken) = taken.unwrap_or((label, 0, 0));
         let Some(rest) = bits.checked_sub(taken) else {
             return Err(SpaceError::TooFewBits { label, needed: taken, found: bits }.into());
@@ -233,17 +234,12 @@ fn difference(
         });
         rest_start += rest as usize;
     }
-    // Going through both in step finds what the whole lacks, and what comes in another order.
-    let mut rest = whole.labels();
-    let mut before = None;
-    for label in part.labels() {
-        if !rest.any(|other| other == label) {
-            return Err(match before.filter(|_| whole.contains(label)) {
-                Some(before) => LayoutError::Order(before, label),
-                None => SpaceError::UnknownLabel(label).into(),
-            });
-        }
-        before = Some(label);
+    if let Some((label, _, _)) = parts.next() {
+        let before = part.labels().take_while(|&other| other != label).last();
+        return Err(match before.filter(|_| whole.contains(label)) {
+            Some(before) => LayoutError::Order(before, label),
+            None => SpaceError::UnknownLabel(label).into(),
+        });
     }
     Ok(whole.with_bits(|label, bits| bits - part.bits(label))?)
 }

@@ -66,8 +66,20 @@ fn merge(
     b: &Space,
     mut visit: impl FnMut(u32, Range<usize>, Range<usize>),
 ) -> Result<Space, LayoutError> {
-    let (mut left, mut right) = (a.axes(), b.axes());
     let (mut left_start, mut right_start, mut start) = (0, 0, 0);
+    let mut visit = |low: u32, high: u32| {
+        let (low, high) = (low as usize, high as usize);
+        visit(start, left_start..left_start + low, right_start..right_start + high);
+        left_start += low;
+        right_start += high;
+        start += (low + high) as u32;
+    };
+    // The usual case: nothing has to be searched for.
+    if a.labels().eq(b.labels()) {
+        a.axes().iter().zip(b.axes()).for_each(|(low, high)| visit(low.1, high.1));
+        return Ok(a.with_bits(|label, bits| bits + b.bits(label))?);
+    }
+    let (mut left, mut right) = (a.axes(), b.axes());
     let mut axes = Vec::with_capacity(left.len() + right.len());
     let lacks = |rest: &[(Label, u32)], label: Label| rest.iter().all(|axis| axis.0 != label);
     loop {
@@ -89,11 +101,7 @@ fn merge(
             // Not reached: an axis is lacking where there are none.
             ([(x, _), ..], []) | ([], [(x, _), ..]) => return Err(LayoutError::Order(*x, *x)),
         };
-        let (low, high) = (low as usize, high as usize);
-        visit(start, left_start..left_start + low, right_start..right_start + high);
-        left_start += low;
-        right_start += high;
-        start += (low + high) as u32;
-        axes.push((label, (low + high) as u32));
+        visit(low, high);
+        axes.push((label, low + high));
     }
 }

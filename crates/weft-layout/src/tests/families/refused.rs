@@ -1,7 +1,6 @@
 //! What is refused, and why.
 
 use arbitrary::{Result, Unstructured};
-use arbtest::arbtest;
 use std::{
     boxed::Box,
     string::{String, ToString},
@@ -16,6 +15,7 @@ use crate::{
         Slice,
     },
     interop::parse_attribute,
+    testing::holds,
 };
 
 fn error(attribute: &str, shape: &[u64]) -> String {
@@ -236,7 +236,7 @@ fn family(u: &mut Unstructured<'_>, rank: usize, depth: u32) -> Result<Family> {
 #[test]
 fn any_family_has_a_surjective_layout_or_an_error() {
     let (mut built, mut refused) = (0, 0);
-    arbtest(|u| {
+    holds(1500, |u| {
         let rank = u.int_in_range(1..=3)?;
         let family = family(u, rank, 2)?;
         let shape = if u.ratio(1, 10)? {
@@ -259,9 +259,6 @@ fn any_family_has_a_surjective_layout_or_an_error() {
             }
         }
         Ok(())
-    })
-    .budget_ms(1500)
-    .size_min(256)
-    .size_max(1024);
+    });
     assert!(built > 50 && refused > 50, "{built} built, {refused} refused");
 }
