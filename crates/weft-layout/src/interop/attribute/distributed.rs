@@ -1,9 +1,9 @@
 //! Attributes of distributed layouts.
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::boxed::Box;
 use core::fmt;
 
-use super::{Fields, ParseError, matrix};
+use super::{Fields, ParseError, cga_layout};
 use crate::family::{Blocked, DotOperand, Family, Linear, Slice};
 
 /// The family of that name, if it is distributed.
@@ -27,7 +27,7 @@ pub(super) fn read(name: &str, fields: &mut Fields) -> Result<Option<Family>, Pa
             parent: Box::new(fields.attribute("parent")?),
             k_width: fields.or("kWidth", 0, Fields::small)?,
         }),
-        _ => return matrix::read(name, fields),
+        _ => return Ok(None),
     }))
 }
 
@@ -45,13 +45,8 @@ pub(super) fn blocked(f: &mut fmt::Formatter<'_>, blocked: &Blocked) -> fmt::Res
     write!(f, "#ttg.blocked<{{sizePerThread = {size_per_thread:?}")?;
     write!(f, ", threadsPerWarp = {threads_per_warp:?}")?;
     write!(f, ", warpsPerCTA = {warps_per_cta:?}, order = {order:?}")?;
-    cga_layout(f, blocks)?;
+    cga_layout(f, ", ", blocks)?;
     f.write_str("}>")
-}
-
-/// The parts of the blocks, when there are several blocks.
-pub(super) fn cga_layout(f: &mut fmt::Formatter<'_>, blocks: &[Vec<u64>]) -> fmt::Result {
-    if blocks.is_empty() { Ok(()) } else { write!(f, ", CGALayout = {blocks:?}") }
 }
 
 /// Bases under the name `linear` or `generic_linear`.

@@ -3,7 +3,7 @@
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
-use super::{Fields, ParseError, distributed::cga_layout};
+use super::{Fields, ParseError, cga_layout};
 use crate::family::{AmdMfma, AmdWmma, Family, IntelDpas, NvidiaMma};
 
 /// The family of that name, if it is of matrix instructions.
@@ -100,7 +100,7 @@ pub(super) fn nvidia_mma(f: &mut fmt::Formatter<'_>, result: &NvidiaMma) -> fmt:
     let NvidiaMma { version_major, version_minor, warps_per_cta, instr_shape, blocks } = result;
     write!(f, "#ttg.nvidia_mma<{{versionMajor = {version_major}")?;
     write!(f, ", versionMinor = {version_minor}, warpsPerCTA = {warps_per_cta:?}")?;
-    cga_layout(f, blocks)?;
+    cga_layout(f, ", ", blocks)?;
     write!(f, ", instrShape = {instr_shape:?}}}>")
 }
 
@@ -108,7 +108,7 @@ pub(super) fn amd_mfma(f: &mut fmt::Formatter<'_>, result: &AmdMfma) -> fmt::Res
     let AmdMfma { version, warps_per_cta, instr_shape, is_transposed, tiles_per_warp, .. } = result;
     write!(f, "#ttg.amd_mfma<{{version = {version}, warpsPerCTA = {warps_per_cta:?}")?;
     write!(f, ", instrShape = {instr_shape:?}, isTransposed = {is_transposed}")?;
-    cga_layout(f, &result.blocks)?;
+    cga_layout(f, ", ", &result.blocks)?;
     if tiles_per_warp.iter().any(|&tiles| tiles != 1) {
         write!(f, ", tilesPerWarp = {tiles_per_warp:?}")?;
     }
@@ -130,7 +130,7 @@ pub(super) fn amd_wmma(f: &mut fmt::Formatter<'_>, result: &AmdWmma) -> fmt::Res
         }
     }
     f.write_str("}")?;
-    cga_layout(f, blocks)?;
+    cga_layout(f, ", ", blocks)?;
     if *instr_shape != AmdWmma::DEFAULT_SHAPE {
         write!(f, ", instrShape = {instr_shape:?}")?;
     }

@@ -3,7 +3,7 @@
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 
-use super::{Fields, ParseError};
+use super::{Fields, ParseError, cga_layout};
 use crate::family::{
     Family, NvmmaShared, PaddedElements, PaddedShared, PartitionedShared, RotatingShared,
     SharedLinear, SwizzledShared, TensorMemory, TensorMemoryScales,
@@ -185,9 +185,4 @@ pub(super) fn tensor_memory_scales(
         write!(f, "{comma}blockRepOrder = kThenMn")?;
     }
     f.write_str(">")
-}
-
-/// The parts of the blocks, when there are several blocks.
-fn cga_layout(f: &mut fmt::Formatter<'_>, before: &str, blocks: &[Vec<u64>]) -> fmt::Result {
-    if blocks.is_empty() { Ok(()) } else { write!(f, "{before}CGALayout = {blocks:?}") }
 }

@@ -5,6 +5,7 @@ mod fields;
 mod matrix;
 mod memory;
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use self::fields::Fields;
@@ -37,10 +38,10 @@ fn attribute(cursor: &mut Cursor<'_>, depth: u32) -> Result<Family, ParseError> 
     let name = cursor.word();
     let name_span = start..cursor.position();
     let mut fields = Fields::read(cursor, start, depth)?;
-    let known = match distributed::read(name, &mut fields)? {
-        None => memory::read(name, &mut fields)?,
-        known => known,
-    };
+    let mut known = None;
+    for read in [distributed::read, matrix::read, memory::read] {
+        known = known.or(read(name, &mut fields)?);
+    }
     let Some(family) = known else {
         let kind = ParseErrorKind::UnknownAttribute(name.into());
         return Err(ParseError { span: name_span, kind });
@@ -72,4 +73,9 @@ impl fmt::Display for Family {
             Family::TensorMemoryScales(memory) => memory::tensor_memory_scales(f, memory),
         }
     }
+}
+
+/// The parts of the blocks, when there are several blocks.
+fn cga_layout(f: &mut fmt::Formatter<'_>, before: &str, blocks: &[Vec<u64>]) -> fmt::Result {
+    if blocks.is_empty() { Ok(()) } else { write!(f, "{before}CGALayout = {blocks:?}") }
 }
