@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, vec, vec::Vec};
 
-use super::{Parts, factorings};
+use super::{Parts, Unit, factorings};
 use crate::family::{AmdMfma, AmdWmma, DotOperand, Family, NvidiaMma};
 
 /// Fragments that may be this layout.
@@ -63,7 +63,8 @@ fn mfma(parts: &Parts) -> Vec<Family> {
     for shape in shapes {
         for warps in factorings(rank, parts.warp.len()) {
             for tiles in [[1, 1], [2, 1], [1, 2], [2, 2]] {
-                for flags in 0..4 {
+                // Only instructions of 16 rows and columns have results of 64 bits.
+                for flags in 0..if shape[0] == 16 { 4 } else { 2 } {
                     guesses.push(Family::AmdMfma(AmdMfma {
                         version: 3,
                         warps_per_cta: warps.clone(),
@@ -87,7 +88,7 @@ fn mfma(parts: &Parts) -> Vec<Family> {
 fn wmma(parts: &Parts) -> Vec<Family> {
     let rank = parts.rank();
     // The warps' bases in units of an instruction of 16 x 16, as they stand in the layout.
-    let scaled = |unit: &Option<(usize, u32)>| {
+    let scaled = |unit: &Unit| {
         let mut basis = vec![0; rank];
         if let Some((dim, bit)) = *unit {
             let tile = if dim + 2 >= rank { 4 } else { 0 };

@@ -6,13 +6,14 @@ use super::orders;
 use crate::{
     family::{Family, NvmmaShared, RotatingShared, SwizzledShared},
     layout::Layout,
+    space::{Label, OFFSET},
 };
 
 /// Families of shared memory that may be this layout.
 pub(super) fn guesses(layout: &Layout, blocks: &[Vec<u64>]) -> Vec<Family> {
     let rank = layout.shape().len();
     let mut guesses = Vec::new();
-    for order in orders(rank) {
+    for order in orders(rank).into_iter().filter(|order| walks(layout, order)) {
         for (vec, per_phase, max_phase) in phases() {
             let blocks = blocks.to_vec();
             let rows = SwizzledShared { vec, per_phase, max_phase, order: order.clone(), blocks };
@@ -37,6 +38,19 @@ pub(super) fn guesses(layout: &Layout, blocks: &[Vec<u64>]) -> Vec<Family> {
         }
     }
     guesses
+}
+
+/// Whether the offsets walk along the axes in `order`, but for what they add along the first one and
+/// for copies.
+fn walks(layout: &Layout, order: &[usize]) -> bool {
+    let outs = layout.outs();
+    let dims = order.iter().map(|&dim| Label::dim(dim as u32));
+    let steps = dims.flat_map(|label| (0..outs.bits(label)).map(move |bit| (label, bit)));
+    let first = order.first().map_or(0, |&dim| outs.mask(Label::dim(dim as u32)));
+    layout.columns(OFFSET).iter().zip(steps).all(|(&column, (label, bit))| {
+        let step = outs.offset_of(label).and_then(|offset| 1_u64.checked_shl(offset + bit));
+        step.is_some_and(|step| column & !step & !first == 0)
+    })
 }
 
 /// Vectors, rows a phase and phases: all that occur; without phases the other two say nothing.

@@ -1,8 +1,7 @@
 //! From a layout back to its names.
 //!
 //! A name is guessed from the shape of the layout and then built and compared, so that every name
-//! that is returned is right; a guess costs less than a microsecond, and there are at most some
-//! thousand.
+//! that is returned is right; a guess costs about a microsecond, and there are at most some thousand.
 
 mod blocked;
 mod matrix;
@@ -60,7 +59,8 @@ pub fn names(layout: &Layout) -> Vec<Family> {
     let mut found: Vec<(String, Family)> =
         found.into_iter().map(|family| (family.to_string(), family)).collect();
     let order = |(text, family): &(String, Family)| (is_written_out(family), text.len());
-    found.sort_by(|a, b| (order(a), &a.0).cmp(&(order(b), &b.0)));
+    // Of equally long names the first guess is the more usual one.
+    found.sort_by_key(order);
     let mut kinds: Vec<Kind> = Vec::new();
     found.retain(|(_, family)| {
         let kind = kind(family);
@@ -147,14 +147,19 @@ fn memory(layout: &Layout) -> Vec<Family> {
     guesses
 }
 
+/// What a bit reaches: an axis and a bit of it; nothing if it makes copies.
+type Unit = Option<(usize, u32)>;
+
 /// A distributed layout taken apart: what a block holds, and which part that is.
 struct Parts {
     /// The logarithms of the sizes of a block's part, `dim0` first.
     bits: Vec<u32>,
-    /// For each lane bit the axis and the bit of it that it reaches; none for a copy.
-    lane: Vec<Option<(usize, u32)>>,
+    /// What each register bit reaches.
+    register: Vec<Unit>,
+    /// The same for the lane bits.
+    lane: Vec<Unit>,
     /// The same for the warp bits.
-    warp: Vec<Option<(usize, u32)>>,
+    warp: Vec<Unit>,
     /// For each bit of the block number the part that it chooses, in units of a part.
     blocks: Vec<Vec<u64>>,
 }
@@ -176,14 +181,14 @@ impl Parts {
                 _ => None,
             }
         };
-        layout.columns(REGISTER).iter().try_for_each(|column| unit(column).map(drop))?;
         let units = |label| layout.columns(label).iter().map(unit).collect::<Option<Vec<_>>>();
         let blocks = blocks(layout)?;
         let splits = |dim: usize| blocks.iter().filter(|basis| basis[dim] != 0).count() as u32;
         let bits = (shape.iter().enumerate())
             .map(|(dim, size)| size.trailing_zeros().checked_sub(splits(dim)))
             .collect::<Option<_>>()?;
-        Some(Parts { bits, lane: units(LANE)?, warp: units(WARP)?, blocks })
+        let (register, lane, warp) = (units(REGISTER)?, units(LANE)?, units(WARP)?);
+        Some(Parts { bits, register, lane, warp, blocks })
     }
 
     fn rank(&self) -> usize {
