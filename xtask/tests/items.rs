@@ -1,26 +1,10 @@
 //! The book's list of items against the tests that it names.
 
+mod sources;
+
+use sources::{root, sources};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// The Rust files below a folder.
-fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in
-        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
-    {
-        let path = entry.expect("a folder entry").path();
-        if path.is_dir() {
-            sources(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-}
 
 /// The word that a text begins with.
 fn word(text: &str) -> &str {
@@ -82,15 +66,7 @@ fn covers(pattern: &str, name: &str) -> bool {
 
 #[test]
 fn items_name_tests_that_exist_and_every_test_of_an_item_is_named() {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(root().join("crates")).expect("the crates") {
-        let package = entry.expect("a folder entry").path();
-        for folder in ["src", "tests"].map(|folder| package.join(folder)) {
-            if folder.is_dir() {
-                sources(&folder, &mut files);
-            }
-        }
-    }
+    let files = sources(&root().join("crates"));
     let mut existing = BTreeSet::new();
     for file in &files {
         existing.extend(tests(&fs::read_to_string(file).expect("a source file")));
