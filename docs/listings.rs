@@ -2,3 +2,6 @@
 
 #[doc = include_str!("src/layouts.md")]
 pub mod layouts {}
+
+#[doc = include_str!("src/cute.md")]
+pub mod cute {}

@@ -5,9 +5,12 @@
 //! simulator sees neither the lowering nor the planner's cost law, the printers do not see tile
 //! programs, and the witness does not see the planner, so that each of them is an independent check.
 
+mod sources;
+
+use sources::{root, sources};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A crate's folder, and for each of its modules the modules that it may see.
 struct House {
@@ -105,29 +108,6 @@ const ABSENT: [(&str, &[&str]); 3] = [
     ("crates/weft/src", &["std::fs", "std::env", "std::time", "std::thread", "serde", "svg"]),
     ("crates/weft/src/sim", &["weft_layout"]),
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in
-            fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
-        {
-            let path = entry.expect("a folder entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    files
-}
 
 /// Whether a file holds tests alone, which may see everything.
 fn is_test(file: &Path) -> bool {

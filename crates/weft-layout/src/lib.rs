@@ -1,9 +1,11 @@
 //! Where does each element of a tile live, and how does it get somewhere else?
 //!
-//! A *layout* answers the first question with bits: it is a function from a place (which register,
-//! which lane, which warp) to an element.
+//! A GPU holds a tile in pieces: each lane (thread) of each warp has some of its elements in
+//! registers.
+//! A *layout* says who has what: it is a function from a place (which register, which lane, which
+//! warp) to an element.
 //! Take a row of 16 elements held by 4 lanes with 4 registers each.
-//! Say only where the powers of two go, and leave the rest open:
+//! Say only what places 0 and the powers of two hold, and leave the rest open:
 //!
 //! |            | lane 0 | lane 1 | lane 2 | lane 3 |
 //! |------------|--------|--------|--------|--------|
@@ -28,6 +30,8 @@
 //! Read the elements as a 4 × 4 tile in rows of four: register `r` of lane `l` holds column `r` of
 //! tile row `r ^ l`.
 //! It is the swizzle that every GPU programmer has written by hand, and it took four numbers.
+//! They are its *bases*, two for the registers and two for the lanes, and all that a [`Layout`]
+//! holds besides the names of its axes:
 //!
 //! ```
 //! use weft_layout::{Layout, Space, space::{LANE, REGISTER}};
@@ -37,6 +41,7 @@
 //! let swizzled = Layout::new(places.clone(), row.clone(), &[5, 10, 4, 8])?;
 //! let place = places.pack(&[(REGISTER, 3), (LANE, 3)])?;
 //! assert_eq!(swizzled.apply_flat(place), 3);
+//! assert_eq!(swizzled.to_string(), "[register: 5 10, lane: 4 8] -> [dim0: 16]");
 //! # Ok::<(), weft_layout::LayoutError>(())
 //! ```
 //!
@@ -46,11 +51,13 @@
 //! are questions of linear algebra:
 //!
 //! - *Does each element have exactly one place?* Is the matrix invertible?
-//! - *Which elements are held twice?* What is its kernel?
+//! - *Which places hold the same?* Those that differ by an element of its kernel.
 //! - *Where is element `x`?* Apply the inverse.
 //! - *How do I turn layout `A` into layout `B`?* Solve `B · X = A`; `X` says which place of `B`
 //!   every place of `A` is, and the shape of `X` says whether registers, lanes or warps must move.
 //! - *Does this access of shared memory have bank conflicts?* Compare two ranks ([`access`]).
+//!
+//! The bases are the columns of the matrix; a tile of a million elements has twenty.
 //!
 //! # Six examples
 //!
@@ -79,6 +86,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Names
+//!
+//! The layouts that compilers have names for are constructors in [`family`], and their texts are
+//! read by [`interop`]; what comes out is a layout like any other, and [`family::names`] goes back:
+//!
+//! ```
+//! use weft_layout::{family, interop::parse_attribute};
+//!
+//! // What a tensor core leaves behind: a lane has two neighbours in a row, and two eight rows down.
+//! let text = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], \
+//!             instrShape = [16, 8]}>";
+//! let fragment = parse_attribute(text)?.layout(&[16, 8])?;
+//! assert_eq!(
+//!     fragment.to_string(),
+//!     "[register: (0,1) (8,0), lane: (0,2) (0,4) (1,0) (2,0) (4,0), warp:, block:] -> \
+//!      [dim0: 16, dim1: 8]"
+//! );
+//! // Several names may mean the same; each that is told is right.
+//! for name in family::names(&fragment) {
+//!     assert_eq!(name.layout(&[16, 8])?, fragment);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Moving data
 //!
 //! [`plan::convert`] writes the cheapest list of [`step`]s between two layouts, and [`witness`]
@@ -96,6 +127,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # What a matrix cannot say
+//!
+//! Place 0 always holds element 0, all sizes are powers of two, and memory has no gaps.
+//! [`affine`] lifts each of these limits and keeps the algebra exact: a constant that is added
+//! ([`affine::Affine`]), gaps after every so many offsets ([`affine::Padded`]), and a box of any
+//! size that is cut out ([`affine::Boxed`]).
+//!
 //! # Why from places to elements, and not the other way around?
 //!
 //! Because copies are common and gaps are not: one element may live in many places, so only this
@@ -111,11 +149,31 @@
 //!
 //! # Beside CuTe and Triton
 //!
-//! A CuTe layout `(shape):(stride)` is such a map when sizes and strides are powers of two that do
-//! not overlap; its `Swizzle` always is.
-//! It can also say sizes and strides that are no powers of two, which a matrix cannot.
+//! A CuTe layout `shape:stride` adds where a matrix flips bits.
+//! It is a matrix exactly when all sizes are powers of two and no two of the columns `stride · 2^t`
+//! share a bit, so that nothing carries; its `Swizzle` always is.
+//! It can also say what carries, and sizes that only the program knows, which a matrix cannot.
+//! [`interop::cute`] goes both ways and shows a carry where there is one.
 //! Triton's `LinearLayout` is the same idea as this crate; layouts read from its text have the same
 //! bases in the same order.
+//!
+//! # Finding your way
+//!
+//! Each module uses only those before it, and opens with its own idea:
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | [`f2`] | matrices and subspaces of bits |
+//! | [`space`] | axes with labels: `register`, `lane`, `warp`, `dim0`, … |
+//! | [`layout`] | layouts and every operator on them |
+//! | [`affine`] | constants, gaps, and sizes that are no powers of two |
+//! | [`family`] | the layouts that have names |
+//! | [`machine`] | GPUs as data: lanes, banks, prices |
+//! | [`access`] | what one memory instruction costs |
+//! | [`step`] | movements as data, and their price |
+//! | [`witness`] | what a list of steps really does |
+//! | [`plan`] | the cheapest movement, chosen |
+//! | [`interop`] | texts: Triton's attributes, CuTe's layouts, and our own |
 #![no_std]
 #![forbid(unsafe_code)]
 

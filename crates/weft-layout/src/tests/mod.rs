@@ -1,4 +1,4 @@
-mod acceptance;
+mod access;
 mod affine;
 mod algebra;
 mod boxed;

@@ -1,21 +1,21 @@
-//! The numbers of "Swizzle by Hand, Swizzle by Algebra", and the rank law against counting.
+//! "Swizzle by Hand, Swizzle by Algebra".
 
-use arbtest::arbtest;
-use std::{collections::BTreeSet, vec, vec::Vec};
-
-use crate::{
-    Layout, Machine, Space,
-    access::{Kind, sectors, wavefronts},
-    affine::{Padded, Padding},
-    f2::{Matrix, Subspace, low_mask},
-    plan::{Preference, Side, swizzle},
-    space::{LANE, OFFSET},
-    testing::{matrix, ways},
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    vec,
+    vec::Vec,
 };
 
-fn sm_90() -> &'static Machine {
-    Machine::by_name("sm_90").unwrap()
-}
+use super::{sm_90, text};
+use crate::{
+    Layout, Space,
+    access::{Kind, wavefronts},
+    affine::{Padded, Padding},
+    f2::{Matrix, Subspace},
+    plan::{Preference, Side, swizzle},
+    space::{LANE, OFFSET, REGISTER},
+    testing::ways,
+};
 
 /// Bits of an element of the 16 x 32 tensor: the column n, then the row m.
 const N: u64 = 1;
@@ -39,6 +39,27 @@ fn taken(masks: [u64; 4], lanes: [u64; 5], kind: Kind) -> u32 {
 const PLAIN: [u64; 4] = [0; 4];
 const XOR_M: [u64; 4] = [1, 2, 4, 8];
 const XOR_2M: [u64; 4] = [2, 4, 8, 16];
+
+#[test]
+fn s0_2_the_store_walks_down_columns_and_the_load_across_rows() {
+    let store = "[register: (1,0) (2,0) (4,0) (8,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16)] -> \
+                 [dim0: 16, dim1: 32]";
+    let load = "[register: (0,2) (0,4) (0,8) (0,16), lane: (1,0) (2,0) (4,0) (8,0) (0,1)] -> \
+                [dim0: 16, dim1: 32]";
+    let [store, load] = [store, load].map(text);
+    assert_eq!((store.columns(LANE), load.columns(LANE)), (&STORE_LANES[..], &LOAD_LANES[..]));
+    for (r, t) in (0..16).flat_map(|r| (0..32).map(move |t| (r, t))) {
+        assert_eq!(element(&store, r, t), (r, t));
+        assert_eq!(element(&load, r, t), (t % 16, 2 * r + t / 16));
+    }
+}
+
+/// The row and column that register `register` of thread `thread` holds.
+fn element(layout: &Layout, register: u64, thread: u64) -> (u64, u64) {
+    let place = layout.ins().pack(&[(REGISTER, register), (LANE, thread)]).unwrap();
+    let element = layout.apply_flat(place);
+    (element / M, element % M)
+}
 
 #[test]
 fn s0_3_row_major_reads_in_16_wavefronts() {
@@ -75,12 +96,59 @@ fn s0_6_padding_to_34_reads_in_1_wavefront_and_to_33_in_2() {
 }
 
 #[test]
+fn s0_7_neighbouring_columns_share_banks_or_not() {
+    let banks = |masks, n: u64| -> BTreeSet<u64> {
+        (0..16).map(|m| offset(masks, M * m + n) % 32).collect()
+    };
+    for r in 0..16 {
+        let [even, odd] = [2 * r, 2 * r + 1].map(|n| banks(XOR_M, n));
+        assert_eq!((even.len(), &even), (16, &odd));
+        assert!(banks(XOR_2M, 2 * r).into_iter().eq((0..32).step_by(2)));
+        assert!(banks(XOR_2M, 2 * r + 1).into_iter().eq((1..32).step_by(2)));
+    }
+}
+
+#[test]
 fn s0_9_store_is_free_for_every_single_toggle() {
     for toggle in 0..20 {
         let mut masks = PLAIN;
         masks[toggle / 5] = 1 << (toggle % 5);
         assert_eq!(taken(masks, STORE_LANES, Kind::Store), 1);
     }
+}
+
+/// The most threads that ask one bank, each for an element of its own; `rows[m]` is what row `m` adds
+/// to the column.
+fn counted(rows: &[u8; 16], elements: impl Iterator<Item = (usize, u8)>) -> u8 {
+    let mut asked = [0_u8; 32];
+    for (m, n) in elements {
+        asked[usize::from(n ^ rows[m])] += 1;
+    }
+    asked.into_iter().max().unwrap()
+}
+
+#[test]
+fn s0_17_counting_and_algebra_agree_on_every_grid() {
+    let mut histogram = BTreeMap::new();
+    for grid in 0..1_u64 << 20 {
+        let masks = [0, 5, 10, 15].map(|shift| grid >> shift & 31);
+        let mut rows = [0_u8; 16];
+        for m in 1..16_usize {
+            rows[m] = rows[m & (m - 1)] ^ masks[m.trailing_zeros() as usize] as u8;
+        }
+        let rank = Subspace::from_vectors(&[masks[0], masks[1], masks[2], masks[3], 1]).dim();
+        // A step adds a constant, and one store is like another: all of them only now and then.
+        let steps = if grid % 97 == 0 { 16 } else { 1 };
+        for r in 0..steps {
+            let read = (0..32).map(|t| (t % 16, 2 * r + (t / 16) as u8));
+            assert_eq!(counted(&rows, read), 1 << (5 - rank), "{masks:?} {r}");
+            let stored = (0..32).map(|t| (usize::from(r), t));
+            assert!(steps == 1 || counted(&rows, stored) == 1);
+        }
+        *histogram.entry(1 << (5 - rank)).or_insert(0) += 1;
+    }
+    let expected = [(1, 322_560), (2, 604_800), (4, 117_600), (8, 3_600), (16, 16)];
+    assert!(histogram.into_iter().eq(expected));
 }
 
 #[test]
@@ -131,65 +199,9 @@ fn s0_28_to_32_the_algorithm_finds_xor_2m() {
 }
 
 #[test]
-fn f4_vectors_of_16_bytes_in_a_row_take_4_wavefronts() {
-    let columns: Vec<u64> = (0..5).map(|bit| 16 << bit).collect();
-    let taken = wavefronts(sm_90(), Kind::Load, &columns, 16, 0).unwrap();
-    assert_eq!((taken.actual, taken.ideal), (4, 4));
-}
-
-/// Wavefronts by counting, phase by phase, bank by bank.
-fn counted(columns: &[u64], bytes: u64, kind: Kind, idle: u64) -> (u32, bool) {
-    let merged = kind == Kind::Load
-        && bytes >= 8
-        && [0, 1].iter().any(|&b| columns[b] == 0 && idle >> b & 1 == 0);
-    let together = 32.min(128 / bytes) << u32::from(merged);
-    let address = |lane: u64| (0..5).filter(|b| lane >> b & 1 == 1).fold(0, |a, b| a ^ columns[b]);
-    let mut total = 0;
-    for first in (0..32).step_by(together as usize) {
-        let lanes = (first..first + together).filter(|lane| lane & idle == 0);
-        let touched = lanes.map(|lane| (0..bytes).map(move |byte| (address(lane) + byte) / 4));
-        total += ways(touched.flatten());
-    }
-    (total as u32, merged)
-}
-
-#[test]
-fn the_rank_law_counts_wavefronts() {
-    arbtest(|u| {
-        let width = u.int_in_range(0..=4)?;
-        let rows = u.int_in_range(0..=8)?;
-        let columns: Vec<u64> =
-            matrix(u, rows, 5)?.columns().iter().map(|column| column << width).collect();
-        let kind = *u.choose(&[Kind::Load, Kind::Store])?;
-        let idle = if u.arbitrary()? { u.arbitrary::<u64>()? & low_mask(5) } else { 0 };
-        let found = wavefronts(sm_90(), kind, &columns, 1 << width, idle).unwrap();
-        let (expected, _) = counted(&columns, 1 << width, kind, idle);
-        assert_eq!(found.actual, expected, "{columns:?} {width} {kind:?} idle {idle:#b}");
-        assert_eq!(found.witness.is_some(), found.actual > found.ideal);
-        if let Some((a, b)) = found.witness {
-            let address = |lane: u32| {
-                (0..5).filter(|bit| lane >> bit & 1 == 1).fold(0, |sum, bit| sum ^ columns[bit])
-            };
-            assert!((a | b) & idle as u32 == 0);
-            let words = (address(a) / 4, address(b) / 4);
-            assert!(width > 2 || (words.0 != words.1 && words.0 % 32 == words.1 % 32));
-        }
-        Ok(())
-    });
-}
-
-#[test]
-fn the_rank_law_counts_sectors() {
-    arbtest(|u| {
-        let width = u.int_in_range(0..=4)?;
-        let columns: Vec<u64> =
-            matrix(u, 9, 5)?.columns().iter().map(|column| column << width).collect();
-        let found = sectors(sm_90(), &columns, 1 << width, 0).unwrap();
-        let address = |lane: u64| {
-            (0..5).filter(|bit| lane >> bit & 1 == 1).fold(0, |sum, bit| sum ^ columns[bit])
-        };
-        let touched: BTreeSet<u64> = (0..32).map(|lane| address(lane) / 32).collect();
-        assert_eq!(found.actual, touched.len() as u64);
-        Ok(())
-    });
+fn s0_33_lemma_9_5_leaves_four_of_nine_dimensions() {
+    let sides = [STORE_LANES, LOAD_LANES].map(|lanes| Subspace::from_vectors(&lanes));
+    let found = Subspace::largest_avoiding(9, &sides);
+    assert_eq!((found.space.dim(), found.bound), (9 - 5, 9 - 5));
+    assert!(sides.iter().all(|side| side.intersection(&found.space).dim() == 0));
 }
