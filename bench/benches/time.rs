@@ -24,6 +24,7 @@ fn operators(criterion: &mut Criterion) {
     group.bench_function("divide", |b| b.iter(|| black_box(operands).divide()));
     group.bench_function("invert", |b| b.iter(|| black_box(operands).invert()));
     group.bench_function("solve", |b| b.iter(|| black_box(operands).solve()));
+    group.bench_function("convert", |b| b.iter(|| black_box(operands).convert()));
     group.bench_function("family", |b| b.iter(|| black_box(operands).family.layout(&SHAPE)));
     group.bench_function("parse", |b| b.iter(|| parse_attribute(black_box(ROWS))));
     group.finish();

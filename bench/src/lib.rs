@@ -1,10 +1,17 @@
-//! What is measured: each operator of the algebra on the layouts of a 128 x 128 tile over 8 warps.
+//! What is measured: each operator of the algebra, and a conversion's plan with its check, on the
+//! layouts of a 128 x 128 tile over 8 warps.
 //!
 //! `cargo bench --package weft-bench --bench time` measures nanoseconds with criterion,
 //! `--bench instructions` counts instructions with callgrind (it needs `valgrind` and
 //! `gungraun-runner`).
 
-use weft_layout::{Layout, LayoutError, family::Family, interop::parse_attribute};
+use weft_layout::{
+    Layout, LayoutError, Machine,
+    family::Family,
+    interop::parse_attribute,
+    plan::{self, PlanError},
+    step::Plan,
+};
 
 /// The tile.
 pub const SHAPE: [u64; 2] = [128, 128];
@@ -80,5 +87,11 @@ impl Operands {
     /// The movement from one layout to the other.
     pub fn solve(&self) -> Result<Layout, LayoutError> {
         self.rows.solve(&self.columns)
+    }
+
+    /// The cheapest checked plan from one layout to the other, for 32-bit elements.
+    pub fn convert(&self) -> Result<Plan, PlanError> {
+        let machine = Machine::by_name("sm_90").ok_or(PlanError::TooLarge)?;
+        plan::convert(&self.rows, &self.columns, 32, machine)
     }
 }

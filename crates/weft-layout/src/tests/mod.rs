@@ -11,3 +11,4 @@ mod oracle;
 mod padded;
 mod plans;
 mod seeds;
+mod witness;

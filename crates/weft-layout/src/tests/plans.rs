@@ -75,7 +75,7 @@ fn random_reductions_are_accepted() {
 }
 
 /// Changes one thing in a plan that carries meaning.
-fn damage(plan: &mut Plan, u: &mut Unstructured<'_>) -> arbitrary::Result<bool> {
+pub(super) fn damage(plan: &mut Plan, u: &mut Unstructured<'_>) -> arbitrary::Result<bool> {
     let index = u.choose_index(plan.steps.len())?;
     match &mut plan.steps[index] {
         Step::Barrier(_) => {

@@ -7,9 +7,15 @@
 //! Scratch memory holds parts of letters, so that torn and misplaced values are seen whatever the
 //! width; two threads that touch one byte, one of them writing, need a barrier between them.
 //!
+//! Two checks do this.
+//! The *replay* follows every place of every thread, and names the first one that is wrong.
+//! The check on *basis vectors* follows affine functions of the thread instead: steps are affine, so
+//! that it is as complete and takes microseconds; what has no such form is left to the replay.
+//!
 //! This module shares no code with [`plan`](crate::plan): it knows what steps mean, not why they
 //! were chosen.
 
+mod bases;
 mod error;
 mod memory;
 mod replay;
@@ -18,6 +24,7 @@ mod words;
 use alloc::vec::Vec;
 
 pub use error::{Found, Place, WitnessError};
+use memory::Time;
 use replay::Replay;
 
 use crate::{
@@ -30,13 +37,10 @@ use crate::{
 /// The logarithm of the most register values, and memory cells, that are followed.
 const MAX_PLACES_LOG2: u32 = 24;
 
-/// Checks that `plan` turns every operand from layout `from` into layout `to`.
+/// Checks that `plan` turns every operand from layout `from` into layout `to`, by replaying every
+/// place of every thread.
 pub fn conversion(plan: &Plan, from: &Layout, to: &Layout) -> Result<(), WitnessError> {
-    if from.outs() != to.outs() {
-        return Err(WitnessError::Layouts("they hold different tensors"));
-    }
-    let (source, target) = (Places::of(from, plan)?, Places::of(to, plan)?);
-    check_blocks(from, to)?;
+    let (source, target) = conversion_places(plan, from, to)?;
     let operands = plan.inputs.len() as u64;
     let mut replay = Replay::new(plan, from.outs().total_bits())?;
     replay.fill_inputs(&source)?;
@@ -50,16 +54,42 @@ pub fn conversion(plan: &Plan, from: &Layout, to: &Layout) -> Result<(), Witness
     })
 }
 
+/// Checks what [`conversion`] checks, on basis vectors.
+///
+/// Steps that are no affine functions of the thread are replayed; so is whatever is wrong, so that
+/// the errors are the same.
+pub fn conversion_by_bases(plan: &Plan, from: &Layout, to: &Layout) -> Result<(), WitnessError> {
+    if conversion_is_shown(plan, from, to)? { Ok(()) } else { conversion(plan, from, to) }
+}
+
+/// Whether basis vectors suffice to accept a conversion.
+pub(crate) fn conversion_is_shown(
+    plan: &Plan,
+    from: &Layout,
+    to: &Layout,
+) -> Result<bool, WitnessError> {
+    let (source, target) = conversion_places(plan, from, to)?;
+    Ok(bases::conversion(plan, from.outs().total_bits(), &source, &target).is_some())
+}
+
+fn conversion_places(
+    plan: &Plan,
+    from: &Layout,
+    to: &Layout,
+) -> Result<(Places, Places), WitnessError> {
+    if from.outs() != to.outs() {
+        return Err(WitnessError::Layouts("they hold different tensors"));
+    }
+    let places = (Places::of(from, plan)?, Places::of(to, plan)?);
+    check_blocks(from, to)?;
+    Ok(places)
+}
+
 /// Checks that `plan` reduces operands in layout `from` along axis `dim` into layout `to`: every
 /// place of `to` holds each element of its fibre exactly once (in increasing order when the
-/// operator is ordered).
+/// operator is ordered). Every place of every thread is replayed.
 pub fn reduction(plan: &Plan, from: &Layout, dim: usize, to: &Layout) -> Result<(), WitnessError> {
-    let sliced = from.slice(dim).map_err(WitnessError::Layout)?;
-    if sliced.outs() != to.outs() {
-        return Err(WitnessError::Layouts("the target is not the source without the axis"));
-    }
-    let (source, target) = (Places::of(from, plan)?, Places::of(to, plan)?);
-    check_blocks(&sliced, to)?;
+    let (source, target) = reduction_places(plan, from, dim, to)?;
     let projection = projection(from, dim)?;
     let fibre_bits = from.outs().total_bits() - to.outs().total_bits();
     let operands = plan.inputs.len() as u64;
@@ -81,6 +111,62 @@ pub fn reduction(plan: &Plan, from: &Layout, dim: usize, to: &Layout) -> Result<
         }
         Ok(())
     })
+}
+
+/// Checks what [`reduction`] checks, on basis vectors, as [`conversion_by_bases`] does.
+pub fn reduction_by_bases(
+    plan: &Plan,
+    from: &Layout,
+    dim: usize,
+    to: &Layout,
+) -> Result<(), WitnessError> {
+    if reduction_is_shown(plan, from, dim, to)? { Ok(()) } else { reduction(plan, from, dim, to) }
+}
+
+/// Whether basis vectors suffice to accept a reduction.
+pub(crate) fn reduction_is_shown(
+    plan: &Plan,
+    from: &Layout,
+    dim: usize,
+    to: &Layout,
+) -> Result<bool, WitnessError> {
+    let (source, target) = reduction_places(plan, from, dim, to)?;
+    let projection = projection(from, dim)?;
+    let bits = from.outs().total_bits();
+    let fibre_bits = bits.saturating_sub(to.outs().total_bits());
+    Ok(bases::reduction(plan, bits, &source, &target, &projection, fibre_bits).is_some())
+}
+
+fn reduction_places(
+    plan: &Plan,
+    from: &Layout,
+    dim: usize,
+    to: &Layout,
+) -> Result<(Places, Places), WitnessError> {
+    let sliced = from.slice(dim).map_err(WitnessError::Layout)?;
+    if sliced.outs() != to.outs() {
+        return Err(WitnessError::Layouts("the target is not the source without the axis"));
+    }
+    let places = (Places::of(from, plan)?, Places::of(to, plan)?);
+    check_blocks(&sliced, to)?;
+    Ok(places)
+}
+
+/// Refuses plans and tensors that have too many places to follow.
+fn check_size(plan: &Plan, element_bits: u32) -> Result<(), WitnessError> {
+    let threads = plan.lane_bits.saturating_add(plan.warp_bits);
+    let registers: u64 = plan.files.iter().map(|ty| u64::from(ty.registers)).sum();
+    let most = 1_u64 << MAX_PLACES_LOG2;
+    if threads > 16 || element_bits > MAX_PLACES_LOG2 || registers > most >> threads {
+        return Err(WitnessError::TooLarge);
+    }
+    Ok(())
+}
+
+/// The bytes of the narrowest file: nothing that a step moves is narrower.
+fn granule(plan: &Plan) -> u64 {
+    let bytes = plan.files.iter().map(|ty| u64::from(ty.element_bits / 8));
+    bytes.min().unwrap_or(1).max(1)
 }
 
 /// The map from the elements of a tensor to those of the tensor without axis `dim`.
@@ -119,6 +205,11 @@ impl Places {
         }
         let columns = |label| layout.columns(label).to_vec();
         Ok(Places { register: columns(REGISTER), lane: columns(LANE), warp: columns(WARP) })
+    }
+
+    /// The columns of all thread bits, lanes lowest.
+    fn thread_columns(&self) -> Vec<u64> {
+        self.lane.iter().chain(&self.warp).copied().collect()
     }
 
     /// Checks that a file has a register for each of the layout.

@@ -3,9 +3,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    MAX_PLACES_LOG2, Place, Places, WitnessError,
-    memory::{Memory, Time},
-    words::Words,
+    MAX_PLACES_LOG2, Place, Places, Time, WitnessError, check_size, memory::Memory, words::Words,
 };
 use crate::step::{Access, File, FileType, Group, Kind, Plan, Scope, Step, combine};
 
@@ -30,12 +28,7 @@ pub(super) struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     pub(super) fn new(plan: &'a Plan, element_bits: u32) -> Result<Replay<'a>, WitnessError> {
-        let threads = plan.lane_bits.saturating_add(plan.warp_bits);
-        let registers: u64 = plan.files.iter().map(|ty| u64::from(ty.registers)).sum();
-        let most = 1_u64 << MAX_PLACES_LOG2;
-        if threads > 16 || element_bits > MAX_PLACES_LOG2 || registers > most >> threads {
-            return Err(WitnessError::TooLarge);
-        }
+        check_size(plan, element_bits)?;
         let accessed = plan.steps.iter().filter_map(|step| match step {
             Step::Access(access) => plan.files.get(access.file.index()),
             _ => None,
