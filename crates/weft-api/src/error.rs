@@ -6,15 +6,15 @@
 use thiserror::Error;
 use weft::compile::CompileError;
 use weft::diagnostic::Diagnostics;
-use weft::emit::Unsupported;
+use weft::emit::{Unsupported, ptx};
 use weft::sim::SimError;
 use weft::tile::eval::EvalError;
-use weft_layout::LayoutError;
 use weft_layout::family::FamilyError;
 use weft_layout::interop::ParseError;
 use weft_layout::interop::cute::ImportError;
 use weft_layout::plan::PlanError;
 use weft_layout::witness::WitnessError;
+use weft_layout::{LayoutError, Machine};
 
 /// Why a request could not be answered.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -58,6 +58,12 @@ pub enum ApiError {
     #[error("there is no target `{name}`")]
     Target {
         /// What was asked for.
+        name: String,
+    },
+    /// The machine is known, and there is no printer of code for it.
+    #[error("there is no printer for `{name}` yet")]
+    NoPrinter {
+        /// The machine.
         name: String,
     },
     /// There is no such element type.
@@ -236,7 +242,7 @@ impl ApiError {
             ApiError::NoRequest { .. }
             | ApiError::UnknownRequest { .. }
             | ApiError::UnknownKey { .. } => "request",
-            ApiError::Target { .. } => "target",
+            ApiError::Target { .. } | ApiError::NoPrinter { .. } => "target",
             ApiError::Element { .. } | ApiError::ElementCount(_) => "element",
             ApiError::Shape { .. }
             | ApiError::ShapeMissing { .. }
@@ -269,8 +275,17 @@ impl ApiError {
             ApiError::UnknownKey { known: [], .. } => Some("it takes nothing".into()),
             ApiError::UnknownKey { known, .. } => Some(format!("it takes {}", known.join(", "))),
             ApiError::Target { .. } => {
-                let known = weft_layout::Machine::ALL.map(|machine| &*machine.name);
+                let known = Machine::ALL.map(|machine| &*machine.name);
                 Some(format!("known are {}", known.join(", ")))
+            }
+            ApiError::NoPrinter { .. } => {
+                let printed = |machine: &&Machine| ptx::Target::by_name(&machine.name).is_some();
+                let known = Machine::ALL.into_iter().filter(printed);
+                let known: Vec<&str> = known.map(|machine| &*machine.name).collect();
+                Some(format!(
+                    "code is printed for {}; for the others layouts and conversions are planned",
+                    known.join(", ")
+                ))
             }
             ApiError::ShapeMissing { .. } => {
                 Some("give the tensor's extents, such as 128x64; an attribute fits many".into())

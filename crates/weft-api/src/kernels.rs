@@ -21,6 +21,8 @@ pub struct CompiledKernel {
     pub index: usize,
     /// What it was compiled for.
     pub machine: &'static Machine,
+    /// What is printed for it.
+    pub target: &'static ptx::Target,
     /// Warps in a block.
     pub warps: u32,
     /// The program, and the decisions that led to it.
@@ -32,13 +34,17 @@ impl CompiledKernel {
     pub fn new(request: &CompileRequest) -> Result<Self, ApiError> {
         let CompileRequest { ttir, kernel, target, warps, emit: _, dump_after } = request;
         let machine = machine(target)?;
+        // What nobody can print nobody compiles: the machine's instructions are not known.
+        let printed = ptx::Target::by_name(&machine.name);
+        let target =
+            printed.ok_or_else(|| ApiError::NoPrinter { name: machine.name.to_string() })?;
         let module = read(ttir)?;
         let index = choose(&module, kernel.as_deref())?;
         let mut options = Options::for_machine(machine);
         options.warps = *warps;
         options.dump_after.clone_from(dump_after);
         let compiled = compile::compile(&module, &module.kernels[index], &options)?;
-        Ok(Self { module, index, machine, warps: *warps, compiled })
+        Ok(Self { module, index, machine, target, warps: *warps, compiled })
     }
 
     /// The tile program.
@@ -63,10 +69,7 @@ impl CompiledKernel {
 
     /// The PTX text.
     pub fn ptx(&self) -> Result<String, ApiError> {
-        let name = &*self.machine.name;
-        let target =
-            ptx::Target::by_name(name).ok_or_else(|| ApiError::Target { name: name.to_owned() })?;
-        ptx::print(self.program(), target).map_err(|error| {
+        ptx::print(self.program(), self.target).map_err(|error| {
             let place = self.place(error.loc);
             ApiError::Emit { error, place }
         })

@@ -21,12 +21,17 @@ fn a_layout_in_several_forms() {
     check(
         &layout,
         &expect![[r#"
-        register  (0,1)
-        lane      (0,2) (0,4) (1,0) (2,0) (4,0)
-        warp      (8,0)
-        block     -
-        shape     16x8
-    "#]],
+            register  (0,1)
+            lane      (0,2) (0,4) (1,0) (2,0) (4,0)
+            warp      (8,0)
+            block     -
+            shape     16x8
+            triton: #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 1], instrShape = [8, 8]}>
+            triton: #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 1], order = [1, 0]}>
+            triton: #ttg.dot_op<{opIdx = 0, parent = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 1], instrShape = [8, 8]}>, kWidth = 2}>
+            triton: #ttg.linear<{register = [[0, 1]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[8, 0]], block = []}>
+            cute thread-value: ((4,16),2):((32,1),16)
+        "#]],
     );
     check(
         &[&layout[..], &["--format", "matrix"]].concat(),
@@ -236,7 +241,20 @@ fn layouts_that_cannot_be_read() {
 fn machines() {
     let finished = weft("machines");
     assert_eq!(finished.status, 0);
-    for name in ["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"] {
-        assert!(finished.stdout.contains(&format!("\n{name}")), "{}", finished.stdout);
-    }
+    expect![[r#"
+        machine  lanes  banks  vector bytes   sector  shared bytes  threads  multiprocessors
+                               shared/global   bytes     of a block  of a block
+        sm_80       32     32          16/16      32        166912     1024              108
+        sm_86       32     32          16/16      32        101376     1024               84
+        sm_89       32     32          16/16      32        101376     1024              142
+        sm_90       32     32          16/16      32        232448     1024              132
+        sm_100      32     32          16/32      32        232448     1024              148
+        sm_120      32     32          16/32      32        101376     1024              188
+        gfx90a      64     32          16/16      64         65536     1024              110
+        gfx942      64     32          16/16      64         65536     1024              304
+        gfx950      64     64          16/16      64        163840     1024              256
+        gfx1100     32     32          16/16      64         65536     1024               96
+        gfx1200     32     32          16/16      64         65536     1024               32
+    "#]]
+    .assert_eq(&finished.stdout);
 }

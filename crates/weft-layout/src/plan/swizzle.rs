@@ -20,7 +20,7 @@ use crate::{
     access::widest_shared_log2,
     f2::{self, Echelon, Matrix, Subspace, low_mask, ones},
     layout::LayoutError,
-    machine::Machine,
+    machine::{Kind, Machine},
 };
 
 /// One access of a swizzled buffer: the elements at the register and lane bits of its layout.
@@ -105,8 +105,24 @@ pub fn swizzle(
     let copies = copies.fold(0, |mask, (bit, _)| mask | 1 << bit);
     let merged = u32::from(machine.phases.merges(load_width, copies));
     let phases = Phases {
-        store: phase(machine, store, store_width, &vector, store_vector as usize, word),
-        load: phase(machine, load, load_width - merged, &vector, load_vector as usize, word),
+        store: phase(
+            machine,
+            Kind::Store,
+            store,
+            store_width,
+            &vector,
+            store_vector as usize,
+            word,
+        ),
+        load: phase(
+            machine,
+            Kind::Load,
+            load,
+            load_width - merged,
+            &vector,
+            load_vector as usize,
+            word,
+        ),
         rigid: vector.clone(),
     };
     let segment = phases.segments(store, load, segments);
@@ -182,13 +198,14 @@ fn fill_word(vector: &mut Vec<u64>, word: usize, store: &Side, load: &Side) {
 /// What one phase of an access touches: its lanes, its vector, the rest of its words.
 fn phase(
     machine: &Machine,
+    kind: Kind,
     side: &Side,
     width: u32,
     vector: &[u64],
     length: usize,
     word: usize,
 ) -> Vec<u64> {
-    let together = machine.phases.subspace(width);
+    let together = machine.phases.subspace(kind, width);
     let lane = |lanes: u64| {
         ones(lanes & low_mask(side.lanes.len() as u32))
             .fold(0, |sum, bit| sum ^ side.lanes[bit as usize])

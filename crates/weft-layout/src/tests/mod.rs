@@ -5,6 +5,7 @@ mod boxed;
 mod cute;
 mod families;
 mod interop;
+mod machines;
 mod memories;
 mod names;
 mod oracle;

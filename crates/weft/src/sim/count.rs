@@ -121,6 +121,7 @@ impl Pattern {
 #[derive(Debug)]
 pub(super) struct Wavefronts {
     banks: u32,
+    store_banks: u32,
     bank_bytes: u32,
     lanes: u32,
     loads: Vec<(u32, Vec<u64>)>,
@@ -159,13 +160,14 @@ impl Wavefronts {
         let bank_bytes = machine.bank_bytes.max(1);
         Self {
             banks: machine.banks.max(1),
+            store_banks: machine.store_banks.max(1),
             bank_bytes,
             lanes,
             loads: table(&machine.load_phases),
             stores: table(&machine.store_phases),
             merges: machine.load_merge_masks.clone(),
             words: vec![0; (shared_bytes / bank_bytes) as usize + 1],
-            busy: vec![0; machine.banks.max(1) as usize],
+            busy: vec![0; machine.banks.max(machine.store_banks).max(1) as usize],
             phase: 0,
         }
     }
@@ -176,11 +178,13 @@ impl Wavefronts {
         let table = core::mem::take(if loads { &mut self.loads } else { &mut self.stores });
         let row = table.iter().find(|row| pattern.bytes <= row.0).map_or(&[][..], |row| &row.1);
         let merged = loads && row.len() > 1 && self.merges(pattern);
+        let banks = if loads { self.banks } else { self.store_banks };
         let (mut passes, mut ideal) = (0, 0);
         for group in row.chunks(if merged { 2 } else { 1 }) {
             let lanes = group.iter().fold(0, |all, mask| all | mask) & pattern.active;
             if lanes != 0 {
-                let (worst, least) = self.phase(pattern, lanes, kind == AccessKind::Atomic);
+                let atomic = kind == AccessKind::Atomic;
+                let (worst, least) = self.phase(pattern, lanes, atomic, banks);
                 passes += worst;
                 ideal += least;
             }
@@ -205,8 +209,8 @@ impl Wavefronts {
         })
     }
 
-    fn phase(&mut self, pattern: &Pattern, lanes: u64, atomic: bool) -> (u64, u64) {
-        let width = u64::from(self.banks) * u64::from(self.bank_bytes);
+    fn phase(&mut self, pattern: &Pattern, lanes: u64, atomic: bool, banks: u32) -> (u64, u64) {
+        let width = u64::from(banks) * u64::from(self.bank_bytes);
         let bank_bytes = u64::from(self.bank_bytes);
         let step = u64::from(pattern.bytes);
         if pattern.contiguous && !atomic {
@@ -217,7 +221,7 @@ impl Wavefronts {
             if last.wrapping_sub(start).wrapping_add(step) == bytes {
                 let words = (last + step - 1) / bank_bytes - start / bank_bytes + 1;
                 let ideal = bytes.div_ceil(width).max(1);
-                return (words.div_ceil(u64::from(self.banks)).max(1), ideal);
+                return (words.div_ceil(u64::from(banks)).max(1), ideal);
             }
         }
         if self.phase >= u32::MAX - 1 {
@@ -232,7 +236,7 @@ impl Wavefronts {
             for word in address / bank_bytes..=(address + step - 1) / bank_bytes {
                 let Some(seen) = self.words.get_mut(word as usize) else { continue };
                 if core::mem::replace(seen, self.phase) != self.phase || atomic {
-                    let busy = &mut self.busy[(word % u64::from(self.banks)) as usize];
+                    let busy = &mut self.busy[(word % u64::from(banks)) as usize];
                     *busy += 1;
                     worst = worst.max(*busy);
                 }

@@ -4,8 +4,10 @@
 /// blocks run together. It is plain data, filled in by whoever has the machine's description.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Machine {
-    /// Banks of shared memory.
+    /// Banks of shared memory, as loads see them.
     pub banks: u32,
+    /// Banks of shared memory, as stores and atomics see them.
+    pub store_banks: u32,
     /// Width of a bank in bytes.
     pub bank_bytes: u32,
     /// Bytes of a sector of global memory.
@@ -47,6 +49,7 @@ impl Machine {
             .collect();
         Self {
             banks: 32,
+            store_banks: 32,
             bank_bytes: 4,
             sector_bytes: 32,
             store_phases: phases.clone(),

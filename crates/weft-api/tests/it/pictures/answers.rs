@@ -114,7 +114,9 @@ fn an_answer_holds_the_picture_that_the_drawers_draw() {
     );
     refused(
         json!({"format": "banks", "target": "sm_1"}),
-        &expect!["there is no target `sm_1`; known are sm_80, sm_86, sm_89, sm_90, sm_100, sm_120"],
+        &expect![
+            "there is no target `sm_1`; known are sm_80, sm_86, sm_89, sm_90, sm_100, sm_120, gfx90a, gfx942, gfx950, gfx1100, gfx1200"
+        ],
     );
     refused(
         json!({"format": "grid", "slice": [1]}),

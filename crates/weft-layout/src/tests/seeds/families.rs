@@ -171,17 +171,6 @@ fn s3_9_one_routine_converts_all_380_ordered_pairs_of_20_families() {
     assert_eq!(chosen.values().sum::<u32>(), 380);
 }
 
-/// Waves of 64 lanes, otherwise as NVIDIA's warps: 16 bytes a lane are served 8 lanes at a time.
-fn waves_of_64() -> Machine {
-    let mut machine = Machine { lanes_log2: 6, ..sm_90().clone() };
-    machine.phases.together = [[1, 2, 4, 8, 16, 32]; 5];
-    for (width, narrow) in [(3, 5), (4, 4)] {
-        machine.phases.together[width] =
-            core::array::from_fn(|bit| if bit < narrow { 1 << bit } else { 0 });
-    }
-    machine
-}
-
 #[test]
 fn s4_12_one_routine_converts_between_mma_wgmma_and_mfma() {
     let operands = |parent: &str, k_width| [operand(0, parent, k_width), String::from(parent)];
@@ -192,7 +181,7 @@ fn s4_12_one_routine_converts_between_mma_wgmma_and_mfma() {
     let small = MFMA.replace("32, 32, 8", "16, 16, 16");
     let blocked = BLOCKED.replace("[2, 16]", "[4, 16]");
     let amd = [&operands(MFMA, 4)[..], &operands(&small, 4), &[blocked]].concat();
-    let chosen = convert_all(&amd, 16, &waves_of_64());
+    let chosen = convert_all(&amd, 16, Machine::by_name("gfx942").unwrap());
     assert_eq!(chosen.values().sum::<u32>(), 20);
 }
 

@@ -119,7 +119,7 @@ fn s4_10_a_wide_read_is_served_in_four_parts() {
     let columns: Vec<u64> = (0..5).map(|bit| 16 << bit).collect();
     let wide = wavefronts(sm_90(), Kind::Load, &columns, 16, 0).unwrap();
     assert_eq!((wide.actual, wide.ideal, wide.witness), (4, 4, None));
-    assert_eq!(sm_90().phases.subspace(4).basis().collect::<Vec<_>>(), [1, 2, 4]);
+    assert_eq!(sm_90().phases.subspace(Kind::Load, 4).basis().collect::<Vec<_>>(), [1, 2, 4]);
 }
 
 #[test]

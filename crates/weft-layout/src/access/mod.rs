@@ -11,24 +11,22 @@
 //!
 //! because each bank is asked for equally many distinct words, and equal words are served once.
 //! A constant exclusive-or (a base, a register) changes neither rank.
+//! Padding carries, so that padded memory has no ranks: [`count_wavefronts`] counts.
+//! [`conflicts`] applies both to a whole tensor in registers.
 //! The law corrects lemma 9.4 of the paper: it restricts lanes to one phase and counts words, not
 //! elements, and so it covers vectors, copies and elements narrower than a word.
 
-use core::fmt;
+mod count;
+mod error;
 
 use crate::{
-    f2::{Echelon, low_mask, ones},
+    f2::{Echelon, Subspace, low_mask, ones},
     machine::{MAX_ACCESS_LOG2, Machine},
 };
 
-/// Whether an access reads or writes memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Memory to registers.
-    Load,
-    /// Registers to memory.
-    Store,
-}
+pub use crate::machine::Kind;
+pub use count::count_wavefronts;
+pub use error::AccessError;
 
 /// How many passes over the banks one access takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,9 +35,17 @@ pub struct Wavefronts {
     pub actual: u32,
     /// The wavefronts of an access of the same words without conflicts.
     pub ideal: u32,
-    /// Two lanes that are served together and ask one bank for different words; present exactly
-    /// when there is a conflict.
-    pub witness: Option<(u32, u32)>,
+    /// Two words of one bank; present exactly when there is a conflict.
+    pub witness: Option<Collision>,
+}
+
+/// Two lanes that are served together and ask one bank for different words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Collision {
+    /// The lanes.
+    pub lanes: [u32; 2],
+    /// Which word of its vector collides, for each of them.
+    pub words: [u32; 2],
 }
 
 /// How many sectors of global memory one access touches.
@@ -63,38 +69,47 @@ pub fn wavefronts(
     bytes: u32,
     idle: u64,
 ) -> Result<Wavefronts, AccessError> {
-    let width = check(machine, columns, bytes, machine.shared_vector_bytes)?;
+    let width = check(machine, columns, bytes, widest_shared(machine))?;
     let lanes = low_mask(machine.lanes_log2) & !idle;
-    let address = |lane: u64| ones(lane & lanes).fold(0, |sum, bit| sum ^ columns[bit as usize]);
+    let address = |lane: u64| ones(lane).fold(0, |sum, bit| sum ^ columns[bit as usize]);
     let copies = ones(lanes).filter(|&bit| columns[bit as usize] == 0).fold(0, |m, b| m | 1 << b);
-    let merged = kind == Kind::Load && machine.phases.merges(width, copies);
-    let phase = machine.phases.subspace(if merged { width - 1 } else { width });
+    // A phase is a coset, and what it has of the acting lanes is one too, or nothing.
+    let mut phase = machine.phases.served(kind, width, copies);
+    if phase.basis().any(|lane| lane & !lanes != 0) {
+        phase = phase.intersection(&Subspace::of_bits(lanes));
+    }
 
     let word = machine.bank_bytes_log2;
-    let banks = low_mask(machine.banks_log2);
-    // Words and banks that one phase touches; combinations remember the lanes.
+    let banks = low_mask(machine.banks_log2_of(kind));
+    // Words and banks that one phase touches; combinations remember the word of a vector, above it
+    // the lanes.
     let (mut words, mut bank) = (Echelon::new(), Echelon::new());
     let mut witness = None;
-    let within = (word..width).map(|bit| (0, 1 << (bit - word)));
-    // Idle lanes contribute nothing, so that their part of the phase has address zero.
-    let across = phase.basis().map(|lane| (lane & lanes, address(lane) >> word));
-    for (lane, address) in within.chain(across) {
+    let within = (word..width).map(|bit| (1 << (bit - word), 1 << (bit - word)));
+    let across = phase.basis().map(|lane| (lane << LANES_FROM, address(lane) >> word));
+    for (combination, address) in within.chain(across) {
         if words.grows(address) {
             // A combination that is new as a word and zero as a bank is a conflict.
-            if let Some(conflict) = bank.insert(address & banks, lane) {
-                witness = witness.or(Some((0, conflict as u32)));
+            if let Some(conflict) = bank.insert(address & banks, combination) {
+                witness = witness.or(Some(Collision {
+                    lanes: [0, (conflict >> LANES_FROM) as u32],
+                    words: [0, (conflict & low_mask(LANES_FROM)) as u32],
+                }));
             }
         }
     }
-    let ideal_ways = words.rank().saturating_sub(machine.banks_log2);
-    let served = phase.basis().filter(|&lane| lane & lanes != 0).count() as u32;
-    let phases = lanes.count_ones().saturating_sub(served);
+    let ideal_ways = words.rank().saturating_sub(machine.banks_log2_of(kind));
+    let phases = lanes.count_ones().saturating_sub(phase.dim());
+    let (actual, ideal) = (words.rank() - bank.rank(), ideal_ways);
     Ok(Wavefronts {
-        actual: power(phases + words.rank() - bank.rank()),
-        ideal: power(phases + ideal_ways),
-        witness,
+        actual: power(phases + actual),
+        ideal: power(phases + ideal),
+        witness: witness.filter(|_| actual > ideal),
     })
 }
+
+/// Where the lanes begin in what is remembered of a conflict: above the words of any vector.
+const LANES_FROM: u32 = MAX_ACCESS_LOG2;
 
 /// The sectors that one access of global memory touches, when its base is aligned to a sector.
 ///
@@ -131,64 +146,26 @@ fn check(machine: &Machine, columns: &[u64], bytes: u32, widest: u32) -> Result<
         let (expected, found) = (machine.lanes_log2, columns.len());
         return Err(AccessError::Lanes { expected, found });
     }
-    if !bytes.is_power_of_two() || bytes > widest {
-        return Err(AccessError::Width { bytes, widest });
-    }
+    let width = check_width(bytes, widest)?;
     let misaligned = columns.iter().position(|column| column & u64::from(bytes - 1) != 0);
     if let Some(lane_bit) = misaligned {
         return Err(AccessError::Misaligned { lane_bit: lane_bit as u32, bytes });
     }
-    Ok(bytes.ilog2())
+    Ok(width)
 }
 
-/// Why an access is not legal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AccessError {
-    /// There is not one address column for each lane bit.
-    Lanes {
-        /// The lane bits of the machine.
-        expected: u32,
-        /// The columns given.
-        found: usize,
-    },
-    /// The machine has no access of this width.
-    Width {
-        /// The bytes asked for.
-        bytes: u32,
-        /// The most that it can.
-        widest: u32,
-    },
-    /// The address of a lane is not a multiple of the width.
-    Misaligned {
-        /// The lane bit whose column is at fault.
-        lane_bit: u32,
-        /// The width in bytes.
-        bytes: u32,
-    },
+/// Checks the width of an access and returns its logarithm.
+fn check_width(bytes: u32, widest: u32) -> Result<u32, AccessError> {
+    let possible = bytes.is_power_of_two() && bytes <= widest;
+    if possible { Ok(bytes.ilog2()) } else { Err(AccessError::Width { bytes, widest }) }
 }
 
-impl fmt::Display for AccessError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AccessError::Lanes { expected, found } => {
-                write!(f, "an address needs {expected} lane columns, {found} are given")
-            }
-            AccessError::Width { bytes, widest } => write!(
-                f,
-                "an access of {bytes} bytes is not possible; a power of two up to {widest} is"
-            ),
-            AccessError::Misaligned { lane_bit, bytes } => write!(
-                f,
-                "lane bit {lane_bit} moves the address by less than the {bytes} bytes of the access"
-            ),
-        }
-    }
+/// The most bytes of one lane in one access of shared memory.
+fn widest_shared(machine: &Machine) -> u32 {
+    machine.shared_vector_bytes.min(1 << MAX_ACCESS_LOG2)
 }
-
-impl core::error::Error for AccessError {}
 
 /// The logarithm of the widest access that `machine` has for shared memory.
 pub(crate) fn widest_shared_log2(machine: &Machine) -> u32 {
-    machine.shared_vector_bytes.max(1).ilog2().min(MAX_ACCESS_LOG2)
+    widest_shared(machine).max(1).ilog2()
 }

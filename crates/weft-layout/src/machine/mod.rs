@@ -1,0 +1,136 @@
+//! Machines: what a GPU can do and what it costs, as data.
+//!
+//! Nothing here computes; [`access`](crate::access) and [`step`](crate::step) read these rows.
+//! Each row says where its numbers come from: measured, published by others, documented, found by
+//! assembling, or recalled.
+//!
+//! ```
+//! use weft_layout::{Machine, f2::Subspace, machine::Kind};
+//!
+//! // Which lanes does a 16-byte load of an MI300X serve together with lane 0?
+//! let machine = Machine::by_name("gfx942").ok_or("no such machine")?;
+//! let together = machine.phases.subspace(Kind::Load, 4);
+//! assert_eq!(together, Subspace::from_vectors(&[1, 2, 20]));
+//! assert!(together.elements()?.eq([0, 1, 2, 3, 20, 21, 22, 23]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod phases;
+mod prices;
+mod forms;
+mod nvidia;
+mod amd;
+
+use alloc::borrow::Cow;
+
+use amd::{GFX90A, GFX942, GFX950, GFX1100, GFX1200};
+pub use forms::{MatrixMove, Pipe, Reach, Shuffle, Transposes};
+use nvidia::{SM_80, SM_86, SM_89, SM_90, SM_100, SM_120};
+pub use phases::{MAX_ACCESS_LOG2, Phases, Together};
+pub use prices::Prices;
+
+/// Whether an access reads or writes memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Memory to registers.
+    Load,
+    /// Registers to memory.
+    Store,
+}
+
+/// The instruction set of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Isa {
+    /// NVIDIA PTX of this compute capability.
+    Ptx {
+        /// Compute capability, for example 90.
+        capability: u32,
+    },
+    /// AMD's instruction set for the processor that the machine is named after.
+    Amdgcn,
+}
+
+/// A GPU as data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// The name under which it is chosen, for example `sm_90`.
+    pub name: Cow<'static, str>,
+    /// The instruction set.
+    pub isa: Isa,
+    /// The logarithm of the number of lanes of a warp.
+    pub lanes_log2: u32,
+    /// The logarithm of the number of banks of shared memory.
+    pub banks_log2: u32,
+    /// The logarithm of the number of banks as stores see them.
+    pub store_banks_log2: u32,
+    /// The logarithm of the bytes that a bank serves in one wavefront (one word).
+    pub bank_bytes_log2: u32,
+    /// How shared memory serves the lanes of a warp.
+    pub phases: Phases,
+    /// The most bytes of one lane in one access of shared memory.
+    pub shared_vector_bytes: u32,
+    /// The most bytes of one lane in one access of global memory.
+    pub global_vector_bytes: u32,
+    /// The bytes that global memory moves together.
+    pub sector_bytes: u32,
+    /// The most bytes of shared memory that one block can ask for.
+    pub shared_bytes_per_block: u64,
+    /// Bytes of shared memory of a multiprocessor.
+    pub shared_bytes: u64,
+    /// The most threads of a block.
+    pub threads_per_block: u32,
+    /// The most threads on a multiprocessor.
+    pub threads: u32,
+    /// The most blocks on a multiprocessor.
+    pub blocks: u32,
+    /// 32-bit registers of a multiprocessor.
+    pub registers: u32,
+    /// The most 32-bit registers of a thread.
+    pub registers_per_thread: u32,
+    /// Multiprocessors of the largest device of this kind.
+    pub multiprocessors: u32,
+    /// The barriers that the warps of one block can wait at.
+    pub barriers: u32,
+    /// The most blocks of a cluster, which can access each other's shared memory; 1 without clusters.
+    pub cluster_blocks: u32,
+    /// The instructions that move matrices between shared memory and registers.
+    pub matrix_moves: Cow<'static, [MatrixMove]>,
+    /// The instructions that exchange registers between lanes.
+    pub shuffles: Cow<'static, [Shuffle]>,
+    /// The instruction that makes a word of any four bytes of two.
+    pub byte_permute: Cow<'static, str>,
+    /// What instructions cost.
+    pub prices: Prices,
+}
+
+impl Machine {
+    /// Every machine that Weft knows: NVIDIA's, then AMD's, each oldest first.
+    pub const ALL: [&'static Machine; 11] = [
+        &SM_80, &SM_86, &SM_89, &SM_90, &SM_100, &SM_120, &GFX90A, &GFX942, &GFX950, &GFX1100,
+        &GFX1200,
+    ];
+
+    /// The machine of this name.
+    pub fn by_name(name: &str) -> Option<&'static Machine> {
+        Machine::ALL.into_iter().find(|machine| machine.name == name)
+    }
+
+    /// The number of lanes of a warp.
+    pub fn lanes(&self) -> u32 {
+        1_u32.checked_shl(self.lanes_log2).unwrap_or(0)
+    }
+
+    /// The logarithm of the number of banks that an access of this kind sees.
+    pub fn banks_log2_of(&self, kind: Kind) -> u32 {
+        match kind {
+            Kind::Load => self.banks_log2,
+            Kind::Store => self.store_banks_log2,
+        }
+    }
+
+    /// The logarithm of the bytes that all banks serve in one wavefront.
+    pub fn row_bytes_log2(&self) -> u32 {
+        self.banks_log2.saturating_add(self.bank_bytes_log2)
+    }
+}

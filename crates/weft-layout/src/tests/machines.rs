@@ -1,0 +1,92 @@
+//! The rows of machines: what must hold of all of them.
+
+use std::{collections::BTreeSet, vec::Vec};
+
+use crate::{
+    Machine,
+    f2::low_mask,
+    machine::{Isa, Kind, MAX_ACCESS_LOG2, Reach},
+};
+
+#[test]
+fn every_target_has_a_row() {
+    let names: Vec<&str> = Machine::ALL.iter().map(|machine| &*machine.name).collect();
+    let expected = "sm_80 sm_86 sm_89 sm_90 sm_100 sm_120 gfx90a gfx942 gfx950 gfx1100 gfx1200";
+    assert_eq!(names.join(" "), expected);
+    for machine in Machine::ALL {
+        assert_eq!(Machine::by_name(&machine.name), Some(machine));
+        match machine.isa {
+            Isa::Ptx { capability } => assert_eq!(machine.name, std::format!("sm_{capability}")),
+            Isa::Amdgcn => assert!(machine.name.starts_with("gfx")),
+        }
+    }
+    assert_eq!(Machine::by_name("sm_91"), None);
+}
+
+#[test]
+fn rows_are_consistent() {
+    for machine in Machine::ALL {
+        let name = &machine.name;
+        let powers =
+            [machine.shared_vector_bytes, machine.global_vector_bytes, machine.sector_bytes];
+        assert!(powers.iter().all(|bytes| bytes.is_power_of_two()), "{name}");
+        assert!(machine.shared_vector_bytes <= 1 << MAX_ACCESS_LOG2, "{name}");
+        assert!(machine.shared_bytes_per_block <= machine.shared_bytes, "{name}");
+        assert!(machine.threads_per_block <= machine.threads, "{name}");
+        assert_eq!(machine.threads % machine.lanes(), 0, "{name}");
+        let prices = &machine.prices;
+        for price in [prices.wavefront, prices.shuffle, prices.alu, prices.issue, prices.sector] {
+            assert!(price > 0, "{name}");
+        }
+        for kind in [Kind::Load, Kind::Store] {
+            for width in 0..=MAX_ACCESS_LOG2 {
+                let phase = machine.phases.subspace(kind, width);
+                // Lanes of the warp, of which a phase holds at most one row of all banks.
+                assert!(phase.leads() & !low_mask(machine.lanes_log2) == 0, "{name}");
+                let row = machine.banks_log2_of(kind) + machine.bank_bytes_log2;
+                assert!(phase.dim() + width.max(machine.bank_bytes_log2) <= row, "{name} {width}");
+            }
+        }
+    }
+}
+
+#[test]
+fn instructions_that_move_between_lanes_stay_in_the_warp() {
+    for machine in Machine::ALL {
+        let lanes = low_mask(machine.lanes_log2);
+        let mut names = BTreeSet::new();
+        for shuffle in machine.shuffles.iter() {
+            assert!(names.insert(&shuffle.name), "{}", shuffle.name);
+            let reached = match &shuffle.reach {
+                Reach::Any => lanes,
+                Reach::Within(mask) | Reach::Swap(mask) => *mask,
+                Reach::Masks(masks) => masks.iter().fold(0, |all, mask| all | mask),
+            };
+            assert!(reached != 0 && reached & !lanes == 0, "{} {}", machine.name, shuffle.name);
+        }
+        assert!(machine.shuffles.iter().any(|shuffle| shuffle.reach == Reach::Any));
+        for matrix_move in machine.matrix_moves.iter() {
+            assert!(names.insert(&matrix_move.name), "{}", matrix_move.name);
+            let bytes = matrix_move.rows * matrix_move.row_bytes;
+            for count in matrix_move.matrices.iter() {
+                // The bytes of all matrices, dealt out in words of 4 bytes.
+                assert_eq!(count * bytes % (4 * machine.lanes()), 0, "{}", matrix_move.name);
+            }
+        }
+    }
+}
+
+/// Which machines have which matrix moves, as the assembler accepts them.
+#[test]
+fn matrix_moves_by_machine() {
+    let names = |machine: &str| -> Vec<&str> {
+        let machine = Machine::by_name(machine).unwrap();
+        machine.matrix_moves.iter().map(|matrix_move| &*matrix_move.name).collect()
+    };
+    assert_eq!(names("sm_89"), ["ldmatrix.m8n8.b16"]);
+    assert_eq!(names("sm_90"), ["ldmatrix.m8n8.b16", "stmatrix.m8n8.b16"]);
+    assert_eq!(names("sm_120").len(), 4);
+    assert_eq!(names("gfx942"), [""; 0]);
+    let transposing = ["ds_read_b64_tr_b16", "ds_read_b64_tr_b8", "ds_read_b64_tr_b4"];
+    assert_eq!(names("gfx950"), transposing);
+}
