@@ -83,7 +83,9 @@ fn names(map: &Affine, element_bits: Option<u32>) -> Vec<NameAnswer> {
     let mut names = Vec::new();
     let mut add = |by: &str, text: String| names.push(NameAnswer { by: by.into(), text });
     if let Ok(layout) = map.linear() {
-        family::names(&layout).iter().for_each(|name| add("triton", name.to_string()));
+        for name in family::names(&layout) {
+            add("triton", name.to_string());
+        }
     }
     if let Ok((convention, export)) = cute::export_tensor(map) {
         let by = match convention {
@@ -107,10 +109,10 @@ fn names(map: &Affine, element_bits: Option<u32>) -> Vec<NameAnswer> {
                 add("tma swizzle", format!("{bytes} bytes"));
             }
         }
-    } else if map.ins().is_tensor() || map.outs().axes().len() == 1 {
-        if let Ok(export) = cute::export(map) {
-            add("cute", export.composed.to_string());
-        }
+    } else if (map.ins().is_tensor() || map.outs().axes().len() == 1)
+        && let Ok(export) = cute::export(map)
+    {
+        add("cute", export.composed.to_string());
     }
     names
 }
