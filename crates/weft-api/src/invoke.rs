@@ -300,7 +300,8 @@ mod tests {
                 "picture",
                 "slice",
                 "all",
-                "target"
+                "target",
+                "names"
             ]
         );
         for known in [
@@ -318,8 +319,11 @@ mod tests {
         let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
         error(&deep);
         for shape in ["[]", "[0]", "[3]", "[18446744073709551615]", "[9223372036854775808, 2]"] {
-            let request = r#"{"request": "layout", "attribute": "[] -> []", "shape": "#;
-            assert_ne!(error(&format!("{request}{shape}}}"))["kind"], "defect");
+            let attribute =
+                "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>";
+            let request =
+                format!(r#"{{"request": "layout", "attribute": "{attribute}", "shape": "#);
+            assert_eq!(error(&format!("{request}{shape}}}"))["kind"], "shape");
         }
         for grid in ["0", "[1, 1, 1, 1]", "[4294967296]", "\"8\"", "-1", "1.5"] {
             error(&format!(r#"{{"request": "run", "ttir": "", "grid": {grid}}}"#));

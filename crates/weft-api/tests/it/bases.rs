@@ -118,7 +118,7 @@ fn objects_that_are_no_layouts() {
     );
     refused(
         &json!({"bases": {"lane": []}, "shape": [3, 4]}),
-        &expect!["shape: `attribute` is a layout of a tensor of shape [3, 4], not [4, 4]"],
+        &expect!["shape: 3 is no extent of a tensor: powers of two are"],
     );
     refused(
         &json!("[lane: 1] -> [x: 4]"),

@@ -12,7 +12,7 @@ use weft_layout::interop::parse_layout;
 #[test]
 fn what_cannot_be_drawn_says_why() {
     let refused = |layout: &Layout, view: &View<'_>, message: &Expect| {
-        let error = scene(layout, view).unwrap_err();
+        let error = scene(&layout.clone().into(), view).unwrap_err();
         message.assert_eq(&format!("{error}; {}", error.hint().unwrap()));
     };
     let threads = attribute(ROWS, &[16, 8]);
@@ -128,6 +128,7 @@ fn an_answer_holds_the_picture_that_the_drawers_draw() {
 
 #[test]
 fn an_error_of_a_picture_is_of_that_kind() {
-    let error: ApiError = scene(&attribute(ROWS, &[16, 8]), &full(Picture::Banks)).unwrap_err();
+    let error: ApiError =
+        scene(&attribute(ROWS, &[16, 8]).into(), &full(Picture::Banks)).unwrap_err();
     assert_eq!(error.kind(), "picture");
 }

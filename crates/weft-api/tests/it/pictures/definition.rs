@@ -19,7 +19,7 @@ fn layouts_of_sixty_four_bits() {
         let layout = Layout::new(ins, outs.clone(), &images).unwrap();
         for picture in [Picture::Grid, Picture::Hardware, Picture::Matrix] {
             let view = View { picture, ..View::default() };
-            let scene = scene(&layout, &view).unwrap();
+            let scene = scene(&layout.clone().into(), &view).unwrap();
             assert!(!terminal(&scene, Colours::On).is_empty());
         }
         let scene = drawn(&layout, Picture::Grid);
@@ -33,7 +33,7 @@ fn layouts_of_sixty_four_bits() {
     }
     let wide = Space::new(&[(Label::dim(0), 64)]).unwrap();
     let layout = Layout::new(Space::new(&[(LANE, 1)]).unwrap(), wide, &[1]).unwrap();
-    let scene = scene(&layout, &View::default()).unwrap();
+    let scene = scene(&layout.clone().into(), &View::default()).unwrap();
     assert_eq!(scene.panels[0].cells[2].fill, Fill::Dead);
 }
 
@@ -77,7 +77,7 @@ fn grids_agree_with_the_definition() {
         pictures.extend(layout.ins().contains(OFFSET).then_some(Picture::Banks));
         for picture in pictures {
             let view = View { slice: &slice, banks: Some(banks(bits)), ..full(picture) };
-            let scene = scene(&layout, &view).unwrap();
+            let scene = scene(&layout.clone().into(), &view).unwrap();
             let (rows, columns) = match shape.as_slice() {
                 [columns] => (1, *columns),
                 [.., rows, columns] => (*rows, *columns),

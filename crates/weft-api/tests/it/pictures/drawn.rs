@@ -200,7 +200,7 @@ fn a_slice() {
     let layout = layout.unwrap();
     let text = |slice: &[u64]| {
         let view = View { slice, ..View::default() };
-        scene(&layout, &view).map(|scene| terminal(&scene, Colours::Off))
+        scene(&layout.clone().into(), &view).map(|scene| terminal(&scene, Colours::Off))
     };
     expect![[r#"
                 dim2
@@ -225,7 +225,7 @@ fn a_slice() {
 #[test]
 fn what_does_not_fit_is_left_out_and_counted() {
     let layout = attribute(ROWS, &[64, 128]);
-    let text = terminal(&scene(&layout, &View::default()).unwrap(), Colours::Off);
+    let text = terminal(&scene(&layout.clone().into(), &View::default()).unwrap(), Colours::Off);
     assert_eq!(text.lines().filter(|line| line.ends_with("  …")).count(), 32);
     assert!(
         text.ends_with("…\n\n… left out: 32 of 64 rows, 96 of 128 columns.\n"),
@@ -234,7 +234,7 @@ fn what_does_not_fit_is_left_out_and_counted() {
     );
     let hardware = View { picture: Picture::Hardware, ..View::default() };
     // 8192 elements on 64 threads, 128 registers each.
-    let scene = scene(&layout, &hardware).unwrap();
+    let scene = scene(&layout.clone().into(), &hardware).unwrap();
     assert_eq!(scene.left_out().unwrap(), "… left out: 96 of 128 rows.");
     assert_eq!(drawn(&layout, Picture::Hardware).left_out(), None);
 }

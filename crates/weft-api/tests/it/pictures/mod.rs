@@ -30,7 +30,7 @@ pub(super) fn full(picture: Picture) -> View<'static> {
 }
 
 pub(super) fn drawn(layout: &Layout, picture: Picture) -> Scene {
-    scene(layout, &full(picture)).unwrap()
+    scene(&layout.clone().into(), &full(picture)).unwrap()
 }
 
 /// The cells of a scene.
