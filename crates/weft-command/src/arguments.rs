@@ -52,6 +52,7 @@ impl Command {
 /// ATTR is a Triton attribute, a layout written as its bases, as `weft explain` prints them, or a CuTe
 /// layout with or without swizzles.
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(after_help = "\
 Examples:
   weft layout 'Swizzle<3,3,3> o 0 o (8,64):(64,1)' --element f16

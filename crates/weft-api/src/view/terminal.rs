@@ -32,7 +32,7 @@ const KEYS: usize = 4;
 ///     "dim0 0  T0:0  T0:1  T1:0  T1:1",
 ///     "dim0 1  T2:0  T2:1  T3:0  T3:1",
 /// ];
-/// let scene = scene(&layout, &View::default())?;
+/// let scene = scene(&layout.into(), &View::default())?;
 /// assert!(terminal(&scene, Colours::Off).lines().eq(picture));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

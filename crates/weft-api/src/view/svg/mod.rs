@@ -38,7 +38,7 @@ const BASELINE: u64 = 8;
 /// use weft_layout::interop::parse_layout;
 ///
 /// let layout = parse_layout("[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]")?;
-/// let picture = svg(&scene(&layout, &View::default())?);
+/// let picture = svg(&scene(&layout.into(), &View::default())?);
 /// assert!(picture.contains("<title>dim0 1, dim1 3: register 1, lane 3</title>"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
