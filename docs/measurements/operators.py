@@ -116,7 +116,7 @@ def main() -> None:
         rows.append([name, f"{ours:.1f}", str(target), f"{counts[name]}", shown, ratio])
     measurement = {
         "what": "one operator on the layouts of a 128x128 tile over 8 warps; median of criterion's "
-        "samples, instructions by callgrind; Triton's LinearLayout through its Python binding, the "
+        "samples, instructions by callgrind; Triton's `LinearLayout` through its Python binding, the "
         "overhead of a call subtracted",
         "command": "python docs/measurements/operators.py",
         "versions": f"weft-layout 0.1.0, triton {triton.__version__}",
