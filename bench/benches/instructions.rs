@@ -1,5 +1,10 @@
 //! Instructions of each operator, counted by callgrind.
-#![allow(missing_docs, unused_qualifications, reason = "the macros make the functions")]
+#![allow(
+    missing_docs,
+    unused_qualifications,
+    clippy::exit,
+    reason = "the macros make the functions"
+)]
 
 use std::hint::black_box;
 
