@@ -31,7 +31,7 @@ const HOUSES: [House; 3] = [
             ("affine", &["f2", "space", "layout"]),
             ("family", &["f2", "space", "layout", "affine"]),
             ("machine", &["f2"]),
-            ("access", &["f2", "machine"]),
+            ("access", &["f2", "space", "layout", "affine", "machine"]),
             ("step", &["f2", "machine", "access"]),
             ("witness", &["f2", "space", "layout", "step"]),
             ("plan", &["f2", "space", "layout", "family", "machine", "access", "step", "witness"]),

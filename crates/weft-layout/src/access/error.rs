@@ -1,4 +1,7 @@
+use alloc::vec::Vec;
 use core::fmt;
+
+use crate::{layout::LayoutError, space::Label};
 
 /// Why an access is not legal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,3 +72,123 @@ impl fmt::Display for AccessError {
 }
 
 impl core::error::Error for AccessError {}
+
+/// Why the conflicts of a tensor cannot be counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConflictsError {
+    /// The memory does not hold what the registers hold.
+    Layout(LayoutError),
+    /// The machine has no such access.
+    Access(AccessError),
+    /// The layout of the registers has another number of lanes than the machine.
+    Lanes {
+        /// The lane bits of the layout.
+        layout: u32,
+        /// Those of the machine.
+        machine: u32,
+    },
+    /// Elements of this width do not lie in memory.
+    Element {
+        /// The width.
+        bits: u32,
+    },
+    /// The layout of the memory has no axis `offset`.
+    NoOffset,
+    /// The memory has 2⁶⁴ bits or more.
+    TooLarge,
+    /// A store would have to write copies: this place holds the same element as place zero.
+    Copies {
+        /// The place.
+        place: Vec<(Label, u64)>,
+    },
+    /// This bit of a register's place leads to another memory.
+    OtherMemory {
+        /// The axis of the place.
+        label: Label,
+        /// The bit of that axis.
+        bit: u32,
+        /// The axis that tells memories apart.
+        axis: Label,
+    },
+    /// The element of place zero lies in another memory than the first.
+    StartsElsewhere {
+        /// The axis that tells memories apart.
+        axis: Label,
+        /// Which one it is.
+        value: u64,
+    },
+    /// A store would write a part of a byte, whose other part another register or lane holds.
+    PartOfByte {
+        /// The bits that one lane holds together.
+        bits: u32,
+    },
+    /// A memory with gaps is counted lane by lane, and there are more than 2²⁴.
+    TooManyPlaces {
+        /// How many, as a logarithm.
+        bits: u32,
+    },
+}
+
+impl From<LayoutError> for ConflictsError {
+    fn from(error: LayoutError) -> ConflictsError {
+        ConflictsError::Layout(error)
+    }
+}
+
+impl From<AccessError> for ConflictsError {
+    fn from(error: AccessError) -> ConflictsError {
+        ConflictsError::Access(error)
+    }
+}
+
+impl fmt::Display for ConflictsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConflictsError::Layout(error) => error.fmt(f),
+            ConflictsError::Access(error) => error.fmt(f),
+            ConflictsError::Lanes { layout, machine } => write!(
+                f,
+                "the layout of the registers has 2^{layout} lanes, a warp of the machine 2^{machine}"
+            ),
+            ConflictsError::Element { bits } => write!(
+                f,
+                "elements of {bits} bits do not lie in memory; a power of two up to 128 does"
+            ),
+            ConflictsError::NoOffset => {
+                f.write_str("the layout of the memory has no axis `offset`")
+            }
+            ConflictsError::TooLarge => f.write_str("the memory has 2^64 bits or more"),
+            ConflictsError::Copies { place } => {
+                f.write_str(
+                    "a store would have to write copies: the element of offset 0 also lies at",
+                )?;
+                for (index, (label, value)) in place.iter().enumerate() {
+                    write!(f, "{} {label} {value}", if index == 0 { "" } else { "," })?;
+                }
+                Ok(())
+            }
+            ConflictsError::OtherMemory { label, bit, axis } => write!(
+                f,
+                "bit {bit} of `{label}` leads to the memory of another `{axis}`, which no access reaches"
+            ),
+            ConflictsError::StartsElsewhere { axis, value } => {
+                write!(
+                    f,
+                    "the element of place zero lies in the memory of `{axis}` {value}, not of 0"
+                )
+            }
+            ConflictsError::PartOfByte { bits } => write!(
+                f,
+                "a store would write {bits} bits of a byte, whose others another register or lane \
+                 holds; pairs of neighbours must lie in the registers of one thread"
+            ),
+            ConflictsError::TooManyPlaces { bits } => write!(
+                f,
+                "a memory with gaps is counted lane by lane, and 2^{bits} are more than 2^24"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ConflictsError {}

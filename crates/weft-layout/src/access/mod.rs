@@ -18,6 +18,8 @@
 
 mod count;
 mod error;
+mod fit;
+mod tensor;
 
 use crate::{
     f2::{Echelon, Subspace, low_mask, ones},
@@ -26,7 +28,9 @@ use crate::{
 
 pub use crate::machine::Kind;
 pub use count::count_wavefronts;
-pub use error::AccessError;
+pub use error::{AccessError, ConflictsError};
+pub use fit::Memory;
+pub use tensor::{Conflict, Conflicts, conflicts};
 
 /// How many passes over the banks one access takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -49,7 +49,12 @@ fn banks(machine: &Machine, kind: Kind) -> u64 {
 }
 
 /// Wavefronts by counting, phase by phase, bank by bank; and those without conflicts.
-fn counted(machine: &Machine, kind: Kind, addresses: &[Option<u64>], bytes: u32) -> (u32, u32) {
+pub(super) fn counted(
+    machine: &Machine,
+    kind: Kind,
+    addresses: &[Option<u64>],
+    bytes: u32,
+) -> (u32, u32) {
     let mut phases = published(machine, kind, bytes);
     let pairs = |bit: u32| {
         (0..).zip(addresses).all(|(lane, address)| *address == addresses[lane ^ 1 << bit])

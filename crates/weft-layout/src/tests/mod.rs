@@ -2,6 +2,7 @@ mod access;
 mod affine;
 mod algebra;
 mod boxed;
+mod conflicts;
 mod cute;
 mod families;
 mod interop;
