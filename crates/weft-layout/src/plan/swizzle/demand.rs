@@ -6,8 +6,9 @@ use super::problem::{Access, Problem, SwizzleError};
 use crate::{
     access::{Kind, wavefronts},
     f2::{Echelon, Matrix, Subspace, extract_bits, low_mask, ones, parity},
+    layout::Layout,
     machine::{MAX_ACCESS_LOG2, Machine},
-    space::{BLOCK, LANE, REGISTER, WARP},
+    space::{BLOCK, LANE, OFFSET, REGISTER, WARP},
 };
 
 /// One access in coordinates.
@@ -305,6 +306,25 @@ impl<'m> Task<'m> {
     /// The fixed elements at bank bits from `bit` on.
     pub(super) fn bank_from(&self, bit: usize) -> Vec<u64> {
         self.low_fixed().filter(|fixed| fixed.0 >= bit).map(|fixed| fixed.1).collect()
+    }
+
+    /// The coordinates at the offset bits of a memory layout of what the buffer holds.
+    pub(super) fn columns(
+        &self,
+        problem: &Problem<'_>,
+        memory: &Layout,
+    ) -> Result<Matrix, SwizzleError> {
+        let first = problem.accesses.first().ok_or(SwizzleError::NoAccess)?;
+        let columns = memory.columns(OFFSET);
+        let fits = memory.outs() == first.layout.outs()
+            && memory.is_injective()
+            && columns.len() == self.bits as usize
+            && columns.iter().all(|&column| self.span.contains(column));
+        if !fits {
+            return Err(SwizzleError::NotMemory);
+        }
+        let columns = columns.iter().map(|&column| extract_bits(column, self.span.leads()));
+        Ok(Matrix::from_columns(self.bits, columns).map_err(crate::LayoutError::from)?)
     }
 
     /// The element of the tensor at these coordinates.

@@ -9,7 +9,7 @@
 //!
 //! [`solve`] takes any number of weighted accesses and returns a memory layout with a lower bound;
 //! [`check`] recomputes both from the definition and shares nothing with the solver.
-//! [`swizzle`] is the construction of section 9.2 of the paper for one writer and one reader, fast
+//! [`swizzle()`] is the construction of section 9.2 of the paper for one writer and one reader, fast
 //! enough for the planner; [`Replay`] has its seven steps one by one.
 
 mod bound;
@@ -27,4 +27,4 @@ pub use check::{CheckError, Verdict, check};
 pub use pair::{Preference, Side, Swizzle, swizzle};
 pub use problem::{Access, Certificate, Fixed, Problem, Solved, SwizzleError, Use};
 pub use replay::{Replay, replay};
-pub use search::solve;
+pub use search::{measure, solve};

@@ -85,16 +85,15 @@ pub fn swizzle(
     Ok(construct(machine, bits, bytes_log2, store, load, preference, widest_log2)?.0)
 }
 
-/// The swizzle with vectors that both sides share, and the phases that it avoids.
+/// The swizzle with vectors that writer and reader share, and the phases that it avoids.
 pub(super) fn pairs(
     machine: &Machine,
     bits: u32,
     bytes_log2: u32,
-    store: &Side,
-    load: &Side,
+    [store, load]: [&Side; 2],
+    widest_log2: u32,
 ) -> Result<(Swizzle, Phases), LayoutError> {
-    let widest = widest_shared_log2(machine);
-    construct(machine, bits, bytes_log2, store, load, Preference::Common, widest)
+    construct(machine, bits, bytes_log2, store, load, Preference::Common, widest_log2)
 }
 
 fn construct(

@@ -180,6 +180,13 @@ pub enum SwizzleError {
         /// The elements given.
         found: usize,
     },
+    /// The construction of the paper is for one store and one load.
+    NotAPair {
+        /// The accesses that there are.
+        accesses: usize,
+    },
+    /// A memory layout is not one of the elements that the buffer holds, each at one offset.
+    NotMemory,
     /// A layout has no inverse: a defect of the solver.
     Layout(LayoutError),
     /// An access is not possible: a defect of the solver.
@@ -234,6 +241,14 @@ impl fmt::Display for SwizzleError {
             SwizzleError::FixedCount { bits, found } => {
                 write!(f, "{found} elements are fixed for {bits} offset bits")
             }
+            SwizzleError::NotAPair { accesses } => write!(
+                f,
+                "the construction is for one store and one load, in this order, not for these \
+                 {accesses} accesses"
+            ),
+            SwizzleError::NotMemory => f.write_str(
+                "the memory layout does not give each element of the buffer exactly one offset",
+            ),
             SwizzleError::Layout(error) => write!(f, "the swizzle is wrong: {error}"),
             SwizzleError::Access(error) => write!(f, "the swizzle is wrong: {error}"),
         }

@@ -2,79 +2,114 @@
 
 use alloc::vec::Vec;
 
-use super::pair::{Side, Swizzle, pairs};
+use super::{
+    demand::{Demand, Task},
+    pair::{Side, pairs},
+    problem::{Problem, SwizzleError, Use},
+    search::{memory, priced},
+};
 use crate::{
-    f2::{Echelon, Subspace},
-    layout::LayoutError,
-    machine::Machine,
+    access::Kind,
+    f2::{Echelon, Matrix, Subspace},
+    layout::Layout,
 };
 
-/// The values of each step of the construction.
-///
-/// Vectors are elements; `v`, `b` and `s` count offset bits.
+/// The values of the seven steps of the construction; elements are places of the tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
-    /// Step 1: registers that both have, the vector part; `v` of them.
+    /// Step 1, vectors: the registers that both sides have, as many as an access takes; filled up to
+    /// one word where they are less.
     pub vector: Vec<u64>,
-    /// Step 2: bank bits `b` and segment bits `s`; `v + b + s` is all.
+    /// Step 2, sizes: the offset bits that choose a bank.
     pub bank_bits: u32,
-    /// See `bank_bits`.
+    /// The offset bits that choose a segment.
     pub segment_bits: u32,
-    /// Step 3: what one phase of the writer touches, and of the reader.
+    /// Step 3, phases: the logarithm of the phases of the writer and of the reader.
+    pub phases: [u32; 2],
+    /// What the lanes of one phase and the words of their vectors span, for the writer.
     pub store_phase: Vec<u64>,
-    /// See `store_phase`.
+    /// The same for the reader.
     pub load_phase: Vec<u64>,
-    /// Step 4: what both phases share (I), what only the writer's adds (E), what only the reader's
-    /// adds (F).
+    /// Step 4, sorting: what both phases span (I).
     pub shared: Vec<u64>,
-    /// See `shared`.
+    /// What the writer's phase adds to it (E).
     pub only_store: Vec<u64>,
-    /// See `shared`.
+    /// What the reader's phase adds to it (F).
     pub only_load: Vec<u64>,
-    /// Step 5: sums of an element of E and one of F (H), and what neither phase reaches (C).
+    /// The most dimensions that segments without conflicts have (lemma 9.5).
+    pub most_segment_bits: u32,
+    /// Step 5, pairing: the segments that are sums of elements of both phases (H).
     pub sums: Vec<u64>,
-    /// See `sums`.
+    /// Step 6, topping up: the segments that neither phase reaches (C).
     pub rest: Vec<u64>,
-    /// Step 6: the segments, banks and offsets that follow.
-    pub swizzle: Swizzle,
-    /// Step 7: the most dimensions that segments may have (lemma 9.5).
-    pub most: u32,
+    /// The segments, lowest first: no more than `segment_bits`.
+    pub segment: Vec<u64>,
+    /// Step 7, banks: what completes vector and segments to a basis.
+    pub bank: Vec<u64>,
+    /// The memory layout that follows.
+    pub memory: Layout,
+    /// What both sides take on it.
+    pub uses: Vec<Use>,
+    /// Weighted wavefronts of one warp.
+    pub total: u64,
 }
 
-/// The values of each step for a buffer of 2^`bits` elements of 2^`bytes_log2` bytes, with vectors
-/// that both sides share.
+/// Replays the construction for a problem of one store and one load.
 ///
-/// The arguments are those of [`swizzle`](super::swizzle).
-pub fn replay(
-    machine: &Machine,
-    bits: u32,
-    bytes_log2: u32,
-    store: &Side,
-    load: &Side,
-) -> Result<Replay, LayoutError> {
-    let (found, phases) = pairs(machine, bits, bytes_log2, store, load)?;
+/// It ignores what is fixed, and both sides use vectors of one width.
+/// Fails with [`SwizzleError::NotAPair`] for other problems.
+pub fn replay(problem: &Problem<'_>) -> Result<Replay, SwizzleError> {
+    let task = Task::new(problem)?;
+    let kinds: Vec<Kind> = task.demands.iter().map(|demand| demand.kind).collect();
+    let ([store, load], [Kind::Store, Kind::Load]) = (&task.demands[..], &kinds[..]) else {
+        return Err(SwizzleError::NotAPair { accesses: kinds.len() });
+    };
+    let widest = (store.widest.min(load.widest)) + task.bytes_log2;
+    let (found, phases) =
+        pairs(task.machine, task.bits, task.bytes_log2, [&side(store), &side(load)], widest)?;
+    let elements =
+        |vectors: &[u64]| -> Vec<u64> { vectors.iter().map(|&v| task.element(v)).collect() };
     let (u, v) = (Subspace::from_vectors(&phases.store), Subspace::from_vectors(&phases.load));
-    let shared = u.intersection(&v);
+    let both = u.intersection(&v);
+    let shared: Vec<u64> = both.basis().collect();
     let beyond = |generators: &[u64]| -> Vec<u64> {
-        let mut echelon = Echelon::of(shared.basis());
+        let mut echelon = Echelon::of(both.basis());
         generators.iter().copied().filter(|&column| echelon.grows(column)).collect()
     };
-    let row = machine.row_bytes_log2().saturating_sub(bytes_log2);
-    let segment_bits = bits.saturating_sub(row);
     let reached = u.sum(&v);
-    let (sums, rest) = found.segment.iter().partition(|&&segment| reached.contains(segment));
+    let (sums, rest): (Vec<u64>, Vec<u64>) =
+        found.segment.iter().partition(|&&segment| reached.contains(segment));
+    let columns = [&found.vector[..], &found.bank, &found.segment].concat();
+    let columns = Matrix::new(task.bits, &columns).map_err(crate::LayoutError::from)?;
+    let (total, uses) = priced(&task, &columns)?;
+    let count = |demand: &Demand, vector: u32| {
+        demand.phases.get(vector as usize).map_or(0, |phase| phase.count)
+    };
     Ok(Replay {
-        bank_bits: bits - segment_bits - (found.vector.len() as u32).min(bits - segment_bits),
-        segment_bits,
-        shared: shared.basis().collect(),
-        only_store: beyond(&phases.store),
-        only_load: beyond(&phases.load),
-        store_phase: phases.store.clone(),
-        load_phase: phases.load.clone(),
-        sums,
-        rest,
-        most: bits - u.dim().max(v.dim()),
-        vector: found.vector.clone(),
-        swizzle: found,
+        bank_bits: (task.bits - task.segments()).saturating_sub(found.vector.len() as u32),
+        segment_bits: task.segments(),
+        phases: [count(store, found.store_vector), count(load, found.load_vector)],
+        store_phase: elements(&phases.store),
+        load_phase: elements(&phases.load),
+        shared: elements(&shared),
+        only_store: elements(&beyond(&phases.store)),
+        only_load: elements(&beyond(&phases.load)),
+        most_segment_bits: task.bits - u.dim().max(v.dim()),
+        sums: elements(&sums),
+        rest: elements(&rest),
+        vector: elements(&found.vector),
+        bank: elements(&found.bank),
+        segment: elements(&found.segment),
+        memory: memory(&task, problem, &columns)?,
+        uses,
+        total,
     })
+}
+
+fn side(demand: &Demand) -> Side {
+    Side {
+        registers: demand.registers.clone(),
+        lanes: demand.lanes.clone(),
+        warps: demand.warps.clone(),
+    }
 }

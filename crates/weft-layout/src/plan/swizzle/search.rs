@@ -73,14 +73,33 @@ pub fn solve(problem: &Problem<'_>) -> Result<Solved, SwizzleError> {
         (_, _, true) => (choices.bound, Certificate::Dimensions),
         _ => (choices.bound, Certificate::Floors),
     };
+    let (total, uses) = priced(&task, &best.columns)?;
     Ok(Solved {
         memory: memory(&task, problem, &best.columns)?,
-        uses: uses(&task, &best.taken, rounds),
-        total: best.total.saturating_mul(rounds),
+        uses,
+        total,
         bound: bound.saturating_mul(rounds),
         certificate,
         rounds: task.rounds.clone(),
     })
+}
+
+/// What the accesses of a problem take on a memory layout of the same elements: weighted wavefronts
+/// of one warp, and each access.
+///
+/// Each access uses the best vectors that the layout allows; what the problem says of fixed elements
+/// plays no part.
+/// Fails when the layout is none from `offset` to what the buffer holds.
+pub fn measure(problem: &Problem<'_>, memory: &Layout) -> Result<(u64, Vec<Use>), SwizzleError> {
+    let task = Task::new(problem)?;
+    priced(&task, &task.columns(problem, memory)?)
+}
+
+/// What the accesses take when these elements are at the offset bits, over all rounds.
+pub(super) fn priced(task: &Task<'_>, columns: &Matrix) -> Result<(u64, Vec<Use>), SwizzleError> {
+    let found = found(task, columns)?;
+    let rounds = power(task.rounds.len() as u32);
+    Ok((found.total.saturating_mul(rounds), uses(task, &found.taken, rounds)))
 }
 
 fn uses(task: &Task<'_>, taken: &[Taken], rounds: u64) -> Vec<Use> {
@@ -95,7 +114,7 @@ fn uses(task: &Task<'_>, taken: &[Taken], rounds: u64) -> Vec<Use> {
 }
 
 /// The layout of the elements at the offset bits.
-fn memory(
+pub(super) fn memory(
     task: &Task<'_>,
     problem: &Problem<'_>,
     columns: &Matrix,

@@ -2,6 +2,7 @@
 
 mod many;
 mod pairs;
+mod seed;
 mod small;
 
 use alloc::vec::Vec;
