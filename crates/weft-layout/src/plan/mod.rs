@@ -10,7 +10,7 @@ mod memory;
 mod partials;
 mod reduce;
 mod rounds;
-mod swizzle;
+pub mod swizzle;
 mod threads;
 
 use core::fmt;

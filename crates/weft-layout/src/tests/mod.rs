@@ -13,4 +13,5 @@ mod oracle;
 mod padded;
 mod plans;
 mod seeds;
+mod swizzles;
 mod witness;

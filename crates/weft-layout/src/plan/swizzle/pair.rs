@@ -82,6 +82,29 @@ pub fn swizzle(
     preference: Preference,
     widest_log2: u32,
 ) -> Result<Swizzle, LayoutError> {
+    Ok(construct(machine, bits, bytes_log2, store, load, preference, widest_log2)?.0)
+}
+
+/// The swizzle with vectors that writer and reader share, and the phases that it avoids.
+pub(super) fn pairs(
+    machine: &Machine,
+    bits: u32,
+    bytes_log2: u32,
+    [store, load]: [&Side; 2],
+    widest_log2: u32,
+) -> Result<(Swizzle, Phases), LayoutError> {
+    construct(machine, bits, bytes_log2, store, load, Preference::Common, widest_log2)
+}
+
+fn construct(
+    machine: &Machine,
+    bits: u32,
+    bytes_log2: u32,
+    store: &Side,
+    load: &Side,
+    preference: Preference,
+    widest_log2: u32,
+) -> Result<(Swizzle, Phases), LayoutError> {
     let lanes = store.lanes.len().max(load.lanes.len());
     if lanes > f2::MAX_BITS as usize {
         return Err(f2::MatrixError::TooLarge { rows: bits as usize, cols: lanes }.into());
@@ -137,14 +160,15 @@ pub fn swizzle(
         let low = threads.fold(0, |all, &column| all | offsets.apply(column));
         vector.min(low.trailing_zeros())
     };
-    Ok(Swizzle {
+    let swizzle = Swizzle {
         store_vector: aligned(store, store_vector),
         load_vector: aligned(load, load_vector),
         vector,
         bank,
         segment,
         offsets,
-    })
+    };
+    Ok((swizzle, phases))
 }
 
 /// The vector part, and how many vectors of it both sides can use.
@@ -215,9 +239,10 @@ fn phase(
     lanes.into_iter().chain(words.iter().copied()).filter(|&column| column != 0).collect()
 }
 
-struct Phases {
-    store: Vec<u64>,
-    load: Vec<u64>,
+/// What one phase of each side touches.
+pub(super) struct Phases {
+    pub(super) store: Vec<u64>,
+    pub(super) load: Vec<u64>,
     /// The vector part: paired last, so that the vectors of lanes stay aligned.
     rigid: Vec<u64>,
 }

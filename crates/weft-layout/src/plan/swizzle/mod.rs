@@ -1,0 +1,30 @@
+//! Swizzles: where in shared memory each element goes, so that every access of it moves whole
+//! vectors without bank conflicts.
+//!
+//! An offset is cut into a vector part, a bank part and a segment part (one segment is one row over
+//! all banks).
+//! What an access costs depends on a few subspaces of the tensor alone: the span `S` of the elements
+//! at the segment bits, the span of those inside one word, and that of each vector.
+//! So a swizzle is a choice of subspaces, and the matrix is written down afterwards.
+//!
+//! [`solve`] takes any number of weighted accesses and returns a memory layout with a lower bound;
+//! [`check`] recomputes both from the definition and shares nothing with the solver.
+//! [`swizzle()`] is the construction of section 9.2 of the paper for one writer and one reader, fast
+//! enough for the planner; [`Replay`] has its seven steps one by one.
+
+mod bound;
+mod check;
+mod demand;
+mod frame;
+mod pair;
+mod problem;
+mod replay;
+mod search;
+mod segments;
+mod vectors;
+
+pub use check::{CheckError, Verdict, check};
+pub use pair::{Preference, Side, Swizzle, swizzle};
+pub use problem::{Access, Certificate, Fixed, Problem, Solved, SwizzleError, Use};
+pub use replay::{Replay, replay};
+pub use search::{measure, solve};

@@ -1,0 +1,303 @@
+//! The solver: the cheapest choice of widths whose vectors and segments exist.
+
+use alloc::vec::Vec;
+
+use super::{
+    bound::{Choices, Widths},
+    demand::{Taken, Task, power},
+    frame::{assemble, even, masks},
+    problem::{Certificate, Problem, Solved, SwizzleError, Use},
+    segments::{Meets, Segments, whole},
+    vectors::{Chain, chains},
+};
+use crate::{
+    f2::{Echelon, Matrix, Subspace},
+    layout::Layout,
+    space::{OFFSET, Space},
+};
+
+/// The most offset bits for which everything is tried.
+const EXACT_BITS: u32 = 6;
+
+/// The most pairs of vectors and segments that are tried for it.
+const MAX_CANDIDATES: u64 = 1 << 22;
+
+/// A memory layout on which the accesses take few wavefronts in all, and how few they could.
+///
+/// Choices of vector widths are tried in the order of the least that each can take.
+/// For each one vectors are chosen among the common registers, then segments that avoid every phase
+/// (lemma 9.5, improved by exchanging dimensions).
+/// Up to 6 offset bits every vector and every segment is tried, so that the result is the best.
+/// Of layouts with equal wavefronts it prefers fewer instructions.
+///
+/// ```
+/// use weft_layout::{Machine, access::Kind, interop::parse_layout};
+/// use weft_layout::plan::swizzle::{Access, Problem, Verdict, check, solve};
+///
+/// let machine = Machine::by_name("sm_90").ok_or("no such machine")?;
+/// // A warp writes 16 rows of 32 elements and reads pairs of columns.
+/// let rows = "[register: (1,0) (2,0) (4,0) (8,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16)] \
+///             -> [dim0: 16, dim1: 32]";
+/// let columns = "[register: (0,2) (0,4) (0,8) (0,16), lane: (1,0) (2,0) (4,0) (8,0) (0,1)] \
+///                -> [dim0: 16, dim1: 32]";
+/// let store = Access::new(Kind::Store, parse_layout(rows)?);
+/// let load = Access::new(Kind::Load, parse_layout(columns)?);
+/// let problem = Problem::new(machine, 32, vec![store, load]);
+/// let solved = solve(&problem)?;
+/// assert_eq!(solved.total, 32);
+/// assert_eq!(check(&problem, &solved)?, Verdict::Optimal);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn solve(problem: &Problem<'_>) -> Result<Solved, SwizzleError> {
+    let task = Task::new(problem)?;
+    let choices = Choices::of(&task);
+    // Rows of two lengths make two nested choices of segments; only one is searched in full.
+    let exact = task.bits <= EXACT_BITS && task.row == task.short_row;
+    let mut search = Search { task: &task, best: None, candidates: 0, exact };
+    for widths in &choices.widths {
+        if search.best.as_ref().is_some_and(|best| best.total < widths.least) {
+            break;
+        }
+        search.try_widths(widths)?;
+    }
+    let exact = search.exact && choices.all;
+    let (candidates, best) = (search.candidates, search.best);
+    // Scalars need nothing, so that there is always a candidate unless what is fixed forbids it.
+    let best = match best {
+        Some(best) => best,
+        None => plain(&task)?,
+    };
+    let rounds = power(task.rounds.len() as u32);
+    let (bound, certificate) = match (best.total > choices.bound, exact, choices.all) {
+        (true, true, _) => (best.total, Certificate::Exhausted { candidates }),
+        (_, _, true) => (choices.bound, Certificate::Dimensions),
+        _ => (choices.bound, Certificate::Floors),
+    };
+    let (total, uses) = priced(&task, &best.columns)?;
+    Ok(Solved {
+        memory: memory(&task, problem, &best.columns)?,
+        uses,
+        total,
+        bound: bound.saturating_mul(rounds),
+        certificate,
+        rounds: task.rounds.clone(),
+    })
+}
+
+/// What the accesses of a problem take on a memory layout of the same elements: weighted wavefronts
+/// of one warp, and each access.
+///
+/// Each access uses the best vectors that the layout allows; what the problem says of fixed elements
+/// plays no part.
+/// Fails when the layout is none from `offset` to what the buffer holds.
+pub fn measure(problem: &Problem<'_>, memory: &Layout) -> Result<(u64, Vec<Use>), SwizzleError> {
+    let task = Task::new(problem)?;
+    priced(&task, &task.columns(problem, memory)?)
+}
+
+/// What the accesses take when these elements are at the offset bits, over all rounds.
+pub(super) fn priced(task: &Task<'_>, columns: &Matrix) -> Result<(u64, Vec<Use>), SwizzleError> {
+    let found = found(task, columns)?;
+    let rounds = power(task.rounds.len() as u32);
+    Ok((found.total.saturating_mul(rounds), uses(task, &found.taken, rounds)))
+}
+
+fn uses(task: &Task<'_>, taken: &[Taken], rounds: u64) -> Vec<Use> {
+    let each = taken.iter().zip(&task.demands);
+    each.map(|(taken, demand)| Use {
+        bytes: 1 << (taken.vector + task.bytes_log2),
+        instructions: taken.instructions.saturating_mul(rounds),
+        wavefronts: taken.wavefronts.saturating_mul(rounds),
+        floor: demand.floor().saturating_mul(rounds),
+    })
+    .collect()
+}
+
+/// The layout of the elements at the offset bits.
+pub(super) fn memory(
+    task: &Task<'_>,
+    problem: &Problem<'_>,
+    columns: &Matrix,
+) -> Result<Layout, SwizzleError> {
+    let first = problem.accesses.first().ok_or(SwizzleError::NoAccess)?;
+    let elements: Vec<u64> = columns.columns().iter().map(|&v| task.element(v)).collect();
+    let offsets = Space::new(&[(OFFSET, task.bits)]).map_err(crate::LayoutError::from)?;
+    Ok(Layout::new(offsets, first.layout.outs().clone(), &elements)?)
+}
+
+struct Found {
+    total: u64,
+    instructions: u64,
+    columns: Matrix,
+    taken: Vec<Taken>,
+}
+
+struct Search<'a> {
+    task: &'a Task<'a>,
+    best: Option<Found>,
+    candidates: u64,
+    /// Whether everything has been tried so far.
+    exact: bool,
+}
+
+impl Search<'_> {
+    fn try_widths(&mut self, widths: &Widths) -> Result<(), SwizzleError> {
+        if !self.could_improve(widths) {
+            return Ok(());
+        }
+        for chain in &chains(self.task, &widths.vectors, self.exact) {
+            if self.exact {
+                self.every_segment(widths, chain)?;
+            } else {
+                self.good_segments(widths, chain)?;
+            }
+            if !self.could_improve(widths) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn could_improve(&self, widths: &Widths) -> bool {
+        let key = (widths.least, widths.instructions);
+        self.best.as_ref().is_none_or(|best| key < (best.total, best.instructions))
+    }
+
+    /// Tries every choice of segments, as far as the limit allows.
+    fn every_segment(&mut self, widths: &Widths, chain: &Chain) -> Result<(), SwizzleError> {
+        let task = self.task;
+        let word = word(task, chain);
+        let meets = meets(task, widths, chain, &whole(task.bits));
+        let block = Subspace::from_vectors(&task.block);
+        let bank = Subspace::from_vectors(&task.bank_from(chain.len()));
+        let vector = Subspace::from_vectors(chain);
+        let segments = Segments {
+            within: whole(task.bits),
+            dim: word.dim() + task.segments(),
+            include: word.sum(&block),
+            avoid: bank,
+            meets: &meets,
+        };
+        let shared = power(word.dim()).max(1);
+        let mut chosen: Option<(u64, Vec<u64>, Vec<u64>)> = None;
+        segments.every(&mut |inner| {
+            self.candidates += 1;
+            if self.candidates > MAX_CANDIDATES {
+                self.exact = false;
+                return false;
+            }
+            // What shares the word alone counts once.
+            let cost = segments.cost(inner) / shared;
+            let better = chosen.as_ref().is_none_or(|chosen| cost < chosen.0);
+            let known = self.best.as_ref().is_some_and(|best| best.total < cost);
+            if !better || known {
+                return true;
+            }
+            let with_word = Subspace::from_vectors(inner);
+            let apart = with_word.intersection(&vector.sum(&bank)).dim() == word.dim();
+            let above = |t: u32| if t < task.word { block } else { with_word };
+            if let (true, Some(masks)) = (apart, masks(task, &widths.vectors, chain, above)) {
+                let inner = even(&with_word, masks.get(..task.word as usize).unwrap_or(&[]));
+                chosen = Some((cost, inner.basis().collect(), masks));
+            }
+            chosen.as_ref().is_none_or(|chosen| chosen.0 > widths.least)
+        });
+        match chosen {
+            Some((_, segments, masks)) => self.keep(chain, &masks, &segments),
+            None => Ok(()),
+        }
+    }
+
+    /// Tries the segments that lemma 9.5 and its improvements give.
+    fn good_segments(&mut self, widths: &Widths, chain: &Chain) -> Result<(), SwizzleError> {
+        let task = self.task;
+        let Some(masks) = masks(task, &widths.vectors, chain, |_| Subspace::ZERO) else {
+            return Ok(());
+        };
+        let within = even(&whole(task.bits), &masks);
+        let meets = meets(task, widths, chain, &within);
+        let segments = Segments {
+            within,
+            dim: task.segments(),
+            include: Subspace::from_vectors(&task.block),
+            avoid: Subspace::from_vectors(&task.bank_from(chain.len())),
+            meets: &meets,
+        };
+        let Some(found) = segments.find(widths.least) else { return Ok(()) };
+        let Some(below) = below(task, &segments, &found) else { return Ok(()) };
+        self.keep(chain, &masks, &[below, found].concat())
+    }
+
+    /// Keeps a choice if it is the best one, by the rank law.
+    fn keep(&mut self, chain: &Chain, masks: &[u64], segments: &[u64]) -> Result<(), SwizzleError> {
+        let Some(columns) = assemble(self.task, chain, masks, segments) else { return Ok(()) };
+        let found = found(self.task, &columns)?;
+        let key = (found.total, found.instructions);
+        if self.best.as_ref().is_none_or(|best| key < (best.total, best.instructions)) {
+            self.best = Some(found);
+        }
+        Ok(())
+    }
+}
+
+fn found(task: &Task<'_>, columns: &Matrix) -> Result<Found, SwizzleError> {
+    let offsets = columns.inverse().map_err(crate::LayoutError::from)?;
+    let taken: Vec<Taken> =
+        task.demands.iter().map(|demand| demand.taken(task, &offsets)).collect::<Result<_, _>>()?;
+    let sum = |part: fn(&Taken) -> u64| {
+        let parts = taken.iter().zip(&task.demands);
+        parts.fold(0_u64, |sum, (t, d)| sum.saturating_add(part(t).saturating_mul(d.weight)))
+    };
+    let (total, instructions) = (sum(|taken| taken.wavefronts), sum(|taken| taken.instructions));
+    Ok(Found { total, instructions, columns: *columns, taken })
+}
+
+/// Some layout that has the fixed elements where they belong.
+fn plain(task: &Task<'_>) -> Result<Found, SwizzleError> {
+    let low: Vec<(usize, u64)> = task.low_fixed().collect();
+    let fixed = low.iter().map(|fixed| fixed.1).chain(task.block.iter().copied());
+    let mut echelon = Echelon::of(fixed);
+    let mut free = (0..task.bits).map(|bit| 1 << bit).filter(|&unit| echelon.grows(unit));
+    let below = task.bits as usize - task.block.len().min(task.bits as usize);
+    let at = |bit: usize| low.iter().find(|fixed| fixed.0 == bit).map(|fixed| fixed.1);
+    let mut columns: Vec<u64> =
+        (0..below).filter_map(|bit| at(bit).or_else(|| free.next())).collect();
+    columns.extend(&task.block);
+    found(task, &Matrix::new(task.bits, &columns).map_err(crate::LayoutError::from)?)
+}
+
+/// The elements at the bank bits that are segment bits to accesses of short rows.
+fn below(task: &Task<'_>, segments: &Segments<'_>, found: &[u64]) -> Option<Vec<u64>> {
+    if task.row == task.short_row {
+        return Some(Vec::new());
+    }
+    let each = segments.meets.iter().zip(&task.demands);
+    let short = each.filter(|(_, demand)| demand.row == task.short_row);
+    let meets: Vec<Meets> = short.map(|(meets, _)| *meets).collect();
+    let include = Subspace::from_vectors(found);
+    let dim = task.bits.saturating_sub(task.short_row);
+    let more = Segments { dim, include, meets: &meets, ..*segments }.find(0)?;
+    let mut echelon = Echelon::of(found.iter().copied());
+    Some(more.into_iter().filter(|&vector| echelon.grows(vector)).collect())
+}
+
+/// The elements of one word.
+fn word(task: &Task<'_>, chain: &Chain) -> Subspace {
+    Subspace::from_vectors(chain.get(..task.word as usize).unwrap_or(chain))
+}
+
+/// What the phases touch: lanes, vectors and the rest of their words, as far as it lies `within`.
+fn meets(task: &Task<'_>, widths: &Widths, chain: &Chain, within: &Subspace) -> Vec<Meets> {
+    let word = word(task, chain);
+    let each = task.demands.iter().zip(&widths.vectors);
+    each.map(|(demand, &width)| {
+        let vector = chain.get(..width as usize).unwrap_or(chain);
+        let lanes = demand.phases.get(width as usize).map_or(Subspace::ZERO, |phase| phase.lanes);
+        let touched = lanes.sum(&Subspace::from_vectors(vector)).sum(&word);
+        Meets {
+            touched: touched.intersection(within),
+            weight: demand.wavefronts(width, 0).saturating_mul(demand.weight),
+        }
+    })
+    .collect()
+}

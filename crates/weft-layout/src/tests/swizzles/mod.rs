@@ -1,0 +1,107 @@
+//! Swizzles: the best by brute force where that is possible, the bounds everywhere.
+
+mod many;
+mod pairs;
+mod seed;
+mod small;
+
+use alloc::vec::Vec;
+use std::vec;
+
+use crate::{
+    Layout, Machine, Space,
+    access::{Kind, wavefronts},
+    f2::{Echelon, Matrix, Subspace},
+    machine::Phases,
+    plan::swizzle::Problem,
+    space::{LANE, REGISTER, WARP},
+};
+
+fn sm_90() -> &'static Machine {
+    Machine::by_name("sm_90").unwrap()
+}
+
+/// A machine with few lanes and banks, which serves all lanes of a narrow access together and half
+/// as many for each doubling from `halves_from` on.
+fn toy(lanes: u32, banks: u32, bank_bytes: u32, widest: u32, halves_from: u32) -> Machine {
+    let mut together = [[0; 6]; 5];
+    for (width, row) in together.iter_mut().enumerate() {
+        let fewer = (width as u32 + 1).saturating_sub(halves_from);
+        for (bit, slot) in row.iter_mut().enumerate().take(lanes.saturating_sub(fewer) as usize) {
+            *slot = 1 << bit;
+        }
+    }
+    Machine {
+        lanes_log2: lanes,
+        banks_log2: banks,
+        store_banks_log2: banks,
+        bank_bytes_log2: bank_bytes,
+        shared_vector_bytes: 1 << widest,
+        phases: Phases { load: together, store: together, ..sm_90().phases.clone() },
+        ..sm_90().clone()
+    }
+}
+
+/// A layout of `bits` bits of a row with these columns.
+fn access(bits: u32, registers: &[u64], lanes: &[u64], warps: &[u64]) -> Layout {
+    let axes = [(REGISTER, registers), (LANE, lanes), (WARP, warps)];
+    let ins: Vec<_> = axes.iter().map(|(label, columns)| (*label, columns.len() as u32)).collect();
+    let columns = [registers, lanes, warps].concat();
+    Layout::new(Space::new(&ins).unwrap(), Space::tensor(&[1 << bits]).unwrap(), &columns).unwrap()
+}
+
+/// The least weighted wavefronts of one warp when element `x` lies at `offsets(x)`: every width that
+/// is legal, by the rank law.
+fn least(problem: &Problem<'_>, offsets: &Matrix) -> u64 {
+    let bytes = (problem.element_bits / 8).max(1);
+    let each = problem.accesses.iter().map(|access| {
+        let column = |label| -> Vec<u64> {
+            access.layout.columns(label).iter().map(|&column| offsets.apply(column)).collect()
+        };
+        let (registers, mut lanes, mut warps) = (column(REGISTER), column(LANE), column(WARP));
+        lanes.resize(problem.machine.lanes_log2 as usize, 0);
+        let (mut seen, mut idle) = (Echelon::new(), 0);
+        if access.kind == Kind::Store {
+            for (bit, lane) in lanes.iter_mut().enumerate() {
+                if !seen.grows(*lane) {
+                    (*lane, idle) = (0, idle | 1 << bit);
+                }
+            }
+            warps.retain(|&warp| seen.grows(warp));
+        }
+        let registers: Vec<u64> = registers.into_iter().filter(|&r| seen.grows(r)).collect();
+        let held = Subspace::from_vectors(&registers);
+        let widest = problem.machine.shared_vector_bytes.min(access.widest_bytes.unwrap_or(16));
+        let mut best = u64::MAX;
+        for vector in 0..=held.dim() {
+            let aligned = lanes.iter().chain(&warps).all(|o| o & ((1 << vector) - 1) == 0);
+            let inside = (0..vector).all(|bit| held.contains(1 << bit));
+            if bytes << vector > widest || !aligned || !inside {
+                break;
+            }
+            let addresses: Vec<u64> = lanes.iter().map(|o| o * u64::from(bytes)).collect();
+            let one = wavefronts(problem.machine, access.kind, &addresses, bytes << vector, idle);
+            best = best.min(u64::from(one.unwrap().actual) << (held.dim() - vector));
+        }
+        best * access.weight
+    });
+    each.sum()
+}
+
+/// Every invertible matrix of `bits` bits.
+fn invertible(bits: u32, each: &mut impl FnMut(&Matrix)) {
+    fn extend(bits: u32, columns: &mut Vec<u64>, each: &mut impl FnMut(&Matrix)) {
+        if columns.len() == bits as usize {
+            each(&Matrix::new(bits, columns).unwrap());
+            return;
+        }
+        for column in 1..1 << bits {
+            if !Subspace::from_vectors(columns).contains(column) {
+                columns.push(column);
+                extend(bits, columns, each);
+                columns.pop();
+            }
+        }
+    }
+    extend(bits, &mut vec![], each);
+}
