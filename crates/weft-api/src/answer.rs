@@ -20,6 +20,8 @@ pub struct MachineAnswer {
     pub lanes: u32,
     /// Banks of shared memory.
     pub banks: u32,
+    /// Banks of shared memory as stores see them.
+    pub store_banks: u32,
     /// Bytes that a bank serves in a wavefront.
     pub bank_bytes: u32,
     /// The most bytes of one lane in one access of shared memory.
@@ -36,6 +38,10 @@ pub struct MachineAnswer {
     pub registers: u32,
     /// Multiprocessors of the largest device of this kind.
     pub multiprocessors: u32,
+    /// The instructions that move matrices between shared memory and registers.
+    pub matrix_moves: Vec<String>,
+    /// The instructions that exchange registers between lanes.
+    pub shuffles: Vec<String>,
 }
 
 /// A layout.
@@ -131,6 +137,49 @@ impl ConvertAnswer {
             outline: plan.to_string(),
         }
     }
+}
+
+/// What it takes to move a tensor between registers and shared memory, by plain vector accesses.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ConflictsAnswer {
+    /// Which way it moves: `load` or `store`.
+    pub kind: String,
+    /// Bytes of one lane in one instruction.
+    pub vector_bytes: u32,
+    /// Instructions of all warps.
+    pub instructions: u64,
+    /// Their wavefronts.
+    pub wavefronts: u64,
+    /// The wavefronts of as many instructions without bank conflicts.
+    pub ideal: u64,
+    /// A conflict, if there is any.
+    pub witness: Option<ConflictAnswer>,
+}
+
+/// Two lanes that are served together and ask one bank for different words.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ConflictAnswer {
+    /// What the elements of the two differ by, as bits of the tensor's axes: `dim0[0] ^ dim1[0]`.
+    pub difference: String,
+    /// The bank.
+    pub bank: u64,
+    /// The two.
+    pub sides: [SideAnswer; 2],
+}
+
+/// One lane of a conflict.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SideAnswer {
+    /// The register.
+    pub register: u64,
+    /// The lane.
+    pub lane: u64,
+    /// The warp.
+    pub warp: u64,
+    /// The element there, `dim0` first.
+    pub element: Vec<u64>,
+    /// The byte address.
+    pub address: u64,
 }
 
 /// A movement of a kernel's value between layouts.

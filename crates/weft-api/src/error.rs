@@ -9,6 +9,7 @@ use weft::diagnostic::Diagnostics;
 use weft::emit::{Unsupported, ptx};
 use weft::sim::SimError;
 use weft::tile::eval::EvalError;
+use weft_layout::access::ConflictsError;
 use weft_layout::family::FamilyError;
 use weft_layout::interop::ParseError;
 use weft_layout::interop::cute::ImportError;
@@ -146,6 +147,9 @@ pub enum ApiError {
     /// There is no way from one layout to the other.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The conflicts of these layouts cannot be counted.
+    #[error(transparent)]
+    Conflicts(#[from] ConflictsError),
     /// A plan or program failed its check: a defect of this compiler, never of its input.
     #[error("{what} fails its check: {error} (a defect of weft)")]
     Refused {
@@ -253,6 +257,7 @@ impl ApiError {
             | ApiError::Layout { .. } => "attribute",
             ApiError::Picture { .. } => "picture",
             ApiError::Plan(_) => "plan",
+            ApiError::Conflicts(_) => "conflicts",
             ApiError::Refused { .. } => "defect",
             ApiError::Text(_) => "ttir",
             ApiError::NoKernel { .. } | ApiError::Kernels { .. } => "kernel",

@@ -3,17 +3,18 @@
 use crate::answer::{CompileAnswer, LayoutAnswer};
 use crate::error::ApiError;
 use crate::request::{
-    CompileRequest, ConvertRequest, DEFAULT_TARGET, Emit, ExplainRequest, Format, LayoutRequest,
-    MachinesRequest, Picture, RunRequest, machine,
+    CompileRequest, ConflictsRequest, ConvertRequest, DEFAULT_TARGET, Emit, ExplainRequest, Format,
+    LayoutRequest, MachinesRequest, Picture, RunRequest, machine,
 };
 use crate::view::{self, Banks, Colours, View, Window};
-use crate::{explain, kernels, layouts, report, run};
+use crate::{conflicts, explain, kernels, layouts, report, run};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 use serde_json::{Map, Value, json};
 
 /// The requests, in the order in which a newcomer would try them.
-pub const REQUESTS: &[&str] = &["machines", "layout", "convert", "compile", "run", "explain"];
+pub const REQUESTS: &[&str] =
+    &["machines", "layout", "convert", "conflicts", "compile", "run", "explain"];
 
 /// What becomes of keys that a request does not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub enum UnknownKeys {
 /// assert_eq!(
 ///     answer,
 ///     r#"{"error":{"kind":"request","message":"there is no request `weave`","#.to_owned()
-///         + r#""hint":"`request` is one of machines, layout, convert, compile, run, explain"}}"#,
+///         + r#""hint":"`request` is one of machines, layout, convert, conflicts, compile, run, explain"}}"#,
 /// );
 /// ```
 pub fn invoke(text: &str) -> String {
@@ -186,6 +187,9 @@ fn answer(
         "machines" => text_of(&layouts::machines(&asked.read::<MachinesRequest>("machines")?)),
         "layout" => text_of(&layout(&asked.read::<LayoutRequest>("layout")?)?),
         "convert" => text_of(&layouts::convert(&asked.read::<ConvertRequest>("convert")?)?),
+        "conflicts" => {
+            text_of(&conflicts::conflicts(&asked.read::<ConflictsRequest>("conflicts")?)?)
+        }
         "compile" => text_of(&compile(&asked.read::<CompileRequest>("compile")?)?),
         "run" => text_of(&run::run(&asked.read::<RunRequest>("run")?)?),
         "explain" => text_of(&explain::explain(&asked.read::<ExplainRequest>("explain")?)?),
@@ -306,6 +310,7 @@ mod tests {
         );
         for known in [
             keys::<ConvertRequest>(),
+            keys::<ConflictsRequest>(),
             keys::<CompileRequest>(),
             keys::<RunRequest>(),
             keys::<ExplainRequest>(),

@@ -18,6 +18,7 @@ pub fn machines(request: &MachinesRequest) -> MachinesAnswer {
         name: machine.name.to_string(),
         lanes: machine.lanes(),
         banks: 1 << machine.banks_log2,
+        store_banks: 1 << machine.store_banks_log2,
         bank_bytes: 1 << machine.bank_bytes_log2,
         shared_vector_bytes: machine.shared_vector_bytes,
         global_vector_bytes: machine.global_vector_bytes,
@@ -26,6 +27,8 @@ pub fn machines(request: &MachinesRequest) -> MachinesAnswer {
         threads_per_block: machine.threads_per_block,
         registers: machine.registers,
         multiprocessors: machine.multiprocessors,
+        matrix_moves: machine.matrix_moves.iter().map(|form| form.name.to_string()).collect(),
+        shuffles: machine.shuffles.iter().map(|form| form.name.to_string()).collect(),
     };
     MachinesAnswer { machines: Machine::ALL.into_iter().map(row).collect() }
 }

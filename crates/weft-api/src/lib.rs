@@ -66,6 +66,7 @@
 //! | `machines` | [`request::MachinesRequest`] | [`answer::MachinesAnswer`] |
 //! | `layout` | [`request::LayoutRequest`] | [`answer::LayoutAnswer`] |
 //! | `convert` | [`request::ConvertRequest`] | [`answer::ConvertAnswer`] |
+//! | `conflicts` | [`request::ConflictsRequest`] | [`answer::ConflictsAnswer`] |
 //! | `compile` | [`request::CompileRequest`] | [`answer::CompileAnswer`] |
 //! | `run` | [`request::RunRequest`] | [`answer::RunAnswer`] |
 //! | `explain` | [`request::ExplainRequest`] | [`answer::ExplainAnswer`] |
@@ -82,6 +83,7 @@ pub mod request;
 pub mod answer;
 mod reading;
 pub mod layouts;
+pub mod conflicts;
 pub mod kernels;
 pub mod explain;
 pub mod run;

@@ -1,8 +1,8 @@
 //! Answers as texts for people: short, aligned, the same bytes for the same answer.
 
 use crate::answer::{
-    ActorAnswer, BufferAnswer, ConvertAnswer, ExplainAnswer, FindingAnswer, LayoutAnswer,
-    MachinesAnswer, MovementAnswer, NameAnswer, RunAnswer,
+    ActorAnswer, BufferAnswer, ConflictAnswer, ConflictsAnswer, ConvertAnswer, ExplainAnswer,
+    FindingAnswer, LayoutAnswer, MachinesAnswer, MovementAnswer, NameAnswer, RunAnswer, SideAnswer,
 };
 use crate::request::Grid;
 use std::fmt::{self, Write as _};
@@ -99,6 +99,31 @@ pub fn convert(answer: &ConvertAnswer) -> String {
     row(&mut text, "verified", if answer.verified { "by the witness" } else { "no" });
     text.push('\n');
     line(&mut text, &answer.plan);
+    text
+}
+
+/// A load or store: what it takes, and two lanes that collide.
+pub fn conflicts(answer: &ConflictsAnswer) -> String {
+    let ConflictsAnswer { kind, vector_bytes, instructions, wavefronts, ideal, witness } = answer;
+    let mut text = String::new();
+    let access = format_args!("{kind}, {vector_bytes} bytes a lane, {instructions} instructions");
+    row(&mut text, "access", access);
+    row(&mut text, "wavefronts", format_args!("{wavefronts} (ideal {ideal})"));
+    let Some(ConflictAnswer { difference, bank, sides }) = witness else {
+        row(&mut text, "conflict", "none");
+        return text;
+    };
+    row(&mut text, "conflict", format_args!("{difference} in bank {bank}"));
+    for side in sides {
+        let SideAnswer { register, lane, warp, element, address } = side;
+        let place = format_args!("in register {register} of warp {warp}");
+        let element = coordinates(element);
+        row(
+            &mut text,
+            &format!("  lane {lane}"),
+            format_args!("byte {address}: {element} {place}"),
+        );
+    }
     text
 }
 

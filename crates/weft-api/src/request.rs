@@ -104,6 +104,38 @@ pub struct ConvertRequest {
     pub target: String,
 }
 
+/// Does moving a tensor between registers and shared memory meet bank conflicts?
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+pub struct ConflictsRequest {
+    /// The layout of the registers.
+    pub registers: LayoutSource,
+    /// The layout of the memory; it may have gaps, or begin with another element than the first.
+    pub memory: LayoutSource,
+    /// The tensor's extents.
+    pub shape: Vec<u64>,
+    /// The elements' type.
+    pub element: Option<String>,
+    /// The elements' width, instead of a type.
+    pub element_bits: Option<u32>,
+    /// The machine.
+    #[serde(default = "default_target")]
+    pub target: String,
+    /// Which way the tensor moves; from memory to registers if it is not given.
+    #[serde(default)]
+    pub kind: AccessKind,
+}
+
+/// Which way a tensor moves between registers and memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessKind {
+    /// Memory to registers.
+    #[default]
+    Load,
+    /// Registers to memory.
+    Store,
+}
+
 /// What does a kernel become?
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 pub struct CompileRequest {

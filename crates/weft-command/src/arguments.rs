@@ -27,6 +27,7 @@ the machine is at fault.";
 pub(crate) enum Command {
     Layout(Layout),
     Convert(Convert),
+    Conflicts(Conflicts),
     Compile(Compile),
     Run(Run),
     Explain(Explain),
@@ -39,6 +40,7 @@ impl Command {
         match self {
             Command::Layout(layout) => layout.json,
             Command::Convert(convert) => convert.json,
+            Command::Conflicts(conflicts) => conflicts.json,
             Command::Compile(compile) => compile.json,
             Command::Run(run) => run.json,
             Command::Explain(explain) => explain.json,
@@ -203,6 +205,69 @@ pub(crate) struct Convert {
     pub(crate) batch: Option<PathBuf>,
 }
 
+/// Counts the bank conflicts between a layout of registers and a layout of shared memory.
+///
+/// A memory may have gaps (`#ttg.padded_shared`) or be a CuTe layout. Where two lanes collide, the
+/// answer names them with their addresses, and the bits of the tensor that their elements differ by.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  weft conflicts --shape 16x32 --element f32 \\
+       --registers '[register: (0,2) (0,4) (0,8) (0,16), lane: (1,0) (2,0) (4,0) (8,0) (0,1)] -> [dim0: 16, dim1: 32]' \\
+       --memory 'Swizzle<4,0,5> o 0 o (16,32):(32,1)'
+  weft conflicts --batch -  one JSON object a line in, one a line out")]
+pub(crate) struct Conflicts {
+    /// The layout of the registers.
+    #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
+    pub(crate) registers: Option<String>,
+    /// The layout of the memory.
+    #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
+    pub(crate) memory: Option<String>,
+    /// The tensor's extents, such as 64x64.
+    #[arg(long, value_parser = extents, required_unless_present = "batch")]
+    pub(crate) shape: Option<Extents>,
+    /// The elements' type, such as f16.
+    #[arg(long, required_unless_present = "batch")]
+    pub(crate) element: Option<String>,
+    /// The machine; `weft machines` lists them.
+    #[arg(long, default_value = DEFAULT_TARGET)]
+    pub(crate) target: String,
+    /// Whether memory is read or written.
+    #[arg(long, value_enum, default_value = "load")]
+    pub(crate) kind: AccessKind,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print how long it took to standard error.
+    #[arg(long)]
+    pub(crate) time: bool,
+    /// Answer each line of a file, or of standard input (-).
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["registers", "memory", "shape", "element", "target", "kind"]
+    )]
+    pub(crate) batch: Option<PathBuf>,
+}
+
+/// Which way a tensor moves.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AccessKind {
+    /// From memory to registers.
+    Load,
+    /// From registers to memory.
+    Store,
+}
+
+impl From<AccessKind> for request::AccessKind {
+    fn from(kind: AccessKind) -> Self {
+        match kind {
+            AccessKind::Load => Self::Load,
+            AccessKind::Store => Self::Store,
+        }
+    }
+}
+
 /// Which kernel of which text, and for what.
 #[derive(Args)]
 pub(crate) struct Kernel {
@@ -330,7 +395,7 @@ pub(crate) struct Explain {
     pub(crate) time: bool,
 }
 
-/// Lists the machines that code can be made for.
+/// Lists the machines that are known.
 #[derive(Args)]
 pub(crate) struct Machines {
     /// Answer in JSON.

@@ -1,6 +1,6 @@
 //! What each subcommand does: make a request, have it answered, print the answer.
 
-use crate::arguments::{Compile, Convert, Explain, Kernel, Layout, Machines, Run};
+use crate::arguments::{Compile, Conflicts, Convert, Explain, Kernel, Layout, Machines, Run};
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
@@ -9,11 +9,11 @@ use std::path::Path;
 use std::time::Instant;
 use weft_api::invoke::{self, text_of};
 use weft_api::request::{
-    Arguments, CompileRequest, ConvertRequest, DEFAULT_TARGET, Emit, ExplainRequest, Format,
-    LayoutRequest, MachinesRequest, RunRequest,
+    Arguments, CompileRequest, ConflictsRequest, ConvertRequest, DEFAULT_TARGET, Emit,
+    ExplainRequest, Format, LayoutRequest, MachinesRequest, RunRequest,
 };
 use weft_api::run::Prepared;
-use weft_api::{explain as explained, layouts, report};
+use weft_api::{conflicts as counted, explain as explained, layouts, report};
 
 /// `weft machines`.
 pub(crate) fn machines(arguments: &Machines, output: &mut Output) -> Result<Outcome, Failure> {
@@ -75,6 +75,29 @@ pub(crate) fn convert(arguments: &Convert, output: &mut Output) -> Result<Outcom
         output.line(&text_of(&answer))?;
     } else {
         output.text(&report::convert(&answer))?;
+    }
+    Ok(Outcome::Good)
+}
+
+/// `weft conflicts`.
+pub(crate) fn conflicts(arguments: &Conflicts, output: &mut Output) -> Result<Outcome, Failure> {
+    if let Some(batch) = &arguments.batch {
+        return batch::run("conflicts", batch, output);
+    }
+    let request = ConflictsRequest {
+        registers: arguments.registers.clone().unwrap_or_default().into(),
+        memory: arguments.memory.clone().unwrap_or_default().into(),
+        shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
+        element: arguments.element.clone(),
+        element_bits: None,
+        target: arguments.target.clone(),
+        kind: arguments.kind.into(),
+    };
+    let answer = timed("conflicts", arguments.time, || counted::conflicts(&request))?;
+    if arguments.json {
+        output.line(&text_of(&answer))?;
+    } else {
+        output.text(&report::conflicts(&answer))?;
     }
     Ok(Outcome::Good)
 }

@@ -241,6 +241,13 @@ fn layouts_that_cannot_be_read() {
 fn machines() {
     let finished = weft("machines");
     assert_eq!(finished.status, 0);
+    let all: serde_json::Value = serde_json::from_str(&weft("machines --json").stdout).unwrap();
+    let gfx950 = all["machines"].as_array().unwrap().iter().find(|row| row["name"] == "gfx950");
+    assert_eq!(
+        (&gfx950.unwrap()["banks"], &gfx950.unwrap()["store_banks"]),
+        (&64.into(), &32.into())
+    );
+    assert_eq!(gfx950.unwrap()["matrix_moves"][0], "ds_read_b64_tr_b16");
     expect![[r#"
         machine  lanes  banks  vector bytes   sector  shared bytes  threads  multiprocessors
                                shared/global   bytes     of a block  of a block

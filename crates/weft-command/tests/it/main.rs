@@ -4,6 +4,7 @@
 
 mod arguments;
 mod bad_input;
+mod conflicts;
 mod json;
 mod layouts;
 mod reports;

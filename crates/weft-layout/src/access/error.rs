@@ -147,10 +147,15 @@ impl fmt::Display for ConflictsError {
         match self {
             ConflictsError::Layout(error) => error.fmt(f),
             ConflictsError::Access(error) => error.fmt(f),
-            ConflictsError::Lanes { layout, machine } => write!(
-                f,
-                "the layout of the registers has 2^{layout} lanes, a warp of the machine 2^{machine}"
-            ),
+            ConflictsError::Lanes { layout, machine } => {
+                let [layout, machine] = [layout, machine].map(|&bits| 1_u128.checked_shl(bits));
+                let count = |count: Option<u128>| count.unwrap_or(u128::MAX);
+                let (layout, machine) = (count(layout), count(machine));
+                write!(
+                    f,
+                    "a warp has {layout} lanes in the layout of the registers, and {machine} on the machine"
+                )
+            }
             ConflictsError::Element { bits } => write!(
                 f,
                 "elements of {bits} bits do not lie in memory; a power of two up to 128 does"
