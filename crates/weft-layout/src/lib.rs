@@ -113,7 +113,7 @@
 //! # Moving data
 //!
 //! [`plan::convert`] writes the cheapest list of [`step`]s between two layouts, and [`witness`]
-//! replays it before anyone sees it:
+//! checks it before anyone sees it:
 //!
 //! ```
 //! use weft_layout::{Machine, family::Blocked, plan};

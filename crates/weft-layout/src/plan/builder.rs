@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::{
     f2::Echelon,
-    step::{File, FileType, LaneMap, Parity, Plan, Step},
+    step::{File, FileType, LaneMap, Parity, Plan, Selector, Step},
 };
 
 pub(super) struct Builder {
@@ -43,6 +43,18 @@ impl Builder {
         let to = self.file(self.plan.file(from).registers as usize, from);
         self.plan.steps.push(Step::Exchange { from, to, source });
         to
+    }
+
+    /// Bytes of pairs of registers as registers of `bits` bits.
+    pub(super) fn bytes(&mut self, a: File, b: File, bits: u32, selector: &Selector) -> File {
+        let to = self.plan.add_file(self.plan.file(a).registers, bits);
+        self.plan.steps.push(Step::Bytes { a, b, to, selector: selector.clone() });
+        to
+    }
+
+    /// The bytes of a register of these files, which are all of one width.
+    pub(super) fn bytes_of(&self, files: &[File]) -> u32 {
+        files.first().map_or(1, |&file| self.plan.file(file).element_bits / 8)
     }
 
     pub(super) fn concat(&mut self, from: Vec<File>) -> File {

@@ -12,6 +12,7 @@ mod reduce;
 mod rounds;
 pub mod swizzle;
 mod threads;
+mod words;
 
 use core::fmt;
 
@@ -73,11 +74,13 @@ fn choose(
     check_pair(from, to, machine)?;
     let source = to.solve(from)?;
     check_blocks(&source)?;
-    let within = threads::plan(&source, bits).map(|plan| priced(plan, machine)).transpose()?;
-    if let Some(plan) = within.as_ref().filter(|plan| plan.cost.total == 0) {
-        return Ok(plan.clone());
+    let mut best = Err(PlanError::TooLarge);
+    for plan in threads::plans(&source, bits) {
+        best = better(best, priced(plan, machine));
     }
-    let mut best = within.ok_or(PlanError::TooLarge);
+    if best.as_ref().is_ok_and(|plan| plan.cost.total == 0) {
+        return best;
+    }
     for widest in (0..=widest_shared_log2(machine)).rev() {
         for preference in Preference::ALL {
             let vectors = memory::Vectors { preference, widest_log2: widest };

@@ -180,6 +180,9 @@ fn renamed(step: Step, rename: impl Fn(File) -> File, base: u64) -> Step {
         Step::Select { even, odd, to, odd_where } => {
             Step::Select { even: rename(even), odd: rename(odd), to: rename(to), odd_where }
         }
+        Step::Bytes { a, b, to, selector } => {
+            Step::Bytes { a: rename(a), b: rename(b), to: rename(to), selector }
+        }
         Step::Exchange { from, to, source } => {
             Step::Exchange { from: rename(from), to: rename(to), source }
         }

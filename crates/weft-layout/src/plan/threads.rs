@@ -13,16 +13,17 @@
 //! that makes `Ll + Lr·P` as invertible as it can be, which frees pairs of lanes that would read
 //! different registers of one lane; and then the choice of register is rewritten as a function `D`
 //! of the lane read, which selects before the exchange carry out.
-//! Registers with equal `Lr·register` share one lane map.
+//! Registers with equal `Lr·register` share one lane map; elements narrower than a word can be packed
+//! into words with others that do ([`Words`]).
 
-use alloc::{collections::BTreeMap, vec::Vec};
+use alloc::vec::Vec;
 
-use super::builder::Builder;
+use super::{builder::Builder, words::Words};
 use crate::{
     f2::{Echelon, Matrix, Subspace, extract_bits},
     layout::Layout,
     space::{BLOCK, LANE, Label, REGISTER, WARP},
-    step::{File, LaneMap, Plan, Strategy, combine},
+    step::{File, LaneMap, Plan, Step, Strategy, combine},
 };
 
 /// The blocks of `Y`, as columns.
@@ -36,38 +37,28 @@ struct Blocks {
     register_bits: u32,
 }
 
-/// The plan within warps, if there is one; `source` maps target places to source places.
-pub(super) fn plan(source: &Layout, bits: u32) -> Option<Plan> {
-    if !keeps_warp(source) {
-        return None;
-    }
-    let block = |input: Label, output: Label| -> Vec<u64> {
-        let columns = source.columns(input).iter();
-        columns.map(|&place| source.outs().coordinate(output, place)).collect()
-    };
-    let blocks = Blocks {
-        rr: block(REGISTER, REGISTER),
-        rl: block(LANE, REGISTER),
-        rw: block(WARP, REGISTER),
-        lr: block(REGISTER, LANE),
-        ll: block(LANE, LANE),
-        lw: block(WARP, LANE),
-        register_bits: source.out_bits(REGISTER),
-    };
+/// The plans within warps, if there are any; `source` maps target places to source places.
+///
+/// Elements narrower than a word travel alone, or packed as far as a word holds them.
+pub(super) fn plans(source: &Layout, bits: u32) -> Vec<Plan> {
+    let Some(blocks) = Blocks::of(source) else { return Vec::new() };
     let (lane_bits, warp_bits) = (source.in_bits(LANE), source.in_bits(WARP));
-    let registers = 1_u32.checked_shl(blocks.register_bits)?;
-    let mut builder = Builder::new(registers, bits, lane_bits, warp_bits);
-    let input = File(0);
-    let output = blocks.write(&mut builder, input)?;
-    let exchanges = |step: &_| matches!(step, crate::step::Step::Exchange { .. });
-    let mut plan = builder.plan;
-    plan.outputs = [output].to_vec();
-    plan.strategy = match () {
-        () if plan.steps.is_empty() => Strategy::Nothing,
-        () if plan.steps.iter().any(exchanges) => Strategy::Shuffles,
-        () => Strategy::Registers,
+    let Some(registers) = 1_u32.checked_shl(blocks.register_bits) else { return Vec::new() };
+    let together = (32 / bits.max(1)).max(1).ilog2();
+    let plan = |packed: u32| {
+        let mut builder = Builder::new(registers, bits, lane_bits, warp_bits);
+        let output = blocks.write(&mut builder, packed)?;
+        let exchanges = |step: &_| matches!(step, Step::Exchange { .. });
+        let mut plan = builder.plan;
+        plan.outputs = [output].to_vec();
+        plan.strategy = match () {
+            () if plan.steps.is_empty() => Strategy::Nothing,
+            () if plan.steps.iter().any(exchanges) => Strategy::Shuffles,
+            () => Strategy::Registers,
+        };
+        Some(plan)
     };
-    Some(plan)
+    (0..=together).map_while(plan).collect()
 }
 
 /// Whether every place reads its own warp.
@@ -81,7 +72,27 @@ fn keeps_warp(source: &Layout) -> bool {
 }
 
 impl Blocks {
-    fn write(&self, builder: &mut Builder, input: File) -> Option<File> {
+    fn of(source: &Layout) -> Option<Blocks> {
+        if !keeps_warp(source) {
+            return None;
+        }
+        let block = |input: Label, output: Label| -> Vec<u64> {
+            let columns = source.columns(input).iter();
+            columns.map(|&place| source.outs().coordinate(output, place)).collect()
+        };
+        Some(Blocks {
+            rr: block(REGISTER, REGISTER),
+            rl: block(LANE, REGISTER),
+            rw: block(WARP, REGISTER),
+            lr: block(REGISTER, LANE),
+            ll: block(LANE, LANE),
+            lw: block(WARP, LANE),
+            register_bits: source.out_bits(REGISTER),
+        })
+    }
+
+    /// Writes the plan with 2^`packed` elements in a word; `None` when no so many travel together.
+    fn write(&self, builder: &mut Builder, packed: u32) -> Option<File> {
         let skew = self.skew();
         let ll = add(&self.ll, &skew, &self.lr);
         let rl = add(&self.rl, &skew, &self.rr);
@@ -90,12 +101,25 @@ impl Blocks {
         let rr = add(&self.rr, &self.lr, &choice);
         let rw = add(&self.rw, &self.lw, &choice);
 
-        let (file, numbers) = Blocks::select_before(builder, input, &rr, &choice, &rw);
-        let (file, places) = self.exchange(builder, file, &numbers, &rr, &ll);
-        let expanded = (0..1_u64 << self.rr.len()).map(|r| combine(&places.0, r));
-        let position = |compact: u64| places.1.get(compact as usize).copied().unwrap_or(0);
-        let file = builder.permute(file, expanded.map(position).collect());
-        Some(builder.shift(file, &skew, &[]))
+        let all: Vec<u64> = rr.iter().chain(&choice).chain(&rw).copied().collect();
+        let numbers = Subspace::from_vectors(&all);
+        let compact = |columns: &[u64]| -> Vec<u64> {
+            columns.iter().map(|&column| extract_bits(column, numbers.leads())).collect()
+        };
+        let targets = Targets::new(&compact(&rr), &self.lr, numbers.dim());
+        let (choice, rw) = (compact(&choice), compact(&rw));
+        let chosen: Vec<u64> = choice.iter().chain(&rw).copied().collect();
+        let words = Words::new(&targets, &chosen, numbers.dim(), packed)?;
+
+        let registers: Vec<u64> = numbers.basis().collect();
+        let file = words.pack(builder, &registers, &choice, &rw);
+        let file = words.exchange(builder, file, &targets, |xor| LaneMap {
+            lane: ll.clone(),
+            warp: self.lw.clone(),
+            xor,
+        });
+        let skew: Vec<u64> = skew.iter().map(|&r| combine(&targets.numbers, r)).collect();
+        Some(words.unpack(builder, file, &targets, &skew))
     }
 
     /// `P`: for each lane bit the registers that it skews, so that lanes read distinct lanes.
@@ -114,73 +138,36 @@ impl Blocks {
         }
         skew
     }
+}
 
-    /// Gathers the source registers that are ever read and chooses among them by lane and warp.
-    /// Returns the subspace of source registers that number the file.
-    fn select_before(
-        builder: &mut Builder,
-        input: File,
-        rr: &[u64],
-        choice: &[u64],
-        rw: &[u64],
-    ) -> (File, Subspace) {
-        let all: Vec<u64> = rr.iter().chain(choice).chain(rw).copied().collect();
-        let numbers = Subspace::from_vectors(&all);
-        let elements = numbers.elements().into_iter().flatten();
-        let file = builder.permute(input, elements.map(|register| register as u32).collect());
-        let compact = |columns: &[u64]| -> Vec<u64> {
-            columns.iter().map(|&column| extract_bits(column, numbers.leads())).collect()
-        };
-        (builder.shift(file, &compact(choice), &compact(rw)), numbers)
-    }
+/// The target registers, of which those that read one register of one lane are one.
+pub(super) struct Targets {
+    /// For each target register bit its part in the numbers of those that are read.
+    pub(super) numbers: Vec<u64>,
+    /// For each number bit the source register read.
+    pub(super) registers: Vec<u64>,
+    /// For each number bit what it adds to the lane read.
+    pub(super) lanes: Vec<u64>,
+}
 
-    /// Exchanges, one lane map for all registers that share it.
-    /// Returns the file, and how a target register is found in it: a linear compact number, and the
-    /// register of each compact number.
-    fn exchange(
-        &self,
-        builder: &mut Builder,
-        file: File,
-        numbers: &Subspace,
-        rr: &[u64],
-        ll: &[u64],
-    ) -> (File, (Vec<u64>, Vec<u32>)) {
-        // Target registers that read the same register of the same lane are one.
+impl Targets {
+    fn new(registers: &[u64], lanes: &[u64], register_bits: u32) -> Targets {
         let mut echelon = Echelon::new();
-        let mut kept = Vec::new();
-        let mut compact = Vec::with_capacity(rr.len());
-        for (&register, &lane) in rr.iter().zip(&self.lr) {
-            let place = lane << self.register_bits | register;
+        let mut targets = Targets { numbers: Vec::new(), registers: Vec::new(), lanes: Vec::new() };
+        for (&register, &lane) in registers.iter().zip(lanes) {
+            let place = lane << register_bits | register;
             let (residue, known) = echelon.reduce(place, 0);
-            compact.push(if residue == 0 {
+            targets.numbers.push(if residue == 0 {
                 known
             } else {
-                let own = 1 << kept.len();
+                let own = 1 << targets.registers.len();
                 echelon.insert(place, own);
-                kept.push((register, lane));
+                targets.registers.push(register);
+                targets.lanes.push(lane);
                 own
             });
         }
-        let mut classes: BTreeMap<u64, Vec<(usize, u32)>> = BTreeMap::new();
-        let (registers, lanes): (Vec<u64>, Vec<u64>) = kept.iter().copied().unzip();
-        for number in 0..1_u64 << kept.len() {
-            let register = extract_bits(combine(&registers, number), numbers.leads());
-            let class = classes.entry(combine(&lanes, number)).or_default();
-            class.push((number as usize, register as u32));
-        }
-        let mut positions = alloc::vec![0; 1 << kept.len()];
-        let mut files = Vec::with_capacity(classes.len());
-        let mut next = 0;
-        for (xor, class) in classes {
-            for &(number, _) in &class {
-                positions[number] = next;
-                next += 1;
-            }
-            let part = builder.permute(file, class.iter().map(|entry| entry.1).collect());
-            let map = LaneMap { lane: ll.to_vec(), warp: self.lw.clone(), xor };
-            files.push(builder.exchange(part, map));
-        }
-        (builder.concat(files), (compact, positions))
+        targets
     }
 }
 

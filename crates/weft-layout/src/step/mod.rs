@@ -14,13 +14,15 @@
 //!   before must have passed a barrier of the same scope.
 //! - A lane that takes no part in a load holds undefined values in what the load defines.
 
+mod maps;
 mod price;
 mod text;
 
 use alloc::vec::Vec;
 
 pub use crate::access::Kind;
-use crate::f2::parity;
+pub(crate) use maps::combine;
+pub use maps::{LaneMap, Parity, Selector};
 pub use price::{Cost, price};
 
 /// A register file of a plan; prints as `f3`.
@@ -73,6 +75,20 @@ pub enum Step {
         /// Which threads are odd.
         odd_where: Parity,
     },
+    /// Each register of `to` is put together from the bytes of the same register of two files.
+    ///
+    /// Bytes 0 to 3 of a pair are those of the register of `a`, 4 to 7 those of `b`, lowest first;
+    /// those beyond a narrow register are undefined.
+    Bytes {
+        /// The file with bytes 0 to 3; at most 32 bits a register, as `b` and `to`.
+        a: File,
+        /// The file with bytes 4 to 7.
+        b: File,
+        /// The file defined.
+        to: File,
+        /// Which byte of the pair each byte is.
+        selector: Selector,
+    },
     /// Each register of `to` is the same register of `from` in another lane of the same warp.
     Exchange {
         /// The file read.
@@ -105,63 +121,6 @@ pub enum Step {
 /// An operator of [`Step::Combine`], by number: associative, otherwise opaque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Operator(pub u16);
-
-/// Threads by the parity of some of their bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Parity {
-    /// The lane bits that count.
-    pub lane: u64,
-    /// The warp bits that count.
-    pub warp: u64,
-}
-
-impl Parity {
-    /// Whether a thread is odd.
-    pub fn is_odd(self, lane: u64, warp: u64) -> bool {
-        parity(lane & self.lane) != parity(warp & self.warp)
-    }
-}
-
-/// A lane as an affine function of lane and warp.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct LaneMap {
-    /// What each lane bit contributes.
-    pub lane: Vec<u64>,
-    /// What each warp bit contributes.
-    pub warp: Vec<u64>,
-    /// What every lane adds.
-    pub xor: u64,
-}
-
-impl LaneMap {
-    /// The lane that differs by `mask`: a butterfly.
-    pub fn butterfly(lane_bits: u32, mask: u64) -> LaneMap {
-        let lane = (0..lane_bits.min(64)).map(|bit| 1 << bit).collect();
-        LaneMap { lane, warp: Vec::new(), xor: mask }
-    }
-
-    /// The image of a thread.
-    pub fn apply(&self, lane: u64, warp: u64) -> u64 {
-        self.xor ^ combine(&self.lane, lane) ^ combine(&self.warp, warp)
-    }
-
-    /// Whether every lane goes to itself exclusive-or a constant.
-    pub fn is_butterfly(&self) -> bool {
-        self.warp.iter().all(|&column| column == 0)
-            && self
-                .lane
-                .iter()
-                .zip(0..)
-                .all(|(&column, bit)| 1_u64.checked_shl(bit) == Some(column))
-    }
-}
-
-/// The exclusive-or of the columns that `place` selects.
-pub(crate) fn combine(columns: &[u64], place: u64) -> u64 {
-    // A place has 64 bits: further columns are never selected.
-    let selected = columns.iter().zip(0..64).filter(|&(_, bit)| place >> bit & 1 == 1);
-    selected.fold(0, |sum, (column, _)| sum ^ column)
-}
 
 /// Vector loads or stores of scratch memory, all with one address map.
 #[derive(Clone, Debug, PartialEq, Eq)]

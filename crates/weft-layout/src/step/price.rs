@@ -1,7 +1,7 @@
 use super::{Access, Plan, Scope, Step};
 use crate::{
     access::{AccessError, wavefronts},
-    machine::Machine,
+    machine::{Machine, Prices},
 };
 
 /// What steps cost each warp.
@@ -13,11 +13,12 @@ pub struct Cost {
     pub ideal_wavefronts: u64,
     /// Lane exchanges of 32 bits.
     pub shuffles: u64,
-    /// Selects and combinations of 32 bits.
+    /// Selects, byte permutes and combinations of 32 bits, and what it takes to put several narrow
+    /// registers into the words of an access, or to take them out.
     pub alu: u64,
     /// Barriers of any scope.
     pub barriers: u64,
-    /// Instructions: accesses, exchanges, selects, combinations, barriers.
+    /// Instructions: accesses, exchanges, selects, byte permutes, combinations, barriers.
     pub instructions: u64,
     /// Hundredths of a cycle: the busier of the memory pipe and the arithmetic pipe, with barriers
     /// and the issue of instructions where that takes longer.
@@ -27,9 +28,17 @@ pub struct Cost {
 impl Cost {
     /// The cost of the same steps without bank conflicts.
     pub fn without_conflicts(self, machine: &Machine) -> Cost {
-        let surplus = self.wavefronts.saturating_sub(self.ideal_wavefronts);
-        let saved = surplus.saturating_mul(machine.prices.wavefront);
-        Cost { wavefronts: self.ideal_wavefronts, total: self.total.saturating_sub(saved), ..self }
+        let ideal = Cost { wavefronts: self.ideal_wavefronts, ..self };
+        let waiting = self.total.saturating_sub(self.busiest(&machine.prices));
+        Cost { total: ideal.busiest(&machine.prices).saturating_add(waiting), ..ideal }
+    }
+
+    /// What the busiest pipe takes, without barriers.
+    fn busiest(self, prices: &Prices) -> u64 {
+        let memory = (self.wavefronts.saturating_mul(prices.wavefront))
+            .saturating_add(self.shuffles.saturating_mul(prices.shuffle));
+        let arithmetic = self.alu.saturating_mul(prices.alu);
+        memory.max(arithmetic).max(self.instructions.saturating_mul(prices.issue))
     }
 }
 
@@ -44,17 +53,12 @@ struct Sum {
 ///
 /// Fails when a step accesses memory in a way that the machine cannot.
 pub fn price(plan: &Plan, machine: &Machine) -> Result<Cost, AccessError> {
-    let prices = &machine.prices;
     let mut sum = Sum::default();
     for step in &plan.steps {
         add_step(&mut sum, plan, step, machine)?;
     }
     let Sum { mut cost, waiting } = sum;
-    let memory = (cost.wavefronts.saturating_mul(prices.wavefront))
-        .saturating_add(cost.shuffles.saturating_mul(prices.shuffle));
-    let arithmetic = cost.alu.saturating_mul(prices.alu);
-    let issue = cost.instructions.saturating_mul(prices.issue);
-    cost.total = memory.max(arithmetic).max(issue).saturating_add(waiting);
+    cost.total = cost.busiest(&machine.prices).saturating_add(waiting);
     Ok(cost)
 }
 
@@ -67,6 +71,13 @@ fn add_step(sum: &mut Sum, plan: &Plan, step: &Step, machine: &Machine) -> Resul
     match step {
         Step::Permute { .. } | Step::Concat { .. } => {}
         Step::Select { to, .. } => {
+            cost.alu += words(*to);
+            cost.instructions += words(*to);
+        }
+        // The low bytes of a register are there without an instruction.
+        Step::Bytes { to, selector, .. } if selector.keeps_low(plan.file(*to).element_bits / 8) => {
+        }
+        Step::Bytes { to, .. } => {
             cost.alu += words(*to);
             cost.instructions += words(*to);
         }
@@ -111,6 +122,9 @@ fn add_access(
                 *known.insert((width, taken.actual.into(), taken.ideal.into()))
             }
         };
+        // A word of several registers takes an instruction for each but one.
+        let registers = group.registers.len() as u64;
+        cost.alu += registers - registers.min(u64::from(width.div_ceil(4)));
         cost.wavefronts += actual;
         cost.ideal_wavefronts += ideal;
         cost.instructions += 1;

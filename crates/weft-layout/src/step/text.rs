@@ -98,6 +98,14 @@ fn write_step(f: &mut fmt::Formatter<'_>, plan: &Plan, step: &Step) -> fmt::Resu
             write_definition(f, plan, *to)?;
             write!(f, " = select {even} {odd} by lane {lane:#x} warp {warp:#x}")
         }
+        Step::Bytes { a, b, to, selector } => {
+            write_definition(f, plan, *to)?;
+            write!(f, " = bytes {a} {b} {:#x}", selector.xor)?;
+            if selector.is_constant() {
+                return Ok(());
+            }
+            write!(f, " ^ lane {:x?} warp {:x?}", selector.lane, selector.warp)
+        }
         Step::Exchange { from, to, source } => {
             write_definition(f, plan, *to)?;
             write!(f, " = exchange {from} ")?;

@@ -7,9 +7,10 @@ use arbtest::arbtest;
 use expect_test::expect;
 
 use crate::{
-    Machine,
+    Layout, Machine,
     family::Blocked,
     plan::{PlanError, convert, reduce},
+    space::{LANE, REGISTER},
     step::{Plan, Step},
     testing::{Kind, distributed, shape},
     witness::{self, WitnessError},
@@ -234,4 +235,21 @@ fn long_lists_show_their_ends() {
     assert!(!whole.contains(" more) "), "{whole}");
     assert!(load(&short) * 3 < load(&whole));
     assert_eq!(short.lines().count(), whole.lines().count());
+}
+
+#[test]
+fn narrow_elements_are_packed_for_shuffles() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    // Lanes change places, registers stay.
+    let from = Blocked::new(&[1, 8], &[32, 1], &[1, 1], &[1, 0]).layout(&[32, 8]).unwrap();
+    let mut lanes = from.columns(LANE).to_vec();
+    lanes.rotate_left(1);
+    let columns = [from.columns(REGISTER), &lanes].concat();
+    let to = Layout::new(from.ins().clone(), from.outs().clone(), &columns).unwrap();
+    for (bits, shuffles, alu, total) in
+        [(64, 16, 0, 1600), (32, 8, 0, 800), (16, 4, 8, 416), (8, 4, 8, 416)]
+    {
+        let cost = convert(&from, &to, bits, machine).unwrap().cost;
+        assert_eq!((cost.shuffles, cost.alu, cost.total), (shuffles, alu, total), "{bits}");
+    }
 }

@@ -1,6 +1,5 @@
 use core::fmt;
 
-use super::replay::UNDEFINED;
 use crate::layout::LayoutError;
 
 /// A register of a thread.
@@ -34,17 +33,20 @@ pub enum Found {
     },
     /// A combination of elements other than the fibre.
     Combination,
+    /// Bytes that do not form one value.
+    Pieces,
 }
 
 impl Found {
-    /// What a tag means among `operands` operands of `elements` elements.
-    pub(super) fn of(tag: u64, operands: u64, elements: u64) -> Found {
-        if tag == UNDEFINED || operands == 0 {
-            return Found::Nothing;
-        }
-        match tag / operands {
-            element if element < elements => Found::Element { operand: tag % operands, element },
-            _ => Found::Combination,
+    /// What a tag means among `operands` operands of `elements` elements; an error is itself.
+    pub(super) fn of(tag: Result<u64, Found>, operands: u64, elements: u64) -> Found {
+        match tag {
+            Err(found) => found,
+            Ok(_) if operands == 0 => Found::Nothing,
+            Ok(tag) if tag / operands < elements => {
+                Found::Element { operand: tag % operands, element: tag / operands }
+            }
+            Ok(_) => Found::Combination,
         }
     }
 }
@@ -57,6 +59,7 @@ impl fmt::Display for Found {
                 write!(f, "element {element} of operand {operand}")
             }
             Found::Combination => f.write_str("a combination of other elements"),
+            Found::Pieces => f.write_str("pieces of several values"),
         }
     }
 }
@@ -85,17 +88,6 @@ pub enum WitnessError {
     },
     /// A thread reads memory that nobody wrote.
     Unwritten {
-        /// The index of the step.
-        step: usize,
-        /// The reading lane.
-        lane: u32,
-        /// The reading warp.
-        warp: u32,
-        /// The byte address.
-        address: u64,
-    },
-    /// A thread reads bytes that do not form one value.
-    Torn {
         /// The index of the step.
         step: usize,
         /// The reading lane.
@@ -149,11 +141,6 @@ impl fmt::Display for WitnessError {
             WitnessError::Unwritten { step, lane, warp, address } => write!(
                 f,
                 "step {step}: lane {lane} of warp {warp} reads byte {address}, which nobody wrote"
-            ),
-            WitnessError::Torn { step, lane, warp, address } => write!(
-                f,
-                "step {step}: lane {lane} of warp {warp} reads at byte {address} parts of \
-                 different values"
             ),
             WitnessError::Race { step, address, thread: (lane, warp), other } => {
                 write!(f, "step {step}: lane {lane} of warp {warp} touches byte {address} after ")?;

@@ -30,8 +30,8 @@ struct Cell {
 /// A thread by its number, `warp << lane_bits | lane`.
 pub(super) struct Memory {
     cells: Vec<Cell>,
-    /// The bytes of a cell: the width of the narrowest value that is ever moved.
-    pub(super) granule: u64,
+    /// The bytes of a cell.
+    granule: u64,
     lane_bits: u32,
 }
 
@@ -89,11 +89,6 @@ impl Memory {
         cell.reader = merged(earlier, thread, lane_bits);
         cell.read = now;
         Ok(cell.value)
-    }
-
-    /// The value of a cell, read by nobody.
-    pub(super) fn peek(&self, cell: u64) -> Option<u64> {
-        self.cells.get(cell as usize).map(|cell| cell.value)
     }
 
     /// Lane and warp of a thread; `None` for several threads.

@@ -4,8 +4,8 @@
 //! Every place of the source layout is filled with the letter of its element, the steps are run for
 //! all lanes and warps, and at the end every place of the target layout must hold its own letter
 //! (after a reduction: a word with exactly the letters of its fibre).
-//! Scratch memory holds parts of letters, so that torn and misplaced values are seen whatever the
-//! width; two threads that touch one byte, one of them writing, need a barrier between them.
+//! Registers and scratch memory hold parts of letters, so that torn and misplaced values are seen
+//! whatever the width; two threads that touch one byte, one of them writing, need a barrier between them.
 //!
 //! Two checks do this.
 //! The *replay* follows every place of every thread, and names the first one that is wrong.
@@ -31,7 +31,7 @@ use crate::{
     f2::Matrix,
     layout::Layout,
     space::{BLOCK, LANE, Label, OFFSET, REGISTER, WARP},
-    step::{File, Plan},
+    step::{File, FileType, Plan, Step},
 };
 
 /// The logarithm of the most register values, and memory cells, that are followed.
@@ -46,7 +46,7 @@ pub fn conversion(plan: &Plan, from: &Layout, to: &Layout) -> Result<(), Witness
     replay.fill_inputs(&source)?;
     replay.run()?;
     replay.each_output(&target, |_, operand, place, element, tag| {
-        if tag == element * operands + operand as u64 {
+        if tag == Ok(element * operands + operand as u64) {
             return Ok(());
         }
         let found = Found::of(tag, operands, 1 << from.outs().total_bits());
@@ -100,10 +100,10 @@ pub fn reduction(plan: &Plan, from: &Layout, dim: usize, to: &Layout) -> Result<
     replay.each_output(&target, |words, operand, place, element, tag| {
         let found = || Found::of(tag, operands, 1 << from.outs().total_bits());
         let wrong = |found| Err(WitnessError::Wrong { operand, place, expected: element, found });
-        if tag % operands != operand as u64 || tag == replay::UNDEFINED {
-            return wrong(found());
-        }
-        let word = tag / operands;
+        let word = match tag {
+            Ok(tag) if tag % operands == operand as u64 => tag / operands,
+            _ => return wrong(found()),
+        };
         let fits = reader
             .is_fibre(words, word, 1 << fibre_bits, element, |letter| projection.apply(letter));
         if !fits {
@@ -163,10 +163,31 @@ fn check_size(plan: &Plan, element_bits: u32) -> Result<(), WitnessError> {
     Ok(())
 }
 
-/// The bytes of the narrowest file: nothing that a step moves is narrower.
+/// The bytes that no step tears apart: one where single bytes are moved, else the width of the
+/// narrowest file.
 fn granule(plan: &Plan) -> u64 {
+    if plan.steps.iter().any(|step| matches!(step, Step::Bytes { .. })) {
+        return 1;
+    }
     let bytes = plan.files.iter().map(|ty| u64::from(ty.element_bits / 8));
     bytes.min().unwrap_or(1).max(1)
+}
+
+/// The granules of a register; `None` when its width is no multiple of a granule, or not 1, 2, 4 or
+/// 8 bytes.
+fn parts(ty: FileType, granule: u64) -> Option<u64> {
+    let bytes = u64::from(ty.element_bits / 8);
+    (ty.element_bits.is_multiple_of(8) && bytes.is_power_of_two() && bytes <= 8)
+        .then_some(bytes / granule.max(1))
+        .filter(|&parts| parts * granule == bytes)
+}
+
+/// The granule of `parts` that each byte of a pair of registers is; none beyond a narrow one.
+///
+/// Byte `i` of the pair is byte `i % 4` of its half.
+fn byte_of_pair(index: u64, a: FileType, b: FileType) -> Option<u64> {
+    let ty = if index < 4 { a } else { b };
+    Some(index % 4).filter(|&byte| byte < u64::from(ty.element_bits / 8))
 }
 
 /// The map from the elements of a tensor to those of the tensor without axis `dim`.

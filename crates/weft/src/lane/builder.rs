@@ -66,6 +66,7 @@ enum KeyOp {
     Select,
     Cast(Cast),
     Fma,
+    Bytes,
     SharedBase(Shared),
 }
 
@@ -82,6 +83,7 @@ impl KeyOp {
             Op::Select => KeyOp::Select,
             Op::Cast(op) => KeyOp::Cast(*op),
             Op::Fma => KeyOp::Fma,
+            Op::Bytes => KeyOp::Bytes,
             Op::SharedBase(shared) => KeyOp::SharedBase(*shared),
             _ => return None,
         })
@@ -315,6 +317,19 @@ impl Builder {
     pub fn fma(&mut self, x: Value, y: Value, z: Value) -> Value {
         let dtype = self.dtype(x);
         self.pure(Op::Fma, smallvec![x, y, z], dtype)
+    }
+
+    /// Bytes of the pair `a`, `b` (both i32), as the nibbles of `selector` say ([`Op::Bytes`]).
+    pub fn bytes(&mut self, a: Value, b: Value, selector: Value) -> Value {
+        let constants = [a, b, selector].map(|value| self.constant_bits(value));
+        if let [Some(a), Some(b), Some(selector)] = constants {
+            return self.constant(DType::I32, scalar::byte_permute(a, b, selector));
+        }
+        match constants[2] {
+            Some(0x3210) => a,
+            Some(0x7654) => b,
+            _ => self.pure(Op::Bytes, smallvec![a, b, selector], DType::I32),
+        }
     }
 
     /// The conjunction of two optional predicates; none means true everywhere.

@@ -206,6 +206,10 @@ pub enum Op {
     Cast(Cast),
     /// `(x, y, z) -> x`: `x * y + z`, rounded once.
     Fma,
+    /// `(a: i32, b: i32, selector: i32) -> i32`: each byte of the result is one of the eight bytes of
+    /// `a` (0 to 3) and `b` (4 to 7), lowest first; byte `i` is the one that the low three bits of
+    /// nibble `i` of the selector name, or eight copies of its sign where the nibble's top bit is set.
+    Bytes,
     /// `() -> i32`: the address of a piece of shared memory.
     SharedBase(Shared),
     /// `(address, [predicate, one other per result]) -> n values of one type`, consecutive in memory.
@@ -292,6 +296,7 @@ impl Op {
                 | Op::Select
                 | Op::Cast(_)
                 | Op::Fma
+                | Op::Bytes
                 | Op::SharedBase(_)
         )
     }

@@ -146,6 +146,7 @@ impl Verifier<'_> {
             Op::Fma => {
                 matches!((&operands[..], &results[..]), ([x, y, z], [r]) if x == y && y == z && z == r)
             }
+            Op::Bytes => operands == [DType::I32; 3] && results == [DType::I32],
             Op::SharedBase(shared) => {
                 results == [DType::I32] && Id::index(*shared) < self.program.shared.len()
             }

@@ -9,7 +9,7 @@ use crate::dtype::DType;
 use crate::lane::{Access as LaneAccess, BarrierScope, IdKind, Space, Value};
 use crate::scalar::{Binary, Cast, Compare};
 use weft_layout::access::Kind;
-use weft_layout::step::{Access, Acting, File, Parity, Plan, Scope, Step};
+use weft_layout::step::{Access, Acting, File, FileType, Parity, Plan, Scope, Selector, Step};
 
 /// The alignment of a plan's scratch memory: one row of all banks of every machine.
 const SCRATCH_ALIGN: u32 = 256;
@@ -147,6 +147,7 @@ impl Lowerer<'_> {
                     };
                     mover.files[to.index()] = moved;
                 }
+                Step::Bytes { a, b, to, selector } => self.bytes(mover, [*a, *b, *to], selector),
                 Step::Access(access) => self.access(mover, access),
                 Step::Combine { a, b, to, .. } => {
                     let registers = a.first().map_or(0, |file| mover.files[file.index()].len());
@@ -167,6 +168,41 @@ impl Lowerer<'_> {
             }
         }
         None
+    }
+
+    /// Registers of `to` from bytes of those of `a` and `b`.
+    fn bytes(&mut self, mover: &mut Mover<'_>, [a, b, to]: [File; 3], selector: &Selector) {
+        let dtype = mover.dtypes[to.index()];
+        let keeps_low = selector.keeps_low(mover.plan.file(to).element_bits / 8);
+        let chosen = (!keeps_low).then(|| {
+            let place = self.thread_map(&selector.lane, &selector.warp);
+            let xor = self.build.i32(selector.xor as i32);
+            self.build.binary(Binary::Xor, place, xor)
+        });
+        let words = |lowerer: &mut Self, file: File| -> Vec<Value> {
+            mover.files[file.index()].iter().map(|&value| lowerer.word_of(value)).collect()
+        };
+        let (low, high) = (words(self, a), words(self, b));
+        let pairs = low.into_iter().zip(high);
+        mover.files[to.index()] = pairs
+            .map(|(low, high)| {
+                let word = chosen.map_or(low, |chosen| self.build.bytes(low, high, chosen));
+                self.part_of_word(word, dtype)
+            })
+            .collect();
+    }
+
+    /// The bits of a value of at most 32 bits, with zeros above.
+    fn word_of(&mut self, value: Value) -> Value {
+        let bits = integer(self.build.dtype(value).bits());
+        let value = self.build.cast(Cast::Bits, value, bits);
+        self.build.cast(Cast::ExtU, value, DType::I32)
+    }
+
+    /// The low bits of a word as a value of this type.
+    fn part_of_word(&mut self, word: Value, dtype: DType) -> Value {
+        let part = self.build.cast(Cast::Trunc, word, integer(dtype.bits()));
+        self.build.cast(Cast::Bits, part, dtype)
     }
 
     fn access(&mut self, mover: &mut Mover<'_>, access: &Access) {
@@ -259,7 +295,18 @@ fn scope(plan: &Plan) -> BarrierScope {
     if block { BarrierScope::Block } else { BarrierScope::Warp }
 }
 
-/// The element type of each file: an operand's component keeps its type through every step.
+/// The integer type of this width.
+fn integer(bits: u32) -> DType {
+    match bits {
+        8 => DType::I8,
+        16 => DType::I16,
+        64 => DType::I64,
+        _ => DType::I32,
+    }
+}
+
+/// The element type of each file: an operand's component keeps its type through every step; what is
+/// packed of several is an integer.
 fn file_dtypes(plan: &Plan, inputs: &[DType]) -> Vec<DType> {
     let mut dtypes: Vec<Option<DType>> = vec![None; plan.files.len()];
     for (files, inputs) in [(&plan.inputs, inputs), (&plan.outputs, inputs)] {
@@ -293,12 +340,15 @@ fn file_dtypes(plan: &Plan, inputs: &[DType]) -> Vec<DType> {
                         unify(&[*a, *b, *to]);
                     }
                 }
-                Step::Access(_) | Step::Barrier(_) => {}
+                // A file of bytes may hold several elements, or parts of one.
+                Step::Bytes { .. } | Step::Access(_) | Step::Barrier(_) => {}
             }
         }
         if !changed {
             break;
         }
     }
-    dtypes.into_iter().map(|dtype| dtype.unwrap_or(DType::I32)).collect()
+    let width = |file: &FileType| integer(file.element_bits);
+    let known = dtypes.into_iter().zip(&plan.files);
+    known.map(|(dtype, file)| dtype.unwrap_or(width(file))).collect()
 }

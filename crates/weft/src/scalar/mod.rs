@@ -107,5 +107,18 @@ pub fn fma(dtype: DType) -> TernaryFn {
     }
 }
 
+/// Bytes of the pair `a` (0 to 3) and `b` (4 to 7), both of 32 bits, lowest first: byte `i` is the
+/// one that the low three bits of nibble `i` of `selector` name, or eight copies of its sign where
+/// the nibble's top bit is set.
+pub fn byte_permute(a: u64, b: u64, selector: u64) -> u64 {
+    let pair = b << 32 | a & 0xffff_ffff;
+    (0..4).fold(0, |sum, index| {
+        let nibble = selector >> (4 * index) & 15;
+        let byte = pair >> (8 * (nibble & 7)) & 0xff;
+        let byte = if nibble < 8 { byte } else { (byte >> 7) * 0xff };
+        sum | byte << (8 * index)
+    })
+}
+
 #[cfg(test)]
 mod tests;

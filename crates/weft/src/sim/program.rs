@@ -518,6 +518,11 @@ impl Compiler<'_> {
                     _ => MicroOp::Ternary { f: scalar::fma(dtype), x, y, z, dst },
                 });
             }
+            Op::Bytes => {
+                let (x, y, z) = (x(self, 0), x(self, 1), x(self, 2));
+                let dst = self.allocate(inst.results[0]);
+                self.code.ops.push(MicroOp::Ternary { f: scalar::byte_permute, x, y, z, dst });
+            }
             Op::Load { .. } | Op::Store { .. } | Op::AtomicRmw { .. } | Op::AtomicCas { .. } => {
                 self.memory(id, inst);
             }

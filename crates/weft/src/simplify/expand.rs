@@ -95,6 +95,7 @@ impl Writer<'_> {
                 (Op::Select, &[c, x, y]) => build.select(c, x, y),
                 (Op::Cast(op), &[x]) => build.cast(*op, x, self.program.dtype(inst.results[0])),
                 (Op::Fma, &[x, y, z]) => build.fma(x, y, z),
+                (Op::Bytes, &[x, y, z]) => build.bytes(x, y, z),
                 _ => return None,
             })
         };

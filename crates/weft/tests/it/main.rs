@@ -7,5 +7,6 @@ mod corpus;
 mod deep;
 mod inputs;
 mod order;
+mod packed;
 mod random;
 mod truths;

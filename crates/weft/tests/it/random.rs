@@ -29,7 +29,7 @@ use weft::emit::ptx;
 use weft::memory::Memory;
 use weft::sim::{self, Launch};
 use weft::tile::{self, Module, eval};
-use weft_layout::machine::Machine;
+use weft_layout::machine::{Machine, Prices};
 use weft_layout::plan::PlanError;
 
 /// How a kernel is compiled.
@@ -58,6 +58,11 @@ fn machine(name: &str) -> Machine {
     match name {
         "wide" => Machine { lanes_log2: 6, ..nvidia.clone() },
         "small" => Machine { lanes_log2: 3, shared_bytes_per_block: 1 << 13, ..nvidia.clone() },
+        // Where only shuffles count, narrow elements are packed for them.
+        "packing" => {
+            let prices = Prices { wavefront: 10_000, alu: 0, issue: 0, ..nvidia.prices };
+            Machine { prices, ..nvidia.clone() }
+        }
         _ => Machine::by_name(name).unwrap().clone(),
     }
 }
@@ -184,7 +189,7 @@ fn number(variable: &str) -> Option<u64> {
 fn random_kernels_equal_the_evaluator() {
     let (long, seed) = (number("WEFT_LONG"), number("WEFT_SEED"));
     let budget = Duration::from_secs(long.unwrap_or(4));
-    let all = ["sm_80", "sm_90", "wide", "small"]
+    let all = ["sm_80", "sm_90", "wide", "small", "packing"]
         .iter()
         .flat_map(|&machine| [1, 2, 4, 8].map(|warps| Setting { machine, warps }));
     let all: Vec<Setting> = all.collect();

@@ -14,6 +14,7 @@
 //! values) is *not shown*: the functions return `None`, and the [replay](super::replay) decides.
 
 mod memory;
+mod registers;
 mod value;
 
 use alloc::{vec, vec::Vec};
@@ -21,10 +22,10 @@ use alloc::{vec, vec::Vec};
 use memory::Memory;
 use value::{ELEMENT, Forms, OPERAND, Value, Words};
 
-use super::{Places, Time, check_size, granule};
+use super::{Places, Time, check_size, granule, parts};
 use crate::{
     f2::{Matrix, low_mask},
-    step::{Access, File, FileType, Kind, LaneMap, Parity, Plan, Scope, Step, combine},
+    step::{Access, File, FileType, Kind, Plan, Scope, Step, combine},
 };
 
 /// Shows that every place of `target` holds its own element; `None` when that is not shown.
@@ -153,6 +154,7 @@ impl<'a> State<'a> {
             Step::Permute { from, to, source } => self.permute(*from, *to, source),
             Step::Concat { from, to } => self.concat(from, *to),
             Step::Select { even, odd, to, odd_where } => self.select(*even, *odd, *to, *odd_where),
+            Step::Bytes { a, b, to, selector } => self.bytes(*a, *b, *to, selector),
             Step::Exchange { from, to, source } => self.exchange(*from, *to, source),
             Step::Access(access) => self.access(access),
             Step::Barrier(scope) => {
@@ -168,106 +170,6 @@ impl<'a> State<'a> {
                 }
             }
         }
-    }
-
-    fn permute(&mut self, from: File, to: File, source: &[u32]) -> Option<()> {
-        let (old, new) = (self.ty(from)?, self.ty(to)?);
-        if old.element_bits != new.element_bits || source.len() != new.registers as usize {
-            return None;
-        }
-        let (parts, values) = (self.parts(old)? as usize, self.read(from)?);
-        let mut moved = Vec::with_capacity(source.len() * parts);
-        for &register in source {
-            let start = (register as usize).checked_mul(parts)?;
-            moved.extend_from_slice(values.get(start..start + parts)?);
-        }
-        self.define(to, moved)
-    }
-
-    fn concat(&mut self, from: &[File], to: File) -> Option<()> {
-        let ty = self.ty(to)?;
-        let mut values = Vec::new();
-        for &file in from {
-            if self.ty(file)?.element_bits != ty.element_bits {
-                return None;
-            }
-            values.extend_from_slice(self.read(file)?);
-        }
-        (values.len() as u64 == u64::from(ty.registers) * self.parts(ty)?)
-            .then(|| self.define(to, values))?
-    }
-
-    fn select(&mut self, even: File, odd: File, to: File, odd_where: Parity) -> Option<()> {
-        self.same_type(&[even, odd, to])?;
-        let odd_where = odd_where.lane & ((1 << self.plan.lane_bits) - 1)
-            | odd_where.warp.checked_shl(self.plan.lane_bits)?;
-        let pairs: Vec<(Value, Value)> = {
-            let (even, odd) = (self.read(even)?, self.read(odd)?);
-            even.iter().copied().zip(odd.iter().copied()).collect()
-        };
-        let values = pairs.iter().map(|&(even, odd)| self.forms.select(even, odd, odd_where));
-        let values = values.collect::<Option<_>>()?;
-        self.define(to, values)
-    }
-
-    fn exchange(&mut self, from: File, to: File, source: &LaneMap) -> Option<()> {
-        self.same_type(&[from, to])?;
-        let lanes = 1_u64 << self.plan.lane_bits;
-        let mut all = source.lane.iter().chain(&source.warp).chain([&source.xor]);
-        if all.any(|&column| column >= lanes) {
-            return None;
-        }
-        let bit = |columns: &[u64], bit: u32| columns.get(bit as usize).copied().unwrap_or(0);
-        // The thread that is read, for each thread bit.
-        let lane = (0..self.plan.lane_bits).map(|index| bit(&source.lane, index));
-        let warp = (0..self.plan.warp_bits).map(|index| bit(&source.warp, index) | lanes << index);
-        let columns: Vec<u64> = lane.chain(warp).collect();
-        let values = self.read(from)?.to_vec();
-        let moved = values.iter().map(|&value| self.forms.compose(value, &columns, source.xor));
-        let moved = moved.collect::<Option<_>>()?;
-        self.define(to, moved)
-    }
-
-    fn combine(&mut self, a: &[File], b: &[File], to: &[File]) -> Option<()> {
-        let operands = self.plan.inputs.len();
-        if [a.len(), b.len(), to.len()] != [operands; 3] || operands == 0 {
-            return None;
-        }
-        let registers = self.ty(*to.first()?)?.registers;
-        for ((&a, &b), &to) in a.iter().zip(b).zip(to) {
-            let ty = self.same_type(&[a, b, to])?;
-            if ty.registers != registers {
-                return None;
-            }
-        }
-        let mut results = vec![Vec::new(); operands];
-        for register in 0..registers as usize {
-            let (left, right) = (self.word(a, register)?, self.word(b, register)?);
-            let word = self.words.combine(&mut self.forms, left, right)?;
-            for (operand, (values, &file)) in results.iter_mut().zip(to).enumerate() {
-                let own = word.constant | name(0, operand);
-                let parts = 0..self.parts(self.ty(file)?)?;
-                values.extend(parts.map(|part| Value { form: word.form, constant: own | part }));
-            }
-        }
-        to.iter().zip(results).try_for_each(|(&file, values)| self.define(file, values))
-    }
-
-    /// What all files hold in a register, each its own component of it.
-    fn word(&self, files: &[File], register: usize) -> Option<Value> {
-        let mut word: Option<Value> = None;
-        for (operand, &file) in files.iter().enumerate() {
-            let parts = self.parts(self.ty(file)?)? as usize;
-            let values = self.read(file)?.get(register * parts..(register + 1) * parts)?;
-            for (part, &value) in (0_u64..).zip(values) {
-                let own = name(0, operand) | part;
-                let whole = Value { constant: value.constant ^ own, ..value };
-                if whole.constant & low_mask(ELEMENT) != 0 || *word.get_or_insert(whole) != whole {
-                    return None;
-                }
-            }
-        }
-        word
     }
 
     fn access(&mut self, access: &Access) -> Option<()> {
@@ -303,10 +205,7 @@ impl<'a> State<'a> {
 
     /// The values of one register.
     fn parts(&self, ty: FileType) -> Option<u64> {
-        let bytes = u64::from(ty.element_bits / 8);
-        (ty.element_bits.is_multiple_of(8) && bytes.is_power_of_two() && bytes <= 8)
-            .then_some(bytes / self.granule)
-            .filter(|&parts| parts > 0)
+        parts(ty, self.granule)
     }
 
     fn read(&self, file: File) -> Option<&[Value]> {

@@ -113,6 +113,39 @@ impl Forms {
         Some(Value { form: self.add(columns, word)?, ..even })
     }
 
+    /// `bytes[start + columns·t]`.
+    ///
+    /// Affine when all bytes that some thread chooses vary alike, and their constants are affine in
+    /// the number of the byte.
+    pub(super) fn choose(
+        &mut self,
+        bytes: &[Value; 8],
+        start: u64,
+        columns: &[u64],
+    ) -> Option<Value> {
+        let at = |index: u64| bytes.get(index as usize).copied();
+        let first = at(start)?;
+        if columns.iter().all(|&column| column == 0) {
+            return Some(first);
+        }
+        let form = *self.all.get(usize::from(first.form))?;
+        let mut changes = Echelon::new();
+        for &column in columns {
+            changes.insert(column, first.constant ^ at(start ^ column)?.constant);
+        }
+        let reached = |index: u64| changes.reduce(index ^ start, first.constant);
+        let affine = (0..8).all(|index| match reached(index) {
+            (0, constant) => at(index) == Some(Value { form: first.form, constant }),
+            _ => true,
+        });
+        if !affine {
+            return None;
+        }
+        let sum = form.columns.iter().zip(columns).map(|(own, &c)| own ^ changes.reduce(c, 0).1);
+        let form = self.add(sum, form.word)?;
+        Some(Value { form, ..first })
+    }
+
     /// The value in thread `shift + columns·t`.
     pub(super) fn compose(&mut self, value: Value, columns: &[u64], shift: u64) -> Option<Value> {
         if value == Value::UNDEFINED {

@@ -259,6 +259,7 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType, d: Reg) -> Result<()
         }
         (Op::Fma, &[x, y, z]) if dtype.is_float() => float::multiply_add(w, dtype, d, [x, y, z]),
         (Op::Fma, &[x, y, z]) => integer::multiply_add(w, dtype, d, [x, y, z]),
+        (Op::Bytes, &[x, y, selector]) => put!(w, "prmt.b32 {d}, {x}, {y}, {selector}"),
         (Op::ShuffleXor { mask }, &[x]) => exchange::shuffle_xor(w, *mask, d, x),
         (Op::ShuffleIndex, &[x, lane]) => exchange::shuffle_index(w, d, x, lane),
         // Nothing else has one result in a verified program.

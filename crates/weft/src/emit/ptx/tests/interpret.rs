@@ -196,6 +196,16 @@ fn integer(name: &[&str], of: Type, x: &[u64]) -> u64 {
         "abs" => s[0].abs(),
         "add" => s[0] + s[1],
         "sub" => s[0] - s[1],
+        "prmt" => {
+            // The manual's table: bytes of {b, a}, chosen by the nibbles of c, msb replicates a sign.
+            let all = [x[0] as u32, x[1] as u32].map(u32::to_le_bytes).concat();
+            let choose = |index: usize| {
+                let nibble = (x[2] >> (4 * index)) as usize & 0xf;
+                let byte = all[nibble % 8];
+                if nibble & 8 == 0 { byte } else { ((byte as i8) >> 7) as u8 }
+            };
+            return u32::from_le_bytes([0, 1, 2, 3].map(choose)).into();
+        }
         "mul" if name[1] == "hi" => {
             assert_eq!(of.0, 'u');
             return ((u128::from(x[0]) * u128::from(x[1])) >> bits) as u64;

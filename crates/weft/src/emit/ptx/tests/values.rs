@@ -83,6 +83,8 @@ fn printed_operations_compute_what_scalar_says() {
             check(&fma, &[dtype; 3], dtype, 0.0, &|x| apply(x[0], x[1], x[2]));
         }
     }
+    let bytes = elementwise("bytes", &[DType::I32; 3], |b, x| b.bytes(x[0], x[1], x[2]));
+    check(&bytes, &[DType::I32; 3], DType::I32, 0.0, &|x| scalar::byte_permute(x[0], x[1], x[2]));
     let columns = [3, 0x8000_0001, 0, 0x70, 0xffff_ffff, 1 << 9];
     let program = elementwise("linear", &[DType::I32], |b, x| b.linear(&columns, x[0]));
     check(&program, &[DType::I32], DType::I32, 0.0, &|x| {

@@ -1,0 +1,92 @@
+//! Narrow elements that cross between lanes in words.
+
+use crate::inputs::Argument::{Empty, Integers, Zeros};
+use crate::inputs::make;
+use weft::compile::{self, Options};
+use weft::dtype::DType;
+use weft::lane::{Op, Program};
+use weft::sim::{self, Launch};
+use weft::tile::eval;
+use weft::ttir;
+use weft_layout::machine::{Machine, Prices};
+
+/// A tile of narrow numbers and the truth of each, both turned.
+const KERNEL: &str = "
+tt.func public @turn(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<NARROW> {tt.divisibility = 16 : i32}, %signs: !tt.ptr<i1> {tt.divisibility = 16 : i32}) {
+  %range = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+  %rows = tt.expand_dims %range {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %columns = tt.expand_dims %range {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %width = arith.constant dense<32> : tensor<32x1xi32>
+  %starts = arith.muli %rows, %width : tensor<32x1xi32>
+  %down = tt.broadcast %starts : tensor<32x1xi32> -> tensor<32x32xi32>
+  %across = tt.broadcast %columns : tensor<1x32xi32> -> tensor<32x32xi32>
+  %offsets = arith.addi %down, %across : tensor<32x32xi32>
+  %base = tt.splat %x : !tt.ptr<i32> -> tensor<32x32x!tt.ptr<i32>>
+  %place = tt.addptr %base, %offsets : tensor<32x32x!tt.ptr<i32>>, tensor<32x32xi32>
+  %tile = tt.load %place : tensor<32x32x!tt.ptr<i32>>
+  %narrow = arith.NARROWED %tile : tensor<32x32xi32> to tensor<32x32xNARROW>
+  %zeros = arith.constant dense<0> : tensor<32x32xi32>
+  %sign = arith.cmpi slt, %tile, %zeros : tensor<32x32xi32>
+  %turned = tt.trans %narrow {order = array<i32: 1, 0>} : tensor<32x32xNARROW> -> tensor<32x32xNARROW>
+  %signs_turned = tt.trans %sign {order = array<i32: 1, 0>} : tensor<32x32xi1> -> tensor<32x32xi1>
+  %outs = tt.splat %out : !tt.ptr<NARROW> -> tensor<32x32x!tt.ptr<NARROW>>
+  %to = tt.addptr %outs, %offsets : tensor<32x32x!tt.ptr<NARROW>>, tensor<32x32xi32>
+  tt.store %to, %turned : tensor<32x32x!tt.ptr<NARROW>>
+  %bits = tt.splat %signs : !tt.ptr<i1> -> tensor<32x32x!tt.ptr<i1>>
+  %bit = tt.addptr %bits, %offsets : tensor<32x32x!tt.ptr<i1>>, tensor<32x32xi32>
+  tt.store %bit, %signs_turned : tensor<32x32x!tt.ptr<i1>>
+  tt.return
+}";
+
+fn count(program: &Program, is: impl Fn(&Op) -> bool) -> usize {
+    let mut count = 0;
+    program.walk(&program.body, &mut |_, inst| count += usize::from(is(&inst.op)));
+    count
+}
+
+#[test]
+fn packed_elements_arrive_whole() {
+    let nvidia = Machine::by_name("sm_90").unwrap();
+    // Where only shuffles count, as many elements as possible share one.
+    let prices = Prices { wavefront: 10_000, alu: 0, issue: 0, ..nvidia.prices };
+    let packing = Machine { prices, ..nvidia.clone() };
+    for (narrow, narrowed, dtype) in [
+        ("i8", "trunci", DType::I8),
+        ("i16", "trunci", DType::I16),
+        ("f16", "sitofp", DType::F16),
+        ("bf16", "sitofp", DType::BF16),
+    ] {
+        // A thread has 32 numbers and 32 truths, which travel as bytes.
+        let most = (32 * dtype.bits() as usize + 32 * 8) / 32;
+        let text = KERNEL.replace("NARROWED", narrowed).replace("NARROW", narrow);
+        let module = ttir::parse(&text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let kernel = &module.kernels[0];
+        let arguments = [
+            ("x", Integers(32 * 32, -99, 99)),
+            ("out", Empty(dtype, 32 * 32)),
+            ("signs", Zeros(DType::I1, 32 * 32)),
+        ];
+        for machine in [nvidia, &packing] {
+            let options = Options { warps: 1, ..Options::for_machine(machine) };
+            let program = compile::compile(&module, kernel, &options).unwrap().program;
+            if machine == &packing {
+                assert!(count(&program, |op| *op == Op::Bytes) > 0, "{program}");
+                let exchanges = |op: &Op| matches!(op, Op::ShuffleXor { .. } | Op::ShuffleIndex);
+                let shuffles = count(&program, exchanges);
+                assert!((1..=most).contains(&shuffles), "{narrow}: {shuffles}");
+            }
+            let (args, mut simulated) = make(&arguments);
+            let mut expected = simulated.clone();
+            let launch = Launch {
+                program: &program,
+                grid: [1, 1, 1],
+                args: &args,
+                machine: &compile::simulated(machine, 1),
+                options: sim::Options::default(),
+            };
+            assert!(sim::run(&launch, &mut simulated).unwrap().is_clean());
+            eval::run(kernel, [1, 1, 1], &args, &mut expected, eval::Options::default()).unwrap();
+            assert_eq!(simulated, expected, "{narrow} on {:?}", machine.prices);
+        }
+    }
+}
