@@ -88,7 +88,7 @@ pub fn check(problem: &Problem<'_>, solved: &Solved) -> Result<Verdict, CheckErr
         return Err(CheckError::Memory);
     }
     let sides: Vec<Columns<'_>> =
-        problem.accesses.iter().map(|access| Columns::of(problem, access, solved)).collect();
+        problem.accesses.iter().map(|access| Columns::of(access, solved)).collect();
     if solved.uses.len() != sides.len() {
         return Err(CheckError::Uses);
     }
@@ -170,7 +170,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(problem: &Problem<'_>, access: &'a Access, solved: &Solved) -> Columns<'a> {
+    fn of(access: &'a Access, solved: &Solved) -> Columns<'a> {
         let layout = &access.layout;
         let mut registers = layout.columns(REGISTER).to_vec();
         for &mask in &solved.rounds {
@@ -179,7 +179,6 @@ impl<'a> Columns<'a> {
             registers.iter_mut().filter(|column| odd(column)).for_each(|column| *column ^= pivot);
         }
         let (mut lanes, mut warps) = (layout.columns(LANE).to_vec(), layout.columns(WARP).to_vec());
-        lanes.resize(problem.machine.lanes_log2 as usize, 0);
         let (mut seen, mut idle) = (Echelon::new(), 0);
         if access.kind == Kind::Store {
             let keep = |column: &mut u64| {

@@ -135,7 +135,7 @@ pub enum SwizzleError {
         /// The axis.
         label: Label,
     },
-    /// A layout has more lanes than the machine.
+    /// A layout does not have the machine's lanes.
     Lanes {
         /// Which access.
         access: usize,

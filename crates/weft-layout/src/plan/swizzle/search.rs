@@ -84,15 +84,29 @@ pub fn solve(problem: &Problem<'_>) -> Result<Solved, SwizzleError> {
     })
 }
 
-/// What the accesses of a problem take on a memory layout of the same elements: weighted wavefronts
-/// of one warp, and each access.
-///
-/// Each access uses the best vectors that the layout allows; what the problem says of fixed elements
-/// plays no part.
-/// Fails when the layout is none from `offset` to what the buffer holds.
-pub fn measure(problem: &Problem<'_>, memory: &Layout) -> Result<(u64, Vec<Use>), SwizzleError> {
-    let task = Task::new(problem)?;
-    priced(&task, &task.columns(problem, memory)?)
+/// A problem that memory layouts are held against.
+pub struct Meter<'m> {
+    task: Task<'m>,
+    outs: Space,
+}
+
+impl<'m> Meter<'m> {
+    /// The meter of a problem; what the problem says of fixed elements plays no part.
+    pub fn new(problem: &Problem<'m>) -> Result<Meter<'m>, SwizzleError> {
+        let first = problem.accesses.first().ok_or(SwizzleError::NoAccess)?;
+        Ok(Meter { task: Task::new(problem)?, outs: first.layout.outs().clone() })
+    }
+
+    /// What the accesses take on a memory layout: weighted wavefronts of one warp, and each access
+    /// with the best vectors that the layout allows.
+    ///
+    /// Fails when the layout is none from `offset` to what the buffer holds.
+    pub fn measure(&self, memory: &Layout) -> Result<(u64, Vec<Use>), SwizzleError> {
+        if memory.outs() != &self.outs {
+            return Err(SwizzleError::NotMemory);
+        }
+        priced(&self.task, &self.task.columns(memory)?)
+    }
 }
 
 /// What the accesses take when these elements are at the offset bits, over all rounds.

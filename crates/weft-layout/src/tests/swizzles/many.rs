@@ -12,11 +12,11 @@ use crate::{
     testing::{self, distributed, holds, shape},
 };
 
-/// The same with a warp bit as sixth lane bit.
+/// The same with a warp bit as sixth lane bit, or copies where there is none.
 fn wave64(layout: &Layout) -> Layout {
     let columns = |label| layout.columns(label);
-    let (lane, warps) = columns(WARP).split_at(1);
-    let lanes = [columns(LANE), lane].concat();
+    let (lane, warps) = columns(WARP).split_at(columns(WARP).len().min(1));
+    let lanes = [columns(LANE), lane.first().map_or(&[0], core::slice::from_ref)].concat();
     let ins = [(REGISTER, columns(REGISTER)), (LANE, &lanes), (WARP, warps)];
     let axes: Vec<_> = ins.iter().map(|(label, c)| (*label, c.len() as u32)).collect();
     let all: Vec<u64> = ins.iter().flat_map(|(_, columns)| columns.iter().copied()).collect();
@@ -33,7 +33,7 @@ fn random(u: &mut Unstructured<'_>) -> Result<Problem<'static>> {
         let warps = u.int_in_range(0..=2)?;
         let likeness = testing::Kind::any(u)?;
         let mut layout = distributed(u, &shape, warps, likeness)?;
-        if machine.lanes_log2 == 6 && warps > 0 {
+        if machine.lanes_log2 == 6 {
             layout = wave64(&layout);
         }
         let weight = u.int_in_range(0..=4)?;
