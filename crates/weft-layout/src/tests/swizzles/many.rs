@@ -3,13 +3,13 @@
 use arbitrary::{Result, Unstructured};
 use std::{string::ToString, vec, vec::Vec};
 
-use super::{access, least, sm_90};
+use super::{access, cases, least, sm_90};
 use crate::{
     Layout, Machine, Space,
     access::Kind,
     plan::swizzle::{Access, CheckError, Problem, Solved, SwizzleError, Verdict, check, solve},
     space::{LANE, OFFSET, REGISTER, WARP},
-    testing::{self, distributed, holds, shape},
+    testing::{self, distributed, repeat, shape},
 };
 
 /// The same with a warp bit as sixth lane bit, or copies where there is none.
@@ -46,7 +46,7 @@ fn random(u: &mut Unstructured<'_>) -> Result<Problem<'static>> {
 #[test]
 fn random_problems_are_solved_and_checked() {
     let mut verdicts = [0; 3];
-    holds(1500, |u| {
+    repeat(cases(400), |u| {
         let problem = random(u)?;
         let solved = solve(&problem).unwrap();
         let verdict = check(&problem, &solved).unwrap();
@@ -56,12 +56,13 @@ fn random_problems_are_solved_and_checked() {
         assert!(solved.bound <= solved.total);
         Ok(())
     });
-    std::println!("optimal, exhausted, gap: {verdicts:?}");
+    // Almost all meet the bound.
+    assert!(verdicts[Verdict::Gap as usize] * 100 <= verdicts[Verdict::Optimal as usize]);
 }
 
 #[test]
 fn a_changed_answer_is_refused() {
-    holds(500, |u| {
+    repeat(cases(200), |u| {
         let problem = random(u)?;
         let solved = solve(&problem).unwrap();
         let refused = |change: &dyn Fn(&mut Solved)| {
@@ -99,7 +100,7 @@ fn transpose(bits: u32) -> Problem<'static> {
 
 #[test]
 fn a_small_budget_takes_rounds() {
-    holds(500, |u| {
+    repeat(cases(300), |u| {
         let mut problem = random(u)?;
         let whole = solve(&problem).unwrap();
         let bytes =
@@ -140,7 +141,7 @@ fn a_small_budget_takes_rounds() {
 #[test]
 fn fixed_elements_stay_where_they_are() {
     let (mut kept, mut refused) = (0, 0);
-    holds(1000, |u| {
+    repeat(cases(500), |u| {
         let mut problem = random(u)?;
         problem.accesses.truncate(3);
         let bits = problem.accesses[0].layout.outs().total_bits();
@@ -170,8 +171,7 @@ fn fixed_elements_stay_where_they_are() {
         }
         Ok(())
     });
-    std::println!("{kept} kept, {refused} refused");
-    assert!(kept > 100 && refused > 100);
+    assert!(kept > 200 && refused > 100);
 }
 
 #[test]

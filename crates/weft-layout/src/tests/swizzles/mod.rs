@@ -17,6 +17,11 @@ use crate::{
     space::{LANE, REGISTER, WARP},
 };
 
+/// How many random cases are run: this many in a debug build, more where that is fast.
+fn cases(debug: u64) -> u64 {
+    if cfg!(debug_assertions) { debug } else { debug.saturating_mul(50) }
+}
+
 fn sm_90() -> &'static Machine {
     Machine::by_name("sm_90").unwrap()
 }
