@@ -134,7 +134,9 @@ fn least_of_all(problem: &Problem<'_>, sides: &[Columns<'_>], widths: &mut Vec<u
         });
     }
     let mut least = u64::MAX;
-    for width in 0..=4 {
+    let side = sides.get(widths.len());
+    let possible = |width: &u32| side.is_some_and(|side| side.least(problem, *width) < u64::MAX);
+    for width in (0..=4).filter(possible) {
         widths.push(width);
         least = least.min(least_of_all(problem, sides, widths));
         widths.pop();

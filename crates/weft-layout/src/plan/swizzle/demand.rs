@@ -11,6 +11,9 @@ use crate::{
     space::{BLOCK, LANE, OFFSET, REGISTER, WARP},
 };
 
+/// The most accesses of a problem.
+const MAX_ACCESSES: usize = 64;
+
 /// One access in coordinates.
 pub(super) struct Demand {
     pub(super) kind: Kind,
@@ -198,6 +201,10 @@ impl<'m> Task<'m> {
             bits => return Err(SwizzleError::ElementBits(bits)),
         };
         let first = problem.accesses.first().ok_or(SwizzleError::NoAccess)?;
+        if problem.accesses.len() > MAX_ACCESSES {
+            let accesses = problem.accesses.len();
+            return Err(SwizzleError::TooMany { accesses, most: MAX_ACCESSES });
+        }
         let mut stored = Echelon::new();
         let mut all = Echelon::new();
         for (index, access) in problem.accesses.iter().enumerate() {

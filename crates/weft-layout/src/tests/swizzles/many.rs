@@ -175,6 +175,24 @@ fn fixed_elements_stay_where_they_are() {
 }
 
 #[test]
+fn many_readers_end() {
+    let mut accesses = Vec::new();
+    repeat(64, |u| {
+        let kind = if accesses.is_empty() { Kind::Store } else { Kind::Load };
+        let layout = distributed(u, &[1 << 12], 2, testing::Kind::General)?;
+        accesses.push(Access::new(kind, layout));
+        Ok(())
+    });
+    let mut problem = Problem::new(sm_90(), 8, accesses);
+    let solved = solve(&problem).unwrap();
+    // So many phases meet any segments; nobody has shown how many must.
+    assert_eq!(check(&problem, &solved), Ok(Verdict::Gap));
+    problem.accesses.push(problem.accesses[0].clone());
+    let too_many = SwizzleError::TooMany { accesses: 65, most: 64 };
+    assert_eq!(solve(&problem), Err(too_many));
+}
+
+#[test]
 fn questions_without_an_answer() {
     let error = |change: &dyn Fn(&mut Problem<'_>)| {
         let mut problem = transpose(9);

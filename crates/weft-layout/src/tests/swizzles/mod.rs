@@ -19,7 +19,7 @@ use crate::{
 
 /// How many random cases are run: this many in a debug build, more where that is fast.
 fn cases(debug: u64) -> u64 {
-    if cfg!(debug_assertions) { debug } else { debug.saturating_mul(50) }
+    if cfg!(debug_assertions) { debug } else { debug.saturating_mul(10) }
 }
 
 fn sm_90() -> &'static Machine {
