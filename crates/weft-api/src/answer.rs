@@ -1,5 +1,9 @@
 //! What is answered, as data. Answers hold no times: the same request gives the same bytes.
 
+mod swizzle;
+
+pub use swizzle::{CertificateAnswer, SwizzleAnswer, TmaAnswer, TraceAnswer, UseAnswer};
+
 use crate::bases::Bases;
 use weft_layout::affine::{Affine, Padded};
 use weft_layout::step::{Plan, Step};

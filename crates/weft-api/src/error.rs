@@ -14,6 +14,7 @@ use weft_layout::family::FamilyError;
 use weft_layout::interop::ParseError;
 use weft_layout::interop::cute::ImportError;
 use weft_layout::plan::PlanError;
+use weft_layout::plan::swizzle::{CheckError, SwizzleError};
 use weft_layout::witness::WitnessError;
 use weft_layout::{LayoutError, Machine};
 
@@ -150,6 +151,26 @@ pub enum ApiError {
     /// The conflicts of these layouts cannot be counted.
     #[error(transparent)]
     Conflicts(#[from] ConflictsError),
+    /// There is no swizzle for these accesses.
+    #[error(transparent)]
+    Swizzle(#[from] SwizzleError),
+    /// A swizzle needs something to load.
+    #[error("a swizzle is for one store and at least one load")]
+    NoLoads,
+    /// There is not one weight for each access.
+    #[error("{given} weights are given for {accesses} accesses")]
+    Weights {
+        /// The weights.
+        given: usize,
+        /// The accesses.
+        accesses: usize,
+    },
+    /// A swizzle failed its check: a defect of this compiler, never of its input.
+    #[error("the swizzle fails its check: {error} (a defect of weft)")]
+    Unchecked {
+        /// The check.
+        error: CheckError,
+    },
     /// A plan or program failed its check: a defect of this compiler, never of its input.
     #[error("{what} fails its check: {error} (a defect of weft)")]
     Refused {
@@ -258,7 +279,8 @@ impl ApiError {
             ApiError::Picture { .. } => "picture",
             ApiError::Plan(_) => "plan",
             ApiError::Conflicts(_) => "conflicts",
-            ApiError::Refused { .. } => "defect",
+            ApiError::Swizzle(_) | ApiError::NoLoads | ApiError::Weights { .. } => "swizzle",
+            ApiError::Refused { .. } | ApiError::Unchecked { .. } => "defect",
             ApiError::Text(_) => "ttir",
             ApiError::NoKernel { .. } | ApiError::Kernels { .. } => "kernel",
             ApiError::Compile(CompileError::Broken { .. }) => "defect",
@@ -306,6 +328,10 @@ impl ApiError {
             }
             ApiError::Grid { .. } => {
                 Some("a grid is one to three counts of blocks, such as 8 or 4,2".into())
+            }
+            ApiError::NoLoads => Some("give the layouts that it is loaded into".into()),
+            ApiError::Weights { .. } => {
+                Some("give the weight of the store, then one for each load".into())
             }
             ApiError::Argument { hint, .. } | ApiError::Picture { hint, .. } => Some(hint.clone()),
             _ => None,

@@ -4,17 +4,17 @@ use crate::answer::{CompileAnswer, LayoutAnswer};
 use crate::error::ApiError;
 use crate::request::{
     CompileRequest, ConflictsRequest, ConvertRequest, DEFAULT_TARGET, Emit, ExplainRequest, Format,
-    LayoutRequest, MachinesRequest, Picture, RunRequest, machine,
+    LayoutRequest, MachinesRequest, Picture, RunRequest, SwizzleRequest, machine,
 };
 use crate::view::{self, Banks, Colours, View, Window};
-use crate::{conflicts, explain, kernels, layouts, report, run};
+use crate::{conflicts, explain, kernels, layouts, report, run, swizzles};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 use serde_json::{Map, Value, json};
 
 /// The requests, in the order in which a newcomer would try them.
 pub const REQUESTS: &[&str] =
-    &["machines", "layout", "convert", "conflicts", "compile", "run", "explain"];
+    &["machines", "layout", "convert", "swizzle", "conflicts", "compile", "run", "explain"];
 
 /// What becomes of keys that a request does not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum UnknownKeys {
 /// assert_eq!(
 ///     answer,
 ///     r#"{"error":{"kind":"request","message":"there is no request `weave`","#.to_owned()
-///         + r#""hint":"`request` is one of machines, layout, convert, conflicts, compile, run, explain"}}"#,
+///         + r#""hint":"`request` is one of machines, layout, convert, swizzle, conflicts, compile, run, explain"}}"#,
 /// );
 /// ```
 pub fn invoke(text: &str) -> String {
@@ -190,6 +190,7 @@ fn answer(
         "conflicts" => {
             text_of(&conflicts::conflicts(&asked.read::<ConflictsRequest>("conflicts")?)?)
         }
+        "swizzle" => text_of(&swizzles::swizzle(&asked.read::<SwizzleRequest>("swizzle")?)?),
         "compile" => text_of(&compile(&asked.read::<CompileRequest>("compile")?)?),
         "run" => text_of(&run::run(&asked.read::<RunRequest>("run")?)?),
         "explain" => text_of(&explain::explain(&asked.read::<ExplainRequest>("explain")?)?),

@@ -67,6 +67,7 @@
 //! | `layout` | [`request::LayoutRequest`] | [`answer::LayoutAnswer`] |
 //! | `convert` | [`request::ConvertRequest`] | [`answer::ConvertAnswer`] |
 //! | `conflicts` | [`request::ConflictsRequest`] | [`answer::ConflictsAnswer`] |
+//! | `swizzle` | [`request::SwizzleRequest`] | [`answer::SwizzleAnswer`] |
 //! | `compile` | [`request::CompileRequest`] | [`answer::CompileAnswer`] |
 //! | `run` | [`request::RunRequest`] | [`answer::RunAnswer`] |
 //! | `explain` | [`request::ExplainRequest`] | [`answer::ExplainAnswer`] |
@@ -84,6 +85,7 @@ pub mod answer;
 mod reading;
 pub mod layouts;
 pub mod conflicts;
+pub mod swizzles;
 pub mod kernels;
 pub mod explain;
 pub mod run;

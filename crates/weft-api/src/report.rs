@@ -1,5 +1,9 @@
 //! Answers as texts for people: short, aligned, the same bytes for the same answer.
 
+mod swizzle;
+
+pub use swizzle::swizzle;
+
 use crate::answer::{
     ActorAnswer, BufferAnswer, ConflictAnswer, ConflictsAnswer, ConvertAnswer, ExplainAnswer,
     FindingAnswer, LayoutAnswer, MachinesAnswer, MovementAnswer, NameAnswer, RunAnswer, SideAnswer,

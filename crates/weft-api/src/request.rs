@@ -104,6 +104,32 @@ pub struct ConvertRequest {
     pub target: String,
 }
 
+/// Where does a tensor lie best in shared memory?
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+pub struct SwizzleRequest {
+    /// The layout from which it is stored.
+    pub store: LayoutSource,
+    /// The layouts into which it is loaded.
+    pub loads: Vec<LayoutSource>,
+    /// The tensor's extents.
+    pub shape: Vec<u64>,
+    /// The elements' type.
+    pub element: Option<String>,
+    /// The elements' width, instead of a type.
+    pub element_bits: Option<u32>,
+    /// The machine.
+    #[serde(default = "default_target")]
+    pub target: String,
+    /// How often the store and each load happen; once each if it is not given.
+    #[serde(default)]
+    pub weights: Vec<u64>,
+    /// The most bytes of the buffer, where that is less than a block can have.
+    pub scratch_bytes: Option<u64>,
+    /// Whether the answer tells the steps of the construction, for one load.
+    #[serde(default)]
+    pub trace: bool,
+}
+
 /// Does moving a tensor between registers and shared memory meet bank conflicts?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub struct ConflictsRequest {

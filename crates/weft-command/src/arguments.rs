@@ -27,6 +27,7 @@ the machine is at fault.";
 pub(crate) enum Command {
     Layout(Layout),
     Convert(Convert),
+    Swizzle(Swizzle),
     Conflicts(Conflicts),
     Compile(Compile),
     Run(Run),
@@ -40,6 +41,7 @@ impl Command {
         match self {
             Command::Layout(layout) => layout.json,
             Command::Convert(convert) => convert.json,
+            Command::Swizzle(swizzle) => swizzle.json,
             Command::Conflicts(conflicts) => conflicts.json,
             Command::Compile(compile) => compile.json,
             Command::Run(run) => run.json,
@@ -201,6 +203,55 @@ pub(crate) struct Convert {
         long,
         value_name = "FILE",
         conflicts_with_all = ["from", "to", "shape", "element", "target"]
+    )]
+    pub(crate) batch: Option<PathBuf>,
+}
+
+/// Finds where a tensor lies best in shared memory, for one store and any number of loads.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  weft swizzle --shape 16x32 --element f32 --trace \\
+       --store '[register: (1,0) (2,0) (4,0) (8,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16)] -> [dim0: 16, dim1: 32]' \\
+       --load '[register: (0,2) (0,4) (0,8) (0,16), lane: (1,0) (2,0) (4,0) (8,0) (0,1)] -> [dim0: 16, dim1: 32]'
+  weft swizzle --batch -    one JSON object a line in, one a line out")]
+pub(crate) struct Swizzle {
+    /// The layout from which it is stored.
+    #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
+    pub(crate) store: Option<String>,
+    /// A layout into which it is loaded; may be given several times.
+    #[arg(long = "load", value_name = "ATTR", required_unless_present = "batch")]
+    pub(crate) loads: Vec<String>,
+    /// The tensor's extents, such as 64x64.
+    #[arg(long, value_parser = extents, required_unless_present = "batch")]
+    pub(crate) shape: Option<Extents>,
+    /// The elements' type, such as f32.
+    #[arg(long, required_unless_present = "batch")]
+    pub(crate) element: Option<String>,
+    /// The machine; `weft machines` lists them.
+    #[arg(long, default_value = DEFAULT_TARGET)]
+    pub(crate) target: String,
+    /// How often the store and each load happen, such as 1,4; once each if it is not given.
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
+    pub(crate) weights: Vec<u64>,
+    /// The most bytes of the buffer; a larger tensor goes in rounds.
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) scratch: Option<u64>,
+    /// Show the steps of the paper's construction first, for one load.
+    #[arg(long)]
+    pub(crate) trace: bool,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print how long it took to standard error.
+    #[arg(long)]
+    pub(crate) time: bool,
+    /// Answer each line of a file, or of standard input (-).
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all =
+            ["store", "loads", "shape", "element", "target", "weights", "scratch", "trace"]
     )]
     pub(crate) batch: Option<PathBuf>,
 }

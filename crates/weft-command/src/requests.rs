@@ -1,6 +1,8 @@
 //! What each subcommand does: make a request, have it answered, print the answer.
 
-use crate::arguments::{Compile, Conflicts, Convert, Explain, Kernel, Layout, Machines, Run};
+use crate::arguments::{
+    Compile, Conflicts, Convert, Explain, Kernel, Layout, Machines, Run, Swizzle,
+};
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
@@ -10,10 +12,10 @@ use std::time::Instant;
 use weft_api::invoke::{self, text_of};
 use weft_api::request::{
     Arguments, CompileRequest, ConflictsRequest, ConvertRequest, DEFAULT_TARGET, Emit,
-    ExplainRequest, Format, LayoutRequest, MachinesRequest, RunRequest,
+    ExplainRequest, Format, LayoutRequest, MachinesRequest, RunRequest, SwizzleRequest,
 };
 use weft_api::run::Prepared;
-use weft_api::{conflicts as counted, explain as explained, layouts, report};
+use weft_api::{conflicts as counted, explain as explained, layouts, report, swizzles};
 
 /// `weft machines`.
 pub(crate) fn machines(arguments: &Machines, output: &mut Output) -> Result<Outcome, Failure> {
@@ -75,6 +77,31 @@ pub(crate) fn convert(arguments: &Convert, output: &mut Output) -> Result<Outcom
         output.line(&text_of(&answer))?;
     } else {
         output.text(&report::convert(&answer))?;
+    }
+    Ok(Outcome::Good)
+}
+
+/// `weft swizzle`.
+pub(crate) fn swizzle(arguments: &Swizzle, output: &mut Output) -> Result<Outcome, Failure> {
+    if let Some(batch) = &arguments.batch {
+        return batch::run("swizzle", batch, output);
+    }
+    let request = SwizzleRequest {
+        store: arguments.store.clone().unwrap_or_default().into(),
+        loads: arguments.loads.iter().cloned().map(Into::into).collect(),
+        shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
+        element: arguments.element.clone(),
+        element_bits: None,
+        target: arguments.target.clone(),
+        weights: arguments.weights.clone(),
+        scratch_bytes: arguments.scratch,
+        trace: arguments.trace,
+    };
+    let answer = timed("swizzle", arguments.time, || swizzles::swizzle(&request))?;
+    if arguments.json {
+        output.line(&text_of(&answer))?;
+    } else {
+        output.text(&report::swizzle(&answer))?;
     }
     Ok(Outcome::Good)
 }

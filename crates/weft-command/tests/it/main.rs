@@ -8,6 +8,7 @@ mod conflicts;
 mod json;
 mod layouts;
 mod reports;
+mod swizzles;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

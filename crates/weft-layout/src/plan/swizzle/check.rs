@@ -88,7 +88,7 @@ pub fn check(problem: &Problem<'_>, solved: &Solved) -> Result<Verdict, CheckErr
         return Err(CheckError::Memory);
     }
     let sides: Vec<Columns<'_>> =
-        problem.accesses.iter().map(|access| Columns::of(problem, access, solved)).collect();
+        problem.accesses.iter().map(|access| Columns::of(access, solved)).collect();
     if solved.uses.len() != sides.len() {
         return Err(CheckError::Uses);
     }
@@ -134,7 +134,9 @@ fn least_of_all(problem: &Problem<'_>, sides: &[Columns<'_>], widths: &mut Vec<u
         });
     }
     let mut least = u64::MAX;
-    for width in 0..=4 {
+    let side = sides.get(widths.len());
+    let possible = |width: &u32| side.is_some_and(|side| side.least(problem, *width) < u64::MAX);
+    for width in (0..=4).filter(possible) {
         widths.push(width);
         least = least.min(least_of_all(problem, sides, widths));
         widths.pop();
@@ -170,7 +172,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(problem: &Problem<'_>, access: &'a Access, solved: &Solved) -> Columns<'a> {
+    fn of(access: &'a Access, solved: &Solved) -> Columns<'a> {
         let layout = &access.layout;
         let mut registers = layout.columns(REGISTER).to_vec();
         for &mask in &solved.rounds {
@@ -179,7 +181,6 @@ impl<'a> Columns<'a> {
             registers.iter_mut().filter(|column| odd(column)).for_each(|column| *column ^= pivot);
         }
         let (mut lanes, mut warps) = (layout.columns(LANE).to_vec(), layout.columns(WARP).to_vec());
-        lanes.resize(problem.machine.lanes_log2 as usize, 0);
         let (mut seen, mut idle) = (Echelon::new(), 0);
         if access.kind == Kind::Store {
             let keep = |column: &mut u64| {

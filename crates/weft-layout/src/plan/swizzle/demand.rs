@@ -11,6 +11,9 @@ use crate::{
     space::{BLOCK, LANE, OFFSET, REGISTER, WARP},
 };
 
+/// The most accesses of a problem.
+const MAX_ACCESSES: usize = 64;
+
 /// One access in coordinates.
 pub(super) struct Demand {
     pub(super) kind: Kind,
@@ -60,7 +63,6 @@ impl Demand {
         widest_log2: u32,
     ) -> Demand {
         let (mut lanes, mut warps) = (columns(LANE), columns(WARP));
-        lanes.resize(machine.lanes_log2 as usize, 0);
         let mut idle = 0;
         let mut echelon = Echelon::new();
         if access.kind == Kind::Store {
@@ -199,6 +201,10 @@ impl<'m> Task<'m> {
             bits => return Err(SwizzleError::ElementBits(bits)),
         };
         let first = problem.accesses.first().ok_or(SwizzleError::NoAccess)?;
+        if problem.accesses.len() > MAX_ACCESSES {
+            let accesses = problem.accesses.len();
+            return Err(SwizzleError::TooMany { accesses, most: MAX_ACCESSES });
+        }
         let mut stored = Echelon::new();
         let mut all = Echelon::new();
         for (index, access) in problem.accesses.iter().enumerate() {
@@ -211,7 +217,7 @@ impl<'m> Task<'m> {
                 return Err(SwizzleError::UnknownAxis { access: index, label });
             }
             let lanes = access.layout.in_bits(LANE);
-            if lanes > machine.lanes_log2 {
+            if lanes != machine.lanes_log2 {
                 let machine = machine.lanes_log2;
                 return Err(SwizzleError::Lanes { access: index, layout: lanes, machine });
             }
@@ -309,15 +315,9 @@ impl<'m> Task<'m> {
     }
 
     /// The coordinates at the offset bits of a memory layout of what the buffer holds.
-    pub(super) fn columns(
-        &self,
-        problem: &Problem<'_>,
-        memory: &Layout,
-    ) -> Result<Matrix, SwizzleError> {
-        let first = problem.accesses.first().ok_or(SwizzleError::NoAccess)?;
+    pub(super) fn columns(&self, memory: &Layout) -> Result<Matrix, SwizzleError> {
         let columns = memory.columns(OFFSET);
-        let fits = memory.outs() == first.layout.outs()
-            && memory.is_injective()
+        let fits = memory.is_injective()
             && columns.len() == self.bits as usize
             && columns.iter().all(|&column| self.span.contains(column));
         if !fits {

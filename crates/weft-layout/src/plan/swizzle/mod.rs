@@ -27,4 +27,4 @@ pub use check::{CheckError, Verdict, check};
 pub use pair::{Preference, Side, Swizzle, swizzle};
 pub use problem::{Access, Certificate, Fixed, Problem, Solved, SwizzleError, Use};
 pub use replay::{Replay, replay};
-pub use search::{measure, solve};
+pub use search::{Meter, solve};

@@ -123,6 +123,13 @@ pub enum Certificate {
 pub enum SwizzleError {
     /// There is no access.
     NoAccess,
+    /// There are too many accesses.
+    TooMany {
+        /// How many there are.
+        accesses: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// An access is of another tensor than the first one.
     Tensor {
         /// Which access.
@@ -135,7 +142,7 @@ pub enum SwizzleError {
         /// The axis.
         label: Label,
     },
-    /// A layout has more lanes than the machine.
+    /// A layout does not have the machine's lanes.
     Lanes {
         /// Which access.
         access: usize,
@@ -209,6 +216,9 @@ impl fmt::Display for SwizzleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SwizzleError::NoAccess => f.write_str("a swizzle needs at least one access"),
+            SwizzleError::TooMany { accesses, most } => {
+                write!(f, "{accesses} accesses are too many, {most} are possible")
+            }
             SwizzleError::Tensor { access } => {
                 write!(f, "access {access} holds another tensor than access 0")
             }

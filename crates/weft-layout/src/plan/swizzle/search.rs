@@ -1,6 +1,7 @@
 //! The solver: the cheapest choice of widths whose vectors and segments exist.
 
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use super::{
     bound::{Choices, Widths},
@@ -18,6 +19,9 @@ use crate::{
 
 /// The most offset bits for which everything is tried.
 const EXACT_BITS: u32 = 6;
+
+/// The most ranks that are taken where not everything is tried.
+const MAX_RANKS: u64 = 1 << 20;
 
 /// The most pairs of vectors and segments that are tried for it.
 const MAX_CANDIDATES: u64 = 1 << 22;
@@ -53,7 +57,8 @@ pub fn solve(problem: &Problem<'_>) -> Result<Solved, SwizzleError> {
     let choices = Choices::of(&task);
     // Rows of two lengths make two nested choices of segments; only one is searched in full.
     let exact = task.bits <= EXACT_BITS && task.row == task.short_row;
-    let mut search = Search { task: &task, best: None, candidates: 0, exact };
+    let budget = Cell::new(MAX_RANKS);
+    let mut search = Search { task: &task, best: None, candidates: 0, exact, budget };
     for widths in &choices.widths {
         if search.best.as_ref().is_some_and(|best| best.total < widths.least) {
             break;
@@ -84,15 +89,29 @@ pub fn solve(problem: &Problem<'_>) -> Result<Solved, SwizzleError> {
     })
 }
 
-/// What the accesses of a problem take on a memory layout of the same elements: weighted wavefronts
-/// of one warp, and each access.
-///
-/// Each access uses the best vectors that the layout allows; what the problem says of fixed elements
-/// plays no part.
-/// Fails when the layout is none from `offset` to what the buffer holds.
-pub fn measure(problem: &Problem<'_>, memory: &Layout) -> Result<(u64, Vec<Use>), SwizzleError> {
-    let task = Task::new(problem)?;
-    priced(&task, &task.columns(problem, memory)?)
+/// A problem that memory layouts are held against.
+pub struct Meter<'m> {
+    task: Task<'m>,
+    outs: Space,
+}
+
+impl<'m> Meter<'m> {
+    /// The meter of a problem; what the problem says of fixed elements plays no part.
+    pub fn new(problem: &Problem<'m>) -> Result<Meter<'m>, SwizzleError> {
+        let first = problem.accesses.first().ok_or(SwizzleError::NoAccess)?;
+        Ok(Meter { task: Task::new(problem)?, outs: first.layout.outs().clone() })
+    }
+
+    /// What the accesses take on a memory layout: weighted wavefronts of one warp, and each access
+    /// with the best vectors that the layout allows.
+    ///
+    /// Fails when the layout is none from `offset` to what the buffer holds.
+    pub fn measure(&self, memory: &Layout) -> Result<(u64, Vec<Use>), SwizzleError> {
+        if memory.outs() != &self.outs {
+            return Err(SwizzleError::NotMemory);
+        }
+        priced(&self.task, &self.task.columns(memory)?)
+    }
 }
 
 /// What the accesses take when these elements are at the offset bits, over all rounds.
@@ -138,6 +157,8 @@ struct Search<'a> {
     candidates: u64,
     /// Whether everything has been tried so far.
     exact: bool,
+    /// How many ranks may still be taken where not everything is tried.
+    budget: Cell<u64>,
 }
 
 impl Search<'_> {
@@ -146,6 +167,9 @@ impl Search<'_> {
             return Ok(());
         }
         for chain in &chains(self.task, &widths.vectors, self.exact) {
+            if !self.exact && self.budget.get() == 0 && self.best.is_some() {
+                return Ok(());
+            }
             if self.exact {
                 self.every_segment(widths, chain)?;
             } else {
@@ -177,6 +201,7 @@ impl Search<'_> {
             include: word.sum(&block),
             avoid: bank,
             meets: &meets,
+            budget: &self.budget,
         };
         let shared = power(word.dim()).max(1);
         let mut chosen: Option<(u64, Vec<u64>, Vec<u64>)> = None;
@@ -222,6 +247,7 @@ impl Search<'_> {
             include: Subspace::from_vectors(&task.block),
             avoid: Subspace::from_vectors(&task.bank_from(chain.len())),
             meets: &meets,
+            budget: &self.budget,
         };
         let Some(found) = segments.find(widths.least) else { return Ok(()) };
         let Some(below) = below(task, &segments, &found) else { return Ok(()) };

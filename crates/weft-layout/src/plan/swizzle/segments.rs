@@ -2,6 +2,7 @@
 //! as little as possible.
 
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use crate::f2::{Echelon, Subspace, extract_bits, low_mask, ones};
 
@@ -28,11 +29,14 @@ pub(super) struct Segments<'a> {
     pub(super) include: Subspace,
     pub(super) avoid: Subspace,
     pub(super) meets: &'a [Meets],
+    /// How many ranks may still be taken: improvement ends with it.
+    pub(super) budget: &'a Cell<u64>,
 }
 
 impl Segments<'_> {
     /// What a choice costs.
     pub(super) fn cost(&self, segments: &[u64]) -> u64 {
+        self.budget.set(self.budget.get().saturating_sub(self.meets.len() as u64));
         cost(self.meets, segments)
     }
 
@@ -110,7 +114,7 @@ impl Segments<'_> {
                     return *least > goal;
                 }
                 rest.remove(0);
-                if looked >= NEIGHBOURS {
+                if looked >= NEIGHBOURS || self.budget.get() == 0 {
                     return false;
                 }
             }

@@ -3,20 +3,20 @@
 use arbitrary::{Result, Unstructured};
 use std::{string::ToString, vec, vec::Vec};
 
-use super::{access, least, sm_90};
+use super::{access, cases, least, sm_90};
 use crate::{
     Layout, Machine, Space,
     access::Kind,
     plan::swizzle::{Access, CheckError, Problem, Solved, SwizzleError, Verdict, check, solve},
     space::{LANE, OFFSET, REGISTER, WARP},
-    testing::{self, distributed, holds, shape},
+    testing::{self, distributed, repeat, shape},
 };
 
-/// The same with a warp bit as sixth lane bit.
+/// The same with a warp bit as sixth lane bit, or copies where there is none.
 fn wave64(layout: &Layout) -> Layout {
     let columns = |label| layout.columns(label);
-    let (lane, warps) = columns(WARP).split_at(1);
-    let lanes = [columns(LANE), lane].concat();
+    let (lane, warps) = columns(WARP).split_at(columns(WARP).len().min(1));
+    let lanes = [columns(LANE), lane.first().map_or(&[0], core::slice::from_ref)].concat();
     let ins = [(REGISTER, columns(REGISTER)), (LANE, &lanes), (WARP, warps)];
     let axes: Vec<_> = ins.iter().map(|(label, c)| (*label, c.len() as u32)).collect();
     let all: Vec<u64> = ins.iter().flat_map(|(_, columns)| columns.iter().copied()).collect();
@@ -33,7 +33,7 @@ fn random(u: &mut Unstructured<'_>) -> Result<Problem<'static>> {
         let warps = u.int_in_range(0..=2)?;
         let likeness = testing::Kind::any(u)?;
         let mut layout = distributed(u, &shape, warps, likeness)?;
-        if machine.lanes_log2 == 6 && warps > 0 {
+        if machine.lanes_log2 == 6 {
             layout = wave64(&layout);
         }
         let weight = u.int_in_range(0..=4)?;
@@ -46,7 +46,7 @@ fn random(u: &mut Unstructured<'_>) -> Result<Problem<'static>> {
 #[test]
 fn random_problems_are_solved_and_checked() {
     let mut verdicts = [0; 3];
-    holds(1500, |u| {
+    repeat(cases(400), |u| {
         let problem = random(u)?;
         let solved = solve(&problem).unwrap();
         let verdict = check(&problem, &solved).unwrap();
@@ -56,12 +56,13 @@ fn random_problems_are_solved_and_checked() {
         assert!(solved.bound <= solved.total);
         Ok(())
     });
-    std::println!("optimal, exhausted, gap: {verdicts:?}");
+    // Almost all meet the bound.
+    assert!(verdicts[Verdict::Gap as usize] * 100 <= verdicts[Verdict::Optimal as usize]);
 }
 
 #[test]
 fn a_changed_answer_is_refused() {
-    holds(500, |u| {
+    repeat(cases(200), |u| {
         let problem = random(u)?;
         let solved = solve(&problem).unwrap();
         let refused = |change: &dyn Fn(&mut Solved)| {
@@ -99,7 +100,7 @@ fn transpose(bits: u32) -> Problem<'static> {
 
 #[test]
 fn a_small_budget_takes_rounds() {
-    holds(500, |u| {
+    repeat(cases(300), |u| {
         let mut problem = random(u)?;
         let whole = solve(&problem).unwrap();
         let bytes =
@@ -140,7 +141,7 @@ fn a_small_budget_takes_rounds() {
 #[test]
 fn fixed_elements_stay_where_they_are() {
     let (mut kept, mut refused) = (0, 0);
-    holds(1000, |u| {
+    repeat(cases(500), |u| {
         let mut problem = random(u)?;
         problem.accesses.truncate(3);
         let bits = problem.accesses[0].layout.outs().total_bits();
@@ -170,8 +171,25 @@ fn fixed_elements_stay_where_they_are() {
         }
         Ok(())
     });
-    std::println!("{kept} kept, {refused} refused");
-    assert!(kept > 100 && refused > 100);
+    assert!(kept > 200 && refused > 100);
+}
+
+#[test]
+fn many_readers_end() {
+    let mut accesses = Vec::new();
+    repeat(64, |u| {
+        let kind = if accesses.is_empty() { Kind::Store } else { Kind::Load };
+        let layout = distributed(u, &[1 << 12], 2, testing::Kind::General)?;
+        accesses.push(Access::new(kind, layout));
+        Ok(())
+    });
+    let mut problem = Problem::new(sm_90(), 8, accesses);
+    let solved = solve(&problem).unwrap();
+    // So many phases meet any segments; nobody has shown how many must.
+    assert_eq!(check(&problem, &solved), Ok(Verdict::Gap));
+    problem.accesses.push(problem.accesses[0].clone());
+    let too_many = SwizzleError::TooMany { accesses: 65, most: 64 };
+    assert_eq!(solve(&problem), Err(too_many));
 }
 
 #[test]

@@ -17,6 +17,11 @@ use crate::{
     space::{LANE, REGISTER, WARP},
 };
 
+/// How many random cases are run: this many in a debug build, more where that is fast.
+fn cases(debug: u64) -> u64 {
+    if cfg!(debug_assertions) { debug } else { debug.saturating_mul(10) }
+}
+
 fn sm_90() -> &'static Machine {
     Machine::by_name("sm_90").unwrap()
 }
@@ -42,8 +47,12 @@ fn toy(lanes: u32, banks: u32, bank_bytes: u32, widest: u32, halves_from: u32) -
     }
 }
 
-/// A layout of `bits` bits of a row with these columns.
+/// A layout of `bits` bits of a row with these columns; 32 lanes or more, of which some may be
+/// copies.
 fn access(bits: u32, registers: &[u64], lanes: &[u64], warps: &[u64]) -> Layout {
+    let mut lanes = lanes.to_vec();
+    lanes.resize(lanes.len().max(5), 0);
+    let lanes = &lanes[..];
     let axes = [(REGISTER, registers), (LANE, lanes), (WARP, warps)];
     let ins: Vec<_> = axes.iter().map(|(label, columns)| (*label, columns.len() as u32)).collect();
     let columns = [registers, lanes, warps].concat();
@@ -59,7 +68,6 @@ fn least(problem: &Problem<'_>, offsets: &Matrix) -> u64 {
             access.layout.columns(label).iter().map(|&column| offsets.apply(column)).collect()
         };
         let (registers, mut lanes, mut warps) = (column(REGISTER), column(LANE), column(WARP));
-        lanes.resize(problem.machine.lanes_log2 as usize, 0);
         let (mut seen, mut idle) = (Echelon::new(), 0);
         if access.kind == Kind::Store {
             for (bit, lane) in lanes.iter_mut().enumerate() {

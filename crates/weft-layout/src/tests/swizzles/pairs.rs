@@ -10,7 +10,7 @@ use crate::{
     f2::Matrix,
     family::{Blocked, NvidiaMma, NvmmaShared},
     interop::cute::Swizzle,
-    plan::swizzle::{Access, Certificate, Problem, Verdict, check, measure, replay, solve},
+    plan::swizzle::{Access, Certificate, Meter, Problem, Verdict, check, replay, solve},
 };
 
 const SHAPE: [u64; 2] = [64, 64];
@@ -125,7 +125,8 @@ fn count(element_bits: u32, stride: usize) -> Counted {
         assert_eq!(check(&problem, &solved), Ok(Verdict::Optimal));
         let offsets = solved.memory.matrix().inverse().unwrap();
         assert_eq!(least(&problem, &offsets), solved.total);
-        assert_eq!(measure(&problem, &solved.memory).unwrap(), (solved.total, solved.uses.clone()));
+        let measured = Meter::new(&problem).unwrap().measure(&solved.memory).unwrap();
+        assert_eq!(measured, (solved.total, solved.uses.clone()));
         assert!(solved.total <= replay(&problem).unwrap().total);
         let (plain, mode) = (best(&single[a][0], &single[b][1]), best(&tma[a][0], &tma[b][1]));
         assert!(solved.bound <= solved.total && solved.total <= plain.min(mode));
