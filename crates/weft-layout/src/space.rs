@@ -194,6 +194,7 @@ impl Space {
     }
 
     /// The position of the lowest bit of an axis, and its number of bits.
+    #[inline]
     pub fn locate(&self, label: Label) -> Option<(u32, u32)> {
         let mut offset = 0;
         for &(other, bits) in self.axes.iter() {

@@ -29,6 +29,15 @@ impl Matrix {
         Matrix::from_columns(rows, columns.iter().copied())
     }
 
+    /// The matrix of `cols` columns that are known to fit `rows` rows; `None` when there are more
+    /// than 64 of either.
+    pub(crate) fn from_array(rows: u32, cols: u32, columns: &[u64; 64]) -> Option<Matrix> {
+        debug_assert!(columns.iter().all(|column| column & !low_mask(rows) == 0));
+        debug_assert!(columns.iter().skip(cols as usize).all(|&column| column == 0));
+        let fits = rows <= MAX_BITS && cols <= MAX_BITS;
+        fits.then_some(Matrix { rows: rows as u8, cols: cols as u8, columns: *columns })
+    }
+
     /// As [`new`](Matrix::new), from an iterator.
     #[inline]
     pub fn from_columns(

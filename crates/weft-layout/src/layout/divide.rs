@@ -132,8 +132,7 @@ impl Layout {
             let expected = expected.map(|place| self.tile_place(divisor, place, side));
             return Err(self.not_divisible(label, bit as u32, expected));
         }
-        let bits = ins.total_bits() as usize;
-        Layout::new(ins, outs, &columns[..bits])
+        Layout::from_array(ins, outs, &columns)
     }
 
     fn divide_permuted(

@@ -74,6 +74,15 @@ impl Layout {
         Layout::from_matrix(ins, outs, matrix)
     }
 
+    /// As [`new`](Layout::new), of columns that are known to fit; those beyond the inputs are zero.
+    fn from_array(ins: Space, outs: Space, columns: &[u64; 64]) -> Result<Layout, LayoutError> {
+        let (rows, cols) = (outs.total_bits(), ins.total_bits());
+        match Matrix::from_array(rows, cols, columns) {
+            Some(matrix) => Ok(Layout { ins, outs, matrix }),
+            None => Err(LayoutError::Shape { rows, cols, found: (rows, cols) }),
+        }
+    }
+
     /// As [`new`](Layout::new), from an iterator.
     #[inline]
     fn from_columns(

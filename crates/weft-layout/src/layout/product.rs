@@ -54,8 +54,7 @@ impl Layout {
             let slots = columns.iter_mut().skip(start as usize);
             slots.zip(low.chain(high)).for_each(|(slot, column)| *slot = column);
         })?;
-        let bits = ins.total_bits() as usize;
-        Layout::new(ins, outs, &columns[..bits])
+        Layout::from_array(ins, outs, &columns)
     }
 }
 
