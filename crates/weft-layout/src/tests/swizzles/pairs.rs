@@ -139,10 +139,10 @@ fn count(element_bits: u32, stride: usize) -> Counted {
     counted
 }
 
-/// Every pair when `WEFT_ALL_PAIRS` is set (in a release build seconds), else every 29th.
+/// Every pair when `WEFT_LONG` is set (in a release build seconds), else every 29th.
 #[test]
 fn pairs_of_common_layouts() {
-    let all = env::var_os("WEFT_ALL_PAIRS").is_some();
+    let all = env::var_os("WEFT_LONG").is_some();
     let [pairs, stride] = if all { [992, 1] } else { [35, 29] };
     let expected = |solver, single, tma| Counted { pairs, solver, single, tma };
     let expected = if all {
