@@ -102,13 +102,7 @@ fn names(map: &Affine, element_bits: Option<u32>) -> Vec<NameAnswer> {
                 add("absolute swizzle", format!("Swizzle<{}, {target}, {source}>", swizzle.bits()));
             }
             let mode = element_bits.and_then(|bits| TmaMode::of(swizzle, bits.into()));
-            let bytes = match mode {
-                Some(TmaMode::B32) => Some(32),
-                Some(TmaMode::B64) => Some(64),
-                Some(TmaMode::B128) => Some(128),
-                Some(TmaMode::None) | None => None,
-            };
-            if let Some(bytes) = bytes {
+            if let Some(bytes) = mode.map(TmaMode::bytes).filter(|&bytes| bytes > 0) {
                 add("tma swizzle", format!("{bytes} bytes"));
             }
         }

@@ -1,7 +1,7 @@
 //! From a layout back to its names.
 //!
 //! A name is guessed from the shape of the layout and then built and compared, so that every name
-//! that is returned is right; a guess costs about a microsecond, and there are at most some thousand.
+//! that is returned is right; a guess costs about a microsecond, and there are some thousand.
 
 mod blocked;
 mod matrix;

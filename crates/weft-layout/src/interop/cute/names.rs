@@ -38,6 +38,16 @@ impl TmaMode {
     /// Every mode.
     pub const ALL: [TmaMode; 4] = [TmaMode::None, TmaMode::B32, TmaMode::B64, TmaMode::B128];
 
+    /// The bytes of a row that it permutes; 0 without a swizzle.
+    pub fn bytes(self) -> u32 {
+        match self {
+            TmaMode::None => 0,
+            TmaMode::B32 => 32,
+            TmaMode::B64 => 64,
+            TmaMode::B128 => 128,
+        }
+    }
+
     /// The swizzle of byte offsets.
     fn of_bytes(self) -> Swizzle {
         let bits = self as u32;
