@@ -168,6 +168,27 @@ impl From<Picture> for request::Picture {
     }
 }
 
+/// Which tensor, and on which machine.
+#[derive(Args)]
+pub(crate) struct Tensor {
+    /// The tensor's extents, such as 64x64.
+    #[arg(long, value_parser = extents, required_unless_present = "batch")]
+    shape: Option<Extents>,
+    /// The elements' type, such as f16.
+    #[arg(long, required_unless_present = "batch")]
+    pub(crate) element: Option<String>,
+    /// The machine; `weft machines` lists them.
+    #[arg(long, default_value = DEFAULT_TARGET)]
+    pub(crate) target: String,
+}
+
+impl Tensor {
+    /// The tensor's extents; none in a batch.
+    pub(crate) fn shape(&self) -> Vec<u64> {
+        self.shape.as_ref().map_or_else(Vec::new, |shape| shape.0.clone())
+    }
+}
+
 /// Plans how a tensor moves from one layout to another.
 #[derive(Args)]
 #[command(after_help = "\
@@ -183,15 +204,8 @@ pub(crate) struct Convert {
     /// The layout that it is wanted in.
     #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) to: Option<String>,
-    /// The tensor's extents, such as 64x64.
-    #[arg(long, value_parser = extents, required_unless_present = "batch")]
-    pub(crate) shape: Option<Extents>,
-    /// The elements' type, such as f16.
-    #[arg(long, required_unless_present = "batch")]
-    pub(crate) element: Option<String>,
-    /// The machine; `weft machines` lists them.
-    #[arg(long, default_value = DEFAULT_TARGET)]
-    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) tensor: Tensor,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -222,15 +236,8 @@ pub(crate) struct Swizzle {
     /// A layout into which it is loaded; may be given several times.
     #[arg(long = "load", value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) loads: Vec<String>,
-    /// The tensor's extents, such as 64x64.
-    #[arg(long, value_parser = extents, required_unless_present = "batch")]
-    pub(crate) shape: Option<Extents>,
-    /// The elements' type, such as f32.
-    #[arg(long, required_unless_present = "batch")]
-    pub(crate) element: Option<String>,
-    /// The machine; `weft machines` lists them.
-    #[arg(long, default_value = DEFAULT_TARGET)]
-    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) tensor: Tensor,
     /// How often the store and each load happen, such as 1,4; once each if it is not given.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     pub(crate) weights: Vec<u64>,
@@ -274,15 +281,8 @@ pub(crate) struct Conflicts {
     /// The layout of the memory.
     #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) memory: Option<String>,
-    /// The tensor's extents, such as 64x64.
-    #[arg(long, value_parser = extents, required_unless_present = "batch")]
-    pub(crate) shape: Option<Extents>,
-    /// The elements' type, such as f16.
-    #[arg(long, required_unless_present = "batch")]
-    pub(crate) element: Option<String>,
-    /// The machine; `weft machines` lists them.
-    #[arg(long, default_value = DEFAULT_TARGET)]
-    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) tensor: Tensor,
     /// Whether memory is read or written.
     #[arg(long, value_enum, default_value = "load")]
     pub(crate) kind: AccessKind,

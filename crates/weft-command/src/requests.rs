@@ -67,10 +67,10 @@ pub(crate) fn convert(arguments: &Convert, output: &mut Output) -> Result<Outcom
     let request = ConvertRequest {
         from: arguments.from.clone().unwrap_or_default().into(),
         to: arguments.to.clone().unwrap_or_default().into(),
-        shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
-        element: arguments.element.clone(),
+        shape: arguments.tensor.shape(),
+        element: arguments.tensor.element.clone(),
         element_bits: None,
-        target: arguments.target.clone(),
+        target: arguments.tensor.target.clone(),
     };
     let answer = timed("convert", arguments.time, || layouts::convert(&request))?;
     if arguments.json {
@@ -89,10 +89,10 @@ pub(crate) fn swizzle(arguments: &Swizzle, output: &mut Output) -> Result<Outcom
     let request = SwizzleRequest {
         store: arguments.store.clone().unwrap_or_default().into(),
         loads: arguments.loads.iter().cloned().map(Into::into).collect(),
-        shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
-        element: arguments.element.clone(),
+        shape: arguments.tensor.shape(),
+        element: arguments.tensor.element.clone(),
         element_bits: None,
-        target: arguments.target.clone(),
+        target: arguments.tensor.target.clone(),
         weights: arguments.weights.clone(),
         scratch_bytes: arguments.scratch,
         trace: arguments.trace,
@@ -114,10 +114,10 @@ pub(crate) fn conflicts(arguments: &Conflicts, output: &mut Output) -> Result<Ou
     let request = ConflictsRequest {
         registers: arguments.registers.clone().unwrap_or_default().into(),
         memory: arguments.memory.clone().unwrap_or_default().into(),
-        shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
-        element: arguments.element.clone(),
+        shape: arguments.tensor.shape(),
+        element: arguments.tensor.element.clone(),
         element_bits: None,
-        target: arguments.target.clone(),
+        target: arguments.tensor.target.clone(),
         kind: arguments.kind.into(),
     };
     let answer = timed("conflicts", arguments.time, || counted::conflicts(&request))?;
