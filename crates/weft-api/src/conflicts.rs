@@ -3,7 +3,7 @@
 use crate::answer::{ConflictAnswer, ConflictsAnswer, SideAnswer};
 use crate::error::ApiError;
 use crate::reading::{Reading, read, read_linear};
-use crate::request::{AccessKind, ConflictsRequest, check_shape, given_bits, machine};
+use crate::request::{AccessKind, ConflictsRequest, machine, needed_bits};
 use weft_layout::Layout;
 use weft_layout::access::{self, Conflict, Memory};
 use weft_layout::machine::Kind;
@@ -32,11 +32,8 @@ use weft_layout::space::{LANE, Label, REGISTER, WARP};
 pub fn conflicts(request: &ConflictsRequest) -> Result<ConflictsAnswer, ApiError> {
     let ConflictsRequest { registers, memory, shape, element, element_bits, target, kind } =
         request;
-    let Some(bits) = given_bits(element.as_deref(), *element_bits)? else {
-        return Err(ApiError::ElementCount("missing"));
-    };
+    let bits = needed_bits(element.as_deref(), *element_bits)?;
     let machine = machine(target)?;
-    check_shape(shape)?;
     let registers = read_linear("registers", registers, shape)?;
     let Reading { map, padded } = read("memory", memory, Some(shape))?;
     let memory = padded.as_ref().map_or(Memory::Affine(&map), Memory::Padded);

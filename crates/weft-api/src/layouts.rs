@@ -5,7 +5,7 @@ use crate::bases::Bases;
 use crate::error::ApiError;
 use crate::reading::{Reading, read, read_linear};
 use crate::request::{
-    ConvertRequest, LayoutRequest, MachinesRequest, check_shape, given_bits, machine,
+    ConvertRequest, LayoutRequest, MachinesRequest, given_bits, machine, needed_bits,
 };
 use weft_layout::affine::Affine;
 use weft_layout::interop::cute::{self, Convention, TmaMode};
@@ -117,11 +117,8 @@ fn names(map: &Affine, element_bits: Option<u32>) -> Vec<NameAnswer> {
 /// How a tensor moves from one layout to another; the plan has been replayed by the witness.
 pub fn convert(request: &ConvertRequest) -> Result<ConvertAnswer, ApiError> {
     let ConvertRequest { from, to, shape, element, element_bits, target } = request;
-    let Some(bits) = given_bits(element.as_deref(), *element_bits)? else {
-        return Err(ApiError::ElementCount("missing"));
-    };
+    let bits = needed_bits(element.as_deref(), *element_bits)?;
     let machine = machine(target)?;
-    check_shape(shape)?;
     let (from, to) = (read_linear("from", from, shape)?, read_linear("to", to, shape)?);
     let plan = plan::convert(&from, &to, bits, machine)?;
     witness::conversion(&plan, &from, &to)

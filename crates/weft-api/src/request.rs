@@ -310,6 +310,14 @@ pub(crate) fn given_bits(name: Option<&str>, bits: Option<u32>) -> Result<Option
     }
 }
 
+/// As [`given_bits`], where the width must be known.
+pub(crate) fn needed_bits(
+    element: Option<&str>,
+    element_bits: Option<u32>,
+) -> Result<u32, ApiError> {
+    given_bits(element, element_bits)?.ok_or(ApiError::ElementCount("missing"))
+}
+
 /// Checks that a shape is one of a tensor of moderate size.
 pub(crate) fn check_shape(shape: &[u64]) -> Result<(), ApiError> {
     let refuse = |reason: String| Err(ApiError::Shape { reason });

@@ -7,7 +7,7 @@ use crate::answer::{CertificateAnswer, SwizzleAnswer, TraceAnswer, UseAnswer};
 use crate::bases::Bases;
 use crate::error::ApiError;
 use crate::reading::read_linear;
-use crate::request::{SwizzleRequest, check_shape, given_bits, machine};
+use crate::request::{SwizzleRequest, machine, needed_bits};
 use code::{masks, offset_of};
 use names::Names;
 use weft_layout::access::Kind;
@@ -40,10 +40,7 @@ use weft_layout::{Layout, Space};
 /// ```
 pub fn swizzle(request: &SwizzleRequest) -> Result<SwizzleAnswer, ApiError> {
     let SwizzleRequest { store, loads, shape, element, element_bits, target, .. } = request;
-    let Some(bits) = given_bits(element.as_deref(), *element_bits)? else {
-        return Err(ApiError::ElementCount("missing"));
-    };
-    check_shape(shape)?;
+    let bits = needed_bits(element.as_deref(), *element_bits)?;
     if loads.is_empty() {
         return Err(ApiError::NoLoads);
     }

@@ -2,6 +2,7 @@
 //!
 //! Each returns a [`Layout`] and is then forgotten: nothing in Weft asks which family a layout came
 //! from.
+//! [`names`] goes the other way, for people: it finds the families that have a given layout.
 //! The rules are Triton's, as version 3.9.0 follows them (`LinearLayoutConversions.cpp`), so that a
 //! layout read from Triton's text has the same registers in the same order.
 
