@@ -97,9 +97,10 @@
 //! | [`tile`] | the program on tiles: types, verifier, text, and [`tile::eval`], what it means |
 //! | [`ttir`] | Triton's text to `tile` |
 //! | [`lane`] | the program of one thread: types, builder, verifier, text |
+//! | [`movement`] | plans of movements to `lane` |
 //! | [`axis`] | what is known of integers and pointers along each axis |
 //! | [`assign`] | in which layout each value lives |
-//! | [`lower`] | `tile`, homes and plans to `lane` |
+//! | [`lower`] | `tile` and homes to `lane`, by `movement` |
 //! | [`simplify`] | small passes over `lane` |
 //! | [`sim`] | runs `lane`, counts, and finds races, faults and deadlocks |
 //! | [`emit`] | `lane` to PTX |
@@ -123,6 +124,7 @@ pub mod memory;
 pub mod tile;
 pub mod ttir;
 pub mod lane;
+pub mod movement;
 pub mod axis;
 pub mod assign;
 pub mod lower;

@@ -90,6 +90,9 @@ pub enum AssignError {
     /// A conversion could not be planned.
     #[error(transparent)]
     Plan(#[from] plan::PlanError),
+    /// A plan does not fit the program.
+    #[error(transparent)]
+    Movement(#[from] crate::movement::Misfit),
 }
 
 impl From<weft_layout::SpaceError> for AssignError {

@@ -90,6 +90,12 @@ impl KeyOp {
     }
 }
 
+impl AsMut<Builder> for Builder {
+    fn as_mut(&mut self) -> &mut Builder {
+        self
+    }
+}
+
 impl Builder {
     /// An empty program for blocks of `warps` warps of `2^lanes_log2` lanes.
     pub fn new(name: &str, warps: u32, lanes_log2: u32) -> Self {

@@ -4,6 +4,7 @@ use super::{Lowerer, Movement};
 use crate::assign::AssignError;
 use crate::dtype::DType;
 use crate::lane;
+use crate::movement;
 use crate::scalar::Cast;
 use crate::tile::{Op, OpId, Region, Value};
 use std::rc::Rc;
@@ -49,17 +50,22 @@ impl Lowerer<'_> {
             .iter()
             .map(|&param| self.kernel.ty(param).dtype() == DType::I1)
             .collect();
-        let outputs = self.emit_plan(&plan, inputs, &mut |lowerer, left, right| {
-            let mut side = |values: &[lane::Value]| -> Vec<lane::Value> {
-                let value = |(&value, &truth): (&lane::Value, &bool)| {
-                    if truth { lowerer.truth_of(value) } else { value }
+        let movement = movement::Movement { plan: &plan, inputs, places: &[] };
+        let outputs =
+            movement::write_together(self, vec![movement], &mut |lowerer, left, right| {
+                let mut side = |values: &[lane::Value]| -> Vec<lane::Value> {
+                    let value = |(&value, &truth): (&lane::Value, &bool)| {
+                        if truth { movement::truth_of(&mut lowerer.build, value) } else { value }
+                    };
+                    values.iter().zip(&truths).map(value).collect()
                 };
-                values.iter().zip(&truths).map(value).collect()
-            };
-            let (left, right) = (side(left), side(right));
-            let results = lowerer.inline(region, &left, &right);
-            results.into_iter().map(|value| lowerer.byte_of(value)).collect()
-        });
+                let (left, right) = (side(left), side(right));
+                let results = lowerer.inline(region, &left, &right);
+                let bytes =
+                    results.into_iter().map(|value| movement::byte_of(&mut lowerer.build, value));
+                bytes.collect()
+            })?;
+        let outputs = outputs.into_iter().next().unwrap_or_default();
         for (&value, registers) in op.results.iter().zip(outputs) {
             if self.kernel.ty(value).is_tensor() {
                 self.bind_reduced(value, to, &registers)?;
@@ -81,10 +87,8 @@ impl Lowerer<'_> {
         let Some(home) = self.assignment.home(value) else { return Ok(()) };
         if home != layout {
             let plan = self.plan(value, layout, home)?;
-            let moved = self.emit_plan(&plan, vec![registers.to_vec()], &mut |_, _, _| Vec::new());
-            if let Some(registers) = moved.into_iter().next() {
-                self.bind_tensor(value, home, registers.into());
-            }
+            let moved = self.moved(&plan, registers.to_vec())?;
+            self.bind_tensor(value, home, moved.into());
         }
         Ok(())
     }
@@ -182,8 +186,12 @@ impl Lowerer<'_> {
                 moved.push((value, unique));
             }
         }
-        let plans: Vec<&Plan> = plans.iter().collect();
-        let outputs = self.emit_plans(&plans, inputs, &mut |_, _, _| Vec::new());
+        let movements = plans
+            .iter()
+            .zip(inputs)
+            .map(|(plan, inputs)| movement::Movement { plan, inputs, places: &[] })
+            .collect();
+        let outputs = movement::write_together(self, movements, &mut |_, left, _| left.to_vec())?;
         for ((value, layout), registers) in moved.into_iter().zip(outputs) {
             if let Some(registers) = registers.into_iter().next() {
                 self.bind_tensor(value, layout, registers.into());

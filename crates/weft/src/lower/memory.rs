@@ -15,6 +15,7 @@ use crate::atomic::{Order, Scope};
 use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::lane::{self, Access, BarrierScope, IdKind, Op as LaneOp, Space};
+use crate::movement;
 use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::{LoadOptions, Op, OpId, OpKind, Value};
 use smallvec::{SmallVec, smallvec};
@@ -87,7 +88,7 @@ impl Lowerer<'_> {
             let mut others: Vec<lane::Value> = Vec::with_capacity(group.len());
             for &register in group {
                 let other = operands.get(2).map(|other| other[register]);
-                others.push(other.map_or(zero, |other| self.byte_of(other)));
+                others.push(other.map_or(zero, |other| movement::byte_of(&mut self.build, other)));
             }
             let guarded = operands.get(1).map(|mask| (mask[group[0]], &others[..]));
             let count = group.len();
@@ -105,7 +106,7 @@ impl Lowerer<'_> {
             op.operands.iter().map(|&operand| self.scalar(operand)).collect();
         let dtype = in_memory(dtype);
         let other = match operands.get(2) {
-            Some(&other) => [self.byte_of(other)],
+            Some(&other) => [movement::byte_of(&mut self.build, other)],
             None => [self.build.constant(dtype, 0)],
         };
         let mask = operands.get(1).copied();
@@ -139,7 +140,7 @@ impl Lowerer<'_> {
                 op.operands.iter().map(|&operand| self.scalar(operand)).collect();
             let first = Some(self.first_thread());
             let predicate = self.build.and_predicates(first, operands.get(2).copied());
-            let stored = self.byte_of(operands[1]);
+            let stored = movement::byte_of(&mut self.build, operands[1]);
             self.build.store(Space::Global, how, operands[0], predicate, &[stored]);
             return Ok(());
         }
@@ -151,12 +152,14 @@ impl Lowerer<'_> {
             None => None,
         };
         let holders = first_holders(self.assignment.layouts.get(place));
-        let first = self.acting(holders);
+        let first = movement::takes_part(&mut self.build, holders);
         for group in &groups {
             let mask = mask.as_ref().map(|mask| mask[group[0]]);
             let predicate = self.build.and_predicates(first, mask);
-            let stored: Vec<lane::Value> =
-                group.iter().map(|&register| self.byte_of(values[register])).collect();
+            let stored: Vec<lane::Value> = group
+                .iter()
+                .map(|&register| movement::byte_of(&mut self.build, values[register]))
+                .collect();
             self.build.store(Space::Global, how, pointers[group[0]], predicate, &stored);
         }
         Ok(())
@@ -197,7 +200,7 @@ impl Lowerer<'_> {
             operands.push(self.get(operand, place)?);
         }
         let layout = self.assignment.layouts.get(place).clone();
-        let first = self.acting(first_holders(&layout));
+        let first = movement::takes_part(&mut self.build, first_holders(&layout));
         let mut old = Vec::with_capacity(register_count(&layout));
         for register in 0..register_count(&layout) {
             let row: Vec<lane::Value> = operands.iter().map(|operand| operand[register]).collect();
@@ -263,7 +266,8 @@ impl Lowerer<'_> {
         let bytes = dtype.bytes() << layout.outs().total_bits();
         let shared = self.build.shared(bytes, dtype.bytes().max(16), BarrierScope::Block);
         let base = self.build.shared_base(shared);
-        let place = self.thread_map(layout.columns(LANE), layout.columns(WARP));
+        let place =
+            movement::thread_map(&mut self.build, layout.columns(LANE), layout.columns(WARP));
         let how = Access::default();
         let mut addresses = Vec::with_capacity(values.len());
         for (register, &value) in values.iter().enumerate() {

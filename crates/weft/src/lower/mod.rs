@@ -3,14 +3,13 @@
 //! A tensor in a layout becomes one lane value for each register. Values with a home are computed
 //! where they stand; free values and shape operations where somebody asks for them
 //! (`values`). Whoever needs a value in another layout than its home gets a planned movement
-//! (`movement`), once per scope. Memory operations are in `memory`, the barriers between them in
+//! ([`movement`]), once per scope. Memory operations are in `memory`, the barriers between them in
 //! `order`, reductions and matrix products in `fold`.
 //!
 //! What a scalar is differs from a tensor in one way only: every thread holds it.
 
 mod fold;
 mod memory;
-mod movement;
 mod order;
 mod values;
 
@@ -20,6 +19,7 @@ use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::{self, BarrierScope, Builder, Op as LaneOp, Region as LaneRegion};
 use crate::location::Locations;
+use crate::movement;
 use crate::scalar::{Binary, Compare};
 use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
@@ -113,7 +113,23 @@ struct Lowerer<'a> {
     current: Option<OpId>,
 }
 
+impl AsMut<Builder> for Lowerer<'_> {
+    fn as_mut(&mut self) -> &mut Builder {
+        &mut self.build
+    }
+}
+
 impl Lowerer<'_> {
+    /// Moves registers as a plan of one tensor says.
+    fn moved(
+        &mut self,
+        plan: &Plan,
+        registers: Vec<lane::Value>,
+    ) -> Result<Vec<lane::Value>, AssignError> {
+        let outputs = movement::write(&mut self.build, plan, vec![registers])?;
+        Ok(outputs.into_iter().next().unwrap_or_default())
+    }
+
     fn params(&mut self) {
         for (param, value) in self.kernel.arguments() {
             let element = self.kernel.ty(value).element;

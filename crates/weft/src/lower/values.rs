@@ -4,6 +4,7 @@ use super::{Lowerer, Movement};
 use crate::assign::{AssignError, LayoutId, is_shape_op, operand_layout, result_layout};
 use crate::dtype::DType;
 use crate::lane;
+use crate::movement;
 use crate::scalar::{Binary, Cast};
 use crate::tile::{Op, OpKind, Value};
 use std::rc::Rc;
@@ -107,8 +108,7 @@ impl Lowerer<'_> {
     ) -> Result<Rc<[lane::Value]>, AssignError> {
         let source = self.get(value, home)?;
         let plan = self.plan(value, home, layout)?;
-        let mut outputs = self.emit_plan(&plan, vec![source.to_vec()], &mut |_, _, _| Vec::new());
-        Ok(outputs.pop().unwrap_or_default().into())
+        Ok(self.moved(&plan, source.to_vec())?.into())
     }
 
     /// The plan of a conversion, noted for the report.
@@ -185,7 +185,7 @@ impl Lowerer<'_> {
     fn range(&mut self, start: i32, layout: LayoutId) -> Rc<[lane::Value]> {
         let layout = self.assignment.layouts.get(layout).clone();
         let (lanes, warps) = (layout.columns(LANE), layout.columns(WARP));
-        let thread = self.thread_map(lanes, warps);
+        let thread = movement::thread_map(&mut self.build, lanes, warps);
         let moving = lanes.iter().chain(warps).fold(0, |all, column| all | column);
         let start = self.build.i32(start);
         (0..register_count(&layout))

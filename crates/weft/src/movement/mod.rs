@@ -1,0 +1,372 @@
+//! Plans to lane operations, step for step.
+//!
+//! A plan's register files become lists of lane values, its scratch memory a piece of shared memory.
+//! Nothing here knows which strategy wrote the steps, nor where the values come from: the lowering of
+//! tile programs, a kernel written by hand and a function around one conversion all use [`write()`].
+//!
+//! ```
+//! use weft::dtype::DType;
+//! use weft::lane::{Builder, IdKind};
+//! use weft::movement;
+//! use weft_layout::{Machine, family::Blocked, plan};
+//!
+//! // The transpose of a tile of 32 x 32 numbers of 32 bits within one warp.
+//! let machine = Machine::by_name("sm_90").ok_or("no such machine")?;
+//! let rows = Blocked::new(&[1, 32], &[32, 1], &[1, 1], &[1, 0]).layout(&[32, 32])?;
+//! let columns = Blocked::new(&[32, 1], &[1, 32], &[1, 1], &[0, 1]).layout(&[32, 32])?;
+//! let plan = plan::convert(&rows, &columns, 32, machine)?;
+//!
+//! let mut build = Builder::new("transpose", 1, 5);
+//! let lane = build.id(IdKind::Lane);
+//! let outputs = movement::write(&mut build, &plan, vec![vec![lane; 32]])?;
+//! assert_eq!(outputs[0].len(), 32);
+//! assert_eq!(build.dtype(outputs[0][0]), DType::I32);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod thread;
+mod types;
+#[cfg(test)]
+mod tests;
+
+pub use error::Misfit;
+pub use thread::{takes_part, thread_map};
+
+use crate::dtype::DType;
+use crate::lane::{Access as LaneAccess, BarrierScope, Builder, Space, Value};
+use crate::location::Loc;
+use crate::scalar::{Binary, Cast, Compare};
+use types::{file_dtypes, integer};
+use weft_layout::access::Kind;
+use weft_layout::step::{Access, File, LaneMap, Plan, Scope, Selector, Step};
+
+/// The alignment of a plan's scratch memory in bytes: one row of all banks of every machine.
+pub const SCRATCH_ALIGN: u32 = 256;
+
+/// A plan to be written, and what goes into it.
+#[derive(Clone, Debug)]
+pub struct Movement<'p> {
+    /// The plan; one that the witness accepts.
+    pub plan: &'p Plan,
+    /// For each input file the value of each register. A truth value travels as a byte.
+    pub inputs: Vec<Vec<Value>>,
+    /// The place that each step's operations get, in the program's locations; where it ends, the
+    /// builder's own place stays.
+    pub places: &'p [Loc],
+}
+
+/// What a plan's `combine` does with a left and a right tuple.
+pub type Combine<'c, H> = &'c mut dyn FnMut(&mut H, &[Value], &[Value]) -> Vec<Value>;
+
+/// Writes a plan without combinations: gives for each output file the value of each register.
+///
+/// The plan's scratch memory is a new piece of shared memory. The plan may write it at once, so a
+/// program that writes one plan twice (in a loop) needs a barrier in between; passes over a whole
+/// program that let pieces share bytes add those between different pieces.
+pub fn write(
+    build: &mut Builder,
+    plan: &Plan,
+    inputs: Vec<Vec<Value>>,
+) -> Result<Vec<Vec<Value>>, Misfit> {
+    let movement = Movement { plan, inputs, places: &[] };
+    let mut outputs = write_together(build, vec![movement], &mut |_, left, _| left.to_vec())?;
+    Ok(outputs.pop().unwrap_or_default())
+}
+
+/// Writes independent plans side by side: each up to its next barrier, then one barrier for all.
+///
+/// `host` is a builder, or somebody who has one and whom `combine` needs.
+pub fn write_together<H: AsMut<Builder>>(
+    host: &mut H,
+    movements: Vec<Movement<'_>>,
+    combine: Combine<'_, H>,
+) -> Result<Vec<Vec<Vec<Value>>>, Misfit> {
+    let build = host.as_mut();
+    let mut movers = Vec::new();
+    for movement in movements {
+        error::check(build, &movement)?;
+        movers.push(Mover::start(build, movement));
+    }
+    loop {
+        let mut scope = None;
+        for mover in &mut movers {
+            scope = scope.max(mover.run_to_barrier(host, combine)?);
+        }
+        match scope {
+            None => break,
+            Some(Scope::Warp) => host.as_mut().barrier(BarrierScope::Warp),
+            Some(Scope::Block) => host.as_mut().barrier(BarrierScope::Block),
+        }
+    }
+    movers.into_iter().map(|mover| mover.finish(host.as_mut())).collect()
+}
+
+/// The value as it travels: a truth value as a byte.
+pub fn byte_of(build: &mut Builder, value: Value) -> Value {
+    match build.dtype(value) {
+        DType::I1 => build.cast(Cast::ExtU, value, DType::I8),
+        _ => value,
+    }
+}
+
+/// The truth value that a byte is.
+pub fn truth_of(build: &mut Builder, value: Value) -> Value {
+    if build.dtype(value) == DType::I1 {
+        return value;
+    }
+    let zero = build.constant(DType::I8, 0);
+    build.compare(Compare::Ne, value, zero)
+}
+
+/// A plan being written.
+struct Mover<'p> {
+    plan: &'p Plan,
+    places: &'p [Loc],
+    files: Vec<Vec<Value>>,
+    dtypes: Vec<DType>,
+    /// Of each input, whether it came as truth values.
+    truths: Vec<bool>,
+    next: usize,
+    base: Option<Value>,
+}
+
+impl<'p> Mover<'p> {
+    fn start(build: &mut Builder, movement: Movement<'p>) -> Mover<'p> {
+        let Movement { plan, inputs, places } = movement;
+        let mut files = vec![Vec::new(); plan.files.len()];
+        let mut truths = Vec::new();
+        let mut input_dtypes = Vec::new();
+        for (&file, values) in plan.inputs.iter().zip(inputs) {
+            truths.push(values.first().is_some_and(|&value| build.dtype(value) == DType::I1));
+            let bytes: Vec<Value> = values.into_iter().map(|value| byte_of(build, value)).collect();
+            input_dtypes.push(bytes.first().map_or(DType::I32, |&value| build.dtype(value)));
+            files[file.index()] = bytes;
+        }
+        let dtypes = file_dtypes(plan, &input_dtypes);
+        let base = (plan.scratch_bytes > 0).then(|| {
+            let shared = build.shared(plan.scratch_bytes as u32, SCRATCH_ALIGN, scope(plan));
+            build.shared_base(shared)
+        });
+        Mover { plan, places, files, dtypes, truths, next: 0, base }
+    }
+
+    fn finish(self, build: &mut Builder) -> Result<Vec<Vec<Value>>, Misfit> {
+        let outputs = self.plan.outputs.iter().zip(&self.truths);
+        outputs
+            .map(|(&file, &truth)| {
+                let values = self.file(file)?.iter();
+                Ok(values
+                    .map(|&value| if truth { truth_of(build, value) } else { value })
+                    .collect())
+            })
+            .collect()
+    }
+
+    fn file(&self, file: File) -> Result<&[Value], Misfit> {
+        self.files.get(file.index()).map(Vec::as_slice).ok_or(Misfit::NoSuchFile(file))
+    }
+
+    fn registers(&self, file: File, registers: &[u32]) -> Result<Vec<Value>, Misfit> {
+        let values = self.file(file)?;
+        let value = |&register: &u32| {
+            let value = values.get(register as usize);
+            value.copied().ok_or(Misfit::NoSuchRegister { file, register })
+        };
+        registers.iter().map(value).collect()
+    }
+
+    fn define(&mut self, file: File, values: Vec<Value>) -> Result<(), Misfit> {
+        *self.files.get_mut(file.index()).ok_or(Misfit::NoSuchFile(file))? = values;
+        Ok(())
+    }
+
+    /// The element type of a file.
+    fn dtype(&self, file: File) -> Result<DType, Misfit> {
+        self.dtypes.get(file.index()).copied().ok_or(Misfit::NoSuchFile(file))
+    }
+
+    /// Writes steps until a barrier; gives its scope, or none at the end.
+    fn run_to_barrier<H: AsMut<Builder>>(
+        &mut self,
+        host: &mut H,
+        combine: Combine<'_, H>,
+    ) -> Result<Option<Scope>, Misfit> {
+        let before = host.as_mut().loc();
+        let mut met = None;
+        while let Some(step) = self.plan.steps.get(self.next) {
+            let place = self.places.get(self.next).copied();
+            host.as_mut().set_loc(place.unwrap_or(before));
+            self.next += 1;
+            match step {
+                Step::Barrier(scope) => {
+                    met = Some(*scope);
+                    break;
+                }
+                Step::Combine { a, b, to, .. } => self.combine(host, combine, [a, b, to])?,
+                step => self.step(host.as_mut(), step)?,
+            }
+        }
+        host.as_mut().set_loc(before);
+        Ok(met)
+    }
+
+    /// Writes a step that only moves.
+    fn step(&mut self, build: &mut Builder, step: &Step) -> Result<(), Misfit> {
+        match step {
+            Step::Permute { from, to, source } => {
+                let values = self.registers(*from, source)?;
+                self.define(*to, values)
+            }
+            Step::Concat { from, to } => {
+                let mut values = Vec::new();
+                for &file in from {
+                    values.extend_from_slice(self.file(file)?);
+                }
+                self.define(*to, values)
+            }
+            Step::Select { even, odd, to, odd_where } => {
+                let is_odd = thread::is_odd(build, *odd_where);
+                let pairs = self.file(*even)?.iter().zip(self.file(*odd)?);
+                let values = pairs.map(|(&even, &odd)| build.select(is_odd, odd, even)).collect();
+                self.define(*to, values)
+            }
+            Step::Exchange { from, to, source } => {
+                let values = exchange(build, self.file(*from)?, source);
+                self.define(*to, values)
+            }
+            Step::Bytes { a, b, to, selector } => self.bytes(build, [*a, *b, *to], selector),
+            Step::Access(access) => self.access(build, access),
+            // Those who need more than a builder are written by `run_to_barrier`.
+            Step::Barrier(_) | Step::Combine { .. } => Ok(()),
+        }
+    }
+
+    fn combine<H>(
+        &mut self,
+        host: &mut H,
+        combine: Combine<'_, H>,
+        [a, b, to]: [&[File]; 3],
+    ) -> Result<(), Misfit> {
+        let registers = match a.first() {
+            Some(&file) => self.file(file)?.len(),
+            None => 0,
+        };
+        let mut results = vec![Vec::with_capacity(registers); to.len()];
+        for register in 0..registers as u32 {
+            let tuple = |files: &[File]| -> Result<Vec<Value>, Misfit> {
+                files.iter().map(|&file| Ok(self.registers(file, &[register])?[0])).collect()
+            };
+            let (left, right) = (tuple(a)?, tuple(b)?);
+            for (values, value) in results.iter_mut().zip(combine(host, &left, &right)) {
+                values.push(value);
+            }
+        }
+        for (&file, values) in to.iter().zip(results) {
+            self.define(file, values)?;
+        }
+        Ok(())
+    }
+
+    /// Registers of `to` from bytes of those of `a` and `b`.
+    fn bytes(
+        &mut self,
+        build: &mut Builder,
+        [a, b, to]: [File; 3],
+        selector: &Selector,
+    ) -> Result<(), Misfit> {
+        let dtype = self.dtype(to)?;
+        let keeps_low = selector.keeps_low(self.plan.file(to).element_bits / 8);
+        let chosen = (!keeps_low).then(|| {
+            let place = thread_map(build, &selector.lane, &selector.warp);
+            let xor = build.i32(selector.xor as i32);
+            build.binary(Binary::Xor, place, xor)
+        });
+        let mut words = |file: File| -> Result<Vec<Value>, Misfit> {
+            Ok(self.file(file)?.iter().map(|&value| word_of(build, value)).collect())
+        };
+        let (low, high) = (words(a)?, words(b)?);
+        let pairs = low.into_iter().zip(high);
+        let values = pairs
+            .map(|(low, high)| {
+                let word = chosen.map_or(low, |chosen| build.bytes(low, high, chosen));
+                part_of_word(build, word, dtype)
+            })
+            .collect();
+        self.define(to, values)
+    }
+
+    fn access(&mut self, build: &mut Builder, access: &Access) -> Result<(), Misfit> {
+        let base = self.base.ok_or(Misfit::NoScratch)?;
+        let place = thread_map(build, &access.lane, &access.warp);
+        let moving = access.lane.iter().chain(&access.warp).fold(0, |all, column| all | column);
+        let predicate = takes_part(build, access.acting);
+        let dtype = self.dtype(access.file)?;
+        let registers = self.plan.file(access.file).registers as usize;
+        let mut loaded = self.file(access.file)?.to_vec();
+        if access.kind == Kind::Load && loaded.len() < registers {
+            loaded = vec![build.constant(dtype, 0); registers];
+        }
+        for group in &access.groups {
+            // Where no thread moves the group's bits, adding is the same as exclusive or, and the
+            // group's part of the address becomes an immediate.
+            let (place, offset) = if group.address & moving == 0 {
+                (place, group.address as i32)
+            } else {
+                let xor = build.i32(group.address as i32);
+                (build.binary(Binary::Xor, place, xor), 0)
+            };
+            let address = build.binary(Binary::Add, base, place);
+            let how = LaneAccess { offset, ..LaneAccess::default() };
+            let count = group.registers.len();
+            if access.kind == Kind::Load {
+                let zeros = vec![build.constant(dtype, 0); count];
+                let guarded = predicate.map(|predicate| (predicate, &zeros[..]));
+                let values = build.load(Space::Shared, how, dtype, count, address, guarded);
+                for (&register, value) in group.registers.iter().zip(values) {
+                    let file = access.file;
+                    let place = loaded.get_mut(register as usize);
+                    *place.ok_or(Misfit::NoSuchRegister { file, register })? = value;
+                }
+            } else {
+                let values = self.registers(access.file, &group.registers)?;
+                build.store(Space::Shared, how, address, predicate, &values);
+            }
+        }
+        if access.kind == Kind::Load {
+            self.define(access.file, loaded)?;
+        }
+        Ok(())
+    }
+}
+
+/// The same registers of another lane.
+fn exchange(build: &mut Builder, values: &[Value], source: &LaneMap) -> Vec<Value> {
+    if source.is_butterfly() {
+        let mask = source.xor as u32;
+        return values.iter().map(|&value| build.shuffle_xor(value, mask)).collect();
+    }
+    let place = thread_map(build, &source.lane, &source.warp);
+    let xor = build.i32(source.xor as i32);
+    let lane = build.binary(Binary::Xor, place, xor);
+    values.iter().map(|&value| build.shuffle_index(value, lane)).collect()
+}
+
+/// The bits of a value of at most 32 bits, with zeros above.
+fn word_of(build: &mut Builder, value: Value) -> Value {
+    let bits = integer(build.dtype(value).bits());
+    let value = build.cast(Cast::Bits, value, bits);
+    build.cast(Cast::ExtU, value, DType::I32)
+}
+
+/// The low bits of a word as a value of this type.
+fn part_of_word(build: &mut Builder, word: Value, dtype: DType) -> Value {
+    let part = build.cast(Cast::Trunc, word, integer(dtype.bits()));
+    build.cast(Cast::Bits, part, dtype)
+}
+
+/// Whose threads meet in a plan's scratch memory: those that its widest barrier holds.
+fn scope(plan: &Plan) -> BarrierScope {
+    let block = plan.steps.iter().any(|step| matches!(step, Step::Barrier(Scope::Block)));
+    if block { BarrierScope::Block } else { BarrierScope::Warp }
+}

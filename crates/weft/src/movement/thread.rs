@@ -1,0 +1,51 @@
+//! What a thread is to a plan: F2-linear functions of its lane and warp, and whether it takes part.
+
+use crate::lane::{Builder, IdKind, Value};
+use crate::scalar::{Binary, Compare};
+use weft_layout::step::{Acting, Parity};
+
+/// An F2-linear function of the thread: lane columns and warp columns.
+pub fn thread_map(build: &mut Builder, lane: &[u64], warp: &[u64]) -> Value {
+    let narrow = |columns: &[u64]| columns.iter().map(|&c| c as u32).collect::<Vec<u32>>();
+    let lane_id = build.id(IdKind::Lane);
+    let from_lane = build.linear(&narrow(lane), lane_id);
+    if warp.iter().all(|&column| column == 0) {
+        return from_lane;
+    }
+    let warp_id = build.id(IdKind::Warp);
+    let from_warp = build.linear(&narrow(warp), warp_id);
+    build.binary(Binary::Xor, from_lane, from_warp)
+}
+
+/// Whether a thread takes part; none where all do.
+pub fn takes_part(build: &mut Builder, acting: Acting) -> Option<Value> {
+    let (warps, lanes_log2) = (build.program().warps, build.program().lanes_log2);
+    let mut predicate = None;
+    for (kind, mask) in [(IdKind::Lane, acting.idle_lanes), (IdKind::Warp, acting.idle_warps)] {
+        if mask != 0 {
+            let id = build.id(kind);
+            let all = match kind {
+                IdKind::Lane => (1 << lanes_log2) - 1,
+                _ => u64::from(warps) - 1,
+            };
+            let idle = if mask & all == all {
+                id
+            } else {
+                let mask = build.i32(mask as i32);
+                build.binary(Binary::And, id, mask)
+            };
+            let zero = build.i32(0);
+            let active = build.compare(Compare::Eq, idle, zero);
+            predicate = build.and_predicates(predicate, Some(active));
+        }
+    }
+    predicate
+}
+
+/// Whether a thread is odd.
+pub(super) fn is_odd(build: &mut Builder, odd_where: Parity) -> Value {
+    let columns = |mask: u64| (0..32).map(|bit| mask >> bit & 1).collect::<Vec<u64>>();
+    let bit = thread_map(build, &columns(odd_where.lane), &columns(odd_where.warp));
+    let zero = build.i32(0);
+    build.compare(Compare::Ne, bit, zero)
+}
