@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::{layout::LayoutError, space::Label};
+use crate::{layout::LayoutError, machine::Matrix, space::Label};
 
 /// Why an access is not legal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,13 @@ pub enum AccessError {
         /// The most that it can.
         widest: u32,
     },
+    /// The machine has no instruction for these matrices.
+    Matrices {
+        /// The form of each.
+        matrix: Matrix,
+        /// The bytes that each lane would move.
+        bytes: u32,
+    },
     /// The addresses are not multiples of the width.
     Misaligned {
         /// The lane bit whose column is at fault.
@@ -42,6 +49,20 @@ pub enum AccessError {
         /// Its address.
         address: u64,
         /// The width in bytes.
+        bytes: u32,
+    },
+    /// There is not one address column for each bit of the rows of a matrix.
+    Rows {
+        /// The row bits of the instruction.
+        expected: u32,
+        /// The columns given.
+        found: usize,
+    },
+    /// The rows of a matrix are not aligned.
+    MisalignedRow {
+        /// The bit of the row's number whose column is at fault.
+        row_bit: u32,
+        /// The bytes of a row.
         bytes: u32,
     },
 }
@@ -59,6 +80,14 @@ impl fmt::Display for AccessError {
                 f,
                 "an access of {bytes} bytes is not possible; a power of two up to {widest} is"
             ),
+            AccessError::Matrices { matrix, bytes } => write!(
+                f,
+                "the machine has no instruction that moves {bytes} bytes a lane of {}matrices of \
+                 {} rows of {} bits",
+                if matrix.transposed { "transposed " } else { "" },
+                matrix.rows,
+                matrix.element_bits
+            ),
             AccessError::Misaligned { lane_bit, bytes } => write!(
                 f,
                 "lane bit {lane_bit} moves the address by less than the {bytes} bytes of the access"
@@ -66,6 +95,13 @@ impl fmt::Display for AccessError {
             AccessError::MisalignedLane { lane, address, bytes } => write!(
                 f,
                 "lane {lane} accesses {bytes} bytes at address {address}, which is no multiple"
+            ),
+            AccessError::Rows { expected, found } => {
+                write!(f, "a matrix needs {expected} row columns, {found} are given")
+            }
+            AccessError::MisalignedRow { row_bit, bytes } => write!(
+                f,
+                "row bit {row_bit} moves the address by less than the {bytes} bytes of a row"
             ),
         }
     }

@@ -21,9 +21,11 @@ mod error;
 mod fit;
 mod tensor;
 
+use alloc::vec::Vec;
+
 use crate::{
     f2::{Echelon, Subspace, low_mask, ones},
-    machine::{MAX_ACCESS_LOG2, Machine},
+    machine::{MAX_ACCESS_LOG2, Machine, MatrixMove},
 };
 
 pub use crate::machine::Kind;
@@ -83,6 +85,57 @@ pub fn wavefronts(
         phase = phase.intersection(&Subspace::of_bits(lanes));
     }
 
+    let across: Vec<(u64, u64)> = phase.basis().map(|lane| (lane, address(lane))).collect();
+    let phases = lanes.count_ones().saturating_sub(phase.dim());
+    Ok(served_together(machine, kind, &across, width).times(phases))
+}
+
+/// The wavefronts of one matrix move: `rows[i]` is what bit `i` of the number of a row contributes
+/// to its byte address, by exclusive-or.
+///
+/// The lanes that give the addresses of 8 rows are served together; a move of several matrices
+/// takes this for each.
+/// Collisions count rows as lanes.
+/// Fails when a row is not aligned, or their number is not that of the instruction.
+///
+/// ```
+/// use weft_layout::{Machine, access::matrix_wavefronts, machine::Kind};
+///
+/// let machine = Machine::by_name("sm_90").ok_or("no such machine")?;
+/// let ldmatrix = machine.matrix_moves.iter().find(|m| m.kind == Kind::Load).ok_or("none")?;
+/// // Rows of 64 bytes: every other row begins in the same bank.
+/// assert_eq!(matrix_wavefronts(machine, ldmatrix, &[64, 128, 256])?.actual, 4);
+/// assert_eq!(matrix_wavefronts(machine, ldmatrix, &[64, 128 | 16, 256 | 32])?.actual, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn matrix_wavefronts(
+    machine: &Machine,
+    instruction: &MatrixMove,
+    rows: &[u64],
+) -> Result<Wavefronts, AccessError> {
+    let expected = instruction.rows.max(1).ilog2();
+    if rows.len() != expected as usize {
+        return Err(AccessError::Rows { expected, found: rows.len() });
+    }
+    let bytes = instruction.row_bytes;
+    let width = check_width(bytes, 1 << MAX_ACCESS_LOG2)?;
+    let misaligned = rows.iter().position(|row| row & u64::from(bytes - 1) != 0);
+    if let Some(row_bit) = misaligned {
+        return Err(AccessError::MisalignedRow { row_bit: row_bit as u32, bytes });
+    }
+    let together = rows.len().min(ROWS_TOGETHER);
+    let across: Vec<(u64, u64)> =
+        rows.iter().take(together).enumerate().map(|(bit, &row)| (1 << bit, row)).collect();
+    let one = served_together(machine, instruction.kind, &across, width);
+    Ok(one.times((rows.len() - together) as u32))
+}
+
+/// The logarithm of the rows of a matrix that are served together: 128 bytes.
+const ROWS_TOGETHER: usize = 3;
+
+/// The rank law for one phase: `across` has the lanes that are served together, as differences, and
+/// what each contributes to the byte address.
+fn served_together(machine: &Machine, kind: Kind, across: &[(u64, u64)], width: u32) -> Wavefronts {
     let word = machine.bank_bytes_log2;
     let banks = low_mask(machine.banks_log2_of(kind));
     // Words and banks that one phase touches; combinations remember the word of a vector, above it
@@ -90,7 +143,7 @@ pub fn wavefronts(
     let (mut words, mut bank) = (Echelon::new(), Echelon::new());
     let mut witness = None;
     let within = (word..width).map(|bit| (1 << (bit - word), 1 << (bit - word)));
-    let across = phase.basis().map(|lane| (lane << LANES_FROM, address(lane) >> word));
+    let across = across.iter().map(|&(lane, address)| (lane << LANES_FROM, address >> word));
     for (combination, address) in within.chain(across) {
         if words.grows(address) {
             // A combination that is new as a word and zero as a bank is a conflict.
@@ -102,14 +155,18 @@ pub fn wavefronts(
             }
         }
     }
-    let ideal_ways = words.rank().saturating_sub(machine.banks_log2_of(kind));
-    let phases = lanes.count_ones().saturating_sub(phase.dim());
-    let (actual, ideal) = (words.rank() - bank.rank(), ideal_ways);
-    Ok(Wavefronts {
-        actual: power(phases + actual),
-        ideal: power(phases + ideal),
-        witness: witness.filter(|_| actual > ideal),
-    })
+    let ideal = words.rank().saturating_sub(machine.banks_log2_of(kind));
+    let actual = words.rank() - bank.rank();
+    let witness = witness.filter(|_| actual > ideal);
+    Wavefronts { actual: power(actual), ideal: power(ideal), witness }
+}
+
+impl Wavefronts {
+    /// Those of 2^`log2` phases like this one.
+    fn times(self, log2: u32) -> Wavefronts {
+        let all = |one: u32| one.saturating_mul(power(log2));
+        Wavefronts { actual: all(self.actual), ideal: all(self.ideal), ..self }
+    }
 }
 
 /// Where the lanes begin in what is remembered of a conflict: above the words of any vector.

@@ -28,6 +28,62 @@ pub struct MatrixMove {
     pub architecture_specific: bool,
 }
 
+impl MatrixMove {
+    /// Whether it moves matrices of this form, `count` at a time.
+    pub fn moves(&self, kind: Kind, matrix: Matrix, count: u32) -> bool {
+        self.kind == kind
+            && self.element_bits == matrix.element_bits
+            && self.rows == matrix.rows
+            && self.row_bytes == Matrix::ROW_BYTES
+            && (matrix.transposed || self.transposes == Transposes::Either)
+            && self.matrices.contains(&count)
+    }
+}
+
+/// Which bytes of a small matrix each lane gets from a [`MatrixMove`], or gives to it.
+///
+/// The source is the PTX ISA, `ldmatrix` and `stmatrix`; the forms for bytes are those that CUTLASS
+/// describes for Blackwell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Matrix {
+    /// The bits of an element, 16 or 8.
+    pub element_bits: u32,
+    /// The rows in memory, 8 or 16; each has [`Matrix::ROW_BYTES`] bytes.
+    pub rows: u32,
+    /// Whether the matrix is transposed on the way.
+    pub transposed: bool,
+}
+
+impl Matrix {
+    /// The bytes of a row.
+    pub const ROW_BYTES: u32 = 16;
+
+    /// Eight rows of eight halves, each row dealt to four lanes.
+    pub const ROWS: Matrix = Matrix { element_bits: 16, rows: 8, transposed: false };
+
+    /// Eight rows of eight halves, each column dealt to four lanes.
+    pub const COLUMNS: Matrix = Matrix { element_bits: 16, rows: 8, transposed: true };
+
+    /// The 32-bit words of one matrix in each lane of a warp of 32.
+    pub fn words(self) -> u32 {
+        (self.rows / 8).max(1)
+    }
+
+    /// Row and byte in the row of what a lane holds as byte `byte` of its words.
+    ///
+    /// `None` when there is no such form. The map is linear over F₂.
+    pub fn place(self, lane: u64, byte: u64) -> Option<(u64, u64)> {
+        let (quad, group, word, byte) = (lane % 4, lane / 4 % 8, byte / 4, byte % 4);
+        match (self.element_bits, self.rows, self.transposed) {
+            (16, 8, false) => Some((group, 4 * quad + byte)),
+            (16, 8, true) => Some((2 * quad + byte / 2, 2 * group + byte % 2)),
+            (8, 8, true) => Some((2 * quad + byte % 2, group + 8 * (byte / 2))),
+            (8, 16, true) => Some((4 * quad + byte, group + 8 * word)),
+            _ => None,
+        }
+    }
+}
+
 /// Whether a [`MatrixMove`] transposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transposes {

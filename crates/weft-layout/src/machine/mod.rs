@@ -24,7 +24,7 @@ mod amd;
 use alloc::borrow::Cow;
 
 use amd::{GFX90A, GFX942, GFX950, GFX1100, GFX1200};
-pub use forms::{MatrixMove, Pipe, Reach, Shuffle, Transposes};
+pub use forms::{Matrix, MatrixMove, Pipe, Reach, Shuffle, Transposes};
 use nvidia::{SM_80, SM_86, SM_89, SM_90, SM_100, SM_120};
 pub use phases::{MAX_ACCESS_LOG2, Phases, Together};
 pub use prices::Prices;

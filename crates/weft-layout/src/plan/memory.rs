@@ -12,7 +12,9 @@ use crate::{
     layout::Layout,
     machine::Machine,
     space::{LANE, REGISTER, WARP},
-    step::{Access, Acting, File, FileType, Group, Kind, Plan, Scope, Step, Strategy, combine},
+    step::{
+        Access, Acting, File, FileType, Form, Group, Kind, Plan, Scope, Step, Strategy, combine,
+    },
 };
 
 /// What vectors a plan may use.
@@ -230,7 +232,7 @@ impl Buffer<'_> {
         let address = |column: &u64| self.swizzle.offsets.apply(*column) << self.bytes_log2;
         let lane = side.lanes.iter().map(address).collect();
         let warp = side.warps.iter().map(address).collect();
-        Access { kind, file, groups, lane, warp, acting }
+        Access { kind, form: Form::Vector, file, groups, lane, warp, acting }
     }
 
     /// The registers cut into vectors of 2^`vector` consecutive offsets.

@@ -6,7 +6,7 @@ use super::{memory::Writer, swizzle::Side};
 use crate::{
     f2::{Echelon, ones},
     machine::Machine,
-    step::{Access, Acting, File, Group, Kind, Plan, Step, combine},
+    step::{Access, Acting, File, Form, Group, Kind, Plan, Step, combine},
 };
 
 /// How the partial results of several warps lie in shared memory.
@@ -79,7 +79,15 @@ impl<'a> Exchange<'a> {
         });
         let lane = columns(&self.writer.side.lanes);
         let (groups, acting) = (groups.collect(), self.writer.acting);
-        Step::Access(Access { kind: Kind::Store, file, groups, lane, warp, acting })
+        Step::Access(Access {
+            kind: Kind::Store,
+            form: Form::Vector,
+            file,
+            groups,
+            lane,
+            warp,
+            acting,
+        })
     }
 
     /// Loads the partial results of the thread's elements, elements lowest.
@@ -108,6 +116,7 @@ impl<'a> Exchange<'a> {
         let acting = Acting::ALL;
         plan.steps.push(Step::Access(Access {
             kind: Kind::Load,
+            form: Form::Vector,
             file,
             groups,
             lane,

@@ -14,6 +14,7 @@
 //!   before must have passed a barrier of the same scope.
 //! - A lane that takes no part in a load holds undefined values in what the load defines.
 
+mod form;
 mod maps;
 mod price;
 mod text;
@@ -21,6 +22,8 @@ mod text;
 use alloc::vec::Vec;
 
 pub use crate::access::Kind;
+pub use crate::machine::Matrix;
+pub use form::Form;
 pub(crate) use maps::combine;
 pub use maps::{LaneMap, Parity, Selector};
 pub use price::{Cost, price};
@@ -122,27 +125,29 @@ pub enum Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Operator(pub u16);
 
-/// Vector loads or stores of scratch memory, all with one address map.
+/// Loads or stores of scratch memory, all of one form and with one address map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Whether memory is read or written.
     pub kind: Kind,
+    /// Which bytes each lane moves.
+    pub form: Form,
     /// The file whose registers are written to memory, or defined from it.
     pub file: File,
-    /// One vector instruction each.
+    /// One instruction each.
     pub groups: Vec<Group>,
-    /// What each lane bit contributes to the byte address.
+    /// What each lane bit contributes to the byte address that the lane gives.
     pub lane: Vec<u64>,
     /// What each warp bit contributes to the byte address.
     pub warp: Vec<u64>,
-    /// Which threads take part.
+    /// Which threads take part; of a warp that moves matrices all lanes, or none.
     pub acting: Acting,
 }
 
-/// One vector instruction of an [`Access`].
+/// One instruction of an [`Access`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Group {
-    /// The registers, in the order of their addresses; a power of two of them.
+    /// The registers, in the order of their bytes in [`Form::place`]; a power of two of them.
     pub registers: Vec<u32>,
     /// What the group contributes to the byte address, by exclusive-or.
     pub address: u64,

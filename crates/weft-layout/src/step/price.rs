@@ -1,6 +1,6 @@
-use super::{Access, Plan, Scope, Step};
+use super::{Access, Form, Matrix, Plan, Scope, Step};
 use crate::{
-    access::{AccessError, wavefronts},
+    access::{AccessError, Wavefronts, matrix_wavefronts, wavefronts},
     machine::{Machine, Prices},
 };
 
@@ -118,8 +118,14 @@ fn add_access(
             Some(entry) => entry,
             None => {
                 let idle = access.acting.idle_lanes;
-                let taken = wavefronts(machine, access.kind, &access.lane, width, idle)?;
-                *known.insert((width, taken.actual.into(), taken.ideal.into()))
+                let (taken, times) = match access.form {
+                    Form::Vector => {
+                        (wavefronts(machine, access.kind, &access.lane, width, idle)?, 1)
+                    }
+                    Form::Matrix(matrix) => matrices(access, matrix, width, machine)?,
+                };
+                let all = |one: u32| u64::from(one) * times;
+                *known.insert((width, all(taken.actual), all(taken.ideal)))
             }
         };
         // A word of several registers takes an instruction for each but one.
@@ -130,4 +136,22 @@ fn add_access(
         cost.instructions += 1;
     }
     Ok(())
+}
+
+/// What one of the matrices of an instruction takes, and how many there are.
+fn matrices(
+    access: &Access,
+    matrix: Matrix,
+    bytes: u32,
+    machine: &Machine,
+) -> Result<(Wavefronts, u64), AccessError> {
+    let unknown = AccessError::Matrices { matrix, bytes };
+    let count = Form::matrices(matrix, u64::from(bytes)).ok_or(unknown)?;
+    let mut known = machine.matrix_moves.iter();
+    let known = known.find(|one| one.moves(access.kind, matrix, count)).ok_or(unknown)?;
+    let bits = matrix.rows.max(1).ilog2() as usize;
+    let lanes = access.lane.len();
+    let expected = machine.lanes_log2;
+    let rows = access.lane.get(..bits).ok_or(AccessError::Lanes { expected, found: lanes })?;
+    Ok((matrix_wavefronts(machine, known, rows)?, u64::from(count)))
 }

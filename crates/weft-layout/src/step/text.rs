@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use super::{Access, Cost, File, Kind, LaneMap, Parity, Plan, Scope, Step, Strategy};
+use super::{Access, Cost, File, Form, Kind, LaneMap, Parity, Plan, Scope, Step, Strategy};
 
 impl fmt::Display for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -135,13 +135,17 @@ fn write_lane_map(f: &mut fmt::Formatter<'_>, map: &LaneMap) -> fmt::Result {
 }
 
 fn write_access(f: &mut fmt::Formatter<'_>, plan: &Plan, access: &Access) -> fmt::Result {
-    let Access { kind, file, groups, lane, warp, acting } = access;
+    let Access { kind, form, file, groups, lane, warp, acting } = access;
     match kind {
         Kind::Load => {
             write_definition(f, plan, *file)?;
             f.write_str(" = load")?;
         }
         Kind::Store => write!(f, "store {file}")?,
+    }
+    if let Form::Matrix(matrix) = form {
+        write!(f, " matrices of {} rows of {} bits", matrix.rows, matrix.element_bits)?;
+        f.write_str(if matrix.transposed { " transposed" } else { "" })?;
     }
     write!(f, " at lane {lane:?} warp {warp:?}")?;
     if acting.idle_lanes != 0 || acting.idle_warps != 0 {

@@ -164,13 +164,15 @@ fn check_size(plan: &Plan, element_bits: u32) -> Result<(), WitnessError> {
 }
 
 /// The bytes that no step tears apart: one where single bytes are moved, else the width of the
-/// narrowest file.
+/// narrowest file, or of what an instruction deals to one lane.
 fn granule(plan: &Plan) -> u64 {
-    if plan.steps.iter().any(|step| matches!(step, Step::Bytes { .. })) {
-        return 1;
-    }
+    let torn = plan.steps.iter().filter_map(|step| match step {
+        Step::Bytes { .. } => Some(1),
+        Step::Access(access) => access.form.unit(),
+        _ => None,
+    });
     let bytes = plan.files.iter().map(|ty| u64::from(ty.element_bits / 8));
-    bytes.min().unwrap_or(1).max(1)
+    bytes.chain(torn).min().unwrap_or(1).max(1)
 }
 
 /// The granules of a register; `None` when its width is no multiple of a granule, or not 1, 2, 4 or

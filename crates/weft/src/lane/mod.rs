@@ -166,9 +166,76 @@ pub enum IdKind {
     Blocks(u8),
 }
 
-/// Cache behaviour of a global access.
+/// Which bytes each lane moves in a load or store.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Form {
+    /// Consecutive bytes from its own address on.
+    #[default]
+    Vector,
+    /// Words of matrices whose rows the lanes give the addresses of; shared memory only.
+    Matrix(Matrix),
+}
+
+/// The matrices that a warp of 32 lanes moves together: `ldmatrix` and `stmatrix` of the PTX ISA.
+///
+/// Matrix `m` has `rows` rows of 16 bytes in memory; lane `m * rows + r` gives the address of its row
+/// `r`, a multiple of 16, and the addresses of further lanes are not looked at.
+/// Each lane has `rows / 8` words of 32 bits of each matrix, matrix by matrix; narrower values fill
+/// words from the low bits on. With `quad = lane % 4` and `group = lane / 4`, byte `b` of word `k` is
+///
+/// | bits | rows | transposed | row | byte of the row |
+/// | --- | --- | --- | --- | --- |
+/// | 16 | 8 | no | `group` | `4 * quad + b` |
+/// | 16 | 8 | yes | `2 * quad + b / 2` | `2 * group + b % 2` |
+/// | 8 | 8 | yes | `2 * quad + b % 2` | `group + 8 * (b / 2)` |
+/// | 8 | 16 | yes | `4 * quad + b` | `group + 8 * k` |
+///
+/// The third form only stores, the fourth only loads. A predicate is the same in all lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Matrix {
+    /// Bits of an element.
+    pub element_bits: u8,
+    /// Rows of a matrix.
+    pub rows: u8,
+    /// Whether each matrix is transposed on the way.
+    pub transposed: bool,
+}
+
+impl Matrix {
+    /// Bytes of a row.
+    pub const ROW_BYTES: u32 = 16;
+
+    /// How many matrices are moved where each lane moves so many bytes; none if there is no such
+    /// instruction.
+    pub fn count(self, loads: bool, lane_bytes: u32) -> Option<u32> {
+        let width = u32::from(self.rows) / 2;
+        let known = match (self.element_bits, self.rows, self.transposed) {
+            (16, 8, _) => true,
+            (8, 8, true) => !loads,
+            (8, 16, true) => loads,
+            _ => false,
+        };
+        let whole = known && lane_bytes.is_multiple_of(width);
+        whole.then(|| lane_bytes / width).filter(|count| matches!(count, 1 | 2 | 4))
+    }
+
+    /// The row that a byte of a lane's words of one matrix belongs to, and its place in the row.
+    pub fn place(self, lane: u32, byte: u32) -> (u32, u32) {
+        let (quad, group, word, byte) = (lane % 4, lane / 4 % 8, byte / 4, byte % 4);
+        match (self.element_bits, self.rows, self.transposed) {
+            (16, _, false) => (group, 4 * quad + byte),
+            (16, _, true) => (2 * quad + byte / 2, 2 * group + byte % 2),
+            (_, 8, _) => (2 * quad + byte % 2, group + 8 * (byte / 2)),
+            _ => (4 * quad + byte, group + 8 * word),
+        }
+    }
+}
+
+/// How a load or store is done.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Access {
+    /// Which bytes each lane moves.
+    pub form: Form,
     /// Added to the address, in bytes.
     pub offset: i32,
     /// Whether a predicate follows the address among the operands.

@@ -1,6 +1,8 @@
 //! The lane program's text.
 
-use super::{Access, BarrierScope, IdKind, Inst, InstData, Op, Program, Region, Space, Value};
+use super::{
+    Access, BarrierScope, Form, IdKind, Inst, InstData, Matrix, Op, Program, Region, Space, Value,
+};
 use core::fmt::{self, Write};
 
 impl fmt::Display for Program {
@@ -101,6 +103,11 @@ fn write_access(
         Space::Shared => "shared",
     };
     write!(f, "{name}.{space}")?;
+    if let Form::Matrix(matrix) = access.form {
+        let Matrix { element_bits, rows, transposed } = matrix;
+        let transposed = if transposed { ".transposed" } else { "" };
+        write!(f, ".matrix.{rows}.b{element_bits}{transposed}")?;
+    }
     if access.volatile {
         f.write_str(".volatile")?;
     }

@@ -8,8 +8,10 @@
 //! * Pieces of shared memory are aligned and lie inside what the block asks for.
 //! * Memory operations have an i64 address for global and an i32 address for shared memory, at most
 //!   16 bytes an access, and a power-of-two number of elements of one type.
+//! * Matrices are moved by warps of 32 lanes, in shared memory, as one of the forms of
+//!   [`Matrix`](super::Matrix).
 
-use super::{Inst, InstData, Op, Program, Region, Space, Value};
+use super::{Access, Form, Inst, InstData, Op, Program, Region, Space, Value};
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
 use crate::scalar;
@@ -214,6 +216,12 @@ impl Verifier<'_> {
             }
             _ => &values,
         };
+        let bytes = moved.iter().map(|dtype| dtype.bytes()).sum();
+        let formed = match inst.op {
+            Op::Load { access, .. } => self.form(access, true, space, moved, bytes),
+            Op::Store { access, .. } => self.form(access, false, space, moved, bytes),
+            _ => true,
+        };
         let predicate = roles.predicate.map(|predicate| self.program.dtype(predicate));
         let Some(&first) = moved.first() else { return false };
         self.program.dtype(roles.address) == address
@@ -221,7 +229,17 @@ impl Verifier<'_> {
             && first != DType::I1
             && moved.iter().all(|&dtype| dtype == first)
             && moved.len().is_power_of_two()
-            && moved.len() as u32 * first.bytes() <= super::MAX_ACCESS_BYTES
+            && bytes <= super::MAX_ACCESS_BYTES
+            && formed
+    }
+
+    fn form(&self, access: Access, loads: bool, space: Space, moved: &[DType], bytes: u32) -> bool {
+        let Form::Matrix(matrix) = access.form else { return true };
+        space == Space::Shared
+            && !access.volatile
+            && self.program.lanes_log2 == 5
+            && moved.iter().all(|dtype| dtype.bytes() <= 4)
+            && matrix.count(loads, bytes).is_some()
     }
 
     fn if_(&mut self, inst: &InstData, operands: &[DType], results: &[DType]) -> bool {

@@ -34,12 +34,12 @@ pub use error::Misfit;
 pub use thread::{takes_part, thread_map};
 
 use crate::dtype::DType;
-use crate::lane::{Access as LaneAccess, BarrierScope, Builder, Space, Value};
+use crate::lane::{self, Access as LaneAccess, BarrierScope, Builder, Space, Value};
 use crate::location::Loc;
 use crate::scalar::{Binary, Cast, Compare};
 use types::{file_dtypes, integer};
 use weft_layout::access::Kind;
-use weft_layout::step::{Access, File, LaneMap, Plan, Scope, Selector, Step};
+use weft_layout::step::{Access, File, Form, LaneMap, Plan, Scope, Selector, Step};
 
 /// The alignment of a plan's scratch memory in bytes: one row of all banks of every machine.
 pub const SCRATCH_ALIGN: u32 = 256;
@@ -317,7 +317,8 @@ impl<'p> Mover<'p> {
                 (build.binary(Binary::Xor, place, xor), 0)
             };
             let address = build.binary(Binary::Add, base, place);
-            let how = LaneAccess { offset, ..LaneAccess::default() };
+            let form = lane_form(access.form);
+            let how = LaneAccess { form, offset, ..LaneAccess::default() };
             let count = group.registers.len();
             if access.kind == Kind::Load {
                 let zeros = vec![build.constant(dtype, 0); count];
@@ -337,6 +338,17 @@ impl<'p> Mover<'p> {
             self.define(access.file, loaded)?;
         }
         Ok(())
+    }
+}
+
+fn lane_form(form: Form) -> lane::Form {
+    match form {
+        Form::Vector => lane::Form::Vector,
+        Form::Matrix(matrix) => lane::Form::Matrix(lane::Matrix {
+            element_bits: matrix.element_bits as u8,
+            rows: matrix.rows as u8,
+            transposed: matrix.transposed,
+        }),
     }
 }
 

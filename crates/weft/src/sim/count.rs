@@ -7,6 +7,7 @@
 //!   word asked for twice is fetched once); an atomic takes one pass per lane and bank, for lanes that
 //!   update one word must wait for each other. The ideal of a phase is as many passes as its distinct
 //!   bytes need when all banks work, at least 1, and the access's ideal is the sum over its phases.
+//!   An instruction that moves matrices serves eight rows in a phase.
 
 use super::machine::{Machine, Phases};
 use super::report::AccessKind;
@@ -193,6 +194,20 @@ impl Wavefronts {
             self.loads = table;
         } else {
             self.stores = table;
+        }
+        (passes, ideal)
+    }
+
+    /// The wavefronts of an instruction that moves matrices, and its ideal: eight rows at a time.
+    pub(super) fn count_rows(&mut self, pattern: &Pattern) -> (u64, u64) {
+        let (mut passes, mut ideal) = (0, 0);
+        for first in (0..self.lanes.min(64)).step_by(8) {
+            let rows = pattern.active & (0xff << first);
+            if rows != 0 {
+                let (worst, least) = self.phase(pattern, rows, false, self.banks);
+                passes += worst;
+                ideal += least;
+            }
         }
         (passes, ideal)
     }

@@ -1,5 +1,7 @@
 //! Loads, stores and atomics of one warp.
 
+mod matrix;
+
 use super::clock::Knowledge;
 use super::count::{MAX_LANES, Pattern};
 use super::program::MemoryOp;
@@ -25,6 +27,9 @@ type Places = SmallVec<[(Place, u64); 1]>;
 pub(super) fn load(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, index: u32) {
     let code = world.code;
     let op = &code.memory[index as usize];
+    if let Some(matrix) = op.matrix {
+        return matrix::load(warp, block, world, index, matrix);
+    }
     let lanes = code.lanes as usize;
     let (addresses, active) = addresses(warp, world, op);
     if op.predicate.is_some() {
@@ -77,6 +82,9 @@ pub(super) fn load(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, in
 pub(super) fn store(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, index: u32) {
     let code = world.code;
     let op = &code.memory[index as usize];
+    if let Some(matrix) = op.matrix {
+        return matrix::store(warp, block, world, index, matrix);
+    }
     let lanes = code.lanes as usize;
     let (addresses, active) = addresses(warp, world, op);
     let Some((pattern, places)) = locate(warp, block, world, index, &addresses, active) else {
@@ -298,6 +306,7 @@ fn locate(
     }
     let access = &mut world.accesses[index as usize];
     let (cost, ideal) = match op.space {
+        Space::Shared if op.matrix.is_some() => world.wavefronts.count_rows(&pattern),
         Space::Global => pattern.sectors(world.launch.machine.sector_bytes),
         Space::Shared => world.wavefronts.count(&pattern, access.kind),
     };

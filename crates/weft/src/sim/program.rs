@@ -17,7 +17,9 @@ use super::rows::{self, Row1, Row2, Row3};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::lane::{BarrierScope, IdKind, Inst, InstData, Op, Program, Region, Space, Value};
+use crate::lane::{
+    Access, BarrierScope, Form, IdKind, Inst, InstData, Matrix, Op, Program, Region, Space, Value,
+};
 use crate::scalar::{self, BinaryFn, Cast, TernaryFn, UnaryFn};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -153,9 +155,11 @@ pub(super) struct MemoryOp {
     pub(super) address: Row,
     pub(super) predicate: Option<Row>,
     pub(super) offset: i32,
+    /// The matrices that are moved, if they are.
+    pub(super) matrix: Option<Matrix>,
     /// Bytes of one element.
     pub(super) size: u32,
-    /// Bytes of the access.
+    /// Bytes of the access at each address: a row where matrices are moved.
     pub(super) bytes: u32,
     /// What is stored, or what a load yields where its predicate is false.
     pub(super) values: SmallVec<[Row; 4]>,
@@ -635,9 +639,13 @@ impl Compiler<'_> {
             _ => roles.values,
         };
         let dtype = program.dtype(moved[0]);
-        let (offset, volatile) = match &inst.op {
-            Op::Load { access, .. } | Op::Store { access, .. } => (access.offset, access.volatile),
-            _ => (0, false),
+        let Access { offset, volatile, form, .. } = match inst.op {
+            Op::Load { access, .. } | Op::Store { access, .. } => access,
+            _ => Access::default(),
+        };
+        let matrix = match form {
+            Form::Vector => None,
+            Form::Matrix(matrix) => Some(matrix),
         };
         let (kind, atomic) = match inst.op {
             Op::AtomicRmw { op, order, scope, .. } => {
@@ -650,7 +658,8 @@ impl Compiler<'_> {
             _ => (AccessKind::Store, None),
         };
         let size = dtype.bytes();
-        let bytes = size * moved.len() as u32;
+        let lane_bytes = size * moved.len() as u32;
+        let bytes = if matrix.is_some() { Matrix::ROW_BYTES } else { lane_bytes };
         let address = self.row[roles.address];
         let predicate = roles.predicate.map(|predicate| self.row[predicate]);
         let values = self.rows(roles.values);
@@ -667,6 +676,7 @@ impl Compiler<'_> {
             address,
             predicate,
             offset,
+            matrix,
             size,
             bytes,
             values,
@@ -679,7 +689,7 @@ impl Compiler<'_> {
             loc: inst.loc,
             space,
             kind,
-            lane_bytes: bytes,
+            lane_bytes,
             executions: 0,
             lanes: 0,
             cost: 0,

@@ -3,7 +3,9 @@
 use super::{Finding, FindingKind, Launch, Machine, Options, Report, SimError, run};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
-use crate::lane::{Access, BarrierScope, Builder, IdKind, Op, Param, Program, Space, Value};
+use crate::lane::{
+    Access, BarrierScope, Builder, Form, IdKind, Matrix, Op, Param, Program, Space, Value,
+};
 use crate::memory::{Buffer, Memory};
 use crate::scalar::{Binary, Cast, Compare};
 use smallvec::smallvec;
@@ -848,4 +850,109 @@ fn launches_that_cannot_be_are_refused() {
     let broken = Program { body: crate::lane::Region::default(), ..program.clone() };
     let launch = Launch { program: &broken, ..launch };
     assert!(matches!(run(&launch, &mut memory), Err(SimError::Invalid { .. })));
+}
+
+/// A warp that moves matrices whose rows lie `pitch` bytes apart.
+fn matrices(matrix: Matrix, words: usize, pitch: i32, barrier: bool) -> Program {
+    matrices_at(matrix, words, [pitch; 2], barrier)
+}
+
+/// A warp that stores word `i` of shared memory from lane `i % 32`, waits, and loads matrices whose
+/// rows lie `pitch` bytes apart; there is room for 32 rows `room` bytes apart.
+fn matrices_at(matrix: Matrix, words: usize, [room, pitch]: [i32; 2], barrier: bool) -> Program {
+    let mut build = Builder::new("matrices", 1, 5);
+    let out = pointer(&mut build, "out");
+    let piece = build.shared(32 * room as u32, 16, BarrierScope::Warp);
+    let base = build.shared_base(piece);
+    let lane = build.id(IdKind::Lane);
+    let near = scaled(&mut build, lane, 4);
+    let near = add(&mut build, base, near);
+    for round in 0..room / 4 {
+        let number = build.i32(32 * round);
+        let number = add(&mut build, lane, number);
+        // Every half is its own number.
+        let halves = scaled(&mut build, number, 0x0002_0002);
+        let first = build.i32(0x0001_0000);
+        let halves = add(&mut build, halves, first);
+        let access = Access { offset: 128 * round, ..Access::default() };
+        build.store(Space::Shared, access, near, None, &[halves]);
+    }
+    if barrier {
+        build.barrier(BarrierScope::Warp);
+    }
+    let row = scaled(&mut build, lane, pitch);
+    let row = add(&mut build, base, row);
+    let access = Access { form: Form::Matrix(matrix), ..Access::default() };
+    let values = build.load(Space::Shared, access, DType::I32, words, row, None);
+    let place = scaled(&mut build, lane, words as i32);
+    let place = element(&mut build, out, place);
+    build.store(Space::Global, Access::default(), place, None, &values);
+    build.finish()
+}
+
+const ROWS: Matrix = Matrix { element_bits: 16, rows: 8, transposed: false };
+
+/// Fragments as PTX ISA 9.7.14.5.15 has them: thread `4 * row + column / 2` holds elements `column`
+/// and `column + 1` of a row; transposed, those of a column.
+#[test]
+fn matrices_are_dealt_to_lanes() {
+    for (transposed, words) in [(false, 1), (false, 2), (false, 4), (true, 1), (true, 2), (true, 4)]
+    {
+        let program = matrices(Matrix { transposed, ..ROWS }, words, 16, true);
+        let outcome =
+            run_with(&program, 1, &Machine::nvidia(), vec![blank("out", 32 * words)], &[]);
+        assert_eq!(outcome.report.findings, []);
+        let half =
+            |matrix: usize, row: usize, column: usize| (matrix * 64 + row * 8 + column) as u32;
+        for lane in 0..32 {
+            for word in 0..words {
+                let (first, second) = (lane % 4 * 2, lane % 4 * 2 + 1);
+                let [low, high] = [first, second].map(|near| {
+                    let (row, column) =
+                        if transposed { (near, lane / 4) } else { (lane / 4, near) };
+                    half(word, row, column)
+                });
+                let found = values(&outcome.memory, 0)[lane * words + word];
+                assert_eq!(found, high << 16 | low, "{transposed} {words} {lane} {word}");
+            }
+        }
+    }
+}
+
+/// Eight rows are one wavefront where they meet different banks.
+#[test]
+fn matrices_cost_a_wavefront_for_eight_rows() {
+    for (pitch, wavefronts) in [(16, 4), (32, 8), (64, 16), (128, 32), (144, 4)] {
+        let program = matrices(ROWS, 4, pitch, true);
+        let outcome = run_with(&program, 1, &Machine::nvidia(), vec![blank("out", 128)], &[]);
+        let moved = outcome.report.accesses.iter().find(|access| {
+            access.kind == super::report::AccessKind::Load && access.space == Space::Shared
+        });
+        let moved = moved.unwrap();
+        assert_eq!((moved.cost, moved.ideal, moved.lane_bytes), (wavefronts, 4, 16), "{pitch}");
+    }
+}
+
+#[test]
+fn matrices_are_held_to_the_rules_of_memory() {
+    let kinds = |program: &Program| -> Vec<FindingKind> {
+        let outcome = run_with(program, 1, &Machine::nvidia(), vec![blank("out", 128)], &[]);
+        let mut kinds: Vec<FindingKind> =
+            outcome.report.findings.iter().map(|finding| finding.kind).collect();
+        kinds.dedup();
+        kinds
+    };
+    assert_eq!(kinds(&matrices(ROWS, 4, 16, true)), []);
+    let transposed = Matrix { transposed: true, ..ROWS };
+    assert_eq!(kinds(&matrices(transposed, 4, 16, false)), [FindingKind::Race]);
+    // Rows that are not aligned, rows beyond the end, rows that nobody wrote.
+    assert_eq!(kinds(&matrices_at(ROWS, 4, [16, 8], true)), [FindingKind::Misaligned]);
+    assert_eq!(kinds(&matrices_at(ROWS, 4, [16, 32], true)), [FindingKind::OutOfRange]);
+    let mut unwritten = matrices(ROWS, 4, 16, true);
+    let first =
+        unwritten.body.insts.iter().position(|&id| {
+            matches!(unwritten.insts[id].op, Op::Store { space: Space::Shared, .. })
+        });
+    unwritten.body.insts.remove(first.unwrap());
+    assert_eq!(kinds(&unwritten), [FindingKind::Uninitialised]);
 }

@@ -5,12 +5,15 @@ use alloc::vec::Vec;
 use super::value::{ELEMENT, Forms, NAME, Value};
 use crate::{
     f2::Echelon,
-    step::{Access, Group},
+    step::{Access, Form, Group, combine},
     witness::Time,
 };
 
 /// Where the thread that wrote a name stands above it.
 const THREAD: u32 = ELEMENT + 24;
+
+/// The lanes of a warp that moves matrices.
+const LANES: u64 = 32;
 
 /// What one access wrote: an affine subspace of addresses, all of it.
 struct Region {
@@ -67,16 +70,27 @@ impl Memory {
         Memory { regions: Vec::new(), bytes, granule, lane_bits }
     }
 
-    /// The columns of the address for the thread bits that take part.
-    fn columns(&self, forms: &Forms, access: &Access) -> Vec<Option<u64>> {
+    /// The columns of the address of a lane's byte 0, for the thread bits that take part.
+    fn columns(&self, forms: &Forms, access: &Access) -> Option<Vec<Option<u64>>> {
         let lanes = self.lane_bits as usize;
-        let column = |columns: &[u64], idle: u64, bit: usize| {
-            let idle = idle.checked_shr(bit as u32).unwrap_or(0) & 1 == 1;
-            (!idle).then(|| columns.get(bit).copied().unwrap_or(0))
-        };
-        let of = |bit: usize| match bit.checked_sub(lanes) {
-            None => column(&access.lane, access.acting.idle_lanes, bit),
-            Some(bit) => column(&access.warp, access.acting.idle_warps, bit),
+        let matrices = access.form != Form::Vector;
+        if matrices && (access.acting.idle_lanes != 0 || 1 << lanes != LANES) {
+            return None;
+        }
+        let of = |bit: usize| {
+            let (address, idle, number) = match bit.checked_sub(lanes) {
+                None if matrices => (dealt(access, 1 << bit, 0)?, 0, bit),
+                None => {
+                    let address = access.lane.get(bit).copied().unwrap_or(0);
+                    (address, access.acting.idle_lanes, bit)
+                }
+                Some(bit) => {
+                    let address = access.warp.get(bit).copied().unwrap_or(0);
+                    (address, access.acting.idle_warps, bit)
+                }
+            };
+            let idle = idle.checked_shr(number as u32).unwrap_or(0) & 1 == 1;
+            Some((!idle).then_some(address))
         };
         (0..forms.thread_bits()).map(of).collect()
     }
@@ -90,11 +104,11 @@ impl Memory {
         file: &[Value],
         now: Time,
     ) -> Option<()> {
-        let columns = self.columns(forms, access);
-        let moving = columns.iter().flatten().fold(0, |all, column| all | column);
+        let columns = self.columns(forms, access)?;
+        let moving = moving(access, columns.iter().flatten());
         let mut written = Vec::with_capacity(file.len());
         for group in &access.groups {
-            for cell in cells(group, bytes, self.granule, moving)? {
+            for cell in cells(access, group, bytes, self.granule, moving)? {
                 written.push((cell.address, *file.get(cell.place)?));
             }
         }
@@ -200,11 +214,11 @@ impl Memory {
         now: Time,
     ) -> Option<()> {
         // Idle threads would hold undefined values.
-        let columns: Vec<u64> = self.columns(forms, access).into_iter().collect::<Option<_>>()?;
-        let moving = columns.iter().fold(0, |all, column| all | column);
+        let columns: Vec<u64> = self.columns(forms, access)?.into_iter().collect::<Option<_>>()?;
+        let moving = moving(access, &columns);
         let mut current: Option<(usize, u16)> = None;
         for group in &access.groups {
-            for cell in cells(group, bytes, self.granule, moving)? {
+            for cell in cells(access, group, bytes, self.granule, moving)? {
                 let inside = |&(index, _): &(usize, u16)| {
                     self.regions.get(index).is_some_and(|region| region.at(cell.address).is_some())
                 };
@@ -257,25 +271,56 @@ impl Memory {
     }
 }
 
+/// Where a byte of a lane's matrices lies, without what warp and group add.
+fn dealt(access: &Access, lane: u64, byte: u64) -> Option<u64> {
+    let (giver, inside) = access.form.place(lane, byte)?;
+    // Addresses are checked to be aligned, so that adding is the same.
+    Some(combine(&access.lane, giver) ^ inside)
+}
+
+/// The address bits that some thread moves in the addresses that it gives; `columns` are those of
+/// the addresses that it touches.
+fn moving<'a>(access: &Access, columns: impl IntoIterator<Item = &'a u64>) -> u64 {
+    let all = |all: u64, column: &u64| all | column;
+    match access.form {
+        Form::Vector => columns.into_iter().fold(0, all),
+        Form::Matrix(_) => access.lane.iter().chain(&access.warp).fold(0, all),
+    }
+}
+
 /// The granules of a group; `None` when it is not aligned.
-fn cells(
-    group: &Group,
+fn cells<'a>(
+    access: &'a Access,
+    group: &'a Group,
     bytes: u64,
     granule: u64,
     moving: u64,
-) -> Option<impl Iterator<Item = Cell> + use<'_>> {
+) -> Option<impl Iterator<Item = Cell> + use<'a>> {
     let length = group.registers.len() as u64;
     let width = bytes.checked_mul(length)?;
-    if !length.is_power_of_two() || (moving | group.address) & (width - 1) != 0 {
+    let aligned = access.form.alignment(width);
+    if !length.is_power_of_two() || (moving | group.address) & (aligned - 1) != 0 {
         return None;
+    }
+    if let Form::Matrix(matrix) = access.form {
+        let rows = u64::from(Form::matrices(matrix, width)?) * u64::from(matrix.rows);
+        if bytes > 4 || rows > LANES || dealt(access, 0, 0).is_none() {
+            return None;
+        }
     }
     let parts = (bytes / granule) as usize;
     let places = group.registers.iter().flat_map(move |&register| {
         let first = (register as usize).saturating_mul(parts);
         first..first.saturating_add(parts)
     });
-    let start = group.address;
     // A group is aligned, so that no address passes its end.
-    let address = move |index: u64| start | index.wrapping_mul(granule);
+    let address = move |index: u64| {
+        let byte = index.wrapping_mul(granule);
+        let inside = match access.form {
+            Form::Vector => byte,
+            Form::Matrix(_) => dealt(access, 0, byte).unwrap_or(u64::MAX),
+        };
+        group.address ^ inside
+    };
     Some((0..).zip(places).map(move |(index, place)| Cell { address: address(index), place }))
 }

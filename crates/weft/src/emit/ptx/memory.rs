@@ -15,16 +15,18 @@
 //!                                        @%p2 ld.global.b32 %r5, [%rd1];
 //! ```
 //!
+//! Matrices are moved by `ldmatrix` and `stmatrix`, whose words are packed in the same way.
+//!
 //! Cache operators and eviction priorities are hints: what an instruction cannot carry is left out. An
 //! operator excludes a priority, and `volatile` excludes both; loads know `ca cg cs cv`, stores
 //! `wb cg cs wt`, and accesses to shared memory none.
 
-use super::writer::{Class, Reg, Vector, Writer, put};
+use super::writer::{Braced, Class, Reg, Vector, Writer, put};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::{CacheModifier, Eviction};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
-use crate::lane::{Access, InstData, Space, Value};
+use crate::lane::{Access, Form, InstData, Matrix, Space, Value};
 
 /// Where a memory operation acts, ready to be printed.
 struct Place {
@@ -56,8 +58,15 @@ fn space_name(space: Space) -> &'static str {
     }
 }
 
-pub(super) fn load(w: &mut Writer<'_>, space: Space, access: Access, inst: &InstData) {
-    let (Some(roles), [first, ..]) = (inst.memory_operands(), &inst.results[..]) else { return };
+pub(super) fn load(
+    w: &mut Writer<'_>,
+    space: Space,
+    access: Access,
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    let (Some(roles), [first, ..]) = (inst.memory_operands(), &inst.results[..]) else {
+        return Ok(());
+    };
     let dtype = w.program.dtype(*first);
     let place = Place::new(w, roles.address, roles.predicate, access.offset);
     let results = w.regs(&inst.results);
@@ -66,15 +75,30 @@ pub(super) fn load(w: &mut Writer<'_>, space: Space, access: Access, inst: &Inst
     if roles.predicate.is_some() {
         words.pack(w, &into, roles.values);
     }
-    let (kind, hints) = (words.kind(), hints(w, space, access, true));
     let (guard, address) = (place.guard, place.address);
-    put!(w, "{guard}ld{hints}.{kind} {}, {address}", Vector(&into));
+    match access.form {
+        Form::Vector => {
+            let (kind, hints) = (words.kind(), hints(w, space, access, true));
+            put!(w, "{guard}ld{hints}.{kind} {}, {address}", Vector(&into));
+        }
+        Form::Matrix(matrix) => {
+            let (shape, element) = matrix_shape(w, matrix, true, into.len())?;
+            let name = format!("ldmatrix.sync.aligned.{shape}.shared.{element}");
+            put!(w, "{guard}{name} {}, {address}", Braced(&into));
+        }
+    }
     words.unpack(w, &into, &results);
+    Ok(())
 }
 
-pub(super) fn store(w: &mut Writer<'_>, space: Space, access: Access, inst: &InstData) {
-    let Some(roles) = inst.memory_operands() else { return };
-    let Some(&first) = roles.values.first() else { return };
+pub(super) fn store(
+    w: &mut Writer<'_>,
+    space: Space,
+    access: Access,
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    let Some(roles) = inst.memory_operands() else { return Ok(()) };
+    let Some(&first) = roles.values.first() else { return Ok(()) };
     let dtype = w.program.dtype(first);
     let place = Place::new(w, roles.address, roles.predicate, access.offset);
     let values = w.regs(roles.values);
@@ -83,9 +107,52 @@ pub(super) fn store(w: &mut Writer<'_>, space: Space, access: Access, inst: &Ins
     if from != values {
         words.pack(w, &from, roles.values);
     }
-    let (kind, hints) = (words.kind(), hints(w, space, access, false));
     let (guard, address) = (place.guard, place.address);
-    put!(w, "{guard}st{hints}.{kind} {address}, {}", Vector(&from));
+    match access.form {
+        Form::Vector => {
+            let (kind, hints) = (words.kind(), hints(w, space, access, false));
+            put!(w, "{guard}st{hints}.{kind} {address}, {}", Vector(&from));
+        }
+        Form::Matrix(matrix) => {
+            let (shape, element) = matrix_shape(w, matrix, false, from.len())?;
+            let name = format!("stmatrix.sync.aligned.{shape}.shared.{element}");
+            put!(w, "{guard}{name} {address}, {}", Braced(&from));
+        }
+    }
+    Ok(())
+}
+
+/// Shape, count and transposition as a mnemonic has them, and the type; or why there is no such
+/// instruction.
+fn matrix_shape(
+    w: &mut Writer<'_>,
+    matrix: Matrix,
+    loads: bool,
+    words: usize,
+) -> Result<(String, &'static str), Unsupported> {
+    let Matrix { element_bits, rows, transposed } = matrix;
+    let bytes = element_bits == 8;
+    let (what, name) = if loads { ("loads", "ldmatrix") } else { ("stores", "stmatrix") };
+    if !loads && w.target.capability < 90 {
+        return Err(w.unsupported("stores of matrices", "stmatrix needs sm_90"));
+    }
+    if bytes && !(w.target.architecture_specific && w.target.capability >= 100) {
+        let reason = format!("{name} of bytes needs sm_100a");
+        return Err(w.unsupported(format!("{what} of matrices of bytes"), reason));
+    }
+    w.need(match (bytes, loads) {
+        (true, _) => (8, 6),
+        (false, true) => (6, 5),
+        (false, false) => (7, 8),
+    });
+    let shape = match (bytes, loads) {
+        (false, _) => "m8n8",
+        (true, true) => "m16n16",
+        (true, false) => "m16n8",
+    };
+    let count = words * 8 / usize::from(rows.max(1));
+    let transposed = if transposed { ".trans" } else { "" };
+    Ok((format!("{shape}.x{count}{transposed}"), if bytes { "b8" } else { "b16" }))
 }
 
 /// `.global`, with `volatile` before it and cache operators after it.

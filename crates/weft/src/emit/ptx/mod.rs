@@ -212,8 +212,8 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::BreakIf { target } => control::break_if(w, *target, inst),
         Op::Return => put!(w, "ret"),
         Op::Continue | Op::Yield => {}
-        Op::Load { space, access } => memory::load(w, *space, *access, inst),
-        Op::Store { space, access } => memory::store(w, *space, *access, inst),
+        Op::Load { space, access } => return memory::load(w, *space, *access, inst),
+        Op::Store { space, access } => return memory::store(w, *space, *access, inst),
         Op::AtomicRmw { space, op, order, scope, predicated: _ } => {
             return memory::rmw(w, *op, (*space, *order, *scope), inst);
         }

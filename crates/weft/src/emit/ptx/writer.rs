@@ -75,11 +75,21 @@ pub(super) struct Vector<'a>(pub(super) &'a [Reg]);
 
 impl fmt::Display for Vector<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [one] = self.0 {
-            return one.fmt(f);
+        match self.0 {
+            [one] => one.fmt(f),
+            all => Braced(all).fmt(f),
         }
+    }
+}
+
+/// A list of registers in braces.
+pub(super) struct Braced<'a>(pub(super) &'a [Reg]);
+
+impl fmt::Display for Braced<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('{')?;
         for (index, reg) in self.0.iter().enumerate() {
-            write!(f, "{}{reg}", if index > 0 { ", " } else { "{" })?;
+            write!(f, "{}{reg}", if index > 0 { ", " } else { "" })?;
         }
         f.write_char('}')
     }

@@ -4,7 +4,9 @@ use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::{Cache, CacheModifier, Eviction};
 use crate::dtype::DType;
 use crate::emit::ptx::Target;
-use crate::lane::{Access, BarrierScope, Builder, IdKind, Op, Param, Program, Space, Value};
+use crate::lane::{
+    Access, BarrierScope, Builder, Form, IdKind, Matrix, Op, Param, Program, Space, Value,
+};
 use crate::location::{Location, Locations};
 use crate::scalar::{self, Binary, Cast, Compare, Unary};
 use smallvec::smallvec;
@@ -145,12 +147,60 @@ pub(super) fn every_memory_operation() -> Vec<Program> {
         }
     }
     programs.push(copy(DType::I32, 4, Access { volatile: true, ..Access::default() }));
+    programs.extend(every_matrix_move());
     programs
+}
+
+/// Every form and count of matrix moves, for every type.
+fn every_matrix_move() -> Vec<Program> {
+    let mut programs = Vec::new();
+    for (element_bits, rows, transposed) in
+        [(16, 8, false), (16, 8, true), (8, 8, true), (8, 16, true)]
+    {
+        let matrix = Matrix { element_bits, rows, transposed };
+        for dtype in DType::ALL.into_iter().filter(|t| *t != DType::I1 && t.bytes() <= 4) {
+            for loads in [true, false] {
+                for bytes in [4, 8, 16].into_iter().filter(|&n| matrix.count(loads, n).is_some()) {
+                    programs.push(matrix_move(dtype, matrix, loads, bytes));
+                }
+            }
+        }
+    }
+    programs
+}
+
+/// Loads or stores matrices, `bytes` bytes in each lane; plain accesses fill and empty the memory.
+pub(super) fn matrix_move(dtype: DType, matrix: Matrix, loads: bool, bytes: u32) -> Program {
+    let Matrix { element_bits, rows, transposed } = matrix;
+    let name = format!("matrix_{dtype}_{element_bits}_{rows}_{transposed}_{loads}_{bytes}");
+    let mut build = Builder::new(&name, 1, 5);
+    let x = build.param(pointer("x", dtype));
+    let count = (bytes / dtype.bytes()) as usize;
+    let lane = build.id(IdKind::Lane);
+    let place = element(&mut build, x, lane, bytes);
+    let plain = Access::default();
+    let moved = Access { form: Form::Matrix(matrix), ..plain };
+    let piece = build.shared(32 * 16, 16, BarrierScope::Warp);
+    let base = build.shared_base(piece);
+    let [row, own] = [16, bytes].map(|bytes| {
+        let bytes = build.i32(bytes as i32);
+        let offset = build.binary(Binary::Mul, lane, bytes);
+        build.binary(Binary::Add, base, offset)
+    });
+    let values = build.load(Space::Global, plain, dtype, count, place, None);
+    let (stores, to) = if loads { (plain, own) } else { (moved, row) };
+    build.store(Space::Shared, stores, to, None, &values);
+    build.barrier(BarrierScope::Warp);
+    let (loads, from) = if loads { (moved, row) } else { (plain, own) };
+    let values = build.load(Space::Shared, loads, dtype, count, from, None);
+    build.store(Space::Global, plain, place, None, &values);
+    build.finish()
 }
 
 /// Global to shared to global memory; the first load and the last store are predicated.
 pub(super) fn copy(dtype: DType, count: usize, access: Access) -> Program {
-    let Access { offset, predicated: _, cache: Cache { modifier, eviction }, volatile } = access;
+    let Access { form: _, offset, predicated: _, cache, volatile } = access;
+    let Cache { modifier, eviction } = cache;
     let name = format!("copy_{count}_{dtype}_{modifier:?}_{eviction:?}_{volatile}_{offset}");
     let mut build = Builder::new(&name, 1, 5);
     let x = build.param(pointer("x", dtype));
