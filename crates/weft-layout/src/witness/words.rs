@@ -133,3 +133,77 @@ impl Reader {
         true
     }
 }
+
+/// Neighbouring elements of one fibre, in order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Interval {
+    pub(super) fibre: u64,
+    /// The place of the first one in its fibre.
+    pub(super) start: u64,
+    /// The place of the last one.
+    pub(super) end: u64,
+}
+
+/// Reads words as intervals.
+///
+/// Parts of a word that is an interval are intervals that meet, so that each pair is looked at once.
+pub(super) struct Intervals {
+    letters: u64,
+    /// What each pair was found to be; the outer `None` before it was looked at.
+    pairs: Vec<Option<Option<Interval>>>,
+    stack: Vec<u64>,
+}
+
+impl Intervals {
+    pub(super) fn new(letters: u64) -> Intervals {
+        Intervals { letters, pairs: Vec::new(), stack: Vec::new() }
+    }
+
+    /// The interval that a word is; `letter` gives fibre and place of a letter.
+    pub(super) fn of(
+        &mut self,
+        words: &Words,
+        word: u64,
+        letter: impl Fn(u64) -> (u64, u64),
+    ) -> Option<Interval> {
+        self.pairs.resize(words.len(), None);
+        self.stack.clear();
+        self.stack.push(word);
+        while let Some(&top) = self.stack.last() {
+            let Some((a, b)) = words.pair(top) else {
+                self.stack.pop();
+                continue;
+            };
+            match (self.known(a, &letter), self.known(b, &letter)) {
+                (Some(left), Some(right)) => {
+                    self.stack.pop();
+                    let index = top.checked_sub(self.letters)? as usize;
+                    *self.pairs.get_mut(index)? = Some(meet(left, right));
+                }
+                (left, right) => {
+                    self.stack.extend(left.is_none().then_some(a));
+                    self.stack.extend(right.is_none().then_some(b));
+                }
+            }
+        }
+        self.known(word, &letter)?
+    }
+
+    /// What is known of a word; the outer `None` for a pair that was not looked at yet.
+    fn known(&self, word: u64, letter: impl Fn(u64) -> (u64, u64)) -> Option<Option<Interval>> {
+        match word.checked_sub(self.letters) {
+            None => {
+                let (fibre, place) = letter(word);
+                Some(Some(Interval { fibre, start: place, end: place }))
+            }
+            Some(index) => self.pairs.get(index as usize).copied()?,
+        }
+    }
+}
+
+/// Two intervals of which the second begins where the first ends.
+fn meet(left: Option<Interval>, right: Option<Interval>) -> Option<Interval> {
+    let (left, right) = (left?, right?);
+    let meets = left.fibre == right.fibre && left.end.checked_add(1) == Some(right.start);
+    meets.then_some(Interval { end: right.end, ..left })
+}
