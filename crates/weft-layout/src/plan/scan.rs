@@ -317,7 +317,8 @@ impl<'a> Scan<'a> {
         };
         match own {
             Scanned::Registers(all) => {
-                let mut whole = self.each(plan, level, &all[..all.len().saturating_sub(1)], before);
+                let most = all.len().min((1 << run.bits.len()) - 1);
+                let mut whole = self.each(plan, level, &all[..most], before);
                 // Where nothing comes before, anything does.
                 let start = before.map_or_else(|| whole[0].clone(), <[_]>::to_vec);
                 whole.insert(0, start);
