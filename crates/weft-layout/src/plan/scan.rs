@@ -148,7 +148,7 @@ impl<'a> Scan<'a> {
                 Unit::Register => {
                     // Nothing asks for the last one of the last run but the result.
                     let spared = u32::from(last && level > 0);
-                    self.registers(plan, &totals, run.bits.len(), spared)
+                    registers(plan, &totals, run.bits.len(), spared)
                 }
                 Unit::Lane => self.lanes(plan, &totals, &run.bits, last),
                 Unit::Warp => self.warps(plan, &totals, level, last),
@@ -192,31 +192,6 @@ impl<'a> Scan<'a> {
         let start = if self.reverse { low_mask(along as u32) } else { 0 };
         let source = (0..1_u64 << parts.len()).map(|r| (combine(parts, r) ^ start) as u32);
         tuple::rename(plan, result, &source.collect::<Vec<u32>>())
-    }
-
-    /// Scans the lowest `bits` register bits, one after the other, without the last `spared`; and the
-    /// totals.
-    fn registers(
-        &self,
-        plan: &mut Plan,
-        values: &Tuple,
-        bits: usize,
-        spared: u32,
-    ) -> (Scanned, Tuple) {
-        let count = (1_u32 << bits) - spared;
-        let rest = tuple::registers(plan, values) >> bits;
-        let mut all: Vec<Tuple> = Vec::with_capacity(count as usize);
-        for number in 0..count {
-            let source: Vec<u32> = (0..rest).map(|r| number + (r << bits)).collect();
-            let own = tuple::rename(plan, values, &source);
-            let sum = match all.last() {
-                Some(before) => tuple::combine(plan, before, &own, true),
-                None => own,
-            };
-            all.push(sum);
-        }
-        let totals = all.last().cloned().unwrap_or_default();
-        (Scanned::Registers(all), totals)
     }
 
     /// Sklansky's network over lane bits; and the totals in every lane, except after the last run.
@@ -390,6 +365,25 @@ impl<'a> Scan<'a> {
         }
         tuple::rename(plan, &all, &source)
     }
+}
+
+/// Scans the lowest `bits` register bits, one after the other, without the last `spared`; and the
+/// totals.
+fn registers(plan: &mut Plan, values: &Tuple, bits: usize, spared: u32) -> (Scanned, Tuple) {
+    let count = (1_u32 << bits) - spared;
+    let rest = tuple::registers(plan, values) >> bits;
+    let mut all: Vec<Tuple> = Vec::with_capacity(count as usize);
+    for number in 0..count {
+        let source: Vec<u32> = (0..rest).map(|r| number + (r << bits)).collect();
+        let own = tuple::rename(plan, values, &source);
+        let sum = match all.last() {
+            Some(before) => tuple::combine(plan, before, &own, true),
+            None => own,
+        };
+        all.push(sum);
+    }
+    let totals = all.last().cloned().unwrap_or_default();
+    (Scanned::Registers(all), totals)
 }
 
 /// Tuples of a run of registers as one tuple, the run lowest.

@@ -18,7 +18,11 @@ use crate::{
 const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Reverse];
 
 /// Any layout along any axis: axis bits in registers, lanes and warps in any order, copies, sums.
-pub(super) fn random(cases: u64) {
+///
+/// Twenty thousand where `WEFT_LONG` is set (best with `--release`), else four hundred.
+#[test]
+fn random_scans_are_accepted() {
+    let cases = if std::env::var_os("WEFT_LONG").is_some() { 20_000 } else { 400 };
     let machines = ["sm_90", "gfx942"].map(|name| Machine::by_name(name).unwrap());
     let mut counts = std::collections::BTreeMap::new();
     repeat(cases, |u| {
@@ -44,17 +48,6 @@ pub(super) fn random(cases: u64) {
     });
     println!("{counts:?}");
     assert!(counts.len() >= 8, "{counts:?}");
-}
-
-#[test]
-fn random_scans_are_accepted() {
-    random(400);
-}
-
-#[test]
-#[ignore = "long: asked for by `cargo test -- --ignored`"]
-fn many_random_scans_are_accepted() {
-    random(20_000);
 }
 
 fn layout(text: &str) -> Layout {

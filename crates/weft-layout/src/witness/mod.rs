@@ -162,12 +162,12 @@ pub fn scan(plan: &Plan, layout: &Layout, dim: usize, reverse: bool) -> Result<(
     let mut replay = Replay::new(plan, bits)?;
     replay.fill_inputs(&places)?;
     replay.run()?;
-    let mut intervals = words::Intervals::new(1 << bits);
-    replay.each_output(&places, |words, operand, place, element, tag| {
-        let letter = |letter: u64| (projection.apply(letter), count(letter));
+    let letter = |letter: u64| (projection.apply(letter), count(letter));
+    let intervals = words::Intervals::of(replay.words(), letter);
+    replay.each_output(&places, |_, operand, place, element, tag| {
         let (fibre, end) = letter(element);
         let word = tag.ok().filter(|tag| tag % operands == operand as u64);
-        let found = word.and_then(|tag| intervals.of(words, tag / operands, letter));
+        let found = word.and_then(|tag| intervals.get(tag / operands));
         if found == Some(words::Interval { fibre, start: 0, end }) {
             return Ok(());
         }

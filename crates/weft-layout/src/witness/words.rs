@@ -144,66 +144,38 @@ pub(super) struct Interval {
     pub(super) end: u64,
 }
 
-/// Reads words as intervals.
+/// The interval that each word is.
 ///
-/// Parts of a word that is an interval are intervals that meet, so that each pair is looked at once.
+/// The parts of a word that is an interval are intervals that meet.
 pub(super) struct Intervals {
-    letters: u64,
-    /// What each pair was found to be; the outer `None` before it was looked at.
-    pairs: Vec<Option<Option<Interval>>>,
-    stack: Vec<u64>,
+    /// Letters first, then pairs.
+    all: Vec<Option<Interval>>,
 }
 
 impl Intervals {
-    pub(super) fn new(letters: u64) -> Intervals {
-        Intervals { letters, pairs: Vec::new(), stack: Vec::new() }
+    /// Reads all words; `letter` gives fibre and place of a letter.
+    pub(super) fn of(words: &Words, letter: impl Fn(u64) -> (u64, u64)) -> Intervals {
+        let mut all = Vec::with_capacity(words.letters as usize + words.len());
+        all.extend((0..words.letters).map(|name| {
+            let (fibre, place) = letter(name);
+            Some(Interval { fibre, start: place, end: place })
+        }));
+        // A pair is made after its parts.
+        for &(a, b) in &words.pairs {
+            let known = |word: u64| all.get(word as usize).copied().flatten();
+            let met = known(a).zip(known(b)).and_then(|(left, right)| meet(left, right));
+            all.push(met);
+        }
+        Intervals { all }
     }
 
-    /// The interval that a word is; `letter` gives fibre and place of a letter.
-    pub(super) fn of(
-        &mut self,
-        words: &Words,
-        word: u64,
-        letter: impl Fn(u64) -> (u64, u64),
-    ) -> Option<Interval> {
-        self.pairs.resize(words.len(), None);
-        self.stack.clear();
-        self.stack.push(word);
-        while let Some(&top) = self.stack.last() {
-            let Some((a, b)) = words.pair(top) else {
-                self.stack.pop();
-                continue;
-            };
-            match (self.known(a, &letter), self.known(b, &letter)) {
-                (Some(left), Some(right)) => {
-                    self.stack.pop();
-                    let index = top.checked_sub(self.letters)? as usize;
-                    *self.pairs.get_mut(index)? = Some(meet(left, right));
-                }
-                (left, right) => {
-                    self.stack.extend(left.is_none().then_some(a));
-                    self.stack.extend(right.is_none().then_some(b));
-                }
-            }
-        }
-        self.known(word, &letter)?
-    }
-
-    /// What is known of a word; the outer `None` for a pair that was not looked at yet.
-    fn known(&self, word: u64, letter: impl Fn(u64) -> (u64, u64)) -> Option<Option<Interval>> {
-        match word.checked_sub(self.letters) {
-            None => {
-                let (fibre, place) = letter(word);
-                Some(Some(Interval { fibre, start: place, end: place }))
-            }
-            Some(index) => self.pairs.get(index as usize).copied()?,
-        }
+    pub(super) fn get(&self, word: u64) -> Option<Interval> {
+        self.all.get(word as usize).copied().flatten()
     }
 }
 
 /// Two intervals of which the second begins where the first ends.
-fn meet(left: Option<Interval>, right: Option<Interval>) -> Option<Interval> {
-    let (left, right) = (left?, right?);
+fn meet(left: Interval, right: Interval) -> Option<Interval> {
     let meets = left.fibre == right.fibre && left.end.checked_add(1) == Some(right.start);
     meets.then_some(Interval { end: right.end, ..left })
 }

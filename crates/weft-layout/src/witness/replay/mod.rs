@@ -75,6 +75,11 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
+    /// The words that combinations made.
+    pub(super) fn words(&self) -> &Words {
+        &self.words
+    }
+
     /// Runs all steps.
     pub(super) fn run(&mut self) -> Result<(), WitnessError> {
         for (index, step) in self.plan.steps.iter().enumerate() {

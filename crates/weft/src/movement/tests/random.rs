@@ -10,6 +10,11 @@ use weft_layout::machine::Machine;
 use weft_layout::space::{LANE, REGISTER, WARP};
 use weft_layout::{Layout, Space};
 
+/// Five thousand cases where `WEFT_LONG` is set (best with `--release`), else three hundred.
+pub(super) fn cases() -> u64 {
+    if std::env::var_os("WEFT_LONG").is_some() { 5000 } else { 300 }
+}
+
 /// Numbers that look random, the same ones each time.
 pub(super) struct Dice(pub(super) u64);
 

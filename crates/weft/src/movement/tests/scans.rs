@@ -1,6 +1,6 @@
 //! Scans planned, written, run, and equal to a loop.
 
-use super::random::{Dice, Kernel, elements};
+use super::random::{Dice, Kernel, cases, elements};
 use crate::lane::{Builder, Value};
 use crate::movement::{Movement, write_together};
 use crate::scalar::Binary;
@@ -82,10 +82,11 @@ fn check(dice: &mut Dice, machine: &Machine, layout: &Layout) {
     }
 }
 
-fn random(cases: u64) {
+#[test]
+fn random_scans_are_what_a_loop_computes() {
     let machines = ["sm_90", "gfx942"].map(|name| Machine::by_name(name).unwrap());
     let mut dice = Dice(1);
-    for _ in 0..cases {
+    for _ in 0..cases() {
         let machine = *dice.pick(&machines);
         let bits = dice.below(10);
         let shape = dice.shape(bits);
@@ -93,15 +94,4 @@ fn random(cases: u64) {
         let layout = dice.layout(&shape, machine.lanes_log2, warps);
         check(&mut dice, machine, &layout);
     }
-}
-
-#[test]
-fn random_scans_are_what_a_loop_computes() {
-    random(300);
-}
-
-#[test]
-#[ignore = "long: asked for by `cargo test -- --ignored`"]
-fn many_random_scans_are_what_a_loop_computes() {
-    random(5000);
 }
