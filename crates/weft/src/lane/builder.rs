@@ -34,13 +34,13 @@ use smallvec::{SmallVec, smallvec};
 /// ```
 #[derive(Debug)]
 pub struct Builder {
-    program: Program,
+    pub(super) program: Program,
     /// The regions being written, outermost first.
     open: Vec<Region>,
     /// For each open region, the pure operations written in it.
     known: Vec<FxHashMap<Key, Value>>,
     /// The pure operations that define values.
-    definitions: IdMap<Value, Option<Inst>>,
+    pub(super) definitions: IdMap<Value, Option<Inst>>,
     /// The place given to operations.
     loc: Loc,
 }
@@ -281,6 +281,11 @@ impl Builder {
         if x == y && matches!(op, Binary::And | Binary::Or) {
             return x;
         }
+        if op == Binary::Or
+            && let Some(word) = self.united(x, y)
+        {
+            return word;
+        }
         self.pure(Op::Binary(op), smallvec![x, y], dtype)
     }
 
@@ -331,7 +336,17 @@ impl Builder {
         if let [Some(a), Some(b), Some(selector)] = constants {
             return self.constant(DType::I32, scalar::byte_permute(a, b, selector));
         }
-        match constants[2] {
+        if let [_, _, Some(selector)] = constants
+            && let Some(word) = self.permuted(a, b, selector)
+        {
+            return word;
+        }
+        self.permute(a, b, selector)
+    }
+
+    /// A byte permute as it stands.
+    pub(super) fn permute(&mut self, a: Value, b: Value, selector: Value) -> Value {
+        match self.constant_bits(selector) {
             Some(0x3210) => a,
             Some(0x7654) => b,
             _ => self.pure(Op::Bytes, smallvec![a, b, selector], DType::I32),

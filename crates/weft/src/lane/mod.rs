@@ -20,8 +20,11 @@
 //!   `simplify` expands it into shifts and masks.
 
 mod builder;
+mod bytes;
 mod text;
 mod verify;
+#[cfg(test)]
+mod tests;
 
 pub use builder::Builder;
 pub use verify::verify;

@@ -231,20 +231,8 @@ impl<'p> Mover<'p> {
                 let values = pairs.map(|(&even, &odd)| build.select(is_odd, odd, even)).collect();
                 self.define(*to, values)
             }
-            Step::Where { inside, outside, to, threads } => {
-                let holds = thread::belongs(build, *threads);
-                let pairs = self.file(*inside)?.iter().zip(self.file(*outside)?);
-                let values = pairs.map(|(&a, &b)| build.select(holds, a, b)).collect();
-                self.define(*to, values)
-            }
             Step::Exchange { from, to, source } => {
                 let values = exchange(build, self.file(*from)?, source);
-                self.define(*to, values)
-            }
-            Step::Shift { from, to, bits, neighbour } => {
-                let lane = thread::neighbour(build, bits, *neighbour);
-                let values = self.file(*from)?.iter();
-                let values = values.map(|&value| build.shuffle_index(value, lane)).collect();
                 self.define(*to, values)
             }
             Step::Bytes { a, b, to, selector } => self.bytes(build, [*a, *b, *to], selector),
@@ -331,18 +319,30 @@ impl<'p> Mover<'p> {
             let address = build.binary(Binary::Add, base, place);
             let form = lane_form(access.form);
             let how = LaneAccess { form, offset, ..LaneAccess::default() };
-            let count = group.registers.len();
+            // Narrow elements travel as words, which are byte permutes of what they come from.
+            let (word, parts) = words(dtype, group.registers.len());
             if access.kind == Kind::Load {
-                let zeros = vec![build.constant(dtype, 0); count];
+                let count = group.registers.len() / parts;
+                let zeros = vec![build.constant(word, 0); count];
                 let guarded = predicate.map(|predicate| (predicate, &zeros[..]));
-                let values = build.load(Space::Shared, how, dtype, count, address, guarded);
+                let whole = build.load(Space::Shared, how, word, count, address, guarded);
+                let mut values = Vec::with_capacity(group.registers.len());
+                for word in whole {
+                    match parts {
+                        1 => values.push(word),
+                        _ => values.extend(build.split(word, dtype)),
+                    }
+                }
                 for (&register, value) in group.registers.iter().zip(values) {
                     let file = access.file;
                     let place = loaded.get_mut(register as usize);
                     *place.ok_or(Misfit::NoSuchRegister { file, register })? = value;
                 }
             } else {
-                let values = self.registers(access.file, &group.registers)?;
+                let mut values = self.registers(access.file, &group.registers)?;
+                if parts > 1 {
+                    values = values.chunks(parts).map(|parts| build.join(parts)).collect();
+                }
                 build.store(Space::Shared, how, address, predicate, &values);
             }
         }
@@ -361,6 +361,16 @@ fn lane_form(form: Form) -> lane::Form {
             rows: matrix.rows as u8,
             transposed: matrix.transposed,
         }),
+    }
+}
+
+/// The type of the words in which so many elements are stored and loaded, and the elements in each.
+fn words(dtype: DType, elements: usize) -> (DType, usize) {
+    match (dtype.bits(), elements) {
+        (8, 2) => (DType::I16, 2),
+        (8, 4..) => (DType::I32, 4),
+        (16, 2..) => (DType::I32, 2),
+        _ => (dtype, 1),
     }
 }
 

@@ -37,7 +37,6 @@ enum Owner {
     Brief,
     While,
     Reduce,
-    Scan,
     Kernel,
 }
 
@@ -155,14 +154,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         self.indent(depth)?;
         self.results(results)?;
         match kind {
-            OpKind::Reduce { axis } => {
-                let attributes = format!("axis = {axis} : i32");
-                self.folding("tt.reduce", &attributes, Owner::Reduce, op, depth)?;
-            }
-            OpKind::Scan { axis, reverse } => {
-                let attributes = format!("axis = {axis} : i32, reverse = {reverse}");
-                self.folding("tt.scan", &attributes, Owner::Scan, op, depth)?;
-            }
+            OpKind::Reduce { axis } => self.reduce(op, *axis, depth)?,
             OpKind::For => self.for_(op, depth)?,
             OpKind::While => self.while_(op, depth)?,
             OpKind::If => self.if_(op, depth)?,
@@ -245,17 +237,6 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 let order = order.join(", ");
                 self.converted("tt.trans", op, &format!(" {{order = array<i32: {order}>}}"))
             }
-            OpKind::Join => self.converted("tt.join", op, ""),
-            OpKind::Split => self.converted("tt.split", op, ""),
-            OpKind::Histogram => self.converted("tt.histogram", op, ""),
-            OpKind::Gather { axis } => {
-                let (source, indices) = operands.split_at(operands.len().min(1));
-                self.call("tt.gather", source)?;
-                self.f.write_char('[')?;
-                self.operands(indices)?;
-                write!(self.f, "] {{axis = {axis} : i32}}")?;
-                self.function_type(operands, results)
-            }
             OpKind::Unary(_) | OpKind::Binary(_) | OpKind::Fma => {
                 let spelling = spelling::elementwise(kind, first.dtype());
                 self.call(spelling.map_or("weft.untyped", |row: &Spelling| row.name), operands)?;
@@ -327,20 +308,12 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 self.handed("", values)
             }
             OpKind::Yield => {
-                let name = match owner {
-                    Owner::Reduce => "tt.reduce.return",
-                    Owner::Scan => "tt.scan.return",
-                    Owner::Brief | Owner::While | Owner::Kernel => "scf.yield",
-                };
+                let name = if owner == Owner::Reduce { "tt.reduce.return" } else { "scf.yield" };
                 self.handed(name, operands)
             }
             OpKind::Return => self.handed("tt.return", operands),
             // Printed by `op`.
-            OpKind::Reduce { .. }
-            | OpKind::Scan { .. }
-            | OpKind::For
-            | OpKind::While
-            | OpKind::If => Ok(()),
+            OpKind::Reduce { .. } | OpKind::For | OpKind::While | OpKind::If => Ok(()),
         }
     }
 
@@ -378,20 +351,13 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
 
     // Operations with regions. Results have names already; parameters get theirs here.
 
-    fn folding(
-        &mut self,
-        name: &str,
-        attributes: &str,
-        owner: Owner,
-        op: &'a Op,
-        depth: usize,
-    ) -> fmt::Result {
-        write!(self.f, "\"{name}\"(")?;
+    fn reduce(&mut self, op: &'a Op, axis: u8, depth: usize) -> fmt::Result {
+        self.f.write_str("\"tt.reduce\"(")?;
         self.operands(&op.operands)?;
-        write!(self.f, ") <{{{attributes}}}> (")?;
+        write!(self.f, ") <{{axis = {axis} : i32}}> (")?;
         let mark = self.scope.mark();
         for region in &op.regions {
-            self.labelled(region, owner, depth)?;
+            self.labelled(region, Owner::Reduce, depth)?;
         }
         self.scope.leave(mark);
         self.f.write_char(')')?;

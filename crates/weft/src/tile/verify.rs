@@ -8,8 +8,7 @@
 //!   (`return` for the kernel, `condition` for the first region of a `while`, else `yield`), which
 //!   stands nowhere else and hands over values of the types asked for.
 //! * A kernel's arguments are its body's parameters, and no tensors; it returns nothing.
-//! * The region of a `reduce` or `scan` has only pure operations on scalars; it may use scalars from
-//!   around it.
+//! * The region of a `reduce` has only pure operations on scalars; it may use scalars from around it.
 //!
 //! Types:
 //!
@@ -23,11 +22,8 @@
 //! * `make_range` gives `end - start` elements, and `end` is greater.
 //! * `expand_dims`, `broadcast`, `reshape` and `trans` keep the element, and change the shape as
 //!   they say. `unsplat` takes a tensor of one element.
-//! * `dot` takes M×K and K×N of one element type and M×N, all integers or all floats, or as many
-//!   such matrices of each along dimensions in front.
+//! * `dot` takes M×K and K×N of one element type and M×N, all integers or all floats.
 //! * `reduce` takes tensors of one shape, and drops an axis; of one dimension it leaves a scalar.
-//!   `scan` keeps the shape. `gather` takes indices of the source's shape but for the axis;
-//!   `histogram` takes integers of one dimension.
 //! * Atomics are on 16, 32 and 64 bits.
 
 use super::{
@@ -44,7 +40,7 @@ pub fn verify(kernel: &Kernel) -> Result<(), Diagnostics> {
         defined: IdMap::default(),
         placed: IdMap::default(),
         depth: 0,
-        in_fold: false,
+        in_reduce: false,
         errors: Vec::new(),
     };
     verifier.kernel();
@@ -86,7 +82,7 @@ struct Verifier<'a> {
     /// Whether an operation has been seen in some region.
     placed: IdMap<OpId, bool>,
     depth: usize,
-    in_fold: bool,
+    in_reduce: bool,
     errors: Vec<Diagnostic>,
 }
 
@@ -192,7 +188,7 @@ impl<'a> Verifier<'a> {
             }
         }
         self.placement(op, ending);
-        if self.in_fold {
+        if self.in_reduce {
             self.combining(op);
         }
         // Without regions there is nothing to visit; with unknown operands there are no types.
@@ -232,15 +228,15 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// What stands in the region of a `reduce` or `scan`.
+    /// What stands in the region of a `reduce`.
     fn combining(&mut self, op: &Op) {
         if !op.kind.is_pure() && op.kind != OpKind::Yield || !op.regions.is_empty() {
-            let message = format!("`{}` may not stand in a region that folds", op.kind.name());
+            let message = format!("`{}` may not stand in the region of a reduce", op.kind.name());
             self.error(op.span, message);
         }
         let tensors = self.types(&op.operands).into_iter().chain(self.types(&op.results));
         if let Some(tensor) = tensors.into_iter().find(|ty| ty.is_tensor()) {
-            let message = format!("a region that folds is on scalars, not on `{tensor}`");
+            let message = format!("the region of a reduce is on scalars, not on `{tensor}`");
             self.error(op.span, message);
         }
     }
@@ -258,7 +254,7 @@ impl<'a> Verifier<'a> {
             self.error(op.span, message);
         }
         let regions = match op.kind {
-            OpKind::Reduce { .. } | OpKind::Scan { .. } | OpKind::For => 1,
+            OpKind::Reduce { .. } | OpKind::For => 1,
             OpKind::While | OpKind::If => 2,
             _ => 0,
         };
@@ -270,12 +266,12 @@ impl<'a> Verifier<'a> {
             return;
         }
         match (&op.kind, &op.regions[..]) {
-            (OpKind::Reduce { .. } | OpKind::Scan { .. }, [combine]) => {
+            (OpKind::Reduce { .. }, [combine]) => {
                 let scalars: Vec<Type> = operands.iter().map(|ty| scalar_of(ty)).collect();
-                let outer = core::mem::replace(&mut self.in_fold, true);
+                let outer = core::mem::replace(&mut self.in_reduce, true);
                 self.params(op, combine, &[&scalars[..], &scalars[..]].concat());
                 self.region(combine, Ending::Yield, &scalars, op.span);
-                self.in_fold = outer;
+                self.in_reduce = outer;
             }
             (OpKind::For, [body]) => {
                 let mut enter = operands.first().map(|&ty| ty.clone()).into_iter().collect();

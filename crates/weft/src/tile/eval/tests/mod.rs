@@ -4,6 +4,5 @@ mod build;
 mod checking;
 mod control;
 mod memory;
-mod moving;
 mod operations;
 mod waiting;
