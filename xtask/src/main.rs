@@ -6,6 +6,7 @@
 //! * `documents` writes those files' tables, and what commands print, into the documents, or checks
 //!   that they stand there.
 
+mod conversions;
 mod documents;
 mod kernels;
 mod measure;
@@ -39,6 +40,14 @@ enum Task {
         #[arg(long)]
         output: Option<PathBuf>,
     },
+    /// Write the kernels of a grid of conversions as PTX, with an index.
+    Conversions {
+        /// One conversion a line.
+        #[arg(long, default_value = "docs/measurements/conversions_grid.jsonl")]
+        grid: PathBuf,
+        /// The folder to write into.
+        output: PathBuf,
+    },
     /// Write measured tables and printed listings into the documents.
     Documents {
         /// Change nothing; fail where a document is not as it would be written.
@@ -51,6 +60,7 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
         Task::Validate => validate::run(),
         Task::Measure { what, weft, output } => measure::run(what, &weft, output),
+        Task::Conversions { grid, output } => conversions::run(&grid, &output),
         Task::Documents { check } => documents::run(check),
     }
 }

@@ -12,7 +12,6 @@ mod names;
 mod oracle;
 mod padded;
 mod plans;
-mod scans;
 mod seeds;
 mod swizzles;
 mod witness;

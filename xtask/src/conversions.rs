@@ -1,0 +1,276 @@
+//! The kernels of the grid of conversions: each pair of layouts as PTX that changes, converts and
+//! consumes a tile in a loop.
+//!
+//! ```text
+//! x = what the source points to, in the layout `from`
+//! for i in 0..n { x ^= i; sum ^= convert(x) }         the empty loop: sum ^= x
+//! what the result points to = sum, in the layout `to`
+//! ```
+//!
+//! Elements of 32 bits are floats, to which 1 is added, and which are added up. Narrower ones are
+//! changed and consumed several at a time, as words in the order of their registers. The loop's step is
+//! an argument, so that nobody unrolls it and merges what two rounds do.
+
+use crate::{root, say};
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::Path;
+use weft::dtype::DType;
+use weft::emit::ptx;
+use weft::lane::{self, Access, Builder, Op, Param, Program, Space, Value};
+use weft::movement::{thread_map, write};
+use weft::scalar::{Binary, Cast, Compare};
+use weft_layout::interop::parse_attribute;
+use weft_layout::space::{LANE, REGISTER, WARP};
+use weft_layout::step::Plan;
+use weft_layout::{Layout, Machine, plan};
+
+/// The machine that is measured.
+const TARGET: &str = "sm_90";
+
+/// The name of every kernel.
+const SYMBOL: &str = "conversion";
+
+/// A line of the grid.
+#[derive(Deserialize, Clone)]
+struct Point {
+    pair: String,
+    element: String,
+    shape: Vec<u64>,
+    warps: u32,
+    from: String,
+    to: String,
+}
+
+/// What the program that times a kernel needs to know of it.
+#[derive(Serialize)]
+struct Kernel {
+    element: String,
+    shape: Vec<u64>,
+    warps: u32,
+    /// The source's and the target's layout, or the one of a loop that does not convert.
+    layouts: Vec<String>,
+    file: String,
+    symbol: &'static str,
+    shared: u32,
+    plan: Option<Price>,
+}
+
+/// What a conversion costs a warp, as the planner counts it.
+#[derive(Serialize)]
+struct Price {
+    strategy: String,
+    wavefronts: u64,
+    shuffles: u64,
+    arithmetic: u64,
+    barriers: u64,
+    /// In hundredths of a cycle.
+    total: u64,
+}
+
+#[derive(Serialize)]
+struct Index {
+    versions: String,
+    kernels: Vec<Kernel>,
+}
+
+/// Writes the kernels of a grid, one file each, and `index.json`.
+pub(crate) fn run(grid: &Path, output: &Path) -> anyhow::Result<()> {
+    let path = root().join(grid);
+    let text = std::fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+    let machine = Machine::by_name(TARGET).context("no such machine")?;
+    std::fs::create_dir_all(output)?;
+    let points: Vec<Point> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let versions = format!("weft {}", env!("CARGO_PKG_VERSION"));
+    let mut index = Index { versions, kernels: Vec::new() };
+    let mut seen = BTreeSet::new();
+    for point in &points {
+        let pair = vec![point.from.clone(), point.to.clone()];
+        for layouts in [pair, vec![point.from.clone()], vec![point.to.clone()]] {
+            let Point { element, shape, warps, .. } = point.clone();
+            if !seen.insert((element.clone(), shape.clone(), warps, layouts.clone())) {
+                continue;
+            }
+            let file = format!("{:04}.ptx", index.kernels.len());
+            let (program, plan) =
+                kernel(point, &layouts, machine).with_context(|| point.pair.clone())?;
+            std::fs::write(output.join(&file), printed(&program)?)?;
+            let (symbol, shared) = (SYMBOL, program.shared_bytes);
+            let plan = plan.map(|plan| Price {
+                strategy: plan.strategy.to_string(),
+                wavefronts: plan.cost.wavefronts,
+                shuffles: plan.cost.shuffles,
+                arithmetic: plan.cost.alu,
+                barriers: plan.cost.barriers,
+                total: plan.cost.total,
+            });
+            index.kernels.push(Kernel {
+                element,
+                shape,
+                warps,
+                layouts,
+                file,
+                symbol,
+                shared,
+                plan,
+            });
+        }
+    }
+    std::fs::write(output.join("index.json"), serde_json::to_string(&index)?)?;
+    say(&format!("{} kernels in {}", index.kernels.len(), output.display()));
+    Ok(())
+}
+
+fn printed(program: &Program) -> anyhow::Result<String> {
+    let target = ptx::Target::by_name(TARGET).context("no such target")?;
+    Ok(ptx::print(program, target)?)
+}
+
+/// The kernel of a tile in these layouts: one, or two with a conversion between them.
+fn kernel(
+    point: &Point,
+    layouts: &[String],
+    machine: &Machine,
+) -> anyhow::Result<(Program, Option<Plan>)> {
+    let layout = |text: &String| -> anyhow::Result<Layout> {
+        let family = parse_attribute(text).map_err(|error| anyhow::anyhow!("{text}: {error:?}"))?;
+        Ok(family.layout(&point.shape)?)
+    };
+    let (from, to) = (layout(&layouts[0])?, layout(&layouts[layouts.len() - 1])?);
+    let (dtype, bits) = match &point.element[..] {
+        "i8" => (DType::I8, 8),
+        "f16" => (DType::F16, 16),
+        "f32" => (DType::F32, 32),
+        other => anyhow::bail!("no kernel is written for {other}"),
+    };
+    let plan = (layouts.len() > 1).then(|| plan::convert(&from, &to, bits, machine)).transpose()?;
+
+    let mut build = Builder::new(SYMBOL, point.warps, machine.lanes_log2);
+    let [source, result] = ["source", "result"].map(|name| {
+        let (name, pointee) = (name.into(), Some(dtype));
+        build.param(Param { name, dtype: DType::I64, pointee, divisibility: 16 })
+    });
+    let [count, step] = ["n", "step"].map(|name| {
+        let (name, dtype) = (name.into(), DType::I32);
+        build.param(Param { name, dtype, pointee: None, divisibility: 1 })
+    });
+
+    let elements: Vec<Value> = addresses(&mut build, &from, bits, source)
+        .into_iter()
+        .map(|address| build.load(Space::Global, Access::default(), dtype, 1, address, None)[0])
+        .collect();
+    let tile = packed(&mut build, &elements);
+    let (word, first) = (dtype_of_words(dtype), build.i32(0));
+    let zero = build.constant(word, 0);
+    let sums = vec![zero; (1_usize << to.in_bits(REGISTER)) * bits as usize / 32];
+
+    let carried: Vec<Value> = [first].iter().chain(&tile).chain(&sums).copied().collect();
+    let rounds = build.new_loop(&carried, &vec![word; sums.len()]);
+    let mut types = vec![word; carried.len()];
+    types[0] = DType::I32;
+    let inside = build.open_region(&types);
+    let (round, rest) = inside.split_first().context("a loop without a counter")?;
+    let (tile_before, sums_before) = rest.split_at(tile.len());
+    let done = build.compare(Compare::Sge, *round, count);
+    build.break_if(rounds, done, sums_before);
+    let (operation, change) = match dtype {
+        DType::F32 => (Binary::Add, build.constant(DType::F32, u64::from(1_f32.to_bits()))),
+        _ => (Binary::Xor, repeated(&mut build, *round, bits)),
+    };
+    let tile: Vec<Value> =
+        tile_before.iter().map(|&word| build.binary(operation, word, change)).collect();
+    let converted = match &plan {
+        Some(plan) => {
+            let elements = unpacked(&mut build, &tile, dtype);
+            let converted = write(&mut build, plan, vec![elements])?;
+            packed(&mut build, converted.first().context("a plan without an output")?)
+        }
+        None => tile.clone(),
+    };
+    let sums: Vec<Value> = (sums_before.iter().zip(&converted))
+        .map(|(&sum, &word)| build.binary(operation, sum, word))
+        .collect();
+    let next = build.binary(Binary::Add, *round, step);
+    let carried: Vec<Value> = [next].iter().chain(&tile).chain(&sums).copied().collect();
+    let region = build.close_region(Op::Continue, &carried);
+    let sums = build.place_loop(rounds, region);
+
+    let elements = unpacked(&mut build, &sums, dtype);
+    for (address, element) in addresses(&mut build, &to, bits, result).into_iter().zip(elements) {
+        build.store(Space::Global, Access::default(), address, None, &[element]);
+    }
+    let mut program = build.finish();
+    for pass in weft::simplify::PASSES {
+        program = (pass.run)(program);
+    }
+    if let Err(broken) = lane::verify(&program) {
+        anyhow::bail!("a broken program: {}", broken.join("; "));
+    }
+    Ok((program, plan))
+}
+
+/// The address of each register's element of a row-major tile.
+fn addresses(build: &mut Builder, layout: &Layout, bits: u32, base: Value) -> Vec<Value> {
+    let row_major = |place: u64| {
+        let [rows, columns] = [0, 1].map(|dim| layout.outs().labels().nth(dim));
+        let part =
+            |label: Option<_>| label.map_or(0, |label| layout.outs().coordinate(label, place));
+        let width = columns.map_or(0, |label| layout.out_bits(label));
+        (part(rows) << width | part(columns)) * u64::from(bits / 8)
+    };
+    let columns = |label| -> Vec<u64> {
+        layout.columns(label).iter().map(|&place| row_major(place)).collect()
+    };
+    let thread = thread_map(build, &columns(LANE), &columns(WARP));
+    let registers = columns(REGISTER);
+    (0..1_usize << registers.len())
+        .map(|register| {
+            let set = registers.iter().enumerate().filter(|(bit, _)| register >> bit & 1 == 1);
+            let part = build.i32(set.fold(0, |all, (_, column)| all ^ column) as i32);
+            let place = build.binary(Binary::Xor, thread, part);
+            let place = build.cast(Cast::ExtU, place, DType::I64);
+            build.binary(Binary::Add, base, place)
+        })
+        .collect()
+}
+
+/// A number in every element of a word.
+fn repeated(build: &mut Builder, value: Value, bits: u32) -> Value {
+    let (mask, factor) = match bits {
+        8 => (0xff, 0x0101_0101),
+        16 => (0xffff, 0x0001_0001),
+        _ => return value,
+    };
+    let (mask, factor) = (build.i32(mask), build.i32(factor));
+    let low = build.binary(Binary::And, value, mask);
+    build.binary(Binary::Mul, low, factor)
+}
+
+/// The type of the words in which elements are changed and summed up.
+fn dtype_of_words(dtype: DType) -> DType {
+    if dtype.bits() == 32 { dtype } else { DType::I32 }
+}
+
+/// Elements in words, the first lowest.
+fn packed(build: &mut Builder, elements: &[Value]) -> Vec<Value> {
+    let bits = elements.first().map_or(32, |&element| build.dtype(element).bits());
+    let parts = elements.chunks((32 / bits) as usize);
+    let mut word = |parts: &[Value]| match parts {
+        &[element] => element,
+        parts => build.join(parts),
+    };
+    parts.map(&mut word).collect()
+}
+
+/// The elements of words.
+fn unpacked(build: &mut Builder, words: &[Value], dtype: DType) -> Vec<Value> {
+    let mut elements = Vec::new();
+    for &word in words {
+        match dtype.bits() {
+            32 => elements.push(word),
+            _ => elements.extend(build.split(word, dtype)),
+        }
+    }
+    elements
+}
