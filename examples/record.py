@@ -6,7 +6,8 @@
     python examples/record.py --check      # writes nothing; exit status 1 if a recording differs
 
 Needs `triton==3.9.0`, and no GPU: the text is what Triton's own `ttir` pipeline leaves for sm_90
-with four warps. Building and testing Weft needs neither this script nor Python.
+with four warps. Under `triton==3.6.0` it writes `NAME.3.6.ttir` for the kernels of `kernels/` whose
+text differs from the recorded one in more than places. Building and testing Weft needs neither this script nor Python.
 
 A source file names what its kernels are specialised for in `SIGNATURES`: kernel name to argument
 name to Triton's type (`*fp32`, `i32`; `:16` promises a multiple of 16, for a pointer of bytes), or
@@ -28,10 +29,13 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 TRITON_VERSION = "3.9.0"
+OLDER_VERSION = "3.6.0"
 ROOT = Path(__file__).resolve().parent.parent
 TRITON = Path(triton.__file__).resolve().parent
 SOURCES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name != "record.py")
 SOURCES.append(ROOT / "crates/weft/tests/kernels/kernels.py")
+KERNELS = sorted((ROOT / "kernels").glob("*.py"))
+SOURCES += KERNELS
 
 
 def load(source: Path):
@@ -60,26 +64,45 @@ def ttir(kernel, signature: dict) -> str:
     return text.rstrip("\n") + "\n"
 
 
+def without_places(text: str) -> list[str]:
+    """The operations alone: a kernel's text in two versions, to be compared."""
+    lines = [line for line in text.splitlines() if not line.startswith("#loc")]
+    return [re.sub(r"%[\w#]+", "%", re.sub(r" ?loc\(.*", "", line)) for line in lines]
+
+
+def recordings(source: Path, check: bool) -> int:
+    """Records the kernels of a file, or counts those whose recording differs."""
+    module = load(source)
+    older = triton.__version__ == OLDER_VERSION
+    stale = 0
+    for name, signature in module.SIGNATURES.items():
+        text = ttir(getattr(module, name), signature)
+        recording = source.with_name(f"{name}.3.6.ttir" if older else f"{name}.ttir")
+        newer = source.with_name(f"{name}.ttir").read_text() if older else ""
+        if older and without_places(newer) == without_places(text):
+            stale += recording.exists()
+            if not check:
+                recording.unlink(missing_ok=True)
+        elif check:
+            same = recording.exists() and recording.read_text() == text
+            stale += not same
+            print(f"{'same' if same else 'DIFFERS'}  {recording.relative_to(ROOT)}")
+        else:
+            recording.write_text(text)
+            print(f"{text.count(chr(10)):4} lines  {recording.relative_to(ROOT)}")
+    return stale
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sources", nargs="*", type=Path, metavar="FILE.py", default=SOURCES)
+    parser.add_argument("sources", nargs="*", type=Path, metavar="FILE.py")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     arguments = parser.parse_args()
-    if triton.__version__ != TRITON_VERSION:
+    sources = {TRITON_VERSION: SOURCES, OLDER_VERSION: KERNELS}.get(triton.__version__)
+    if sources is None:
         raise SystemExit(f"needs triton=={TRITON_VERSION}; this is {triton.__version__}")
-    stale = 0
-    for source in arguments.sources:
-        module = load(source.resolve())
-        for name, signature in module.SIGNATURES.items():
-            text = ttir(getattr(module, name), signature)
-            recording = source.resolve().with_name(f"{name}.ttir")
-            if arguments.check:
-                same = recording.exists() and recording.read_text() == text
-                stale += not same
-                print(f"{'same' if same else 'DIFFERS'}  {recording.relative_to(ROOT)}")
-            else:
-                recording.write_text(text)
-                print(f"{text.count(chr(10)):4} lines  {recording.relative_to(ROOT)}")
+    sources = arguments.sources or sources
+    stale = sum(recordings(source.resolve(), arguments.check) for source in sources)
     return 1 if stale else 0
 
 

@@ -12,6 +12,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     )?;
     let mut kernels = in_folder("examples")?;
     kernels.extend(in_folder("crates/weft/tests/kernels")?);
+    kernels.extend(in_folder("kernels")?);
     let (mut assembled, mut failures) = (0, Vec::new());
     for kernel in &kernels {
         for target in TARGETS {

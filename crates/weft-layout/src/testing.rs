@@ -62,11 +62,22 @@ pub(crate) fn distributed(
     warp_bits: u32,
     kind: Kind,
 ) -> Result<Layout> {
+    distributed_over(u, shape, 5, warp_bits, kind)
+}
+
+/// As [`distributed`], with any number of lanes.
+pub(crate) fn distributed_over(
+    u: &mut Unstructured<'_>,
+    shape: &[u64],
+    lane_bits: u32,
+    warp_bits: u32,
+    kind: Kind,
+) -> Result<Layout> {
     let outs = Space::tensor(shape).unwrap();
     let bits = outs.total_bits();
     let spare = u.int_in_range(0..=2)?;
-    let registers = (bits + spare).saturating_sub(5 + warp_bits);
-    let total = registers + 5 + warp_bits;
+    let registers = (bits + spare).saturating_sub(lane_bits + warp_bits);
+    let total = registers + lane_bits + warp_bits;
     let mut columns = Vec::new();
     for slot in shuffled(u, total)? {
         let unit = slot.trailing_zeros();
@@ -79,7 +90,7 @@ pub(crate) fn distributed(
             *column = mix.apply(*column);
         }
     }
-    let ins = Space::hardware(registers, 5, warp_bits, 0).unwrap();
+    let ins = Space::hardware(registers, lane_bits, warp_bits, 0).unwrap();
     Ok(Layout::new(ins, outs, &columns).unwrap())
 }
 

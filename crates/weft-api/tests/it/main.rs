@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail so")]
 
 mod bases;
+mod kernels;
 mod pictures;
 mod random;

@@ -1,22 +1,27 @@
-//! Choosing movements: conversions and reductions.
+//! Choosing movements: conversions, reductions and scans.
 //!
 //! Each strategy only writes steps; [`step::price`](crate::step::price) says what they cost, and
 //! the cheapest is kept.
 //! Before a plan is returned the [witness] checks it on basis vectors; where debug assertions are on
 //! it also replays it.
 
+mod axis;
 mod builder;
 mod memory;
 mod partials;
 mod reduce;
 mod rounds;
+mod scan;
+mod sequel;
 pub mod swizzle;
 mod threads;
+mod tuple;
 mod words;
 
 use core::fmt;
 
 pub use reduce::{Reduction, reduce};
+pub use scan::{Direction, scan};
 pub use swizzle::{Preference, Side, Swizzle, swizzle};
 
 use crate::{

@@ -2,11 +2,11 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{memory::Writer, swizzle::Side};
+use super::{memory::Writer, sequel::reserve, swizzle::Side};
 use crate::{
     f2::{Echelon, ones},
     machine::Machine,
-    step::{Access, Acting, File, Form, Group, Kind, Plan, Step, combine},
+    step::{Access, Acting, File, Form, Group, Kind, Plan, Scope, Step, combine},
 };
 
 /// How the partial results of several warps lie in shared memory.
@@ -50,7 +50,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// The logarithm of the number of partial results.
-    pub(super) fn bits(&self) -> u32 {
+    fn bits(&self) -> u32 {
         self.element_bits + self.partial_bits()
     }
 
@@ -63,7 +63,23 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    pub(super) fn store(&self, plan: &Plan, file: File, base: u64) -> Step {
+    /// Leaves the partial results of each warp, waits, and loads those of all warps: the registers of
+    /// one partial result after those of another.
+    pub(super) fn write(&self, plan: &mut Plan, tuple: &[File], machine: &Machine) -> Vec<File> {
+        let reserved = tuple.iter().map(|&file| {
+            let bytes = u64::from(plan.file(file).element_bits / 8) << self.bits();
+            (file, reserve(plan, bytes))
+        });
+        let reserved: Vec<(File, u64)> = reserved.collect();
+        for &(file, base) in &reserved {
+            let step = self.store(plan, file, base);
+            plan.steps.push(step);
+        }
+        plan.steps.push(Step::Barrier(Scope::Block));
+        reserved.into_iter().map(|(file, base)| self.load(plan, file, base, machine)).collect()
+    }
+
+    fn store(&self, plan: &Plan, file: File, base: u64) -> Step {
         let bytes = u64::from(plan.file(file).element_bits / 8);
         let columns = |columns: &[u64]| -> Vec<u64> {
             columns.iter().map(|&column| self.offset(column, 0) * bytes).collect()
@@ -91,7 +107,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// Loads the partial results of the thread's elements, elements lowest.
-    pub(super) fn load(&self, plan: &mut Plan, like: File, base: u64, machine: &Machine) -> File {
+    fn load(&self, plan: &mut Plan, like: File, base: u64, machine: &Machine) -> File {
         let ty = plan.file(like);
         let bytes = u64::from(ty.element_bits / 8);
         let partials = 1_u64 << self.partial_bits();

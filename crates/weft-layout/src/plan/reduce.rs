@@ -7,22 +7,26 @@
 //! Bits that only make copies take no part, so that no element counts twice.
 //! Any other layout is converted to a plain one first, and its result back.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use super::{
-    PlanError, check_layout, choose,
+    PlanError,
+    axis::straightened,
+    check_layout,
     memory::{Elements, permute},
     partials::{Exchange, Partials},
-    priced, stored_bits,
+    priced,
+    sequel::{check_scratch, convert_outputs},
+    stored_bits,
     swizzle::Side,
 };
 use crate::{
     f2::{Echelon, ones},
-    family::{Blocked, slice},
-    layout::{Layout, LayoutError},
+    family::slice,
+    layout::Layout,
     machine::Machine,
     space::{BLOCK, LANE, Label, REGISTER, WARP},
-    step::{File, FileType, LaneMap, Operator, Plan, Scope, Step, Strategy, combine},
+    step::{File, FileType, LaneMap, Operator, Plan, Step, Strategy, combine},
     witness,
 };
 
@@ -53,11 +57,7 @@ pub fn reduce(
     if let Some(bit) = first_crossing_block(layout, dim) {
         return Err(PlanError::CrossesBlocks { label: BLOCK, bit });
     }
-    let bits: Vec<u32> =
-        element_bits.iter().map(|&bits| stored_bits(bits)).collect::<Result<_, _>>()?;
-    let types: Vec<FileType> = (bits.iter())
-        .map(|&bits| FileType { registers: 1 << layout.in_bits(REGISTER), element_bits: bits })
-        .collect();
+    let types = operand_types(layout, element_bits)?;
     let mut best: Option<Plan> = None;
     for order in [Partials::Together, Partials::Apart] {
         let mut plan = Plan::new(&types, layout.in_bits(LANE), layout.in_bits(WARP));
@@ -69,10 +69,7 @@ pub fn reduce(
         }
     }
     let plan = best.ok_or(PlanError::TooLarge)?;
-    if plan.scratch_bytes > machine.shared_bytes_per_block {
-        let available = machine.shared_bytes_per_block;
-        return Err(PlanError::Scratch { needed: plan.scratch_bytes, available });
-    }
+    check_scratch(&plan, machine)?;
     witness::reduction_by_bases(&plan, layout, dim, &result).map_err(PlanError::Refused)?;
     if cfg!(debug_assertions) {
         witness::reduction(&plan, layout, dim, &result).map_err(PlanError::Refused)?;
@@ -80,8 +77,18 @@ pub fn reduce(
     Ok(Reduction { plan, result })
 }
 
+/// The files that hold operands of these bits in a layout.
+pub(super) fn operand_types(
+    layout: &Layout,
+    element_bits: &[u32],
+) -> Result<Vec<FileType>, PlanError> {
+    let registers = 1 << layout.in_bits(REGISTER);
+    let bits = element_bits.iter().map(|&bits| stored_bits(bits));
+    bits.map(|bits| Ok(FileType { registers, element_bits: bits? })).collect()
+}
+
 /// The first block bit that moves along the axis.
-fn first_crossing_block(layout: &Layout, dim: usize) -> Option<u32> {
+pub(super) fn first_crossing_block(layout: &Layout, dim: usize) -> Option<u32> {
     let axis = layout.outs().mask(Label::dim(dim as u32));
     let mut blocks = layout.columns(BLOCK).iter().zip(0..);
     blocks.find(|(column, _)| *column & axis != 0).map(|(_, bit)| bit)
@@ -99,103 +106,11 @@ fn write(
         plain.write(plan, machine, order);
         return Ok(());
     }
-    let plain = plain_layout(layout, dim, machine)?;
+    let plain = straightened(layout, dim)?;
     convert_outputs(plan, layout, &plain, machine)?;
     let reduced = slice(&plain, dim)?;
     Plain::of(&plain, dim).ok_or(PlanError::TooLarge)?.write(plan, machine, order);
     convert_outputs(plan, &reduced, result, machine)
-}
-
-/// A blocked layout with as many lanes and warps, the same blocks, and the axis in registers as far
-/// as possible.
-fn plain_layout(layout: &Layout, dim: usize, machine: &Machine) -> Result<Layout, PlanError> {
-    let shape = layout.shape();
-    let rank = shape.len();
-    let mut order: Vec<usize> = (0..rank).rev().filter(|&other| other != dim).collect();
-    order.push(dim);
-    // The part of the tensor that one block holds must be a box for this.
-    let blocks = layout.columns(BLOCK).to_vec();
-    if blocks.iter().any(|&column| column != 0) {
-        return Err(PlanError::CrossesBlocks { label: BLOCK, bit: 0 });
-    }
-    let warps = 1_u64.checked_shl(layout.in_bits(WARP)).ok_or(PlanError::TooLarge)?;
-    let lanes = machine.lanes().into();
-    let blocked = Blocked::for_memory(&shape, &vec![1; rank], &order, lanes, warps)?;
-    let plain = blocked.layout(&shape)?;
-    let zeros = vec![0; blocks.len()];
-    let axis =
-        crate::space::Space::new(&[(BLOCK, blocks.len() as u32)]).map_err(LayoutError::from)?;
-    let ins = plain.restrict_ins(&[REGISTER, LANE, WARP])?;
-    Ok(ins.concat_ins(&Layout::new(axis, plain.outs().clone(), &zeros)?)?)
-}
-
-/// Appends the conversion of every output.
-fn convert_outputs(
-    plan: &mut Plan,
-    from: &Layout,
-    to: &Layout,
-    machine: &Machine,
-) -> Result<(), PlanError> {
-    for operand in 0..plan.outputs.len() {
-        let bits = plan.file(plan.outputs[operand]).element_bits;
-        let conversion = choose(from, to, bits, machine)?;
-        append(plan, operand, conversion);
-    }
-    Ok(())
-}
-
-/// Appends a plan of one operand, in scratch memory of its own.
-fn append(plan: &mut Plan, operand: usize, other: Plan) {
-    let base = reserve(plan, other.scratch_bytes);
-    let first = plan.files.len() as u16;
-    let input = plan.outputs[operand];
-    // The only input of `other` is its file 0.
-    let rename = |file: File| if file.0 == 0 { input } else { File(first + file.0 - 1) };
-    plan.files.extend_from_slice(other.files.get(1..).unwrap_or_default());
-    for step in other.steps {
-        plan.steps.push(renamed(step, rename, base));
-    }
-    plan.outputs[operand] = other.outputs.first().copied().map_or(input, rename);
-}
-
-/// Reserves scratch memory; the base is a multiple of the size rounded up to a power of two, so that
-/// addresses in it add by exclusive-or.
-fn reserve(plan: &mut Plan, bytes: u64) -> u64 {
-    if bytes == 0 {
-        return plan.scratch_bytes;
-    }
-    let align = bytes.next_power_of_two();
-    let base = plan.scratch_bytes.next_multiple_of(align);
-    plan.scratch_bytes = base + bytes;
-    base
-}
-
-fn renamed(step: Step, rename: impl Fn(File) -> File, base: u64) -> Step {
-    let all = |files: Vec<File>| files.into_iter().map(&rename).collect();
-    match step {
-        Step::Permute { from, to, source } => {
-            Step::Permute { from: rename(from), to: rename(to), source }
-        }
-        Step::Concat { from, to } => Step::Concat { from: all(from), to: rename(to) },
-        Step::Select { even, odd, to, odd_where } => {
-            Step::Select { even: rename(even), odd: rename(odd), to: rename(to), odd_where }
-        }
-        Step::Bytes { a, b, to, selector } => {
-            Step::Bytes { a: rename(a), b: rename(b), to: rename(to), selector }
-        }
-        Step::Exchange { from, to, source } => {
-            Step::Exchange { from: rename(from), to: rename(to), source }
-        }
-        Step::Access(mut access) => {
-            access.file = rename(access.file);
-            access.groups.iter_mut().for_each(|group| group.address ^= base);
-            Step::Access(access)
-        }
-        Step::Barrier(scope) => Step::Barrier(scope),
-        Step::Combine { operator, a, b, to, ordered } => {
-            Step::Combine { operator, a: all(a), b: all(b), to: all(to), ordered }
-        }
-    }
 }
 
 /// A layout whose bases move either along the axis or across it.
@@ -271,24 +186,7 @@ impl Plain {
         let kept = |columns: &[u64]| self.kept.iter().map(|&b| columns[b as usize]).collect();
         let side = Side { registers: kept(&self.across.registers), ..self.across.clone() };
         let exchange = Exchange::new(&side, self.warps, order);
-        let stored = plan.outputs.clone();
-        let bases: Vec<u64> = stored
-            .iter()
-            .map(|&file| {
-                let bytes = u64::from(plan.file(file).element_bits / 8) << exchange.bits();
-                reserve(plan, bytes)
-            })
-            .collect();
-        for (&file, &base) in stored.iter().zip(&bases) {
-            let step = exchange.store(plan, file, base);
-            plan.steps.push(step);
-        }
-        plan.steps.push(Step::Barrier(Scope::Block));
-        let loaded = stored
-            .iter()
-            .zip(&bases)
-            .map(|(&file, &base)| exchange.load(plan, file, base, machine));
-        plan.outputs = loaded.collect();
+        plan.outputs = exchange.write(plan, &plan.outputs.clone(), machine);
         for _ in ones(self.warps) {
             halve(plan);
         }

@@ -78,6 +78,17 @@ pub enum Step {
         /// Which threads are odd.
         odd_where: Parity,
     },
+    /// `to` is `inside` in the threads of a set, else `outside`.
+    Where {
+        /// The file taken by the threads of the set.
+        inside: File,
+        /// The file taken by the others.
+        outside: File,
+        /// The file defined.
+        to: File,
+        /// The set.
+        threads: Cube,
+    },
     /// Each register of `to` is put together from the bytes of the same register of two files.
     ///
     /// Bytes 0 to 3 of a pair are those of the register of `a`, 4 to 7 those of `b`, lowest first;
@@ -100,6 +111,20 @@ pub enum Step {
         to: File,
         /// The lane read, for each lane.
         source: LaneMap,
+    },
+    /// Each register of `to` is the same register of `from` in a neighbouring lane of the same warp.
+    ///
+    /// Some bits of the lane are read as a number; the lane read has the number before or after, and
+    /// the same other bits. After the last number comes the first.
+    Shift {
+        /// The file read.
+        from: File,
+        /// The file defined.
+        to: File,
+        /// The lane bits of the number, lowest first; all different.
+        bits: Vec<u32>,
+        /// Which neighbour is read.
+        neighbour: Neighbour,
     },
     /// Registers to scratch memory, or back.
     Access(Access),
@@ -172,6 +197,57 @@ impl Acting {
     }
 }
 
+/// Threads by the values of some of their bits: a cube in the space of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cube {
+    /// The lane bits that count.
+    pub lanes: u64,
+    /// The warp bits that count.
+    pub warps: u64,
+    /// What all of these bits are.
+    pub ones: bool,
+}
+
+impl Cube {
+    /// Whether a thread belongs to the set.
+    pub fn holds(self, lane: u64, warp: u64) -> bool {
+        if self.ones {
+            lane & self.lanes == self.lanes && warp & self.warps == self.warps
+        } else {
+            lane & self.lanes == 0 && warp & self.warps == 0
+        }
+    }
+}
+
+/// A neighbour in a row of numbered lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Neighbour {
+    /// The lane whose number is one less.
+    Before,
+    /// The lane whose number is one more.
+    After,
+}
+
+impl Neighbour {
+    /// The lane that `lane` reads, in a row numbered by these lane bits.
+    pub fn of(self, lane: u64, bits: &[u32]) -> u64 {
+        let carries_at = match self {
+            Neighbour::Before => 1,
+            Neighbour::After => 0,
+        };
+        // Counting flips bits from the lowest on, up to the first one that does not carry.
+        let mut flipped = 0;
+        for &bit in bits {
+            let mask = 1_u64.checked_shl(bit).unwrap_or(0);
+            flipped |= mask;
+            if u64::from(lane & mask != 0) == carries_at {
+                break;
+            }
+        }
+        lane ^ flipped
+    }
+}
+
 /// Who waits at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
@@ -195,6 +271,8 @@ pub enum Strategy {
     SharedMemory,
     /// Operands are combined.
     Reduction,
+    /// Operands are combined with all that come before them.
+    Scan,
 }
 
 /// A list of steps with its price.

@@ -70,7 +70,7 @@ fn add_step(sum: &mut Sum, plan: &Plan, step: &Step, machine: &Machine) -> Resul
     let cost = &mut sum.cost;
     match step {
         Step::Permute { .. } | Step::Concat { .. } => {}
-        Step::Select { to, .. } => {
+        Step::Select { to, .. } | Step::Where { to, .. } => {
             cost.alu += words(*to);
             cost.instructions += words(*to);
         }
@@ -81,7 +81,7 @@ fn add_step(sum: &mut Sum, plan: &Plan, step: &Step, machine: &Machine) -> Resul
             cost.alu += words(*to);
             cost.instructions += words(*to);
         }
-        Step::Exchange { to, .. } => {
+        Step::Exchange { to, .. } | Step::Shift { to, .. } => {
             cost.shuffles += words(*to);
             cost.instructions += words(*to);
         }

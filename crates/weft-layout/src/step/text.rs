@@ -3,7 +3,9 @@
 
 use core::fmt;
 
-use super::{Access, Cost, File, Form, Kind, LaneMap, Parity, Plan, Scope, Step, Strategy};
+use super::{
+    Access, Cost, Cube, File, Form, Kind, LaneMap, Neighbour, Parity, Plan, Scope, Step, Strategy,
+};
 
 impl fmt::Display for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,6 +30,7 @@ impl fmt::Display for Strategy {
             Strategy::Shuffles => "shuffles",
             Strategy::SharedMemory => "shared memory",
             Strategy::Reduction => "reduction",
+            Strategy::Scan => "scan",
         })
     }
 }
@@ -98,6 +101,11 @@ fn write_step(f: &mut fmt::Formatter<'_>, plan: &Plan, step: &Step) -> fmt::Resu
             write_definition(f, plan, *to)?;
             write!(f, " = select {even} {odd} by lane {lane:#x} warp {warp:#x}")
         }
+        Step::Where { inside, outside, to, threads: Cube { lanes, warps, ones } } => {
+            write_definition(f, plan, *to)?;
+            let value = u8::from(*ones);
+            write!(f, " = where lane {lanes:#x} warp {warps:#x} are {value} {inside} {outside}")
+        }
         Step::Bytes { a, b, to, selector } => {
             write_definition(f, plan, *to)?;
             write!(f, " = bytes {a} {b} {:#x}", selector.xor)?;
@@ -110,6 +118,14 @@ fn write_step(f: &mut fmt::Formatter<'_>, plan: &Plan, step: &Step) -> fmt::Resu
             write_definition(f, plan, *to)?;
             write!(f, " = exchange {from} ")?;
             write_lane_map(f, source)
+        }
+        Step::Shift { from, to, bits, neighbour } => {
+            write_definition(f, plan, *to)?;
+            let which = match neighbour {
+                Neighbour::Before => "before",
+                Neighbour::After => "after",
+            };
+            write!(f, " = shift {from} from {which} along lane bits {bits:?}")
         }
         Step::Access(access) => write_access(f, plan, access),
         Step::Barrier(scope) => write!(f, "barrier {scope}"),

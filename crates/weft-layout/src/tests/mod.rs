@@ -12,6 +12,7 @@ mod names;
 mod oracle;
 mod padded;
 mod plans;
+mod scans;
 mod seeds;
 mod swizzles;
 mod witness;

@@ -28,7 +28,7 @@ use memory::Time;
 use replay::Replay;
 
 use crate::{
-    f2::Matrix,
+    f2::{Matrix, low_mask},
     layout::Layout,
     space::{BLOCK, LANE, Label, OFFSET, REGISTER, WARP},
     step::{File, FileType, Plan, Step},
@@ -135,6 +135,45 @@ pub(crate) fn reduction_is_shown(
     let bits = from.outs().total_bits();
     let fibre_bits = bits.saturating_sub(to.outs().total_bits());
     Ok(bases::reduction(plan, bits, &source, &target, &projection, fibre_bits).is_some())
+}
+
+/// Checks that `plan` scans operands in layout `layout` along axis `dim` and leaves the result in the
+/// same layout: every place holds the elements of its fibre up to its own, each exactly once and in
+/// order, from the first one on, or in `reverse` from the last one down.
+///
+/// Order counts, so that a plan with a combination that is not ordered is refused.
+/// Every place of every thread is replayed.
+pub fn scan(plan: &Plan, layout: &Layout, dim: usize, reverse: bool) -> Result<(), WitnessError> {
+    let projection = projection(layout, dim)?;
+    let places = Places::of(layout, plan)?;
+    let unordered = |step: &Step| matches!(step, Step::Combine { ordered: false, .. });
+    if let Some(step) = plan.steps.iter().position(unordered) {
+        let what = "combines in any order, but a scan has one";
+        return Err(WitnessError::Malformed { step, what });
+    }
+    let label = Label::dim(dim as u32);
+    let last = low_mask(layout.outs().bits(label));
+    let count = |element: u64| {
+        let place = layout.outs().coordinate(label, element);
+        if reverse { last ^ place } else { place }
+    };
+    let operands = plan.inputs.len() as u64;
+    let bits = layout.outs().total_bits();
+    let mut replay = Replay::new(plan, bits)?;
+    replay.fill_inputs(&places)?;
+    replay.run()?;
+    let letter = |letter: u64| (projection.apply(letter), count(letter));
+    let intervals = words::Intervals::of(replay.words(), letter);
+    replay.each_output(&places, |_, operand, place, element, tag| {
+        let (fibre, end) = letter(element);
+        let word = tag.ok().filter(|tag| tag % operands == operand as u64);
+        let found = word.and_then(|tag| intervals.get(tag / operands));
+        if found == Some(words::Interval { fibre, start: 0, end }) {
+            return Ok(());
+        }
+        let found = Found::of(tag, operands, 1 << bits);
+        Err(WitnessError::Wrong { operand, place, expected: element, found })
+    })
 }
 
 fn reduction_places(

@@ -133,3 +133,49 @@ impl Reader {
         true
     }
 }
+
+/// Neighbouring elements of one fibre, in order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Interval {
+    pub(super) fibre: u64,
+    /// The place of the first one in its fibre.
+    pub(super) start: u64,
+    /// The place of the last one.
+    pub(super) end: u64,
+}
+
+/// The interval that each word is.
+///
+/// The parts of a word that is an interval are intervals that meet.
+pub(super) struct Intervals {
+    /// Letters first, then pairs.
+    all: Vec<Option<Interval>>,
+}
+
+impl Intervals {
+    /// Reads all words; `letter` gives fibre and place of a letter.
+    pub(super) fn of(words: &Words, letter: impl Fn(u64) -> (u64, u64)) -> Intervals {
+        let mut all = Vec::with_capacity(words.letters as usize + words.len());
+        all.extend((0..words.letters).map(|name| {
+            let (fibre, place) = letter(name);
+            Some(Interval { fibre, start: place, end: place })
+        }));
+        // A pair is made after its parts.
+        for &(a, b) in &words.pairs {
+            let known = |word: u64| all.get(word as usize).copied().flatten();
+            let met = known(a).zip(known(b)).and_then(|(left, right)| meet(left, right));
+            all.push(met);
+        }
+        Intervals { all }
+    }
+
+    pub(super) fn get(&self, word: u64) -> Option<Interval> {
+        self.all.get(word as usize).copied().flatten()
+    }
+}
+
+/// Two intervals of which the second begins where the first ends.
+fn meet(left: Interval, right: Interval) -> Option<Interval> {
+    let meets = left.fibre == right.fibre && left.end.checked_add(1) == Some(right.start);
+    meets.then_some(Interval { end: right.end, ..left })
+}

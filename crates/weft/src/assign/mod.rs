@@ -90,6 +90,12 @@ pub enum AssignError {
     /// A conversion could not be planned.
     #[error(transparent)]
     Plan(#[from] plan::PlanError),
+    /// No plan is made for what an operation does.
+    #[error("`{operation}` is not compiled: no plan is made for it")]
+    Unplanned {
+        /// The operation.
+        operation: String,
+    },
     /// A plan does not fit the program.
     #[error(transparent)]
     Movement(#[from] crate::movement::Misfit),

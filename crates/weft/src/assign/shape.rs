@@ -1,6 +1,7 @@
 //! Operations that only rename elements, and operations that keep them in place.
 
 use crate::tile::OpKind;
+use weft_layout::space::REGISTER;
 use weft_layout::{Layout, LayoutError};
 
 /// Whether an operation renames the elements of a tensor and moves nothing.
@@ -44,7 +45,7 @@ pub fn operand_layout(
     }
 }
 
-/// The layout of a shape operation's result, given that of its operand.
+/// The layout of the result of a shape operation, `join` or `split`, given that of its operand.
 pub fn result_layout(
     kind: &OpKind,
     operand: &Layout,
@@ -56,6 +57,12 @@ pub fn result_layout(
             operand.transpose(&order)
         }
         OpKind::Broadcast => operand.broadcast(shape),
+        OpKind::Join => operand.remove_zero_columns(REGISTER)?.0.join(),
+        OpKind::Split => match operand.split() {
+            Ok((half, _)) => Ok(half),
+            // The halves lie in different threads; both of them get the first half's places.
+            Err(_) => Ok(operand.slice(shape.len())?.remove_zero_columns(REGISTER)?.0),
+        },
         _ => operand.reshape(shape),
     }
 }

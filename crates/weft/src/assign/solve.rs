@@ -116,7 +116,11 @@ impl Solver<'_> {
         } else {
             1
         };
-        let per_thread: Vec<u64> = shape.iter().map(|&extent| extent.min(side)).collect();
+        // Dimensions before the last two count matrices, which share nothing.
+        let matrix = |axis: usize| axis + 2 >= shape.len();
+        let sides = shape.iter().enumerate();
+        let per_thread: Vec<u64> =
+            sides.map(|(axis, &extent)| if matrix(axis) { extent.min(side) } else { 1 }).collect();
         let order: Vec<usize> = (0..shape.len()).rev().collect();
         self.blocked(shape, &per_thread, &order)
     }
@@ -193,7 +197,9 @@ impl Solver<'_> {
             found = self.heaviest(class);
         }
         if found.is_none() {
-            found = self.follow(class, is_shape_op)?;
+            let through =
+                |kind: &OpKind| is_shape_op(kind) || matches!(kind, OpKind::Join | OpKind::Split);
+            found = self.follow(class, through)?;
         }
         if found.is_none() {
             let shape = self.kernel.ty(class).shape.clone();

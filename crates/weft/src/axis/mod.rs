@@ -173,7 +173,12 @@ impl AxisFacts {
             let op = &kernel.ops[id];
             match op.kind {
                 OpKind::For | OpKind::While | OpKind::If => self.control(kernel, id, op),
-                OpKind::Reduce { .. } => {
+                OpKind::Reduce { .. }
+                | OpKind::Scan { .. }
+                | OpKind::Join
+                | OpKind::Split
+                | OpKind::Gather { .. }
+                | OpKind::Histogram => {
                     for &result in &op.results {
                         self.set(result, Facts::unknown(kernel.ty(result)));
                     }

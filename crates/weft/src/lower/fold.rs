@@ -129,9 +129,11 @@ impl Lowerer<'_> {
         let result = op.results[0];
         let Some(home) = self.assignment.home(result) else { return Ok(()) };
         let layout = self.assignment.layouts.get(home).clone();
-        let summed = self.kernel.ty(a).shape[1];
+        let rank = self.kernel.ty(result).shape.len();
+        let summed = self.kernel.ty(a).shape[rank - 1];
         let mut operands = Vec::new();
-        for (value, other) in [(a, 1), (b, 0)] {
+        // Dimensions before the last two count matrices.
+        for (value, other) in [(a, rank - 1), (b, rank - 2)] {
             // Without the other axis, and with the summed one in registers of its own.
             let shape = self.kernel.ty(value).shape.clone();
             let wanted = layout.slice(other)?.expand_dims(other)?.broadcast(&shape)?;

@@ -189,6 +189,10 @@ impl Lowerer<'_> {
             OpKind::Reduce { axis } => self.reduce(id, op, usize::from(*axis)),
             OpKind::Dot => self.dot(op),
             OpKind::Yield | OpKind::Condition | OpKind::Return => Ok(()),
+            OpKind::Scan { .. } | OpKind::Gather { .. } | OpKind::Histogram => {
+                Err(AssignError::Unplanned { operation: op.kind.name() })
+            }
+            OpKind::Split => op.results.iter().try_for_each(|&result| self.settle(op, result)),
             _ => self.pure(op),
         }
     }
@@ -196,12 +200,7 @@ impl Lowerer<'_> {
     fn pure(&mut self, op: &Op) -> Result<(), AssignError> {
         let [result] = op.results[..] else { return Ok(()) };
         if self.kernel.ty(result).is_tensor() {
-            // Free values and shape operations wait until somebody asks.
-            if let Some(home) = self.assignment.home(result) {
-                let registers = self.compute(op, result, home)?;
-                self.bind_tensor(result, home, registers);
-            }
-            return Ok(());
+            return self.settle(op, result);
         }
         let lowered = match &op.kind {
             OpKind::Unsplat => {
@@ -216,6 +215,15 @@ impl Lowerer<'_> {
             }
         };
         self.bind_scalar(result, lowered);
+        Ok(())
+    }
+
+    /// Computes a tensor in its home. Free values and shape operations wait until somebody asks.
+    fn settle(&mut self, op: &Op, result: Value) -> Result<(), AssignError> {
+        if let Some(home) = self.assignment.home(result) {
+            let registers = self.compute(op, result, home)?;
+            self.bind_tensor(result, home, registers);
+        }
         Ok(())
     }
 

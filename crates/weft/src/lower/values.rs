@@ -5,7 +5,7 @@ use crate::assign::{AssignError, LayoutId, is_shape_op, operand_layout, result_l
 use crate::dtype::DType;
 use crate::lane;
 use crate::movement;
-use crate::scalar::{Binary, Cast};
+use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::{Op, OpKind, Value};
 use std::rc::Rc;
 use weft_layout::Layout;
@@ -153,6 +153,15 @@ impl Lowerer<'_> {
                 Ok(vec![scalar; count].into())
             }
             OpKind::MakeRange { start, .. } => Ok(self.range(*start, layout)),
+            OpKind::Join => self.join(op, layout),
+            OpKind::Split => {
+                let half = usize::from(op.results.first() != Some(&result));
+                // Joined, the halves are told apart by the lowest register bit.
+                let joined = self.assignment.layouts.get(layout).join()?;
+                let joined = self.assignment.layouts.intern(joined);
+                let registers = self.get(op.operands[0], joined)?;
+                Ok((0..count).map(|register| registers[2 * register + half]).collect())
+            }
             kind if is_shape_op(kind) => {
                 let operand = op.operands[0];
                 let shape = self.kernel.ty(operand).shape.clone();
@@ -179,6 +188,33 @@ impl Lowerer<'_> {
                 Ok(registers.into())
             }
         }
+    }
+
+    /// Each place of a joined tensor takes what one of the operands has there: which one, the registers,
+    /// the lane and the warp say.
+    fn join(&mut self, op: &Op, layout: LayoutId) -> Result<Rc<[lane::Value]>, AssignError> {
+        let joined = self.assignment.layouts.get(layout).clone();
+        let half = joined.slice(self.kernel.ty(op.operands[0]).shape.len())?;
+        let half = self.assignment.layouts.intern(half);
+        let sides = [self.get(op.operands[0], half)?, self.get(op.operands[1], half)?];
+        // The last axis is the lowest output bit.
+        let [lanes, warps] = [LANE, WARP]
+            .map(|label| joined.columns(label).iter().map(|column| column & 1).collect::<Vec<_>>());
+        let by_thread = lanes.iter().chain(&warps).any(|&bit| bit == 1);
+        let second = by_thread.then(|| {
+            let side = movement::thread_map(&mut self.build, &lanes, &warps);
+            let zero = self.build.i32(0);
+            self.build.compare(Compare::Ne, side, zero)
+        });
+        let registers = (0..register_count(&joined)).map(|register| {
+            let side = joined.apply_flat(register as u64) as usize & 1;
+            let (own, other) = (sides[side][register], sides[1 - side][register]);
+            match second {
+                Some(second) => self.build.select(second, other, own),
+                None => own,
+            }
+        });
+        Ok(registers.collect())
     }
 
     /// The integers from `start` on, each in its place.

@@ -231,8 +231,20 @@ impl<'p> Mover<'p> {
                 let values = pairs.map(|(&even, &odd)| build.select(is_odd, odd, even)).collect();
                 self.define(*to, values)
             }
+            Step::Where { inside, outside, to, threads } => {
+                let holds = thread::belongs(build, *threads);
+                let pairs = self.file(*inside)?.iter().zip(self.file(*outside)?);
+                let values = pairs.map(|(&a, &b)| build.select(holds, a, b)).collect();
+                self.define(*to, values)
+            }
             Step::Exchange { from, to, source } => {
                 let values = exchange(build, self.file(*from)?, source);
+                self.define(*to, values)
+            }
+            Step::Shift { from, to, bits, neighbour } => {
+                let lane = thread::neighbour(build, bits, *neighbour);
+                let values = self.file(*from)?.iter();
+                let values = values.map(|&value| build.shuffle_index(value, lane)).collect();
                 self.define(*to, values)
             }
             Step::Bytes { a, b, to, selector } => self.bytes(build, [*a, *b, *to], selector),

@@ -1,28 +1,20 @@
 //! Plans written around nothing else, and run.
 
-use super::{Misfit, thread_map, write};
+mod random;
+mod scans;
+
+use super::{Misfit, write};
 use crate::dtype::DType;
 use crate::lane::{Access, Builder, Param, Program, Space, Value};
 use crate::memory::{Buffer, Memory};
 use crate::scalar::{Binary, Cast};
 use crate::sim::{self, Launch};
+use random::indices;
 use weft_layout::Layout;
 use weft_layout::family::Blocked;
 use weft_layout::machine::Machine;
 use weft_layout::plan;
-use weft_layout::space::{LANE, REGISTER, WARP};
 use weft_layout::step::Strategy;
-
-/// The index of each register's element in the tensor, as an i32.
-fn indices(build: &mut Builder, layout: &Layout) -> Vec<Value> {
-    let thread = thread_map(build, layout.columns(LANE), layout.columns(WARP));
-    let registers = 1u64 << layout.columns(REGISTER).len();
-    let index = |register| {
-        let part = build.i32(layout.apply_flat(register) as i32);
-        build.binary(Binary::Xor, thread, part)
-    };
-    (0..registers).map(index).collect()
-}
 
 /// What element `index` holds: its bytes all depend on it.
 fn element(build: &mut Builder, index: Value, dtype: DType) -> Value {

@@ -1,8 +1,9 @@
 //! What a thread is to a plan: F2-linear functions of its lane and warp, and whether it takes part.
 
+use crate::dtype::DType;
 use crate::lane::{Builder, IdKind, Value};
 use crate::scalar::{Binary, Compare};
-use weft_layout::step::{Acting, Parity};
+use weft_layout::step::{Acting, Cube, Neighbour, Parity};
 
 /// An F2-linear function of the thread: lane columns and warp columns.
 pub fn thread_map(build: &mut Builder, lane: &[u64], warp: &[u64]) -> Value {
@@ -40,6 +41,48 @@ pub fn takes_part(build: &mut Builder, acting: Acting) -> Option<Value> {
         }
     }
     predicate
+}
+
+/// Whether a thread belongs to a set.
+pub(super) fn belongs(build: &mut Builder, threads: Cube) -> Value {
+    let mut all = None;
+    for (kind, mask) in [(IdKind::Lane, threads.lanes), (IdKind::Warp, threads.warps)] {
+        if mask != 0 {
+            let id = build.id(kind);
+            let mask = build.i32(mask as i32);
+            let bits = build.binary(Binary::And, id, mask);
+            let value = if threads.ones { mask } else { build.i32(0) };
+            let same = build.compare(Compare::Eq, bits, value);
+            all = build.and_predicates(all, Some(same));
+        }
+    }
+    all.unwrap_or_else(|| build.constant(DType::I1, 1))
+}
+
+/// The lane before or after in the row that some lane bits number.
+pub(super) fn neighbour(build: &mut Builder, bits: &[u32], neighbour: Neighbour) -> Value {
+    let lanes_log2 = build.program().lanes_log2;
+    let unit = |bit: u32| 1_u32.checked_shl(bit).unwrap_or(0);
+    // Lane bits to bits of the number, and back.
+    let mut number_of = vec![0; lanes_log2 as usize];
+    for (place, &bit) in (0..).zip(bits) {
+        if let Some(column) = number_of.get_mut(bit as usize) {
+            *column = unit(place);
+        }
+    }
+    let others = (0..lanes_log2).map(|bit| if bits.contains(&bit) { 0 } else { unit(bit) });
+    let others: Vec<u32> = others.collect();
+    let lane_of: Vec<u32> = bits.iter().map(|&bit| unit(bit)).collect();
+    let lane = build.id(IdKind::Lane);
+    let number = build.linear(&number_of, lane);
+    let step = build.i32(match neighbour {
+        Neighbour::Before => -1,
+        Neighbour::After => 1,
+    });
+    let next = build.binary(Binary::Add, number, step);
+    let moved = build.linear(&lane_of, next);
+    let kept = build.linear(&others, lane);
+    build.binary(Binary::Xor, moved, kept)
 }
 
 /// Whether a thread is odd.

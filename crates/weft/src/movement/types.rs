@@ -35,14 +35,17 @@ pub(super) fn file_dtypes(plan: &Plan, inputs: &[DType]) -> Vec<DType> {
         };
         for step in &plan.steps {
             match step {
-                Step::Permute { from, to, .. } | Step::Exchange { from, to, .. } => {
+                Step::Permute { from, to, .. }
+                | Step::Exchange { from, to, .. }
+                | Step::Shift { from, to, .. } => {
                     unify(&[*from, *to]);
                 }
                 Step::Concat { from, to } => {
                     let all: Vec<File> = from.iter().chain([to]).copied().collect();
                     unify(&all);
                 }
-                Step::Select { even, odd, to, .. } => unify(&[*even, *odd, *to]),
+                Step::Select { even: a, odd: b, to, .. }
+                | Step::Where { inside: a, outside: b, to, .. } => unify(&[*a, *b, *to]),
                 Step::Combine { a, b, to, .. } => {
                     for ((a, b), to) in a.iter().zip(b).zip(to) {
                         unify(&[*a, *b, *to]);

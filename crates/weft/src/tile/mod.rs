@@ -16,6 +16,8 @@
 //! * Where a load's mask is false the result is `other`, or zero where none is given; memory is not
 //!   touched.
 //! * A reduction's order is not fixed: its region must be associative and commutative up to rounding.
+//!   A scan's is fixed up to brackets: its region must be associative up to rounding, and what comes
+//!   earlier along the direction of the scan stands on the left.
 //! * `poison` and an unmasked division by zero give some value, the same in every run.
 
 pub(crate) mod names;
@@ -163,6 +165,11 @@ pub enum OpKind {
         /// The permutation.
         order: Vec<u8>,
     },
+    /// Two tensors side by side along a new last dimension of size two. `(x, y) -> (tensor)`.
+    Join,
+    /// What [`OpKind::Join`] joined: the elements at 0 and those at 1 of the last dimension, which has
+    /// size two. `(tensor) -> (T, T)`.
+    Split,
     /// `(x) -> (T)`, element by element.
     Unary(Unary),
     /// `(x, y) -> (T)`, element by element.
@@ -198,7 +205,8 @@ pub enum OpKind {
         /// Who takes part.
         scope: Scope,
     },
-    /// `(a: M x K, b: K x N, c: M x N) -> (M x N)`: c plus the matrix product, in c's type.
+    /// `(a: M x K, b: K x N, c: M x N) -> (M x N)`: c plus the matrix product, in c's type. Dimensions
+    /// before these two count matrices.
     Dot,
     /// Folds each operand along an axis. `(N tensors) -> (N tensors or scalars)`; its region has
     /// `2 N` scalar parameters (left, then right) and yields N.
@@ -206,6 +214,24 @@ pub enum OpKind {
         /// The axis that disappears.
         axis: u8,
     },
+    /// Every element with all before it along an axis, folded. `(N tensors) -> (N tensors)`; its
+    /// region has `2 N` scalar parameters (what was folded so far, then the element) and yields N.
+    Scan {
+        /// The axis along which it goes.
+        axis: u8,
+        /// Whether it goes from the last element to the first.
+        reverse: bool,
+    },
+    /// `result[i, j, k] = source[i, index[i, j, k], k]` for the axis in the middle.
+    /// `(source, integer indices) -> (tensor of the indices' shape)`. What an index outside of the
+    /// axis gives is not fixed.
+    Gather {
+        /// The axis that the indices count along.
+        axis: u8,
+    },
+    /// How often each of `0..n` occurs among the elements (of those with a true mask).
+    /// `(integers of one dimension, [mask]) -> (n integers i32)`. Other elements are not counted.
+    Histogram,
     /// `(low, high, step, N initial values) -> (N)`; the region has the counter and N carried
     /// parameters and yields N. Runs while the counter is (signed) below `high`.
     For,
@@ -246,6 +272,8 @@ impl OpKind {
             OpKind::Broadcast => "broadcast".into(),
             OpKind::Reshape { .. } => "reshape".into(),
             OpKind::Trans { .. } => "trans".into(),
+            OpKind::Join => "join".into(),
+            OpKind::Split => "split".into(),
             OpKind::Unary(op) => op.name().into(),
             OpKind::Binary(op) => op.name().into(),
             OpKind::Compare(op) => format!("compare {op}"),
@@ -259,6 +287,9 @@ impl OpKind {
             OpKind::AtomicCas { .. } => "atomic_cas".into(),
             OpKind::Dot => "dot".into(),
             OpKind::Reduce { .. } => "reduce".into(),
+            OpKind::Scan { .. } => "scan".into(),
+            OpKind::Gather { .. } => "gather".into(),
+            OpKind::Histogram => "histogram".into(),
             OpKind::For => "for".into(),
             OpKind::While => "while".into(),
             OpKind::If => "if".into(),

@@ -61,6 +61,16 @@ pub(super) fn check(
                 if x.is_tensor() && x.element == r.element && is_permuted(x, r, order)),
             "permutes the dimensions by its order",
         ),
+        OpKind::Join => (
+            matches!((operands, results), ([x, y], [r])
+                if x.is_tensor() && x == y && is_joined(x, r)),
+            "takes two tensors of one type and gives one with a new last dimension of size two",
+        ),
+        OpKind::Split => (
+            matches!((operands, results), ([x], [a, b])
+                if a.is_tensor() && a == b && is_joined(a, x)),
+            "takes a tensor whose last of several dimensions has size two and gives its halves",
+        ),
         OpKind::Unary(unary) => (
             matches!((operands, results), ([x], [r])
                 if is_number(x) && x == r && scalar::unary(*unary, x.dtype()).is_some()),
@@ -134,11 +144,32 @@ pub(super) fn check(
         ),
         OpKind::Dot => (
             matches!((operands, results), ([a, b, c], [r]) if c == r && is_product(a, b, c)),
-            "takes M x K, K x N and M x N of matching elements and gives M x N",
+            "takes M x K, K x N and M x N of matching elements, or as many matrices of each, and gives \
+             M x N",
         ),
         OpKind::Reduce { axis } => {
             (is_reduced(operands, results, *axis), "takes tensors of one shape and drops its axis")
         }
+        OpKind::Scan { axis, .. } => (
+            operands.first().is_some_and(|first| usize::from(*axis) < first.shape.len())
+                && operands == results
+                && operands.iter().all(|operand| operand.shape == operands[0].shape),
+            "takes tensors of one shape that has its axis, and gives such tensors",
+        ),
+        OpKind::Gather { axis } => (
+            matches!((operands, results), ([x, i], [r]) if is_gathered(x, i, r, *axis)),
+            "takes a tensor, indices i8 to i64 that differ from it in the axis's extent, and gives \
+             elements of the tensor in the indices' shape",
+        ),
+        OpKind::Histogram => (
+            matches!((operands, results), ([x, mask @ ..], [r])
+                if is_number(x) && is_index(x) && x.shape.len() == 1
+                    && matches!(mask, [] | [_])
+                    && mask.iter().all(|mask| is_truth(mask) && mask.shape == x.shape)
+                    && is_number(r) && r.dtype() == DType::I32 && r.shape.len() == 1),
+            "takes integers i8 to i64 of one dimension and a mask i1, and gives counts i32 of one \
+             dimension",
+        ),
         OpKind::For => (
             matches!((operands, results), ([low, high, step, carried @ ..], results)
                 if low == high && low == step && !low.is_tensor() && is_number(low)
@@ -185,6 +216,30 @@ fn is_expanded(from: &Type, to: &Type, axis: u8) -> bool {
     shape == to.shape
 }
 
+/// Whether elements of the second type are those of the first in pairs, along a new last dimension.
+fn is_joined(half: &Type, joined: &Type) -> bool {
+    let (last, rest) = match joined.shape.split_last() {
+        Some((last, rest)) => (*last, rest),
+        None => return false,
+    };
+    last == 2 && rest == &half.shape[..] && half.element == joined.element
+}
+
+/// Whether a tensor's elements can be indices.
+fn is_index(ty: &Type) -> bool {
+    matches!(ty.element, Element::Scalar(DType::I8 | DType::I16 | DType::I32 | DType::I64))
+}
+
+fn is_gathered(source: &Type, indices: &Type, result: &Type, axis: u8) -> bool {
+    let agree = |(dim, (from, to)): (usize, (&u64, &u64))| dim == usize::from(axis) || from == to;
+    is_index(indices)
+        && usize::from(axis) < source.shape.len()
+        && source.shape.len() == indices.shape.len()
+        && source.shape.iter().zip(&indices.shape).enumerate().all(agree)
+        && result.element == source.element
+        && result.shape == indices.shape
+}
+
 fn is_permuted(from: &Type, to: &Type, order: &[u8]) -> bool {
     let mut sorted = order.to_vec();
     sorted.sort_unstable();
@@ -206,10 +261,13 @@ fn does_cast(cast: Cast, from: Element, to: Element) -> bool {
 }
 
 fn is_product(a: &Type, b: &Type, c: &Type) -> bool {
-    let ([m, k], [k2, n], [m2, n2]) = (&a.shape[..], &b.shape[..], &c.shape[..]) else {
+    let ([a_outer @ .., m, k], [b_outer @ .., k2, n], [outer @ .., m2, n2]) =
+        (&a.shape[..], &b.shape[..], &c.shape[..])
+    else {
         return false;
     };
     (m, n, k) == (m2, n2, k2)
+        && (a_outer, b_outer) == (outer, outer)
         && is_number(a)
         && is_number(c)
         && a.element == b.element

@@ -37,6 +37,7 @@ enum Owner {
     Brief,
     While,
     Reduce,
+    Scan,
     Kernel,
 }
 
@@ -154,7 +155,14 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         self.indent(depth)?;
         self.results(results)?;
         match kind {
-            OpKind::Reduce { axis } => self.reduce(op, *axis, depth)?,
+            OpKind::Reduce { axis } => {
+                let attributes = format!("axis = {axis} : i32");
+                self.folding("tt.reduce", &attributes, Owner::Reduce, op, depth)?;
+            }
+            OpKind::Scan { axis, reverse } => {
+                let attributes = format!("axis = {axis} : i32, reverse = {reverse}");
+                self.folding("tt.scan", &attributes, Owner::Scan, op, depth)?;
+            }
             OpKind::For => self.for_(op, depth)?,
             OpKind::While => self.while_(op, depth)?,
             OpKind::If => self.if_(op, depth)?,
@@ -237,6 +245,17 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 let order = order.join(", ");
                 self.converted("tt.trans", op, &format!(" {{order = array<i32: {order}>}}"))
             }
+            OpKind::Join => self.converted("tt.join", op, ""),
+            OpKind::Split => self.converted("tt.split", op, ""),
+            OpKind::Histogram => self.converted("tt.histogram", op, ""),
+            OpKind::Gather { axis } => {
+                let (source, indices) = operands.split_at(operands.len().min(1));
+                self.call("tt.gather", source)?;
+                self.f.write_char('[')?;
+                self.operands(indices)?;
+                write!(self.f, "] {{axis = {axis} : i32}}")?;
+                self.function_type(operands, results)
+            }
             OpKind::Unary(_) | OpKind::Binary(_) | OpKind::Fma => {
                 let spelling = spelling::elementwise(kind, first.dtype());
                 self.call(spelling.map_or("weft.untyped", |row: &Spelling| row.name), operands)?;
@@ -308,12 +327,20 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 self.handed("", values)
             }
             OpKind::Yield => {
-                let name = if owner == Owner::Reduce { "tt.reduce.return" } else { "scf.yield" };
+                let name = match owner {
+                    Owner::Reduce => "tt.reduce.return",
+                    Owner::Scan => "tt.scan.return",
+                    Owner::Brief | Owner::While | Owner::Kernel => "scf.yield",
+                };
                 self.handed(name, operands)
             }
             OpKind::Return => self.handed("tt.return", operands),
             // Printed by `op`.
-            OpKind::Reduce { .. } | OpKind::For | OpKind::While | OpKind::If => Ok(()),
+            OpKind::Reduce { .. }
+            | OpKind::Scan { .. }
+            | OpKind::For
+            | OpKind::While
+            | OpKind::If => Ok(()),
         }
     }
 
@@ -351,13 +378,20 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
 
     // Operations with regions. Results have names already; parameters get theirs here.
 
-    fn reduce(&mut self, op: &'a Op, axis: u8, depth: usize) -> fmt::Result {
-        self.f.write_str("\"tt.reduce\"(")?;
+    fn folding(
+        &mut self,
+        name: &str,
+        attributes: &str,
+        owner: Owner,
+        op: &'a Op,
+        depth: usize,
+    ) -> fmt::Result {
+        write!(self.f, "\"{name}\"(")?;
         self.operands(&op.operands)?;
-        write!(self.f, ") <{{axis = {axis} : i32}}> (")?;
+        write!(self.f, ") <{{{attributes}}}> (")?;
         let mark = self.scope.mark();
         for region in &op.regions {
-            self.labelled(region, Owner::Reduce, depth)?;
+            self.labelled(region, owner, depth)?;
         }
         self.scope.leave(mark);
         self.f.write_char(')')?;

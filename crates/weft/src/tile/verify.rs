@@ -8,7 +8,8 @@
 //!   (`return` for the kernel, `condition` for the first region of a `while`, else `yield`), which
 //!   stands nowhere else and hands over values of the types asked for.
 //! * A kernel's arguments are its body's parameters, and no tensors; it returns nothing.
-//! * The region of a `reduce` has only pure operations on scalars; it may use scalars from around it.
+//! * The region of a `reduce` or `scan` has only pure operations on scalars; it may use scalars from
+//!   around it.
 //!
 //! Types:
 //!
@@ -22,8 +23,11 @@
 //! * `make_range` gives `end - start` elements, and `end` is greater.
 //! * `expand_dims`, `broadcast`, `reshape` and `trans` keep the element, and change the shape as
 //!   they say. `unsplat` takes a tensor of one element.
-//! * `dot` takes M×K and K×N of one element type and M×N, all integers or all floats.
+//! * `dot` takes M×K and K×N of one element type and M×N, all integers or all floats, or as many
+//!   such matrices of each along dimensions in front.
 //! * `reduce` takes tensors of one shape, and drops an axis; of one dimension it leaves a scalar.
+//!   `scan` keeps the shape. `gather` takes indices of the source's shape but for the axis;
+//!   `histogram` takes integers of one dimension.
 //! * Atomics are on 16, 32 and 64 bits.
 
 use super::{
@@ -40,7 +44,7 @@ pub fn verify(kernel: &Kernel) -> Result<(), Diagnostics> {
         defined: IdMap::default(),
         placed: IdMap::default(),
         depth: 0,
-        in_reduce: false,
+        in_fold: false,
         errors: Vec::new(),
     };
     verifier.kernel();
@@ -82,7 +86,7 @@ struct Verifier<'a> {
     /// Whether an operation has been seen in some region.
     placed: IdMap<OpId, bool>,
     depth: usize,
-    in_reduce: bool,
+    in_fold: bool,
     errors: Vec<Diagnostic>,
 }
 
@@ -188,7 +192,7 @@ impl<'a> Verifier<'a> {
             }
         }
         self.placement(op, ending);
-        if self.in_reduce {
+        if self.in_fold {
             self.combining(op);
         }
         // Without regions there is nothing to visit; with unknown operands there are no types.
@@ -228,15 +232,15 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// What stands in the region of a `reduce`.
+    /// What stands in the region of a `reduce` or `scan`.
     fn combining(&mut self, op: &Op) {
         if !op.kind.is_pure() && op.kind != OpKind::Yield || !op.regions.is_empty() {
-            let message = format!("`{}` may not stand in the region of a reduce", op.kind.name());
+            let message = format!("`{}` may not stand in a region that folds", op.kind.name());
             self.error(op.span, message);
         }
         let tensors = self.types(&op.operands).into_iter().chain(self.types(&op.results));
         if let Some(tensor) = tensors.into_iter().find(|ty| ty.is_tensor()) {
-            let message = format!("the region of a reduce is on scalars, not on `{tensor}`");
+            let message = format!("a region that folds is on scalars, not on `{tensor}`");
             self.error(op.span, message);
         }
     }
@@ -254,7 +258,7 @@ impl<'a> Verifier<'a> {
             self.error(op.span, message);
         }
         let regions = match op.kind {
-            OpKind::Reduce { .. } | OpKind::For => 1,
+            OpKind::Reduce { .. } | OpKind::Scan { .. } | OpKind::For => 1,
             OpKind::While | OpKind::If => 2,
             _ => 0,
         };
@@ -266,12 +270,12 @@ impl<'a> Verifier<'a> {
             return;
         }
         match (&op.kind, &op.regions[..]) {
-            (OpKind::Reduce { .. }, [combine]) => {
+            (OpKind::Reduce { .. } | OpKind::Scan { .. }, [combine]) => {
                 let scalars: Vec<Type> = operands.iter().map(|ty| scalar_of(ty)).collect();
-                let outer = core::mem::replace(&mut self.in_reduce, true);
+                let outer = core::mem::replace(&mut self.in_fold, true);
                 self.params(op, combine, &[&scalars[..], &scalars[..]].concat());
                 self.region(combine, Ending::Yield, &scalars, op.span);
-                self.in_reduce = outer;
+                self.in_fold = outer;
             }
             (OpKind::For, [body]) => {
                 let mut enter = operands.first().map(|&ty| ty.clone()).into_iter().collect();

@@ -404,6 +404,7 @@ impl<'a, 'r> Builder<'a, 'r> {
                 }
                 Some(Vec::new())
             }
+            Action::Cat => self.concatenate(&operands, operation, out),
             Action::Clamp { propagate_nan } => {
                 let [x, low, high] = operands[..] else { return None };
                 let [ty] = &operation.result_types[..] else { return None };
@@ -426,6 +427,34 @@ impl<'a, 'r> Builder<'a, 'r> {
                 None
             }
         }
+    }
+
+    /// The elements of one tensor, then those of another: joined as rows, and read row after row.
+    fn concatenate(
+        &mut self,
+        operands: &[Value],
+        operation: &Operation<'a>,
+        out: &mut Vec<OpId>,
+    ) -> Option<Vec<Value>> {
+        let (Some(half), Some(whole)) =
+            (operation.operand_types.first(), operation.result_types.first())
+        else {
+            return None;
+        };
+        let [extent] = half.shape[..] else {
+            let message = "`tt.cat` takes tensors of one dimension";
+            self.errors.push(Diagnostic::new(operation.span, message));
+            return None;
+        };
+        let name = operation.results.first().map_or(UNUSED, |result| result.name);
+        let columns = Type::tensor(half.element, &[extent, 2]);
+        let rows = Type::tensor(half.element, &[2, extent]);
+        let joined =
+            self.push_one(OpKind::Join, operands.to_vec(), (name, &columns), operation, out);
+        let trans = OpKind::Trans { order: vec![1, 0] };
+        let turned = self.push_one(trans, vec![joined], (name, &rows), operation, out);
+        let reshape = OpKind::Reshape { allow_reorder: false };
+        Some(vec![self.push_one(reshape, vec![turned], (name, whole), operation, out)])
     }
 
     fn plain(

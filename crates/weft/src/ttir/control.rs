@@ -5,13 +5,19 @@ use super::forms::check_types;
 use super::lexer::TokenKind;
 use super::parser::Parser;
 use super::syntax::{Action, Block, BlockParam, Operation, Parse, Successor, Use};
-use super::table::{Details, Types};
+use super::table::{Details, Special, Types};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
 use crate::tile::{OpKind, Type};
 
 impl<'a> Parser<'a> {
-    pub(super) fn reduce(&mut self, mut details: Details<'a>, start: Span) -> Parse<Operation<'a>> {
+    /// A reduction or a scan, whose region folds.
+    pub(super) fn folding(
+        &mut self,
+        special: Special,
+        mut details: Details<'a>,
+        start: Span,
+    ) -> Parse<Operation<'a>> {
         let mut operation = Operation::new(Action::Broken, start);
         self.expect(b'(')?;
         operation.operands = self.list(b')', Self::value)?;
@@ -24,8 +30,13 @@ impl<'a> Parser<'a> {
         self.properties(&mut details.attributes)?;
         self.generic_types(&details, &mut operation)?;
         let axis = details.axis()?;
+        operation.action = Action::Do(match special {
+            Special::Scan => {
+                OpKind::Scan { axis, reverse: details.attributes.take_bool("reverse")? }
+            }
+            _ => OpKind::Reduce { axis },
+        });
         details.attributes.finish(details.name)?;
-        operation.action = Action::Do(OpKind::Reduce { axis });
         Ok(operation)
     }
 
@@ -39,7 +50,7 @@ impl<'a> Parser<'a> {
             (Some(block), None) => Ok(block),
             (_, Some(second)) => Err(Diagnostic::new(
                 second.label_span,
-                "the regions of `scf` and `tt.reduce` have one block",
+                "the regions of `scf`, `tt.reduce` and `tt.scan` have one block",
             )),
             (None, None) => Err(Diagnostic::new(span, "a region has a block")),
         }

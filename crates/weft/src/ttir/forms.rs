@@ -39,7 +39,7 @@ impl<'a> Operation<'a> {
         match &self.action {
             Action::Do(kind) => kind.is_terminator(),
             Action::Branch | Action::CondBranch | Action::Return | Action::Broken => true,
-            Action::Assume | Action::Clamp { .. } | Action::Call(_) => false,
+            Action::Assume | Action::Cat | Action::Clamp { .. } | Action::Call(_) => false,
         }
     }
 }
@@ -62,7 +62,9 @@ impl<'a> Parser<'a> {
         match (&row, generic) {
             (Row::Common(common), false) => self.common(common, details, start),
             (Row::Common(common), true) => self.generic(common, details, start),
-            (Row::Special(Special::Reduce), true) => self.reduce(details, start),
+            (Row::Special(special @ (Special::Reduce | Special::Scan)), true) => {
+                self.folding(*special, details, start)
+            }
             (Row::Special(Special::Constant), true) => self.generic_constant(start),
             (Row::Special(_), true) => {
                 let message = format!("the generic form of `{name}` is not read");
@@ -77,8 +79,8 @@ impl<'a> Parser<'a> {
                 Special::Call => self.call(&details, start),
                 Special::Branch => self.branch(start),
                 Special::CondBranch => self.cond_branch(start),
-                Special::Reduce => {
-                    let message = "`tt.reduce` is read in its generic form only";
+                Special::Reduce | Special::Scan => {
+                    let message = format!("`{name}` is read in its generic form only");
                     Err(Diagnostic::new(span, message).with_hint("put its name in quotes"))
                 }
             },
@@ -95,6 +97,11 @@ impl<'a> Parser<'a> {
     ) -> Parse<Operation<'a>> {
         let mut operation = Operation::new(Action::Broken, start);
         self.items(&mut details, &mut operation)?;
+        if row.types == Types::Indexed {
+            self.expect(b'[')?;
+            let indices = self.list(b']', Self::value)?;
+            operation.operands.extend(indices);
+        }
         if self.at(b'{') {
             let attributes = self.attributes()?;
             details.attributes.extend(attributes);
@@ -161,7 +168,7 @@ impl<'a> Parser<'a> {
         }
         self.expect(b':')?;
         let span = self.token.span;
-        if types == Types::Function {
+        if matches!(types, Types::Function | Types::Indexed) {
             (operation.operand_types, operation.result_types) = self.function_type()?;
             return check_types(name, operation, self.since(span));
         }
@@ -217,8 +224,18 @@ impl<'a> Parser<'a> {
                 if !self.eat_word("to") && !self.eat_arrow() {
                     return self.expected("`to` or `->` and the type of the result");
                 }
-                operands = vec![first];
+                operands = vec![first; count];
                 results = vec![self.ty()?];
+            }
+            Types::Halves | Types::Counts => {
+                self.expect_arrow()?;
+                let result = self.ty()?;
+                operands = vec![first, truth];
+                operands.truncate(count);
+                results = match types {
+                    Types::Halves => vec![result.clone(), result],
+                    _ => vec![result],
+                };
             }
             Types::Product => {
                 self.expect(b'*')?;
@@ -228,7 +245,7 @@ impl<'a> Parser<'a> {
                 operands = vec![first, second, result.clone()];
                 results = vec![result];
             }
-            Types::Operands | Types::Function => {
+            Types::Operands | Types::Function | Types::Indexed => {
                 operands.push(first);
                 while self.eat(b',') {
                     operands.push(self.ty()?);

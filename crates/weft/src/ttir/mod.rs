@@ -18,6 +18,7 @@
 //! |---|---|
 //! | `tt.call` | the callee's operations; recursion is refused |
 //! | `tt.clampf` | a maximum, then a minimum |
+//! | `tt.cat` | `join`, `trans`, `reshape`: the first one's elements, then the second one's |
 //! | `llvm.intr.assume` | nothing |
 //! | `cf.br`, `cf.cond_br` | `if`; loops of branches are refused |
 //! | `scf.yield` left out | a `yield` of nothing |
@@ -25,7 +26,7 @@
 //!
 //! # Not read
 //!
-//! Scans, joins, splits, gathers, histograms, descriptors, inline assembly, prints, assertions,
+//! Descriptors, inline assembly, prints, assertions,
 //! scaled products, 8-bit floats, constants whose elements differ, pointers to tensors and to other
 //! memory than global, layouts (TTGIR). Each is refused by name.
 

@@ -121,6 +121,8 @@ pub(super) enum Action<'a> {
         /// Whether a NaN wins.
         propagate_nan: bool,
     },
+    /// `tt.cat`: the elements of one tensor, then those of another.
+    Cat,
     /// `tt.call`.
     Call(&'a str),
     /// `cf.br`.

@@ -37,14 +37,20 @@ pub(super) enum Types {
     Store,
     /// `: P, O`: pointers and offsets; the result is as the pointers.
     AddPtr,
-    /// `: A -> B` or `: A to B`.
+    /// `: A -> B` or `: A to B`: each operand, and the result.
     Convert,
+    /// `: A -> B`: the operand, and each of two results.
+    Halves,
+    /// `: A -> B`: the operand and the result; a mask has the operand's shape.
+    Counts,
     /// `: A * B -> C`: two factors; the third operand and the result are C.
     Product,
     /// `: T, U`: the operands; left out when there are none.
     Operands,
     /// `: (T, U) -> V`.
     Function,
+    /// `: (T, U) -> V`; the second operand stands in brackets.
+    Indexed,
 }
 
 /// How many operands an operation takes: at least, at most.
@@ -89,6 +95,7 @@ pub(super) enum Special {
     While,
     Condition,
     Reduce,
+    Scan,
     Call,
     Branch,
     CondBranch,
@@ -112,6 +119,11 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.broadcast",        Types::Convert,  (1, 1),   Domain::Any,    Fixed(Do(OpKind::Broadcast))),
     ("tt.reshape",          Types::Convert,  (1, 1),   Domain::Any,    With(reshape)),
     ("tt.trans",            Types::Convert,  (1, 1),   Domain::Any,    With(trans)),
+    ("tt.join",             Types::Convert,  (2, 2),   Domain::Any,    Fixed(Do(OpKind::Join))),
+    ("tt.split",            Types::Halves,   (1, 1),   Domain::Any,    Fixed(Do(OpKind::Split))),
+    ("tt.cat",              Types::Convert,  (2, 2),   Domain::Any,    Fixed(Action::Cat)),
+    ("tt.gather",           Types::Indexed,  (2, 2),   Domain::Any,    With(gather)),
+    ("tt.histogram",        Types::Counts,   (1, 2),   Domain::Any,    Fixed(Do(OpKind::Histogram))),
     ("tt.addptr",           Types::AddPtr,   (2, 2),   Domain::Any,    Fixed(Do(OpKind::AddPtr))),
     ("tt.load",             Types::Load,     (1, 3),   Domain::Any,    With(load)),
     ("tt.store",            Types::Store,    (2, 3),   Domain::Any,    With(store)),
@@ -120,6 +132,7 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    Fixed(Do(OpKind::Dot))),
     ("tt.return",           Types::Operands, ANY,      Domain::Any,    Fixed(Action::Return)),
     ("tt.reduce.return",    Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
+    ("tt.scan.return",      Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
     ("scf.yield",           Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
 ];
 
@@ -134,6 +147,7 @@ static SPECIAL: &[(&str, Special)] = &[
     ("scf.while", Special::While),
     ("scf.condition", Special::Condition),
     ("tt.reduce", Special::Reduce),
+    ("tt.scan", Special::Scan),
     ("tt.call", Special::Call),
     ("cf.br", Special::Branch),
     ("cf.cond_br", Special::CondBranch),
@@ -154,20 +168,14 @@ const PERMISSIONS: &[&str] = &[
 /// mistake in the name of another.
 static KNOWN_UNSUPPORTED: &[&str] = &[
     "tt.assert",
-    "tt.cat",
     "tt.descriptor_load",
     "tt.descriptor_store",
     "tt.dot_scaled",
     "tt.elementwise_inline_asm",
     "tt.extern_elementwise",
-    "tt.gather",
-    "tt.histogram",
-    "tt.join",
     "tt.make_tensor_descriptor",
     "tt.map_elementwise",
     "tt.print",
-    "tt.scan",
-    "tt.split",
     "math.cos",
     "math.erf",
     "math.sin",
@@ -415,6 +423,10 @@ fn num_programs<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
 
 fn expand_dims<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     Ok(Do(OpKind::ExpandDims { axis: details.axis()? }))
+}
+
+fn gather<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    Ok(Do(OpKind::Gather { axis: details.axis()? }))
 }
 
 fn clamp<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Every recorded text of the repository, in a fixed order.
 fn recorded() -> Vec<(PathBuf, String)> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["src/ttir/testdata", "tests/kernels", "../../examples"];
+    let folders = ["src/ttir/testdata", "tests/kernels", "../../examples", "../../kernels"];
     let mut texts = Vec::new();
     for entry in folders.iter().filter_map(|folder| package.join(folder).read_dir().ok()).flatten()
     {
@@ -184,7 +184,7 @@ tt.func private @f(%n: i32, %m: i32) -> i32 attributes {noinline = true} {
 #[test]
 fn errors_say_where_and_what_would_be_right() {
     let cases = [
-        kernel("    %a = arith.adi %n, %n : i32\n    %b = tt.scan %a : i32\n    %c = arith.addi %a, %b : i32"),
+        kernel("    %a = arith.adi %n, %n : i32\n    %b = cf.switch %a : i32\n    %c = arith.addi %a, %b : i32"),
         kernel("    %a = arith.addi %n, %x : i32\n    %b = arith.addf %n, %n : i32"),
         kernel("    %a = arith.addi %n %n : i32\n    %b = arith.addi %n, %m : i32"),
         kernel("    %a = tt.splat %n : i32 -> tensor<100xi32>\n    %b = tt.splat %n : i32 -> tensor<67108864xi32>\n    %c = tt.splat %n : i32 -> tensor<8xf8E5M2>"),

@@ -75,6 +75,11 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
+    /// The words that combinations made.
+    pub(super) fn words(&self) -> &Words {
+        &self.words
+    }
+
     /// Runs all steps.
     pub(super) fn run(&mut self) -> Result<(), WitnessError> {
         for (index, step) in self.plan.steps.iter().enumerate() {
@@ -83,29 +88,17 @@ impl<'a> Replay<'a> {
                 Step::Permute { from, to, source } => self.permute(*from, *to, source)?,
                 Step::Concat { from, to } => self.concat(from, *to)?,
                 Step::Select { even, odd, to, odd_where } => {
-                    let (ty, even) = (self.same_type(*even, *to)?, self.read(*even)?);
-                    self.same_type(*odd, *to)?;
-                    let (rows, odd) = (self.rows(ty)?, self.read(*odd)?);
-                    let pick = |index: usize| {
-                        let (lane, warp) = self.thread(index, rows);
-                        if odd_where.is_odd(lane, warp) { odd[index] } else { even[index] }
-                    };
-                    let values = (0..even.len()).map(pick).collect();
-                    self.define(*to, values)?;
+                    self.choose(*odd, *even, *to, |lane, warp| odd_where.is_odd(lane, warp))?;
+                }
+                Step::Where { inside, outside, to, threads } => {
+                    self.choose(*inside, *outside, *to, |lane, warp| threads.holds(lane, warp))?;
                 }
                 Step::Bytes { a, b, to, selector } => self.bytes(*a, *b, *to, selector)?,
                 Step::Exchange { from, to, source } => {
-                    let (ty, values) = (self.same_type(*from, *to)?, self.read(*from)?);
-                    let rows = self.rows(ty)?;
-                    let fetch = |index: usize| {
-                        let (lane, warp) = self.thread(index, rows);
-                        let other = source.apply(lane, warp) as usize;
-                        let row = index - lane as usize;
-                        (other < self.lanes).then(|| values[row + other])
-                    };
-                    let fetched: Option<Vec<u64>> = (0..values.len()).map(fetch).collect();
-                    let fetched = fetched.ok_or(self.malformed("reads a lane that is not there"));
-                    self.define(*to, fetched?)?;
+                    self.exchange(*from, *to, |lane, warp| source.apply(lane, warp))?;
+                }
+                Step::Shift { from, to, bits, neighbour } => {
+                    self.exchange(*from, *to, |lane, _| neighbour.of(lane, bits))?;
                 }
                 Step::Access(access) => self.access(access)?,
                 Step::Barrier(scope) => {

@@ -58,6 +58,45 @@ impl Replay<'_> {
         self.define(to, values)
     }
 
+    /// `to` is `a` where `takes` says so of lane and warp, else `b`.
+    pub(super) fn choose(
+        &mut self,
+        a: File,
+        b: File,
+        to: File,
+        takes: impl Fn(u64, u64) -> bool,
+    ) -> Result<(), WitnessError> {
+        let (ty, a) = (self.same_type(a, to)?, self.read(a)?);
+        self.same_type(b, to)?;
+        let (rows, b) = (self.rows(ty)?, self.read(b)?);
+        let pick = |index: usize| {
+            let (lane, warp) = self.thread(index, rows);
+            if takes(lane, warp) { a[index] } else { b[index] }
+        };
+        let values = (0..a.len()).map(pick).collect();
+        self.define(to, values)
+    }
+
+    /// Each lane reads the lane that `source` gives for lane and warp.
+    pub(super) fn exchange(
+        &mut self,
+        from: File,
+        to: File,
+        source: impl Fn(u64, u64) -> u64,
+    ) -> Result<(), WitnessError> {
+        let (ty, values) = (self.same_type(from, to)?, self.read(from)?);
+        let rows = self.rows(ty)?;
+        let fetch = |index: usize| {
+            let (lane, warp) = self.thread(index, rows);
+            let other = source(lane, warp) as usize;
+            let row = index - lane as usize;
+            (other < self.lanes).then(|| values[row + other])
+        };
+        let fetched: Option<Vec<u64>> = (0..values.len()).map(fetch).collect();
+        let fetched = fetched.ok_or(self.malformed("reads a lane that is not there"));
+        self.define(to, fetched?)
+    }
+
     pub(super) fn combine(
         &mut self,
         a: &[File],

@@ -125,7 +125,7 @@ fn reason(kernel: &Kernel, op: &Op) -> Option<Why> {
         }
         OpKind::Dot if dtype.is_float() => Some(Why::Order),
         OpKind::AtomicRmw { op: Rmw::FAdd, .. } => Some(Why::Order),
-        OpKind::Reduce { .. } => {
+        OpKind::Reduce { .. } | OpKind::Scan { .. } => {
             op.regions.iter().any(|region| rounds(kernel, region)).then_some(Why::Order)
         }
         _ => None,
@@ -155,19 +155,22 @@ fn rounds(kernel: &Kernel, region: &Region) -> bool {
 fn products(kernel: &Kernel) -> IdMap<Value, bool> {
     let mut products: IdMap<Value, bool> = IdMap::default();
     kernel.walk(&kernel.body, &mut |_, op| {
-        let (&[result], Some(&first)) = (&op.results[..], op.operands.first()) else { return };
+        let Some(&first) = op.operands.first() else { return };
         let product = match op.kind {
-            OpKind::Binary(Binary::Mul) => kernel.ty(result).dtype().is_float(),
+            OpKind::Binary(Binary::Mul) => kernel.ty(first).dtype().is_float(),
             OpKind::Splat
             | OpKind::Unsplat
             | OpKind::ExpandDims { .. }
             | OpKind::Broadcast
             | OpKind::Reshape { .. }
             | OpKind::Trans { .. }
+            | OpKind::Split
+            | OpKind::Gather { .. }
             | OpKind::Unary(Unary::Neg) => products[first],
+            OpKind::Join => op.operands.iter().any(|&operand| products[operand]),
             _ => false,
         };
-        if product {
+        for &result in op.results.iter().filter(|_| product) {
             products.set(result, true);
         }
     });

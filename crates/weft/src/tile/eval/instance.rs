@@ -3,6 +3,7 @@
 use super::access::Places;
 use super::elements::Elements;
 use super::reduction::{Reduction, is_elementwise};
+use super::scan::Scan;
 use super::world::{Site, World};
 use super::{EvalError, Waiting, pure};
 use crate::dtype::DType;
@@ -47,7 +48,14 @@ enum Owner<'k> {
     Kernel,
     /// A `for`, `while` or `if`.
     Control(OpId, &'k Op),
-    Reduce(&'k Op, Box<Reduction>),
+    Fold(&'k Op, Fold),
+}
+
+/// A reduction or scan under way.
+#[derive(Clone, PartialEq)]
+enum Fold {
+    Reduction(Box<Reduction>),
+    Scan(Box<Scan>),
 }
 
 /// What happens after an operation.
@@ -151,19 +159,31 @@ impl<'k> Instance<'k> {
                 let region = usize::from(condition.get(0) & 1 == 0);
                 self.enter(world.kernel, op, region, Owner::Control(id, op), Vec::new())?;
             }
-            OpKind::Reduce { axis } => {
-                let shape = match op.operands.first() {
-                    Some(&first) => &world.kernel.ty(first).shape,
-                    None => return Err("it folds nothing".into()),
-                };
-                let same = |&x: &Value| world.kernel.ty(x).shape == *shape;
-                if usize::from(*axis) >= shape.len() || !op.operands.iter().all(same) {
-                    return Err(format!("its operands have no common axis {axis}"));
+            OpKind::Scan { axis, reverse } => {
+                let shape = folded_shape(op, *axis, world.kernel)?;
+                let region = op.regions.first().ok_or("it lacks its region")?;
+                if !is_elementwise(world.kernel, region) {
+                    return Err("its region is not element-wise".into());
                 }
+                let scan = Scan::new(operands, shape, usize::from(*axis), *reverse);
+                self.fold(op, Fold::Scan(Box::new(scan)), world.kernel)?;
+            }
+            OpKind::Split => {
+                let ([x], [a, b]) = (&operands[..], &op.results[..]) else {
+                    return Err("it has one operand and two results".into());
+                };
+                for (half, &result) in [a, b].into_iter().enumerate() {
+                    let count = self.count(world.kernel, result);
+                    let elements = Elements::from_fn(count, |index| x.get(2 * index + half));
+                    self.define(world.kernel, result, elements)?;
+                }
+            }
+            OpKind::Reduce { axis } => {
+                let shape = folded_shape(op, *axis, world.kernel)?;
                 let region = op.regions.first().ok_or("it lacks its region")?;
                 let at_once = is_elementwise(world.kernel, region);
                 let reduction = Reduction::new(operands, shape, usize::from(*axis), at_once);
-                self.reduce(op, Box::new(reduction), world.kernel)?;
+                self.fold(op, Fold::Reduction(Box::new(reduction)), world.kernel)?;
             }
             OpKind::Yield | OpKind::Condition => return self.hand_over(op, operands, world.kernel),
             OpKind::Return => {
@@ -178,7 +198,13 @@ impl<'k> Instance<'k> {
                 let count = self.count(world.kernel, result);
                 let elementwise = !matches!(
                     op.kind,
-                    OpKind::Unsplat | OpKind::Broadcast | OpKind::Trans { .. } | OpKind::Dot
+                    OpKind::Unsplat
+                        | OpKind::Broadcast
+                        | OpKind::Trans { .. }
+                        | OpKind::Join
+                        | OpKind::Gather { .. }
+                        | OpKind::Histogram
+                        | OpKind::Dot
                 );
                 if elementwise && !operands.iter().all(|operand| operand.fits(count)) {
                     return Err("its operands differ in shape".into());
@@ -244,12 +270,15 @@ impl<'k> Instance<'k> {
         let counter = region.params.first().and_then(|&v| self.get(v).ok()).map(|c| c.get(0));
         self.forget(kernel, region);
         match (owner, &terminator.kind) {
-            (Owner::Reduce(op, mut reduction), OpKind::Yield) => {
+            (Owner::Fold(op, mut fold), OpKind::Yield) => {
                 if handed.len() != op.operands.len() {
                     return Err("it yields other values than are folded".into());
                 }
-                reduction.fold(handed);
-                self.reduce(op, reduction, kernel)?;
+                match &mut fold {
+                    Fold::Reduction(reduction) => reduction.fold(handed),
+                    Fold::Scan(scan) => scan.fold(&handed),
+                }
+                self.fold(op, fold, kernel)?;
                 Ok(Flow::Next)
             }
             (Owner::Control(id, op), kind) => match (&op.kind, kind) {
@@ -292,20 +321,20 @@ impl<'k> Instance<'k> {
         }
     }
 
-    /// Goes on with a reduction: into its region, or to its end.
-    fn reduce(
-        &mut self,
-        op: &'k Op,
-        reduction: Box<Reduction>,
-        kernel: &'k Kernel,
-    ) -> Result<(), String> {
-        match reduction.finished() {
-            Some(results) => self.define_all(kernel, &op.results, results.to_vec()),
-            None => {
-                let entering = reduction.parameters();
-                self.enter(kernel, op, 0, Owner::Reduce(op, reduction), entering)
-            }
+    /// Goes on with a reduction or scan: into its region, or to its end.
+    fn fold(&mut self, op: &'k Op, fold: Fold, kernel: &'k Kernel) -> Result<(), String> {
+        let finished = match &fold {
+            Fold::Reduction(reduction) => reduction.finished().map(<[_]>::to_vec),
+            Fold::Scan(scan) => scan.finished(),
+        };
+        if let Some(results) = finished {
+            return self.define_all(kernel, &op.results, results);
         }
+        let entering = match &fold {
+            Fold::Reduction(reduction) => reduction.parameters(),
+            Fold::Scan(scan) => scan.parameters(),
+        };
+        self.enter(kernel, op, 0, Owner::Fold(op, fold), entering)
     }
 
     /// Enters a region of `op` with some values.
@@ -363,11 +392,14 @@ impl<'k> Instance<'k> {
         Ok(())
     }
 
-    /// How many elements a value defined here has: in the region of a reduction, a scalar stands for
-    /// one of each pair that is folded.
+    /// How many elements a value defined here has: in the region of a reduction or scan, a scalar
+    /// stands for one of each pair that is folded.
     fn count(&self, kernel: &Kernel, value: Value) -> usize {
         let lanes = match self.frames.last() {
-            Some(Frame { owner: Owner::Reduce(_, reduction), .. }) => reduction.lanes(),
+            Some(Frame { owner: Owner::Fold(_, Fold::Reduction(reduction)), .. }) => {
+                reduction.lanes()
+            }
+            Some(Frame { owner: Owner::Fold(_, Fold::Scan(scan)), .. }) => Some(scan.lanes()),
             _ => None,
         };
         lanes.unwrap_or_else(|| {
@@ -383,10 +415,21 @@ impl Frame<'_> {
         core::ptr::eq(self.region, other.region)
             && self.next == other.next
             && match (&self.owner, &other.owner) {
-                (Owner::Reduce(_, mine), Owner::Reduce(_, theirs)) => mine == theirs,
+                (Owner::Fold(_, mine), Owner::Fold(_, theirs)) => mine == theirs,
                 _ => true,
             }
     }
+}
+
+/// The shape of what is folded along an axis of it.
+fn folded_shape<'a>(op: &Op, axis: u8, kernel: &'a Kernel) -> Result<&'a [u64], String> {
+    let first = *op.operands.first().ok_or("it folds nothing")?;
+    let shape = &kernel.ty(first).shape;
+    let same = |&x: &Value| kernel.ty(x).shape == *shape;
+    if usize::from(axis) >= shape.len() || !op.operands.iter().all(same) {
+        return Err(format!("its operands have no common axis {axis}"));
+    }
+    Ok(shape)
 }
 
 /// The type of a `for`'s counter, which is that of its bounds.

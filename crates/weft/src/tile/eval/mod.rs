@@ -10,11 +10,13 @@
 //!   become `((x0∘x1)∘(x2∘x3))∘((x4∘x5)∘(x6∘x7))`, the element of the lower index always on the left.
 //!   A compiled program folds in the order of its layouts, so that a float sum may differ from this
 //!   one by rounding.
+//! * **Scans** fold one element after the other, what was folded so far on the left.
 //! * **Matrix products** start from `c` and go through `k` upward, `acc = fma(a, b, acc)` in the type
 //!   of `c`, to which `a` and `b` are first converted exactly. Tensor cores group differently.
 //! * **Stores** of one operation are done in row-major order: where two elements have one address, the
 //!   later one stays. **Atomics** happen element by element in that order.
-//! * **Masked-off** elements of an atomic, elements of a load outside of memory, and `poison` are zero.
+//! * **Masked-off** elements of an atomic, elements of a load outside of memory, what a `gather` finds
+//!   outside of its axis, and `poison` are zero.
 //! * A **truth value** in memory is the low bit of its byte.
 //!
 //! [`exactness`] says whether a kernel met one of these choices (or an operation that GPUs compute
@@ -39,6 +41,7 @@ mod exactness;
 mod instance;
 mod pure;
 mod reduction;
+mod scan;
 mod schedule;
 #[cfg(test)]
 mod tests;

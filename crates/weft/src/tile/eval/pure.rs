@@ -43,6 +43,25 @@ pub(super) fn evaluate(
             let permuted = permuted_strides(&from.shape, order, &result.shape)?;
             x.strided(&result.shape, &permuted)
         }
+        (OpKind::Join, [x, y], _) => {
+            Elements::from_fn(count, |index| [x, y][index % 2].get(index / 2))
+        }
+        (OpKind::Gather { axis }, [source, indices], [from, index_type]) => {
+            gather(source, indices, (from, index_type, result), usize::from(*axis))?
+        }
+        (OpKind::Histogram, [x, mask @ ..], [ty, ..]) => {
+            let mut counts = vec![0; count];
+            for element in 0..ty.elements() as usize {
+                // Bins are counted from zero; a negative number has none.
+                let bin = usize::try_from(scalar::sign_extend(ty.dtype(), x.get(element)));
+                let counted = mask.first().is_none_or(|mask| mask.get(element) & 1 == 1);
+                if let Some(bin) = bin.ok().and_then(|bin| counts.get_mut(bin)).filter(|_| counted)
+                {
+                    *bin += 1;
+                }
+            }
+            Elements::each(counts.into())
+        }
         (OpKind::Unary(op), [x], [ty]) => {
             x.map(scalar::unary(*op, ty.dtype()).ok_or_else(|| missing(ty.dtype()))?)
         }
@@ -84,6 +103,32 @@ pub(super) fn evaluate(
         }
         _ => return Err(format!("it has {} operands", operands.len())),
     })
+}
+
+/// The source's elements at the indices' places, but along `axis` at the index; zero where an index is
+/// outside.
+fn gather(
+    source: &Elements,
+    indices: &Elements,
+    (from, index_type, result): (&Type, &Type, &Type),
+    axis: usize,
+) -> Result<Elements, String> {
+    let agree = |dim: usize| dim == axis || from.shape.get(dim) == result.shape.get(dim);
+    let rank = result.shape.len();
+    if axis >= rank || from.shape.len() != rank || !(0..rank).all(agree) {
+        return Err(format!("{from} has no common axis {axis} with {result}"));
+    }
+    let product = |shape: &[u64]| shape.iter().product::<u64>() as usize;
+    let (extent, wanted) = (from.shape[axis] as usize, result.shape[axis] as usize);
+    let inner = product(&result.shape[axis + 1..]);
+    Ok(Elements::from_fn(product(&result.shape), |place| {
+        let index = scalar::sign_extend(index_type.dtype(), indices.get(place));
+        let (outer, within) = (place / inner / wanted, place % inner);
+        match usize::try_from(index) {
+            Ok(index) if index < extent => source.get((outer * extent + index) * inner + within),
+            _ => 0,
+        }
+    }))
 }
 
 fn along(extents: [u32; 3], axis: u8) -> Result<u64, String> {

@@ -236,6 +236,27 @@ impl Build {
         self.push(OpKind::Reduce { axis }, operands, &results, vec![region]).1
     }
 
+    /// A scan; the region has what was folded so far, then the element.
+    pub(super) fn scan(
+        &mut self,
+        (axis, reverse): (u8, bool),
+        operands: &[Value],
+        fold: impl FnOnce(&mut Build, &[Value]) -> Vec<Value>,
+    ) -> Vec<Value> {
+        let types = self.types(operands);
+        let scalars: Vec<Type> = types.iter().map(|ty| Type::scalar(ty.dtype())).collect();
+        let region = self.region(&[scalars.clone(), scalars].concat(), OpKind::Yield, fold);
+        self.push(OpKind::Scan { axis, reverse }, operands, &types, vec![region]).1
+    }
+
+    /// Both halves of a tensor whose last dimension has size two.
+    pub(super) fn split(&mut self, joined: Value) -> [Value; 2] {
+        let mut half = self.ty(joined);
+        half.shape.pop();
+        let results = self.push(OpKind::Split, &[joined], &[half.clone(), half], Vec::new()).1;
+        [results[0], results[1]]
+    }
+
     pub(super) fn finish(mut self) -> Kernel {
         self.effect(OpKind::Return, &[]);
         self.kernel.body = self.open.pop().unwrap();

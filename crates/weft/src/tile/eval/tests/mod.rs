@@ -4,5 +4,6 @@ mod build;
 mod checking;
 mod control;
 mod memory;
+mod moving;
 mod operations;
 mod waiting;

@@ -6,7 +6,7 @@ use crate::scalar::{self, Binary, Cast, Compare, Unary};
 use crate::tile::{Element, OpKind, Type, Value};
 
 /// What a kernel that reads arrays and stores one tensor leaves in its last argument.
-fn computed(
+pub(super) fn computed(
     inputs: &[(DType, &[u64], Vec<f64>)],
     output: (DType, u64),
     body: impl FnOnce(&mut Build, &[Value]) -> Value,
@@ -26,7 +26,7 @@ fn computed(
     outcome.array(inputs.len())
 }
 
-fn count(n: u64) -> Vec<f64> {
+pub(super) fn count(n: u64) -> Vec<f64> {
     (0..n).map(|i| i as f64).collect()
 }
 
