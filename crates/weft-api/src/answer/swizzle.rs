@@ -52,6 +52,8 @@ pub struct CertificateAnswer {
 pub struct UseAnswer {
     /// `store`, or `load` and its number where there are several.
     pub access: String,
+    /// The matrix move that it is, for example `ldmatrix.m8n8.x4.trans.b16`; nothing for vectors.
+    pub matrix: Option<String>,
     /// The bytes of a lane in one instruction.
     pub vector_bytes: u32,
     /// Instructions.

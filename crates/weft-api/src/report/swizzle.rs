@@ -27,12 +27,16 @@ pub fn swizzle(answer: &SwizzleAnswer) -> String {
         },
     );
     for access in &answer.accesses {
+        let by = match &access.matrix {
+            Some(matrix) => matrix.clone(),
+            None => format!("of {} bytes a lane", access.vector_bytes),
+        };
         row(
             &mut text,
             &access.access,
             format_args!(
-                "{} instructions of {} bytes a lane, {} wavefronts (alone at least {})",
-                access.instructions, access.vector_bytes, access.wavefronts, access.floor
+                "{} instructions {by}, {} wavefronts (alone at least {})",
+                access.instructions, access.wavefronts, access.floor
             ),
         );
     }

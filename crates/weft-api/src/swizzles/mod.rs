@@ -12,10 +12,11 @@ use code::{masks, offset_of};
 use names::Names;
 use weft_layout::access::Kind;
 use weft_layout::plan::swizzle::{
-    Access, Certificate, Meter, Problem, Replay, Solved, Verdict, check, replay, solve,
+    Access, Certificate, Meter, Problem, Replay, Solved, Use, Verdict, check, replay, solve,
 };
 use weft_layout::space::OFFSET;
-use weft_layout::{Layout, Space};
+use weft_layout::step::Form;
+use weft_layout::{Layout, Machine, Space};
 
 /// Where a tensor that is stored once and loaded one or more times lies best in shared memory.
 ///
@@ -101,15 +102,27 @@ fn uses(problem: &Problem<'_>, solved: &Solved) -> Vec<UseAnswer> {
         load if several => format!("load {load}"),
         _ => "load".into(),
     };
-    let each = solved.uses.iter().enumerate();
-    each.map(|(index, taken)| UseAnswer {
+    let each = solved.uses.iter().zip(&problem.accesses).enumerate();
+    each.map(|(index, (taken, access))| UseAnswer {
         access: name(index),
+        matrix: mnemonic(problem.machine, access.kind, taken),
         vector_bytes: taken.bytes,
         instructions: taken.instructions,
         wavefronts: taken.wavefronts,
         floor: taken.floor,
     })
     .collect()
+}
+
+/// The matrix move by which an access moves, with count and transposition.
+fn mnemonic(machine: &Machine, kind: Kind, taken: &Use) -> Option<String> {
+    let Form::Matrix(matrix) = taken.form else { return None };
+    let count = Form::matrices(matrix, taken.bytes.into())?;
+    let mut moves = machine.matrix_moves.iter();
+    let name = &moves.find(|found| found.moves(kind, matrix, count))?.name;
+    let (shape, element) = name.rsplit_once('.')?;
+    let trans = if matrix.transposed { ".trans" } else { "" };
+    Some(format!("{shape}.x{count}{trans}.{element}"))
 }
 
 fn steps(replay: &Replay) -> TraceAnswer {

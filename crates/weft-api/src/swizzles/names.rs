@@ -4,9 +4,10 @@ use super::memory;
 use crate::answer::TmaAnswer;
 use weft_layout::family::{Family, NvmmaShared, SwizzledShared};
 use weft_layout::interop::cute;
-use weft_layout::machine::Isa;
-use weft_layout::plan::swizzle::{Meter, Problem, Solved};
+use weft_layout::machine::{Isa, Matrix};
+use weft_layout::plan::swizzle::{Meter, Problem, Solved, Use};
 use weft_layout::space::OFFSET;
+use weft_layout::step::Form;
 use weft_layout::{Layout, Machine};
 
 /// The names of a solved swizzle.
@@ -44,8 +45,12 @@ impl Names {
 fn ordered(problem: &Problem<'_>, solved: &Solved) -> Option<Layout> {
     let columns = solved.memory.columns(OFFSET);
     let bytes = problem.element_bits.next_power_of_two().max(8) / 8;
-    let mut widths: Vec<usize> =
-        solved.uses.iter().map(|taken| taken.bytes / bytes).map(log2).collect();
+    let width = |taken: &Use| match taken.form {
+        Form::Vector => vec![log2(taken.bytes / bytes)],
+        // Lanes walk along a row of a matrix, each offset bit in its place.
+        Form::Matrix(_) => (0..=log2(Matrix::ROW_BYTES / bytes)).collect(),
+    };
+    let mut widths: Vec<usize> = solved.uses.iter().flat_map(width).collect();
     let word = 1_u32.checked_shl(problem.machine.bank_bytes_log2).unwrap_or(0) / bytes;
     widths.push(log2(word));
     widths.sort_unstable();

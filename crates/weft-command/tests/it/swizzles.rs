@@ -57,13 +57,13 @@ fn the_trace_of_the_16_by_32_transpose() {
                                32 wavefronts
 
             wavefronts         32, the fewest possible by counting dimensions
-            store              16 instructions of 4 bytes a lane, 16 wavefronts (alone at least 16)
-            load               4 instructions of 16 bytes a lane, 16 wavefronts (alone at least 16)
+            store              4 instructions of 16 bytes a lane, 16 wavefronts (alone at least 16)
+            load               4 instructions ldmatrix.m8n8.x4.b16, 16 wavefronts (alone at least 16)
             shared memory      2048 bytes a block
-            offset             (0,2) (0,4) (0,1) (0,8) (0,16) (1,1) (2,8) (4,16) (8,0)
+            offset             (1,0) (2,0) (0,1) (0,2) (0,4) (4,2) (8,4) (0,8) (0,16)
             shape              16x32
-            xor                offset = (dim0 << 5) ^ ((dim0 & 7) << 2) ^ ((dim1 & 1) << 2) ^ (dim1 & 24) ^ ((dim1 & 6) >> 1)
-            cute               Sw<3,2,3> o 0 o (16,(2,4,4)):(32,(4,1,8))
+            xor                offset = ((dim1 & 24) << 4) ^ ((dim0 & 12) << 3) ^ ((dim1 & 7) << 2) ^ ((dim0 & 12) << 1) ^ (dim0 & 3)
+            cute               Sw<2,3,2> o 0 o ((4,4),(8,4)):((1,32),(4,128))
             triton             #ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 16, order = [1, 0]}>
             tma                64-byte swizzle, the first axis contiguous
         "#]],
@@ -77,13 +77,13 @@ fn a_fragment_is_stored_and_read_in_rows() {
         &[&swizzle[..], &["--element", "f16"]].concat(),
         &expect![[r#"
             wavefronts         32, the fewest possible by counting dimensions
-            store              16 instructions of 4 bytes a lane, 16 wavefronts (alone at least 16)
-            load               4 instructions of 16 bytes a lane, 16 wavefronts (alone at least 16)
+            store              4 instructions of 16 bytes a lane, 16 wavefronts (alone at least 16)
+            load               4 instructions ldmatrix.m8n8.x4.b16, 16 wavefronts (alone at least 16)
             shared memory      8192 bytes a block
-            offset             (0,1) (0,2) (0,4) (1,0) (2,0) (4,0) (1,8) (2,16) (4,32) (8,0) (16,0) (32,0)
+            offset             (0,1) (0,8) (0,16) (1,0) (0,2) (0,4) (0,34) (2,4) (4,0) (8,0) (16,0) (32,0)
             shape              64x64
-            xor                offset = ((dim0 & 56) << 6) ^ ((dim0 & 7) << 3) ^ ((dim1 & 56) << 3) ^ dim1
-            cute               Sw<3,3,3> o 0 o ((8,8),(8,8)):((8,512),(1,64))
+            xor                offset = ((dim0 & 62) << 6) ^ ((dim0 & 2) << 4) ^ ((dim0 & 1) << 3) ^ ((dim1 & 6) << 3) ^ ((dim1 & 32) << 1) ^ (dim1 & 1) ^ ((dim1 & 32) >> 1) ^ ((dim1 & 24) >> 2)
+            cute               Sw<2,4,2> o 0 o ((2,32),(2,4,4,2)):((8,128),(1,16,2,64))
             triton             #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
             tma                128-byte swizzle, the last axis contiguous
         "#]],
@@ -91,17 +91,17 @@ fn a_fragment_is_stored_and_read_in_rows() {
     check(
         &[&swizzle[..], &["--element", "i8", "--load", FRAGMENT, "--weights", "1,2,1"]].concat(),
         &expect![[r#"
-            wavefronts         48, the fewest possible by counting dimensions
-            store              16 instructions of 2 bytes a lane, 16 wavefronts (alone at least 8)
-            load 1             2 instructions of 16 bytes a lane, 8 wavefronts (alone at least 8)
-            load 2             16 instructions of 2 bytes a lane, 16 wavefronts (alone at least 8)
+            wavefronts         32, the fewest possible by counting dimensions
+            store              8 instructions of 4 bytes a lane, 8 wavefronts (alone at least 8)
+            load 1             2 instructions ldmatrix.m8n8.x4.trans.b16, 8 wavefronts (alone at least 8)
+            load 2             8 instructions of 4 bytes a lane, 8 wavefronts (alone at least 8)
             shared memory      4096 bytes a block
-            offset             (0,1) (0,2) (0,4) (16,0) (1,0) (2,0) (4,0) (1,8) (2,16) (4,32) (8,0) (32,0)
+            offset             (0,1) (0,32) (1,0) (2,0) (0,2) (0,4) (4,0) (0,20) (4,8) (8,0) (16,0) (32,0)
             shape              64x64
-            xor                offset = ((dim0 & 8) << 7) ^ ((dim0 & 32) << 6) ^ ((dim0 & 7) << 4) ^ ((dim1 & 56) << 4) ^ ((dim1 & 56) << 1) ^ (dim1 & 7) ^ ((dim0 & 16) >> 1)
-            cute               Sw<3,4,3> o 0 o ((8,2,2,2),(8,8)):((16,1024,8,2048),(1,128))
-            triton             #ttg.swizzled_shared<{vec = 8, perPhase = 2, maxPhase = 4, order = [1, 0]}>
-            tma                64-byte swizzle, the last axis contiguous
+            xor                offset = ((dim0 & 56) << 6) ^ ((dim1 & 8) << 5) ^ ((dim0 & 4) << 4) ^ ((dim1 & 30) << 3) ^ ((dim0 & 3) << 2) ^ ((dim1 & 16) << 1) ^ (dim1 & 1) ^ ((dim1 & 32) >> 4)
+            cute               Sw<2,5,2> o 0 o ((4,2,8),(2,4,2,2,2)):((4,64,512),(1,16,256,128,2))
+            triton             no swizzled_shared is as good
+            tma                no TMA mode can: 48 at best, 64-byte swizzle, the last axis contiguous
         "#]],
     );
 }
@@ -124,13 +124,13 @@ fn a_budget_takes_rounds() {
         ],
         &expect![[r#"
             wavefronts         64, the fewest possible by counting dimensions
-            store              32 instructions of 4 bytes a lane, 32 wavefronts (alone at least 32)
-            load               8 instructions of 16 bytes a lane, 32 wavefronts (alone at least 32)
+            store              8 instructions of 16 bytes a lane, 32 wavefronts (alone at least 32)
+            load               8 instructions ldmatrix.m8n8.x4.b16, 32 wavefronts (alone at least 32)
             shared memory      8192 bytes a block
             round bit 0        parity(dim1 & 1)
-            offset             (0,2) (0,4) (1,0) (2,0) (4,0) (1,8) (2,16) (4,32) (8,0) (16,0) (32,0)
+            offset             (0,8) (0,16) (0,2) (0,4) (1,0) (0,34) (2,4) (4,0) (8,0) (16,0) (32,0)
             shape              64x64
-            xor                offset = ((dim0 & 56) << 5) ^ ((dim0 & 7) << 2) ^ ((dim1 & 56) << 2) ^ ((dim1 & 62) >> 1)
+            xor                offset = ((dim0 & 62) << 5) ^ ((dim0 & 1) << 4) ^ ((dim0 & 2) << 2) ^ ((dim1 & 6) << 1) ^ (dim1 & 32) ^ ((dim1 & 56) >> 3)
             cute               none
             triton             no swizzled_shared is as good
         "#]],

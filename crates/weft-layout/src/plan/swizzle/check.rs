@@ -1,101 +1,39 @@
-//! The check of a solved swizzle: it knows the rank law and dimensions, and nothing of the solver.
+//! The check of a solved swizzle: it counts addresses and dimensions, and knows nothing of the solver.
 
-use alloc::vec::Vec;
-use core::fmt;
+use alloc::{vec, vec::Vec};
 
-use super::problem::{Access, Certificate, Problem, Solved};
+use super::{
+    problem::{Access, Certificate, Problem, Solved},
+    verdict::{CheckError, Verdict},
+};
 use crate::{
-    access::{AccessError, Kind, wavefronts},
-    f2::{Echelon, Matrix, Subspace, low_mask, ones, parity},
+    access::{AccessError, Kind, count_wavefronts},
+    f2::{self, Echelon, Subspace, low_mask, ones, parity},
+    machine::{Matrix, MatrixMove},
     space::{LANE, OFFSET, REGISTER, WARP},
+    step::Form,
 };
 
-/// What is known of a memory layout whose numbers are right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// No memory layout takes fewer wavefronts, by counting dimensions.
-    Optimal,
-    /// None does, by a search that solving the problem again repeats.
-    Exhausted,
-    /// Fewer wavefronts are not excluded, but never fewer than the bound.
-    Gap,
-}
-
-/// What is wrong with a solved swizzle.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CheckError {
-    /// The memory layout is none: it has other inputs than an offset, or holds an element twice.
-    Memory,
-    /// The memory does not hold what an access moves.
-    Outside {
-        /// Which access.
-        access: usize,
-    },
-    /// There is not one use for each access.
-    Uses,
-    /// The vectors of an access are not in its registers, or not aligned.
-    Vector {
-        /// Which access.
-        access: usize,
-    },
-    /// An access takes another number of wavefronts or instructions.
-    Wavefronts {
-        /// Which access.
-        access: usize,
-        /// Instructions and wavefronts by the rank law.
-        expected: (u64, u64),
-    },
-    /// The sum of all accesses is another one.
-    Total(u64),
-    /// Dimensions give another bound.
-    Bound(u64),
-    /// An access is not legal on the machine.
-    Access(AccessError),
-}
-
-impl fmt::Display for CheckError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CheckError::Memory => {
-                f.write_str("the memory layout does not give each offset an element")
-            }
-            CheckError::Outside { access } => {
-                write!(f, "the memory does not hold what access {access} moves")
-            }
-            CheckError::Uses => f.write_str("there is not one use for each access"),
-            CheckError::Vector { access } => {
-                write!(f, "the vectors of access {access} are not aligned in its registers")
-            }
-            CheckError::Wavefronts { access, expected: (instructions, wavefronts) } => write!(
-                f,
-                "access {access} takes {instructions} instructions and {wavefronts} wavefronts"
-            ),
-            CheckError::Total(total) => write!(f, "the accesses take {total} wavefronts in all"),
-            CheckError::Bound(bound) => write!(f, "dimensions give the bound {bound}"),
-            CheckError::Access(error) => write!(f, "an access is not legal: {error}"),
-        }
-    }
-}
-
-impl core::error::Error for CheckError {}
-
-/// Recomputes what the accesses take on the memory layout, and the bound from the dimensions that
-/// the certificate names.
+/// Counts what the accesses take on the memory layout, address by address, and recomputes the bound
+/// from the dimensions that the certificate names.
 pub fn check(problem: &Problem<'_>, solved: &Solved) -> Result<Verdict, CheckError> {
     let memory = &solved.memory;
     if !memory.is_injective() || memory.ins().labels().ne([OFFSET]) {
         return Err(CheckError::Memory);
     }
     let sides: Vec<Columns<'_>> =
-        problem.accesses.iter().map(|access| Columns::of(access, solved)).collect();
+        problem.accesses.iter().map(|access| Columns::of(problem, access, solved)).collect();
     if solved.uses.len() != sides.len() {
         return Err(CheckError::Uses);
     }
     let rounds = 1_u64.checked_shl(solved.rounds.len() as u32).unwrap_or(u64::MAX);
     let mut total = 0_u64;
     for (index, (side, used)) in sides.iter().zip(&solved.uses).enumerate() {
-        let expected = side.taken(problem, memory.matrix(), index, used.bytes)?;
+        let offsets = side.map(memory.matrix()).ok_or(CheckError::Outside { access: index })?;
+        let way = Way::of(problem, used.form, used.bytes);
+        let way = way.filter(|way| offsets.allow(way) && way.is_allowed(side));
+        let way = way.ok_or(CheckError::Vector { access: index })?;
+        let expected = offsets.taken(&way).map_err(CheckError::Access)?;
         let expected = (expected.0.saturating_mul(rounds), expected.1.saturating_mul(rounds));
         if expected != (used.instructions, used.wavefronts) {
             return Err(CheckError::Wavefronts { access: index, expected });
@@ -107,63 +45,81 @@ pub fn check(problem: &Problem<'_>, solved: &Solved) -> Result<Verdict, CheckErr
     }
     let bound = match solved.certificate {
         Certificate::Exhausted { .. } if solved.bound == total => return Ok(Verdict::Exhausted),
-        Certificate::Floors => sum(&sides, |side| (0..=4).map(|v| side.least(problem, v)).min()),
-        _ => least_of_all(problem, &sides, &mut Vec::new()),
+        Certificate::Floors => sides.iter().fold(0, |sum: u64, side| {
+            sum.saturating_add(least_of_all(core::slice::from_ref(side), &mut Vec::new()))
+        }),
+        _ => least_of_all(&sides, &mut Vec::new()),
     };
     match bound.saturating_mul(rounds) {
-        bound if bound != solved.bound => Err(CheckError::Bound(bound)),
-        bound => Ok(if bound == total { Verdict::Optimal } else { Verdict::Gap }),
+        bound if bound < solved.bound => Err(CheckError::Bound(bound)),
+        _ => Ok(if solved.bound == total { Verdict::Optimal } else { Verdict::Gap }),
     }
 }
 
-fn sum<'a>(sides: &[Columns<'a>], of: impl Fn(&Columns<'a>) -> Option<u64>) -> u64 {
-    let each = sides.iter().map(|s| of(s).unwrap_or(u64::MAX).saturating_mul(s.access.weight));
-    each.fold(0, u64::saturating_add)
+/// One way in which an access may move: what stands at the lowest offset bits and what counts the
+/// rows of a matrix, a lane bit or some register each.
+#[derive(Clone, PartialEq)]
+struct Way {
+    form: Form,
+    bytes: u32,
+    low: Vec<Option<usize>>,
+    rows: Vec<Option<usize>>,
 }
 
-/// The least sum over all widths that leave room for vectors.
-fn least_of_all(problem: &Problem<'_>, sides: &[Columns<'_>], widths: &mut Vec<u32>) -> u64 {
-    if !has_room(sides, widths) {
-        return u64::MAX;
+impl Way {
+    /// Nothing where the machine has no such instruction for these elements.
+    fn of(problem: &Problem<'_>, form: Form, bytes: u32) -> Option<Way> {
+        let element = element_bytes(problem);
+        let Form::Matrix(matrix) = form else {
+            let fits = bytes.is_power_of_two() && bytes >= element;
+            let low = vec![None; (bytes / element).checked_ilog2()? as usize];
+            return fits.then_some(Way { form, bytes, low, rows: Vec::new() });
+        };
+        // Which bit of a lane's bytes or of the lane has this byte of this row.
+        let at = |place: (u64, u64)| {
+            let byte = (0..2).find(|&bit| matrix.place(0, 1 << bit) == Some(place));
+            let lane = (0..5).find(|&bit| matrix.place(1 << bit, 0) == Some(place));
+            byte.map(|bit| (None, bit)).or(lane.map(|bit| (Some(bit), bit)))
+        };
+        let whole = (0..element.ilog2())
+            .all(|bit| at((0, 1 << bit)).is_some_and(|found| found == (None, bit as usize)));
+        let low = (element.ilog2()..4).map(|bit| Some(at((0, 1 << bit))?.0));
+        let rows = (0..3).map(|bit| Some(at((1 << bit, 0))?.0));
+        let (low, rows) = (low.collect::<Option<_>>()?, rows.collect::<Option<_>>()?);
+        let plain =
+            matrix.rows == 8 && matrix.element_bits == 16 && problem.machine.lanes_log2 == 5;
+        (whole && plain).then_some(Way { form, bytes, low, rows })
     }
-    if widths.len() == sides.len() {
-        let each = sides.iter().zip(&*widths);
-        return each.fold(0, |sum: u64, (side, &width)| {
-            let least = side.least(problem, width);
-            sum.saturating_add(least.saturating_mul(side.access.weight))
-        });
-    }
-    let mut least = u64::MAX;
-    let side = sides.get(widths.len());
-    let possible = |width: &u32| side.is_some_and(|side| side.least(problem, *width) < u64::MAX);
-    for width in (0..=4).filter(possible) {
-        widths.push(width);
-        least = least.min(least_of_all(problem, sides, widths));
-        widths.pop();
-    }
-    least
-}
 
-/// Whether for each `t` the registers that the accesses of 2^t and more elements share have `t`
-/// dimensions beside all their threads.
-fn has_room(sides: &[Columns<'_>], widths: &[u32]) -> bool {
-    (1..=4).all(|t| {
-        let wide: Vec<&Columns<'_>> =
-            sides.iter().zip(widths).filter(|(_, w)| **w >= t).map(|(side, _)| side).collect();
-        let Some(first) = wide.first() else { return true };
-        let own = wide.iter().fold(first.own(), |own, side| own.intersection(&side.own()));
-        let threads = wide.iter().flat_map(|side| side.lanes.iter().chain(&side.warps)).copied();
-        let threads = Subspace::spanned_by(threads);
-        own.dim() - own.intersection(&threads).dim() >= t
-    })
+    /// Whether the access may use it.
+    fn is_allowed(&self, side: &Columns<'_>) -> bool {
+        let machine = side.problem.machine;
+        let most = side.access.widest_bytes.unwrap_or(u32::MAX).min(machine.shared_vector_bytes);
+        let kind = match self.form {
+            Form::Vector => true,
+            Form::Matrix(matrix) => {
+                let banks = machine.banks_log2_of(side.access.kind) + machine.bank_bytes_log2;
+                let count = self.bytes / 4;
+                let moves = |found: &MatrixMove| {
+                    found.moves(side.access.kind, matrix, count) && !found.architecture_specific
+                };
+                let known = machine.matrix_moves.iter().any(moves);
+                side.access.matrix_moves && side.idle == 0 && banks >= 4 && known
+            }
+        };
+        let registers = self.low.iter().chain(&self.rows).filter(|slot| slot.is_none()).count();
+        kind && self.bytes <= most && registers <= side.registers.len()
+    }
 }
 
 fn element_bytes(problem: &Problem<'_>) -> u32 {
     problem.element_bits.clamp(8, 64).next_power_of_two() / 8
 }
 
-/// The columns of an access in one round; of a store only those that write something new.
+/// The columns of an access in one round, elements or offsets; of a store only those that write
+/// something new.
 struct Columns<'a> {
+    problem: &'a Problem<'a>,
     access: &'a Access,
     registers: Vec<u64>,
     lanes: Vec<u64>,
@@ -172,7 +128,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(access: &'a Access, solved: &Solved) -> Columns<'a> {
+    fn of(problem: &'a Problem<'a>, access: &'a Access, solved: &Solved) -> Columns<'a> {
         let layout = &access.layout;
         let mut registers = layout.columns(REGISTER).to_vec();
         for &mask in &solved.rounds {
@@ -183,75 +139,187 @@ impl<'a> Columns<'a> {
         let (mut lanes, mut warps) = (layout.columns(LANE).to_vec(), layout.columns(WARP).to_vec());
         let (mut seen, mut idle) = (Echelon::new(), 0);
         if access.kind == Kind::Store {
-            let keep = |column: &mut u64| {
+            let mut keep = |column: &mut u64| {
                 let new = seen.grows(*column);
                 *column = if new { *column } else { 0 };
                 new
             };
-            let kept: Vec<bool> = lanes.iter_mut().chain(&mut warps).map(keep).collect();
-            let lanes = kept.iter().take(lanes.len()).enumerate();
-            idle = lanes.filter(|lane| !lane.1).fold(0, |mask, (bit, _)| mask | 1 << bit);
+            for (bit, lane) in lanes.iter_mut().enumerate() {
+                idle |= u64::from(!keep(lane)) << bit;
+            }
+            for warp in &mut warps {
+                keep(warp);
+            }
         }
         registers.retain(|&column| seen.grows(column));
-        Columns { access, registers, lanes, warps, idle }
+        Columns { problem, access, registers, lanes, warps, idle }
+    }
+
+    /// The same as offsets, where the memory holds all.
+    fn map(&self, memory: &f2::Matrix) -> Option<Columns<'a>> {
+        let offsets = |columns: &[u64]| {
+            let columns = f2::Matrix::new(memory.rows(), columns).ok()?;
+            Some(memory.solve(&columns).ok()?.columns().to_vec())
+        };
+        let [registers, lanes, warps] = [&self.registers, &self.lanes, &self.warps];
+        let (registers, lanes, warps) = (offsets(registers)?, offsets(lanes)?, offsets(warps)?);
+        Some(Columns { registers, lanes, warps, ..*self })
+    }
+
+    fn lane(&self, bit: usize) -> u64 {
+        self.lanes.get(bit).copied().unwrap_or(0)
     }
 
     fn own(&self) -> Subspace {
         Subspace::from_vectors(&self.registers)
     }
 
-    /// Instructions and wavefronts of a warp, with vectors of `width` bytes.
-    fn taken(
-        &self,
-        problem: &Problem<'_>,
-        memory: &Matrix,
-        access: usize,
-        width: u32,
-    ) -> Result<(u64, u64), CheckError> {
-        let offsets = |columns: &[u64]| -> Result<Vec<u64>, CheckError> {
-            let columns = Matrix::new(memory.rows(), columns).ok();
-            let solution = columns.and_then(|columns| memory.solve(&columns).ok());
-            Ok(solution.ok_or(CheckError::Outside { access })?.columns().to_vec())
-        };
-        let (lanes, warps) = (offsets(&self.lanes)?, offsets(&self.warps)?);
-        let held = Subspace::from_vectors(&offsets(&self.registers)?);
-        let bytes = element_bytes(problem);
-        let vector = width / bytes;
-        let legal = vector.is_power_of_two()
-            && vector * bytes == width
-            && (0..vector.trailing_zeros()).all(|bit| held.contains(1 << bit))
-            && lanes.iter().chain(&warps).all(|offset| offset & u64::from(vector - 1) == 0);
-        if !legal {
-            return Err(CheckError::Vector { access });
-        }
-        let addresses: Vec<u64> = lanes.iter().map(|lane| lane * u64::from(bytes)).collect();
-        let kind = self.access.kind;
-        let one = wavefronts(problem.machine, kind, &addresses, width, self.idle)
-            .map_err(CheckError::Access)?;
-        let instructions = 1 << (held.dim() - vector.trailing_zeros());
-        Ok((instructions, instructions * u64::from(one.actual)))
+    /// What takes no part at the offset bit of a slot: the other lanes, warps, and where a lane does
+    /// the registers.
+    fn apart(&self, slots: &[Option<usize>]) -> Subspace {
+        let registers = if slots.contains(&None) { &[][..] } else { &self.registers };
+        let lanes = (0..self.lanes.len()).filter(|&bit| !slots.contains(&Some(bit)));
+        let lanes = lanes.map(|bit| self.lane(bit));
+        Subspace::spanned_by(lanes.chain(self.warps.iter().chain(registers).copied()))
     }
 
-    /// The least wavefronts of a warp with vectors of 2^`vector` elements: every phase touches at
-    /// least its lanes and their vectors, and a wavefront serves one row.
-    fn least(&self, problem: &Problem<'_>, vector: u32) -> u64 {
-        let machine = problem.machine;
-        let bytes = element_bytes(problem) << vector;
-        let widest = self.access.widest_bytes.unwrap_or(u32::MAX).min(machine.shared_vector_bytes);
-        if bytes > widest || vector > self.own().dim() {
-            return u64::MAX;
-        }
-        let lanes = low_mask(machine.lanes_log2) & !self.idle;
-        let column = |bit: u32| self.lanes.get(bit as usize).copied().unwrap_or(0);
-        let copies = ones(lanes).filter(|&bit| column(bit) == 0).fold(0, |mask, b| mask | 1 << b);
-        let width = bytes.ilog2();
-        let together = machine.phases.served(self.access.kind, width, copies);
-        let together = together.intersection(&Subspace::of_bits(lanes));
-        let element = |lane: u64| ones(lane).fold(0, |sum, bit| sum ^ column(bit));
-        let touched = Subspace::spanned_by(together.basis().map(element)).dim() + width;
-        let phases = lanes.count_ones() - together.dim();
-        let row = machine.banks_log2_of(self.access.kind) + machine.bank_bytes_log2;
-        let turns = touched.saturating_sub(row);
-        1_u64.checked_shl(self.own().dim() - vector + phases + turns).unwrap_or(u64::MAX)
+    /// Whether offsets stand where the way wants them.
+    fn allow(&self, way: &Way) -> bool {
+        (0..way.low.len()).all(|bit| {
+            let stands = match way.low[bit] {
+                None => self.own().contains(1 << bit),
+                Some(lane) => self.lane(lane) == 1 << bit,
+            };
+            stands && self.apart(&way.low[bit..=bit]).basis().all(|v| v >> bit & 1 == 0)
+        })
     }
+
+    /// Instructions and wavefronts of a warp, counted over addresses; the columns are offsets.
+    fn taken(&self, way: &Way) -> Result<(u64, u64), AccessError> {
+        let (machine, element) = (self.problem.machine, u64::from(element_bytes(self.problem)));
+        let low = low_mask(way.low.len() as u32);
+        let held = Subspace::spanned_by(self.registers.iter().map(|offset| offset & !low));
+        if way.form == Form::Vector {
+            let address = |lane| ones(lane).fold(0, |sum, bit| sum ^ self.lane(bit as usize));
+            let acts = |lane| (lane & self.idle == 0).then(|| address(lane) * element);
+            let addresses: Vec<_> = (0..u64::from(machine.lanes())).map(acts).collect();
+            let one = count_wavefronts(machine, self.access.kind, &addresses, way.bytes)?;
+            return Ok((1 << held.dim(), u64::from(one.actual) << held.dim()));
+        }
+        // The words of the eight rows of a matrix; the register that counts rows is the best one.
+        let ways = |register: u64| {
+            let columns = way.rows.iter().map(|slot| slot.map_or(register, |bit| self.lane(bit)));
+            let columns: Vec<u64> = columns.collect();
+            let row = |row: u64| ones(row).fold(0, |sum, bit| sum ^ columns[bit as usize]);
+            let bytes =
+                (0..8).flat_map(|index| (0..16).map(move |byte| (row(index) * element) | byte));
+            let mut words: Vec<u64> = bytes.map(|byte| byte >> machine.bank_bytes_log2).collect();
+            let bank = |word: &u64| word & low_mask(machine.banks_log2_of(self.access.kind));
+            words.sort_unstable_by_key(|word| (bank(word), *word));
+            words.dedup();
+            words.chunk_by(|a, b| bank(a) == bank(b)).map(|same| same.len() as u64).max()
+        };
+        let counted = way.rows.contains(&None);
+        let registers = held.elements().into_iter().flatten().filter(|&x| counted == (x != 0));
+        let least = registers.filter_map(ways).min().unwrap_or(u64::MAX);
+        let matrices = 1_u64 << (held.dim() - u32::from(counted));
+        let instructions = matrices / u64::from(way.bytes / 4).min(matrices);
+        Ok((instructions, matrices.saturating_mul(least)))
+    }
+
+    /// All ways of the access.
+    fn ways(&self) -> impl Iterator<Item = Way> + '_ {
+        let moves = [Matrix::ROWS, Matrix::COLUMNS].map(|matrix| (Form::Matrix(matrix), 4));
+        let vectors = (0..=4).map(|width| (Form::Vector, 1 << width));
+        let ways = vectors.chain(moves);
+        ways.filter_map(|(form, bytes)| Way::of(self.problem, form, bytes))
+            .filter(|way| way.is_allowed(self))
+    }
+
+    /// The least wavefronts of a warp: every phase touches at least its lanes and what stands at the
+    /// lowest bits, and a wavefront serves one row, less the bits at which the phase has no part.
+    fn least(&self, way: &Way, all: &[(&Columns<'_>, Way)]) -> u64 {
+        let machine = self.problem.machine;
+        let acting = low_mask(machine.lanes_log2) & !self.idle;
+        let copies = ones(acting).filter(|&bit| self.lane(bit as usize) == 0);
+        let copies = copies.fold(0, |mask, bit| mask | 1 << bit);
+        let (together, phases) = match way.form {
+            Form::Vector => {
+                let width = way.bytes.ilog2();
+                let together = machine.phases.served(self.access.kind, width, copies);
+                let together = together.intersection(&Subspace::of_bits(acting));
+                (together, acting.count_ones() - together.dim())
+            }
+            Form::Matrix(_) => {
+                let rows = way.rows.iter().flatten().fold(0, |mask, bit| mask | 1 << bit);
+                (Subspace::of_bits(rows), 0)
+            }
+        };
+        let element = |lane: u64| ones(lane).fold(0, |sum, bit| sum ^ self.lane(bit as usize));
+        let touched = Subspace::spanned_by(together.basis().map(element));
+        let (element, low) = (element_bytes(self.problem).ilog2(), way.low.len() as u32);
+        let row = machine.banks_log2_of(self.access.kind) + machine.bank_bytes_log2;
+        let unused = (low..row.saturating_sub(element)).filter(|&bit| {
+            let here = all.iter().filter(|(_, way)| way.low.len() > bit as usize);
+            let apart = here.map(|(side, way)| side.apart(&way.low[bit as usize..=bit as usize]));
+            apart.fold(Subspace::ZERO, |sum, apart| sum.sum(&apart)).contains_all(&touched)
+        });
+        // The bits of which no access speaks are for all.
+        let longest = all.iter().map(|(_, way)| way.low.len() as u32).max().unwrap_or(0);
+        let unused = unused.filter(|&bit| bit < longest).count() as u32;
+        let registers = way.low.iter().chain(&way.rows).filter(|slot| slot.is_none()).count();
+        let units = self.own().dim() - registers as u32 + phases;
+        let turns = (touched.dim() + low + element + unused).saturating_sub(row);
+        1_u64.checked_shl(units + turns).unwrap_or(u64::MAX)
+    }
+}
+
+/// The least weighted sum over all ways that leave room for each other.
+fn least_of_all<'a>(sides: &'a [Columns<'a>], chosen: &mut Vec<(&'a Columns<'a>, Way)>) -> u64 {
+    if !has_room(chosen) {
+        return u64::MAX;
+    }
+    let Some((side, rest)) = sides.split_first() else {
+        let each = chosen
+            .iter()
+            .map(|(side, way)| side.least(way, chosen).saturating_mul(side.access.weight));
+        return each.fold(0, u64::saturating_add);
+    };
+    let mut least = u64::MAX;
+    for way in side.ways() {
+        chosen.push((side, way));
+        least = least.min(least_of_all(rest, chosen));
+        chosen.pop();
+    }
+    least
+}
+
+/// Whether at each of the lowest bits stands what all accesses ask for: the same lane, in the
+/// registers of the others, and for each `t` there are `t` dimensions beside what is kept apart.
+fn has_room(chosen: &[(&Columns<'_>, Way)]) -> bool {
+    (0..7).all(|bit| {
+        let here = || chosen.iter().filter(|(_, way)| way.low.len() > bit);
+        let lanes: Vec<u64> =
+            here().filter_map(|(side, way)| Some(side.lane(way.low[bit]?))).collect();
+        let apart = |(side, way): &(&Columns<'_>, Way)| side.apart(&way.low[bit..=bit]);
+        let one = lanes.iter().all(|lane| {
+            let held = |(side, way): &(&Columns<'_>, Way)| {
+                way.low[bit].is_some() || side.own().contains(*lane)
+            };
+            let kept = here().map(apart).fold(Subspace::ZERO, |sum, apart| sum.sum(&apart));
+            lane == &lanes[0] && here().all(held) && !kept.contains(*lane)
+        });
+        let room = here().map(|(side, way)| {
+            let slots = &way.low[..=bit];
+            let registers = if slots.contains(&None) { &side.registers[..] } else { &[] };
+            let lanes = slots.iter().flatten().map(|&lane| side.lane(lane));
+            let room = Subspace::spanned_by(registers.iter().copied().chain(lanes));
+            (room, side.apart(slots))
+        });
+        let both = room.reduce(|a, b| (a.0.intersection(&b.0), a.1.sum(&b.1)));
+        let enough = |(room, apart): (Subspace, Subspace)| {
+            room.dim() - room.intersection(&apart).dim() > bit as u32
+        };
+        one && both.is_none_or(enough)
+    })
 }

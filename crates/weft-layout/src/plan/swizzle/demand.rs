@@ -1,422 +1,294 @@
-//! A problem in coordinates: subspaces of the elements that the buffer holds.
+//! One access in coordinates, and what it takes under a map from elements to offsets.
 
 use alloc::vec::Vec;
 
-use super::problem::{Access, Problem, SwizzleError};
-use crate::{
-    access::{Kind, wavefronts},
-    f2::{Echelon, Matrix, Subspace, extract_bits, low_mask, ones, parity},
-    layout::Layout,
-    machine::{MAX_ACCESS_LOG2, Machine},
-    space::{BLOCK, LANE, OFFSET, REGISTER, WARP},
+use super::{
+    forms::{Slot, Way},
+    pair::Side,
+    problem::SwizzleError,
+    task::Task,
 };
-
-/// The most accesses of a problem.
-const MAX_ACCESSES: usize = 64;
+use crate::{
+    access::{AccessError, Kind, matrix_wavefronts, wavefronts},
+    f2::{Echelon, Matrix, Subspace, low_mask},
+    machine::Machine,
+    step::Form,
+};
 
 /// One access in coordinates.
 pub(super) struct Demand {
     pub(super) kind: Kind,
     pub(super) weight: u64,
-    /// Independent columns; for a store none that other threads hold too.
-    pub(super) registers: Vec<u64>,
-    /// One column for each lane bit of the machine; zero for those that are idle or copies.
-    pub(super) lanes: Vec<u64>,
-    pub(super) warps: Vec<u64>,
+    /// Independent registers, for a store none that other threads hold too; one column for each lane
+    /// bit of the machine, zero for those that are idle or copies.
+    pub(super) side: Side,
     /// The lane bits that take no part.
     idle: u64,
     /// The span of the registers.
-    pub(super) own: Subspace,
+    own: Subspace,
     /// The span of lanes and warps.
-    pub(super) threads: Subspace,
+    threads: Subspace,
     /// The logarithm of the elements of one row over all banks that it sees.
     pub(super) row: u32,
-    /// The logarithm of the most elements of a vector.
-    pub(super) widest: u32,
-    /// What a phase touches, for each logarithm of the elements of a vector.
-    pub(super) phases: Vec<Phase>,
-}
-
-/// The lanes that are served together.
-pub(super) struct Phase {
-    /// The elements that they touch first.
-    pub(super) lanes: Subspace,
-    /// The logarithm of the number of phases.
-    pub(super) count: u32,
+    /// The ways in which it may move: vectors of one element, two, four and so on, then matrix moves.
+    pub(super) ways: Vec<Way>,
 }
 
 /// What an access takes of one warp and round.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) wavefronts: u64,
-    pub(super) instructions: u64,
-    /// The logarithm of the elements of a vector.
-    pub(super) vector: u32,
+    /// Which of the ways.
+    pub(super) way: usize,
+}
+
+/// What an access may do, beside what its layout says.
+#[derive(Clone, Copy)]
+pub(super) struct Allowed {
+    pub(super) weight: u64,
+    /// The logarithm of the most bytes of one lane in one instruction.
+    pub(super) widest_log2: u32,
+    pub(super) matrices: bool,
 }
 
 impl Demand {
-    fn new(
+    pub(super) fn new(
         machine: &Machine,
-        access: &Access,
-        columns: &dyn Fn(crate::Label) -> Vec<u64>,
+        kind: Kind,
+        mut side: Side,
         bytes_log2: u32,
-        widest_log2: u32,
+        allowed: Allowed,
     ) -> Demand {
-        let (mut lanes, mut warps) = (columns(LANE), columns(WARP));
         let mut idle = 0;
         let mut echelon = Echelon::new();
-        if access.kind == Kind::Store {
+        if kind == Kind::Store {
             // Lanes and warps first: as many threads as possible share the work.
-            for (bit, lane) in lanes.iter_mut().enumerate() {
+            for (bit, lane) in side.lanes.iter_mut().enumerate() {
                 if !echelon.grows(*lane) {
                     *lane = 0;
                     idle |= 1 << bit;
                 }
             }
-            for warp in &mut warps {
+            for warp in &mut side.warps {
                 if !echelon.grows(*warp) {
                     *warp = 0;
                 }
             }
         }
-        let registers: Vec<u64> =
-            columns(REGISTER).into_iter().filter(|&column| echelon.grows(column)).collect();
-        let threads: Vec<u64> = lanes.iter().chain(&warps).copied().collect();
-        let (own, threads) = (Subspace::from_vectors(&registers), Subspace::from_vectors(&threads));
+        side.registers.retain(|&column| echelon.grows(column));
+        let own = Subspace::from_vectors(&side.registers);
+        let threads = Subspace::spanned_by(side.lanes.iter().chain(&side.warps).copied());
         let apart = own.dim() - own.intersection(&threads).dim();
-        let widest = widest_log2.saturating_sub(bytes_log2).min(apart);
-        let mut demand = Demand {
-            kind: access.kind,
-            weight: access.weight,
-            registers,
-            lanes,
-            warps,
-            idle,
-            own,
-            threads,
-            row: (machine.banks_log2_of(access.kind).saturating_add(machine.bank_bytes_log2))
-                .saturating_sub(bytes_log2),
-            widest,
-            phases: Vec::new(),
-        };
-        demand.phases = (0..=widest).map(|v| demand.phase(machine, bytes_log2 + v)).collect();
-        demand
-    }
-
-    /// What a phase of an access of 2^`width` bytes a lane touches.
-    fn phase(&self, machine: &Machine, width: u32) -> Phase {
-        let lanes = low_mask(machine.lanes_log2) & !self.idle;
-        let column = |bit: u32| self.lanes.get(bit as usize).copied().unwrap_or(0);
-        let copies = ones(lanes).filter(|&bit| column(bit) == 0).fold(0, |mask, b| mask | 1 << b);
-        let mut together = machine.phases.served(self.kind, width, copies);
-        if together.basis().any(|lane| lane & !lanes != 0) {
-            together = together.intersection(&Subspace::of_bits(lanes));
+        let widest = allowed.widest_log2.saturating_sub(bytes_log2).min(apart);
+        let vector = |vector| Way::vector(machine, kind, &side, idle, bytes_log2, vector);
+        let mut ways: Vec<Way> = (0..=widest).map(vector).collect();
+        // Every lane of a matrix store writes.
+        if allowed.matrices && idle == 0 {
+            ways.extend(Way::matrices(machine, kind, &side, bytes_log2, allowed.widest_log2));
         }
-        let element = |lane: u64| ones(lane).fold(0, |sum, bit| sum ^ column(bit));
-        let touched: Vec<u64> = together.basis().map(element).collect();
-        Phase {
-            lanes: Subspace::from_vectors(&touched),
-            count: lanes.count_ones().saturating_sub(together.dim()),
-        }
+        let row = machine.banks_log2_of(kind).saturating_add(machine.bank_bytes_log2);
+        let row = row.saturating_sub(bytes_log2);
+        Demand { kind, weight: allowed.weight, side, idle, own, threads, row, ways }
     }
 
-    /// The instructions of a warp with vectors of 2^`vector` elements.
-    pub(super) fn instructions(&self, vector: u32) -> u64 {
-        power(self.own.dim().saturating_sub(vector))
+    /// The way of this number; numbers come from `ways`.
+    pub(super) fn way(&self, way: usize) -> &Way {
+        &self.ways[way]
     }
 
-    /// The wavefronts of a warp when each phase takes 2^`excess` of them.
-    pub(super) fn wavefronts(&self, vector: u32, excess: u32) -> u64 {
-        let phases = self.phases.get(vector as usize).map_or(0, |phase| phase.count);
-        self.instructions(vector).saturating_mul(power(phases.saturating_add(excess)))
-    }
-
-    /// The least wavefronts of a warp with vectors of 2^`vector` elements: more words than banks
-    /// take turns.
-    pub(super) fn least(&self, vector: u32) -> u64 {
-        let lanes = self.phases.get(vector as usize).map_or(0, |phase| phase.lanes.dim());
-        self.wavefronts(vector, (lanes + vector).saturating_sub(self.row))
-    }
-
-    /// The least of all widths.
+    /// The least wavefronts of all ways.
     pub(super) fn floor(&self) -> u64 {
-        (0..=self.widest).map(|vector| self.least(vector)).min().unwrap_or(0)
+        self.ways.iter().map(|way| way.least(self.row)).min().unwrap_or(0)
     }
 
-    /// What the access takes under a map from elements to offsets, with the best vector that it
-    /// allows: by the rank law on the addresses.
-    pub(super) fn taken(&self, task: &Task<'_>, offsets: &Matrix) -> Result<Taken, SwizzleError> {
-        let mut echelon = Echelon::of(self.registers.iter().map(|&column| offsets.apply(column)));
-        let held = (0..self.widest).take_while(|bit| !echelon.grows(1 << bit)).count() as u32;
-        let apply = |column: &u64| offsets.apply(*column);
-        let threads = self.lanes.iter().chain(&self.warps);
-        let low = threads.map(apply).fold(0, |all, offset| all | offset);
-        let addresses: Vec<u64> =
-            self.lanes.iter().map(|lane| apply(lane) << task.bytes_log2).collect();
-        let mut best: Option<Taken> = None;
-        for vector in 0..=held.min(low.trailing_zeros()) {
-            let bytes = 1 << (vector + task.bytes_log2);
-            let one = wavefronts(task.machine, self.kind, &addresses, bytes, self.idle)?;
-            let instructions = self.instructions(vector);
-            let wavefronts = instructions.saturating_mul(one.actual.into());
-            let taken = Taken { wavefronts, instructions, vector };
-            // Fewer instructions win where wavefronts are equal: later ones are wider.
-            if best.is_none_or(|best| wavefronts <= best.wavefronts) {
-                best = Some(taken);
+    /// The element at this lane bit.
+    fn lane(&self, bit: usize) -> u64 {
+        self.side.lanes.get(bit).copied().unwrap_or(0)
+    }
+
+    /// The registers.
+    pub(super) fn own(&self) -> &Subspace {
+        &self.own
+    }
+
+    /// The elements of lanes and warps, without these lane bits.
+    fn threads_but(&self, lanes: &[Slot]) -> impl Iterator<Item = u64> + '_ {
+        let left_out = lanes.iter().fold(0_u64, |mask, slot| match slot {
+            Slot::Lane(bit) => mask | 1 << bit,
+            Slot::Register => mask,
+        });
+        let lanes = self.side.lanes.iter().enumerate();
+        let lanes = lanes.filter(move |(bit, _)| left_out >> bit & 1 == 0).map(|(_, lane)| lane);
+        lanes.chain(&self.side.warps).copied()
+    }
+
+    /// What the way asks of the element at offset bit `bit`.
+    pub(super) fn place(&self, way: usize, bit: usize) -> Option<Place> {
+        Some(match self.way(way).low.get(bit)? {
+            Slot::Register => Place { inside: self.own, element: None },
+            Slot::Lane(lane) => {
+                let element = self.lane(*lane);
+                Place { inside: Subspace::from_vectors(&[element]), element: Some(element) }
             }
-        }
-        Ok(best.unwrap_or(Taken { wavefronts: 0, instructions: 0, vector: 0 }))
-    }
-}
-
-/// A problem in coordinates on the elements of one round.
-pub(super) struct Task<'m> {
-    pub(super) machine: &'m Machine,
-    /// The logarithm of the bytes of an element.
-    pub(super) bytes_log2: u32,
-    /// The coordinates: offset bits.
-    pub(super) bits: u32,
-    /// The logarithm of the elements of one word; at most `bits`.
-    pub(super) word: u32,
-    /// The logarithm of the elements of the longest row over all banks that an access sees.
-    pub(super) row: u32,
-    /// The same of the shortest row; on most machines all are equal.
-    pub(super) short_row: u32,
-    pub(super) demands: Vec<Demand>,
-    /// The fixed elements.
-    pub(super) vector: Vec<u64>,
-    bank: Vec<u64>,
-    pub(super) block: Vec<u64>,
-    /// The elements of the tensor at the coordinates.
-    span: Subspace,
-    /// The masks whose parities are the round of an element.
-    pub(super) rounds: Vec<u64>,
-}
-
-impl<'m> Task<'m> {
-    pub(super) fn new(problem: &Problem<'m>) -> Result<Task<'m>, SwizzleError> {
-        let machine = problem.machine;
-        let bytes_log2 = match problem.element_bits {
-            bits @ 1..=64 => bits.next_power_of_two().max(8).ilog2() - 3,
-            bits => return Err(SwizzleError::ElementBits(bits)),
-        };
-        let first = problem.accesses.first().ok_or(SwizzleError::NoAccess)?;
-        if problem.accesses.len() > MAX_ACCESSES {
-            let accesses = problem.accesses.len();
-            return Err(SwizzleError::TooMany { accesses, most: MAX_ACCESSES });
-        }
-        let mut stored = Echelon::new();
-        let mut all = Echelon::new();
-        for (index, access) in problem.accesses.iter().enumerate() {
-            if access.layout.outs() != first.layout.outs() {
-                return Err(SwizzleError::Tensor { access: index });
-            }
-            let known = [REGISTER, LANE, WARP, BLOCK];
-            let unknown = access.layout.ins().labels().find(|label| !known.contains(label));
-            if let Some(label) = unknown {
-                return Err(SwizzleError::UnknownAxis { access: index, label });
-            }
-            let lanes = access.layout.in_bits(LANE);
-            if lanes != machine.lanes_log2 {
-                let machine = machine.lanes_log2;
-                return Err(SwizzleError::Lanes { access: index, layout: lanes, machine });
-            }
-            for column in columns(access) {
-                all.grows(column);
-                if access.kind == Kind::Store {
-                    stored.grows(column);
-                }
-            }
-        }
-        if stored.rank() > 0 {
-            for (index, access) in problem.accesses.iter().enumerate() {
-                let missing = columns(access).find(|&column| stored.reduce(column, 0).0 != 0);
-                if let Some(element) = missing {
-                    return Err(SwizzleError::NotStored { access: index, element });
-                }
-            }
-        }
-        let whole = Subspace::spanned_by(all.vectors());
-        let bytes = |bits: u32| power(bits.saturating_add(bytes_log2));
-        let own = machine.shared_bytes_per_block;
-        let available = problem.scratch_bytes.map_or(own, |bytes| bytes.min(own));
-        let needed = bytes(whole.dim());
-        let excess = (0..=whole.dim()).find(|&excess| bytes(whole.dim() - excess) <= available);
-        let rounds = (excess.and_then(|excess| rounds(problem, &whole, excess)))
-            .ok_or(SwizzleError::Scratch { needed, available })?;
-        let span = rounds.iter().fold(whole, |span, &mask| even(&span, mask));
-        let demands = (problem.accesses.iter().enumerate())
-            .map(|(index, access)| demand(machine, index, access, bytes_log2, &span, &rounds))
-            .collect::<Result<Vec<Demand>, _>>()?;
-        let word = machine.bank_bytes_log2.saturating_sub(bytes_log2).min(span.dim());
-        let rows = || demands.iter().map(|demand| demand.row);
-        let (row, short_row) = (rows().max().unwrap_or(0), rows().min().unwrap_or(0));
-        let mut task = Task {
-            machine,
-            bytes_log2,
-            bits: span.dim(),
-            word,
-            row,
-            short_row,
-            demands,
-            vector: Vec::new(),
-            bank: Vec::new(),
-            block: Vec::new(),
-            span,
-            rounds,
-        };
-        task.fix(problem)?;
-        Ok(task)
-    }
-
-    /// Takes the fixed elements over.
-    fn fix(&mut self, problem: &Problem<'_>) -> Result<(), SwizzleError> {
-        let fixed = &problem.fixed;
-        let mut echelon = Echelon::new();
-        let mut take = |elements: &[u64]| -> Result<Vec<u64>, SwizzleError> {
-            let take = |&element: &u64| {
-                let new = self.span.contains(element) && echelon.grows(element);
-                let coordinates = extract_bits(element, self.span.leads());
-                new.then_some(coordinates).ok_or(SwizzleError::FixedElement { element })
-            };
-            elements.iter().map(take).collect()
-        };
-        let (vector, bank, block) = (take(&fixed.vector)?, take(&fixed.bank)?, take(&fixed.block)?);
-        let counted = |elements: &[u64], bits: u32| {
-            let found = elements.len();
-            let fits = found <= bits as usize;
-            if fits { Ok(()) } else { Err(SwizzleError::FixedCount { bits, found }) }
-        };
-        let vectors = MAX_ACCESS_LOG2.saturating_sub(self.bytes_log2).min(self.bits);
-        counted(&vector, vectors)?;
-        let below = self.word.max(vector.len() as u32);
-        let banks = self.short_row.min(self.bits).saturating_sub(below);
-        counted(&bank, banks)?;
-        counted(&block, self.segments())?;
-        (self.vector, self.bank, self.block) = (vector, bank, block);
-        Ok(())
-    }
-
-    /// The offset bits above one row over all banks.
-    pub(super) fn segments(&self) -> u32 {
-        self.bits.saturating_sub(self.row)
-    }
-
-    /// The fixed elements at vector and bank bits, each with its offset bit.
-    pub(super) fn low_fixed(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let banks = (self.word as usize).max(self.vector.len());
-        let bank = self.bank.iter().enumerate().map(move |(bit, &v)| (banks + bit, v));
-        self.vector.iter().copied().enumerate().chain(bank)
-    }
-
-    /// The fixed elements at bank bits from `bit` on.
-    pub(super) fn bank_from(&self, bit: usize) -> Vec<u64> {
-        self.low_fixed().filter(|fixed| fixed.0 >= bit).map(|fixed| fixed.1).collect()
-    }
-
-    /// The coordinates at the offset bits of a memory layout of what the buffer holds.
-    pub(super) fn columns(&self, memory: &Layout) -> Result<Matrix, SwizzleError> {
-        let columns = memory.columns(OFFSET);
-        let fits = memory.is_injective()
-            && columns.len() == self.bits as usize
-            && columns.iter().all(|&column| self.span.contains(column));
-        if !fits {
-            return Err(SwizzleError::NotMemory);
-        }
-        let columns = columns.iter().map(|&column| extract_bits(column, self.span.leads()));
-        Ok(Matrix::from_columns(self.bits, columns).map_err(crate::LayoutError::from)?)
-    }
-
-    /// The element of the tensor at these coordinates.
-    pub(super) fn element(&self, coordinates: u64) -> u64 {
-        let basis = self.span.basis().enumerate();
-        basis.filter(|(bit, _)| coordinates >> bit & 1 == 1).fold(0, |sum, (_, v)| sum ^ v)
-    }
-}
-
-/// What the block 0 of an access holds, column by column.
-fn columns(access: &Access) -> impl Iterator<Item = u64> + '_ {
-    [REGISTER, LANE, WARP].into_iter().flat_map(|label| access.layout.columns(label)).copied()
-}
-
-/// The elements of a space with even parity under a mask.
-fn even(space: &Subspace, mask: u64) -> Subspace {
-    let odd = |vector: &u64| parity(vector & mask);
-    let Some(pivot) = space.basis().find(odd) else { return *space };
-    let shifted = space.basis().map(|v| if odd(&v) { v ^ pivot } else { v });
-    Subspace::spanned_by(shifted)
-}
-
-/// Masks that cut the elements into 2^`excess` rounds: even on all threads, so that each round is
-/// the same registers of every thread, and independent on the registers of each access.
-fn rounds(problem: &Problem<'_>, whole: &Subspace, excess: u32) -> Option<Vec<u64>> {
-    let threads = |access: &Access| [LANE, WARP].map(|label| access.layout.columns(label)).concat();
-    let threads = problem.accesses.iter().flat_map(threads);
-    let fixed = &problem.fixed;
-    let fixed = fixed.vector.iter().chain(&fixed.bank).chain(&fixed.block).copied();
-    let avoided = Subspace::spanned_by(threads.chain(fixed));
-    let bits = 64 - whole.leads().leading_zeros();
-    let mut own: Vec<(Subspace, Echelon)> = (problem.accesses.iter())
-        .map(|access| {
-            let held = Subspace::from_vectors(access.layout.columns(REGISTER));
-            (held, Echelon::new())
         })
-        .collect();
-    let masks = avoided.annihilator(bits);
-    // The highest masks first: low elements stay together as vectors.
-    let masks: Vec<u64> = masks.basis().collect();
-    let mut chosen = Vec::new();
-    for &mask in masks.iter().rev() {
-        if chosen.len() as u32 == excess {
-            break;
-        }
-        // What a mask does to the registers: its parities on their basis.
-        let effect = |held: &Subspace| {
-            let basis = held.basis().enumerate();
-            basis.fold(0, |sum, (bit, v)| sum | u64::from(parity(v & mask)) << bit)
-        };
-        if own.iter().all(|(held, seen)| seen.reduce(effect(held), 0).0 != 0) {
-            for (held, seen) in &mut own {
-                seen.grows(effect(held));
-            }
-            chosen.push(mask);
-        }
     }
-    (chosen.len() as u32 == excess).then_some(chosen)
-}
 
-fn demand(
-    machine: &Machine,
-    index: usize,
-    access: &Access,
-    bytes_log2: u32,
-    span: &Subspace,
-    rounds: &[u64],
-) -> Result<Demand, SwizzleError> {
-    let widest = access.widest_bytes.unwrap_or(machine.shared_vector_bytes);
-    if !widest.is_power_of_two() || widest.ilog2() < bytes_log2 {
-        return Err(SwizzleError::Width { access: index, bytes: widest });
+    /// What has no part at offset bit `bit`.
+    pub(super) fn apart(&self, way: usize, bit: usize) -> Subspace {
+        match self.way(way).low.get(bit) {
+            None => Subspace::ZERO,
+            Some(Slot::Register) => self.threads,
+            Some(slot) => {
+                let threads = self.threads_but(core::slice::from_ref(slot));
+                Subspace::spanned_by(threads.chain(self.own.basis()))
+            }
+        }
     }
-    let most = machine.shared_vector_bytes.max(1).ilog2().min(MAX_ACCESS_LOG2);
-    let coordinates = |label| -> Vec<u64> {
-        let mut columns = access.layout.columns(label).to_vec();
-        if label == REGISTER {
-            for &mask in rounds {
-                // Of the registers with odd parity the first one chooses the round.
-                let odd = columns.iter().position(|column| parity(column & mask));
-                if let Some(pivot) = odd.map(|odd| columns.remove(odd)) {
-                    for column in columns.iter_mut().filter(|column| parity(**column & mask)) {
-                        *column ^= pivot;
-                    }
+
+    /// Where the elements at the lowest `count` offset bits lie, and what has no part at any of
+    /// these bits; nothing where the way does not speak of so many.
+    pub(super) fn room(&self, way: usize, count: usize) -> Option<(Subspace, Subspace)> {
+        let low = self.way(way).low.get(..count)?;
+        let registers = low.contains(&Slot::Register);
+        if low.iter().all(|slot| *slot == Slot::Register) {
+            return Some((self.own, self.threads));
+        }
+        let lanes = low.iter().filter_map(|slot| match slot {
+            Slot::Lane(bit) => Some(self.lane(*bit)),
+            Slot::Register => None,
+        });
+        let inside = self.own.basis().filter(|_| registers).chain(lanes);
+        let outside = self.own.basis().filter(|_| !registers).chain(self.threads_but(low));
+        Some((Subspace::spanned_by(inside), Subspace::spanned_by(outside)))
+    }
+
+    /// What the access takes under a map from elements to offsets, in the best way that it allows:
+    /// by the rank law on the addresses.
+    pub(super) fn taken(&self, task: &Task<'_>, offsets: &Matrix) -> Result<Taken, SwizzleError> {
+        let placed = Placed::new(&self.side, offsets);
+        let mut best: Option<(u64, u64, usize)> = None;
+        for (number, way) in self.ways.iter().enumerate().filter(|(_, way)| placed.allows(way)) {
+            let one = match way.form {
+                Form::Vector => {
+                    let columns = addresses(&placed.side.lanes, task.bytes_log2);
+                    let bytes = 1 << way.width_log2(task.bytes_log2);
+                    wavefronts(task.machine, self.kind, &columns, bytes, self.idle)?
                 }
+                Form::Matrix(matrix) => {
+                    let rows = addresses(&placed.rows(way, self.row), task.bytes_log2);
+                    let mut moves = task.machine.matrix_moves.iter();
+                    let found = moves.find(|found| found.moves(self.kind, matrix, way.count()));
+                    let bytes = 1 << way.width_log2(task.bytes_log2);
+                    let found = found.ok_or(AccessError::Matrices { matrix, bytes })?;
+                    matrix_wavefronts(task.machine, found, &rows)?
+                }
+            };
+            // Fewer instructions win where wavefronts are equal, then plain vectors.
+            let key = (way.all(one.actual), way.instructions());
+            if best.is_none_or(|best| key < (best.0, best.1)) {
+                best = Some((key.0, key.1, number));
             }
         }
-        columns.iter().map(|&column| extract_bits(column, span.leads())).collect()
-    };
-    Ok(Demand::new(machine, access, &coordinates, bytes_log2, widest.ilog2().min(most)))
+        let (wavefronts, _, way) = best.unwrap_or_default();
+        Ok(Taken { wavefronts, way })
+    }
 }
 
-/// 2^`exponent`, at most the largest `u64`.
-pub(super) fn power(exponent: u32) -> u64 {
-    1_u64.checked_shl(exponent).unwrap_or(u64::MAX)
+/// What is asked of the element at an offset bit.
+pub(super) struct Place {
+    /// It lies in this subspace.
+    pub(super) inside: Subspace,
+    /// It is this element, where one is given.
+    pub(super) element: Option<u64>,
+}
+
+/// An access whose elements are offsets.
+pub(super) struct Placed {
+    side: Side,
+    /// The span of the registers.
+    held: Subspace,
+    /// The offset bits that some lane or warp has.
+    low: u64,
+}
+
+impl Placed {
+    pub(super) fn new(side: &Side, offsets: &Matrix) -> Placed {
+        let apply = |columns: &[u64]| columns.iter().map(|&c| offsets.apply(c)).collect();
+        let side = Side {
+            registers: apply(&side.registers),
+            lanes: apply(&side.lanes),
+            warps: apply(&side.warps),
+        };
+        let held = Subspace::from_vectors(&side.registers);
+        let low = side.lanes.iter().chain(&side.warps).fold(0, |all, offset| all | offset);
+        Placed { side, held, low }
+    }
+
+    /// Whether the elements stand where the way wants them.
+    pub(super) fn allows(&self, way: &Way) -> bool {
+        let low = low_mask(way.length());
+        if way.form == Form::Vector {
+            return self.low & low == 0
+                && (0..way.length()).all(|bit| self.held.contains(1 << bit));
+        }
+        let (mut along, mut walking) = (0_u64, 0_u64);
+        for (bit, slot) in way.low.iter().enumerate() {
+            match *slot {
+                Slot::Register if !self.held.contains(1 << bit) => return false,
+                Slot::Register => {}
+                Slot::Lane(lane) if self.side.lanes.get(lane) != Some(&(1 << bit)) => return false,
+                Slot::Lane(lane) => (along, walking) = (along | 1 << bit, walking | 1 << lane),
+            }
+        }
+        let others = self.side.lanes.iter().enumerate();
+        let mut others = others.filter(|(lane, _)| walking >> lane & 1 == 0).map(|(_, lane)| lane);
+        others.all(|offset| offset & low == 0)
+            && self.side.warps.iter().all(|offset| offset & low == 0)
+            && self.side.registers.iter().all(|offset| offset & along == 0)
+    }
+
+    /// The offsets of the bits of a row's number, with the registers that collide least; a row over
+    /// all banks has 2^`row` elements.
+    pub(super) fn rows(&self, way: &Way, row: u32) -> Vec<u64> {
+        let lanes = way.rows.iter().filter_map(|slot| match slot {
+            Slot::Lane(bit) => self.side.lanes.get(*bit).copied(),
+            Slot::Register => None,
+        });
+        let (low, banks) = (low_mask(way.length()), low_mask(row));
+        let lanes: Vec<u64> = lanes.collect();
+        let together = lanes.iter().take(way.lanes_together());
+        let mut registers = registers_of_rows(
+            &Subspace::spanned_by(self.held.basis().map(|offset| offset & !low)),
+            &Subspace::spanned_by(together.copied()),
+            |offset| offset & banks,
+            way.chosen(),
+        )
+        .into_iter();
+        let mut lanes = lanes.into_iter();
+        let next = |slot: &Slot| match slot {
+            Slot::Register => registers.next(),
+            Slot::Lane(_) => lanes.next(),
+        };
+        way.rows.iter().filter_map(next).collect()
+    }
+}
+
+fn addresses(offsets: &[u64], bytes_log2: u32) -> Vec<u64> {
+    offsets.iter().map(|offset| offset << bytes_log2).collect()
+}
+
+/// `count` independent registers that collide least with the rows that lanes count: those that are
+/// such rows themselves, then those in new banks.
+fn registers_of_rows(
+    own: &Subspace,
+    lanes: &Subspace,
+    bank: impl Fn(u64) -> u64,
+    count: u32,
+) -> Vec<u64> {
+    let mut banks = Echelon::of(lanes.basis().map(&bank));
+    let same = own.intersection(lanes);
+    let (new, old): (Vec<u64>, Vec<u64>) = own.basis().partition(|&x| banks.grows(bank(x)));
+    let mut chosen = Echelon::new();
+    let all = same.basis().chain(new).chain(old);
+    all.filter(|&x| chosen.grows(x)).take(count as usize).collect()
 }

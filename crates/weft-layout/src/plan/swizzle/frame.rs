@@ -2,17 +2,17 @@
 
 use alloc::vec::Vec;
 
-use super::{demand::Task, vectors::Chain};
+use super::{task::Task, vectors::Chain};
 use crate::f2::{Echelon, Matrix, Subspace, parity};
 
 /// For each element of a chain a mask whose parity is that offset bit.
 ///
 /// The mask of bit `t` is odd on the element `t` and even on those below it, on what is fixed at
-/// higher bits, on the threads of accesses with wider vectors, and on `above(t)`.
+/// higher bits, on what the ways of the accesses keep apart from it, and on `above(t)`.
 /// `None` when there is none: then these elements are no aligned vectors.
 pub(super) fn masks(
     task: &Task<'_>,
-    widths: &[u32],
+    ways: &[usize],
     chain: &Chain,
     above: impl Fn(u32) -> Subspace,
 ) -> Option<Vec<u64>> {
@@ -20,8 +20,10 @@ pub(super) fn masks(
         let others = task.low_fixed().filter(|&(bit, _)| bit != t).map(|(_, element)| element);
         let fixed = others.chain(task.block.iter().copied());
         let even = chain.iter().take(t).copied().chain(fixed);
-        let wide = task.demands.iter().zip(widths).filter(|(_, width)| **width > t as u32);
-        let even = wide.fold(Subspace::spanned_by(even), |even, (d, _)| even.sum(&d.threads));
+        let each = task.demands.iter().zip(ways);
+        let even = each.fold(Subspace::spanned_by(even), |even, (demand, &way)| {
+            even.sum(&demand.apart(way, t))
+        });
         let masks = even.sum(&above(t as u32)).annihilator(task.bits);
         let odd = masks.basis().filter(|&mask| parity(mask & chain[t]));
         odd.min_by_key(|mask| (mask.count_ones(), *mask))
@@ -59,8 +61,8 @@ pub(super) fn assemble(
         segments.iter().copied().filter(|&v| !block.contains(v) && echelon.grows(v)).collect();
     let mut columns = [vector.clone(), bank].concat();
     let units = (0..task.bits).map(|bit| 1 << bit);
-    let parts = task.demands.iter();
-    let natural = parts.flat_map(|d| d.lanes.iter().chain(&d.registers).chain(&d.warps)).copied();
+    let sides = task.demands.iter().map(|demand| &demand.side);
+    let natural = sides.flat_map(|s| s.lanes.iter().chain(&s.registers).chain(&s.warps)).copied();
     for element in natural.chain(units) {
         let element = reduced(element, masks, &vector);
         if echelon.grows(element) {

@@ -7,24 +7,30 @@
 //! at the segment bits, the span of those inside one word, and that of each vector.
 //! So a swizzle is a choice of subspaces, and the matrix is written down afterwards.
 //!
-//! [`solve`] takes any number of weighted accesses and returns a memory layout with a lower bound;
-//! [`check`] recomputes both from the definition and shares nothing with the solver.
+//! [`solve`] takes any number of weighted accesses, each by vectors or by matrix moves, and returns a
+//! memory layout with a lower bound; [`check`] recomputes both from the definition and shares nothing with the solver.
 //! [`swizzle()`] is the construction of section 9.2 of the paper for one writer and one reader, fast
 //! enough for the planner; [`Replay`] has its seven steps one by one.
 
 mod bound;
 mod check;
 mod demand;
+mod forms;
 mod frame;
+mod moves;
 mod pair;
 mod problem;
 mod replay;
 mod search;
 mod segments;
+mod task;
 mod vectors;
+mod verdict;
 
-pub use check::{CheckError, Verdict, check};
+pub use check::check;
+pub use moves::Move;
 pub use pair::{Preference, Side, Swizzle, swizzle};
 pub use problem::{Access, Certificate, Fixed, Problem, Solved, SwizzleError, Use};
 pub use replay::{Replay, replay};
 pub use search::{Meter, solve};
+pub use verdict::{CheckError, Verdict};

@@ -8,6 +8,7 @@ use crate::{
     layout::{Layout, LayoutError},
     machine::Machine,
     space::Label,
+    step::Form,
 };
 
 /// One access of a swizzled buffer by a whole block.
@@ -22,12 +23,20 @@ pub struct Access {
     pub weight: u64,
     /// The most bytes of one lane in one instruction, where that is less than the machine's.
     pub widest_bytes: Option<u32>,
+    /// Whether it may be a matrix move, where the machine has them.
+    pub matrix_moves: bool,
 }
 
 impl Access {
-    /// An access that happens once, as wide as the machine can.
+    /// An access that happens once, as wide as the machine can, by any of its instructions.
     pub fn new(kind: Kind, layout: Layout) -> Access {
-        Access { layout, kind, weight: 1, widest_bytes: None }
+        Access { layout, kind, weight: 1, widest_bytes: None, matrix_moves: true }
+    }
+
+    /// The same by plain vectors alone.
+    #[must_use]
+    pub fn plain(self) -> Access {
+        Access { matrix_moves: false, ..self }
     }
 }
 
@@ -88,6 +97,8 @@ pub struct Solved {
 /// What one access takes of one warp, over all its instructions and rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Use {
+    /// By which instruction it moves.
+    pub form: Form,
     /// The bytes of one lane in one instruction.
     pub bytes: u32,
     /// The instructions.

@@ -3,15 +3,17 @@
 use alloc::vec::Vec;
 
 use super::{
-    demand::{Demand, Task},
-    pair::{Side, pairs},
+    demand::Demand,
+    pair::pairs,
     problem::{Problem, SwizzleError, Use},
     search::{memory, priced},
+    task::Task,
 };
 use crate::{
     access::Kind,
     f2::{Echelon, Matrix, Subspace},
     layout::Layout,
+    step::Form,
 };
 
 /// The values of the seven steps of the construction; elements are places of the tensor.
@@ -64,9 +66,12 @@ pub fn replay(problem: &Problem<'_>) -> Result<Replay, SwizzleError> {
     let ([store, load], [Kind::Store, Kind::Load]) = (&task.demands[..], &kinds[..]) else {
         return Err(SwizzleError::NotAPair { accesses: kinds.len() });
     };
-    let widest = (store.widest.min(load.widest)) + task.bytes_log2;
+    let widest = |demand: &Demand| {
+        demand.ways.iter().filter(|way| way.form == Form::Vector).count() as u32 - 1
+    };
+    let widest = widest(store).min(widest(load)) + task.bytes_log2;
     let (found, phases) =
-        pairs(task.machine, task.bits, task.bytes_log2, [&side(store), &side(load)], widest)?;
+        pairs(task.machine, task.bits, task.bytes_log2, [&store.side, &load.side], widest)?;
     let elements =
         |vectors: &[u64]| -> Vec<u64> { vectors.iter().map(|&v| task.element(v)).collect() };
     let (u, v) = (Subspace::from_vectors(&phases.store), Subspace::from_vectors(&phases.load));
@@ -82,9 +87,8 @@ pub fn replay(problem: &Problem<'_>) -> Result<Replay, SwizzleError> {
     let columns = [&found.vector[..], &found.bank, &found.segment].concat();
     let columns = Matrix::new(task.bits, &columns).map_err(crate::LayoutError::from)?;
     let (total, uses) = priced(&task, &columns)?;
-    let count = |demand: &Demand, vector: u32| {
-        demand.phases.get(vector as usize).map_or(0, |phase| phase.count)
-    };
+    let count =
+        |demand: &Demand, vector: u32| demand.ways.get(vector as usize).map_or(0, |way| way.phases);
     Ok(Replay {
         bank_bits: (task.bits - task.segments()).saturating_sub(found.vector.len() as u32),
         segment_bits: task.segments(),
@@ -104,12 +108,4 @@ pub fn replay(problem: &Problem<'_>) -> Result<Replay, SwizzleError> {
         uses,
         total,
     })
-}
-
-fn side(demand: &Demand) -> Side {
-    Side {
-        registers: demand.registers.clone(),
-        lanes: demand.lanes.clone(),
-        warps: demand.warps.clone(),
-    }
 }

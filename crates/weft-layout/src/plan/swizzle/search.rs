@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 
 use super::{
-    bound::{Choices, Widths},
-    demand::{Taken, Task, power},
+    bound::{Choice, Choices},
+    demand::{Demand, Taken},
     frame::{assemble, even, masks},
     problem::{Certificate, Problem, Solved, SwizzleError, Use},
     segments::{Meets, Segments, whole},
+    task::{Task, power},
     vectors::{Chain, chains},
 };
 use crate::{
@@ -28,7 +29,7 @@ const MAX_CANDIDATES: u64 = 1 << 22;
 
 /// A memory layout on which the accesses take few wavefronts in all, and how few they could.
 ///
-/// Choices of vector widths are tried in the order of the least that each can take.
+/// Choices of vector widths and matrix moves are tried in the order of the least that each can take.
 /// For each one vectors are chosen among the common registers, then segments that avoid every phase
 /// (lemma 9.5, improved by exchanging dimensions).
 /// Up to 6 offset bits every vector and every segment is tried, so that the result is the best.
@@ -58,12 +59,12 @@ pub fn solve(problem: &Problem<'_>) -> Result<Solved, SwizzleError> {
     // Rows of two lengths make two nested choices of segments; only one is searched in full.
     let exact = task.bits <= EXACT_BITS && task.row == task.short_row;
     let budget = Cell::new(MAX_RANKS);
-    let mut search = Search { task: &task, best: None, candidates: 0, exact, budget };
-    for widths in &choices.widths {
-        if search.best.as_ref().is_some_and(|best| best.total < widths.least) {
+    let mut search = Search::new(&task, exact, budget);
+    for choice in &choices.list {
+        if search.best.as_ref().is_some_and(|best| best.total < choice.least) {
             break;
         }
-        search.try_widths(widths)?;
+        search.try_choice(choice)?;
     }
     let exact = search.exact && choices.all;
     let (candidates, best) = (search.candidates, search.best);
@@ -102,15 +103,24 @@ impl<'m> Meter<'m> {
         Ok(Meter { task: Task::new(problem)?, outs: first.layout.outs().clone() })
     }
 
+    pub(super) fn task(&self) -> &Task<'m> {
+        &self.task
+    }
+
+    /// The elements at the offset bits, in coordinates.
+    pub(super) fn columns(&self, memory: &Layout) -> Result<Matrix, SwizzleError> {
+        if memory.outs() != &self.outs {
+            return Err(SwizzleError::NotMemory);
+        }
+        self.task.columns(memory)
+    }
+
     /// What the accesses take on a memory layout: weighted wavefronts of one warp, and each access
     /// with the best vectors that the layout allows.
     ///
     /// Fails when the layout is none from `offset` to what the buffer holds.
     pub fn measure(&self, memory: &Layout) -> Result<(u64, Vec<Use>), SwizzleError> {
-        if memory.outs() != &self.outs {
-            return Err(SwizzleError::NotMemory);
-        }
-        priced(&self.task, &self.task.columns(memory)?)
+        priced(&self.task, &self.columns(memory)?)
     }
 }
 
@@ -121,13 +131,17 @@ pub(super) fn priced(task: &Task<'_>, columns: &Matrix) -> Result<(u64, Vec<Use>
     Ok((found.total.saturating_mul(rounds), uses(task, &found.taken, rounds)))
 }
 
-fn uses(task: &Task<'_>, taken: &[Taken], rounds: u64) -> Vec<Use> {
+pub(super) fn uses(task: &Task<'_>, taken: &[Taken], rounds: u64) -> Vec<Use> {
     let each = taken.iter().zip(&task.demands);
-    each.map(|(taken, demand)| Use {
-        bytes: 1 << (taken.vector + task.bytes_log2),
-        instructions: taken.instructions.saturating_mul(rounds),
-        wavefronts: taken.wavefronts.saturating_mul(rounds),
-        floor: demand.floor().saturating_mul(rounds),
+    each.map(|(taken, demand)| {
+        let way = demand.way(taken.way);
+        Use {
+            form: way.form,
+            bytes: 1 << way.width_log2(task.bytes_log2),
+            instructions: way.instructions().saturating_mul(rounds),
+            wavefronts: taken.wavefronts.saturating_mul(rounds),
+            floor: demand.floor().saturating_mul(rounds),
+        }
     })
     .collect()
 }
@@ -144,11 +158,12 @@ pub(super) fn memory(
     Ok(Layout::new(offsets, first.layout.outs().clone(), &elements)?)
 }
 
-struct Found {
+/// A memory layout, the elements at its offset bits, and what the accesses take on it.
+pub(super) struct Found {
     total: u64,
     instructions: u64,
-    columns: Matrix,
-    taken: Vec<Taken>,
+    pub(super) columns: Matrix,
+    pub(super) taken: Vec<Taken>,
 }
 
 struct Search<'a> {
@@ -161,37 +176,42 @@ struct Search<'a> {
     budget: Cell<u64>,
 }
 
-impl Search<'_> {
-    fn try_widths(&mut self, widths: &Widths) -> Result<(), SwizzleError> {
-        if !self.could_improve(widths) {
+impl<'a> Search<'a> {
+    fn new(task: &'a Task<'a>, exact: bool, budget: Cell<u64>) -> Search<'a> {
+        Search { task, best: None, candidates: 0, exact, budget }
+    }
+
+    /// Tries the vectors and segments of one choice of ways, where it could be better than the best.
+    fn try_choice(&mut self, choice: &Choice) -> Result<(), SwizzleError> {
+        if !self.could_improve(choice) {
             return Ok(());
         }
-        for chain in &chains(self.task, &widths.vectors, self.exact) {
+        for chain in &chains(self.task, &choice.ways, self.exact) {
             if !self.exact && self.budget.get() == 0 && self.best.is_some() {
                 return Ok(());
             }
             if self.exact {
-                self.every_segment(widths, chain)?;
+                self.every_segment(choice, chain)?;
             } else {
-                self.good_segments(widths, chain)?;
+                self.good_segments(choice, chain)?;
             }
-            if !self.could_improve(widths) {
+            if !self.could_improve(choice) {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    fn could_improve(&self, widths: &Widths) -> bool {
-        let key = (widths.least, widths.instructions);
+    fn could_improve(&self, choice: &Choice) -> bool {
+        let key = (choice.least, choice.instructions);
         self.best.as_ref().is_none_or(|best| key < (best.total, best.instructions))
     }
 
     /// Tries every choice of segments, as far as the limit allows.
-    fn every_segment(&mut self, widths: &Widths, chain: &Chain) -> Result<(), SwizzleError> {
+    fn every_segment(&mut self, choice: &Choice, chain: &Chain) -> Result<(), SwizzleError> {
         let task = self.task;
         let word = word(task, chain);
-        let meets = meets(task, widths, chain, &whole(task.bits));
+        let meets = meets(task, choice, chain, &whole(task.bits));
         let block = Subspace::from_vectors(&task.block);
         let bank = Subspace::from_vectors(&task.bank_from(chain.len()));
         let vector = Subspace::from_vectors(chain);
@@ -221,11 +241,11 @@ impl Search<'_> {
             let with_word = Subspace::from_vectors(inner);
             let apart = with_word.intersection(&vector.sum(&bank)).dim() == word.dim();
             let above = |t: u32| if t < task.word { block } else { with_word };
-            if let (true, Some(masks)) = (apart, masks(task, &widths.vectors, chain, above)) {
+            if let (true, Some(masks)) = (apart, masks(task, &choice.ways, chain, above)) {
                 let inner = even(&with_word, masks.get(..task.word as usize).unwrap_or(&[]));
                 chosen = Some((cost, inner.basis().collect(), masks));
             }
-            chosen.as_ref().is_none_or(|chosen| chosen.0 > widths.least)
+            chosen.as_ref().is_none_or(|chosen| chosen.0 > choice.least)
         });
         match chosen {
             Some((_, segments, masks)) => self.keep(chain, &masks, &segments),
@@ -234,13 +254,13 @@ impl Search<'_> {
     }
 
     /// Tries the segments that lemma 9.5 and its improvements give.
-    fn good_segments(&mut self, widths: &Widths, chain: &Chain) -> Result<(), SwizzleError> {
+    fn good_segments(&mut self, choice: &Choice, chain: &Chain) -> Result<(), SwizzleError> {
         let task = self.task;
-        let Some(masks) = masks(task, &widths.vectors, chain, |_| Subspace::ZERO) else {
+        let Some(masks) = masks(task, &choice.ways, chain, |_| Subspace::ZERO) else {
             return Ok(());
         };
         let within = even(&whole(task.bits), &masks);
-        let meets = meets(task, widths, chain, &within);
+        let meets = meets(task, choice, chain, &within);
         let segments = Segments {
             within,
             dim: task.segments(),
@@ -249,7 +269,7 @@ impl Search<'_> {
             meets: &meets,
             budget: &self.budget,
         };
-        let Some(found) = segments.find(widths.least) else { return Ok(()) };
+        let Some(found) = segments.find(choice.least) else { return Ok(()) };
         let Some(below) = below(task, &segments, &found) else { return Ok(()) };
         self.keep(chain, &masks, &[below, found].concat())
     }
@@ -266,15 +286,17 @@ impl Search<'_> {
     }
 }
 
-fn found(task: &Task<'_>, columns: &Matrix) -> Result<Found, SwizzleError> {
+/// What the accesses take when these elements are at the offset bits, in one round.
+pub(super) fn found(task: &Task<'_>, columns: &Matrix) -> Result<Found, SwizzleError> {
     let offsets = columns.inverse().map_err(crate::LayoutError::from)?;
     let taken: Vec<Taken> =
         task.demands.iter().map(|demand| demand.taken(task, &offsets)).collect::<Result<_, _>>()?;
-    let sum = |part: fn(&Taken) -> u64| {
+    let sum = |part: fn(&Taken, &Demand) -> u64| {
         let parts = taken.iter().zip(&task.demands);
-        parts.fold(0_u64, |sum, (t, d)| sum.saturating_add(part(t).saturating_mul(d.weight)))
+        parts.fold(0_u64, |sum, (t, d)| sum.saturating_add(part(t, d).saturating_mul(d.weight)))
     };
-    let (total, instructions) = (sum(|taken| taken.wavefronts), sum(|taken| taken.instructions));
+    let total = sum(|taken, _| taken.wavefronts);
+    let instructions = sum(|taken, demand| demand.way(taken.way).instructions());
     Ok(Found { total, instructions, columns: *columns, taken })
 }
 
@@ -313,16 +335,25 @@ fn word(task: &Task<'_>, chain: &Chain) -> Subspace {
 }
 
 /// What the phases touch: lanes, vectors and the rest of their words, as far as it lies `within`.
-fn meets(task: &Task<'_>, widths: &Widths, chain: &Chain, within: &Subspace) -> Vec<Meets> {
+fn meets(task: &Task<'_>, choice: &Choice, chain: &Chain, within: &Subspace) -> Vec<Meets> {
     let word = word(task, chain);
-    let each = task.demands.iter().zip(&widths.vectors);
-    each.map(|(demand, &width)| {
-        let vector = chain.get(..width as usize).unwrap_or(chain);
-        let lanes = demand.phases.get(width as usize).map_or(Subspace::ZERO, |phase| phase.lanes);
-        let touched = lanes.sum(&Subspace::from_vectors(vector)).sum(&word);
+    let each = task.demands.iter().zip(&choice.ways);
+    each.map(|(demand, &number)| {
+        let way = demand.way(number);
+        let low = Subspace::from_vectors(chain.get(..way.low.len()).unwrap_or(chain));
+        let touched = way.lanes.sum(&low).sum(&word);
+        // Registers that are rows already, beside those along the rows.
+        let same = || demand.own().intersection(&way.lanes.sum(&low)).dim();
+        let along = || demand.own().intersection(&low).dim();
+        let chosen = match way.chosen() {
+            0 => 0,
+            chosen => chosen.saturating_sub(same() - along()),
+        };
         Meets {
             touched: touched.intersection(within),
-            weight: demand.wavefronts(width, 0).saturating_mul(demand.weight),
+            weight: way.wavefronts(0).saturating_mul(demand.weight),
+            own: demand.own().intersection(within),
+            chosen,
         }
     })
     .collect()

@@ -6,7 +6,7 @@ use core::cell::Cell;
 
 use crate::f2::{Echelon, Subspace, extract_bits, low_mask, ones};
 
-use super::demand::power;
+use super::task::power;
 
 /// The most sweeps over all neighbours.
 const SWEEPS: u32 = 6;
@@ -20,6 +20,10 @@ const NEIGHBOURS: usize = 1 << 13;
 pub(super) struct Meets {
     pub(super) touched: Subspace,
     pub(super) weight: u64,
+    /// The registers of which it touches some more, whichever are best.
+    pub(super) own: Subspace,
+    /// How many of them, less those that it touches anyway.
+    pub(super) chosen: u32,
 }
 
 /// The choice of `dim` dimensions that hold `include`, share nothing with `avoid`, and cost little.
@@ -158,8 +162,11 @@ fn candidates(within: &Subspace) -> impl Iterator<Item = u64> + '_ {
 fn cost(meets: &[Meets], segments: &[u64]) -> u64 {
     meets.iter().fold(0, |sum, meets| {
         let mut echelon = Echelon::of(meets.touched.basis());
-        let shared = segments.iter().filter(|&&vector| !echelon.grows(vector)).count();
-        sum.saturating_add(meets.weight.saturating_mul(power(shared as u32)))
+        let shared = segments.iter().filter(|&&vector| !echelon.grows(vector)).count() as u32;
+        // Registers in new banks share nothing more.
+        let mut new = || meets.own.basis().filter(|&vector| echelon.grows(vector)).count() as u32;
+        let more = if meets.chosen == 0 { 0 } else { meets.chosen.saturating_sub(new()) };
+        sum.saturating_add(meets.weight.saturating_mul(power(shared + more)))
     })
 }
 

@@ -2,7 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::{bound::room, demand::Task};
+use super::{
+    bound::{Step, step},
+    task::Task,
+};
 use crate::f2::Subspace;
 
 /// The elements at the lowest offset bits: as many as the widest vector and one word need.
@@ -12,27 +15,16 @@ pub(super) type Chain = Vec<u64>;
 /// The most chains that are tried where not all are.
 const SOME: usize = 12;
 
-/// The chains for these widths: `all` of them, or a few likely ones.
-pub(super) fn chains(task: &Task<'_>, widths: &[u32], all: bool) -> Vec<Chain> {
-    let widest = widths.iter().copied().max().unwrap_or(0);
-    let length = widest.max(task.word).max(task.vector.len() as u32).min(task.bits);
-    let steps: Vec<Step> = (1..=length)
-        .map(|t| {
-            let (own, threads) = room(&task.demands, widths, t);
-            Step { own, threads }
-        })
-        .collect();
+/// The chains for these ways: `all` of them, or a few likely ones.
+pub(super) fn chains(task: &Task<'_>, ways: &[usize], all: bool) -> Vec<Chain> {
+    let lengths = task.demands.iter().zip(ways).map(|(demand, &way)| demand.way(way).length());
+    let longest = lengths.max().unwrap_or(0);
+    let length = longest.max(task.word).max(task.vector.len() as u32).min(task.bits);
+    let steps = (0..length as usize).map(|bit| step(&task.demands, ways, bit)).collect();
+    let Some(steps) = steps else { return Vec::new() };
     let mut walk = Walk { task, steps, all, found: Vec::new() };
     walk.extend(&mut Vec::new());
     walk.found
-}
-
-#[derive(Clone, Copy)]
-struct Step {
-    /// Where the elements lie; anywhere where there is none.
-    own: Option<Subspace>,
-    /// What they avoid.
-    threads: Subspace,
 }
 
 struct Walk<'a> {
@@ -44,7 +36,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn extend(&mut self, chain: &mut Chain) {
-        let Some(step) = self.steps.get(chain.len()).copied() else {
+        let Some(step) = self.steps.get(chain.len()) else {
             self.found.push(chain.clone());
             return;
         };
@@ -54,17 +46,24 @@ impl Walk<'_> {
         let fixed = low.filter(|entry| !here(entry)).map(|(_, element)| element);
         let avoided =
             Subspace::spanned_by(span.basis().chain(fixed).chain(self.task.block.iter().copied()));
-        let with_threads = if step.own.is_some() { avoided.sum(&step.threads) } else { avoided };
+        let avoided = avoided.sum(&step.apart);
         let fits = |&x: &u64| {
-            !with_threads.contains(x) && step.own.as_ref().is_none_or(|own| own.contains(x))
+            let inside = step.place.as_ref().is_none_or(|place| {
+                place.inside.contains(x) && place.element.is_none_or(|element| x == element)
+            });
+            inside && !avoided.contains(x)
         };
-        let candidates = match self.task.low_fixed().find(here) {
-            Some((_, fixed)) => [fixed].to_vec(),
-            None if self.all => every(&span, step.own.as_ref(), self.task.bits),
-            None => likely(self.task, step.own.as_ref()),
+        let inside = step.place.as_ref().map(|place| &place.inside);
+        let named = step.place.as_ref().and_then(|place| place.element);
+        let fixed = self.task.low_fixed().find(here).map(|fixed| fixed.1);
+        let candidates = match fixed.or(named) {
+            Some(element) => [element].to_vec(),
+            None if self.all => every(&span, inside, self.task.bits),
+            None => likely(self.task, inside),
         };
+        let candidates: Vec<u64> = candidates.into_iter().filter(fits).collect();
         let mut classes: Vec<u64> = Vec::new();
-        for x in candidates.into_iter().filter(fits) {
+        for x in candidates {
             let class = span.reduce(x);
             if classes.contains(&class) {
                 continue;
@@ -90,8 +89,8 @@ fn every(span: &Subspace, own: Option<&Subspace>, bits: u32) -> Vec<u64> {
 /// The registers in their order, then the sums that several accesses share; without a place to lie
 /// in, what fills up a word: registers, warps and lanes.
 fn likely(task: &Task<'_>, own: Option<&Subspace>) -> Vec<u64> {
-    let registers = task.demands.iter().flat_map(|demand| &demand.registers);
-    let threads = || task.demands.iter().flat_map(|d| d.warps.iter().chain(&d.lanes));
+    let registers = task.demands.iter().flat_map(|demand| &demand.side.registers);
+    let threads = || task.demands.iter().flat_map(|d| d.side.warps.iter().chain(&d.side.lanes));
     match own {
         Some(own) => {
             let single = registers.filter(|&&x| own.contains(x)).copied();

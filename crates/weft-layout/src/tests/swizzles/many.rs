@@ -38,7 +38,8 @@ fn random(u: &mut Unstructured<'_>) -> Result<Problem<'static>> {
         }
         let weight = u.int_in_range(0..=4)?;
         let widest_bytes = u.ratio(1, 4)?.then_some(8);
-        accesses.push(Access { layout, kind, weight, widest_bytes });
+        let matrix_moves = u.ratio(3, 4)?;
+        accesses.push(Access { layout, kind, weight, widest_bytes, matrix_moves });
     }
     Ok(Problem::new(machine, *u.choose(&[1, 8, 16, 32, 64])?, accesses))
 }

@@ -76,16 +76,26 @@ fn tma_modes(element_bits: u64) -> Vec<Matrix> {
     all
 }
 
-fn problem(store: &Layout, load: &Layout, element_bits: u32) -> Problem<'static> {
-    let store = Access::new(Kind::Store, store.clone());
-    let load = Access::new(Kind::Load, load.clone());
+fn access(kind: Kind, layout: &Layout, matrix_moves: bool) -> Access {
+    Access { matrix_moves, ..Access::new(kind, layout.clone()) }
+}
+
+fn problem(layouts: [&Layout; 2], element_bits: u32, matrices: bool) -> Problem<'static> {
+    let [store, load] = layouts;
+    let store = access(Kind::Store, store, matrices);
+    let load = access(Kind::Load, load, matrices);
     Problem::new(sm_90(), element_bits, [store, load].to_vec())
 }
 
 /// What each layout takes under each map, for each kind of access.
-fn costs(layouts: &[Layout], offsets: &[Matrix], element_bits: u32) -> Vec<[Vec<u64>; 2]> {
+fn costs(
+    layouts: &[Layout],
+    offsets: &[Matrix],
+    element_bits: u32,
+    matrices: bool,
+) -> Vec<[Vec<u64>; 2]> {
     let cost = |layout: &Layout, kind| -> Vec<u64> {
-        let access = Access::new(kind, layout.clone());
+        let access = access(kind, layout, matrices);
         let problem = Problem::new(sm_90(), element_bits, [access].to_vec());
         offsets.iter().map(|offsets| least(&problem, offsets)).collect()
     };
@@ -107,7 +117,7 @@ struct Counted {
 }
 
 /// Every `stride`th pair.
-fn count(element_bits: u32, stride: usize) -> Counted {
+fn count(element_bits: u32, stride: usize, matrices: bool) -> Counted {
     let layouts = layouts();
     let floor = 2 * (4096 / 4) * u64::from(element_bits) / 8 / 128;
     let all = layouts.len();
@@ -116,11 +126,11 @@ fn count(element_bits: u32, stride: usize) -> Counted {
         .filter(|(a, b)| a != b)
         .step_by(stride)
         .collect();
-    let single = costs(&layouts, &single_swizzles(), element_bits);
-    let tma = costs(&layouts, &tma_modes(element_bits.into()), element_bits);
+    let single = costs(&layouts, &single_swizzles(), element_bits, matrices);
+    let tma = costs(&layouts, &tma_modes(element_bits.into()), element_bits, matrices);
     let mut counted = Counted::default();
     for (a, b) in pairs {
-        let problem = problem(&layouts[a], &layouts[b], element_bits);
+        let problem = problem([&layouts[a], &layouts[b]], element_bits, matrices);
         let solved = solve(&problem).unwrap();
         assert_eq!(check(&problem, &solved), Ok(Verdict::Optimal));
         let offsets = solved.memory.matrix().inverse().unwrap();
@@ -139,18 +149,25 @@ fn count(element_bits: u32, stride: usize) -> Counted {
     counted
 }
 
-/// Every pair when `WEFT_LONG` is set (in a release build seconds), else every 29th.
+/// Every pair when `WEFT_LONG` is set (in a release build seconds), else every 29th; by plain vectors,
+/// then with matrix moves.
 #[test]
 fn pairs_of_common_layouts() {
     let all = env::var_os("WEFT_LONG").is_some();
     let [pairs, stride] = if all { [992, 1] } else { [35, 29] };
     let expected = |solver, single, tma| Counted { pairs, solver, single, tma };
-    let expected = if all {
+    let plain = if all {
         [expected(992, 496, 330), expected(944, 160, 216), expected(784, 40, 32)]
     } else {
         [expected(35, 19, 15), expected(35, 6, 7), expected(25, 2, 1)]
     };
-    for (element_bits, expected) in [32, 16, 8].into_iter().zip(expected) {
-        assert_eq!(count(element_bits, stride as usize), expected, "{element_bits} bits");
+    let matrices = if all {
+        [expected(992, 496, 330), expected(992, 160, 216), expected(784, 40, 32)]
+    } else {
+        [expected(35, 19, 15), expected(35, 13, 15), expected(33, 2, 1)]
+    };
+    for (moves, expected) in [(false, plain), (true, matrices)] {
+        let counted = [32, 16, 8].map(|bits| count(bits, stride as usize, moves));
+        assert_eq!(counted, expected, "matrix moves: {moves}");
     }
 }

@@ -5,7 +5,9 @@ use std::vec;
 use super::{access, sm_90};
 use crate::{
     access::Kind,
-    plan::swizzle::{Access, Problem, SwizzleError, Verdict, check, replay, solve},
+    machine::Matrix,
+    plan::swizzle::{Access, Problem, SwizzleError, Use, Verdict, check, replay, solve},
+    step::Form,
 };
 
 /// Bits of an element: the column n, then the row m.
@@ -59,10 +61,26 @@ fn the_solver_finds_the_same_layout_for_scalars() {
 /// "They permit no vectorisation": not both, but one of them may have vectors of its own.
 #[test]
 fn one_side_loads_vectors_of_16_bytes() {
-    let problem = transpose();
+    let mut problem = transpose();
+    for access in &mut problem.accesses {
+        access.matrix_moves = false;
+    }
     let solved = solve(&problem).unwrap();
     let instructions: u64 = solved.uses.iter().map(|taken| taken.instructions).sum();
     assert_eq!((solved.total, solved.bound, instructions), (32, 32, 20));
+    assert_eq!(check(&problem, &solved), Ok(Verdict::Optimal));
+}
+
+/// Lanes 0 and 1 of the reader are registers of the writer: vectors of 16 bytes are rows.
+#[test]
+fn s0_36_matrix_moves_take_8_instructions() {
+    let problem = transpose();
+    let solved = solve(&problem).unwrap();
+    let uses = |taken: &Use| (taken.form, taken.bytes, taken.instructions, taken.wavefronts);
+    let ldmatrix = Form::Matrix(Matrix::ROWS);
+    assert_eq!(uses(&solved.uses[0]), (Form::Vector, 16, 4, 16));
+    assert_eq!(uses(&solved.uses[1]), (ldmatrix, 16, 4, 16));
+    assert_eq!((solved.total, solved.bound), (32, 32));
     assert_eq!(check(&problem, &solved), Ok(Verdict::Optimal));
 }
 

@@ -14,7 +14,7 @@ use crate::{
 
 /// A random machine; the accesses use at most 8 of its lanes.
 fn machine(u: &mut Unstructured<'_>) -> Result<Machine> {
-    let banks = u.int_in_range(0..=2)?;
+    let banks = u.int_in_range(0..=3)?;
     let (bank_bytes, widest) = (u.int_in_range(0..=2)?, u.int_in_range(2..=4)?);
     Ok(toy(5, banks, bank_bytes, widest, u.int_in_range(1..=5)?))
 }
@@ -41,10 +41,16 @@ fn accesses(u: &mut Unstructured<'_>, bits: u32) -> Result<Vec<Access>> {
         columns.resize(total.max(bits) as usize, 0);
         let (low, rest) = columns.split_at(lanes as usize);
         let (middle, high) = rest.split_at(warps as usize);
-        let layout = access(bits, high, low, middle);
+        // Some lanes are copies, any of them.
+        let mut lanes: Vec<u64> = low.to_vec();
+        while lanes.len() < 5 {
+            lanes.insert(u.int_in_range(0..=lanes.len())?, 0);
+        }
+        let layout = access(bits, high, &lanes, middle);
         let weight = u.int_in_range(1..=3)?;
         let widest_bytes = if u.ratio(1, 4)? { Some(4) } else { None };
-        accesses.push(Access { layout, kind, weight, widest_bytes });
+        let matrix_moves = u.ratio(3, 4)?;
+        accesses.push(Access { layout, kind, weight, widest_bytes, matrix_moves });
     }
     if accesses[0].layout.rank() < bits {
         let units: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
