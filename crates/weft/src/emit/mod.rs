@@ -5,7 +5,16 @@
 //! [`lane`](crate::lane) and [`scalar`](crate::scalar); a printer explains only how its language is
 //! made to say it. Printers know nothing of tiles, layouts or plans.
 
+mod comment;
+mod copies;
+mod truth;
+mod c;
+#[cfg(test)]
+mod tests;
+
 pub mod ptx;
+pub mod cuda;
+pub mod hip;
 
 use crate::location::Loc;
 use thiserror::Error;

@@ -64,6 +64,8 @@ mod writer;
 
 pub use target::{Target, Version};
 
+pub(super) use memory::{CAS_WIDTHS, matrix_move, rmw_kind};
+
 use super::Unsupported;
 use crate::dtype::DType;
 use crate::lane::{IdKind, Inst, InstData, Op, Param, Program};
