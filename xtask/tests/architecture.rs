@@ -73,6 +73,7 @@ const HOUSES: [House; 3] = [
                 ],
             ),
             ("simplify", &["dtype", "id", "lane", "scalar"]),
+            ("conversion", &["dtype", "lane", "location", "movement", "simplify"]),
             ("sim", &["atomic", "dtype", "id", "lane", "location", "memory", "scalar"]),
             ("emit", &["atomic", "cache", "dtype", "id", "lane", "location", "scalar"]),
             ("compile", &["assign", "axis", "id", "lane", "lower", "sim", "simplify", "tile"]),

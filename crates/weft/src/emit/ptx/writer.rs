@@ -106,6 +106,8 @@ pub(super) use put;
 pub(super) struct Writer<'a> {
     pub(super) program: &'a Program,
     pub(super) target: Target,
+    /// Whether the text is a function that a kernel calls.
+    pub(super) is_function: bool,
     /// The lowest version that has everything written so far.
     pub(super) version: Version,
     /// Whether the index of the lane, and of the warp, is asked for.
@@ -135,6 +137,7 @@ impl<'a> Writer<'a> {
         Self {
             program,
             target: *target,
+            is_function: false,
             version: target.ptx_version,
             uses_lane: false,
             uses_warp: false,
