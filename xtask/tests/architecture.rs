@@ -95,11 +95,13 @@ const HOUSES: [House; 3] = [
             ("run", &["answer", "error", "kernels", "request"]),
             ("view", &["error", "request"]),
             ("report", &["answer", "request"]),
+            ("conversions", &["answer", "error", "reading", "report", "request"]),
             (
                 "invoke",
                 &[
                     "answer",
                     "conflicts",
+                    "conversions",
                     "error",
                     "explain",
                     "kernels",
