@@ -30,7 +30,7 @@ use weft_layout::{Layout, plan, witness};
 ///     ..Default::default()
 /// };
 /// let refused = conversions::convert(&request).unwrap_err().to_string();
-/// assert!(refused.contains("lanes"), "{refused}");
+/// assert_eq!(refused, "the layout has 5 lane bits, the machine has 6");
 /// let request = ConvertRequest {
 ///     target: "sm_90".into(),
 ///     emit: Some(EmitConversion::Cuda),

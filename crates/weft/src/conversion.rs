@@ -74,7 +74,10 @@ fn sentence(plan: &Plan, step: &Step) -> String {
     match step {
         Step::Permute { to, .. } => format!("{} renamed, which is free", registers(*to)),
         Step::Concat { to, .. } => format!("{} put side by side, which is free", registers(*to)),
-        Step::Select { to, .. } => format!("each thread takes {} of two", registers(*to)),
+        Step::Select { to, .. } | Step::Where { to, .. } => {
+            format!("each thread picks {} out of two files", registers(*to))
+        }
+        Step::Shift { to, .. } => format!("{} from a neighbouring lane", registers(*to)),
         Step::Bytes { to, .. } => format!("{} put together from bytes", registers(*to)),
         Step::Exchange { to, .. } => format!("{} from another lane", registers(*to)),
         Step::Barrier(scope) => format!("the {scope} waits"),

@@ -30,7 +30,7 @@ use crate::lane::Program;
 ///
 /// let program = weft::lane::Builder::new("nothing", 4, 5).finish();
 /// let text = cuda::print(&program, Target::by_name("sm_90").unwrap())?;
-/// assert!(text.contains("__global__ void __launch_bounds__(128) nothing()"));
+/// assert!(text.contains("__global__ void __launch_bounds__(128) nothing_kernel()"));
 /// # Ok::<(), weft::emit::Unsupported>(())
 /// ```
 pub fn print(program: &Program, target: &'static Target) -> Result<String, Unsupported> {
@@ -49,7 +49,8 @@ pub fn function(
     c::function(program, Dialect::Cuda(target), about)
 }
 
-/// The name of a kernel or function in its text.
+/// The name of a kernel in its text: the program's, with what C++ does not allow replaced, and with
+/// `_kernel` at its end, so that it is not that of a function of C's library.
 pub fn symbol(name: &str) -> String {
-    c::symbol(name)
+    c::kernel_symbol(name)
 }

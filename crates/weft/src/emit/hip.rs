@@ -3,7 +3,7 @@
 //! # Unsupported
 //!
 //! * Waves of another size than 64 lanes, blocks of more than 1024 threads, a fourth grid axis.
-//! * `exp`, `exp2`, `log`, `log2` of f64, and the remainder of floats: they are in ROCm's library, and
+//! * `exp`, `exp2`, `log`, `log2` of f64, and the remainder of floats: they are in a library, and
 //!   the text stands without it.
 //! * Atomics narrower than 32 bits, except the sums of f16 and bf16 and the compare-and-swap of 16
 //!   bits.
@@ -48,7 +48,8 @@ impl Target {
 /// The text of a kernel for a target.
 ///
 /// It takes the program's parameters in order, and is launched with `64 * warps` threads along x and
-/// [`Program::shared_bytes`] of dynamic shared memory.
+/// [`Program::shared_bytes`] of dynamic shared memory. Its symbol is
+/// [`cuda::symbol`](super::cuda::symbol) of the program's name.
 ///
 /// ```
 /// use weft::emit::hip::{Target, print};

@@ -70,6 +70,9 @@ pub(super) fn repeat(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<()
     let [body] = &inst.regions[..] else { return Ok(()) };
     declare(w, &inst.results);
     for (&param, &value) in body.params.iter().zip(&inst.operands) {
+        if !w.is_used(param) {
+            continue;
+        }
         let initial = w.spelled(value);
         let name = w.named(param);
         put!(w, "{} {name} = {initial}", c_type(w.program.dtype(param)));
@@ -104,9 +107,9 @@ pub(super) fn break_if(w: &mut Writer<'_>, target: Inst, inst: &InstData) {
     w.line(format_args!("}}"));
 }
 
-/// Variables for values that are assigned later.
+/// Variables for values that are assigned later, where anybody reads them.
 fn declare(w: &mut Writer<'_>, values: &[Value]) {
-    for &value in values {
+    for value in values.iter().copied().filter(|&value| w.is_used(value)).collect::<Vec<_>>() {
         let name = w.named(value);
         put!(w, "{} {name}", c_type(w.program.dtype(value)));
     }
@@ -120,10 +123,10 @@ enum Place {
     Saved(usize),
 }
 
-/// Assigns all values to all variables at once.
+/// Assigns all values to all variables at once; what nobody reads has none.
 fn assign(w: &mut Writer<'_>, into: &[Value], values: &[Value]) {
-    let place = |&value: &Value| Place::Value(value);
-    let pairs = into.iter().map(place).zip(values.iter().map(place)).collect();
+    let pairs = into.iter().zip(values).filter(|&(&into, _)| w.is_used(into));
+    let pairs = pairs.map(|(&into, &from)| (Place::Value(into), Place::Value(from))).collect();
     let mut writer = (w, Vec::<String>::new());
     let spelled = |(w, saved): &(&mut Writer<'_>, Vec<String>), place: Place| match place {
         Place::Value(value) => w.spelled(value),

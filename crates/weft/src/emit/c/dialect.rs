@@ -1,6 +1,7 @@
 //! Where CUDA and HIP differ.
 
 use super::prelude::Helper;
+use super::writer::c_type;
 use crate::dtype::DType;
 use crate::emit::ptx;
 use std::collections::BTreeSet;
@@ -128,6 +129,35 @@ impl Dialect {
             // Computed in f32 and rounded, or by itself: the same.
             (Dialect::Hip(_), DType::BF16) => format!("bf16({x} {sign} {y})"),
             _ => format!("{x} {sign} {y}"),
+        }
+    }
+
+    /// A quotient of two f32, or two f64, correctly rounded.
+    pub(super) fn quotient(self, dtype: DType, x: &str, y: &str) -> String {
+        match (self, dtype) {
+            (Dialect::Cuda(_), DType::F64) => format!("__ddiv_rn({x}, {y})"),
+            (Dialect::Cuda(_), _) => format!("__fdiv_rn({x}, {y})"),
+            (Dialect::Hip(_), _) => format!("{x} / {y}"),
+        }
+    }
+
+    /// The square root of an f64, correctly rounded.
+    pub(super) fn double_root(self, x: &str) -> String {
+        match self {
+            Dialect::Cuda(_) => format!("__dsqrt_rn({x})"),
+            Dialect::Hip(_) => format!("__builtin_sqrt({x})"),
+        }
+    }
+
+    /// Infinity as a number of a type.
+    pub(super) fn infinity(self, dtype: DType) -> String {
+        let number = match self {
+            Dialect::Cuda(_) => "INFINITY",
+            Dialect::Hip(_) => "__builtin_inff()",
+        };
+        match dtype {
+            DType::F32 => number.into(),
+            _ => format!("{}({number})", c_type(dtype)),
         }
     }
 

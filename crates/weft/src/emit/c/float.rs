@@ -51,14 +51,11 @@ pub(super) fn unary(
             }
             math(op.name(), x)
         }
-        Unary::Sqrt | Unary::SqrtPrecise if dtype == DType::F64 => match cuda {
-            true => format!("__dsqrt_rn({x})"),
-            false => math("sqrt", x),
-        },
-        Unary::Rsqrt if dtype == DType::F64 => match cuda {
-            true => format!("__drcp_rn(__dsqrt_rn({x}))"),
-            false => format!("1.0 / {}", math("sqrt", x)),
-        },
+        Unary::Sqrt | Unary::SqrtPrecise if dtype == DType::F64 => dialect.double_root(x),
+        Unary::Rsqrt if dtype == DType::F64 => {
+            let root = dialect.double_root(x);
+            if cuda { format!("__drcp_rn({root})") } else { format!("1.0 / {root}") }
+        }
         Unary::Floor | Unary::Ceil => {
             let f32_or_own = if narrow { DType::F32 } else { dtype };
             let name = dialect.math(op.name(), f32_or_own);
@@ -92,17 +89,12 @@ pub(super) fn binary(
         Binary::Add => dialect.sum('+', dtype, x, y),
         Binary::Sub => dialect.sum('-', dtype, x, y),
         Binary::Mul => dialect.sum('*', dtype, x, y),
-        Binary::Div | Binary::DivPrecise if dtype == DType::F64 => match cuda {
-            true => format!("__ddiv_rn({x}, {y})"),
-            false => format!("{x} / {y}"),
-        },
-        Binary::Div if cuda => {
+        Binary::Div if cuda && dtype != DType::F64 => {
             in_f32(dtype, &[x, y], |operands| call(w, Helper::Div, "divide_approximate", operands))
         }
-        Binary::Div | Binary::DivPrecise => in_f32(dtype, &[x, y], |operands| match cuda {
-            true => format!("__fdiv_rn({}, {})", operands[0], operands[1]),
-            false => format!("{} / {}", operands[0], operands[1]),
-        }),
+        Binary::Div | Binary::DivPrecise => {
+            in_f32(dtype, &[x, y], |operands| dialect.quotient(dtype, &operands[0], &operands[1]))
+        }
         Binary::MinNum | Binary::MaxNum => {
             let name = if op == Binary::MinNum { "min" } else { "max" };
             if narrow && cuda {

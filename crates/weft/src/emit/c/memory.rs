@@ -47,10 +47,8 @@ fn pointer(
         }
         (Space::Shared, _) => {
             let memory = if w.form == Form::Kernel { "shared_memory" } else { "scratch" };
-            let (helper, name) = match volatile {
-                false => (Helper::At, "at"),
-                true => (Helper::AtVolatile, "at_volatile"),
-            };
+            let (helper, name) =
+                if volatile { (Helper::AtVolatile, "at_volatile") } else { (Helper::At, "at") };
             w.need(helper);
             format!("{name}<{ty}>({memory}, {address})")
         }
@@ -403,12 +401,15 @@ fn define_old(
     text: &str,
 ) {
     let &[result] = &inst.results[..] else { return };
-    let Some(predicate) = predicate else { return w.define(result, text) };
+    let guard = predicate.map(|predicate| format!("if ({}) ", w.spelled(predicate)));
+    if !w.is_used(result) {
+        return put!(w, "{}{text}", guard.unwrap_or_default());
+    }
+    let Some(guard) = guard else { return w.define(result, text) };
     let zero = w.literal(dtype, 0);
     let name = w.named(result);
     put!(w, "{} {name} = {zero}", c_type(dtype));
-    let predicate = w.spelled(predicate);
-    put!(w, "if ({predicate}) {name} = {text}");
+    put!(w, "{guard}{name} = {text}");
 }
 
 fn hip_order(order: Order, scope: Scope) -> (&'static str, &'static str) {

@@ -22,6 +22,7 @@ mod cast;
 mod control;
 mod dialect;
 mod float;
+mod live;
 mod memory;
 mod prelude;
 #[cfg(test)]
@@ -48,7 +49,7 @@ pub(super) fn kernel(program: &Program, dialect: Dialect) -> Result<String, Unsu
     body(&mut w)?;
 
     let mut text = String::new();
-    let name = symbol(&program.name);
+    let name = kernel_symbol(&program.name);
     text.push_str(&format!("// {} for {}.\n//\n", printable(&program.name), dialect.target()));
     text.push_str(&dialect.manual());
     text.push_str(&format!("// Launch: {} threads along x a block", program.threads()));
@@ -121,8 +122,14 @@ pub(super) fn function(
     Ok(text)
 }
 
+/// The name of a kernel, which must not be that of a function of C's library.
+pub(super) fn kernel_symbol(name: &str) -> String {
+    let name = symbol(name);
+    if name.ends_with("kernel") { name } else { format!("{name}_kernel") }
+}
+
 /// A name that C++ takes.
-pub(super) fn symbol(name: &str) -> String {
+fn symbol(name: &str) -> String {
     let mut symbol: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if symbol.is_empty() || symbol.starts_with(|c: char| c.is_ascii_digit()) {
@@ -175,6 +182,9 @@ fn fits(w: &Writer<'_>) -> Result<(), Unsupported> {
 
 /// Writes an operation with all that it owns.
 fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupported> {
+    if inst.op.is_removable() && !inst.results.iter().any(|&result| w.is_used(result)) {
+        return Ok(());
+    }
     w.enter(inst);
     match &inst.op {
         Op::If => return control::branch(w, inst),

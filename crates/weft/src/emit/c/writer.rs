@@ -1,6 +1,7 @@
 //! The text being written: lines, names, and the helpers that they need.
 
 use super::dialect::Dialect;
+use super::live::live;
 use super::prelude::{self, Helper};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
@@ -52,6 +53,7 @@ pub(super) struct Writer<'a> {
     /// How a value is written where it is used.
     spelling: IdMap<Value, Option<String>>,
     constants: IdMap<Value, Option<u64>>,
+    used: IdMap<Value, bool>,
     parameters: Vec<String>,
     temporaries: usize,
     told: Told<'a>,
@@ -81,14 +83,17 @@ impl<'a> Writer<'a> {
             instructions: BTreeMap::new(),
             spelling: IdMap::default(),
             constants,
+            used: live(program),
             parameters: Vec::new(),
             temporaries: 0,
             told: Told::default(),
             loc: Locations::unknown(),
         };
         w.parameters = w.parameter_names();
-        for &value in program.values.keys().collect::<Vec<_>>().iter() {
-            w.need_type(program.dtype(value));
+        for value in program.values.keys() {
+            if w.is_used(value) {
+                w.need_type(program.dtype(value));
+            }
         }
         for param in &program.params {
             w.need_type(param.pointee.unwrap_or(param.dtype));
@@ -164,6 +169,11 @@ impl<'a> Writer<'a> {
         self.constants[value]
     }
 
+    /// Whether anything that has an effect depends on a value.
+    pub(super) fn is_used(&self, value: Value) -> bool {
+        self.used[value]
+    }
+
     /// Asks for a helper and for those that it needs.
     pub(super) fn need(&mut self, helper: Helper) {
         if self.helpers.insert(helper) {
@@ -194,7 +204,11 @@ impl<'a> Writer<'a> {
             DType::I64 => format!("{}ull", number(bits)),
             _ => {
                 let value = scalar::to_f64(dtype, bits);
-                if !value.is_finite() {
+                if value.is_infinite() {
+                    let infinity = self.dialect.infinity(dtype);
+                    return if value < 0.0 { format!("(-{infinity})") } else { infinity };
+                }
+                if value.is_nan() {
                     self.need(Helper::Bits);
                     let carrier = if dtype == DType::F64 { "u64" } else { "u32" };
                     let carrier = if dtype.bits() == 16 { "u16" } else { carrier };
