@@ -4,12 +4,9 @@ use crate::root;
 use anyhow::Context as _;
 use std::path::{Path, PathBuf};
 use weft::compile::{self, Options};
-use weft::emit::ptx;
+use weft::emit::{self, Language, Target};
 use weft::ttir;
 use weft_layout::machine::Machine;
-
-/// The targets that the project promises PTX for.
-pub(crate) const TARGETS: [&str; 4] = ["sm_80", "sm_89", "sm_90", "sm_100"];
 
 /// A kernel's Triton IR.
 pub(crate) struct Kernel {
@@ -37,10 +34,14 @@ fn read(path: &Path) -> anyhow::Result<Kernel> {
     Ok(Kernel { name, text })
 }
 
-/// The PTX of every entry point of a text, for one target.
-pub(crate) fn to_ptx(text: &str, target: &str) -> anyhow::Result<Vec<String>> {
-    let machine = Machine::by_name(target).with_context(|| format!("no machine `{target}`"))?;
-    let printer = ptx::Target::by_name(target).with_context(|| format!("no PTX for `{target}`"))?;
+/// The text of every entry point, in one language for one target.
+pub(crate) fn to_texts(
+    text: &str,
+    language: Language,
+    target: Target,
+) -> anyhow::Result<Vec<String>> {
+    let name = target.name();
+    let machine = Machine::by_name(name).with_context(|| format!("no machine `{name}`"))?;
     let module = ttir::parse(text)?;
     let options = Options::for_machine(machine);
     module
@@ -48,7 +49,13 @@ pub(crate) fn to_ptx(text: &str, target: &str) -> anyhow::Result<Vec<String>> {
         .iter()
         .map(|kernel| {
             let compiled = compile::compile(&module, kernel, &options)?;
-            Ok(ptx::print(&compiled.program, printer)?)
+            Ok(emit::print(&compiled.program, language, target)?)
         })
         .collect()
+}
+
+/// The PTX of every entry point of a text, for one target.
+pub(crate) fn to_ptx(text: &str, target: &str) -> anyhow::Result<Vec<String>> {
+    let target = Target::by_name(target).with_context(|| format!("no printer for `{target}`"))?;
+    to_texts(text, Language::Ptx, target)
 }

@@ -1,7 +1,7 @@
 //! What the project does to itself: `cargo xtask validate | measure | documents`.
 //!
-//! * `validate` compiles every recorded kernel for every target and has NVIDIA's assembler judge the
-//!   PTX.
+//! * `validate` compiles every recorded kernel for every target and has the compilers of others judge
+//!   the texts.
 //! * `measure` makes the files of `docs/measurements`.
 //! * `documents` writes those files' tables, and what commands print, into the documents, or checks
 //!   that they stand there.
@@ -17,7 +17,7 @@ mod validate;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Assembles the project's PTX, measures, and writes measured tables.
+/// Has the project's texts compiled, measures, and writes measured tables.
 #[derive(Parser)]
 #[command(name = "xtask")]
 struct Arguments {
@@ -27,8 +27,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Assemble the PTX of every recorded kernel with the ptxas of `WEFT_PTXAS`.
-    Validate,
+    /// Compile the texts of every recorded kernel and of many conversions with somebody else's
+    /// compiler.
+    Validate {
+        /// Whose.
+        #[arg(default_value = "ptxas")]
+        compiler: validate::Compiler,
+    },
     /// Measure, and write a file of `docs/measurements`.
     Measure {
         /// What to measure.
@@ -58,7 +63,7 @@ enum Task {
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
-        Task::Validate => validate::run(),
+        Task::Validate { compiler } => validate::run(compiler),
         Task::Measure { what, weft, output } => measure::run(what, &weft, output),
         Task::Conversions { grid, output } => conversions::run(&grid, &output),
         Task::Documents { check } => documents::run(check),

@@ -1,59 +1,268 @@
-//! NVIDIA's assembler on every recorded kernel.
+//! Every recorded kernel, every scalar operation and a choice of conversions through the compilers of
+//! others.
 
-use crate::kernels::{TARGETS, in_folder, to_ptx};
-use crate::say;
+use crate::kernels::{self, Kernel, in_folder};
+use crate::{operations, say};
 use anyhow::{Context as _, bail};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use weft::conversion;
+use weft::dtype::DType;
+use weft::emit::{self, Language, Target};
+use weft_layout::family::Blocked;
+use weft_layout::machine::Machine;
+use weft_layout::{Layout, plan};
 
-/// Compiles and assembles everything; fails with every text that was refused.
-pub(crate) fn run() -> anyhow::Result<()> {
-    let ptxas = std::env::var_os("WEFT_PTXAS").context(
-        "WEFT_PTXAS is not set: it names the ptxas of a CUDA toolkit or of PyPI's nvidia-cuda-nvcc",
-    )?;
-    let mut kernels = in_folder("examples")?;
-    kernels.extend(in_folder("crates/weft/tests/kernels")?);
-    kernels.extend(in_folder("kernels")?);
-    let (mut assembled, mut failures) = (0, Vec::new());
-    for kernel in &kernels {
-        for target in TARGETS {
-            match to_ptx(&kernel.text, target) {
-                Ok(texts) => {
-                    for text in texts {
-                        match assemble(&ptxas, &text, target) {
-                            Ok(()) => assembled += 1,
-                            Err(error) => {
-                                failures.push(format!("{} {target}: {error}", kernel.name));
-                            }
-                        }
-                    }
-                }
-                Err(error) => failures.push(format!("{} {target}: {error}", kernel.name)),
+/// Whose judgement is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Compiler {
+    /// NVIDIA's assembler, on PTX; `WEFT_PTXAS` names it.
+    Ptxas,
+    /// NVIDIA's compiler, on CUDA C++; `WEFT_NVCC` names it, `WEFT_NVCC_FLAGS` may say where headers
+    /// are.
+    Nvcc,
+    /// A clang that knows AMD's GPUs, on HIP C++; `WEFT_CLANG` names it.
+    Clang,
+}
+
+impl Compiler {
+    fn language(self) -> Language {
+        match self {
+            Compiler::Ptxas => Language::Ptx,
+            Compiler::Nvcc => Language::Cuda,
+            Compiler::Clang => Language::Hip,
+        }
+    }
+
+    /// The targets that the project promises code for.
+    fn targets(self) -> &'static [&'static str] {
+        match self {
+            Compiler::Ptxas => &["sm_80", "sm_89", "sm_90", "sm_100"],
+            Compiler::Nvcc => &["sm_80", "sm_89", "sm_90", "sm_100", "sm_120"],
+            Compiler::Clang => &["gfx90a", "gfx942"],
+        }
+    }
+
+    fn program(self) -> anyhow::Result<OsString> {
+        let (variable, what) = match self {
+            Compiler::Ptxas => {
+                ("WEFT_PTXAS", "the ptxas of a CUDA toolkit or of PyPI's nvidia-cuda-nvcc")
+            }
+            Compiler::Nvcc => {
+                ("WEFT_NVCC", "the nvcc of a CUDA toolkit or of PyPI's nvidia-cuda-nvcc")
+            }
+            Compiler::Clang => ("WEFT_CLANG", "a clang for AMD's GPUs"),
+        };
+        let program = std::env::var_os(variable);
+        program.with_context(|| format!("{variable} is not set: it names {what}"))
+    }
+
+    /// The ending of a text's file.
+    fn ending(self) -> &'static str {
+        match self {
+            Compiler::Ptxas => "ptx",
+            Compiler::Nvcc => "cu",
+            Compiler::Clang => "hip",
+        }
+    }
+
+    fn arguments(self, target: &str, is_kernel: bool) -> Vec<String> {
+        let own = |arguments: &[&str]| arguments.iter().map(ToString::to_string).collect();
+        match self {
+            Compiler::Ptxas if is_kernel => own(&["--gpu-name", target, "--warning-as-error"]),
+            // A function is called from another object.
+            Compiler::Ptxas => own(&["--gpu-name", target, "--warning-as-error", "--compile-only"]),
+            Compiler::Nvcc => {
+                let mut arguments = own(&["-std=c++17", "-cubin", "-Werror=all-warnings"]);
+                arguments.push(format!("-arch={target}"));
+                let flags = std::env::var("WEFT_NVCC_FLAGS").unwrap_or_default();
+                arguments.extend(flags.split_whitespace().map(ToOwned::to_owned));
+                arguments
+            }
+            Compiler::Clang => {
+                let mut arguments = own(&[
+                    "-x",
+                    "hip",
+                    "-std=c++17",
+                    "--cuda-device-only",
+                    "-nogpulib",
+                    "-nogpuinc",
+                    "-O3",
+                    "-Werror",
+                ]);
+                arguments.push(format!("--offload-arch={target}"));
+                arguments
             }
         }
     }
-    say(&format!(
-        "{assembled} texts of {} kernels assembled for {}",
-        kernels.len(),
-        TARGETS.join(", ")
-    ));
+}
+
+/// A text, or why there is none.
+struct Sample {
+    name: String,
+    text: anyhow::Result<String>,
+    is_kernel: bool,
+}
+
+/// Prints and compiles everything; fails with every text that was refused.
+pub(crate) fn run(compiler: Compiler) -> anyhow::Result<()> {
+    let program = compiler.program()?;
+    let mut kernels = in_folder("examples")?;
+    kernels.extend(in_folder("crates/weft/tests/kernels")?);
+    kernels.extend(in_folder("kernels")?);
+    kernels.extend(
+        operations::all()
+            .into_iter()
+            .map(|sweep| Kernel { name: sweep.name.clone(), text: sweep.text() }),
+    );
+    let mut counts = Vec::new();
+    let mut failures = Vec::new();
+    for &name in compiler.targets() {
+        let target = Target::by_name(name).with_context(|| format!("no printer for `{name}`"))?;
+        let mut samples = Vec::new();
+        for kernel in &kernels {
+            let texts = kernels::to_texts(&kernel.text, compiler.language(), target);
+            let texts = texts
+                .map_or_else(|error| vec![Err(error)], |all| all.into_iter().map(Ok).collect());
+            let sample = |text| Sample { name: kernel.name.clone(), text, is_kernel: true };
+            samples.extend(texts.into_iter().map(sample));
+        }
+        samples.extend(conversions(compiler.language(), target)?);
+        let refused = judge(&program, compiler, name, &samples)?;
+        let accepted = samples.len() - refused.len();
+        failures.extend(refused);
+        counts.push(format!("{accepted} for {name}"));
+    }
+    say(&format!("texts accepted by {}: {}", program.to_string_lossy(), counts.join(", ")));
     if !failures.is_empty() {
-        bail!("{} texts were not assembled:\n{}", failures.len(), failures.join("\n"));
+        bail!("{} texts were not accepted:\n{}", failures.len(), failures.join("\n"));
     }
     Ok(())
 }
 
-fn assemble(ptxas: &std::ffi::OsStr, text: &str, target: &str) -> anyhow::Result<()> {
-    let folder = std::env::temp_dir().join(format!("weft-validate-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
-    let source = folder.join("kernel.ptx");
-    std::fs::write(&source, text)?;
-    let output = Command::new(ptxas)
-        .args(["--gpu-name", target, "--warning-as-error", "--output-file"])
-        .arg(folder.join("kernel.cubin"))
-        .arg(&source)
+/// Has every text judged, several at a time; gives what was said of those that were refused, in order.
+fn judge(
+    program: &OsStr,
+    compiler: Compiler,
+    target: &str,
+    samples: &[Sample],
+) -> anyhow::Result<Vec<String>> {
+    let folder = Folder(std::env::temp_dir().join(format!("weft-validate-{}", std::process::id())));
+    std::fs::create_dir_all(&folder.0)?;
+    let next = AtomicUsize::new(0);
+    let refused = Mutex::new(BTreeMap::new());
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(sample) = samples.get(index) else { break };
+            let arguments = compiler.arguments(target, sample.is_kernel);
+            let judged = match &sample.text {
+                Ok(text) => {
+                    let source = folder.0.join(format!("{index}.{}", compiler.ending()));
+                    compile(program, &arguments, text, &source)
+                }
+                Err(error) => Err(anyhow::anyhow!("{error}")),
+            };
+            if let (Err(error), Ok(mut refused)) = (judged, refused.lock()) {
+                refused.insert(index, format!("{} {target}: {error}", sample.name));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let refused = refused.into_inner().map_err(|_| anyhow::anyhow!("a compiler's thread ended"))?;
+    Ok(refused.into_values().collect())
+}
+
+/// Device functions of every way to move, every element type, and one warp or four.
+fn conversions(language: Language, target: Target) -> anyhow::Result<Vec<Sample>> {
+    let machine = Machine::by_name(target.name()).context("the target is a machine")?;
+    let wide = u64::from(machine.lanes()) / 16;
+    let mut samples = Vec::new();
+    for warps in [1, 4] {
+        let blocked = |registers: [u64; 2], lanes: [u64; 2], warps: [u64; 2], order: [usize; 2]| {
+            Blocked::new(&registers, &lanes, &warps, &order).layout(&[32, 64])
+        };
+        let rows = blocked([1, 4], [wide, 16], [warps, 1], [1, 0])?;
+        let narrow = blocked([1, 1], [wide, 16], [warps, 1], [1, 0])?;
+        let columns = blocked([4, 1], [16, wide], [1, warps], [0, 1])?;
+        let pairs: [(&str, &Layout, &Layout); 3] =
+            [("nothing", &rows, &rows), ("narrower", &rows, &narrow), ("turned", &rows, &columns)];
+        for (way, from, to) in pairs {
+            for dtype in DType::ALL {
+                let name = format!("{way}_{warps}_{dtype}");
+                let plan = plan::convert(from, to, dtype.bytes() * 8, machine)?;
+                let program = conversion::function(&name, &plan, dtype)?;
+                let mut text =
+                    emit::function(&program, language, target, std::slice::from_ref(&name))?;
+                if language != Language::Ptx {
+                    text.push_str(&caller(&name, &plan, dtype, language));
+                }
+                samples.push(Sample { name, text: Ok(text), is_kernel: false });
+            }
+        }
+    }
+    Ok(samples)
+}
+
+/// A kernel that calls the function, so that a compiler makes code of it.
+fn caller(name: &str, plan: &weft_layout::step::Plan, dtype: DType, language: Language) -> String {
+    let registers = |files: &[weft_layout::step::File]| {
+        files.first().map_or(0, |&file| plan.file(file).registers)
+    };
+    let (from, to) = (registers(&plan.inputs), registers(&plan.outputs));
+    let ty = match (dtype, language) {
+        (DType::F32, _) => "float".to_owned(),
+        (DType::F64, _) => "double".to_owned(),
+        (DType::I1, _) => "bool".to_owned(),
+        (DType::F16 | DType::BF16, _) => format!("{name}_parts::{dtype}"),
+        _ => format!("{name}_parts::u{}", dtype.bits()),
+    };
+    let thread = match language {
+        Language::Hip => "__builtin_amdgcn_workitem_id_x()",
+        _ => "threadIdx.x",
+    };
+    let (memory, scratch) = match plan.scratch_bytes {
+        0 => (String::new(), ""),
+        bytes => (
+            format!("  __shared__ __attribute__((aligned(256))) unsigned char memory[{bytes}];\n"),
+            ", memory",
+        ),
+    };
+    format!(
+        "\nextern \"C\" __global__ void call_{name}(const {ty}* given, {ty}* taken) {{\n{memory}  {ty} from[{from}], \
+         to[{to}];\n  for (int i = 0; i < {from}; i++) from[i] = given[{thread} * {from} + i];\n  \
+         {name}(from, to{scratch});\n  \
+         for (int i = 0; i < {to}; i++) taken[{thread} * {to} + i] = to[i];\n}}\n"
+    )
+}
+
+/// A folder of its own, removed at the end.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What stays is in the machine's folder for such things.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn compile(program: &OsStr, arguments: &[String], text: &str, source: &Path) -> anyhow::Result<()> {
+    std::fs::write(source, text)?;
+    let output = Command::new(program)
+        .args(arguments)
+        .arg("-o")
+        .arg(source.with_extension("out"))
+        .arg(source)
         .stdin(Stdio::null())
         .output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    std::fs::remove_dir_all(&folder)?;
     if output.status.success() { Ok(()) } else { bail!("{said}") }
 }

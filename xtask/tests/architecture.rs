@@ -73,6 +73,7 @@ const HOUSES: [House; 3] = [
                 ],
             ),
             ("simplify", &["dtype", "id", "lane", "scalar"]),
+            ("conversion", &["dtype", "lane", "location", "movement", "simplify"]),
             ("sim", &["atomic", "dtype", "id", "lane", "location", "memory", "scalar"]),
             ("emit", &["atomic", "cache", "dtype", "id", "lane", "location", "scalar"]),
             ("compile", &["assign", "axis", "id", "lane", "lower", "sim", "simplify", "tile"]),
@@ -94,11 +95,13 @@ const HOUSES: [House; 3] = [
             ("run", &["answer", "error", "kernels", "request"]),
             ("view", &["error", "request"]),
             ("report", &["answer", "request"]),
+            ("conversions", &["answer", "error", "reading", "report", "request"]),
             (
                 "invoke",
                 &[
                     "answer",
                     "conflicts",
+                    "conversions",
                     "error",
                     "explain",
                     "kernels",

@@ -119,6 +119,9 @@ pub struct ConvertAnswer {
     pub plan: String,
     /// The same with the long lists shortened.
     pub outline: String,
+    /// The text that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 impl ConvertAnswer {
@@ -139,6 +142,7 @@ impl ConvertAnswer {
             verified: true,
             plan: format!("{plan:#}"),
             outline: plan.to_string(),
+            text: None,
         }
     }
 }
@@ -223,6 +227,12 @@ pub struct CompileAnswer {
     /// The PTX text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ptx: Option<String>,
+    /// The CUDA C++ text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cuda: Option<String>,
+    /// The HIP C++ text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hip: Option<String>,
     /// The tile program's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tile: Option<String>,

@@ -6,7 +6,8 @@
 use thiserror::Error;
 use weft::compile::CompileError;
 use weft::diagnostic::Diagnostics;
-use weft::emit::{Unsupported, ptx};
+use weft::emit::{Target, Unsupported};
+use weft::movement::Misfit;
 use weft::sim::SimError;
 use weft::tile::eval::EvalError;
 use weft_layout::access::ConflictsError;
@@ -148,6 +149,9 @@ pub enum ApiError {
     /// There is no way from one layout to the other.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// A plan cannot be written as a function.
+    #[error(transparent)]
+    Movement(#[from] Misfit),
     /// The conflicts of these layouts cannot be counted.
     #[error(transparent)]
     Conflicts(#[from] ConflictsError),
@@ -277,7 +281,7 @@ impl ApiError {
             | ApiError::Cute { .. }
             | ApiError::Layout { .. } => "attribute",
             ApiError::Picture { .. } => "picture",
-            ApiError::Plan(_) => "plan",
+            ApiError::Plan(_) | ApiError::Movement(_) => "plan",
             ApiError::Conflicts(_) => "conflicts",
             ApiError::Swizzle(_) | ApiError::NoLoads | ApiError::Weights { .. } => "swizzle",
             ApiError::Refused { .. } | ApiError::Unchecked { .. } => "defect",
@@ -306,7 +310,7 @@ impl ApiError {
                 Some(format!("known are {}", known.join(", ")))
             }
             ApiError::NoPrinter { .. } => {
-                let printed = |machine: &&Machine| ptx::Target::by_name(&machine.name).is_some();
+                let printed = |machine: &&Machine| Target::by_name(&machine.name).is_some();
                 let known = Machine::ALL.into_iter().filter(printed);
                 let known: Vec<&str> = known.map(|machine| &*machine.name).collect();
                 Some(format!(

@@ -7,7 +7,7 @@ use crate::request::{
     LayoutRequest, MachinesRequest, Picture, RunRequest, SwizzleRequest, machine,
 };
 use crate::view::{self, Banks, Colours, View, Window};
-use crate::{conflicts, explain, kernels, layouts, report, run, swizzles};
+use crate::{conflicts, conversions, explain, kernels, layouts, report, run, swizzles};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 use serde_json::{Map, Value, json};
@@ -186,7 +186,7 @@ fn answer(
     Ok(match name {
         "machines" => text_of(&layouts::machines(&asked.read::<MachinesRequest>("machines")?)),
         "layout" => text_of(&layout(&asked.read::<LayoutRequest>("layout")?)?),
-        "convert" => text_of(&layouts::convert(&asked.read::<ConvertRequest>("convert")?)?),
+        "convert" => text_of(&conversions::convert(&asked.read::<ConvertRequest>("convert")?)?),
         "conflicts" => {
             text_of(&conflicts::conflicts(&asked.read::<ConflictsRequest>("conflicts")?)?)
         }

@@ -5,7 +5,7 @@ use crate::error::{ApiError, TextError};
 use crate::request::{CompileRequest, Emit, machine};
 use weft::assign::LayoutId;
 use weft::compile::{self, Compiled, Options};
-use weft::emit::ptx;
+use weft::emit::{self, Language, Target, cuda, ptx};
 use weft::location::Loc;
 use weft::tile::{Kernel, Module, OpKind};
 use weft::{lane, ttir};
@@ -22,7 +22,7 @@ pub struct CompiledKernel {
     /// What it was compiled for.
     pub machine: &'static Machine,
     /// What is printed for it.
-    pub target: &'static ptx::Target,
+    pub target: Target,
     /// Warps in a block.
     pub warps: u32,
     /// The program, and the decisions that led to it.
@@ -35,7 +35,7 @@ impl CompiledKernel {
         let CompileRequest { ttir, kernel, target, warps, emit: _, dump_after } = request;
         let machine = machine(target)?;
         // What nobody can print nobody compiles: the machine's instructions are not known.
-        let printed = ptx::Target::by_name(&machine.name);
+        let printed = Target::by_name(&machine.name);
         let target =
             printed.ok_or_else(|| ApiError::NoPrinter { name: machine.name.to_string() })?;
         let module = read(ttir)?;
@@ -67,17 +67,27 @@ impl CompiledKernel {
         self.compiled.assignment.layouts.get(id).to_string()
     }
 
-    /// The PTX text.
-    pub fn ptx(&self) -> Result<String, ApiError> {
-        ptx::print(self.program(), self.target).map_err(|error| {
+    /// The text in a language.
+    pub fn text(&self, language: Language) -> Result<String, ApiError> {
+        emit::print(self.program(), language, self.target).map_err(|error| {
             let place = self.place(error.loc);
             ApiError::Emit { error, place }
         })
     }
 
+    /// The PTX text.
+    pub fn ptx(&self) -> Result<String, ApiError> {
+        self.text(Language::Ptx)
+    }
+
     /// The name under which a driver finds the kernel in its PTX.
     pub fn symbol(&self) -> String {
         ptx::symbol(&self.kernel().name)
+    }
+
+    /// The kernel's name in its CUDA and HIP texts.
+    pub fn cuda_symbol(&self) -> String {
+        cuda::symbol(&self.kernel().name)
     }
 
     /// Every movement of data between threads, in the program's order.
@@ -124,13 +134,16 @@ impl CompiledKernel {
 pub fn compile(request: &CompileRequest) -> Result<(CompiledKernel, CompileAnswer), ApiError> {
     let kernel = CompiledKernel::new(request)?;
     let wanted = |emit| request.emit.contains(&emit);
+    let text = |emit, language| wanted(emit).then(|| kernel.text(language)).transpose();
     let answer = CompileAnswer {
         name: kernel.kernel().name.clone(),
         target: kernel.machine.name.to_string(),
         warps: kernel.warps,
         shared_bytes: kernel.program().shared_bytes,
         conversions: kernel.movements(),
-        ptx: wanted(Emit::Ptx).then(|| kernel.ptx()).transpose()?,
+        ptx: text(Emit::Ptx, Language::Ptx)?,
+        cuda: text(Emit::Cuda, Language::Cuda)?,
+        hip: text(Emit::Hip, Language::Hip)?,
         tile: wanted(Emit::Tile).then(|| kernel.module.to_string()),
         lane: wanted(Emit::Lane).then(|| kernel.program().to_string()),
         report: None,

@@ -1,15 +1,13 @@
 //! Questions to the layout engine.
 
-use crate::answer::{ConvertAnswer, LayoutAnswer, MachineAnswer, MachinesAnswer, NameAnswer};
+use crate::answer::{LayoutAnswer, MachineAnswer, MachinesAnswer, NameAnswer};
 use crate::bases::Bases;
 use crate::error::ApiError;
-use crate::reading::{Reading, read, read_linear};
-use crate::request::{
-    ConvertRequest, LayoutRequest, MachinesRequest, given_bits, machine, needed_bits,
-};
+use crate::reading::{Reading, read};
+use crate::request::{LayoutRequest, MachinesRequest, given_bits};
 use weft_layout::affine::Affine;
 use weft_layout::interop::cute::{self, Convention, TmaMode};
-use weft_layout::{Machine, family, plan, witness};
+use weft_layout::{Machine, family};
 
 /// The machines that are known.
 pub fn machines(request: &MachinesRequest) -> MachinesAnswer {
@@ -112,16 +110,4 @@ fn names(map: &Affine, element_bits: Option<u32>) -> Vec<NameAnswer> {
         add("cute", export.composed.to_string());
     }
     names
-}
-
-/// How a tensor moves from one layout to another; the plan has been replayed by the witness.
-pub fn convert(request: &ConvertRequest) -> Result<ConvertAnswer, ApiError> {
-    let ConvertRequest { from, to, shape, element, element_bits, target } = request;
-    let bits = needed_bits(element.as_deref(), *element_bits)?;
-    let machine = machine(target)?;
-    let (from, to) = (read_linear("from", from, shape)?, read_linear("to", to, shape)?);
-    let plan = plan::convert(&from, &to, bits, machine)?;
-    witness::conversion(&plan, &from, &to)
-        .map_err(|error| ApiError::Refused { what: "the plan".into(), error })?;
-    Ok(ConvertAnswer::of(&plan))
 }

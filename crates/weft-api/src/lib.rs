@@ -91,6 +91,7 @@ pub mod explain;
 pub mod run;
 pub mod view;
 pub mod report;
+pub mod conversions;
 pub mod invoke;
 
 pub use error::ApiError;

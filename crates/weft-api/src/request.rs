@@ -102,6 +102,22 @@ pub struct ConvertRequest {
     /// The machine.
     #[serde(default = "default_target")]
     pub target: String,
+    /// What the answer's text is; there is none if it is not given.
+    pub emit: Option<EmitConversion>,
+}
+
+/// What is printed of a conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EmitConversion {
+    /// The plan, for people.
+    Plan,
+    /// A device function in PTX.
+    Ptx,
+    /// A device function in CUDA C++.
+    Cuda,
+    /// A device function in HIP C++.
+    Hip,
 }
 
 /// Where does a tensor lie best in shared memory?
@@ -190,6 +206,10 @@ pub enum Emit {
     Tile,
     /// PTX.
     Ptx,
+    /// CUDA C++.
+    Cuda,
+    /// HIP C++.
+    Hip,
     /// The lane program.
     Lane,
     /// Homes, movements and accesses, for people.
@@ -299,6 +319,17 @@ fn element_names() -> String {
     names.extend(FLOATS_OF_8_BITS);
     names.push("!tt.ptr<f32> and other pointers");
     names.join(", ")
+}
+
+/// The type that registers of elements have in code: what has no arithmetic of its own, and what only a
+/// width is known of, is an integer.
+pub(crate) fn register_dtype(name: Option<&str>, bits: u32) -> DType {
+    name.and_then(DType::by_name).unwrap_or(match bits {
+        0..=8 => DType::I8,
+        9..=16 => DType::I16,
+        17..=32 => DType::I32,
+        _ => DType::I64,
+    })
 }
 
 /// The width that a request gives by a type or by a number; none where it gives neither.

@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use weft_api::request::{self, DEFAULT_TARGET, Emit, Grid, parse_extents};
+use weft_api::request::{self, DEFAULT_TARGET, Emit, EmitConversion, Grid, parse_extents};
 
 /// Compiles Triton kernels to PTX, runs them on a simulator that checks every access, and explains
 /// tensor layouts.
@@ -196,7 +196,8 @@ Examples:
   weft convert --shape 64x64 --element f32 \\
        --from '#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>' \\
        --to '#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 4], order = [0, 1]}>'
-  weft convert --batch -    one JSON object a line in, one a line out")]
+  weft convert … --emit cuda    a device function to paste
+  weft convert --batch -        one JSON object a line in, one a line out")]
 pub(crate) struct Convert {
     /// The layout that the tensor is in.
     #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
@@ -206,6 +207,9 @@ pub(crate) struct Convert {
     pub(crate) to: Option<String>,
     #[command(flatten)]
     pub(crate) tensor: Tensor,
+    /// What to print: the plan (the default), or a device function to paste, in PTX, CUDA or HIP.
+    #[arg(long, value_name = "plan|ptx|cuda|hip", value_parser = emit_conversion)]
+    pub(crate) emit: Option<EmitConversion>,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -216,7 +220,7 @@ pub(crate) struct Convert {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["from", "to", "shape", "element", "target"]
+        conflicts_with_all = ["from", "to", "shape", "element", "target", "emit"]
     )]
     pub(crate) batch: Option<PathBuf>,
 }
@@ -338,6 +342,8 @@ pub(crate) struct Kernel {
 #[command(after_help = "\
 Examples:
   weft compile examples/row_softmax.ttir --target sm_90 -o row_softmax.ptx
+  weft compile examples/row_softmax.ttir --emit cuda
+  weft compile examples/row_softmax.ttir --target gfx942 --emit hip
   weft compile examples/row_softmax.ttir --emit lane
   weft compile examples/row_softmax.ttir --dump-after lower
   weft compile --batch -    one JSON object a line in, one a line out")]
@@ -347,9 +353,9 @@ pub(crate) struct Compile {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) kernel: Kernel,
-    /// What to print: the program on tiles (tile), of one thread (lane), the PTX (ptx), or what was
-    /// decided and why (report).
-    #[arg(long, value_name = "tile|lane|ptx|report", default_value = "ptx", value_parser = emit)]
+    /// What to print: the program on tiles (tile), of one thread (lane), the code for NVIDIA's GPUs (ptx
+    /// or cuda) or AMD's (hip), or what was decided and why (report).
+    #[arg(long, value_name = "tile|lane|ptx|cuda|hip|report", default_value = "ptx", value_parser = emit)]
     pub(crate) emit: Emit,
     /// Print the lane program as it is after this pass instead.
     #[arg(long, value_name = "PASS", conflicts_with = "emit")]
@@ -419,6 +425,9 @@ pub(crate) struct Run {
     /// Run on a GPU as well.
     #[arg(long, value_name = "cuda:N", value_parser = device)]
     pub(crate) device: Option<u32>,
+    /// Launch this PTX there, which `nvcc -ptx` made of the kernel's CUDA text.
+    #[arg(long, value_name = "FILE.ptx", requires = "device")]
+    pub(crate) compiled: Option<PathBuf>,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -479,7 +488,19 @@ fn emit(text: &str) -> Result<Emit, String> {
         "tile" => Ok(Emit::Tile),
         "lane" => Ok(Emit::Lane),
         "ptx" => Ok(Emit::Ptx),
+        "cuda" => Ok(Emit::Cuda),
+        "hip" => Ok(Emit::Hip),
         "report" => Ok(Emit::Report),
-        _ => Err("known are tile, lane, ptx, report".into()),
+        _ => Err("known are tile, lane, ptx, cuda, hip, report".into()),
+    }
+}
+
+fn emit_conversion(text: &str) -> Result<EmitConversion, String> {
+    match text {
+        "plan" => Ok(EmitConversion::Plan),
+        "ptx" => Ok(EmitConversion::Ptx),
+        "cuda" => Ok(EmitConversion::Cuda),
+        "hip" => Ok(EmitConversion::Hip),
+        _ => Err("known are plan, ptx, cuda, hip".into()),
     }
 }

@@ -12,10 +12,13 @@ use std::time::Instant;
 use weft_api::invoke::{self, text_of};
 use weft_api::request::{
     Arguments, CompileRequest, ConflictsRequest, ConvertRequest, DEFAULT_TARGET, Emit,
-    ExplainRequest, Format, LayoutRequest, MachinesRequest, RunRequest, SwizzleRequest,
+    EmitConversion, ExplainRequest, Format, LayoutRequest, MachinesRequest, RunRequest,
+    SwizzleRequest,
 };
 use weft_api::run::Prepared;
-use weft_api::{conflicts as counted, explain as explained, layouts, report, swizzles};
+use weft_api::{
+    conflicts as counted, conversions, explain as explained, layouts, report, swizzles,
+};
 
 /// `weft machines`.
 pub(crate) fn machines(arguments: &Machines, output: &mut Output) -> Result<Outcome, Failure> {
@@ -71,12 +74,14 @@ pub(crate) fn convert(arguments: &Convert, output: &mut Output) -> Result<Outcom
         element: arguments.tensor.element.clone(),
         element_bits: None,
         target: arguments.tensor.target.clone(),
+        // The answer in JSON holds the plan anyway.
+        emit: arguments.emit.or((!arguments.json).then_some(EmitConversion::Plan)),
     };
-    let answer = timed("convert", arguments.time, || layouts::convert(&request))?;
+    let answer = timed("convert", arguments.time, || conversions::convert(&request))?;
     if arguments.json {
         output.line(&text_of(&answer))?;
     } else {
-        output.text(&report::convert(&answer))?;
+        output.text(answer.text.as_deref().unwrap_or_default())?;
     }
     Ok(Outcome::Good)
 }
@@ -153,6 +158,8 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
             (Some(_), _) => answer.dump,
             (None, Emit::Tile) => answer.tile,
             (None, Emit::Ptx) => answer.ptx,
+            (None, Emit::Cuda) => answer.cuda,
+            (None, Emit::Hip) => answer.hip,
             (None, Emit::Lane) => answer.lane,
             (None, Emit::Report) => answer.report,
         };
@@ -187,13 +194,18 @@ pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcom
 
 /// `weft run`.
 pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failure> {
-    let Run { file, grid, args, target, warps, name, seed, verify, device, json, time } = arguments;
+    let Run { file, grid, args, target, warps, name, seed, verify, device, compiled, json, time } =
+        arguments;
     let source = input::read(file)?;
     let mut values = Arguments::default();
     for argument in args {
         values.push(argument)?;
     }
     let device = device.map(device::open).transpose()?;
+    let code = match compiled {
+        Some(path) => device::Code::Compiled(input::read(path)?.text),
+        None => device::Code::Printed,
+    };
     let target = match (target, &device) {
         (Some(target), _) => target.clone(),
         (None, Some(device)) => device::target(device)?,
@@ -219,7 +231,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
     }
     let mut answer = prepared.answer(&evaluated, &simulated);
     if let Some(device) = &device {
-        device::run(device, &prepared, &evaluated, &simulated, *time, &mut answer)?;
+        device::run(device, &code, &prepared, &evaluated, &simulated, *time, &mut answer)?;
     }
     if *json {
         output.line(&text_of(&answer))?;

@@ -102,8 +102,9 @@
 //! | [`assign`] | in which layout each value lives |
 //! | [`lower`] | `tile` and homes to `lane`, by `movement` |
 //! | [`simplify`] | small passes over `lane` |
+//! | [`conversion`] | one movement as a function of its own |
 //! | [`sim`] | runs `lane`, counts, and finds races, faults and deadlocks |
-//! | [`emit`] | `lane` to PTX |
+//! | [`emit`] | `lane` to PTX, CUDA and HIP |
 //! | [`compile`] | the pipeline |
 //!
 //! # Why an evaluator, a simulator and a GPU?
@@ -129,6 +130,7 @@ pub mod axis;
 pub mod assign;
 pub mod lower;
 pub mod simplify;
+pub mod conversion;
 pub mod sim;
 pub mod emit;
 pub mod compile;

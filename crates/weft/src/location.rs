@@ -29,6 +29,13 @@ pub enum Location {
         /// The place.
         of: Loc,
     },
+    /// What an operation is there for, told of another place.
+    Noted {
+        /// One line.
+        note: String,
+        /// The place.
+        of: Loc,
+    },
     /// A place inside a function that was inlined.
     CallSite {
         /// The place in the inlined function.
@@ -83,7 +90,7 @@ impl Locations {
             match self.get(at) {
                 Location::Unknown => return None,
                 Location::File { file, line, column } => return Some((file, *line, *column)),
-                Location::Named { of, .. } => at = *of,
+                Location::Named { of, .. } | Location::Noted { of, .. } => at = *of,
                 Location::CallSite { callee, .. } => at = *callee,
             }
         }
@@ -94,6 +101,14 @@ impl Locations {
     pub fn name(&self, loc: Loc) -> Option<&str> {
         match self.get(loc) {
             Location::Named { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+
+    /// What an operation at this place is there for, if that was told.
+    pub fn note(&self, loc: Loc) -> Option<&str> {
+        match self.get(loc) {
+            Location::Noted { note, .. } => Some(note),
             _ => None,
         }
     }

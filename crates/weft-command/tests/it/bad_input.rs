@@ -160,13 +160,25 @@ fn targets_warps_and_grids_that_do_not_exist() {
     );
     for command in ["compile", "explain", "run --grid 1 --arg n=1"] {
         check(
-            &format!("{command} examples/vector_add.ttir --target gfx942"),
+            &format!("{command} examples/vector_add.ttir --target gfx1100"),
             &expect![[r#"
-                error: there is no printer for `gfx942` yet
-                  help: code is printed for sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; for the others layouts and conversions are planned
+                error: there is no printer for `gfx1100` yet
+                  help: code is printed for sm_80, sm_86, sm_89, sm_90, sm_100, sm_120, gfx90a, gfx942; for the others layouts and conversions are planned
             "#]],
         );
     }
+    check(
+        "compile examples/vector_add.ttir --target gfx942",
+        &expect![[r#"
+            error: gfx942 has no `ptx`: AMD's GPUs are programmed in hip
+        "#]],
+    );
+    check(
+        "compile examples/vector_add.ttir --target sm_90 --emit hip",
+        &expect![[r#"
+            error: sm_90 has no `hip`: NVIDIA's GPUs are programmed in ptx and cuda
+        "#]],
+    );
     check(
         "compile examples/vector_add.ttir --warps 3",
         &expect![[r#"

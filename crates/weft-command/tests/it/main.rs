@@ -5,6 +5,7 @@
 mod arguments;
 mod bad_input;
 mod conflicts;
+mod emitted;
 mod json;
 mod layouts;
 mod reports;

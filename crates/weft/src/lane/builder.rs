@@ -6,7 +6,7 @@ use super::{
 };
 use crate::dtype::DType;
 use crate::id::{IdMap, IdVec};
-use crate::location::{Loc, Locations};
+use crate::location::{Loc, Location, Locations};
 use crate::scalar::{self, Binary, Cast, Compare, Unary};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -124,6 +124,11 @@ impl Builder {
         self.program.locations = locations;
     }
 
+    /// Adds a place to those that operations may refer to.
+    pub fn add_location(&mut self, location: Location) -> Loc {
+        self.program.locations.push(location)
+    }
+
     /// The place that the following operations get.
     pub fn set_loc(&mut self, loc: Loc) {
         self.loc = loc;
@@ -155,8 +160,13 @@ impl Builder {
     /// Ends the program with `return`, packs shared memory, and gives it out.
     ///
     /// Regions that were left open are closed as they stand; the verifier will name them.
-    pub fn finish(mut self) -> Program {
-        self.emit(Op::Return, smallvec![], &[]);
+    pub fn finish(self) -> Program {
+        self.finish_with(&[])
+    }
+
+    /// Ends a function, which gives these values to its caller, as [`Builder::finish`] ends a kernel.
+    pub fn finish_with(mut self, results: &[Value]) -> Program {
+        self.emit(Op::Return, SmallVec::from_slice(results), &[]);
         self.program.body = self.open.swap_remove(0);
         let mut end = 0u32;
         let ids: Vec<Shared> = self.program.shared.keys().collect();

@@ -346,7 +346,8 @@ pub enum Op {
     Continue,
     /// `(n values)`: the end of an `If`'s region.
     Yield,
-    /// `()`: the end of the program.
+    /// `(n values)`: the end of the program. A kernel gives nothing; a function that others call
+    /// gives its results.
     Return,
 }
 
@@ -426,7 +427,28 @@ impl InstData {
     }
 }
 
+/// An F2-linear map by the diagonals of its matrix: which bits of the operand move up by the same
+/// distance (down where it is negative), as a mask; lowest distance first, empty ones left out. The
+/// map is the exclusive or of `(x & mask) << distance`.
+pub fn diagonals(columns: &[u32]) -> impl Iterator<Item = (u32, i32)> {
+    let mut masks = [0u32; 63];
+    for (bit, &column) in columns.iter().enumerate().take(32) {
+        for row in (0..32).filter(|row| column >> row & 1 == 1) {
+            masks[31 + row - bit] |= 1 << bit;
+        }
+    }
+    masks.into_iter().zip(-31..).filter(|&(mask, _)| mask != 0)
+}
+
 impl Program {
+    /// What the program gives at its end: nothing, if it is a kernel.
+    pub fn results(&self) -> &[Value] {
+        match self.body.insts.last() {
+            Some(&last) => &self.insts[last].operands,
+            None => &[],
+        }
+    }
+
     /// The type of a value.
     pub fn dtype(&self, value: Value) -> DType {
         self.values[value].dtype

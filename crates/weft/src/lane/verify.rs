@@ -112,7 +112,7 @@ impl Verifier<'_> {
         };
         if !right {
             self.error(id, "the region ends with the wrong operation");
-        } else if self.dtypes(&inst.operands) != hands_over {
+        } else if ending != Ending::Return && self.dtypes(&inst.operands) != hands_over {
             self.error(id, "the region hands over values of the wrong types");
         }
     }
@@ -165,8 +165,7 @@ impl Verifier<'_> {
             Op::If => self.if_(inst, &operands, &results),
             Op::Loop => self.loop_(id, inst, &operands),
             Op::BreakIf { target } => self.break_if(*target, &operands),
-            Op::Continue | Op::Yield => results.is_empty(),
-            Op::Return => operands.is_empty() && results.is_empty(),
+            Op::Continue | Op::Yield | Op::Return => results.is_empty(),
         };
         if !well_typed {
             let types = |dtypes: &[DType]| {

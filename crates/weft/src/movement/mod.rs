@@ -89,15 +89,20 @@ pub fn write_together<H: AsMut<Builder>>(
         movers.push(Mover::start(build, movement));
     }
     loop {
-        let mut scope = None;
+        let mut met: Option<(Scope, Loc)> = None;
         for mover in &mut movers {
-            scope = scope.max(mover.run_to_barrier(host, combine)?);
+            let other = mover.run_to_barrier(host, combine)?;
+            met = met.max(other);
         }
-        match scope {
-            None => break,
-            Some(Scope::Warp) => host.as_mut().barrier(BarrierScope::Warp),
-            Some(Scope::Block) => host.as_mut().barrier(BarrierScope::Block),
-        }
+        let Some((scope, place)) = met else { break };
+        let build = host.as_mut();
+        let before = build.loc();
+        build.set_loc(place);
+        build.barrier(match scope {
+            Scope::Warp => BarrierScope::Warp,
+            Scope::Block => BarrierScope::Block,
+        });
+        build.set_loc(before);
     }
     movers.into_iter().map(|mover| mover.finish(host.as_mut())).collect()
 }
@@ -186,21 +191,21 @@ impl<'p> Mover<'p> {
         self.dtypes.get(file.index()).copied().ok_or(Misfit::NoSuchFile(file))
     }
 
-    /// Writes steps until a barrier; gives its scope, or none at the end.
+    /// Writes steps until a barrier; gives its scope and place, or none at the end.
     fn run_to_barrier<H: AsMut<Builder>>(
         &mut self,
         host: &mut H,
         combine: Combine<'_, H>,
-    ) -> Result<Option<Scope>, Misfit> {
+    ) -> Result<Option<(Scope, Loc)>, Misfit> {
         let before = host.as_mut().loc();
         let mut met = None;
         while let Some(step) = self.plan.steps.get(self.next) {
-            let place = self.places.get(self.next).copied();
-            host.as_mut().set_loc(place.unwrap_or(before));
+            let place = self.places.get(self.next).copied().unwrap_or(before);
+            host.as_mut().set_loc(place);
             self.next += 1;
             match step {
                 Step::Barrier(scope) => {
-                    met = Some(*scope);
+                    met = Some((*scope, place));
                     break;
                 }
                 Step::Combine { a, b, to, .. } => self.combine(host, combine, [a, b, to])?,

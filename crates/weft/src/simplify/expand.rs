@@ -13,7 +13,7 @@
 
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::lane::{Builder, IdKind, Inst, InstData, Op, Program, Region, Value};
+use crate::lane::{Builder, IdKind, Inst, InstData, Op, Program, Region, Value, diagonals};
 use crate::scalar::Binary;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -31,7 +31,8 @@ pub fn run(mut program: Program) -> Program {
     let mut writer =
         Writer { program: &program, build, values: IdMap::default(), loops: FxHashMap::default() };
     writer.region(&program.body);
-    writer.build.finish()
+    let results = writer.all(program.results());
+    writer.build.finish_with(&results)
 }
 
 struct Writer<'a> {
@@ -141,13 +142,7 @@ fn possible_bits(build: &Builder, value: Value) -> u32 {
 fn linear(build: &mut Builder, columns: &[u32], x: Value) -> Value {
     let possible = possible_bits(build, x);
     let mut sum = None;
-    for distance in -31i32..32 {
-        let on_diagonal = |bit: usize| {
-            let target = bit as i32 + distance;
-            (0..32).contains(&target) && columns[bit] >> target & 1 == 1
-        };
-        let mask = (0..columns.len().min(32))
-            .fold(0u32, |mask, bit| mask | u32::from(on_diagonal(bit)) << bit);
+    for (mask, distance) in diagonals(columns) {
         if mask & possible == 0 {
             continue;
         }

@@ -7,8 +7,11 @@
 //!   each kind of failure is shown once;
 //! * `WEFT_SEED=17` runs that seed only; with `WEFT_LONG`, starts there.
 //!
-//! Every kernel is also printed as PTX, which must not fail in another way than by naming what is not
-//! supported, and compiled twice, with the same text.
+//! Every kernel is also printed as PTX and CUDA, which must not fail in another way than by naming what
+//! is not supported, and compiled twice, with the same text.
+//!
+//! * `WEFT_NVCC` and `WEFT_CLANG` name compilers: the texts of `WEFT_TEXTS` kernels (20 if that is not
+//!   given) in CUDA and HIP go through them (`texts`).
 
 mod atomic;
 mod build;
@@ -17,6 +20,7 @@ mod dice;
 mod generate;
 mod memory;
 mod shrink;
+mod texts;
 
 use build::Sample;
 use shrink::{shrink, size};
@@ -25,7 +29,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use weft::assign::AssignError;
 use weft::compile::{self, CompileError, Options};
-use weft::emit::ptx;
+use weft::emit::{cuda, ptx};
 use weft::memory::Memory;
 use weft::sim::{self, Launch};
 use weft::tile::{self, Module, eval};
@@ -111,6 +115,7 @@ fn check(sample: &Sample, setting: Setting, expected: &Memory) -> Result<(), Fai
     if let Some(target) = ptx::Target::by_name(setting.machine) {
         // What is not supported is an error of its own type; anything else panics.
         let _text = ptx::print(&compiled.program, target);
+        let _text = cuda::print(&compiled.program, target);
     }
     let mut memory = sample.memory.clone();
     let launch = Launch {

@@ -23,6 +23,7 @@
 use super::writer::{Reg, Writer, put};
 use super::{operation, terminates};
 use crate::emit::Unsupported;
+use crate::emit::copies::in_order;
 use crate::id::Id;
 use crate::lane::{Inst, InstData, Region, Value};
 
@@ -100,30 +101,10 @@ pub(super) fn break_if(w: &mut Writer<'_>, target: Inst, inst: &InstData) {
 
 /// Copies all values into all places at once.
 pub(super) fn copies(w: &mut Writer<'_>, into: &[Value], values: &[Value]) {
-    let (into, values) = (w.regs(into), w.regs(values));
-    let mut waiting: Vec<(Reg, Reg)> =
-        into.into_iter().zip(values).filter(|(d, x)| d != x).collect();
-    while !waiting.is_empty() {
-        // Those that overwrite nothing that another reads go first, in order.
-        let reads: Vec<Reg> = waiting.iter().map(|&(_, x)| x).collect();
-        let before = waiting.len();
-        waiting.retain(|&(d, x)| {
-            let blocked = reads.contains(&d);
-            if !blocked {
-                w.copy(d, x);
-            }
-            blocked
-        });
-        // All that wait stand in cycles or behind them: save one of the values about to go.
-        if waiting.len() == before {
-            let saved = waiting[0].0;
-            let temporary = w.temp(saved.class);
-            w.copy(temporary, saved);
-            for (_, x) in &mut waiting {
-                if *x == saved {
-                    *x = temporary;
-                }
-            }
-        }
-    }
+    let pairs = w.regs(into).into_iter().zip(w.regs(values)).collect();
+    in_order(w, pairs, Writer::copy, |w, saved: Reg| {
+        let temporary = w.temp(saved.class);
+        w.copy(temporary, saved);
+        temporary
+    });
 }

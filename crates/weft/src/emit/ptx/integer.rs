@@ -5,6 +5,8 @@
 
 use super::writer::{Class, Reg, Writer, put};
 use crate::dtype::DType;
+use crate::emit::truth::{self, Gate, Truth};
+use crate::lane::diagonals;
 use crate::scalar::{Binary, Compare, Unary};
 
 /// The width that an integer type is computed in.
@@ -63,7 +65,7 @@ pub(super) fn binary(
     y_bits: Option<u64>,
 ) {
     if dtype == DType::I1 {
-        return predicate_binary(w, op, d, x, y);
+        return logic(w, truth::binary(op), d, x, y);
     }
     let bits = width(dtype);
     match op {
@@ -185,7 +187,7 @@ fn divide(
 
 pub(super) fn compare(w: &mut Writer<'_>, op: Compare, dtype: DType, d: Reg, x: Reg, y: Reg) {
     if dtype == DType::I1 {
-        return predicate_compare(w, op, d, x, y);
+        return logic(w, truth::compare(op), d, x, y);
     }
     let bits = width(dtype);
     let (name, is_signed) = match op {
@@ -241,57 +243,34 @@ fn join(
     put!(w, "{name}.pred {d}, {x}, {y}");
 }
 
-/// Integers modulo two; as a signed number, one is minus one.
-fn predicate_binary(w: &mut Writer<'_>, op: Binary, d: Reg, x: Reg, y: Reg) {
-    match op {
-        Binary::Add | Binary::Sub | Binary::Xor => join(w, d, "xor", (x, false), (y, false)),
-        Binary::Mul | Binary::And | Binary::MaxS | Binary::MinU => {
-            join(w, d, "and", (x, false), (y, false));
+/// A table of truth values as logic.
+fn logic(w: &mut Writer<'_>, truth: Truth, d: Reg, x: Reg, y: Reg) {
+    match truth {
+        Truth::First => w.copy(d, x),
+        Truth::False => put!(w, "mov.pred {d}, 0"),
+        Truth::Join { gate, invert_x, invert_y } => {
+            let name = match gate {
+                Gate::And => "and",
+                Gate::Or => "or",
+                Gate::Xor => "xor",
+            };
+            join(w, d, name, (x, invert_x), (y, invert_y));
         }
-        Binary::Or | Binary::MinS | Binary::MaxU => join(w, d, "or", (x, false), (y, false)),
-        // By one: the dividend; by zero: all ones.
-        Binary::DivS | Binary::DivU => join(w, d, "or", (x, false), (y, true)),
-        // By one: zero; by zero: the dividend. A shift by one leaves nothing.
-        Binary::RemS | Binary::RemU | Binary::Shl | Binary::ShrU => {
-            join(w, d, "and", (x, false), (y, true));
-        }
-        Binary::ShrS => w.copy(d, x),
-        // The high half of a product of bits.
-        _ => put!(w, "mov.pred {d}, 0"),
-    }
-}
-
-fn predicate_compare(w: &mut Writer<'_>, op: Compare, d: Reg, x: Reg, y: Reg) {
-    match op {
-        Compare::Ne => join(w, d, "xor", (x, false), (y, false)),
-        Compare::Eq => join(w, d, "xor", (x, true), (y, false)),
-        Compare::Slt | Compare::Ugt => join(w, d, "and", (x, false), (y, true)),
-        Compare::Sle | Compare::Uge => join(w, d, "or", (x, false), (y, true)),
-        Compare::Sgt | Compare::Ult => join(w, d, "and", (x, true), (y, false)),
-        _ => join(w, d, "or", (x, true), (y, false)),
     }
 }
 
 /// An F2-linear map that nobody has expanded: the bits that move by the same distance move together,
 /// one mask and one shift a diagonal of the matrix.
 pub(super) fn linear(w: &mut Writer<'_>, columns: &[u32], d: Reg, x: Reg) {
-    // `diagonals[31 + distance]` are the input bits that move up by `distance`.
-    let mut diagonals = [0u32; 63];
-    for (bit, &column) in columns.iter().enumerate().take(32) {
-        for row in (0..32).filter(|row| column >> row & 1 == 1) {
-            diagonals[31 + row - bit] |= 1 << bit;
-        }
-    }
     let mut sum: Option<Reg> = None;
-    for (index, &mask) in diagonals.iter().enumerate().filter(|&(_, &mask)| mask != 0) {
+    for (mask, distance) in diagonals(columns) {
         let mut part = x;
         if mask != u32::MAX {
             part = w.temp(Class::B32);
             put!(w, "and.b32 {part}, {x}, {mask:#x}");
         }
-        if index != 31 {
-            let (name, count) =
-                if index > 31 { ("shl.b32", index - 31) } else { ("shr.u32", 31 - index) };
+        if distance != 0 {
+            let (name, count) = (if distance > 0 { "shl.b32" } else { "shr.u32" }, distance.abs());
             let moved = w.temp(Class::B32);
             put!(w, "{name} {moved}, {part}, {count}");
             part = moved;

@@ -22,6 +22,7 @@
 //! `wb cg cs wt`, and accesses to shared memory none.
 
 use super::writer::{Braced, Class, Reg, Vector, Writer, put};
+use super::{Target, Version};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::{CacheModifier, Eviction};
 use crate::dtype::DType;
@@ -82,8 +83,7 @@ pub(super) fn load(
             put!(w, "{guard}ld{hints}.{kind} {}, {address}", Vector(&into));
         }
         Form::Matrix(matrix) => {
-            let (shape, element) = matrix_shape(w, matrix, true, into.len())?;
-            let name = format!("ldmatrix.sync.aligned.{shape}.shared.{element}");
+            let name = matrix_instruction(w, matrix, true, into.len())?;
             put!(w, "{guard}{name} {}, {address}", Braced(&into));
         }
     }
@@ -114,37 +114,36 @@ pub(super) fn store(
             put!(w, "{guard}st{hints}.{kind} {address}, {}", Vector(&from));
         }
         Form::Matrix(matrix) => {
-            let (shape, element) = matrix_shape(w, matrix, false, from.len())?;
-            let name = format!("stmatrix.sync.aligned.{shape}.shared.{element}");
+            let name = matrix_instruction(w, matrix, false, from.len())?;
             put!(w, "{guard}{name} {address}, {}", Braced(&from));
         }
     }
     Ok(())
 }
 
-/// Shape, count and transposition as a mnemonic has them, and the type; or why there is no such
-/// instruction.
-fn matrix_shape(
-    w: &mut Writer<'_>,
+/// The instruction that moves matrices, from its name to its type, and the version that has it; or what
+/// there is not, and why.
+pub(in crate::emit) fn matrix_move(
+    target: &Target,
     matrix: Matrix,
     loads: bool,
     words: usize,
-) -> Result<(String, &'static str), Unsupported> {
+) -> Result<(String, Version), (String, String)> {
     let Matrix { element_bits, rows, transposed } = matrix;
     let bytes = element_bits == 8;
     let (what, name) = if loads { ("loads", "ldmatrix") } else { ("stores", "stmatrix") };
-    if !loads && w.target.capability < 90 {
-        return Err(w.unsupported("stores of matrices", "stmatrix needs sm_90"));
+    if !loads && target.capability < 90 {
+        return Err(("stores of matrices".into(), "stmatrix needs sm_90".into()));
     }
-    if bytes && !(w.target.architecture_specific && w.target.capability >= 100) {
+    if bytes && !(target.architecture_specific && target.capability >= 100) {
         let reason = format!("{name} of bytes needs sm_100a");
-        return Err(w.unsupported(format!("{what} of matrices of bytes"), reason));
+        return Err((format!("{what} of matrices of bytes"), reason));
     }
-    w.need(match (bytes, loads) {
+    let version = match (bytes, loads) {
         (true, _) => (8, 6),
         (false, true) => (6, 5),
         (false, false) => (7, 8),
-    });
+    };
     let shape = match (bytes, loads) {
         (false, _) => "m8n8",
         (true, true) => "m16n16",
@@ -152,7 +151,24 @@ fn matrix_shape(
     };
     let count = words * 8 / usize::from(rows.max(1));
     let transposed = if transposed { ".trans" } else { "" };
-    Ok((format!("{shape}.x{count}{transposed}"), if bytes { "b8" } else { "b16" }))
+    let element = if bytes { "b8" } else { "b16" };
+    Ok((format!("{name}.sync.aligned.{shape}.x{count}{transposed}.shared.{element}"), version))
+}
+
+/// The same, noting the version that is needed.
+fn matrix_instruction(
+    w: &mut Writer<'_>,
+    matrix: Matrix,
+    loads: bool,
+    words: usize,
+) -> Result<String, Unsupported> {
+    match matrix_move(&w.target, matrix, loads, words) {
+        Ok((name, version)) => {
+            w.need(version);
+            Ok(name)
+        }
+        Err((operation, reason)) => Err(w.unsupported(operation, reason)),
+    }
 }
 
 /// `.global`, with `volatile` before it and cache operators after it.
@@ -305,7 +321,11 @@ pub(super) fn rmw(
     let Some(roles) = inst.memory_operands() else { return Ok(()) };
     let (&[value], &[result]) = (roles.values, &inst.results[..]) else { return Ok(()) };
     let dtype = w.program.dtype(value);
-    let kind = rmw_kind(w, op, dtype)?;
+    let kind = rmw_kind(op, dtype, w.target.capability)
+        .map_err(|reason| w.unsupported(format!("atomic {op} of {dtype}"), reason))?;
+    if (op, dtype) == (Rmw::FAdd, DType::BF16) {
+        w.need((7, 8));
+    }
     let (d, value) = (w.reg(result), w.reg(value));
     let Place { address, guard } = Place::new(w, roles.address, roles.predicate, 0);
     if !guard.is_empty() {
@@ -316,25 +336,25 @@ pub(super) fn rmw(
     Ok(())
 }
 
-/// The operation and type of an atomic, or why there is none.
-fn rmw_kind(w: &mut Writer<'_>, op: Rmw, dtype: DType) -> Result<String, Unsupported> {
+/// The operation and type of an atomic instruction on a GPU of this compute capability, or why there
+/// is none.
+pub(in crate::emit) fn rmw_kind(
+    op: Rmw,
+    dtype: DType,
+    capability: u32,
+) -> Result<String, &'static str> {
     let bits = dtype.bits();
-    let refuse = |w: &Writer<'_>, reason: &str| {
-        Err(w.unsupported(format!("atomic {op} of {dtype}"), reason))
-    };
     if op == Rmw::FAdd {
         return match dtype {
-            DType::F16 => Ok("add.noftz.f16".into()),
-            DType::BF16 if w.target.capability >= 90 => {
-                w.need((7, 8));
-                Ok("add.noftz.bf16".into())
+            DType::BF16 if capability < 90 => {
+                Err("the atomic sum of bf16 needs sm_90; use f16 or f32")
             }
-            DType::BF16 => refuse(w, "the atomic sum of bf16 needs sm_90; use f16 or f32"),
+            DType::F16 | DType::BF16 => Ok(format!("add.noftz.{dtype}")),
             _ => Ok(format!("add.{dtype}")),
         };
     }
     if bits < 32 {
-        return refuse(w, "atomics of integers and exchanges have 32 or 64 bits");
+        return Err("atomics of integers and exchanges have 32 or 64 bits");
     }
     Ok(match op {
         Rmw::And => format!("and.b{bits}"),
@@ -349,6 +369,9 @@ fn rmw_kind(w: &mut Writer<'_>, op: Rmw, dtype: DType) -> Result<String, Unsuppo
     })
 }
 
+/// Why there is no compare-and-swap of another width.
+pub(in crate::emit) const CAS_WIDTHS: &str = "a compare-and-swap has 16, 32 or 64 bits";
+
 pub(super) fn cas(
     w: &mut Writer<'_>,
     (space, order, scope): (Space, Order, Scope),
@@ -360,10 +383,7 @@ pub(super) fn cas(
     };
     let dtype = w.program.dtype(expected);
     if dtype.bits() < 16 {
-        return Err(w.unsupported(
-            format!("atomic cas of {dtype}"),
-            "a compare-and-swap has 16, 32 or 64 bits",
-        ));
+        return Err(w.unsupported(format!("atomic cas of {dtype}"), CAS_WIDTHS));
     }
     let (d, expected, desired) = (w.reg(result), w.reg(expected), w.reg(desired));
     let Place { address, guard } = Place::new(w, roles.address, roles.predicate, 0);

@@ -55,6 +55,7 @@ mod cast;
 mod control;
 mod exchange;
 mod float;
+mod function;
 mod integer;
 mod memory;
 mod target;
@@ -62,7 +63,10 @@ mod target;
 mod tests;
 mod writer;
 
+pub use function::function;
 pub use target::{Target, Version};
+
+pub(super) use memory::{CAS_WIDTHS, matrix_move, rmw_kind};
 
 use super::Unsupported;
 use crate::dtype::DType;
@@ -91,6 +95,9 @@ const SHARED: &str = "global_smem";
 pub fn print(program: &Program, target: &Target) -> Result<String, Unsupported> {
     fits(program, target)?;
     let mut w = Writer::new(program, target);
+    if !program.results().is_empty() {
+        return Err(w.unsupported("return of values", "a kernel gives nothing to its caller"));
+    }
     for &id in &program.body.insts {
         operation(&mut w, id, &program.insts[id])?;
     }
@@ -210,7 +217,10 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::If => return control::branch(w, id, inst),
         Op::Loop => return control::repeat(w, id, inst),
         Op::BreakIf { target } => control::break_if(w, *target, inst),
-        Op::Return => put!(w, "ret"),
+        Op::Return => {
+            function::give(w, &inst.operands);
+            put!(w, "ret");
+        }
         Op::Continue | Op::Yield => {}
         Op::Load { space, access } => return memory::load(w, *space, *access, inst),
         Op::Store { space, access } => return memory::store(w, *space, *access, inst),
@@ -237,11 +247,16 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType, d: Reg) -> Result<()
     let operands = w.regs(&inst.operands);
     match (&inst.op, &operands[..]) {
         (Op::Const(bits), _) => constant(w, dtype, d, *bits),
+        (Op::Param(index), _) if w.is_function => function::argument(w, *index as usize, d),
         (Op::Param(index), _) => argument(w, *index as usize, d),
         (Op::Id(kind), _) => return number(w, *kind, d),
         (Op::SharedBase(shared), _) => {
             let offset = w.program.shared[*shared].offset;
-            put!(w, "mov.b32 {d}, {SHARED}+{offset}");
+            if w.is_function {
+                function::scratch(w, d, offset);
+            } else {
+                put!(w, "mov.b32 {d}, {SHARED}+{offset}");
+            }
         }
         (Op::Linear { columns }, &[x]) => integer::linear(w, columns, d, x),
         (Op::Unary(op), &[x]) if dtype.is_float() => return float::unary(w, *op, dtype, d, x),
@@ -299,14 +314,19 @@ fn constant(w: &mut Writer<'_>, dtype: DType, d: Reg, bits: u64) {
 fn argument(w: &mut Writer<'_>, index: usize, d: Reg) {
     let param = &w.program.params[index];
     let name = parameter(index, param);
-    match param.dtype {
+    load_parameter(w, param.dtype, d, &name);
+}
+
+/// Reads what stands at an address among the parameters.
+fn load_parameter(w: &mut Writer<'_>, dtype: DType, d: Reg, address: &str) {
+    match dtype {
         DType::I1 => {
             let byte = w.temp(Class::B16);
-            put!(w, "ld.param.u8 {byte}, [{name}]");
+            put!(w, "ld.param.u8 {byte}, [{address}]");
             put!(w, "setp.ne.u16 {d}, {byte}, 0");
         }
-        DType::I8 => put!(w, "ld.param.u8 {d}, [{name}]"),
-        _ => put!(w, "ld.param.{} {d}, [{name}]", d.class.suffix()),
+        DType::I8 => put!(w, "ld.param.u8 {d}, [{address}]"),
+        _ => put!(w, "ld.param.{} {d}, [{address}]", d.class.suffix()),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Target, Version};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
+use crate::emit::comment::Told;
 use crate::id::{Id, IdMap};
 use crate::lane::{InstData, Op, Program, Value};
 use crate::location::Loc;
@@ -105,6 +106,8 @@ pub(super) use put;
 pub(super) struct Writer<'a> {
     pub(super) program: &'a Program,
     pub(super) target: Target,
+    /// Whether the text is a function that a kernel calls.
+    pub(super) is_function: bool,
     /// The lowest version that has everything written so far.
     pub(super) version: Version,
     /// Whether the index of the lane, and of the warp, is asked for.
@@ -118,8 +121,7 @@ pub(super) struct Writer<'a> {
     values: [usize; 4],
     temporaries: [usize; 4],
     constants: IdMap<Value, Option<u64>>,
-    /// The source line last told in a comment.
-    line: Option<(&'a str, u32)>,
+    told: Told<'a>,
     /// The place of the operation being written.
     loc: Loc,
 }
@@ -135,6 +137,7 @@ impl<'a> Writer<'a> {
         Self {
             program,
             target: *target,
+            is_function: false,
             version: target.ptx_version,
             uses_lane: false,
             uses_warp: false,
@@ -143,7 +146,7 @@ impl<'a> Writer<'a> {
             values: [0; 4],
             temporaries: [0; 4],
             constants,
-            line: None,
+            told: Told::default(),
             loc: crate::location::Locations::unknown(),
         }
     }
@@ -195,20 +198,12 @@ impl<'a> Writer<'a> {
         put!(self, "mov.{} {d}, {x}", d.class.suffix());
     }
 
-    /// Enters an operation: tells its source line if that is another than the last one told.
+    /// Enters an operation: tells where it came from if that is another place than the last one told.
     pub(super) fn enter(&mut self, inst: &InstData) {
         self.loc = inst.loc;
-        if let Some((file, line, _)) = self.program.locations.resolve(inst.loc)
-            && self.line != Some((file, line))
-        {
-            self.line = Some((file, line));
-            // The comment must not end early, and assemblers read ASCII.
-            let file: String = file
-                .chars()
-                .map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' })
-                .collect();
+        for line in self.told.lead(&self.program.locations, inst.loc) {
             self.indent(self.depth);
-            push(&mut self.body, format_args!("// {file}:{line}\n"));
+            push(&mut self.body, format_args!("// {line}\n"));
         }
     }
 

@@ -3,7 +3,6 @@
 //! The walk over operations and types is assembled only where `WEFT_PTXAS` names NVIDIA's `ptxas`.
 
 mod interpret;
-mod programs;
 mod values;
 
 use super::control::copies;
@@ -12,13 +11,13 @@ use super::{Target, Version, print, symbol};
 use crate::atomic::Rmw;
 use crate::dtype::DType;
 use crate::emit::Unsupported;
-use crate::lane::{Builder, Program, Value, verify};
-use crate::scalar::{Binary, Cast, Unary};
-use expect_test::expect;
-use programs::{
+use crate::emit::tests::programs::{
     argument, atomic, elementwise, every_memory_operation, every_operation, fibonacci, linear,
     target, vector_add,
 };
+use crate::lane::{Builder, Program, Value, verify};
+use crate::scalar::{Binary, Cast, Unary};
+use expect_test::expect;
 use std::collections::BTreeMap;
 
 #[test]

@@ -1,9 +1,9 @@
 //! What printed operations compute, held against `scalar`.
 
 use super::interpret::Kernel;
-use super::programs::{elementwise, target};
 use crate::dtype::DType;
 use crate::emit::ptx::print;
+use crate::emit::tests::programs::{elementwise, target};
 use crate::lane::{Op, Program};
 use crate::scalar::{self, Binary, Cast, Compare, Unary};
 use smallvec::smallvec;

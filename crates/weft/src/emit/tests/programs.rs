@@ -11,20 +11,25 @@ use crate::location::{Location, Locations};
 use crate::scalar::{self, Binary, Cast, Compare, Unary};
 use smallvec::smallvec;
 
-pub(super) fn target(name: &str) -> &'static Target {
+pub(in crate::emit) fn target(name: &str) -> &'static Target {
     Target::by_name(name).unwrap()
 }
 
-pub(super) fn pointer(name: &str, pointee: DType) -> Param {
+pub(in crate::emit) fn pointer(name: &str, pointee: DType) -> Param {
     Param { name: name.into(), dtype: DType::I64, pointee: Some(pointee), divisibility: 16 }
 }
 
-pub(super) fn argument(name: &str, dtype: DType) -> Param {
+pub(in crate::emit) fn argument(name: &str, dtype: DType) -> Param {
     Param { name: name.into(), dtype, pointee: None, divisibility: 1 }
 }
 
 /// `base + bytes * index`.
-pub(super) fn element(build: &mut Builder, base: Value, index: Value, bytes: u32) -> Value {
+pub(in crate::emit) fn element(
+    build: &mut Builder,
+    base: Value,
+    index: Value,
+    bytes: u32,
+) -> Value {
     let index = build.cast(Cast::ExtS, index, DType::I64);
     let bytes = build.constant(DType::I64, u64::from(bytes));
     let offset = build.binary(Binary::Mul, index, bytes);
@@ -32,7 +37,7 @@ pub(super) fn element(build: &mut Builder, base: Value, index: Value, bytes: u32
 }
 
 /// A program that loads elements of these types at the lane's index, computes, and stores the result.
-pub(super) fn elementwise(
+pub(in crate::emit) fn elementwise(
     name: &str,
     from: &[DType],
     compute: impl FnOnce(&mut Builder, &[Value]) -> Value,
@@ -62,7 +67,7 @@ pub(super) fn elementwise(
 }
 
 /// One small program for every operation that a type has.
-pub(super) fn every_operation() -> Vec<Program> {
+pub(in crate::emit) fn every_operation() -> Vec<Program> {
     let mut programs = Vec::new();
     for dtype in DType::ALL {
         for &op in Unary::ALL {
@@ -116,7 +121,7 @@ pub(super) fn every_operation() -> Vec<Program> {
 }
 
 /// Loads and stores of every type, width, space and predicate; every atomic.
-pub(super) fn every_memory_operation() -> Vec<Program> {
+pub(in crate::emit) fn every_memory_operation() -> Vec<Program> {
     let mut programs = Vec::new();
     for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::I1) {
         for count in [1usize, 2, 4, 8, 16].into_iter().filter(|n| n * dtype.bytes() as usize <= 16)
@@ -170,7 +175,12 @@ fn every_matrix_move() -> Vec<Program> {
 }
 
 /// Loads or stores matrices, `bytes` bytes in each lane; plain accesses fill and empty the memory.
-pub(super) fn matrix_move(dtype: DType, matrix: Matrix, loads: bool, bytes: u32) -> Program {
+pub(in crate::emit) fn matrix_move(
+    dtype: DType,
+    matrix: Matrix,
+    loads: bool,
+    bytes: u32,
+) -> Program {
     let Matrix { element_bits, rows, transposed } = matrix;
     let name = format!("matrix_{dtype}_{element_bits}_{rows}_{transposed}_{loads}_{bytes}");
     let mut build = Builder::new(&name, 1, 5);
@@ -198,7 +208,7 @@ pub(super) fn matrix_move(dtype: DType, matrix: Matrix, loads: bool, bytes: u32)
 }
 
 /// Global to shared to global memory; the first load and the last store are predicated.
-pub(super) fn copy(dtype: DType, count: usize, access: Access) -> Program {
+pub(in crate::emit) fn copy(dtype: DType, count: usize, access: Access) -> Program {
     let Access { form: _, offset, predicated: _, cache, volatile } = access;
     let Cache { modifier, eviction } = cache;
     let name = format!("copy_{count}_{dtype}_{modifier:?}_{eviction:?}_{volatile}_{offset}");
@@ -228,7 +238,7 @@ pub(super) fn copy(dtype: DType, count: usize, access: Access) -> Program {
 }
 
 /// An atomic (none: compare-and-swap) in both spaces, in every order and scope.
-pub(super) fn atomic(dtype: DType, op: Option<Rmw>) -> Program {
+pub(in crate::emit) fn atomic(dtype: DType, op: Option<Rmw>) -> Program {
     let name = format!("atomic_{}_{dtype}", op.map_or("cas", Rmw::name));
     let mut build = Builder::new(&name, 1, 5);
     let x = build.param(pointer("x", dtype));
@@ -259,7 +269,7 @@ pub(super) fn atomic(dtype: DType, op: Option<Rmw>) -> Program {
 }
 
 /// Adds two vectors of f16, eight elements a thread.
-pub(super) fn vector_add() -> Program {
+pub(in crate::emit) fn vector_add() -> Program {
     let mut build = Builder::new("add_kernel", 4, 5);
     let mut locations = Locations::default();
     let line = |line| Location::File { file: "add.py".into(), line, column: 1 };
@@ -299,7 +309,7 @@ pub(super) fn vector_add() -> Program {
 }
 
 /// Sums Fibonacci numbers in a loop that swaps its carried values, and branches inside.
-pub(super) fn fibonacci() -> Program {
+pub(in crate::emit) fn fibonacci() -> Program {
     let mut build = Builder::new("fibonacci", 1, 5);
     let n = build.param(argument("n", DType::I32));
     let out = build.param(pointer("out", DType::I32));
@@ -328,7 +338,7 @@ pub(super) fn fibonacci() -> Program {
     build.finish()
 }
 
-pub(super) fn linear() -> Program {
+pub(in crate::emit) fn linear() -> Program {
     elementwise("linear", &[DType::I32], |b, x| {
         let swizzled = b.linear(&[1, 2, 4, 8 ^ 1, 16 ^ 2, 32 ^ 4], x[0]);
         let gray: Vec<u32> = (0..32).map(|bit| 1 << bit | (1u32 << bit) >> 1).collect();

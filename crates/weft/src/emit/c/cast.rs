@@ -1,0 +1,93 @@
+//! Conversions from one element type to another.
+
+use super::arithmetic::ends;
+use super::float::widen;
+use super::prelude::Helper;
+use super::writer::{Writer, c_type, signed_type};
+use crate::dtype::DType;
+use crate::scalar::{self, Cast};
+
+pub(super) fn cast(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), x: &str) -> String {
+    let ty = c_type(to);
+    match op {
+        Cast::ExtS | Cast::ExtU if from == DType::I1 => {
+            let one = if op == Cast::ExtS { to.mask() } else { 1 };
+            format!("{x} ? {} : {}", w.literal(to, one), w.literal(to, 0))
+        }
+        Cast::ExtS => format!("{ty}({}({x}))", signed_type(from)),
+        Cast::Trunc if to == DType::I1 => format!("({x} & 1) != 0"),
+        Cast::ExtU | Cast::Trunc => format!("{ty}({x})"),
+        Cast::FloatFromS | Cast::FloatFromU => float_from_integer(w, op, (from, to), x),
+        Cast::SFromFloat | Cast::UFromFloat => {
+            integer_from_float(w, op == Cast::SFromFloat, (from, to), x)
+        }
+        Cast::Float => float_from_float(w, (from, to), x),
+        Cast::Bits if from == to || from.is_int() && to.is_int() => x.into(),
+        Cast::Bits => {
+            w.need(Helper::Bits);
+            format!("bits<{ty}>({x})")
+        }
+    }
+}
+
+/// To nearest even. A truth value as a signed number is 0 or -1.
+///
+/// A number beyond 24 bits is beyond f16 as well, so that one may go through f32; bf16 reaches as far
+/// as f32, so there a wide integer is rounded to odd on the way, which the second rounding sees
+/// through.
+fn float_from_integer(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), x: &str) -> String {
+    if from == DType::I1 {
+        let one = scalar::cast(op, from, to, 1);
+        return format!("{x} ? {} : {}", w.literal(to, one), w.literal(to, 0));
+    }
+    let ty = c_type(to);
+    let is_signed = op == Cast::FloatFromS;
+    let number = if is_signed { format!("{}({x})", signed_type(from)) } else { x.into() };
+    match to {
+        DType::BF16 if from.bits() > 16 => {
+            w.need(Helper::Whole);
+            let wide = if is_signed { "i64" } else { "u64" };
+            format!("bf16(to_odd(whole({wide}({number}))))")
+        }
+        DType::F16 | DType::BF16 => format!("{ty}(float({number}))"),
+        _ => format!("{ty}({number})"),
+    }
+}
+
+/// Toward zero, saturating, NaN to zero.
+fn integer_from_float(
+    w: &mut Writer<'_>,
+    is_signed: bool,
+    (from, to): (DType, DType),
+    x: &str,
+) -> String {
+    let x = widen(from, x);
+    let of = if from == DType::F64 { from } else { DType::F32 };
+    if to == DType::I1 {
+        // Clamped to -1..0, or to 0..1: it is set where the other end is reached.
+        let (sign, end) = if is_signed { ("<=", -1.0) } else { (">=", 1.0) };
+        let end = w.literal(of, scalar::from_f64(of, end));
+        return format!("{x} {sign} {end}");
+    }
+    w.need(Helper::ToInteger);
+    let (low, high) = ends(to, is_signed);
+    let [low, high] = [low, high].map(|end| w.literal(of, scalar::from_f64(of, end)));
+    let own = if is_signed { signed_type(to) } else { c_type(to) };
+    let text = format!("to_integer<{own}>({x}, {low}, {high})");
+    if is_signed { format!("{}({text})", c_type(to)) } else { text }
+}
+
+/// To nearest even. The narrow types reach each other through f32, which holds both exactly. From f64
+/// to bf16 there is one rounding, by way of an f32 rounded to odd.
+fn float_from_float(w: &mut Writer<'_>, (from, to): (DType, DType), x: &str) -> String {
+    let ty = c_type(to);
+    match (from, to) {
+        (DType::F64, DType::BF16) => {
+            w.need(Helper::ToOdd);
+            format!("bf16(to_odd({x}))")
+        }
+        (DType::F64, _) => format!("{ty}({x})"),
+        _ if to == DType::F32 => widen(from, x),
+        _ => format!("{ty}({})", widen(from, x)),
+    }
+}

@@ -1,0 +1,505 @@
+//! Loads, stores and atomics.
+//!
+//! An access of one element is one of its type. Several elements move as words and are told apart by
+//! their bits:
+//!
+//! ```text
+//! load.global %3: f16, %4: f16 …     const Vec<f16, 8> v3 = bits<Vec<f16, 8>>(*global<u32x4>(v1));
+//! ```
+//!
+//! Cache operators are hints. CUDA has them as functions; HIP's text says `cs` as non-temporal, and
+//! leaves out the others. Eviction priorities are left out by both.
+
+use super::dialect::Dialect;
+use super::prelude::Helper;
+use super::writer::{Form, Writer, c_type, put, signed_type};
+use crate::atomic::{Order, Rmw, Scope};
+use crate::cache::CacheModifier;
+use crate::dtype::DType;
+use crate::emit::Unsupported;
+use crate::emit::ptx;
+use crate::lane::{Access, Form as Moved, InstData, Matrix, Space, Value};
+
+/// A pointer to something of this C++ type.
+fn pointer(
+    w: &mut Writer<'_>,
+    space: Space,
+    ty: &str,
+    address: Value,
+    offset: i32,
+    volatile: bool,
+) -> String {
+    let mut address = w.spelled(address);
+    if offset != 0 {
+        let sign = if offset < 0 { '-' } else { '+' };
+        address = format!("{address} {sign} {}", offset.unsigned_abs());
+    }
+    // CUDA reads volatile memory by functions of its own.
+    let volatile = volatile && !w.dialect.is_cuda();
+    match (space, volatile) {
+        (Space::Global, false) => {
+            w.need(Helper::Global);
+            format!("global<{ty}>({address})")
+        }
+        (Space::Global, true) => {
+            w.need(Helper::GlobalVolatile);
+            format!("global_volatile<{ty}>({address})")
+        }
+        (Space::Shared, _) => {
+            let memory = if w.form == Form::Kernel { "shared_memory" } else { "scratch" };
+            let (helper, name) =
+                if volatile { (Helper::AtVolatile, "at_volatile") } else { (Helper::At, "at") };
+            w.need(helper);
+            format!("{name}<{ty}>({memory}, {address})")
+        }
+    }
+}
+
+/// The type that the elements of an access move as, together.
+fn word(w: &mut Writer<'_>, bytes: u32) -> &'static str {
+    match bytes {
+        1 => "u8",
+        2 => "u16",
+        4 => "u32",
+        8 => {
+            w.need(Helper::Word2);
+            "u32x2"
+        }
+        _ => {
+            w.need(Helper::Word4);
+            "u32x4"
+        }
+    }
+}
+
+/// How an access reads or writes what a pointer points to.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Plain,
+    Volatile,
+    /// A function of the dialect, by the end of its name.
+    Hint(&'static str),
+}
+
+fn way(w: &Writer<'_>, space: Space, access: Access, loads: bool) -> Way {
+    if access.volatile {
+        return Way::Volatile;
+    }
+    let hint = match (access.cache.modifier, loads) {
+        _ if space == Space::Shared => "",
+        (CacheModifier::All, true) => "ca",
+        (CacheModifier::Volatile, true) => "cv",
+        (CacheModifier::WriteBack, false) => "wb",
+        (CacheModifier::WriteThrough, false) => "wt",
+        (CacheModifier::Global, _) => "cg",
+        (CacheModifier::Streaming, _) => "cs",
+        _ => "",
+    };
+    match (w.dialect, hint) {
+        (_, "") => Way::Plain,
+        (Dialect::Cuda(_), hint) => Way::Hint(hint),
+        // What is fetched again is read as volatile.
+        (Dialect::Hip(_), "cv") => Way::Volatile,
+        (Dialect::Hip(_), "cs") => Way::Hint("cs"),
+        (Dialect::Hip(_), _) => Way::Plain,
+    }
+}
+
+/// The type of the elements of an access: one by itself, or several.
+fn own_type(w: &mut Writer<'_>, dtype: DType, count: usize) -> String {
+    if count == 1 {
+        return c_type(dtype).into();
+    }
+    w.need(Helper::Vec);
+    format!("Vec<{}, {count}>", c_type(dtype))
+}
+
+/// Whether the elements move as words: several do, and one in a way that not every type has.
+fn moved_as<'t>(w: &mut Writer<'_>, own: &'t str, bytes: u32, one_plain: bool) -> &'t str {
+    if one_plain { own } else { word(w, bytes) }
+}
+
+pub(super) fn load(
+    w: &mut Writer<'_>,
+    space: Space,
+    access: Access,
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    let (Some(roles), [first, ..]) = (inst.memory_operands(), &inst.results[..]) else {
+        return Ok(());
+    };
+    let (dtype, count) = (w.program.dtype(*first), inst.results.len());
+    let way = way(w, space, access, true);
+    let own = own_type(w, dtype, count);
+    let bytes = dtype.bytes() * count as u32;
+    let alone = count == 1 && way == Way::Plain && access.form == Moved::Vector;
+    let moved = moved_as(w, &own, bytes, alone).to_owned();
+    let volatile = way == Way::Volatile;
+    let pointer = pointer(w, space, &moved, roles.address, access.offset, volatile);
+    let read = match (way, w.dialect) {
+        _ if access.form != Moved::Vector => {
+            let name = matrices(w, access, true, bytes)?;
+            format!("{name}({pointer})")
+        }
+        (Way::Hint(hint), Dialect::Cuda(_)) => format!("__ld{hint}({pointer})"),
+        (Way::Hint(_), Dialect::Hip(_)) => format!("__builtin_nontemporal_load({pointer})"),
+        (Way::Volatile, Dialect::Cuda(_)) => {
+            w.need(Helper::LoadVolatile);
+            format!("load_volatile({pointer})")
+        }
+        _ => format!("*{pointer}"),
+    };
+    let read = if moved == own { read } else { as_bits(w, &own, &read) };
+    let name = w.named(*first);
+    match roles.predicate {
+        None => put!(w, "const {own} {name} = {read}"),
+        Some(predicate) => {
+            let others: Vec<String> = roles.values.iter().map(|&value| w.spelled(value)).collect();
+            let others = others.join(", ");
+            if count == 1 {
+                put!(w, "{own} {name} = {others}");
+            } else if roles.values.iter().all(|&value| w.constant(value) == Some(0)) {
+                put!(w, "{own} {name} = {{}}");
+            } else {
+                put!(w, "{own} {name} = {{{{{others}}}}}");
+            }
+            let predicate = w.spelled(predicate);
+            put!(w, "if ({predicate}) {name} = {read}");
+        }
+    }
+    if count > 1 {
+        for (index, &result) in inst.results.iter().enumerate() {
+            w.spell(result, format!("{name}.at[{index}]"));
+        }
+    }
+    Ok(())
+}
+
+fn as_bits(w: &mut Writer<'_>, ty: &str, text: &str) -> String {
+    w.need(Helper::Bits);
+    format!("bits<{ty}>({text})")
+}
+
+pub(super) fn store(
+    w: &mut Writer<'_>,
+    space: Space,
+    access: Access,
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    let Some(roles) = inst.memory_operands() else { return Ok(()) };
+    let Some(&first) = roles.values.first() else { return Ok(()) };
+    let (dtype, count) = (w.program.dtype(first), roles.values.len());
+    let way = way(w, space, access, false);
+    let own = own_type(w, dtype, count);
+    let bytes = dtype.bytes() * count as u32;
+    let alone = count == 1 && way == Way::Plain && access.form == Moved::Vector;
+    let moved = moved_as(w, &own, bytes, alone).to_owned();
+    let volatile = way == Way::Volatile;
+    let pointer = pointer(w, space, &moved, roles.address, access.offset, volatile);
+    let values: Vec<String> = roles.values.iter().map(|&value| w.spelled(value)).collect();
+    let values = values.join(", ");
+    let stored = if count == 1 { values } else { format!("{own}{{{{{values}}}}}") };
+    let stored = if moved == own { stored } else { as_bits(w, &moved, &stored) };
+    let write = match (way, w.dialect) {
+        _ if access.form != Moved::Vector => {
+            let name = matrices(w, access, false, bytes)?;
+            format!("{name}({pointer}, {stored})")
+        }
+        (Way::Hint(hint), Dialect::Cuda(_)) => format!("__st{hint}({pointer}, {stored})"),
+        (Way::Hint(_), Dialect::Hip(_)) => {
+            format!("__builtin_nontemporal_store({stored}, {pointer})")
+        }
+        (Way::Volatile, Dialect::Cuda(_)) => {
+            w.need(Helper::StoreVolatile);
+            format!("store_volatile({pointer}, {stored})")
+        }
+        _ => format!("*{pointer} = {stored}"),
+    };
+    match roles.predicate {
+        None => put!(w, "{write}"),
+        Some(predicate) => {
+            let predicate = w.spelled(predicate);
+            put!(w, "if ({predicate}) {write}");
+        }
+    }
+    Ok(())
+}
+
+/// The function that moves the matrices of a warp, `bytes` bytes in each lane, by its name.
+fn matrices(
+    w: &mut Writer<'_>,
+    access: Access,
+    loads: bool,
+    bytes: u32,
+) -> Result<String, Unsupported> {
+    let Moved::Matrix(matrix) = access.form else { return Ok(String::new()) };
+    let Matrix { element_bits, rows, transposed } = matrix;
+    let Dialect::Cuda(target) = w.dialect else {
+        let what = if loads { "loads of matrices" } else { "stores of matrices" };
+        return Err(w.unsupported(what, "no instruction of a wave moves matrices like this"));
+    };
+    let words = (bytes / 4) as usize;
+    let (instruction, _) = ptx::matrix_move(target, matrix, loads, words)
+        .map_err(|(operation, reason)| w.unsupported(operation, reason))?;
+    let ty = word(w, bytes);
+    let verb = if loads { "load" } else { "store" };
+    let turned = if transposed { "_transposed" } else { "" };
+    let function = format!("{verb}_matrices_{rows}_b{element_bits}_{words}{turned}");
+    let parts: Vec<String> = match words {
+        1 => vec!["words".into()],
+        _ => "xyzw".chars().take(words).map(|part| format!("words.{part}")).collect(),
+    };
+    let list = |from: usize| {
+        let places: Vec<String> = (from..from + words).map(|index| format!("%{index}")).collect();
+        places.join(", ")
+    };
+    let operands = |mark: &str| {
+        let operands: Vec<String> =
+            parts.iter().map(|part| format!("\"{mark}\"({part})")).collect();
+        operands.join(", ")
+    };
+    let row = "\"r\"(static_cast<u32>(__cvta_generic_to_shared(row)))";
+    let text = if loads {
+        format!(
+            "// Matrices of the warp; each lane gives the address of a row.\n\
+             __device__ __forceinline__ {ty} {function}(const void* row) {{\n  {ty} words;\n  \
+             asm volatile(\"{instruction} {{{}}}, [%{words}];\"\n               \
+             : {} : {row} : \"memory\");\n  return words;\n}}\n",
+            list(0),
+            operands("=r"),
+        )
+    } else {
+        format!(
+            "// Matrices of the warp; each lane gives the address of a row.\n\
+             __device__ __forceinline__ void {function}(void* row, {ty} words) {{\n  \
+             asm volatile(\"{instruction} [%0], {{{}}};\"\n               \
+             : : {row}, {} : \"memory\");\n}}\n",
+            list(1),
+            operands("r"),
+        )
+    };
+    w.instructions.insert(function.clone(), text);
+    Ok(function)
+}
+
+pub(super) fn rmw(
+    w: &mut Writer<'_>,
+    op: Rmw,
+    how: (Space, Order, Scope),
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    let Some(roles) = inst.memory_operands() else { return Ok(()) };
+    let &[value] = roles.values else { return Ok(()) };
+    let dtype = w.program.dtype(value);
+    let capability = match w.dialect {
+        Dialect::Cuda(target) => target.capability,
+        // The compiler makes a loop of what the machine does not have.
+        Dialect::Hip(_) => u32::MAX,
+    };
+    let refused = |w: &Writer<'_>, reason| w.unsupported(format!("atomic {op} of {dtype}"), reason);
+    let kind = ptx::rmw_kind(op, dtype, capability).map_err(|reason| refused(w, reason))?;
+    let text = match w.dialect {
+        Dialect::Cuda(_) => {
+            let helper = Atomic { name: op.name(), kind: &kind, dtype, how, operands: &["value"] };
+            let name = helper.ask(w);
+            let place = cuda_place(w, how.0, roles.address);
+            format!("{name}({place}, {})", w.spelled(value))
+        }
+        Dialect::Hip(_) => {
+            let (name, is_signed) = match op {
+                Rmw::And => ("fetch_and", false),
+                Rmw::Or => ("fetch_or", false),
+                Rmw::Xor => ("fetch_xor", false),
+                Rmw::Add | Rmw::FAdd => ("fetch_add", false),
+                Rmw::Max => ("fetch_max", true),
+                Rmw::Min => ("fetch_min", true),
+                Rmw::UMax => ("fetch_max", false),
+                Rmw::UMin => ("fetch_min", false),
+                Rmw::Exch => ("exchange", false),
+            };
+            let own = if is_signed { signed_type(dtype) } else { c_type(dtype) };
+            // What is only exchanged has no type but a width.
+            let own = match (op, dtype) {
+                (Rmw::Exch, DType::F32) => "u32",
+                (Rmw::Exch, DType::F64) => "u64",
+                _ => own,
+            };
+            let place = pointer(w, how.0, own, roles.address, 0, false);
+            let (order, scope) = hip_order(how.1, how.2);
+            let exchanges_float = op == Rmw::Exch && dtype.is_float();
+            let mut operand = w.spelled(value);
+            if exchanges_float {
+                operand = as_bits(w, own, &operand);
+            } else if is_signed {
+                operand = format!("{own}({operand})");
+            }
+            let call = format!("__hip_atomic_{name}({place}, {operand}, {order}, {scope})");
+            if exchanges_float {
+                as_bits(w, c_type(dtype), &call)
+            } else if is_signed {
+                format!("{}({call})", c_type(dtype))
+            } else {
+                call
+            }
+        }
+    };
+    define_old(w, inst, roles.predicate, dtype, &text);
+    Ok(())
+}
+
+pub(super) fn cas(
+    w: &mut Writer<'_>,
+    how: (Space, Order, Scope),
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    let Some(roles) = inst.memory_operands() else { return Ok(()) };
+    let &[expected, desired] = roles.values else { return Ok(()) };
+    let dtype = w.program.dtype(expected);
+    if dtype.bits() < 16 {
+        return Err(w.unsupported(format!("atomic cas of {dtype}"), ptx::CAS_WIDTHS));
+    }
+    let [old, new] = [expected, desired].map(|value| w.spelled(value));
+    let text = match w.dialect {
+        Dialect::Cuda(_) => {
+            let kind = format!("cas.b{}", dtype.bits());
+            let operands: &[&str] = &["expected", "desired"];
+            let helper = Atomic { name: "cas", kind: &kind, dtype, how, operands };
+            let name = helper.ask(w);
+            let place = cuda_place(w, how.0, roles.address);
+            format!("{name}({place}, {old}, {new})")
+        }
+        Dialect::Hip(_) => {
+            w.need(Helper::AtomicCas);
+            let word = match dtype.bits() {
+                16 => "u16",
+                32 => "u32",
+                _ => "u64",
+            };
+            let (order, scope) = hip_order(how.1, how.2);
+            let failure = if how.1.acquires() { "__ATOMIC_ACQUIRE" } else { "__ATOMIC_RELAXED" };
+            let place = pointer(w, how.0, word, roles.address, 0, false);
+            let (mut old, mut new) = (old, new);
+            if dtype.is_float() {
+                (old, new) = (as_bits(w, word, &old), as_bits(w, word, &new));
+            }
+            let call = format!(
+                "atomic_cas<{order}, {failure}, {scope}>({place}, {word}({old}), {word}({new}))"
+            );
+            if dtype.is_float() { as_bits(w, c_type(dtype), &call) } else { call }
+        }
+    };
+    define_old(w, inst, roles.predicate, dtype, &text);
+    Ok(())
+}
+
+/// Defines what an atomic found; nothing is known of it where the atomic did not take place.
+fn define_old(
+    w: &mut Writer<'_>,
+    inst: &InstData,
+    predicate: Option<Value>,
+    dtype: DType,
+    text: &str,
+) {
+    let &[result] = &inst.results[..] else { return };
+    let guard = predicate.map(|predicate| format!("if ({}) ", w.spelled(predicate)));
+    if !w.is_used(result) {
+        return put!(w, "{}{text}", guard.unwrap_or_default());
+    }
+    let Some(guard) = guard else { return w.define(result, text) };
+    let zero = w.literal(dtype, 0);
+    let name = w.named(result);
+    put!(w, "{} {name} = {zero}", c_type(dtype));
+    put!(w, "{guard}{name} = {text}");
+}
+
+fn hip_order(order: Order, scope: Scope) -> (&'static str, &'static str) {
+    let order = match order {
+        Order::Relaxed => "__ATOMIC_RELAXED",
+        Order::Acquire => "__ATOMIC_ACQUIRE",
+        Order::Release => "__ATOMIC_RELEASE",
+        Order::AcqRel => "__ATOMIC_ACQ_REL",
+    };
+    let scope = match scope {
+        Scope::Block => "__HIP_MEMORY_SCOPE_WORKGROUP",
+        Scope::Gpu => "__HIP_MEMORY_SCOPE_AGENT",
+        Scope::System => "__HIP_MEMORY_SCOPE_SYSTEM",
+    };
+    (order, scope)
+}
+
+/// Where an atomic of CUDA acts: an address in global memory, or a pointer.
+fn cuda_place(w: &mut Writer<'_>, space: Space, address: Value) -> String {
+    match space {
+        Space::Global => w.spelled(address),
+        Space::Shared => pointer(w, space, "u8", address, 0, false),
+    }
+}
+
+/// An atomic of CUDA: a function around PTX's instruction, since C++ has no order or scope for it.
+struct Atomic<'a> {
+    name: &'a str,
+    /// The instruction's end.
+    kind: &'a str,
+    dtype: DType,
+    how: (Space, Order, Scope),
+    operands: &'a [&'a str],
+}
+
+impl Atomic<'_> {
+    /// Puts the function into the prelude and gives its name.
+    fn ask(&self, w: &mut Writer<'_>) -> String {
+        let Atomic { name, kind, dtype, how: (space, order, scope), operands } = self;
+        let space_name = match space {
+            Space::Global => "global",
+            Space::Shared => "shared",
+        };
+        let function = format!("atomic_{name}_{dtype}_{order}_{scope}_{space_name}");
+        let own = c_type(*dtype);
+        // An assembler text takes 16 bits as an integer.
+        let (carrier, mark) = match dtype {
+            DType::F32 if !kind.contains(".b") => ("float", 'f'),
+            DType::F64 if !kind.contains(".b") => ("double", 'd'),
+            _ => match dtype.bits() {
+                16 => ("u16", 'h'),
+                64 => ("u64", 'l'),
+                _ => ("u32", 'r'),
+            },
+        };
+        let carried = carrier != own;
+        let (place, address, place_mark) = match space {
+            Space::Global => ("u64 address", "address".to_owned(), 'l'),
+            Space::Shared => {
+                ("void* place", "static_cast<u32>(__cvta_generic_to_shared(place))".to_owned(), 'r')
+            }
+        };
+        if carried {
+            w.need(Helper::Bits);
+        }
+        let inputs: Vec<String> = operands
+            .iter()
+            .map(|name| {
+                if carried {
+                    format!("\"{mark}\"(bits<{carrier}>({name}))")
+                } else {
+                    format!("\"{mark}\"({name})")
+                }
+            })
+            .collect();
+        let params: Vec<String> = operands.iter().map(|name| format!("{own} {name}")).collect();
+        let places: Vec<String> =
+            (2..2 + operands.len()).map(|index| format!("%{index}")).collect();
+        let instruction = format!("atom.{order}.{scope}.{space_name}.{kind}");
+        let old = if carried { format!("bits<{own}>(old)") } else { "old".into() };
+        let text = format!(
+            "__device__ __forceinline__ {own} {function}({place}, {}) {{\n  {carrier} old;\n  \
+             asm volatile(\"{instruction} %0, [%1], {};\"\n               \
+             : \"={mark}\"(old) : \"{place_mark}\"({address}), {} : \"memory\");\n  \
+             return {old};\n}}\n",
+            params.join(", "),
+            places.join(", "),
+            inputs.join(", "),
+        );
+        w.instructions.insert(function.clone(), text);
+        function
+    }
+}

@@ -1,0 +1,708 @@
+//! The small functions that a text begins with: only those that it uses, each with what it is.
+
+use super::dialect::Dialect;
+
+/// The integer types.
+pub(super) const TYPES: &str = "\
+using i8 = signed char;
+using i16 = short;
+using i32 = int;
+using i64 = long long;
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+";
+
+/// What a text can begin with, in the order of printing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Helper {
+    Half,
+    Brain,
+    Word2,
+    Word4,
+    Vec,
+    Bits,
+    Global,
+    GlobalVolatile,
+    At,
+    AtVolatile,
+    LoadVolatile,
+    StoreVolatile,
+    AtomicCas,
+    SyncWarp,
+    SyncBlock,
+    Shuffle,
+    ShuffleXor,
+    BytePermute,
+    Shl,
+    ShrU,
+    ShrS,
+    DivU,
+    DivS,
+    RemU,
+    RemS,
+    Exp2,
+    Exp,
+    Log2,
+    Log,
+    Sqrt,
+    SqrtPrecise,
+    Rsqrt,
+    Div,
+    Minimum,
+    Maximum,
+    MinimumDouble,
+    MaximumDouble,
+    ToOdd,
+    Whole,
+    ToInteger,
+    FmaBrain,
+}
+
+impl Helper {
+    /// Whether it only names a type.
+    pub(super) fn is_alias(self) -> bool {
+        matches!(self, Helper::Half | Helper::Brain | Helper::Word2 | Helper::Word4)
+    }
+}
+
+/// Names that a kernel's arguments must not have: ours, and the language's that a Python program may
+/// have as well.
+pub(super) fn is_reserved(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "i8",
+        "i16",
+        "i32",
+        "i64",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "f16",
+        "bf16",
+        "u32x2",
+        "u32x4",
+        "Vec",
+        "bits",
+        "global",
+        "global_volatile",
+        "at",
+        "at_volatile",
+        "load_volatile",
+        "store_volatile",
+        "atomic_cas",
+        "sync_warp",
+        "sync_block",
+        "shuffle",
+        "shuffle_xor",
+        "byte_permute",
+        "shift_left",
+        "shift_right",
+        "shift_right_signed",
+        "divide",
+        "divide_signed",
+        "remainder",
+        "remainder_signed",
+        "exp2_approximate",
+        "exp_approximate",
+        "log2_approximate",
+        "log_approximate",
+        "sqrt_approximate",
+        "sqrt_rounded",
+        "rsqrt_approximate",
+        "divide_approximate",
+        "minimum",
+        "maximum",
+        "to_odd",
+        "whole",
+        "to_integer",
+        "multiply_add",
+        "lane",
+        "warp",
+        "shared_memory",
+        "scratch",
+        "from",
+        "to",
+        "alignas",
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "catch",
+        "char",
+        "class",
+        "const",
+        "constexpr",
+        "continue",
+        "default",
+        "delete",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "explicit",
+        "export",
+        "extern",
+        "false",
+        "float",
+        "for",
+        "friend",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "main",
+        "mutable",
+        "namespace",
+        "new",
+        "not",
+        "operator",
+        "or",
+        "and",
+        "xor",
+        "private",
+        "protected",
+        "public",
+        "register",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "throw",
+        "true",
+        "try",
+        "typedef",
+        "typename",
+        "union",
+        "unsigned",
+        "using",
+        "virtual",
+        "void",
+        "volatile",
+        "while",
+        "exp",
+        "exp2",
+        "log",
+        "log2",
+        "fmin",
+        "fmax",
+        "fmod",
+        "fabs",
+        "floor",
+        "ceil",
+        "fminf",
+        "fmaxf",
+        "fmodf",
+        "fabsf",
+        "floorf",
+        "ceilf",
+        "threadIdx",
+        "blockIdx",
+        "gridDim",
+        "blockDim",
+    ];
+    NAMES.contains(&name) || name.starts_with("__")
+}
+
+/// What a helper calls.
+pub(super) fn needs(helper: Helper, dialect: Dialect) -> &'static [Helper] {
+    match helper {
+        Helper::LoadVolatile | Helper::StoreVolatile => &[Helper::Word2, Helper::Word4],
+        Helper::Exp if dialect.is_cuda() => &[Helper::Exp2],
+        Helper::Log if dialect.is_cuda() => &[Helper::Log2],
+        Helper::ToOdd => &[Helper::Bits],
+        Helper::Whole => &[Helper::ToOdd],
+        Helper::FmaBrain => &[Helper::Bits, Helper::ToOdd],
+        _ => &[],
+    }
+}
+
+/// A helper's text.
+pub(super) fn text(helper: Helper, dialect: Dialect) -> &'static str {
+    let shared = both(helper);
+    if !shared.is_empty() {
+        return shared;
+    }
+    match dialect {
+        Dialect::Cuda(_) => cuda(helper),
+        Dialect::Hip(_) => hip(helper),
+    }
+}
+
+/// Helpers that are the same in both dialects.
+fn both(helper: Helper) -> &'static str {
+    match helper {
+        Helper::Vec => "\
+// The elements of one access, the first at the lowest address.
+template <typename T, int N>
+struct alignas(sizeof(T) * N) Vec {
+  T at[N];
+};
+",
+        Helper::Bits => "\
+// The same bits as another type.
+template <typename To, typename From>
+__device__ __forceinline__ To bits(From from) {
+  static_assert(sizeof(To) == sizeof(From), \"bits of one width\");
+  To to;
+  __builtin_memcpy(&to, &from, sizeof to);
+  return to;
+}
+",
+        Helper::Shl => "\
+// x << count; zero when the count reaches the width.
+template <typename T>
+__device__ __forceinline__ T shift_left(T x, T count) {
+  return count < sizeof(T) * 8 ? T(x << count) : T(0);
+}
+",
+        Helper::ShrU => "\
+// x >> count; zero when the count reaches the width.
+template <typename T>
+__device__ __forceinline__ T shift_right(T x, T count) {
+  return count < sizeof(T) * 8 ? T(x >> count) : T(0);
+}
+",
+        Helper::ShrS => "\
+// x >> count with the sign repeated, also when the count reaches the width.
+template <typename T>
+__device__ __forceinline__ T shift_right_signed(T x, T count) {
+  const bool negative = x >> (sizeof(T) * 8 - 1);
+  const T kept = count < sizeof(T) * 8 ? count : T(sizeof(T) * 8 - 1);
+  return negative ? T(~(T(~x) >> kept)) : T(x >> kept);
+}
+",
+        Helper::DivU => "\
+// x / y; all ones by zero.
+template <typename T>
+__device__ __forceinline__ T divide(T x, T y) {
+  return y == 0 ? T(~T(0)) : T(x / y);
+}
+",
+        Helper::DivS => "\
+// x / y toward zero; minus one by zero, and the least number is its own negative.
+template <typename T>
+__device__ __forceinline__ T divide_signed(T x, T y) {
+  if (y == 0) return T(-1);
+  return y == -1 ? T(u64(0) - u64(x)) : T(x / y);
+}
+",
+        Helper::RemU => "\
+// x % y; x by zero.
+template <typename T>
+__device__ __forceinline__ T remainder(T x, T y) {
+  return y == 0 ? x : T(x % y);
+}
+",
+        Helper::RemS => "\
+// x % y with the sign of x; x by zero.
+template <typename T>
+__device__ __forceinline__ T remainder_signed(T x, T y) {
+  if (y == 0) return x;
+  return y == -1 ? T(0) : T(x % y);
+}
+",
+        Helper::ToOdd => "\
+// The float next to x, or, of the two around it, the one with an odd last bit: rounding that again to
+// a shorter type gives what rounding x once would have given.
+__device__ __forceinline__ float to_odd(double x) {
+  const float nearest = float(x);
+  const double back = double(nearest);
+  const u32 word = bits<u32>(nearest);
+  if (back == x || x != x || (word & 1) != 0) return nearest;
+  // Away from zero is the next pattern of bits, toward zero the one before.
+  const bool away = (x > back) == (x > 0);
+  return bits<float>(away ? word + 1 : word - 1);
+}
+",
+        Helper::Whole => "\
+// A whole number, exact, or with the bits below the last one kept gathered in it.
+__device__ __forceinline__ double whole(u64 x) {
+  return x >> 53 == 0 ? double(x) : double(x >> 12 | u64((x & 4095) != 0)) * 4096.0;
+}
+
+__device__ __forceinline__ double whole(i64 x) {
+  return x < 0 ? -whole(u64(0) - u64(x)) : whole(u64(x));
+}
+",
+        Helper::ToInteger => "\
+// Toward zero; beyond the ends (low, and high excluded) the end; zero for what is no number.
+template <typename I, typename F>
+__device__ __forceinline__ I to_integer(F x, F low, F high) {
+  const I least = I(low);
+  if (x != x) return I(0);
+  return x <= low ? least : x >= high ? I(~least) : I(x);
+}
+",
+        _ => "",
+    }
+}
+
+/// CUDA's helpers.
+fn cuda(helper: Helper) -> &'static str {
+    match helper {
+        Helper::Half => "using f16 = __half;\n",
+        Helper::Brain => "using bf16 = __nv_bfloat16;\n",
+        Helper::Word2 => "using u32x2 = uint2;\n",
+        Helper::Word4 => "using u32x4 = uint4;\n",
+        Helper::Global => "\
+// Global memory at an address.
+template <typename T>
+__device__ __forceinline__ T* global(u64 address) {
+  return static_cast<T*>(__cvta_global_to_generic(address));
+}
+",
+        Helper::At => "\
+// Shared memory, this many bytes from its start.
+template <typename T>
+__device__ __forceinline__ T* at(void* memory, u32 offset) {
+  return reinterpret_cast<T*>(static_cast<u8*>(memory) + offset);
+}
+",
+        Helper::LoadVolatile => "\
+// Goes to memory, every time.
+template <typename T>
+__device__ __forceinline__ T load_volatile(const T* place) {
+  return *static_cast<const volatile T*>(place);
+}
+
+__device__ __forceinline__ u32x2 load_volatile(const u32x2* place) {
+  u32x2 word;
+  asm volatile(\"ld.volatile.v2.u32 {%0, %1}, [%2];\"
+               : \"=r\"(word.x), \"=r\"(word.y) : \"l\"(place) : \"memory\");
+  return word;
+}
+
+__device__ __forceinline__ u32x4 load_volatile(const u32x4* place) {
+  u32x4 word;
+  asm volatile(\"ld.volatile.v4.u32 {%0, %1, %2, %3}, [%4];\"
+               : \"=r\"(word.x), \"=r\"(word.y), \"=r\"(word.z), \"=r\"(word.w)
+               : \"l\"(place) : \"memory\");
+  return word;
+}
+",
+        Helper::StoreVolatile => "\
+// Goes to memory, every time.
+template <typename T>
+__device__ __forceinline__ void store_volatile(T* place, T word) {
+  *static_cast<volatile T*>(place) = word;
+}
+
+__device__ __forceinline__ void store_volatile(u32x2* place, u32x2 word) {
+  asm volatile(\"st.volatile.v2.u32 [%0], {%1, %2};\"
+               : : \"l\"(place), \"r\"(word.x), \"r\"(word.y) : \"memory\");
+}
+
+__device__ __forceinline__ void store_volatile(u32x4* place, u32x4 word) {
+  asm volatile(\"st.volatile.v4.u32 [%0], {%1, %2, %3, %4};\"
+               : : \"l\"(place), \"r\"(word.x), \"r\"(word.y), \"r\"(word.z), \"r\"(word.w) : \"memory\");
+}
+",
+        Helper::Shuffle => "\
+// The value of another lane, its index taken modulo 32. Every lane of the warp takes part.
+template <typename T>
+__device__ __forceinline__ T shuffle(T x, u32 from) {
+  u32 words[(sizeof(T) + 3) / 4] = {};
+  __builtin_memcpy(words, &x, sizeof x);
+  for (u32& word : words) word = __shfl_sync(0xffffffffu, word, from);
+  __builtin_memcpy(&x, words, sizeof x);
+  return x;
+}
+",
+        Helper::ShuffleXor => "\
+// The value of the lane whose index differs by MASK. Every lane of the warp takes part.
+template <u32 MASK, typename T>
+__device__ __forceinline__ T shuffle_xor(T x) {
+  u32 words[(sizeof(T) + 3) / 4] = {};
+  __builtin_memcpy(words, &x, sizeof x);
+  for (u32& word : words) word = __shfl_xor_sync(0xffffffffu, word, MASK);
+  __builtin_memcpy(&x, words, sizeof x);
+  return x;
+}
+",
+        Helper::BytePermute => "\
+// Bytes of a (0 to 3) and b (4 to 7), as the nibbles of the selector say; a nibble's top bit asks for
+// the byte's sign instead.
+__device__ __forceinline__ u32 byte_permute(u32 a, u32 b, u32 selector) {
+  u32 word;
+  asm(\"prmt.b32 %0, %1, %2, %3;\" : \"=r\"(word) : \"r\"(a), \"r\"(b), \"r\"(selector));
+  return word;
+}
+",
+        Helper::Exp2 => "\
+// 2 to the power, as the machine approximates it.
+__device__ __forceinline__ float exp2_approximate(float x) {
+  float power;
+  asm(\"ex2.approx.f32 %0, %1;\" : \"=f\"(power) : \"f\"(x));
+  return power;
+}
+",
+        Helper::Exp => "\
+// e to the power: 2 to the power of x log2(e).
+__device__ __forceinline__ float exp_approximate(float x) {
+  return exp2_approximate(__fmul_rn(x, 1.44269504f));
+}
+",
+        Helper::Log2 => "\
+// The logarithm to base 2, as the machine approximates it.
+__device__ __forceinline__ float log2_approximate(float x) {
+  float log;
+  asm(\"lg2.approx.f32 %0, %1;\" : \"=f\"(log) : \"f\"(x));
+  return log;
+}
+",
+        Helper::Log => "\
+// The natural logarithm: log2(x) ln(2).
+__device__ __forceinline__ float log_approximate(float x) {
+  return __fmul_rn(log2_approximate(x), 0.693147182f);
+}
+",
+        Helper::Sqrt => "\
+// The square root, as the machine approximates it.
+__device__ __forceinline__ float sqrt_approximate(float x) {
+  float root;
+  asm(\"sqrt.approx.f32 %0, %1;\" : \"=f\"(root) : \"f\"(x));
+  return root;
+}
+",
+        Helper::SqrtPrecise => "\
+// The square root, correctly rounded.
+__device__ __forceinline__ float sqrt_rounded(float x) { return __fsqrt_rn(x); }
+",
+        Helper::Rsqrt => "\
+// One over the square root, as the machine approximates it.
+__device__ __forceinline__ float rsqrt_approximate(float x) {
+  float root;
+  asm(\"rsqrt.approx.f32 %0, %1;\" : \"=f\"(root) : \"f\"(x));
+  return root;
+}
+",
+        Helper::Div => "\
+// x / y within two units in the last place.
+__device__ __forceinline__ float divide_approximate(float x, float y) {
+  float quotient;
+  asm(\"div.full.f32 %0, %1, %2;\" : \"=f\"(quotient) : \"f\"(x), \"f\"(y));
+  return quotient;
+}
+",
+        Helper::Minimum => "\
+// The smaller one; what is no number wins.
+__device__ __forceinline__ float minimum(float x, float y) {
+  float least;
+  asm(\"min.NaN.f32 %0, %1, %2;\" : \"=f\"(least) : \"f\"(x), \"f\"(y));
+  return least;
+}
+",
+        Helper::Maximum => "\
+// The larger one; what is no number wins.
+__device__ __forceinline__ float maximum(float x, float y) {
+  float most;
+  asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(most) : \"f\"(x), \"f\"(y));
+  return most;
+}
+",
+        Helper::MinimumDouble => "\
+// The smaller one; what is no number wins.
+__device__ __forceinline__ double minimum(double x, double y) {
+  return x != x || y != y ? x + y : fmin(x, y);
+}
+",
+        Helper::MaximumDouble => "\
+// The larger one; what is no number wins.
+__device__ __forceinline__ double maximum(double x, double y) {
+  return x != x || y != y ? x + y : fmax(x, y);
+}
+",
+        _ => "",
+    }
+}
+
+/// HIP's helpers.
+fn hip(helper: Helper) -> &'static str {
+    match helper {
+        Helper::Half => "using f16 = _Float16;\n",
+        Helper::Brain => "using bf16 = __bf16;\n",
+        Helper::Word2 => "using u32x2 = u32 __attribute__((ext_vector_type(2)));\n",
+        Helper::Word4 => "using u32x4 = u32 __attribute__((ext_vector_type(4)));\n",
+        Helper::Global => "\
+// Global memory at an address.
+template <typename T>
+__device__ __forceinline__ auto global(u64 address) {
+  typedef __attribute__((address_space(1))) T Word __attribute__((may_alias));
+  return reinterpret_cast<Word*>(address);
+}
+",
+        Helper::GlobalVolatile => "\
+// Global memory at an address; every access goes to memory.
+template <typename T>
+__device__ __forceinline__ auto global_volatile(u64 address) {
+  typedef volatile __attribute__((address_space(1))) T Word __attribute__((may_alias));
+  return reinterpret_cast<Word*>(address);
+}
+",
+        Helper::At => "\
+// Shared memory, this many bytes from its start.
+template <typename T>
+__device__ __forceinline__ auto at(void* memory, u32 offset) {
+  typedef T Word __attribute__((may_alias));
+  return reinterpret_cast<Word*>(static_cast<u8*>(memory) + offset);
+}
+",
+        Helper::AtVolatile => "\
+// Shared memory, this many bytes from its start; every access goes to memory.
+template <typename T>
+__device__ __forceinline__ auto at_volatile(void* memory, u32 offset) {
+  typedef volatile T Word __attribute__((may_alias));
+  return reinterpret_cast<Word*>(static_cast<u8*>(memory) + offset);
+}
+",
+        Helper::AtomicCas => "\
+// Compare and swap; gives what was there.
+template <int ORDER, int FAILURE, int SCOPE, typename P, typename T>
+__device__ __forceinline__ T atomic_cas(P place, T expected, T desired) {
+  __hip_atomic_compare_exchange_strong(place, &expected, desired, ORDER, FAILURE, SCOPE);
+  return expected;
+}
+",
+        Helper::SyncWarp => "\
+// Orders memory among the lanes of a wave, which run together.
+__device__ __forceinline__ void sync_warp() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"wavefront\");
+  __builtin_amdgcn_wave_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"wavefront\");
+}
+",
+        Helper::SyncBlock => "\
+// Waits for the block, and orders memory in it.
+__device__ __forceinline__ void sync_block() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\");
+}
+",
+        Helper::Shuffle => "\
+// The value of another lane, its index taken modulo 64. Every lane of the wave takes part.
+template <typename T>
+__device__ __forceinline__ T shuffle(T x, u32 from) {
+  u32 words[(sizeof(T) + 3) / 4] = {};
+  __builtin_memcpy(words, &x, sizeof x);
+  for (u32& word : words) word = __builtin_amdgcn_ds_bpermute(from << 2, word);
+  __builtin_memcpy(&x, words, sizeof x);
+  return x;
+}
+",
+        Helper::ShuffleXor => "\
+// The value of the lane whose index differs by MASK. Every lane of the wave takes part.
+// Among four lanes and for the mirrors of a row the data is moved on the way to the next operation
+// (DPP), among 32 without an address (ds_swizzle).
+template <u32 MASK, typename T>
+__device__ __forceinline__ T shuffle_xor(T x) {
+  u32 words[(sizeof(T) + 3) / 4] = {};
+  __builtin_memcpy(words, &x, sizeof x);
+  for (u32& word : words) {
+    if constexpr (MASK < 4) {
+      constexpr int quad = (0 ^ MASK) | (1 ^ MASK) << 2 | (2 ^ MASK) << 4 | (3 ^ MASK) << 6;
+      word = __builtin_amdgcn_mov_dpp(word, quad, 0xf, 0xf, true);
+    } else if constexpr (MASK == 7 || MASK == 15) {
+      word = __builtin_amdgcn_mov_dpp(word, MASK == 7 ? 0x141 : 0x140, 0xf, 0xf, true);
+    } else if constexpr (MASK < 32) {
+      word = __builtin_amdgcn_ds_swizzle(word, MASK << 10 | 0x1f);
+    } else {
+      const u32 lane = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
+      word = __builtin_amdgcn_ds_bpermute((lane ^ MASK) << 2, word);
+    }
+  }
+  __builtin_memcpy(&x, words, sizeof x);
+  return x;
+}
+",
+        Helper::BytePermute => "\
+// Bytes of a (0 to 3) and b (4 to 7), as the nibbles of the selector say; a nibble's top bit asks for
+// the byte's sign instead. The instruction takes a byte where the selector has a nibble.
+__device__ __forceinline__ u32 byte_permute(u32 a, u32 b, u32 selector) {
+  u32 spread = selector & 0xffff;
+  spread = (spread | spread << 8) & 0x00ff00ff;
+  spread = (spread | spread << 4) & 0x0f0f0f0f;
+  const u32 word = __builtin_amdgcn_perm(b, a, spread & 0x07070707);
+  const u32 signs = (spread >> 3) * 0xff;
+  return (word & ~signs) | ((word >> 7 & 0x01010101) * 0xff & signs);
+}
+",
+        Helper::Exp2 => "\
+// 2 to the power, within a unit in the last place.
+__device__ __forceinline__ float exp2_approximate(float x) { return __builtin_exp2f(x); }
+",
+        Helper::Exp => "\
+// e to the power, within two units in the last place.
+__device__ __forceinline__ float exp_approximate(float x) { return __builtin_expf(x); }
+",
+        Helper::Log2 => "\
+// The logarithm to base 2, within two units in the last place.
+__device__ __forceinline__ float log2_approximate(float x) { return __builtin_log2f(x); }
+",
+        Helper::Log => "\
+// The natural logarithm, within two units in the last place.
+__device__ __forceinline__ float log_approximate(float x) { return __builtin_logf(x); }
+",
+        Helper::Sqrt => "\
+// The square root: here it is correctly rounded.
+__device__ __forceinline__ float sqrt_approximate(float x) { return __builtin_sqrtf(x); }
+",
+        Helper::SqrtPrecise => "\
+// The square root, correctly rounded.
+__device__ __forceinline__ float sqrt_rounded(float x) { return __builtin_sqrtf(x); }
+",
+        Helper::Rsqrt => "\
+// One over the square root, each correctly rounded.
+__device__ __forceinline__ float rsqrt_approximate(float x) { return 1.0f / __builtin_sqrtf(x); }
+",
+        Helper::Minimum => "\
+// The smaller one; what is no number wins.
+__device__ __forceinline__ float minimum(float x, float y) {
+  return x != x || y != y ? x + y : __builtin_fminf(x, y);
+}
+",
+        Helper::Maximum => "\
+// The larger one; what is no number wins.
+__device__ __forceinline__ float maximum(float x, float y) {
+  return x != x || y != y ? x + y : __builtin_fmaxf(x, y);
+}
+",
+        Helper::MinimumDouble => "\
+// The smaller one; what is no number wins.
+__device__ __forceinline__ double minimum(double x, double y) {
+  return x != x || y != y ? x + y : __builtin_fmin(x, y);
+}
+",
+        Helper::MaximumDouble => "\
+// The larger one; what is no number wins.
+__device__ __forceinline__ double maximum(double x, double y) {
+  return x != x || y != y ? x + y : __builtin_fmax(x, y);
+}
+",
+        Helper::FmaBrain => "\
+// x * y + z, rounded once: the product is exact in f64, and what is lost of the sum is kept by rounding
+// to odd until the last step.
+__device__ __forceinline__ bf16 multiply_add(bf16 x, bf16 y, bf16 z) {
+  const double product = double(float(x)) * double(float(y));
+  const double addend = double(float(z));
+  const double sum = product + addend;
+  const double part = sum - product;
+  const double error = (product - (sum - part)) + (addend - part);
+  const u64 word = bits<u64>(sum);
+  const bool finite = (word >> 52 & 0x7ff) != 0x7ff;
+  if (error == 0.0 || !finite || (word & 1) != 0) return bf16(to_odd(sum));
+  const bool away = (error > 0.0) == (sum > 0.0);
+  return bf16(to_odd(bits<double>(away ? word + 1 : word - 1)));
+}
+",
+        _ => "",
+    }
+}

@@ -1,0 +1,3 @@
+//! What the printers' tests share.
+
+pub(super) mod programs;
