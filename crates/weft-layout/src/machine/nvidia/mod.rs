@@ -5,6 +5,8 @@
 //! PTX ISA 9.1; *assembled* that ptxas 13.4 takes the form for exactly these targets; *recalled*
 //! that no source was at hand.
 
+mod sources;
+
 use alloc::borrow::Cow;
 
 use super::{Isa, Kind, Machine, MatrixMove, Phases, Pipe, Prices, Reach, Shuffle, Transposes};
@@ -112,6 +114,7 @@ pub(super) const SM_90: Machine = Machine {
     shuffles: Cow::Borrowed(SHUFFLES),
     byte_permute: Cow::Borrowed("prmt.b32"),
     prices: PRICES,
+    sources: Cow::Borrowed(sources::SM_90),
 };
 
 /// Documented; A100: 108 multiprocessors.
@@ -123,6 +126,7 @@ pub(super) const SM_80: Machine = Machine {
     multiprocessors: 108,
     cluster_blocks: 1,
     matrix_moves: Cow::Borrowed(&[LDMATRIX]),
+    sources: Cow::Borrowed(sources::SM_80),
     ..SM_90
 };
 
@@ -135,6 +139,7 @@ pub(super) const SM_86: Machine = Machine {
     threads: 1536,
     blocks: 16,
     multiprocessors: 84,
+    sources: Cow::Borrowed(sources::SM_86),
     ..SM_80
 };
 
@@ -144,6 +149,7 @@ pub(super) const SM_89: Machine = Machine {
     isa: Isa::Ptx { capability: 89 },
     blocks: 24,
     multiprocessors: 142,
+    sources: Cow::Borrowed(sources::SM_89),
     ..SM_86
 };
 
@@ -154,6 +160,7 @@ pub(super) const SM_100: Machine = Machine {
     global_vector_bytes: 32,
     multiprocessors: 148,
     matrix_moves: Cow::Borrowed(&[LDMATRIX, STMATRIX, LDMATRIX_BYTES, STMATRIX_BYTES]),
+    sources: Cow::Borrowed(sources::SM_100),
     ..SM_90
 };
 
@@ -167,5 +174,6 @@ pub(super) const SM_120: Machine = Machine {
     blocks: 24,
     multiprocessors: 188,
     cluster_blocks: 1,
+    sources: Cow::Borrowed(sources::SM_120),
     ..SM_100
 };
