@@ -80,6 +80,7 @@
 
 pub mod error;
 pub mod bases;
+pub mod machines;
 pub mod request;
 pub mod answer;
 mod reading;

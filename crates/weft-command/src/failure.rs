@@ -26,6 +26,9 @@ pub(crate) enum Failure {
     /// A file is too long to be a kernel.
     #[error("{path} has more than {limit_mebibytes} MiB")]
     TooLong { path: String, limit_mebibytes: u64 },
+    /// A file is no JSON.
+    #[error("{path} is no JSON: {error}")]
+    NotJson { path: String, error: serde_json::Error },
     /// The request cannot be answered.
     #[error("{error}")]
     Api { error: Box<ApiError> },
@@ -98,7 +101,10 @@ impl Failure {
     fn kind(&self) -> &'static str {
         match self {
             Failure::NobodyReads | Failure::Write { .. } => "write",
-            Failure::Read { .. } | Failure::TooLong { .. } | Failure::NotText { .. } => "read",
+            Failure::Read { .. }
+            | Failure::TooLong { .. }
+            | Failure::NotText { .. }
+            | Failure::NotJson { .. } => "read",
             Failure::Api { error } | Failure::Text { error, .. } => error.kind(),
             Failure::Driver(_) | Failure::Capability { .. } => "device",
         }
@@ -108,6 +114,9 @@ impl Failure {
         match self {
             Failure::NotText { .. } | Failure::TooLong { .. } => {
                 Some("a kernel is a text of Triton IR, as Triton writes it to its cache as *.ttir")
+            }
+            Failure::NotJson { .. } => {
+                Some("a machine is an object, as `weft machines --json` prints them")
             }
             _ => None,
         }

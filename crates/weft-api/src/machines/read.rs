@@ -223,7 +223,8 @@ fn matrix_move(at: &At<'_>, lanes: u32) -> Result<MatrixMove, MachineError> {
     for at in counts.list()? {
         let count = at.power(1..=MAX_LANES)?;
         if count * rows > lanes {
-            return at.refuse(format!("{count} matrices of {rows} rows need more than {lanes} lanes"));
+            return at
+                .refuse(format!("{count} matrices of {rows} rows need more than {lanes} lanes"));
         }
         matrices.push(count);
     }
@@ -261,7 +262,8 @@ fn reach(at: &At<'_>, lanes: u32) -> Result<Reach, MachineError> {
         if text == "any" {
             return Ok(Reach::Any);
         }
-        return at.refuse("the reach is \"any\", {\"within\": N}, {\"masks\": [N]} or {\"swap\": N}");
+        return at
+            .refuse("the reach is \"any\", {\"within\": N}, {\"masks\": [N]} or {\"swap\": N}");
     }
     let object = at.object(&["within", "masks", "swap"])?;
     let mask = |at: &At<'_>| at.number(1..=u64::from(lanes).max(2) - 1);

@@ -59,6 +59,9 @@ pub struct MachineAnswer {
     pub prices: PricesAnswer,
     /// Where these numbers come from.
     pub sources: Vec<SourceAnswer>,
+    /// The machine itself, for reports.
+    #[serde(skip)]
+    pub machine: Machine,
 }
 
 /// An instruction set.
@@ -222,6 +225,7 @@ impl MachineAnswer {
             byte_permute: machine.byte_permute.to_string(),
             prices: prices(&machine.prices),
             sources: machine.sources.iter().map(source).collect(),
+            machine: machine.clone(),
         }
     }
 }

@@ -4,5 +4,6 @@
 
 mod bases;
 mod kernels;
+mod machines;
 mod pictures;
 mod random;

@@ -26,8 +26,8 @@ const ISSUE: Source =
 
 pub(super) const SM_90: &[Source] = &[
     GUIDE,
-    source("phases", Measured, "one H200, docs/measurements/h200.json"),
-    source("prices", Measured, "one H200, docs/measurements/h200.json"),
+    source("phases", Measured, "one H200, by `weft probe` (docs/measurements/h200)"),
+    source("prices", Measured, "one H200, by `weft probe` (docs/measurements/h200)"),
     MOVES,
     SHUFFLE_FORMS,
     source(
