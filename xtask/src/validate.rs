@@ -4,6 +4,22 @@ use crate::kernels::{TARGETS, in_folder, to_ptx};
 use crate::say;
 use anyhow::{Context as _, bail};
 use std::process::{Command, Stdio};
+use weft_api::probe::{Device, Probe};
+use weft_api::request::{Target, machine};
+
+/// The kernels with which a device of this target is probed, each once.
+fn probes(target: &str) -> anyhow::Result<Vec<(String, String)>> {
+    let target = Target::from(target);
+    let probe = Probe::new(&target, Device::like(machine(&target)?.as_ref()))?;
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for experiment in probe.experiments() {
+        let text = probe.ptx(&experiment);
+        if texts.iter().all(|(_, known)| *known != text) {
+            texts.push((experiment.pattern, text));
+        }
+    }
+    Ok(texts)
+}
 
 /// Compiles and assembles everything; fails with every text that was refused.
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -31,8 +47,16 @@ pub(crate) fn run() -> anyhow::Result<()> {
             }
         }
     }
+    for target in TARGETS {
+        for (pattern, text) in probes(target)? {
+            match assemble(&ptxas, &text, target) {
+                Ok(()) => assembled += 1,
+                Err(error) => failures.push(format!("the probe of {pattern}, {target}: {error}")),
+            }
+        }
+    }
     say(&format!(
-        "{assembled} texts of {} kernels assembled for {}",
+        "{assembled} texts of {} kernels and of the probe assembled for {}",
         kernels.len(),
         TARGETS.join(", ")
     ));

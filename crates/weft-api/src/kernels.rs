@@ -37,9 +37,7 @@ impl CompiledKernel {
         let CompileRequest { ttir, kernel, target, warps, emit: _, dump_after } = request;
         let machine = machine(target)?;
         // What nobody can print nobody compiles: the machine's instructions are not known.
-        let printed = printed(&machine);
-        let target =
-            printed.ok_or_else(|| ApiError::NoPrinter { name: machine.name.to_string() })?;
+        let target = printed(&machine)?;
         let module = read(ttir)?;
         let index = choose(&module, kernel.as_deref())?;
         let mut options = Options::for_machine(&machine);
@@ -142,11 +140,12 @@ pub fn compile(request: &CompileRequest) -> Result<(CompiledKernel, CompileAnswe
 }
 
 /// What is printed for a machine, which may be known by another name.
-fn printed(machine: &Machine) -> Option<&'static ptx::Target> {
-    match machine.isa {
+pub(crate) fn printed(machine: &Machine) -> Result<&'static ptx::Target, ApiError> {
+    let printed = match machine.isa {
         Isa::Ptx { capability } => ptx::Target::by_name(&format!("sm_{capability}")),
         _ => None,
-    }
+    };
+    printed.ok_or_else(|| ApiError::NoPrinter { name: machine.name.to_string() })
 }
 
 fn read(text: &str) -> Result<Module, ApiError> {

@@ -90,6 +90,7 @@ pub mod swizzles;
 pub mod kernels;
 pub mod explain;
 pub mod run;
+pub mod probe;
 pub mod view;
 pub mod report;
 pub mod invoke;

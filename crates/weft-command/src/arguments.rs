@@ -33,6 +33,7 @@ pub(crate) enum Command {
     Run(Run),
     Explain(Explain),
     Machines(Machines),
+    Probe(Probe),
 }
 
 impl Command {
@@ -47,6 +48,7 @@ impl Command {
             Command::Run(run) => run.json,
             Command::Explain(explain) => explain.json,
             Command::Machines(machines) => machines.json,
+            Command::Probe(probe) => probe.json,
         }
     }
 }
@@ -457,6 +459,28 @@ pub(crate) struct Machines {
     #[arg(value_name = "MACHINE")]
     pub(crate) machine: Option<String>,
     /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Measures a GPU and prints it as a machine, which --target reads.
+///
+/// Lanes are made to collide in shared memory and the time tells whether they did; instructions run
+/// alone and side by side. The file keeps every time, and says of each number whether it was timed,
+/// told by the driver, or taken over from the nearest machine that is known.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  weft probe --device cuda:0 -o mine.json
+  weft convert … --target mine.json")]
+pub(crate) struct Probe {
+    /// The GPU.
+    #[arg(long, value_name = "cuda:N", value_parser = device)]
+    pub(crate) device: u32,
+    /// Write to this file instead of standard output.
+    #[arg(short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Tell errors in JSON; the machine is JSON in any case.
     #[arg(long)]
     pub(crate) json: bool,
 }

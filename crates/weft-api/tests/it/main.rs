@@ -6,4 +6,5 @@ mod bases;
 mod kernels;
 mod machines;
 mod pictures;
+mod probe;
 mod random;
