@@ -93,7 +93,7 @@ const HOUSES: [House; 3] = [
             ("kernels", &["answer", "error", "request"]),
             ("explain", &["answer", "error", "kernels", "request"]),
             ("run", &["answer", "error", "kernels", "request"]),
-            ("probe", &["error", "kernels", "machines", "request"]),
+            ("probe", &["error", "invoke", "kernels", "machines", "request"]),
             ("view", &["error", "request"]),
             ("report", &["answer", "machines", "request"]),
             (

@@ -6,7 +6,6 @@ use crate::output::Output;
 use crate::{Outcome, device};
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
-use weft_api::invoke::text_of;
 use weft_api::probe::{self, Experiment, LONG, Probe, Row, SHORT, TIMES_BYTES};
 use weft_driver::{Arg, Buffer, Device, DriverError, Function};
 
@@ -34,7 +33,7 @@ pub(crate) fn run(arguments: &arguments::Probe, output: &mut Output) -> Result<O
         loaded = Some((experiment, kernels));
     }
     Output::progress("pattern", experiments.len(), experiments.len());
-    let text = text_of(&probe.infer(rows, &today())?) + "\n";
+    let text = probe.infer(rows, &today())?.to_json();
     match &arguments.output {
         Some(path) => Output::file(path, &text)?,
         None => output.text(&text)?,

@@ -86,10 +86,8 @@ impl Device {
     pub fn properties(&self) -> Result<Properties, DriverError> {
         let mut version = 0;
         // SAFETY: the driver writes one number to where the pointer says.
-        called(
-            "cuDriverGetVersion",
-            unsafe { sys::cuDriverGetVersion(&raw mut version) }.result(),
-        )?;
+        let outcome = unsafe { sys::cuDriverGetVersion(&raw mut version) };
+        called("cuDriverGetVersion", outcome.result())?;
         let attribute = |which| {
             // SAFETY: the device is valid for as long as the context lives.
             let value = unsafe { result::device::get_attribute(self.context.device, which) };

@@ -5,6 +5,7 @@ use super::instruction::Instruction::{
 };
 use super::patterns::{self, WIDTHS};
 use super::{Device, Row};
+use crate::invoke::text_of;
 use crate::machines::{MEASURED, MachineAnswer};
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
@@ -73,6 +74,18 @@ pub struct Measured {
     pub device: Device,
     /// What each pattern took.
     pub rows: Vec<Row>,
+}
+
+impl ProbedMachine {
+    /// The machine as JSON, a line for each row.
+    pub fn to_json(&self) -> String {
+        let mut without = self.clone();
+        let rows: Vec<String> = without.measured.rows.drain(..).map(|row| text_of(&row)).collect();
+        let text = text_of(&without);
+        // The rows are the last list of all.
+        let head = text.strip_suffix("]}}").unwrap_or(&text);
+        format!("{head}\n{}\n]}}}}\n", rows.join(",\n"))
+    }
 }
 
 const METHOD: &str = "cycles of one multiprocessor for one warp's instructions (for one block's, where \

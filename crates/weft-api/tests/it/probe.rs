@@ -206,3 +206,94 @@ fn older_devices_are_not_asked_for_newer_instructions() {
         );
     }
 }
+
+/// The row of `sm_90` is what was measured, and what was measured is what the times say.
+#[test]
+fn the_row_of_sm_90_is_the_h200_that_was_measured() {
+    let text = include_str!("../../../../docs/measurements/h200.json");
+    let file: serde_json::Value = serde_json::from_str(text).unwrap();
+    let machine = weft_api::machines::read(&file).unwrap();
+    let sm_90 = Machine::by_name("sm_90").unwrap();
+    let named =
+        Machine { name: machine.name.clone(), sources: machine.sources.clone(), ..sm_90.clone() };
+    assert_eq!(machine, named);
+
+    let (device, rows) = weft_api::probe::read_rows(&file).unwrap();
+    let probe = Probe::new(&Target::from("sm_90"), device).unwrap();
+    let probed = probe.infer(rows, file["measured"]["date"].as_str().unwrap()).unwrap();
+    assert_eq!(probed.to_json(), text);
+}
+
+/// What the laws say of every pattern with a time of its own, against that time.
+#[test]
+fn the_laws_give_the_times_of_the_h200() {
+    let text = include_str!("../../../../docs/measurements/h200.json");
+    let file: serde_json::Value = serde_json::from_str(text).unwrap();
+    let (device, rows) = weft_api::probe::read_rows(&file).unwrap();
+    let sm_90 = Machine::by_name("sm_90").unwrap();
+    let probe = Probe::new(&Target::from("sm_90"), device).unwrap();
+    let mut compared = 0;
+    for (experiment, row) in probe.experiments().iter().zip(&rows) {
+        assert_eq!(experiment.pattern, row.pattern);
+        // Products have no price, the law of a matrix's rows is not here, and barriers hide behind
+        // other work.
+        let other = |one: &Instruction| {
+            matches!(
+                one,
+                Instruction::LoadMatrix { .. }
+                    | Instruction::StoreMatrix { .. }
+                    | Instruction::BlockBarrier
+                    | Instruction::WarpBarrier
+                    | Instruction::Multiply
+            )
+        };
+        if experiment.instructions.iter().any(other) {
+            continue;
+        }
+        for (addresses, &measured) in experiment.addresses.iter().zip(&row.cycles) {
+            let expected = cycles(sm_90, experiment, addresses);
+            // Of mixtures each pipe is met as the assembler orders them.
+            let alone = experiment.instructions.len() == 1;
+            let (low, high) = if alone { (0.99, 1.04) } else { (0.93, 1.25) };
+            let (low, high) = (low * expected, high * expected);
+            assert!((low..=high).contains(&measured), "{}: {expected} {measured}", row.pattern);
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 5414);
+}
+
+/// What a block's barrier costs where work stands around it: nothing at the best, and at the worst
+/// what it costs alone, once for the block. So each warp of a plan pays its share.
+#[test]
+fn a_barrier_is_paid_once_for_all_warps_of_a_block() {
+    let text = include_str!("../../../../docs/measurements/h200.json");
+    let file: serde_json::Value = serde_json::from_str(text).unwrap();
+    let (device, rows) = weft_api::probe::read_rows(&file).unwrap();
+    let prices = &Machine::by_name("sm_90").unwrap().prices;
+    let probe = Probe::new(&Target::from("sm_90"), device).unwrap();
+    let mut compared = 0;
+    for (experiment, row) in probe.experiments().iter().zip(&rows) {
+        let barriers = experiment.instructions.iter();
+        let barriers = barriers.filter(|one| **one == Instruction::BlockBarrier).count() as u64;
+        if barriers == 0 || experiment.instructions.len() as u64 == barriers {
+            continue;
+        }
+        let wavefronts: u64 = experiment
+            .instructions
+            .iter()
+            .map(|one| match *one {
+                Instruction::Load(bytes) | Instruction::Store(bytes) => u64::from(bytes / 4),
+                _ => 0,
+            })
+            .sum();
+        let warps = u64::from(experiment.warps);
+        let pipe = wavefronts * prices.wavefront * warps;
+        let all = pipe + barriers * prices.barrier_share(warps) * warps;
+        let measured = row.cycles[0] * 100.0;
+        assert!(measured > 0.99 * pipe as f64, "{}", row.pattern);
+        assert!(measured < 1.02 * all as f64, "{}", row.pattern);
+        compared += 1;
+    }
+    assert_eq!(compared, 28);
+}

@@ -57,7 +57,7 @@ const PRICES: Prices = Prices {
     alu: 100,
     issue: 20,
     warp_barrier: 20,
-    block_barrier: 1230,
+    block_barrier: 1200,
     block_barrier_per_warp: 200,
     sector: 771,
 };

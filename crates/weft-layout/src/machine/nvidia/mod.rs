@@ -1,7 +1,6 @@
 //! NVIDIA's rows.
 //!
-//! *Measured* means one H200 at 1.98 GHz (one block of 16 warps, 8 independent instructions in a
-//! loop of 2,000, best of 5); *documented* NVIDIA's CUDA C++ programming guide, occupancy tables and
+//! *Measured* means one H200 at 1.98 GHz by `weft probe` (`docs/measurements/h200`); *documented* NVIDIA's CUDA C++ programming guide, occupancy tables and
 //! PTX ISA 9.1; *assembled* that ptxas 13.4 takes the form for exactly these targets; *recalled*
 //! that no source was at hand.
 
@@ -12,8 +11,8 @@ use alloc::borrow::Cow;
 use super::{Isa, Kind, Machine, MatrixMove, Phases, Pipe, Prices, Reach, Shuffle, Transposes};
 
 /// Consecutive lanes; 8 and 16 bytes a lane in 2 and 4 phases.
-/// Measured: 1.00, 2.00 and 4.01 cycles, loads and stores alike; merging pairs of a load with lane
-/// bit 0 or 1 a copy: 2.09 (16 bytes), 1.10 (8 bytes); bit 2 does not merge.
+/// Measured: 1.00, 2.00 and 4.00 cycles, loads and stores alike; merging pairs of a load with lane
+/// bit 0 or 1 a copy: 2.01 (16 bytes), 1.00 (8 bytes); bit 2 does not merge.
 const PHASES: Phases =
     Phases { load: CONSECUTIVE, store: CONSECUTIVE, merging: 0b11, merging_from: 3 };
 
@@ -29,16 +28,16 @@ const CONSECUTIVE: super::Together = [
 const PRICES: Prices = Prices {
     wavefront: 100,
     shuffle: 100,
-    alu: 52,
+    alu: 50,
     issue: 25,
-    warp_barrier: 14,
-    block_barrier: 1230,
+    warp_barrier: 25,
+    block_barrier: 1200,
     block_barrier_per_warp: 200,
     sector: 174,
 };
 
-/// Assembled from `sm_75` on. Measured: 1.00, 2.00 and 3.99 cycles for 1, 2 and 4 matrices, 3.92
-/// transposed: one wavefront a matrix.
+/// Assembled from `sm_75` on. Measured: 1.03, 2.00 and 4.00 cycles for 1, 2 and 4 matrices,
+/// transposed or not: one wavefront a matrix.
 const LDMATRIX: MatrixMove = MatrixMove {
     name: Cow::Borrowed("ldmatrix.m8n8.b16"),
     kind: Kind::Load,
