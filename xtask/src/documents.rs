@@ -78,8 +78,7 @@ fn next_marker(text: &str) -> Option<(usize, &'static str)> {
 fn table(name: &str) -> anyhow::Result<String> {
     let path = root().join(format!("docs/measurements/{name}.json"));
     let measured = std::fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
-    let measurement: Measurement = serde_json::from_str(&measured)?;
-    Ok(measurement.table(name))
+    Ok(Measurement::read(&measured)?.table(name))
 }
 
 /// What a command prints, or the lines `head` names of it, in a code block.

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
+use weft_api::probe;
 
 /// What can be measured.
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -47,6 +48,34 @@ impl Measurement {
             columns: columns.iter().map(ToString::to_string).collect(),
             rows: Vec::new(),
         }
+    }
+
+    /// A file's measurement: a table, or the times of a probed machine that are single numbers.
+    pub(crate) fn read(text: &str) -> anyhow::Result<Self> {
+        let file: serde_json::Value = serde_json::from_str(text)?;
+        let Some((device, rows)) = probe::read_rows(&file) else {
+            return Ok(serde_json::from_str(text)?);
+        };
+        let said = |key: &str| {
+            let value = file.pointer(&format!("/measured/{key}")).and_then(|value| value.as_str());
+            value.map(ToOwned::to_owned).with_context(|| format!("`measured` has no `{key}`"))
+        };
+        let single = rows.iter().filter_map(|row| match row.cycles[..] {
+            // Two lanes alone are of the patterns that are many.
+            [cycles] if !row.pattern.ends_with("aside") => {
+                Some(vec![format!("`{}`", row.pattern), format!("{cycles:.2}")])
+            }
+            _ => None,
+        });
+        Ok(Self {
+            what: said("what")?,
+            command: said("command")?,
+            versions: format!("{}, {}", said("versions")?, device.driver),
+            machine: device.name,
+            date: said("date")?,
+            columns: vec!["pattern".into(), "cycles".into()],
+            rows: single.collect(),
+        })
     }
 
     /// The table as Markdown, with a line on where the numbers come from.

@@ -4,7 +4,7 @@
 use crate::kernels::{self, Kernel, in_folder};
 use crate::{operations, say};
 use anyhow::{Context as _, bail};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use weft::conversion;
 use weft::dtype::DType;
 use weft::emit::{self, Language, Target};
+use weft_api::probe::{Device, Probe};
 use weft_layout::family::Blocked;
 use weft_layout::machine::Machine;
 use weft_layout::{Layout, plan};
@@ -132,6 +133,9 @@ pub(crate) fn run(compiler: Compiler) -> anyhow::Result<()> {
             samples.extend(texts.into_iter().map(sample));
         }
         samples.extend(conversions(compiler.language(), target)?);
+        if compiler == Compiler::Ptxas {
+            samples.extend(probes(name)?);
+        }
         let refused = judge(&program, compiler, name, &samples)?;
         let accepted = samples.len() - refused.len();
         failures.extend(refused);
@@ -179,6 +183,22 @@ fn judge(
     });
     let refused = refused.into_inner().map_err(|_| anyhow::anyhow!("a compiler's thread ended"))?;
     Ok(refused.into_values().collect())
+}
+
+/// The kernels with which a device of this target is probed, each once.
+fn probes(target: &str) -> anyhow::Result<Vec<Sample>> {
+    let machine = Machine::by_name(target).context("the target is a machine")?;
+    let probe = Probe::new(&target.into(), Device::like(machine))?;
+    let mut samples = Vec::new();
+    let mut known = BTreeSet::new();
+    for experiment in probe.experiments() {
+        let text = probe.ptx(&experiment);
+        if known.insert(text.clone()) {
+            let name = format!("the probe of {}", experiment.pattern);
+            samples.push(Sample { name, text: Ok(text), is_kernel: true });
+        }
+    }
+    Ok(samples)
 }
 
 /// Device functions of every way to move, every element type, and one warp or four.

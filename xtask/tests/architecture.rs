@@ -82,20 +82,22 @@ const HOUSES: [House; 3] = [
     House {
         source: "crates/weft-api/src",
         rows: &[
-            ("error", &[]),
+            ("error", &["machines"]),
             ("bases", &[]),
-            ("request", &["bases", "error"]),
-            ("answer", &["bases"]),
+            ("machines", &[]),
+            ("request", &["bases", "error", "machines"]),
+            ("answer", &["bases", "machines"]),
             ("reading", &["bases", "error", "request"]),
-            ("layouts", &["answer", "bases", "error", "reading", "request"]),
+            ("layouts", &["answer", "bases", "error", "machines", "reading", "request"]),
             ("conflicts", &["answer", "error", "reading", "request"]),
             ("swizzles", &["answer", "bases", "error", "reading", "request"]),
             ("kernels", &["answer", "error", "request"]),
             ("explain", &["answer", "error", "kernels", "request"]),
             ("run", &["answer", "error", "kernels", "request"]),
+            ("probe", &["error", "invoke", "kernels", "machines", "request"]),
             ("view", &["error", "request"]),
-            ("report", &["answer", "request"]),
-            ("conversions", &["answer", "error", "reading", "report", "request"]),
+            ("report", &["answer", "machines", "request"]),
+            ("conversions", &["answer", "error", "kernels", "reading", "report", "request"]),
             (
                 "invoke",
                 &[

@@ -5,47 +5,15 @@ mod swizzle;
 pub use swizzle::{CertificateAnswer, SwizzleAnswer, TmaAnswer, TraceAnswer, UseAnswer};
 
 use crate::bases::Bases;
+use crate::machines::MachineAnswer;
 use weft_layout::affine::{Affine, Padded};
 use weft_layout::step::{Plan, Step};
 
 /// The machines that are known.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct MachinesAnswer {
-    /// One row each, oldest first.
+    /// Each whole: NVIDIA's, then AMD's, oldest first.
     pub machines: Vec<MachineAnswer>,
-}
-
-/// A machine's facts.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct MachineAnswer {
-    /// The name under which it is chosen.
-    pub name: String,
-    /// Lanes of a warp.
-    pub lanes: u32,
-    /// Banks of shared memory.
-    pub banks: u32,
-    /// Banks of shared memory as stores see them.
-    pub store_banks: u32,
-    /// Bytes that a bank serves in a wavefront.
-    pub bank_bytes: u32,
-    /// The most bytes of one lane in one access of shared memory.
-    pub shared_vector_bytes: u32,
-    /// The most bytes of one lane in one access of global memory.
-    pub global_vector_bytes: u32,
-    /// Bytes of a sector of global memory.
-    pub sector_bytes: u32,
-    /// The most bytes of shared memory of a block.
-    pub shared_bytes_per_block: u64,
-    /// The most threads of a block.
-    pub threads_per_block: u32,
-    /// 32-bit registers of a multiprocessor.
-    pub registers: u32,
-    /// Multiprocessors of the largest device of this kind.
-    pub multiprocessors: u32,
-    /// The instructions that move matrices between shared memory and registers.
-    pub matrix_moves: Vec<String>,
-    /// The instructions that exchange registers between lanes.
-    pub shuffles: Vec<String>,
 }
 
 /// A layout.

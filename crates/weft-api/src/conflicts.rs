@@ -41,7 +41,7 @@ pub fn conflicts(request: &ConflictsRequest) -> Result<ConflictsAnswer, ApiError
         AccessKind::Load => ("load", Kind::Load),
         AccessKind::Store => ("store", Kind::Store),
     };
-    let found = access::conflicts(machine, kind, &registers, memory, bits)?;
+    let found = access::conflicts(&machine, kind, &registers, memory, bits)?;
     Ok(ConflictsAnswer {
         kind: name.into(),
         vector_bytes: found.vector_bytes,

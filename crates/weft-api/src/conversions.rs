@@ -2,6 +2,7 @@
 
 use crate::answer::ConvertAnswer;
 use crate::error::ApiError;
+use crate::kernels::printed;
 use crate::reading::read_linear;
 use crate::report;
 use crate::request::{ConvertRequest, EmitConversion, machine, needed_bits, register_dtype};
@@ -45,7 +46,7 @@ pub fn convert(request: &ConvertRequest) -> Result<ConvertAnswer, ApiError> {
     let bits = needed_bits(element.as_deref(), *element_bits)?;
     let machine = machine(target)?;
     let (from, to) = (read_linear("from", from, shape)?, read_linear("to", to, shape)?);
-    let plan = plan::convert(&from, &to, bits, machine)?;
+    let plan = plan::convert(&from, &to, bits, &machine)?;
     witness::conversion(&plan, &from, &to)
         .map_err(|error| ApiError::Refused { what: "the plan".into(), error })?;
     let mut answer = ConvertAnswer::of(&plan);
@@ -59,8 +60,7 @@ pub fn convert(request: &ConvertRequest) -> Result<ConvertAnswer, ApiError> {
         Some(EmitConversion::Cuda) => Language::Cuda,
         Some(EmitConversion::Hip) => Language::Hip,
     };
-    let printed = Target::by_name(&machine.name);
-    let target = printed.ok_or_else(|| ApiError::NoPrinter { name: machine.name.to_string() })?;
+    let target = printed(&machine)?;
     let dtype = register_dtype(element.as_deref(), bits);
     let named = element.clone().unwrap_or_else(|| format!("{bits} bits"));
     let extents: Vec<String> = shape.iter().map(u64::to_string).collect();

@@ -3,6 +3,7 @@
 //! An [`ApiError`] keeps what the layer below said, so that a shell can draw it; its message says what
 //! is wrong, [`ApiError::place`] where, and [`ApiError::hint`] what would be right.
 
+use crate::machines::MachineError;
 use thiserror::Error;
 use weft::compile::CompileError;
 use weft::diagnostic::Diagnostics;
@@ -63,9 +64,18 @@ pub enum ApiError {
         /// What was asked for.
         name: String,
     },
+    /// The machine that is given whole is none.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
     /// The machine is known, and there is no printer of code for it.
     #[error("there is no printer for `{name}` yet")]
     NoPrinter {
+        /// The machine.
+        name: String,
+    },
+    /// The machine is not one of NVIDIA's.
+    #[error("there are no experiments for `{name}`: only NVIDIA's GPUs are probed")]
+    NoProbe {
         /// The machine.
         name: String,
     },
@@ -271,7 +281,7 @@ impl ApiError {
             ApiError::NoRequest { .. }
             | ApiError::UnknownRequest { .. }
             | ApiError::UnknownKey { .. } => "request",
-            ApiError::Target { .. } | ApiError::NoPrinter { .. } => "target",
+            ApiError::Target { .. } | ApiError::Machine(_) | ApiError::NoPrinter { .. } | ApiError::NoProbe { .. } => "target",
             ApiError::Element { .. } | ApiError::ElementCount(_) => "element",
             ApiError::Shape { .. }
             | ApiError::ShapeMissing { .. }
@@ -303,7 +313,6 @@ impl ApiError {
             ApiError::NoRequest { known } | ApiError::UnknownRequest { known, .. } => {
                 Some(format!("`request` is one of {}", known.join(", ")))
             }
-            ApiError::UnknownKey { known: [], .. } => Some("it takes nothing".into()),
             ApiError::UnknownKey { known, .. } => Some(format!("it takes {}", known.join(", "))),
             ApiError::Target { .. } => {
                 let known = Machine::ALL.map(|machine| &*machine.name);

@@ -98,8 +98,8 @@ fn access(
 ) -> Option<AccessAnswer> {
     let kernel = compiled.kernel();
     let layout = compiled.compiled.assignment.layouts.get(id);
-    let shape = AccessShape::of(kernel, facts, compiled.machine, op, layout).ok()?;
-    let sectors = shape.sectors(compiled.machine).ok()?;
+    let shape = AccessShape::of(kernel, facts, &compiled.machine, op, layout).ok()?;
+    let sectors = shape.sectors(&compiled.machine).ok()?;
     let pointers = kernel.ty(op.operands[0]);
     Some(AccessAnswer {
         operation: op.kind.name(),

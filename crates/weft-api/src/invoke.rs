@@ -3,8 +3,8 @@
 use crate::answer::{CompileAnswer, LayoutAnswer};
 use crate::error::ApiError;
 use crate::request::{
-    CompileRequest, ConflictsRequest, ConvertRequest, DEFAULT_TARGET, Emit, ExplainRequest, Format,
-    LayoutRequest, MachinesRequest, Picture, RunRequest, SwizzleRequest, machine,
+    CompileRequest, ConflictsRequest, ConvertRequest, Emit, ExplainRequest, Format, LayoutRequest,
+    MachinesRequest, Picture, RunRequest, SwizzleRequest, machine,
 };
 use crate::view::{self, Banks, Colours, View, Window};
 use crate::{conflicts, conversions, explain, kernels, layouts, report, run, swizzles};
@@ -148,7 +148,7 @@ pub fn picture(
         (Format::Banks, None) => Picture::Banks,
         (Format::Matrix, None) => Picture::Matrix,
     };
-    let machine = machine(target.as_deref().unwrap_or(DEFAULT_TARGET))?;
+    let machine = machine(target)?;
     let full = *all || format == Format::Svg;
     let scene = view::scene(
         &answer.map,
@@ -157,7 +157,9 @@ pub fn picture(
             slice,
             window: if full { Window::Full } else { Window::DEFAULT },
             padded: answer.padded.as_ref(),
-            banks: answer.element_bits.map(|element_bits| Banks { machine, element_bits }),
+            banks: answer
+                .element_bits
+                .map(|element_bits| Banks { machine: &machine, element_bits }),
         },
     )?;
     Ok(if format == Format::Svg { view::svg(&scene) } else { view::terminal(&scene, colours) })
@@ -184,7 +186,7 @@ fn answer(
 ) -> Result<String, ApiError> {
     let asked = Asked { text, object, unknown };
     Ok(match name {
-        "machines" => text_of(&layouts::machines(&asked.read::<MachinesRequest>("machines")?)),
+        "machines" => text_of(&layouts::machines(&asked.read::<MachinesRequest>("machines")?)?),
         "layout" => text_of(&layout(&asked.read::<LayoutRequest>("layout")?)?),
         "convert" => text_of(&conversions::convert(&asked.read::<ConvertRequest>("convert")?)?),
         "conflicts" => {
@@ -286,14 +288,14 @@ mod tests {
     fn a_misspelt_key_is_refused_alone_and_passed_over_in_a_batch() {
         let error = error(r#"{"request": "machines", "targt": 1}"#);
         assert_eq!(error["message"], "a `machines` request does not take `targt`");
-        assert_eq!(error["hint"], "it takes nothing");
+        assert_eq!(error["hint"], "it takes target");
         let request = r#"{"attribute": "[lane: 1] -> [dim0: 2]", "shape": [2], "shap": 1}"#;
         assert!(invoke_line("layout", request).starts_with(r#"{"bases":{"lane":[[1]]}"#));
     }
 
     #[test]
     fn every_request_knows_its_keys() {
-        assert_eq!(keys::<MachinesRequest>(), <[&str; 0]>::default());
+        assert_eq!(keys::<MachinesRequest>(), ["target"]);
         assert_eq!(
             keys::<LayoutRequest>(),
             [

@@ -3,12 +3,14 @@
 use crate::answer::{CompileAnswer, ConvertAnswer, MovementAnswer};
 use crate::error::{ApiError, TextError};
 use crate::request::{CompileRequest, Emit, machine};
+use std::borrow::Cow;
 use weft::assign::LayoutId;
 use weft::compile::{self, Compiled, Options};
 use weft::emit::{self, Language, Target, cuda, ptx};
 use weft::location::Loc;
 use weft::tile::{Kernel, Module, OpKind};
 use weft::{lane, ttir};
+use weft_layout::machine::Isa;
 use weft_layout::step::Strategy;
 use weft_layout::{Machine, witness};
 
@@ -20,7 +22,7 @@ pub struct CompiledKernel {
     /// Which of them this is.
     pub index: usize,
     /// What it was compiled for.
-    pub machine: &'static Machine,
+    pub machine: Cow<'static, Machine>,
     /// What is printed for it.
     pub target: Target,
     /// Warps in a block.
@@ -35,12 +37,10 @@ impl CompiledKernel {
         let CompileRequest { ttir, kernel, target, warps, emit: _, dump_after } = request;
         let machine = machine(target)?;
         // What nobody can print nobody compiles: the machine's instructions are not known.
-        let printed = Target::by_name(&machine.name);
-        let target =
-            printed.ok_or_else(|| ApiError::NoPrinter { name: machine.name.to_string() })?;
+        let target = printed(&machine)?;
         let module = read(ttir)?;
         let index = choose(&module, kernel.as_deref())?;
-        let mut options = Options::for_machine(machine);
+        let mut options = Options::for_machine(&machine);
         options.warps = *warps;
         options.dump_after.clone_from(dump_after);
         let compiled = compile::compile(&module, &module.kernels[index], &options)?;
@@ -150,6 +150,15 @@ pub fn compile(request: &CompileRequest) -> Result<(CompiledKernel, CompileAnswe
         dump: kernel.compiled.dump.clone(),
     };
     Ok((kernel, answer))
+}
+
+/// What is printed for a machine; one of NVIDIA's may be known by another name.
+pub(crate) fn printed(machine: &Machine) -> Result<Target, ApiError> {
+    let target = match machine.isa {
+        Isa::Ptx { capability } => Target::by_name(&format!("sm_{capability}")),
+        _ => Target::by_name(&machine.name),
+    };
+    target.ok_or_else(|| ApiError::NoPrinter { name: machine.name.to_string() })
 }
 
 fn read(text: &str) -> Result<Module, ApiError> {

@@ -1,34 +1,23 @@
 //! Questions to the layout engine.
 
-use crate::answer::{LayoutAnswer, MachineAnswer, MachinesAnswer, NameAnswer};
+use crate::answer::{LayoutAnswer, MachinesAnswer, NameAnswer};
 use crate::bases::Bases;
 use crate::error::ApiError;
+use crate::machines::MachineAnswer;
 use crate::reading::{Reading, read};
-use crate::request::{LayoutRequest, MachinesRequest, given_bits};
+use crate::request::{LayoutRequest, MachinesRequest, given_bits, machine};
 use weft_layout::affine::Affine;
 use weft_layout::interop::cute::{self, Convention, TmaMode};
 use weft_layout::{Machine, family};
 
-/// The machines that are known.
-pub fn machines(request: &MachinesRequest) -> MachinesAnswer {
-    let MachinesRequest {} = request;
-    let row = |machine: &Machine| MachineAnswer {
-        name: machine.name.to_string(),
-        lanes: machine.lanes(),
-        banks: 1 << machine.banks_log2,
-        store_banks: 1 << machine.store_banks_log2,
-        bank_bytes: 1 << machine.bank_bytes_log2,
-        shared_vector_bytes: machine.shared_vector_bytes,
-        global_vector_bytes: machine.global_vector_bytes,
-        sector_bytes: machine.sector_bytes,
-        shared_bytes_per_block: machine.shared_bytes_per_block,
-        threads_per_block: machine.threads_per_block,
-        registers: machine.registers,
-        multiprocessors: machine.multiprocessors,
-        matrix_moves: machine.matrix_moves.iter().map(|form| form.name.to_string()).collect(),
-        shuffles: machine.shuffles.iter().map(|form| form.name.to_string()).collect(),
+/// The machines that are known, or the one that is asked for.
+pub fn machines(request: &MachinesRequest) -> Result<MachinesAnswer, ApiError> {
+    let MachinesRequest { target } = request;
+    let machines = match target {
+        Some(target) => vec![MachineAnswer::of(machine(target)?.as_ref())],
+        None => Machine::ALL.into_iter().map(MachineAnswer::of).collect(),
     };
-    MachinesAnswer { machines: Machine::ALL.into_iter().map(row).collect() }
+    Ok(MachinesAnswer { machines })
 }
 
 /// What a layout is.

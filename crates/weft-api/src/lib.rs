@@ -80,6 +80,7 @@
 
 pub mod error;
 pub mod bases;
+pub mod machines;
 pub mod request;
 pub mod answer;
 mod reading;
@@ -89,6 +90,7 @@ pub mod swizzles;
 pub mod kernels;
 pub mod explain;
 pub mod run;
+pub mod probe;
 pub mod view;
 pub mod report;
 pub mod conversions;

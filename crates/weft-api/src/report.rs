@@ -1,12 +1,14 @@
 //! Answers as texts for people: short, aligned, the same bytes for the same answer.
 
+mod machines;
 mod swizzle;
 
+pub use machines::{machine, machines};
 pub use swizzle::swizzle;
 
 use crate::answer::{
     ActorAnswer, BufferAnswer, ConflictAnswer, ConflictsAnswer, ConvertAnswer, ExplainAnswer,
-    FindingAnswer, LayoutAnswer, MachinesAnswer, MovementAnswer, NameAnswer, RunAnswer, SideAnswer,
+    FindingAnswer, LayoutAnswer, MovementAnswer, NameAnswer, RunAnswer, SideAnswer,
 };
 use crate::request::Grid;
 use std::fmt::{self, Write as _};
@@ -22,33 +24,6 @@ fn row(text: &mut String, label: &str, value: impl fmt::Display) {
 /// Adds a line.
 fn line(text: &mut String, line: impl fmt::Display) {
     let _ = writeln!(text, "{line}");
-}
-
-/// A table of machines.
-pub fn machines(answer: &MachinesAnswer) -> String {
-    let mut text = String::new();
-    line(
-        &mut text,
-        "machine  lanes  banks  vector bytes   sector  shared bytes  threads  multiprocessors",
-    );
-    line(&mut text, "                       shared/global   bytes     of a block  of a block");
-    for machine in &answer.machines {
-        let vectors = format!("{}/{}", machine.shared_vector_bytes, machine.global_vector_bytes);
-        line(
-            &mut text,
-            format_args!(
-                "{:7}  {:5}  {:5}  {vectors:>13}  {:6}  {:12}  {:7}  {:15}",
-                machine.name,
-                machine.lanes,
-                machine.banks,
-                machine.sector_bytes,
-                machine.shared_bytes_per_block,
-                machine.threads_per_block,
-                machine.multiprocessors,
-            ),
-        );
-    }
-    text
 }
 
 /// A layout as its bases, an axis a line.

@@ -5,7 +5,9 @@
 
 use crate::bases::LayoutSource;
 use crate::error::ApiError;
+use crate::machines;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
 use std::fmt;
 use weft::dtype::DType;
 use weft_layout::Machine;
@@ -17,9 +19,12 @@ pub const DEFAULT_WARPS: u32 = 4;
 /// The most elements of a tensor that a request may ask about.
 const MAX_ELEMENTS: u64 = 1 << 24;
 
-/// Which machines are known?
+/// Which machines are known, and what is known of them?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-pub struct MachinesRequest {}
+pub struct MachinesRequest {
+    /// This machine alone; all if it is not given.
+    pub target: Option<Target>,
+}
 
 /// What is this layout?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
@@ -46,7 +51,8 @@ pub struct LayoutRequest {
     #[serde(default)]
     pub all: bool,
     /// The machine whose banks are shown.
-    pub target: Option<String>,
+    #[serde(default)]
+    pub target: Target,
     /// Whether the answer tells the layout's names in the terms of others.
     #[serde(default)]
     pub names: bool,
@@ -100,8 +106,8 @@ pub struct ConvertRequest {
     /// The elements' width, instead of a type.
     pub element_bits: Option<u32>,
     /// The machine.
-    #[serde(default = "default_target")]
-    pub target: String,
+    #[serde(default)]
+    pub target: Target,
     /// What the answer's text is; there is none if it is not given.
     pub emit: Option<EmitConversion>,
 }
@@ -134,8 +140,8 @@ pub struct SwizzleRequest {
     /// The elements' width, instead of a type.
     pub element_bits: Option<u32>,
     /// The machine.
-    #[serde(default = "default_target")]
-    pub target: String,
+    #[serde(default)]
+    pub target: Target,
     /// How often the store and each load happen; once each if it is not given.
     #[serde(default)]
     pub weights: Vec<u64>,
@@ -160,8 +166,8 @@ pub struct ConflictsRequest {
     /// The elements' width, instead of a type.
     pub element_bits: Option<u32>,
     /// The machine.
-    #[serde(default = "default_target")]
-    pub target: String,
+    #[serde(default)]
+    pub target: Target,
     /// Which way the tensor moves; from memory to registers if it is not given.
     #[serde(default)]
     pub kind: AccessKind,
@@ -186,8 +192,8 @@ pub struct CompileRequest {
     /// Which kernel, where the text has several.
     pub kernel: Option<String>,
     /// The machine.
-    #[serde(default = "default_target")]
-    pub target: String,
+    #[serde(default)]
+    pub target: Target,
     /// Warps in a block.
     #[serde(default = "default_warps")]
     pub warps: u32,
@@ -224,8 +230,8 @@ pub struct ExplainRequest {
     /// Which kernel, where the text has several.
     pub kernel: Option<String>,
     /// The machine.
-    #[serde(default = "default_target")]
-    pub target: String,
+    #[serde(default)]
+    pub target: Target,
     /// Warps in a block.
     #[serde(default = "default_warps")]
     pub warps: u32,
@@ -244,8 +250,8 @@ pub struct RunRequest {
     #[serde(default)]
     pub args: Arguments,
     /// The machine.
-    #[serde(default = "default_target")]
-    pub target: String,
+    #[serde(default)]
+    pub target: Target,
     /// Warps in a block.
     #[serde(default = "default_warps")]
     pub warps: u32,
@@ -271,10 +277,6 @@ impl RunRequest {
     }
 }
 
-fn default_target() -> String {
-    DEFAULT_TARGET.into()
-}
-
 fn default_warps() -> u32 {
     DEFAULT_WARPS
 }
@@ -283,9 +285,43 @@ fn default_emit() -> Vec<Emit> {
     vec![Emit::Ptx]
 }
 
-/// The machine of this name.
-pub fn machine(name: &str) -> Result<&'static Machine, ApiError> {
-    Machine::by_name(name).ok_or_else(|| ApiError::Target { name: name.into() })
+/// The machine that a request is about.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(untagged)]
+pub enum Target {
+    /// One of those that are known, by its name.
+    Name(String),
+    /// Any, as the answer to `machines` writes it.
+    Whole(Box<serde_json::Value>),
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        DEFAULT_TARGET.into()
+    }
+}
+
+impl From<&str> for Target {
+    fn from(name: &str) -> Self {
+        Target::Name(name.into())
+    }
+}
+
+impl From<String> for Target {
+    fn from(name: String) -> Self {
+        Target::Name(name)
+    }
+}
+
+/// The machine of this name, or of these numbers.
+pub fn machine(target: &Target) -> Result<Cow<'static, Machine>, ApiError> {
+    match target {
+        Target::Name(name) => match Machine::by_name(name) {
+            Some(machine) => Ok(Cow::Borrowed(machine)),
+            None => Err(ApiError::Target { name: name.into() }),
+        },
+        Target::Whole(value) => Ok(Cow::Owned(machines::read(value)?)),
+    }
 }
 
 /// Element types that move and have no arithmetic here: 8-bit floats, by Triton's names.

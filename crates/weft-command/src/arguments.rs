@@ -33,6 +33,7 @@ pub(crate) enum Command {
     Run(Run),
     Explain(Explain),
     Machines(Machines),
+    Probe(Probe),
 }
 
 impl Command {
@@ -47,6 +48,7 @@ impl Command {
             Command::Run(run) => run.json,
             Command::Explain(explain) => explain.json,
             Command::Machines(machines) => machines.json,
+            Command::Probe(probe) => probe.json,
         }
     }
 }
@@ -92,7 +94,7 @@ pub(crate) struct Layout {
     /// Show everything, up to 65536 cells; an SVG file always does.
     #[arg(long)]
     pub(crate) all: bool,
-    /// The machine whose banks are shown; `weft machines` lists them.
+    /// The machine whose banks are shown: a name that `weft machines` lists, or a JSON file.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
     /// Answer in JSON.
@@ -177,7 +179,7 @@ pub(crate) struct Tensor {
     /// The elements' type, such as f16.
     #[arg(long, required_unless_present = "batch")]
     pub(crate) element: Option<String>,
-    /// The machine; `weft machines` lists them.
+    /// The machine: a name that `weft machines` lists, or a JSON file such as `weft probe` writes.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
 }
@@ -326,7 +328,7 @@ impl From<AccessKind> for request::AccessKind {
 /// Which kernel of which text, and for what.
 #[derive(Args)]
 pub(crate) struct Kernel {
-    /// The machine; `weft machines` lists them.
+    /// The machine: a name that `weft machines` lists, or a JSON file such as `weft probe` writes.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
     /// Warps in a block.
@@ -407,7 +409,7 @@ pub(crate) struct Run {
     /// The value of one of the kernel's arguments.
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub(crate) args: Vec<String>,
-    /// The machine; `weft machines` lists them. With --device, that device's unless given.
+    /// The machine: a name that `weft machines` lists, or a JSON file such as `weft probe` writes. With --device, that device's unless given.
     #[arg(long)]
     pub(crate) target: Option<String>,
     /// Warps in a block.
@@ -455,10 +457,39 @@ pub(crate) struct Explain {
     pub(crate) time: bool,
 }
 
-/// Lists the machines that are known.
+/// Lists the machines that are known, or tells what is known of one and from where.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  weft machines sm_90
+  weft machines sm_90 --json > mine.json    a machine to change, for --target mine.json")]
 pub(crate) struct Machines {
+    /// This machine alone: a name of the list, or a JSON file.
+    #[arg(value_name = "MACHINE")]
+    pub(crate) machine: Option<String>,
     /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Measures a GPU and prints it as a machine, which --target reads.
+///
+/// Lanes are made to collide in shared memory and the time tells whether they did; instructions run
+/// alone and side by side. The file keeps every time, and says of each number whether it was timed,
+/// told by the driver, or taken over from the nearest machine that is known.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  weft probe --device cuda:0 -o mine.json
+  weft convert … --target mine.json")]
+pub(crate) struct Probe {
+    /// The GPU.
+    #[arg(long, value_name = "cuda:N", value_parser = device)]
+    pub(crate) device: u32,
+    /// Write to this file instead of standard output.
+    #[arg(short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Tell errors in JSON; the machine is JSON in any case.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use weft_api::answer::{DeviceAnswer, RunAnswer};
 use weft_api::layouts;
+use weft_api::machines::{IsaAnswer, MachineAnswer};
 use weft_api::request::MachinesRequest;
 use weft_api::run::{Evaluated, Prepared, Simulated, Value};
 use weft_driver::{Arg, Buffer, Device};
@@ -19,13 +20,12 @@ pub(crate) fn open(ordinal: u32) -> Result<Device, Failure> {
 /// The newest machine whose code a device runs.
 pub(crate) fn target(device: &Device) -> Result<String, Failure> {
     let (major, minor) = device.compute_capability();
-    let machines = layouts::machines(&MachinesRequest {}).machines;
-    let mut names: Vec<(u32, String)> = (machines.into_iter())
-        .filter_map(|machine| {
-            let capability = machine.name.strip_prefix("sm_")?.parse().ok()?;
-            Some((capability, machine.name))
-        })
-        .collect();
+    let capability = |machine: &MachineAnswer| match machine.isa {
+        IsaAnswer::Ptx(capability) => Some((capability, machine.name.clone())),
+        IsaAnswer::Amdgcn => None,
+    };
+    let machines = layouts::machines(&MachinesRequest::default())?.machines;
+    let mut names: Vec<(u32, String)> = machines.iter().filter_map(capability).collect();
     names.sort();
     let oldest = names.first().map(|(_, name)| name.clone()).unwrap_or_default();
     let runs = names.into_iter().rev().find(|(capability, _)| *capability <= major * 10 + minor);

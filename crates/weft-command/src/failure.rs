@@ -5,6 +5,7 @@ use crate::output::Output;
 use std::io;
 use std::process::ExitCode;
 use thiserror::Error;
+use weft_api::probe::ProbeError;
 use weft_api::{ApiError, invoke, view};
 use weft_driver::DriverError;
 
@@ -26,6 +27,9 @@ pub(crate) enum Failure {
     /// A file is too long to be a kernel.
     #[error("{path} has more than {limit_mebibytes} MiB")]
     TooLong { path: String, limit_mebibytes: u64 },
+    /// A file is no JSON.
+    #[error("{path} is no JSON: {error}")]
+    NotJson { path: String, error: serde_json::Error },
     /// The request cannot be answered.
     #[error("{error}")]
     Api { error: Box<ApiError> },
@@ -35,6 +39,12 @@ pub(crate) enum Failure {
     /// The GPU cannot be used.
     #[error(transparent)]
     Driver(#[from] DriverError),
+    /// The times that were measured are of no machine.
+    #[error("the device was measured, and {error}")]
+    Probe {
+        #[from]
+        error: ProbeError,
+    },
     /// The GPU's instruction set is not one that code can be made for.
     #[error(
         "{device} has compute capability {major}.{minor}: weft makes code for {oldest} and newer"
@@ -98,9 +108,12 @@ impl Failure {
     fn kind(&self) -> &'static str {
         match self {
             Failure::NobodyReads | Failure::Write { .. } => "write",
-            Failure::Read { .. } | Failure::TooLong { .. } | Failure::NotText { .. } => "read",
+            Failure::Read { .. }
+            | Failure::TooLong { .. }
+            | Failure::NotText { .. }
+            | Failure::NotJson { .. } => "read",
             Failure::Api { error } | Failure::Text { error, .. } => error.kind(),
-            Failure::Driver(_) | Failure::Capability { .. } => "device",
+            Failure::Driver(_) | Failure::Capability { .. } | Failure::Probe { .. } => "device",
         }
     }
 
@@ -108,6 +121,10 @@ impl Failure {
         match self {
             Failure::NotText { .. } | Failure::TooLong { .. } => {
                 Some("a kernel is a text of Triton IR, as Triton writes it to its cache as *.ttir")
+            }
+            Failure::Probe { .. } => Some("try again while nothing else runs on the device"),
+            Failure::NotJson { .. } => {
+                Some("a machine is an object, as `weft machines --json` prints them")
             }
             _ => None,
         }

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use weft_api::request::Target;
 
 /// The longest file that is read, in bytes: no kernel comes near it.
 const MAX_BYTES: u64 = 1 << 26;
@@ -41,5 +42,18 @@ pub(crate) fn open(path: &Path) -> Result<(String, Box<dyn BufRead>), Failure> {
     match File::open(path) {
         Ok(file) => Ok((name, Box::new(BufReader::new(file)))),
         Err(error) => Err(Failure::Read { path: name, error }),
+    }
+}
+
+/// The machine that a word of the command names: one that is known, or a file of JSON.
+pub(crate) fn target(word: &str) -> Result<Target, Failure> {
+    let path = Path::new(word);
+    if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("json")) {
+        return Ok(word.into());
+    }
+    let Source { name, text } = read(path)?;
+    match serde_json::from_str(&text) {
+        Ok(value) => Ok(Target::Whole(Box::new(value))),
+        Err(error) => Err(Failure::NotJson { path: name, error }),
     }
 }

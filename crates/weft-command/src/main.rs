@@ -1,7 +1,7 @@
 //! The command `weft`: a thin shell around `weft-api`.
 //!
-//! `arguments` says what can be typed, `requests` answers it, `device` runs kernels on a GPU, `input`
-//! reads files and `output` is the only place that writes. The exit status is 0 when all is well, 1
+//! `arguments` says what can be typed, `requests` answers it, `device` runs kernels on a GPU, `probe`
+//! measures one, `input` reads files and `output` is the only place that writes. The exit status is 0 when all is well, 1
 //! when a run found something wrong or results differ, 2 when the input or the machine is at fault.
 
 mod arguments;
@@ -10,6 +10,7 @@ mod device;
 mod failure;
 mod input;
 mod output;
+mod probe;
 mod requests;
 
 use arguments::{Arguments, Command};
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Run(run) => requests::run(run, &mut output),
         Command::Explain(explain) => requests::explain(explain, &mut output),
         Command::Machines(machines) => requests::machines(machines, &mut output),
+        Command::Probe(arguments) => probe::run(arguments, &mut output),
     };
     match outcome {
         Ok(Outcome::Good) => ExitCode::SUCCESS,

@@ -1,7 +1,7 @@
 //! The only place that writes.
 
 use crate::failure::Failure;
-use std::io::{self, Stdout, Write};
+use std::io::{self, IsTerminal as _, Stdout, Write};
 use std::path::Path;
 use std::time::Duration;
 use weft_api::view::Colours;
@@ -50,6 +50,20 @@ impl Output {
     /// Writes a line to standard error; if that fails there is nobody to tell.
     pub(crate) fn note(line: &str) {
         let _ = writeln!(io::stderr(), "{line}");
+    }
+
+    /// Shows how far a long task has come, on standard error where that is a terminal; the last call
+    /// takes the line away.
+    pub(crate) fn progress(what: &str, done: usize, all: usize) {
+        let mut error = io::stderr();
+        if !error.is_terminal() {
+            return;
+        }
+        let _ = match done < all {
+            true => write!(error, "\r\x1b[K{what} {done}/{all}"),
+            false => write!(error, "\r\x1b[K"),
+        };
+        let _ = error.flush();
     }
 
     /// Writes how long something took to standard error.

@@ -22,11 +22,15 @@ use weft_api::{
 
 /// `weft machines`.
 pub(crate) fn machines(arguments: &Machines, output: &mut Output) -> Result<Outcome, Failure> {
-    let answer = layouts::machines(&MachinesRequest {});
-    if arguments.json {
-        output.line(&text_of(&answer))?;
-    } else {
-        output.text(&report::machines(&answer))?;
+    let target = arguments.machine.as_deref().map(input::target).transpose()?;
+    let answer = layouts::machines(&MachinesRequest { target })?;
+    // One machine is printed as it can be read back.
+    let alone = arguments.machine.as_ref().and_then(|_| answer.machines.first());
+    match (alone, arguments.json) {
+        (Some(machine), true) => output.line(&text_of(machine))?,
+        (Some(machine), false) => output.text(&report::machine(machine))?,
+        (None, true) => output.line(&text_of(&answer))?,
+        (None, false) => output.text(&report::machines(&answer))?,
     }
     Ok(Outcome::Good)
 }
@@ -45,7 +49,7 @@ pub(crate) fn layout(arguments: &Layout, output: &mut Output) -> Result<Outcome,
         picture: arguments.picture.map(Into::into),
         slice: arguments.slice.clone().map_or_else(Vec::new, |slice| slice.0),
         all: arguments.all,
-        target: Some(arguments.target.clone()),
+        target: input::target(&arguments.target)?,
         names: !arguments.no_names,
     };
     if arguments.json {
@@ -73,7 +77,7 @@ pub(crate) fn convert(arguments: &Convert, output: &mut Output) -> Result<Outcom
         shape: arguments.tensor.shape(),
         element: arguments.tensor.element.clone(),
         element_bits: None,
-        target: arguments.tensor.target.clone(),
+        target: input::target(&arguments.tensor.target)?,
         // The answer in JSON holds the plan anyway.
         emit: arguments.emit.or((!arguments.json).then_some(EmitConversion::Plan)),
     };
@@ -97,7 +101,7 @@ pub(crate) fn swizzle(arguments: &Swizzle, output: &mut Output) -> Result<Outcom
         shape: arguments.tensor.shape(),
         element: arguments.tensor.element.clone(),
         element_bits: None,
-        target: arguments.tensor.target.clone(),
+        target: input::target(&arguments.tensor.target)?,
         weights: arguments.weights.clone(),
         scratch_bytes: arguments.scratch,
         trace: arguments.trace,
@@ -122,7 +126,7 @@ pub(crate) fn conflicts(arguments: &Conflicts, output: &mut Output) -> Result<Ou
         shape: arguments.tensor.shape(),
         element: arguments.tensor.element.clone(),
         element_bits: None,
-        target: arguments.tensor.target.clone(),
+        target: input::target(&arguments.tensor.target)?,
         kind: arguments.kind.into(),
     };
     let answer = timed("conflicts", arguments.time, || counted::conflicts(&request))?;
@@ -144,7 +148,7 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
     let request = CompileRequest {
         ttir: source.text.clone(),
         kernel: name.clone(),
-        target: target.clone(),
+        target: input::target(target)?,
         warps: *warps,
         emit: if arguments.dump_after.is_some() { Vec::new() } else { vec![arguments.emit] },
         dump_after: arguments.dump_after.clone(),
@@ -179,7 +183,7 @@ pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcom
     let request = ExplainRequest {
         ttir: source.text.clone(),
         kernel: name.clone(),
-        target: target.clone(),
+        target: input::target(target)?,
         warps: *warps,
     };
     let answer = timed("explain", arguments.time, || explained::explain(&request))
@@ -207,8 +211,8 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         None => device::Code::Printed,
     };
     let target = match (target, &device) {
-        (Some(target), _) => target.clone(),
-        (None, Some(device)) => device::target(device)?,
+        (Some(target), _) => input::target(target)?,
+        (None, Some(device)) => device::target(device)?.into(),
         (None, None) => DEFAULT_TARGET.into(),
     };
     let request = RunRequest {

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use cudarc::driver::{result, sys};
 
 use crate::argument::pack;
-use crate::{Arg, DriverError};
+use crate::{Arg, DriverError, Properties};
 
 /// Dynamic shared memory that a kernel may use without asking for it.
 const SHARED_WITHOUT_OPT_IN: u32 = 48 * 1024;
@@ -80,6 +80,20 @@ impl Device {
     /// The major and minor number of its instruction set: `(9, 0)` runs `sm_90`.
     pub fn compute_capability(&self) -> (u32, u32) {
         self.context.compute_capability
+    }
+
+    /// What the driver says about it.
+    pub fn properties(&self) -> Result<Properties, DriverError> {
+        let mut version = 0;
+        // SAFETY: the driver writes one number to where the pointer says.
+        let outcome = unsafe { sys::cuDriverGetVersion(&raw mut version) };
+        called("cuDriverGetVersion", outcome.result())?;
+        let attribute = |which| {
+            // SAFETY: the device is valid for as long as the context lives.
+            let value = unsafe { result::device::get_attribute(self.context.device, which) };
+            value.ok().and_then(|value| u32::try_from(value).ok())
+        };
+        Ok(Properties::ask(version, attribute))
     }
 
     /// Compiles and loads a PTX text.

@@ -56,7 +56,9 @@
 mod argument;
 mod device;
 mod error;
+mod properties;
 
 pub use argument::Arg;
 pub use device::{Buffer, Device, Function, Module};
 pub use error::DriverError;
+pub use properties::Properties;

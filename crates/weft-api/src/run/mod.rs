@@ -114,7 +114,7 @@ impl Prepared {
     pub fn simulate(&self) -> Result<Simulated, ApiError> {
         let mut memory = self.memory.clone();
         let program = self.kernel.program();
-        let machine = self.kernel.machine;
+        let machine = &self.kernel.machine;
         let machine = compile::simulated(machine, machine::resident_blocks(machine, program));
         let args = self.bits();
         let options = sim::Options::default();

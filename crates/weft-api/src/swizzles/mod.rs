@@ -58,7 +58,8 @@ pub fn swizzle(request: &SwizzleRequest) -> Result<SwizzleAnswer, ApiError> {
             access.weight = weight;
         }
     }
-    let mut problem = Problem::new(machine(target)?, bits, accesses);
+    let machine = machine(target)?;
+    let mut problem = Problem::new(&machine, bits, accesses);
     problem.scratch_bytes = request.scratch_bytes;
     let solved = solve(&problem)?;
     let meter = Meter::new(&problem)?;

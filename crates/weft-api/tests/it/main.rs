@@ -4,5 +4,7 @@
 
 mod bases;
 mod kernels;
+mod machines;
 mod pictures;
+mod probe;
 mod random;

@@ -247,21 +247,131 @@ fn machines() {
         (&gfx950.unwrap()["banks"], &gfx950.unwrap()["store_banks"]),
         (&64.into(), &32.into())
     );
-    assert_eq!(gfx950.unwrap()["matrix_moves"][0], "ds_read_b64_tr_b16");
+    assert_eq!(gfx950.unwrap()["matrix_moves"][0]["name"], "ds_read_b64_tr_b16");
     expect![[r#"
-        machine  lanes  banks  vector bytes   sector  shared bytes  threads  multiprocessors
-                               shared/global   bytes     of a block  of a block
-        sm_80       32     32          16/16      32        166912     1024              108
-        sm_86       32     32          16/16      32        101376     1024               84
-        sm_89       32     32          16/16      32        101376     1024              142
-        sm_90       32     32          16/16      32        232448     1024              132
-        sm_100      32     32          16/32      32        232448     1024              148
-        sm_120      32     32          16/32      32        101376     1024              188
-        gfx90a      64     32          16/16      64         65536     1024              110
-        gfx942      64     32          16/16      64         65536     1024              304
-        gfx950      64     64          16/16      64        163840     1024              256
-        gfx1100     32     32          16/16      64         65536     1024               96
-        gfx1200     32     32          16/16      64         65536     1024               32
+        machine  lanes  banks  vector bytes   sector  shared bytes  threads     multi-   phases      prices
+                               shared/global   bytes     of a block  of a block  processors
+        sm_80       32     32          16/16      32        166912        1024         108  inferred    inferred
+        sm_86       32     32          16/16      32        101376        1024          84  inferred    inferred
+        sm_89       32     32          16/16      32        101376        1024         142  inferred    inferred
+        sm_90       32     32          16/16      32        232448        1024         132  measured    measured
+        sm_100      32     32          16/32      32        232448        1024         148  inferred    inferred
+        sm_120      32     32          16/32      32        101376        1024         188  inferred    inferred
+        gfx90a      64     32          16/16      64         65536        1024         110  inferred    documented
+        gfx942      64     32          16/16      64         65536        1024         304  published   documented
+        gfx950      64     64          16/16      64        163840        1024         256  published   documented
+        gfx1100     32     32          16/16      64         65536        1024          96  published   documented
+        gfx1200     32     32          16/16      64         65536        1024          32  published   documented
     "#]]
     .assert_eq(&finished.stdout);
+}
+
+#[test]
+fn one_machine() {
+    let finished = weft("machines gfx1200");
+    expect![[r#"
+        gfx1200: AMD's instruction set
+
+        lanes of a warp               32                           documented
+        banks                         32                           documented
+        banks of stores               32                           documented
+        bytes of a bank               4                            documented
+        bytes of a shared access      16                           assembled
+        bytes of a global access      16                           assembled
+        bytes of a sector             64                           recalled
+        shared bytes of a block       65536                        assembled
+        shared bytes                  65536                        documented
+        threads of a block            1024                         documented
+        threads                       1024                         recalled
+        blocks                        32                           recalled
+        registers                     98304                        recalled
+        registers of a thread         256                          recalled
+        multiprocessors               32                           recalled
+        barriers of a block           1                            documented
+        blocks of a cluster           1                            documented
+        1-byte loads, lanes           1 2 4 8 16                   inferred
+        2-byte loads, lanes           1 2 4 8 16                   inferred
+        4-byte loads, lanes           1 2 4 8 16                   inferred
+        8-byte loads, lanes           1 2 4 8                      inferred
+        16-byte loads, lanes          1 2 4                        published
+        1-byte stores, lanes          1 2 4 8 16                   inferred
+        2-byte stores, lanes          1 2 4 8 16                   inferred
+        4-byte stores, lanes          1 2 4 8 16                   inferred
+        8-byte stores, lanes          1 2 4 8                      inferred
+        16-byte stores, lanes         1 2 4                        inferred
+        phases that loads join        none                         inferred
+        ds_bpermute_b32               any lane, memory             assembled
+        ds_swizzle_b32                masks within 31, memory      assembled
+        dpp quad_perm                 masks within 3, arithmetic   assembled
+        dpp row_xmask                 masks within 15, arithmetic  assembled
+        v_permlanex16_b32             masks [16], arithmetic       assembled
+        v_perm_b32                    byte permute                 assembled
+        cycles of a wavefront         1.00                         documented
+        cycles of a shuffle           1.00                         documented
+        cycles of arithmetic          0.50                         documented
+        cycles of an issue            0.50                         documented
+        cycles of a warp's barrier    0.20                         inferred
+        cycles of a block's barrier   12.30                        inferred
+          and of each warp in it      2.00                         inferred
+        cycles of a sector            20.00                        recalled
+
+        sources, the closest of which counts
+        everything                    documented: AMD's instruction set and HIP documents
+        shared_vector_bytes           assembled: clang 19 or 22 takes 16 bytes for this target
+        global_vector_bytes           assembled: clang 19 or 22 takes 16 bytes for this target
+        shared_bytes_per_block        assembled: clang 19 or 22 takes as much for this target
+        blocks                        recalled: workgroups of a compute unit
+        multiprocessors               recalled: the largest device of this kind
+        shuffles                      assembled: clang 19 or 22 takes them for this target
+        byte_permute                  assembled: clang 19 or 22 takes it for this target
+        sector_bytes                  recalled: DRAM transactions of 64 bytes
+        registers                     recalled: 1536 registers a lane, two units of 32 lanes
+        registers_per_thread          recalled: what an instruction can name
+        threads                       recalled: 16 waves on each of two units
+        phases                        inferred: consecutive lanes
+        phases.load.16                published: HipKittens, amd-shark-ai's study of the local data share, AMD's CK-Tile
+        phases.merging                inferred: nothing is known of phases that merge
+        prices                        inferred: taken over from the H200
+        prices.wavefront              documented: a phase moves 128 bytes, a cycle's worth
+        prices.shuffle                documented: one phase of 32 lanes
+        prices.alu                    documented: two units of 32 lanes
+        prices.issue                  documented: two units, an instruction each
+        prices.sector                 recalled: the data sheet's bandwidth, units and clock
+    "#]].assert_eq(&finished.stdout);
+    let finished = weft("machines sm_91");
+    assert_eq!(finished.status, 2);
+    assert!(finished.stderr.starts_with("error: there is no target `sm_91`\n"));
+}
+
+/// A machine in a file, whole: the same answers, and sentences about what is wrong in it.
+#[test]
+fn a_machine_of_a_file() {
+    let folder = std::env::temp_dir().join(format!("weft-machine-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("mine.json");
+    let text = weft("machines sm_80 --json").stdout;
+    std::fs::write(&path, text.replace("\"sm_80\"", "\"mine\"")).unwrap();
+    let file = path.to_str().unwrap();
+    for line in [
+        "compile examples/row_softmax.ttir --emit ptx --target",
+        "explain examples/tiled_transpose.ttir --json --target",
+    ] {
+        let (known, mine) = (weft(&format!("{line} sm_80")), weft(&format!("{line} {file}")));
+        assert_eq!(mine.stdout.replace("\"mine\"", "\"sm_80\""), known.stdout);
+        assert_eq!(mine.stderr, "");
+    }
+    std::fs::write(&path, text.replace("\"lanes\":32", "\"lanes\":0")).unwrap();
+    let finished = weft(&format!("compile examples/row_softmax.ttir --target {file}"));
+    assert_eq!(finished.status, 2);
+    assert_eq!(
+        finished.stderr,
+        "error: `target.lanes`: 0 is not possible: a whole number from 1 to 64 is\n",
+    );
+    std::fs::write(&path, "{").unwrap();
+    let finished = weft(&format!("machines {file} --json"));
+    assert_eq!(finished.status, 2);
+    assert!(finished.stdout.starts_with(r#"{"error":{"kind":"read","message":""#));
+    std::fs::remove_dir_all(&folder).unwrap();
+    let finished = weft(&format!("machines {file}"));
+    assert!(finished.stderr.starts_with(&format!("error: cannot read {file}: ")));
 }

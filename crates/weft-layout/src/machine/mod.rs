@@ -1,8 +1,8 @@
 //! Machines: what a GPU can do and what it costs, as data.
 //!
 //! Nothing here computes; [`access`](crate::access) and [`step`](crate::step) read these rows.
-//! Each row says where its numbers come from: measured, published by others, documented, found by
-//! assembling, or recalled.
+//! Each row says where its numbers come from ([`Machine::source`]): measured, published by others,
+//! documented, found by assembling, inferred or recalled.
 //!
 //! ```
 //! use weft_layout::{Machine, f2::Subspace, machine::Kind};
@@ -18,6 +18,7 @@
 mod phases;
 mod prices;
 mod forms;
+mod sources;
 mod nvidia;
 mod amd;
 
@@ -28,6 +29,7 @@ pub use forms::{Matrix, MatrixMove, Pipe, Reach, Shuffle, Transposes};
 use nvidia::{SM_80, SM_86, SM_89, SM_90, SM_100, SM_120};
 pub use phases::{MAX_ACCESS_LOG2, Phases, Together};
 pub use prices::Prices;
+pub use sources::{Origin, Source};
 
 /// Whether an access reads or writes memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,6 +104,8 @@ pub struct Machine {
     pub byte_permute: Cow<'static, str>,
     /// What instructions cost.
     pub prices: Prices,
+    /// Where these numbers come from; [`Machine::source`] finds the row of one.
+    pub sources: Cow<'static, [Source]>,
 }
 
 impl Machine {

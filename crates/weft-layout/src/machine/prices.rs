@@ -10,18 +10,19 @@ pub struct Prices {
     pub wavefront: u64,
     /// One lane exchange of 32 bits by an instruction that goes to any lane; it uses the same pipe
     /// as shared memory.
-    /// Measured: 1.00; a load and a shuffle together 2.04.
+    /// Measured: 1.00; a load and a shuffle together 2.00 to 2.03.
     pub shuffle: u64,
     /// One integer or logic instruction, select or byte permute; another pipe.
-    /// Measured: 0.52.
+    /// Measured: 0.50 each, and 1.00 for any two of them.
     pub alu: u64,
     /// The issue of one instruction, any pipe: it decides between plans of equal pipes.
-    /// Documented: 4 schedulers, one warp instruction a cycle each.
+    /// Measured: 0.75 for three instructions of two pipes; documented: 4 schedulers, one warp
+    /// instruction a cycle each.
     pub issue: u64,
-    /// A barrier of one warp. Measured: 0.14.
+    /// A barrier of one warp. Measured: 0.25, which is its issue.
     pub warp_barrier: u64,
     /// A barrier of a block, without the share of its warps.
-    /// Measured: 20.3, 28.3, 44.3 cycles for 4, 8, 16 warps, hence 12.3 and 2 a warp.
+    /// Measured: 20.0, 28.0, 44.0 cycles for 4, 8, 16 warps, hence 12 and 2 a warp.
     pub block_barrier: u64,
     /// The share of each warp in a barrier of a block.
     pub block_barrier_per_warp: u64,
@@ -32,8 +33,13 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// A barrier among `warps` warps of a block.
+    /// A barrier among `warps` warps of a block, which all wait at the same time.
     pub fn barrier(&self, warps: u64) -> u64 {
         self.block_barrier.saturating_add(self.block_barrier_per_warp.saturating_mul(warps))
+    }
+
+    /// The share of each of `warps` warps in a barrier of their block.
+    pub fn barrier_share(&self, warps: u64) -> u64 {
+        self.barrier(warps).div_ceil(warps.max(1))
     }
 }

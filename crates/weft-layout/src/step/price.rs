@@ -21,7 +21,8 @@ pub struct Cost {
     /// Instructions: accesses, exchanges, selects, byte permutes, combinations, barriers.
     pub instructions: u64,
     /// Hundredths of a cycle: the busier of the memory pipe and the arithmetic pipe, with barriers
-    /// and the issue of instructions where that takes longer.
+    /// and the issue of instructions where that takes longer. Of a block's barrier each warp has its
+    /// share, as it has of the pipes: all warps together take this often as long as there are warps.
     pub total: u64,
 }
 
@@ -91,7 +92,7 @@ fn add_step(sum: &mut Sum, plan: &Plan, step: &Step, machine: &Machine) -> Resul
             cost.instructions += 1;
             sum.waiting = sum.waiting.saturating_add(match scope {
                 Scope::Warp => machine.prices.warp_barrier,
-                Scope::Block => machine.prices.barrier(1 << plan.warp_bits.min(16)),
+                Scope::Block => machine.prices.barrier_share(1 << plan.warp_bits.min(16)),
             });
         }
         Step::Combine { to, .. } => {

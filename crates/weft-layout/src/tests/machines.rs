@@ -90,3 +90,47 @@ fn matrix_moves_by_machine() {
     let transposing = ["ds_read_b64_tr_b16", "ds_read_b64_tr_b8", "ds_read_b64_tr_b4"];
     assert_eq!(names("gfx950"), transposing);
 }
+
+/// Every number of a machine, by its path.
+fn numbers(machine: &Machine) -> Vec<std::string::String> {
+    let mut paths: Vec<std::string::String> = [
+        "lanes banks store_banks bank_bytes shared_vector_bytes global_vector_bytes sector_bytes",
+        "shared_bytes_per_block shared_bytes threads_per_block threads blocks registers",
+        "registers_per_thread multiprocessors barriers cluster_blocks byte_permute phases.merging",
+        "prices.wavefront prices.shuffle prices.alu prices.issue prices.warp_barrier",
+        "prices.block_barrier prices.block_barrier_per_warp prices.sector",
+    ]
+    .iter()
+    .flat_map(|line| line.split(' '))
+    .map(Into::into)
+    .collect();
+    for bytes in [1, 2, 4, 8, 16] {
+        paths.push(std::format!("phases.load.{bytes}"));
+        paths.push(std::format!("phases.store.{bytes}"));
+    }
+    let moves = machine.matrix_moves.iter().map(|form| std::format!("matrix_moves.{}", form.name));
+    paths.extend(moves);
+    paths.extend(machine.shuffles.iter().map(|form| std::format!("shuffles.{}", form.name)));
+    paths
+}
+
+#[test]
+fn every_number_has_a_source_and_every_source_a_number() {
+    for machine in Machine::ALL {
+        let mut used = BTreeSet::new();
+        for path in numbers(machine) {
+            let source = machine.source(&path);
+            let source = source.unwrap_or_else(|| panic!("{}: {path} has no source", machine.name));
+            used.insert(&*source.of);
+        }
+        let all: Vec<&str> = machine.sources.iter().map(|source| &*source.of).collect();
+        assert_eq!(used.len(), all.len(), "{}: {used:?} of {all:?}", machine.name);
+    }
+}
+
+#[test]
+fn a_source_covers_whole_names() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    assert!(machine.source("prices.sector").unwrap().from.contains("TB/s"));
+    assert_eq!(machine.source("prices.sectors").unwrap().of, "prices");
+}

@@ -193,7 +193,7 @@ fn plans_read_as_text() {
     let from = Blocked::new(&[1, 2], &[8, 4], &[1, 1], &[1, 0]).layout(&[8, 8]).unwrap();
     let to = Blocked::new(&[2, 1], &[4, 8], &[1, 1], &[1, 0]).layout(&[8, 8]).unwrap();
     let plan = convert(&from, &to, 32, machine).unwrap();
-    expect![[r"
+    expect![[r#"
         f0: 2 x 32 bits = input
         f1: 2 x 32 bits = permute f0 [1, 0]
         f2: 2 x 32 bits = select f0 f1 by lane 0x4 warp 0x0
@@ -205,8 +205,8 @@ fn plans_read_as_text() {
         f8: 2 x 32 bits = permute f7 [1, 0]
         f9: 2 x 32 bits = select f7 f8 by lane 0x1 warp 0x0
         output f9
-        # shuffles: 2.08 cycles (0 wavefronts of at least 0, 2 shuffles, 4 arithmetic, 0 barriers; 6 instructions)
-    "]].assert_eq(&std::format!("{plan}\n"));
+        # shuffles: 2.00 cycles (0 wavefronts of at least 0, 2 shuffles, 4 arithmetic, 0 barriers; 6 instructions)
+    "#]].assert_eq(&std::format!("{plan}\n"));
     let sum = reduce(&from, 1, &[32], machine).unwrap();
     expect![[r"
         f0: 2 x 32 bits = input
@@ -247,7 +247,7 @@ fn narrow_elements_are_packed_for_shuffles() {
     let columns = [from.columns(REGISTER), &lanes].concat();
     let to = Layout::new(from.ins().clone(), from.outs().clone(), &columns).unwrap();
     for (bits, shuffles, alu, total) in
-        [(64, 16, 0, 1600), (32, 8, 0, 800), (16, 4, 8, 416), (8, 4, 8, 416)]
+        [(64, 16, 0, 1600), (32, 8, 0, 800), (16, 4, 8, 400), (8, 4, 8, 400)]
     {
         let cost = convert(&from, &to, bits, machine).unwrap().cost;
         assert_eq!((cost.shuffles, cost.alu, cost.total), (shuffles, alu, total), "{bits}");

@@ -1,17 +1,18 @@
 //! NVIDIA's rows.
 //!
-//! *Measured* means one H200 at 1.98 GHz (one block of 16 warps, 8 independent instructions in a
-//! loop of 2,000, best of 5); *documented* NVIDIA's CUDA C++ programming guide, occupancy tables and
+//! *Measured* means one H200 at 1.98 GHz by `weft probe` (`docs/measurements/h200`); *documented* NVIDIA's CUDA C++ programming guide, occupancy tables and
 //! PTX ISA 9.1; *assembled* that ptxas 13.4 takes the form for exactly these targets; *recalled*
 //! that no source was at hand.
+
+mod sources;
 
 use alloc::borrow::Cow;
 
 use super::{Isa, Kind, Machine, MatrixMove, Phases, Pipe, Prices, Reach, Shuffle, Transposes};
 
 /// Consecutive lanes; 8 and 16 bytes a lane in 2 and 4 phases.
-/// Measured: 1.00, 2.00 and 4.01 cycles, loads and stores alike; merging pairs of a load with lane
-/// bit 0 or 1 a copy: 2.09 (16 bytes), 1.10 (8 bytes); bit 2 does not merge.
+/// Measured: 1.00, 2.00 and 4.00 cycles, loads and stores alike; merging pairs of a load with lane
+/// bit 0 or 1 a copy: 2.01 (16 bytes), 1.00 (8 bytes); bit 2 does not merge.
 const PHASES: Phases =
     Phases { load: CONSECUTIVE, store: CONSECUTIVE, merging: 0b11, merging_from: 3 };
 
@@ -27,16 +28,16 @@ const CONSECUTIVE: super::Together = [
 const PRICES: Prices = Prices {
     wavefront: 100,
     shuffle: 100,
-    alu: 52,
+    alu: 50,
     issue: 25,
-    warp_barrier: 14,
-    block_barrier: 1230,
+    warp_barrier: 25,
+    block_barrier: 1200,
     block_barrier_per_warp: 200,
     sector: 174,
 };
 
-/// Assembled from `sm_75` on. Measured: 1.00, 2.00 and 3.99 cycles for 1, 2 and 4 matrices, 3.92
-/// transposed: one wavefront a matrix.
+/// Assembled from `sm_75` on. Measured: 1.03, 2.00 and 4.00 cycles for 1, 2 and 4 matrices,
+/// transposed or not: one wavefront a matrix.
 const LDMATRIX: MatrixMove = MatrixMove {
     name: Cow::Borrowed("ldmatrix.m8n8.b16"),
     kind: Kind::Load,
@@ -112,6 +113,7 @@ pub(super) const SM_90: Machine = Machine {
     shuffles: Cow::Borrowed(SHUFFLES),
     byte_permute: Cow::Borrowed("prmt.b32"),
     prices: PRICES,
+    sources: Cow::Borrowed(sources::SM_90),
 };
 
 /// Documented; A100: 108 multiprocessors.
@@ -123,6 +125,7 @@ pub(super) const SM_80: Machine = Machine {
     multiprocessors: 108,
     cluster_blocks: 1,
     matrix_moves: Cow::Borrowed(&[LDMATRIX]),
+    sources: Cow::Borrowed(sources::SM_80),
     ..SM_90
 };
 
@@ -135,6 +138,7 @@ pub(super) const SM_86: Machine = Machine {
     threads: 1536,
     blocks: 16,
     multiprocessors: 84,
+    sources: Cow::Borrowed(sources::SM_86),
     ..SM_80
 };
 
@@ -144,6 +148,7 @@ pub(super) const SM_89: Machine = Machine {
     isa: Isa::Ptx { capability: 89 },
     blocks: 24,
     multiprocessors: 142,
+    sources: Cow::Borrowed(sources::SM_89),
     ..SM_86
 };
 
@@ -154,6 +159,7 @@ pub(super) const SM_100: Machine = Machine {
     global_vector_bytes: 32,
     multiprocessors: 148,
     matrix_moves: Cow::Borrowed(&[LDMATRIX, STMATRIX, LDMATRIX_BYTES, STMATRIX_BYTES]),
+    sources: Cow::Borrowed(sources::SM_100),
     ..SM_90
 };
 
@@ -167,5 +173,6 @@ pub(super) const SM_120: Machine = Machine {
     blocks: 24,
     multiprocessors: 188,
     cluster_blocks: 1,
+    sources: Cow::Borrowed(sources::SM_120),
     ..SM_100
 };

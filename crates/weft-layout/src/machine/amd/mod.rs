@@ -7,6 +7,8 @@
 //! instruction set and HIP documents; *recalled* that no source was at hand; *inferred* that it
 //! follows from the others.
 
+mod sources;
+
 use alloc::borrow::Cow;
 
 use super::{
@@ -55,7 +57,7 @@ const PRICES: Prices = Prices {
     alu: 100,
     issue: 20,
     warp_barrier: 20,
-    block_barrier: 1230,
+    block_barrier: 1200,
     block_barrier_per_warp: 200,
     sector: 771,
 };
@@ -166,6 +168,7 @@ pub(super) const GFX942: Machine = Machine {
     shuffles: Cow::Borrowed(&[BPERMUTE, SWIZZLE, QUAD_PERMUTE, MIRRORS]),
     byte_permute: Cow::Borrowed("v_perm_b32"),
     prices: PRICES,
+    sources: Cow::Borrowed(sources::GFX942),
 };
 
 /// CDNA 2 (one die of an MI250X: 110 units, recalled).
@@ -175,6 +178,7 @@ pub(super) const GFX90A: Machine = Machine {
     name: Cow::Borrowed("gfx90a"),
     multiprocessors: 110,
     prices: Prices { sector: 748, ..PRICES },
+    sources: Cow::Borrowed(sources::GFX90A),
     ..GFX942
 };
 
@@ -196,6 +200,7 @@ pub(super) const GFX950: Machine = Machine {
     ]),
     shuffles: Cow::Borrowed(&[BPERMUTE, SWIZZLE, QUAD_PERMUTE, MIRRORS, SWAP_16, SWAP_32]),
     prices: Prices { sector: 492, ..PRICES },
+    sources: Cow::Borrowed(sources::GFX950),
     ..GFX942
 };
 
@@ -212,6 +217,7 @@ pub(super) const GFX1100: Machine = Machine {
     multiprocessors: 96,
     shuffles: Cow::Borrowed(&[BPERMUTE, SWIZZLE, QUAD_PERMUTE, ROW_MASK, OTHER_ROW]),
     prices: RDNA_PRICES,
+    sources: Cow::Borrowed(sources::GFX1100),
     ..GFX942
 };
 
@@ -223,5 +229,6 @@ pub(super) const GFX1200: Machine = Machine {
     phases: phases(CONSECUTIVE),
     multiprocessors: 32,
     prices: Prices { sector: 2000, ..RDNA_PRICES },
+    sources: Cow::Borrowed(sources::GFX1200),
     ..GFX1100
 };

@@ -1,0 +1,334 @@
+//! A machine read from JSON: every value is checked, and nothing is passed over.
+
+use super::MEASURED;
+use super::at::{At, MachineError, Object};
+use serde_json::Value;
+use std::borrow::Cow;
+use weft_layout::Machine;
+use weft_layout::f2::Subspace;
+use weft_layout::machine::{
+    Isa, Kind, MAX_ACCESS_LOG2, MatrixMove, Origin, Phases, Pipe, Prices, Reach, Shuffle, Source,
+    Together, Transposes,
+};
+
+/// The most lanes of a warp that the engine's tables have room for.
+const MAX_LANES: u32 = 64;
+/// More than any price: sums of them stay far from the end of 64 bits.
+const MAX_PRICE: u64 = 1_000_000_000;
+/// More than any capacity.
+const MAX_BYTES: u64 = 1 << 30;
+const MAX_COUNT: u32 = 1 << 24;
+
+const KEYS: [&str; 26] = [
+    "name",
+    "isa",
+    "lanes",
+    "banks",
+    "store_banks",
+    "bank_bytes",
+    "phases",
+    "shared_vector_bytes",
+    "global_vector_bytes",
+    "sector_bytes",
+    "shared_bytes_per_block",
+    "shared_bytes",
+    "threads_per_block",
+    "threads",
+    "blocks",
+    "registers",
+    "registers_per_thread",
+    "multiprocessors",
+    "barriers",
+    "cluster_blocks",
+    "matrix_moves",
+    "shuffles",
+    "byte_permute",
+    "prices",
+    "sources",
+    MEASURED,
+];
+
+/// The machine that a JSON value describes, as [`MachineAnswer`](super::MachineAnswer) writes it.
+///
+/// Every key must be there except `sources` (then nothing is known of where the numbers come from)
+/// and `measured`, which is not looked into.
+pub fn read(value: &Value) -> Result<Machine, MachineError> {
+    let object = At::root(value).object(&KEYS)?;
+    let get = |key| object.get(key);
+    let lanes = get("lanes")?.power(1..=MAX_LANES)?;
+    let bank_bytes = get("bank_bytes")?.power(1..=1 << MAX_ACCESS_LOG2)?;
+    let banks = get("banks")?.power(1..=1024)?;
+    let store_banks = get("store_banks")?.power(1..=1024)?;
+    let rows = [banks * bank_bytes, store_banks * bank_bytes];
+    let shared_bytes = get("shared_bytes")?.number(1..=MAX_BYTES)?;
+    let threads = get("threads")?.count(lanes..=MAX_COUNT)?;
+    let registers = get("registers")?.count(1..=MAX_COUNT)?;
+    Ok(Machine {
+        name: Cow::Owned(name(&get("name")?)?),
+        isa: isa(&get("isa")?)?,
+        lanes_log2: lanes.ilog2(),
+        banks_log2: banks.ilog2(),
+        store_banks_log2: store_banks.ilog2(),
+        bank_bytes_log2: bank_bytes.ilog2(),
+        phases: phases(&get("phases")?, lanes, bank_bytes, rows)?,
+        shared_vector_bytes: get("shared_vector_bytes")?.power(1..=1 << MAX_ACCESS_LOG2)?,
+        global_vector_bytes: get("global_vector_bytes")?.power(1..=64)?,
+        sector_bytes: get("sector_bytes")?.power(1..=4096)?,
+        shared_bytes_per_block: within(
+            &get("shared_bytes_per_block")?,
+            shared_bytes,
+            "shared_bytes",
+        )?,
+        shared_bytes,
+        threads_per_block: threads_per_block(&get("threads_per_block")?, lanes, threads)?,
+        threads,
+        blocks: get("blocks")?.count(1..=MAX_COUNT)?,
+        registers,
+        registers_per_thread: within(
+            &get("registers_per_thread")?,
+            u64::from(registers),
+            "registers",
+        )? as u32,
+        multiprocessors: get("multiprocessors")?.count(1..=1 << 16)?,
+        barriers: get("barriers")?.count(1..=1 << 16)?,
+        cluster_blocks: get("cluster_blocks")?.count(1..=1 << 16)?,
+        matrix_moves: Cow::Owned(matrix_moves(&get("matrix_moves")?, lanes)?),
+        shuffles: Cow::Owned(shuffles(&get("shuffles")?, lanes)?),
+        byte_permute: Cow::Owned(get("byte_permute")?.text()?.to_owned()),
+        prices: prices(&get("prices")?)?,
+        sources: Cow::Owned(sources(&object)?),
+    })
+}
+
+fn name(at: &At<'_>) -> Result<String, MachineError> {
+    let text = at.text()?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if text.is_empty() || text.len() > 64 || !text.chars().all(plain) {
+        return at.refuse("a name is of 1 to 64 letters, digits, `_`, `-` and `.`");
+    }
+    Ok(text.to_owned())
+}
+
+fn isa(at: &At<'_>) -> Result<Isa, MachineError> {
+    if at.value.is_string() {
+        return at.word(&[("amdgcn", Isa::Amdgcn)]);
+    }
+    let capability = at.object(&["ptx"])?.get("ptx")?.count(10..=9999)?;
+    Ok(Isa::Ptx { capability })
+}
+
+/// A capacity of a part, which the whole's bounds.
+fn within(at: &At<'_>, whole: u64, of: &str) -> Result<u64, MachineError> {
+    let part = at.number(1..=MAX_BYTES)?;
+    if part > whole {
+        return at.refuse(format!("{part} is more than `{of}`, which is {whole}"));
+    }
+    Ok(part)
+}
+
+fn threads_per_block(at: &At<'_>, lanes: u32, threads: u32) -> Result<u32, MachineError> {
+    let count = within(at, threads.into(), "threads")? as u32;
+    if count < lanes || !count.is_multiple_of(lanes) {
+        return at.refuse(format!("{count} threads are no warps of {lanes} lanes"));
+    }
+    Ok(count)
+}
+
+fn phases(
+    at: &At<'_>,
+    lanes: u32,
+    bank_bytes: u32,
+    [load_row, store_row]: [u32; 2],
+) -> Result<Phases, MachineError> {
+    let object = at.object(&["load", "store", "merging"])?;
+    let (merging, merging_from) = match object.find("merging") {
+        Some(at) if !at.value.is_null() => merges(&at, lanes)?,
+        _ => (0, u32::MAX),
+    };
+    let load = widths(&object.get("load")?, lanes, bank_bytes, load_row)?;
+    let store = widths(&object.get("store")?, lanes, bank_bytes, store_row)?;
+    Ok(Phases { load, store, merging, merging_from })
+}
+
+fn merges(at: &At<'_>, lanes: u32) -> Result<(u8, u32), MachineError> {
+    let object = at.object(&["lane_bits", "from_bytes"])?;
+    let bits = object.get("lane_bits")?;
+    let mut mask = 0;
+    for at in bits.list()? {
+        let bit = at.count(0..=u32::MAX)?;
+        if bit >= lanes.ilog2() {
+            return at.refuse(format!("a warp of {lanes} lanes has no lane bit {bit}"));
+        }
+        mask |= 1 << bit;
+    }
+    if mask == 0 {
+        return bits.refuse("name a lane bit, or give null for `merging`");
+    }
+    // Phases join with those of half the width.
+    let from = object.get("from_bytes")?.power(2..=1 << MAX_ACCESS_LOG2)?;
+    Ok((mask, from.ilog2()))
+}
+
+fn widths(at: &At<'_>, lanes: u32, bank_bytes: u32, row: u32) -> Result<Together, MachineError> {
+    let object = at.object(&["1", "2", "4", "8", "16"])?;
+    let mut table = Together::default();
+    for (log2, slot) in table.iter_mut().enumerate() {
+        let width = 1 << log2;
+        let at = object.get(&format!("{width}"))?;
+        let mut basis: Vec<u64> = Vec::new();
+        for vector in at.list()? {
+            let lane = vector.number(1..=u64::from(MAX_LANES) - 1)?;
+            if lane >= u64::from(lanes) {
+                return vector.refuse(format!("a warp of {lanes} lanes has no lane {lane}"));
+            }
+            if Subspace::from_vectors(&basis).contains(lane) {
+                return vector.refuse(format!(
+                    "{lane} is an exclusive-or of the others, and a basis has none such"
+                ));
+            }
+            basis.push(lane);
+        }
+        let bytes = u32::max(width, bank_bytes) << basis.len();
+        if bytes > row {
+            return at.refuse(format!(
+                "{} lanes ask for {bytes} bytes together, and all banks serve {row}",
+                1 << basis.len()
+            ));
+        }
+        for (slot, lane) in slot.iter_mut().zip(basis) {
+            *slot = lane as u8;
+        }
+    }
+    Ok(table)
+}
+
+fn matrix_moves(at: &At<'_>, lanes: u32) -> Result<Vec<MatrixMove>, MachineError> {
+    at.list()?.iter().map(|at| matrix_move(at, lanes)).collect()
+}
+
+fn matrix_move(at: &At<'_>, lanes: u32) -> Result<MatrixMove, MachineError> {
+    let object = at.object(&[
+        "name",
+        "kind",
+        "element_bits",
+        "rows",
+        "row_bytes",
+        "matrices",
+        "transposes",
+        "architecture_specific",
+    ])?;
+    let rows = object.get("rows")?.power(1..=lanes)?;
+    let counts = object.get("matrices")?;
+    let mut matrices = Vec::new();
+    for at in counts.list()? {
+        let count = at.power(1..=MAX_LANES)?;
+        if count * rows > lanes {
+            return at
+                .refuse(format!("{count} matrices of {rows} rows need more than {lanes} lanes"));
+        }
+        matrices.push(count);
+    }
+    if matrices.is_empty() {
+        return counts.refuse("an instruction moves at least one matrix");
+    }
+    Ok(MatrixMove {
+        name: Cow::Owned(object.get("name")?.text()?.to_owned()),
+        kind: object.get("kind")?.word(&[("load", Kind::Load), ("store", Kind::Store)])?,
+        element_bits: object.get("element_bits")?.power(1..=64)?,
+        rows,
+        row_bytes: object.get("row_bytes")?.power(1..=128)?,
+        matrices: Cow::Owned(matrices),
+        transposes: (object.get("transposes")?)
+            .word(&[("either", Transposes::Either), ("always", Transposes::Always)])?,
+        architecture_specific: object.get("architecture_specific")?.truth()?,
+    })
+}
+
+fn shuffles(at: &At<'_>, lanes: u32) -> Result<Vec<Shuffle>, MachineError> {
+    let shuffle = |at: &At<'_>| {
+        let object = at.object(&["name", "reach", "pipe"])?;
+        Ok(Shuffle {
+            name: Cow::Owned(object.get("name")?.text()?.to_owned()),
+            reach: reach(&object.get("reach")?, lanes)?,
+            pipe: (object.get("pipe")?)
+                .word(&[("memory", Pipe::Memory), ("arithmetic", Pipe::Arithmetic)])?,
+        })
+    };
+    at.list()?.iter().map(shuffle).collect()
+}
+
+fn reach(at: &At<'_>, lanes: u32) -> Result<Reach, MachineError> {
+    if let Value::String(text) = at.value {
+        if text == "any" {
+            return Ok(Reach::Any);
+        }
+        return at
+            .refuse("the reach is \"any\", {\"within\": N}, {\"masks\": [N]} or {\"swap\": N}");
+    }
+    let object = at.object(&["within", "masks", "swap"])?;
+    let mask = |at: &At<'_>| at.number(1..=u64::from(lanes).max(2) - 1);
+    match (object.find("within"), object.find("masks"), object.find("swap")) {
+        (Some(at), None, None) => mask(&at).map(Reach::Within),
+        (None, Some(at), None) => {
+            let masks: Result<Vec<u64>, _> = at.list()?.iter().map(mask).collect();
+            Ok(Reach::Masks(Cow::Owned(masks?)))
+        }
+        (None, None, Some(at)) => {
+            let mask = mask(&at)?;
+            if mask.is_power_of_two() {
+                Ok(Reach::Swap(mask))
+            } else {
+                at.refuse(format!("{mask} is more than one lane bit"))
+            }
+        }
+        _ => at.refuse("the reach has one of `within`, `masks` and `swap`"),
+    }
+}
+
+fn prices(at: &At<'_>) -> Result<Prices, MachineError> {
+    let object = at.object(&[
+        "wavefront",
+        "shuffle",
+        "alu",
+        "issue",
+        "warp_barrier",
+        "block_barrier",
+        "block_barrier_per_warp",
+        "sector",
+    ])?;
+    let positive = |key| object.get(key)?.number(1..=MAX_PRICE);
+    let any = |key| object.get(key)?.number(0..=MAX_PRICE);
+    Ok(Prices {
+        wavefront: positive("wavefront")?,
+        shuffle: positive("shuffle")?,
+        alu: positive("alu")?,
+        issue: positive("issue")?,
+        warp_barrier: any("warp_barrier")?,
+        block_barrier: any("block_barrier")?,
+        block_barrier_per_warp: any("block_barrier_per_warp")?,
+        sector: positive("sector")?,
+    })
+}
+
+fn sources(machine: &Object<'_>) -> Result<Vec<Source>, MachineError> {
+    let Some(at) = machine.find("sources") else {
+        let from = Cow::Borrowed("the machine's file does not say");
+        return Ok(vec![Source { of: Cow::Borrowed(""), origin: Origin::Recalled, from }]);
+    };
+    let origins = Origin::ALL.map(|origin| (origin.word(), origin));
+    let source = |at: &At<'_>| {
+        let object = at.object(&["of", "origin", "from"])?;
+        let of = object.get("of")?;
+        let path = of.text()?;
+        let first = path.split('.').next().unwrap_or_default();
+        if !path.is_empty() && !KEYS[2..KEYS.len() - 2].contains(&first) {
+            return of.refuse(format!("a machine has no `{first}` that could have a source"));
+        }
+        Ok(Source {
+            of: Cow::Owned(path.to_owned()),
+            origin: object.get("origin")?.word(&origins)?,
+            from: Cow::Owned(object.get("from")?.text()?.to_owned()),
+        })
+    };
+    at.list()?.iter().map(source).collect()
+}

@@ -1,0 +1,74 @@
+//! Where NVIDIA's numbers come from.
+
+use crate::machine::{
+    Origin::{Assembled, Documented, Inferred, Measured, Recalled},
+    Source,
+    sources::source,
+};
+
+/// What the documents give.
+const GUIDE: Source =
+    source("", Documented, "CUDA C++ programming guide, occupancy tables and PTX ISA 9.1");
+
+const AS_H200: Source =
+    source("phases", Inferred, "the H200's; the documents give no reason to differ");
+
+const PRICES_AS_H200: Source =
+    source("prices", Inferred, "the H200's; the documents give no reason to differ");
+
+const MOVES: Source = source("matrix_moves", Assembled, "ptxas 13.4 takes it for this target");
+
+const SHUFFLE_FORMS: Source =
+    source("shuffles", Assembled, "ptxas 13.4 takes them for this target");
+
+const ISSUE: Source =
+    source("prices.issue", Documented, "four schedulers, one warp instruction a cycle each");
+
+pub(super) const SM_90: &[Source] = &[
+    GUIDE,
+    source("phases", Measured, "one H200, by `weft probe` (docs/measurements/h200)"),
+    source("prices", Measured, "one H200, by `weft probe` (docs/measurements/h200)"),
+    MOVES,
+    SHUFFLE_FORMS,
+    source(
+        "prices.sector",
+        Documented,
+        "4.8 TB/s over 132 multiprocessors at 1.98 GHz are 18.4 bytes a cycle",
+    ),
+];
+
+pub(super) const SM_80: &[Source] = &[GUIDE, AS_H200, PRICES_AS_H200, ISSUE, MOVES, SHUFFLE_FORMS];
+
+pub(super) const SM_86: &[Source] = &[
+    GUIDE,
+    AS_H200,
+    PRICES_AS_H200,
+    ISSUE,
+    MOVES,
+    SHUFFLE_FORMS,
+    source("multiprocessors", Recalled, "RTX A6000"),
+];
+
+pub(super) const SM_89: &[Source] = SM_80;
+
+pub(super) const SM_100: &[Source] = &[
+    GUIDE,
+    AS_H200,
+    PRICES_AS_H200,
+    ISSUE,
+    MOVES,
+    SHUFFLE_FORMS,
+    source("global_vector_bytes", Assembled, "ptxas 13.4 takes 32 bytes for this target"),
+];
+
+pub(super) const SM_120: &[Source] = &[
+    GUIDE,
+    AS_H200,
+    PRICES_AS_H200,
+    ISSUE,
+    MOVES,
+    SHUFFLE_FORMS,
+    source("global_vector_bytes", Assembled, "ptxas 13.4 takes 32 bytes for this target"),
+    source("multiprocessors", Recalled, "RTX PRO 6000"),
+    source("cluster_blocks", Inferred, "no larger cluster is documented"),
+];
