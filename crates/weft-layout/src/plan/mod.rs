@@ -8,6 +8,7 @@
 mod builder;
 mod memory;
 mod partials;
+mod prune;
 mod reduce;
 mod rounds;
 pub mod swizzle;
