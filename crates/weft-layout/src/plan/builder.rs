@@ -45,6 +45,12 @@ impl Builder {
         to
     }
 
+    pub(super) fn select(&mut self, even: File, odd: File, odd_where: Parity) -> File {
+        let to = self.file(self.plan.file(even).registers as usize, even);
+        self.plan.steps.push(Step::Select { even, odd, to, odd_where });
+        to
+    }
+
     /// Bytes of pairs of registers as registers of `bits` bits.
     pub(super) fn bytes(&mut self, a: File, b: File, bits: u32, selector: &Selector) -> File {
         let to = self.plan.add_file(self.plan.file(a).registers, bits);
@@ -93,9 +99,7 @@ impl Builder {
         for (shift, odd_where) in shifts {
             let registers = self.plan.file(file).registers;
             let odd = self.permute(file, (0..registers).map(|r| r ^ shift as u32).collect());
-            let to = self.file(registers as usize, file);
-            self.plan.steps.push(Step::Select { even: file, odd, to, odd_where });
-            file = to;
+            file = self.select(file, odd, odd_where);
         }
         file
     }

@@ -9,6 +9,7 @@ mod axis;
 mod builder;
 mod memory;
 mod partials;
+mod prune;
 mod reduce;
 mod rounds;
 mod scan;

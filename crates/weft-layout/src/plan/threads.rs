@@ -13,12 +13,14 @@
 //! that makes `Ll + Lr·P` as invertible as it can be, which frees pairs of lanes that would read
 //! different registers of one lane; and then the choice of register is rewritten as a function `D`
 //! of the lane read, which selects before the exchange carry out.
+//! Where no such `P` exists, because a lane needs what several registers of one lane hold and has too
+//! few target registers to receive them, each thread receives more registers than it keeps.
 //! Registers with equal `Lr·register` share one lane map; elements narrower than a word can be packed
 //! into words with others that do ([`Words`]).
 
 use alloc::vec::Vec;
 
-use super::{builder::Builder, words::Words};
+use super::{builder::Builder, prune::prune, words::Words};
 use crate::{
     f2::{Echelon, Matrix, Subspace, extract_bits},
     layout::Layout,
@@ -56,7 +58,7 @@ pub(super) fn plans(source: &Layout, bits: u32) -> Vec<Plan> {
             () if plan.steps.iter().any(exchanges) => Strategy::Shuffles,
             () => Strategy::Registers,
         };
-        Some(plan)
+        Some(prune(&plan).unwrap_or(plan))
     };
     (0..=together).map_while(plan).collect()
 }
@@ -93,9 +95,29 @@ impl Blocks {
 
     /// Writes the plan with 2^`packed` elements in a word; `None` when no so many travel together.
     fn write(&self, builder: &mut Builder, packed: u32) -> Option<File> {
-        let skew = self.skew();
-        let ll = add(&self.ll, &skew, &self.lr);
-        let rl = add(&self.rl, &skew, &self.rr);
+        let (kept, mut skew) = (self.rr.len(), self.skew());
+        let more = self.received(&mut skew)?;
+        let wider;
+        let blocks = if more.is_empty() {
+            self
+        } else {
+            wider = self.widened(&more);
+            &wider
+        };
+        blocks.write_skewed(builder, packed, &skew, kept)
+    }
+
+    /// Writes the plan whose target registers are skewed by `skew`, of which the first 2^`kept` are
+    /// wanted.
+    fn write_skewed(
+        &self,
+        builder: &mut Builder,
+        packed: u32,
+        skew: &[u64],
+        kept: usize,
+    ) -> Option<File> {
+        let ll = add(&self.ll, skew, &self.lr);
+        let rl = add(&self.rl, skew, &self.rr);
         let choice = factor(&rl, &ll, self.register_bits)?;
         // Seen from the lane that is read: register = rr·register + choice·lane + rw·warp.
         let rr = add(&self.rr, &self.lr, &choice);
@@ -106,7 +128,9 @@ impl Blocks {
         let compact = |columns: &[u64]| -> Vec<u64> {
             columns.iter().map(|&column| extract_bits(column, numbers.leads())).collect()
         };
-        let targets = Targets::new(&compact(&rr), &self.lr, numbers.dim());
+        let mut targets = Targets::new(&compact(&rr), &self.lr, numbers.dim());
+        let skew: Vec<u64> = skew.iter().map(|&r| combine(&targets.numbers, r)).collect();
+        targets.numbers.truncate(kept);
         let (choice, rw) = (compact(&choice), compact(&rw));
         let chosen: Vec<u64> = choice.iter().chain(&rw).copied().collect();
         let words = Words::new(&targets, &chosen, numbers.dim(), packed)?;
@@ -118,7 +142,6 @@ impl Blocks {
             warp: self.lw.clone(),
             xor,
         });
-        let skew: Vec<u64> = skew.iter().map(|&r| combine(&targets.numbers, r)).collect();
         Some(words.unpack(builder, file, &targets, &skew))
     }
 
@@ -138,7 +161,48 @@ impl Blocks {
         }
         skew
     }
+
+    /// The source registers that target registers must be added for, so that no two lanes that read
+    /// one lane disagree on the register; skews the lanes that disagree by them.
+    /// `None` when so many are needed that it cannot pay.
+    fn received(&self, skew: &mut [u64]) -> Option<Vec<u64>> {
+        let ll = add(&self.ll, skew, &self.lr);
+        let rl = add(&self.rl, skew, &self.rr);
+        let (mut lanes, mut differences) = (Echelon::new(), Echelon::new());
+        let mut more = Vec::new();
+        for (bit, &lane) in ll.iter().enumerate() {
+            let Some(same) = lanes.insert(lane, 1 << bit) else { continue };
+            let difference = combine(&rl, same);
+            let (residue, mut parts) = differences.reduce(difference, 0);
+            if residue != 0 {
+                parts = 1 << more.len();
+                differences.insert(difference, parts);
+                more.push(difference);
+            }
+            skew[bit] ^= parts << self.rr.len();
+        }
+        let registers = self.rr.len() + more.len();
+        (more.len() <= 1 || registers <= MAX_RECEIVED_LOG2).then_some(more)
+    }
+
+    /// With target registers that read these registers of the lanes where the first one reads.
+    fn widened(&self, more: &[u64]) -> Blocks {
+        let with = |columns: &[u64], more: &[u64]| [columns, more].concat();
+        Blocks {
+            rr: with(&self.rr, more),
+            lr: with(&self.lr, &alloc::vec![0; more.len()]),
+            rl: self.rl.clone(),
+            rw: self.rw.clone(),
+            ll: self.ll.clone(),
+            lw: self.lw.clone(),
+            register_bits: self.register_bits,
+        }
+    }
 }
+
+/// The logarithm of the most registers received for fewer that are kept: more than so many shuffles
+/// cost more than a barrier and shared memory.
+const MAX_RECEIVED_LOG2: usize = 5;
 
 /// The target registers, of which those that read one register of one lane are one.
 pub(super) struct Targets {

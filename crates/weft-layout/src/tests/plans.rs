@@ -9,9 +9,10 @@ use expect_test::expect;
 use crate::{
     Layout, Machine,
     family::Blocked,
+    interop::parse_layout,
     plan::{PlanError, convert, reduce},
     space::{LANE, REGISTER},
-    step::{Plan, Step},
+    step::{Plan, Step, Strategy},
     testing::{Kind, distributed, shape},
     witness::{self, WitnessError},
 };
@@ -252,4 +253,28 @@ fn narrow_elements_are_packed_for_shuffles() {
         let cost = convert(&from, &to, bits, machine).unwrap().cost;
         assert_eq!((cost.shuffles, cost.alu, cost.total), (shuffles, alu, total), "{bits}");
     }
+}
+
+#[test]
+fn what_stays_in_a_thread_is_chosen_once() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    // One register bit and one lane bit change places.
+    let from = Blocked::new(&[2, 1], &[8, 4], &[1, 1], &[1, 0]).layout(&[32, 32]).unwrap();
+    let to = Blocked::new(&[1, 1], &[16, 2], &[1, 1], &[1, 0]).layout(&[32, 32]).unwrap();
+    let plan = convert(&from, &to, 32, machine).unwrap();
+    assert_eq!(plan.strategy, Strategy::Shuffles);
+    // Of two registers one goes: a select before, two after.
+    assert_eq!((plan.cost.shuffles, plan.cost.alu), (16, 48), "{plan}");
+}
+
+#[test]
+fn lanes_choose_among_registers_that_they_receive() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    // Neighbours need different registers of one lane, and every thread keeps one.
+    let from = "[register: 1, lane: 2 4 8 16 0, warp: 0 0, block:] -> [dim0: 32]";
+    let to = "[register:, lane: 1 2 4 8 16, warp: 0 0, block:] -> [dim0: 32]";
+    let (from, to) = (parse_layout(from).unwrap(), parse_layout(to).unwrap());
+    let plan = convert(&from, &to, 32, machine).unwrap();
+    assert_eq!(plan.strategy, Strategy::Shuffles);
+    assert_eq!((plan.cost.shuffles, plan.cost.alu, plan.cost.total), (2, 1, 200), "{plan}");
 }

@@ -151,15 +151,16 @@ fn s3_14_exchanges_are_values_and_source_lanes() {
     let plan = convert(&from, &to, 32, &machine).unwrap();
     expect![[r#"
         f0: 2 x 32 bits = input
-        f1: 2 x 32 bits = permute f0 [1, 0]
-        f2: 2 x 32 bits = select f0 f1 by lane 0x1 warp 0x0
-        f3: 1 x 32 bits = permute f2 [0]
-        f4: 1 x 32 bits = permute f2 [1]
-        f5: 1 x 32 bits = exchange f4 lane ^ 0x1
-        f6: 2 x 32 bits = concat f3 f5
-        f7: 2 x 32 bits = permute f6 [1, 0]
-        f8: 2 x 32 bits = select f6 f7 by lane 0x1 warp 0x0
-        output f8
-        # shuffles: 2.00 cycles (0 wavefronts of at least 0, 1 shuffles, 4 arithmetic, 0 barriers; 5 instructions)
+        f1: 1 x 32 bits = permute f0 [1]
+        f2: 1 x 32 bits = permute f0 [0]
+        f3: 1 x 32 bits = select f1 f2 by lane 0x1 warp 0x0
+        f4: 1 x 32 bits = exchange f3 lane ^ 0x1
+        f5: 3 x 32 bits = concat f0 f4
+        f6: 2 x 32 bits = permute f5 [0, 2]
+        f7: 3 x 32 bits = concat f4 f0
+        f8: 2 x 32 bits = permute f7 [0, 2]
+        f9: 2 x 32 bits = select f6 f8 by lane 0x1 warp 0x0
+        output f9
+        # shuffles: 1.56 cycles (0 wavefronts of at least 0, 1 shuffles, 3 arithmetic, 0 barriers; 4 instructions)
     "#]].assert_eq(&format!("{plan}\n"));
 }

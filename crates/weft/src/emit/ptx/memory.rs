@@ -261,15 +261,7 @@ impl Words {
             match (known, &parts[..]) {
                 (Some(value), _) => put!(w, "mov.{suffix} {word}, {value:#x}"),
                 (None, &[one]) => w.copy(word, one),
-                (None, &[low, high]) if self.dtype == DType::I8 => {
-                    bytes_to_half(w, word, low, high);
-                }
-                (None, &[a, b, c, d]) => {
-                    let (low, high) = (w.temp(Class::B16), w.temp(Class::B16));
-                    bytes_to_half(w, low, a, b);
-                    bytes_to_half(w, high, c, d);
-                    put!(w, "mov.b32 {word}, {{{low}, {high}}}");
-                }
+                (None, parts) if self.dtype == DType::I8 => pack_bytes(w, word, parts),
                 (None, parts) => put!(w, "mov.b32 {word}, {}", Vector(parts)),
             }
         }
@@ -281,30 +273,64 @@ impl Words {
             return;
         }
         for (&word, parts) in words.iter().zip(elements.chunks(self.per_word)) {
-            match *parts {
-                [low, high] if self.dtype == DType::I8 => half_to_bytes(w, low, high, word),
-                [a, b, c, d] => {
-                    let (low, high) = (w.temp(Class::B16), w.temp(Class::B16));
-                    put!(w, "mov.b32 {{{low}, {high}}}, {word}");
-                    half_to_bytes(w, a, b, low);
-                    half_to_bytes(w, c, d, high);
-                }
-                _ => put!(w, "mov.b32 {}, {word}", Vector(parts)),
+            if self.dtype == DType::I8 {
+                unpack_bytes(w, word, parts);
+            } else {
+                put!(w, "mov.b32 {}, {word}", Vector(parts));
             }
         }
     }
 }
 
-/// Two bytes, each zero-extended, in one register of 16 bits.
-fn bytes_to_half(w: &mut Writer<'_>, half: Reg, low: Reg, high: Reg) {
-    let moved = w.temp(Class::B16);
-    put!(w, "shl.b16 {moved}, {high}, 8");
-    put!(w, "or.b16 {half}, {low}, {moved}");
+/// Two or four bytes, each zero-extended, in one word: a byte permute for each but the first.
+fn pack_bytes(w: &mut Writer<'_>, word: Reg, bytes: &[Reg]) {
+    let halves: Vec<Reg> = bytes
+        .chunks(2)
+        .map(|pair| {
+            let wide = pair.iter().map(|&byte| widened(w, byte)).collect::<Vec<Reg>>();
+            joined(w, &wide, "0x3340")
+        })
+        .collect();
+    let all = joined(w, &halves, "0x5410");
+    narrowed(w, word, all);
 }
 
-fn half_to_bytes(w: &mut Writer<'_>, low: Reg, high: Reg, half: Reg) {
-    put!(w, "and.b16 {low}, {half}, 0xff");
-    put!(w, "shr.u16 {high}, {half}, 8");
+/// The bytes of two words that the selector names; one word alone is itself.
+fn joined(w: &mut Writer<'_>, words: &[Reg], selector: &str) -> Reg {
+    let &[a, b] = words else { return words[0] };
+    let to = w.temp(Class::B32);
+    put!(w, "prmt.b32 {to}, {a}, {b}, {selector}");
+    to
+}
+
+/// The bytes of a word, each zero-extended.
+fn unpack_bytes(w: &mut Writer<'_>, word: Reg, bytes: &[Reg]) {
+    let word = widened(w, word);
+    for (index, &byte) in bytes.iter().enumerate() {
+        let wide = w.temp(Class::B32);
+        // Byte 7 of the pair is zero.
+        put!(w, "prmt.b32 {wide}, {word}, 0, 0x777{index}");
+        narrowed(w, byte, wide);
+    }
+}
+
+/// A register of 32 bits with the value of a narrower one.
+fn widened(w: &mut Writer<'_>, x: Reg) -> Reg {
+    if x.class == Class::B32 {
+        return x;
+    }
+    let wide = w.temp(Class::B32);
+    put!(w, "cvt.u32.u16 {wide}, {x}");
+    wide
+}
+
+/// The low bits of a register of 32 bits.
+fn narrowed(w: &mut Writer<'_>, to: Reg, wide: Reg) {
+    if to.class == Class::B32 {
+        put!(w, "mov.b32 {to}, {wide}");
+    } else {
+        put!(w, "cvt.u16.u32 {to}, {wide}");
+    }
 }
 
 /// The qualifiers that atomics share: order, scope and space.
