@@ -5,6 +5,7 @@ mod boxed;
 mod conflicts;
 mod cute;
 mod families;
+mod gathers;
 mod interop;
 mod machines;
 mod memories;
