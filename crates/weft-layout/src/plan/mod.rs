@@ -1,4 +1,4 @@
-//! Choosing movements: conversions, reductions, scans and gathers.
+//! Choosing movements: conversions, reductions, scans, gathers and vectors.
 //!
 //! Each strategy only writes steps; [`step::price`](crate::step::price) says what they cost, and
 //! the cheapest is kept.
@@ -9,6 +9,7 @@ mod axis;
 mod builder;
 mod gather;
 mod memory;
+mod ordered;
 mod partials;
 mod reduce;
 mod rounds;
@@ -17,14 +18,16 @@ mod sequel;
 pub mod swizzle;
 mod threads;
 mod tuple;
+mod vectorize;
 mod words;
 
 use core::fmt;
 
 pub use gather::gather;
-pub use reduce::{Reduction, reduce};
+pub use reduce::{Order, Reduction, reduce, reduce_into};
 pub use scan::{Direction, scan};
 pub use swizzle::{Preference, Side, Swizzle, swizzle};
+pub use vectorize::{Vectors, vectorize};
 
 use crate::{
     access::{AccessError, widest_shared_log2},

@@ -16,4 +16,5 @@ mod plans;
 mod scans;
 mod seeds;
 mod swizzles;
+mod vectors;
 mod witness;
