@@ -2,11 +2,16 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{PlanError, swizzle::Side};
+use super::{
+    PlanError,
+    swizzle::Side,
+    tuple::{self, Tuple},
+};
 use crate::{
     f2::{Echelon, low_mask, ones},
     layout::{Layout, LayoutError},
     space::{BLOCK, LANE, Label, REGISTER, Space, WARP},
+    step::{Plan, combine},
 };
 
 /// Which hardware dim a bit belongs to.
@@ -94,6 +99,18 @@ impl Axis {
             lanes: keep(&self.columns.lanes),
             warps: keep(&self.columns.warps),
         }
+    }
+
+    /// The outputs with the registers of the axis lowest, from its first element or from its last one,
+    /// each element once.
+    pub(super) fn gathered(&self, plan: &mut Plan, reverse: bool) -> Tuple {
+        let bits = self.register_bits(0);
+        let along = bits.len() - self.across.len();
+        let columns: Vec<u64> = bits.iter().map(|&bit| 1 << bit).collect();
+        let start = if reverse { combine(&columns, low_mask(along as u32)) } else { 0 };
+        let source = (0..1_u64 << bits.len()).map(|r| (combine(&columns, r) ^ start) as u32);
+        let source: Vec<u32> = source.collect();
+        tuple::rename(plan, &plan.outputs.clone(), &source)
     }
 
     /// The register bits of the axis beyond the first `runs` runs, then those across.

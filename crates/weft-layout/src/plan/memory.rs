@@ -108,12 +108,14 @@ impl Elements {
         Elements { bits: span.dim(), span }
     }
 
+    /// Elements in these coordinates.
+    pub(super) fn columns(&self, columns: &[u64]) -> Vec<u64> {
+        columns.iter().map(|&column| extract_bits(column, self.span.leads())).collect()
+    }
+
     /// The columns of a layout in these coordinates.
     pub(super) fn side(&self, layout: &Layout) -> Side {
-        let columns = |label| -> Vec<u64> {
-            let columns = layout.columns(label).iter();
-            columns.map(|&column| extract_bits(column, self.span.leads())).collect()
-        };
+        let columns = |label| self.columns(layout.columns(label));
         Side { registers: columns(REGISTER), lanes: columns(LANE), warps: columns(WARP) }
     }
 }
@@ -157,7 +159,7 @@ impl Writer {
     }
 
     /// Whether every thread only reads what its own warp stores.
-    fn feeds_own_warp(&self, reader: &Side) -> bool {
+    pub(super) fn feeds_own_warp(&self, reader: &Side) -> bool {
         let mut echelon = Echelon::new();
         for &column in self.side.lanes.iter().chain(&self.side.registers) {
             echelon.insert(column, 0);
@@ -204,13 +206,13 @@ impl Reader {
     }
 }
 
-struct Buffer<'a> {
-    swizzle: &'a Swizzle,
-    bytes_log2: u32,
+pub(super) struct Buffer<'a> {
+    pub(super) swizzle: &'a Swizzle,
+    pub(super) bytes_log2: u32,
 }
 
 impl Buffer<'_> {
-    fn store(&self, file: File, writer: &Writer) -> Access {
+    pub(super) fn store(&self, file: File, writer: &Writer) -> Access {
         let groups = self.groups(&writer.side, &writer.numbers, self.swizzle.store_vector);
         self.access(Kind::Store, file, &writer.side, groups, writer.acting)
     }

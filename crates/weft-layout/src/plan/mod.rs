@@ -1,4 +1,4 @@
-//! Choosing movements: conversions, reductions and scans.
+//! Choosing movements: conversions, reductions, scans, gathers and vectors.
 //!
 //! Each strategy only writes steps; [`step::price`](crate::step::price) says what they cost, and
 //! the cheapest is kept.
@@ -7,7 +7,9 @@
 
 mod axis;
 mod builder;
+mod gather;
 mod memory;
+mod ordered;
 mod partials;
 mod prune;
 mod reduce;
@@ -17,13 +19,16 @@ mod sequel;
 pub mod swizzle;
 mod threads;
 mod tuple;
+mod vectorize;
 mod words;
 
 use core::fmt;
 
-pub use reduce::{Reduction, reduce};
+pub use gather::gather;
+pub use reduce::{Order, Reduction, reduce, reduce_into};
 pub use scan::{Direction, scan};
 pub use swizzle::{Preference, Side, Swizzle, swizzle};
+pub use vectorize::{Vectors, vectorize};
 
 use crate::{
     access::{AccessError, widest_shared_log2},
@@ -214,6 +219,8 @@ pub enum PlanError {
         /// The bytes of the machine.
         available: u64,
     },
+    /// The indices of a gather do not have the axes of its source.
+    Indices,
     /// A layout operator fails; for a conversion, the source lacks what the target holds.
     Layout(LayoutError),
     /// A family has no such layout.
@@ -267,6 +274,9 @@ impl fmt::Display for PlanError {
             PlanError::Scratch { needed, available } => write!(
                 f,
                 "the plan needs {needed} bytes of shared memory, a block can have {available}"
+            ),
+            PlanError::Indices => f.write_str(
+                "source and indices of a gather differ in more than the size of its axis",
             ),
             PlanError::Layout(error) => error.fmt(f),
             PlanError::Family(error) => error.fmt(f),

@@ -11,9 +11,10 @@ use alloc::vec::Vec;
 
 use super::{
     PlanError,
-    axis::straightened,
-    check_layout,
+    axis::{Axis, straightened},
+    check_layout, check_pair,
     memory::{Elements, permute},
+    ordered,
     partials::{Exchange, Partials},
     priced,
     sequel::{check_scratch, convert_outputs},
@@ -35,8 +36,18 @@ use crate::{
 pub struct Reduction {
     /// The steps; the operator of its combinations is [`Operator`] 0.
     pub plan: Plan,
-    /// The layout of the result: the source without the axis ([`slice()`]).
+    /// The layout of the result; unless another one was asked for, the source without the axis
+    /// ([`slice()`]).
     pub result: Layout,
+}
+
+/// In which order a reduction may take the elements of its axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Order {
+    /// In any: the operator is commutative.
+    Any,
+    /// From the first to the last: the operator need not be commutative.
+    Increasing,
 }
 
 /// A plan that reduces a tuple of operands, all in layout `layout`, along axis `dim`.
@@ -52,17 +63,34 @@ pub fn reduce(
     element_bits: &[u32],
     machine: &Machine,
 ) -> Result<Reduction, PlanError> {
+    reduce_into(layout, dim, element_bits, Order::Any, None, machine)
+}
+
+/// As [`reduce`], in an order, and into a layout: one of the tensor without the axis, with as many
+/// warps.
+pub fn reduce_into(
+    layout: &Layout,
+    dim: usize,
+    element_bits: &[u32],
+    order: Order,
+    result: Option<&Layout>,
+    machine: &Machine,
+) -> Result<Reduction, PlanError> {
     check_layout(layout, machine)?;
-    let result = slice(layout, dim)?;
+    let sliced = slice(layout, dim)?;
     if let Some(bit) = first_crossing_block(layout, dim) {
         return Err(PlanError::CrossesBlocks { label: BLOCK, bit });
     }
+    if let Some(result) = result {
+        check_pair(&sliced, result, machine)?;
+    }
+    let result = result.unwrap_or(&sliced);
     let types = operand_types(layout, element_bits)?;
     let mut best: Option<Plan> = None;
-    for order in [Partials::Together, Partials::Apart] {
+    for partials in [Partials::Together, Partials::Apart] {
         let mut plan = Plan::new(&types, layout.in_bits(LANE), layout.in_bits(WARP));
         plan.strategy = Strategy::Reduction;
-        write(&mut plan, layout, dim, &result, machine, order)?;
+        write(&mut plan, layout, dim, result, machine, (order, partials))?;
         let plan = priced(plan, machine)?;
         if best.as_ref().is_none_or(|best| plan.cost.total < best.cost.total) {
             best = Some(plan);
@@ -70,11 +98,11 @@ pub fn reduce(
     }
     let plan = best.ok_or(PlanError::TooLarge)?;
     check_scratch(&plan, machine)?;
-    witness::reduction_by_bases(&plan, layout, dim, &result).map_err(PlanError::Refused)?;
+    witness::reduction_by_bases(&plan, layout, dim, result).map_err(PlanError::Refused)?;
     if cfg!(debug_assertions) {
-        witness::reduction(&plan, layout, dim, &result).map_err(PlanError::Refused)?;
+        witness::reduction(&plan, layout, dim, result).map_err(PlanError::Refused)?;
     }
-    Ok(Reduction { plan, result })
+    Ok(Reduction { plan, result: result.clone() })
 }
 
 /// The files that hold operands of these bits in a layout.
@@ -100,17 +128,41 @@ fn write(
     dim: usize,
     result: &Layout,
     machine: &Machine,
-    order: Partials,
+    how: (Order, Partials),
 ) -> Result<(), PlanError> {
-    if let Some(plain) = Plain::of(layout, dim) {
-        plain.write(plan, machine, order);
-        return Ok(());
+    let left = if let Some(left) = write_plain(plan, layout, dim, machine, how)? {
+        left
+    } else {
+        let straight = straightened(layout, dim)?;
+        convert_outputs(plan, layout, &straight, machine)?;
+        write_plain(plan, &straight, dim, machine, how)?.ok_or(PlanError::TooLarge)?
+    };
+    if left == *result { Ok(()) } else { convert_outputs(plan, &left, result, machine) }
+}
+
+/// Writes the reduction of a layout that needs no conversion first, and gives the layout of its
+/// result; nothing where it needs one.
+fn write_plain(
+    plan: &mut Plan,
+    layout: &Layout,
+    dim: usize,
+    machine: &Machine,
+    (order, partials): (Order, Partials),
+) -> Result<Option<Layout>, PlanError> {
+    match order {
+        Order::Any => {
+            let Some(plain) = Plain::of(layout, dim) else { return Ok(None) };
+            plain.write(plan, machine, partials);
+        }
+        Order::Increasing => {
+            let Some(axis) = Axis::of(layout, dim) else { return Ok(None) };
+            let sliced = layout.slice(dim)?;
+            let kept = (0..).zip(sliced.columns(REGISTER)).filter(|entry| *entry.1 != 0);
+            let kept: Vec<u32> = kept.map(|entry| entry.0).collect();
+            ordered::write(plan, &axis, &kept, machine, partials);
+        }
     }
-    let plain = straightened(layout, dim)?;
-    convert_outputs(plan, layout, &plain, machine)?;
-    let reduced = slice(&plain, dim)?;
-    Plain::of(&plain, dim).ok_or(PlanError::TooLarge)?.write(plan, machine, order);
-    convert_outputs(plan, &reduced, result, machine)
+    Ok(Some(slice(layout, dim)?))
 }
 
 /// A layout whose bases move either along the axis or across it.

@@ -139,7 +139,7 @@ impl<'a> Scan<'a> {
         if runs.is_empty() {
             return;
         }
-        let elements = self.gathered(plan);
+        let elements = self.axis.gathered(plan, self.reverse);
         let mut scanned = Vec::with_capacity(runs.len());
         let mut totals = elements.clone();
         for (level, run) in runs.iter().enumerate() {
@@ -174,18 +174,7 @@ impl<'a> Scan<'a> {
         plan.outputs = self.scattered(plan, &result);
     }
 
-    /// The registers of the axis lowest, from where the scan starts, each element once.
-    fn gathered(&self, plan: &mut Plan) -> Tuple {
-        let bits = self.axis.register_bits(0);
-        let along = bits.len() - self.axis.across.len();
-        let columns: Vec<u64> = bits.iter().map(|&bit| 1 << bit).collect();
-        let start = if self.reverse { combine(&columns, low_mask(along as u32)) } else { 0 };
-        let source = (0..1_u64 << bits.len()).map(|r| (combine(&columns, r) ^ start) as u32);
-        let source: Vec<u32> = source.collect();
-        tuple::rename(plan, &plan.outputs.clone(), &source)
-    }
-
-    /// Undoes [`gathered`](Self::gathered).
+    /// The registers in the order of the layout again.
     fn scattered(&self, plan: &mut Plan, result: &[File]) -> Tuple {
         let parts = &self.axis.parts;
         let along = self.axis.register_bits(0).len() - self.axis.across.len();

@@ -73,6 +73,16 @@ fn renamed(step: Step, rename: impl Fn(File) -> File, base: u64) -> Step {
         Step::Shift { from, to, bits, neighbour } => {
             Step::Shift { from: rename(from), to: rename(to), bits, neighbour }
         }
+        Step::Affine { from, to, map } => Step::Affine { from: rename(from), to: rename(to), map },
+        Step::Fetch { from, lane, to } => {
+            Step::Fetch { from: rename(from), lane: rename(lane), to: rename(to) }
+        }
+        Step::Pick { even, odd, to, index, bit } => {
+            let (even, odd) = (rename(even), rename(odd));
+            Step::Pick { even, odd, to: rename(to), index: rename(index), bit }
+        }
+        // Conversions, which alone are appended, look nothing up.
+        Step::Lookup { address, to } => Step::Lookup { address: rename(address), to: rename(to) },
         Step::Access(mut access) => {
             access.file = rename(access.file);
             access.groups.iter_mut().for_each(|group| group.address ^= base);

@@ -89,6 +89,42 @@ impl Selector {
     }
 }
 
+/// A number as an affine function of a number and of the thread.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DataMap {
+    /// What each bit of the number contributes; further bits count for nothing.
+    pub data: Vec<u64>,
+    /// What each lane bit contributes.
+    pub lane: Vec<u64>,
+    /// What each warp bit contributes.
+    pub warp: Vec<u64>,
+    /// What each register adds.
+    pub xor: Vec<u64>,
+}
+
+impl DataMap {
+    /// The image of `number` in register `register` of a thread; the constant of a register that is
+    /// not listed is 0.
+    pub fn apply(&self, number: u64, register: u64, lane: u64, warp: u64) -> u64 {
+        let xor = usize::try_from(register).ok().and_then(|register| self.xor.get(register));
+        combine(&self.data, number)
+            ^ combine(&self.lane, lane)
+            ^ combine(&self.warp, warp)
+            ^ xor.copied().unwrap_or(0)
+    }
+
+    /// The distances over which bits of the number move.
+    pub fn diagonals(&self) -> u32 {
+        let mut seen = 0_u128;
+        for (from, &column) in (0..64).zip(&self.data) {
+            for to in crate::f2::ones(column) {
+                seen |= 1 << (64 + to - from);
+            }
+        }
+        seen.count_ones()
+    }
+}
+
 /// The exclusive-or of the columns that `place` selects.
 pub(crate) fn combine(columns: &[u64], place: u64) -> u64 {
     // A place has 64 bits: further columns are never selected.

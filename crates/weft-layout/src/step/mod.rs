@@ -25,7 +25,7 @@ pub use crate::access::Kind;
 pub use crate::machine::Matrix;
 pub use form::Form;
 pub(crate) use maps::combine;
-pub use maps::{LaneMap, Parity, Selector};
+pub use maps::{DataMap, LaneMap, Parity, Selector};
 pub use price::{Cost, price};
 
 /// A register file of a plan; prints as `f3`.
@@ -125,6 +125,48 @@ pub enum Step {
         bits: Vec<u32>,
         /// Which neighbour is read.
         neighbour: Neighbour,
+    },
+    /// Each register of `to`, of 32 bits, is an affine function over F₂ of the same register of
+    /// `from`, read as an unsigned number, and of the thread.
+    Affine {
+        /// The file of numbers.
+        from: File,
+        /// The file defined.
+        to: File,
+        /// The function.
+        map: DataMap,
+    },
+    /// Each register of `to` is the same register of `from` in the lane that the same register of
+    /// `lane` names, in the same warp.
+    Fetch {
+        /// The file read.
+        from: File,
+        /// The lane read: a file of numbers of 32 bits.
+        lane: File,
+        /// The file defined.
+        to: File,
+    },
+    /// Each register of `to` is that of `odd` where bit `bit` of the same register of `index` is set,
+    /// else that of `even`.
+    Pick {
+        /// The file taken where the bit is clear.
+        even: File,
+        /// The file taken where it is set.
+        odd: File,
+        /// The file defined.
+        to: File,
+        /// A file of numbers of 32 bits.
+        index: File,
+        /// The bit.
+        bit: u32,
+    },
+    /// Each register of `to` is loaded from scratch memory, at the byte address in the same register
+    /// of `address`.
+    Lookup {
+        /// A file of numbers of 32 bits.
+        address: File,
+        /// The file defined.
+        to: File,
     },
     /// Registers to scratch memory, or back.
     Access(Access),
@@ -273,6 +315,10 @@ pub enum Strategy {
     Reduction,
     /// Operands are combined with all that come before them.
     Scan,
+    /// Elements are taken by index through lane exchanges.
+    GatherShuffles,
+    /// Elements are taken by index from shared memory.
+    GatherMemory,
 }
 
 /// A list of steps with its price.

@@ -1,4 +1,4 @@
-use super::{Access, Form, Matrix, Plan, Scope, Step};
+use super::{Access, FileType, Form, Matrix, Plan, Scope, Step};
 use crate::{
     access::{AccessError, Wavefronts, matrix_wavefronts, wavefronts},
     machine::{Machine, Prices},
@@ -86,6 +86,23 @@ fn add_step(sum: &mut Sum, plan: &Plan, step: &Step, machine: &Machine) -> Resul
             cost.shuffles += words(*to);
             cost.instructions += words(*to);
         }
+        // Each diagonal is shifted, masked and added; what the thread adds is computed once.
+        Step::Affine { to, map, .. } => {
+            let each = u64::from(3 * map.diagonals()) + 1;
+            cost.alu += each * words(*to);
+            cost.instructions += each * words(*to);
+        }
+        Step::Fetch { to, .. } => {
+            cost.shuffles += words(*to);
+            cost.instructions += words(*to);
+        }
+        // The bit is tested once, whatever the element's width.
+        Step::Pick { to, .. } => {
+            let all = words(*to) + u64::from(plan.file(*to).registers);
+            cost.alu += all;
+            cost.instructions += all;
+        }
+        Step::Lookup { to, .. } => add_lookup(cost, plan.file(*to), machine),
         Step::Access(access) => add_access(cost, plan, access, machine)?,
         Step::Barrier(scope) => {
             cost.barriers += 1;
@@ -102,6 +119,25 @@ fn add_step(sum: &mut Sum, plan: &Plan, step: &Step, machine: &Machine) -> Resul
         }
     }
     Ok(())
+}
+
+/// The expected number of lanes that meet in the fullest bank, in hundredths, when 2^i lanes go to
+/// as many banks at random.
+const FULLEST_BANK: [u64; 7] = [100, 150, 213, 260, 308, 354, 399];
+
+/// Loads whose addresses are data: priced as random ones.
+fn add_lookup(cost: &mut Cost, ty: FileType, machine: &Machine) {
+    let width_log2 = (ty.element_bits / 8).max(1).ilog2();
+    let together =
+        machine.phases.subspace(super::Kind::Load, width_log2).dim().min(machine.lanes_log2);
+    let phases = 1_u64 << (machine.lanes_log2 - together);
+    let fullest = FULLEST_BANK.get(together as usize).unwrap_or(&399);
+    let loads = u64::from(ty.registers);
+    cost.wavefronts += (loads * phases * fullest).div_ceil(100);
+    // Nothing that a plan chooses makes random addresses meet less often.
+    cost.ideal_wavefronts += (loads * phases * fullest).div_ceil(100);
+    cost.alu += loads;
+    cost.instructions += 2 * loads;
 }
 
 fn add_access(

@@ -31,6 +31,8 @@ impl fmt::Display for Strategy {
             Strategy::SharedMemory => "shared memory",
             Strategy::Reduction => "reduction",
             Strategy::Scan => "scan",
+            Strategy::GatherShuffles => "gather by shuffles",
+            Strategy::GatherMemory => "gather from shared memory",
         })
     }
 }
@@ -126,6 +128,25 @@ fn write_step(f: &mut fmt::Formatter<'_>, plan: &Plan, step: &Step) -> fmt::Resu
                 Neighbour::After => "after",
             };
             write!(f, " = shift {from} from {which} along lane bits {bits:?}")
+        }
+        Step::Affine { from, to, map } => {
+            write_definition(f, plan, *to)?;
+            write!(f, " = affine {from} {:?}", map.data)?;
+            write!(f, " lane {:?} warp {:?} ^ [", map.lane, map.warp)?;
+            write_list(f, &map.xor, ", ", |f, xor| write!(f, "{xor}"))?;
+            f.write_str("]")
+        }
+        Step::Fetch { from, lane, to } => {
+            write_definition(f, plan, *to)?;
+            write!(f, " = fetch {from} from lane {lane}")
+        }
+        Step::Pick { even, odd, to, index, bit } => {
+            write_definition(f, plan, *to)?;
+            write!(f, " = pick {even} {odd} by bit {bit} of {index}")
+        }
+        Step::Lookup { address, to } => {
+            write_definition(f, plan, *to)?;
+            write!(f, " = lookup at {address}")
         }
         Step::Access(access) => write_access(f, plan, access),
         Step::Barrier(scope) => write!(f, "barrier {scope}"),

@@ -10,10 +10,10 @@ use crate::{
     Layout, Machine,
     family::Blocked,
     interop::parse_layout,
-    plan::{PlanError, convert, reduce},
+    plan::{Order, PlanError, convert, reduce, reduce_into},
     space::{LANE, REGISTER},
     step::{Plan, Step, Strategy},
-    testing::{Kind, distributed, shape},
+    testing::{Kind, distributed, distributed_over, repeat, shape},
     witness::{self, WitnessError},
 };
 
@@ -74,6 +74,37 @@ fn random_reductions_are_accepted() {
     .size_min(512)
     .size_max(4096);
     println!("{counts:?}");
+}
+
+/// Order kept, in any layout, into any layout.
+#[test]
+fn random_ordered_reductions_are_accepted() {
+    let machines = ["sm_90", "gfx942"].map(|name| Machine::by_name(name).unwrap());
+    let cases = if std::env::var_os("WEFT_LONG").is_some() { 20_000 } else { 300 };
+    repeat(cases, |u| {
+        let kind = Kind::any(u)?;
+        let machine = *u.choose(&machines)?;
+        let bits = u.int_in_range(0..=11)?;
+        let warps = u.int_in_range(0..=3)?;
+        let mut shape = shape(u, bits)?;
+        let dim = u.choose_index(shape.len())?;
+        let layout = distributed_over(u, &shape, machine.lanes_log2, warps, kind)?;
+        shape.remove(dim);
+        let elements = if u.arbitrary()? { &[32][..] } else { &[16, 64] };
+        let order = *u.choose(&[Order::Any, Order::Increasing])?;
+        let target = distributed_over(u, &shape, machine.lanes_log2, warps, kind)?;
+        let target = Some(&target).filter(|_| !shape.is_empty());
+        match reduce_into(&layout, dim, elements, order, target, machine) {
+            Ok(found) => {
+                let unordered = |step: &Step| matches!(step, Step::Combine { ordered: false, .. });
+                let kept = !found.plan.steps.iter().any(unordered);
+                assert!(kept || order == Order::Any, "{}", found.plan);
+                assert!(target.is_none_or(|target| *target == found.result));
+            }
+            Err(error) => panic!("{error}\n{layout} along {dim}, {order:?}"),
+        }
+        Ok(())
+    });
 }
 
 /// Changes one thing in a plan that carries meaning.

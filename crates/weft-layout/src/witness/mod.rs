@@ -176,6 +176,50 @@ pub fn scan(plan: &Plan, layout: &Layout, dim: usize, reverse: bool) -> Result<(
     })
 }
 
+/// Checks that `plan`, whose inputs are a tensor in layout `source` and indices in layout `result`,
+/// leaves in every place of `result` the element of `source` at the same coordinates, except that
+/// along axis `dim` it stands at the place's index: `index` gives that for each element of `result`.
+///
+/// Every place of every thread is replayed, for these indices.
+pub fn gather(
+    plan: &Plan,
+    source: &Layout,
+    result: &Layout,
+    dim: usize,
+    index: impl Fn(u64) -> u64,
+) -> Result<(), WitnessError> {
+    let (&[_, indices], [_]) = (&plan.inputs[..], &plan.outputs[..]) else {
+        return Err(WitnessError::Layouts("a gather takes a tensor and its indices"));
+    };
+    let label = Label::dim(dim as u32);
+    let (outs, taken) = (source.outs(), result.outs());
+    let same = |other: Label| other == label || outs.bits(other) == taken.bits(other);
+    if !outs.contains(label) || outs.axes().len() != taken.axes().len() || !outs.labels().all(same)
+    {
+        return Err(WitnessError::Layouts("they differ in more than the axis of the gather"));
+    }
+    let (from, to) = (Places::of(source, plan)?, Places::of(result, plan)?);
+    let moved = |element: u64| -> u64 {
+        let labels = outs.labels().map(|other| {
+            let at = if other == label { index(element) } else { taken.coordinate(other, element) };
+            at << outs.offset_of(other).unwrap_or(0)
+        });
+        labels.fold(0, |sum, part| sum | part)
+    };
+    let mut replay = Replay::new(plan, outs.total_bits())?;
+    replay.fill(&from, 1)?;
+    replay.fill_numbers(indices, &to, &index)?;
+    replay.run()?;
+    replay.each_result(&to, |_, operand, place, element, tag| {
+        let expected = moved(element);
+        if tag == Ok(expected) {
+            return Ok(());
+        }
+        let found = Found::of(tag, 1, 1 << outs.total_bits());
+        Err(WitnessError::Wrong { operand, place, expected, found })
+    })
+}
+
 fn reduction_places(
     plan: &Plan,
     from: &Layout,

@@ -6,8 +6,9 @@ use crate::dtype::DType;
 use crate::tile::{Kernel, Op, OpKind, Value};
 use weft_layout::access::{Sectors, sectors};
 use weft_layout::machine::Machine;
-use weft_layout::space::{LANE, REGISTER};
-use weft_layout::{Label, Layout, Space};
+use weft_layout::plan::{self, Vectors};
+use weft_layout::space::{LANE, OFFSET, REGISTER};
+use weft_layout::{Label, Layout, LayoutError, Space};
 
 /// A memory operation on tensors in one layout: which axis runs through memory, and which registers
 /// one instruction moves.
@@ -19,8 +20,8 @@ pub struct AccessShape {
     pub element: DType,
     /// The axis along which the pointers count up.
     pub axis: usize,
-    /// The register bits that one instruction moves, in the order of memory.
-    pub vector: Vec<u32>,
+    /// The registers that each instruction moves.
+    pub vectors: Vectors,
 }
 
 impl AccessShape {
@@ -35,18 +36,20 @@ impl AccessShape {
         let axis = memory_order(facts, op.operands[0]).first().copied().unwrap_or(0);
         let most = vector_elements(kernel, facts, machine, op);
         let layout = layout.remove_zero_columns(REGISTER)?.0;
-        let vector = vector_bits(&layout, axis, most);
-        Ok(Self { layout, element: element(kernel, op), axis, vector })
+        let label = Label::dim(axis as u32);
+        let most = most.max(1).ilog2().min(layout.out_bits(label));
+        let vectors = plan::vectorize(&layout, &along(&layout, label)?, most)?;
+        Ok(Self { layout, element: element(kernel, op), axis, vectors })
     }
 
     /// Bytes that one instruction moves for each lane.
     pub fn bytes(&self) -> u32 {
-        self.element.bytes() << self.vector.len()
+        self.vectors.bytes(self.element.bytes())
     }
 
     /// Instructions that each warp issues.
     pub fn instructions(&self) -> u64 {
-        1 << (self.layout.in_bits(REGISTER) as usize - self.vector.len())
+        self.vectors.groups.len() as u64
     }
 
     /// The sectors that each instruction touches, as far as the layout tells: the axis that runs
@@ -97,24 +100,15 @@ fn element(kernel: &Kernel, op: &Op) -> DType {
     kernel.ty(op.operands[0]).element.pointee().unwrap_or(DType::I64)
 }
 
-/// The register bits that one access can move: bit `i` of the vector is the register bit whose image
-/// is `2^i` along `axis`, as long as no other bit of the hardware touches that coordinate bit, and at
-/// most `most` elements.
-fn vector_bits(layout: &Layout, axis: usize, most: u64) -> Vec<u32> {
-    let outs: &Space = layout.outs();
-    let Some(offset) = outs.offset_of(Label::dim(axis as u32)) else { return Vec::new() };
-    let mut bits = Vec::new();
-    while 1u64 << bits.len() < most && (bits.len() as u32) < outs.bits(Label::dim(axis as u32)) {
-        let image = 1u64 << (offset + bits.len() as u32);
-        let columns = layout.matrix().columns();
-        let touching: Vec<usize> =
-            (0..columns.len()).filter(|&bit| columns[bit] & image != 0).collect();
-        let register = layout.columns(REGISTER).iter().position(|&column| column == image);
-        let start = layout.ins().offset_of(REGISTER).unwrap_or(0) as usize;
-        match (register, &touching[..]) {
-            (Some(register), [only]) if *only == start + register => bits.push(register as u32),
-            _ => break,
-        }
-    }
-    bits
+/// The memory in which an axis runs through the lowest offsets, and the others behind it.
+fn along(layout: &Layout, axis: Label) -> Result<Layout, LayoutError> {
+    let outs = layout.outs();
+    let others = outs.labels().filter(|&label| label != axis);
+    let places = [axis].into_iter().chain(others).flat_map(|label| {
+        let start = outs.offset_of(label).unwrap_or(0);
+        (start..start + outs.bits(label)).map(|bit| 1 << bit)
+    });
+    let columns: Vec<u64> = places.collect();
+    let ins = Space::new(&[(OFFSET, outs.total_bits())]).map_err(LayoutError::from)?;
+    Layout::new(ins, outs.clone(), &columns)
 }

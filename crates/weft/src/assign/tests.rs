@@ -38,7 +38,7 @@ fn check(text: &str, expected: &Expect) {
         mentioned.push(place);
         let layout = assignment.layouts.get(place);
         let shape = AccessShape::of(kernel, &facts, machine, op, layout).unwrap();
-        let (elements, axis) = (1 << shape.vector.len(), shape.axis);
+        let (elements, axis) = (1 << shape.vectors.vector_log2, shape.axis);
         let what = if matches!(op.kind, OpKind::Load(_)) { "load" } else { "store" };
         writeln!(text, "{what} in {place}, {elements} elements along {axis} at once").unwrap();
     });

@@ -9,7 +9,6 @@
 //! back until it has happened.
 
 use super::Lowerer;
-use super::values::register_count;
 use crate::assign::{AccessShape, AssignError, LayoutId};
 use crate::atomic::{Order, Scope};
 use crate::cache::Cache;
@@ -21,28 +20,8 @@ use crate::tile::{LoadOptions, Op, OpId, OpKind, Value};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 use weft_layout::Layout;
+use weft_layout::plan::Vectors;
 use weft_layout::space::{LANE, WARP};
-use weft_layout::step::Acting;
-
-/// Register numbers, one list for each vector instruction, in the order of their addresses.
-fn vector_groups(layout: &Layout, bits: &[u32]) -> Vec<Vec<usize>> {
-    let vector: usize = bits.iter().fold(0, |mask, bit| mask | 1 << bit);
-    let starts = (0..register_count(layout)).filter(|register| register & vector == 0);
-    starts
-        .map(|start| {
-            let spread = |element: usize| {
-                let set = bits.iter().enumerate().filter(|(index, _)| element >> index & 1 == 1);
-                set.fold(start, |register, (_, bit)| register | 1 << bit)
-            };
-            (0..1 << bits.len()).map(spread).collect()
-        })
-        .collect()
-}
-
-/// The threads that hold an element first: those without any of the bits that only make copies.
-fn first_holders(layout: &Layout) -> Acting {
-    Acting { idle_lanes: layout.free_mask(LANE), idle_warps: layout.free_mask(WARP) }
-}
 
 /// The type that elements have in memory: a truth value is a byte there.
 fn in_memory(dtype: DType) -> DType {
@@ -50,16 +29,15 @@ fn in_memory(dtype: DType) -> DType {
 }
 
 impl Lowerer<'_> {
-    /// The layout in which a memory operation runs, with its register numbers grouped into vectors.
-    fn place(&mut self, id: OpId, op: &Op) -> Result<(LayoutId, Vec<Vec<usize>>), AssignError> {
+    /// The layout in which a memory operation runs, with its registers grouped into vectors.
+    fn place(&mut self, id: OpId, op: &Op) -> Result<(LayoutId, Vectors), AssignError> {
         let place = match self.assignment.runs_in(id) {
             Some(place) => place,
             None => self.anywhere(op.operands[0])?,
         };
         let layout = self.assignment.layouts.get(place);
         let shape = AccessShape::of(self.kernel, self.facts, self.block.machine, op, layout)?;
-        let groups = vector_groups(&shape.layout, &shape.vector);
-        Ok((self.assignment.layouts.intern(shape.layout), groups))
+        Ok((self.assignment.layouts.intern(shape.layout), shape.vectors))
     }
 
     pub(super) fn load(
@@ -75,7 +53,7 @@ impl Lowerer<'_> {
             self.load_scalar(op, dtype, how);
             return Ok(());
         }
-        let (place, groups) = self.place(id, op)?;
+        let (place, vectors) = self.place(id, op)?;
         let mut operands: SmallVec<[Rc<[lane::Value]>; 3]> = smallvec![];
         for &operand in &op.operands {
             operands.push(self.get(operand, place)?);
@@ -83,20 +61,21 @@ impl Lowerer<'_> {
         let dtype = in_memory(dtype);
         let zero = self.build.constant(dtype, 0);
         let mut registers = vec![zero; operands[0].len()];
-        for group in &groups {
-            let address = operands[0][group[0]];
+        for group in &vectors.groups {
+            let address = operands[0][group[0] as usize];
             let mut others: Vec<lane::Value> = Vec::with_capacity(group.len());
             for &register in group {
-                let other = operands.get(2).map(|other| other[register]);
+                let other = operands.get(2).map(|other| other[register as usize]);
                 others.push(other.map_or(zero, |other| movement::byte_of(&mut self.build, other)));
             }
-            let guarded = operands.get(1).map(|mask| (mask[group[0]], &others[..]));
+            let guarded = operands.get(1).map(|mask| (mask[group[0] as usize], &others[..]));
             let count = group.len();
             let loaded = self.build.load(Space::Global, how, dtype, count, address, guarded);
             for (&register, value) in group.iter().zip(loaded) {
-                registers[register] = self.value_of_loaded(value, result);
+                registers[register as usize] = self.value_of_loaded(value, result);
             }
         }
+        let registers = held(&vectors, &registers);
         self.bind_tensor(result, place, registers.into());
         Ok(())
     }
@@ -144,23 +123,22 @@ impl Lowerer<'_> {
             self.build.store(Space::Global, how, operands[0], predicate, &[stored]);
             return Ok(());
         }
-        let (place, groups) = self.place(id, op)?;
+        let (place, vectors) = self.place(id, op)?;
         let pointers = self.get(op.operands[0], place)?;
         let values = self.get(op.operands[1], place)?;
         let mask = match op.operands.get(2) {
             Some(&mask) => Some(self.get(mask, place)?),
             None => None,
         };
-        let holders = first_holders(self.assignment.layouts.get(place));
-        let first = movement::takes_part(&mut self.build, holders);
-        for group in &groups {
-            let mask = mask.as_ref().map(|mask| mask[group[0]]);
+        let first = movement::takes_part(&mut self.build, vectors.acting);
+        for group in &vectors.groups {
+            let mask = mask.as_ref().map(|mask| mask[group[0] as usize]);
             let predicate = self.build.and_predicates(first, mask);
             let stored: Vec<lane::Value> = group
                 .iter()
-                .map(|&register| movement::byte_of(&mut self.build, values[register]))
+                .map(|&register| movement::byte_of(&mut self.build, values[register as usize]))
                 .collect();
-            self.build.store(Space::Global, how, pointers[group[0]], predicate, &stored);
+            self.build.store(Space::Global, how, pointers[group[0] as usize], predicate, &stored);
         }
         Ok(())
     }
@@ -194,18 +172,20 @@ impl Lowerer<'_> {
 
     /// Gives whether all of the block waited to be told what was there.
     fn atomic_tensor(&mut self, id: OpId, op: &Op) -> Result<bool, AssignError> {
-        let (place, _) = self.place(id, op)?;
+        let (place, vectors) = self.place(id, op)?;
         let mut operands: Vec<Rc<[lane::Value]>> = Vec::new();
         for &operand in &op.operands {
             operands.push(self.get(operand, place)?);
         }
         let layout = self.assignment.layouts.get(place).clone();
-        let first = movement::takes_part(&mut self.build, first_holders(&layout));
-        let mut old = Vec::with_capacity(register_count(&layout));
-        for register in 0..register_count(&layout) {
-            let row: Vec<lane::Value> = operands.iter().map(|operand| operand[register]).collect();
-            old.push(self.atomic_element(op, &row, first));
+        let first = movement::takes_part(&mut self.build, vectors.acting);
+        let mut old = operands[1].to_vec();
+        for &register in vectors.groups.iter().flatten() {
+            let row: Vec<lane::Value> =
+                operands.iter().map(|operand| operand[register as usize]).collect();
+            old[register as usize] = self.atomic_element(op, &row, first);
         }
+        let mut old = held(&vectors, &old);
         let result = op.results[0];
         let tellers = first.filter(|_| self.used[result]);
         if let Some(first) = tellers {
@@ -283,6 +263,11 @@ impl Lowerer<'_> {
         let load = |&address| self.build.load(Space::Shared, how, dtype, 1, address, None)[0];
         addresses.iter().map(load).collect()
     }
+}
+
+/// A value for each register, from those of the registers that were moved.
+fn held(vectors: &Vectors, moved: &[lane::Value]) -> Vec<lane::Value> {
+    vectors.holders.iter().map(|&holder| moved[holder as usize]).collect()
 }
 
 fn rmw(kind: &OpKind, predicated: bool) -> LaneOp {

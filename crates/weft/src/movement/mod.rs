@@ -25,6 +25,7 @@
 //! ```
 
 mod error;
+mod indexed;
 mod thread;
 mod types;
 #[cfg(test)]
@@ -250,6 +251,26 @@ impl<'p> Mover<'p> {
                 let lane = thread::neighbour(build, bits, *neighbour);
                 let values = self.file(*from)?.iter();
                 let values = values.map(|&value| build.shuffle_index(value, lane)).collect();
+                self.define(*to, values)
+            }
+            Step::Affine { from, to, map } => {
+                let values = indexed::affine(build, self.file(*from)?, map);
+                self.define(*to, values)
+            }
+            Step::Fetch { from, lane, to } => {
+                let pairs = self.file(*from)?.iter().zip(self.file(*lane)?);
+                let fetch = |(&value, &lane)| build.shuffle_index(value, lane);
+                let values = pairs.map(fetch).collect();
+                self.define(*to, values)
+            }
+            Step::Pick { even, odd, to, index, bit } => {
+                let pairs = self.file(*even)?.iter().zip(self.file(*odd)?);
+                let values = indexed::pick(build, pairs, self.file(*index)?, *bit);
+                self.define(*to, values)
+            }
+            Step::Lookup { address, to } => {
+                let (base, dtype) = (self.base.ok_or(Misfit::NoScratch)?, self.dtype(*to)?);
+                let values = indexed::lookup(build, base, dtype, self.file(*address)?);
                 self.define(*to, values)
             }
             Step::Bytes { a, b, to, selector } => self.bytes(build, [*a, *b, *to], selector),

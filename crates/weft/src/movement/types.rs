@@ -37,7 +37,8 @@ pub(super) fn file_dtypes(plan: &Plan, inputs: &[DType]) -> Vec<DType> {
             match step {
                 Step::Permute { from, to, .. }
                 | Step::Exchange { from, to, .. }
-                | Step::Shift { from, to, .. } => {
+                | Step::Shift { from, to, .. }
+                | Step::Fetch { from, to, .. } => {
                     unify(&[*from, *to]);
                 }
                 Step::Concat { from, to } => {
@@ -45,14 +46,19 @@ pub(super) fn file_dtypes(plan: &Plan, inputs: &[DType]) -> Vec<DType> {
                     unify(&all);
                 }
                 Step::Select { even: a, odd: b, to, .. }
-                | Step::Where { inside: a, outside: b, to, .. } => unify(&[*a, *b, *to]),
+                | Step::Where { inside: a, outside: b, to, .. }
+                | Step::Pick { even: a, odd: b, to, .. } => unify(&[*a, *b, *to]),
                 Step::Combine { a, b, to, .. } => {
                     for ((a, b), to) in a.iter().zip(b).zip(to) {
                         unify(&[*a, *b, *to]);
                     }
                 }
-                // A file of bytes may hold several elements, or parts of one.
-                Step::Bytes { .. } | Step::Access(_) | Step::Barrier(_) => {}
+                // A file of bytes may hold several elements, or parts of one; numbers are integers.
+                Step::Affine { .. }
+                | Step::Lookup { .. }
+                | Step::Bytes { .. }
+                | Step::Access(_)
+                | Step::Barrier(_) => {}
             }
         }
         if !changed {

@@ -155,7 +155,12 @@ impl<'a> State<'a> {
             Step::Concat { from, to } => self.concat(from, *to),
             Step::Select { even, odd, to, odd_where } => self.select(*even, *odd, *to, *odd_where),
             // No affine functions of the thread.
-            Step::Where { .. } | Step::Shift { .. } => None,
+            Step::Where { .. }
+            | Step::Shift { .. }
+            | Step::Affine { .. }
+            | Step::Fetch { .. }
+            | Step::Pick { .. }
+            | Step::Lookup { .. } => None,
             Step::Bytes { a, b, to, selector } => self.bytes(*a, *b, *to, selector),
             Step::Exchange { from, to, source } => self.exchange(*from, *to, source),
             Step::Access(access) => self.access(access),

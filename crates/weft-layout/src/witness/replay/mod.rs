@@ -1,6 +1,7 @@
 //! The interpreter of steps.
 
 mod access;
+mod indexed;
 mod registers;
 
 use alloc::{vec, vec::Vec};
@@ -27,6 +28,8 @@ pub(super) struct Replay<'a> {
     /// For each file its parts at `((warp * registers + register) * parts + part) * lanes + lane`;
     /// empty before it is defined.
     files: Vec<Vec<u64>>,
+    /// For each file of numbers its registers, at `(warp * registers + register) * lanes + lane`.
+    numbers: Vec<Vec<u64>>,
     memory: Memory,
     words: Words,
     now: Time,
@@ -43,6 +46,7 @@ impl<'a> Replay<'a> {
             warps: 1 << plan.warp_bits,
             granule,
             files: vec![Vec::new(); plan.files.len()],
+            numbers: vec![Vec::new(); plan.files.len()],
             memory: Memory::new(plan.scratch_bytes, granule, plan.lane_bits)?,
             words: Words::new(1 << element_bits),
             now: Time::default(),
@@ -52,8 +56,14 @@ impl<'a> Replay<'a> {
 
     /// Gives every input the elements of its places.
     pub(super) fn fill_inputs(&mut self, places: &Places) -> Result<(), WitnessError> {
-        let operands = self.plan.inputs.len() as u64;
-        for (operand, &file) in self.plan.inputs.iter().enumerate() {
+        self.fill(places, self.plan.inputs.len())
+    }
+
+    /// Gives the first `operands` inputs the elements of their places.
+    pub(super) fn fill(&mut self, places: &Places, operands: usize) -> Result<(), WitnessError> {
+        let inputs = self.plan.inputs.iter().take(operands).enumerate();
+        let operands = operands as u64;
+        for (operand, &file) in inputs {
             places.check(self.plan, file)?;
             let lanes: Vec<u64> =
                 (0..self.lanes).map(|lane| combine(&places.lane, lane as u64)).collect();
@@ -100,6 +110,12 @@ impl<'a> Replay<'a> {
                 Step::Shift { from, to, bits, neighbour } => {
                     self.exchange(*from, *to, |lane, _| neighbour.of(lane, bits))?;
                 }
+                Step::Affine { from, to, map } => self.affine(*from, *to, map)?,
+                Step::Fetch { from, lane, to } => self.fetch(*from, *lane, *to)?,
+                Step::Pick { even, odd, to, index, bit } => {
+                    self.pick(*even, *odd, *to, *index, *bit)?;
+                }
+                Step::Lookup { address, to } => self.lookup(*address, *to)?,
                 Step::Access(access) => self.access(access)?,
                 Step::Barrier(scope) => {
                     self.now.warp += 1;
@@ -115,11 +131,20 @@ impl<'a> Replay<'a> {
     pub(super) fn each_output(
         &self,
         places: &Places,
-        mut check: impl FnMut(&Words, usize, Place, u64, Result<u64, Found>) -> Result<(), WitnessError>,
+        check: impl FnMut(&Words, usize, Place, u64, Result<u64, Found>) -> Result<(), WitnessError>,
     ) -> Result<(), WitnessError> {
         if self.plan.outputs.len() != self.plan.inputs.len() {
             return Err(WitnessError::Layouts("there are not as many results as operands"));
         }
+        self.each_result(places, check)
+    }
+
+    /// As [`each_output`](Self::each_output), where there may be fewer outputs than inputs.
+    pub(super) fn each_result(
+        &self,
+        places: &Places,
+        mut check: impl FnMut(&Words, usize, Place, u64, Result<u64, Found>) -> Result<(), WitnessError>,
+    ) -> Result<(), WitnessError> {
         let lanes: Vec<u64> =
             (0..self.lanes).map(|lane| combine(&places.lane, lane as u64)).collect();
         let pairs = self.plan.outputs.iter().zip(&self.plan.inputs);

@@ -23,15 +23,21 @@ impl Replay<'_> {
         {
             return Err(self.malformed("does not permute the registers of its files"));
         }
-        let values = self.read(from)?;
-        let width = self.parts(old)? * self.lanes;
-        let mut moved = Vec::with_capacity(self.warps * source.len() * width);
-        for warp in 0..self.warps {
-            for &register in source {
-                let row = (warp * old.registers as usize + register as usize) * width;
-                moved.extend_from_slice(&values[row..row + width]);
+        let moved = |values: &[u64], width: usize| {
+            let mut moved = Vec::with_capacity(self.warps * source.len() * width);
+            for warp in 0..self.warps {
+                for &register in source {
+                    let row = (warp * old.registers as usize + register as usize) * width;
+                    moved.extend_from_slice(&values[row..row + width]);
+                }
             }
+            moved
+        };
+        if let Ok(numbers) = self.numbers_of(from) {
+            let numbers = moved(numbers, self.lanes);
+            return self.define_numbers(to, numbers);
         }
+        let moved = moved(self.read(from)?, self.parts(old)? * self.lanes);
         self.define(to, moved)
     }
 

@@ -1,0 +1,55 @@
+//! Steps that follow numbers in registers.
+
+use super::{thread_map, word_of};
+use crate::dtype::DType;
+use crate::lane::{Access, Builder, Space, Value};
+use crate::scalar::{Binary, Cast, Compare};
+use weft_layout::step::DataMap;
+
+/// An affine function of each number and of the thread.
+pub(super) fn affine(build: &mut Builder, numbers: &[Value], map: &DataMap) -> Vec<Value> {
+    let data: Vec<u32> = map.data.iter().take(32).map(|&column| column as u32).collect();
+    let thread = thread_map(build, &map.lane, &map.warp);
+    let image = |(register, &number): (usize, &Value)| {
+        let word = match build.dtype(number).bits() {
+            64 => build.cast(Cast::Trunc, number, DType::I32),
+            _ => word_of(build, number),
+        };
+        let moved = build.linear(&data, word);
+        let xor = build.i32(map.xor.get(register).copied().unwrap_or(0) as i32);
+        let place = build.binary(Binary::Xor, thread, xor);
+        build.binary(Binary::Xor, moved, place)
+    };
+    numbers.iter().enumerate().map(image).collect()
+}
+
+/// Of each pair the second where a bit of its index is set.
+pub(super) fn pick<'a>(
+    build: &mut Builder,
+    pairs: impl Iterator<Item = (&'a Value, &'a Value)>,
+    indices: &[Value],
+    bit: u32,
+) -> Vec<Value> {
+    let mask = build.i32(1_i32.checked_shl(bit).unwrap_or(0));
+    let zero = build.i32(0);
+    let pick = |((&even, &odd), &index): ((&Value, &Value), &Value)| {
+        let own = build.binary(Binary::And, index, mask);
+        let is_odd = build.compare(Compare::Ne, own, zero);
+        build.select(is_odd, odd, even)
+    };
+    pairs.zip(indices).map(pick).collect()
+}
+
+/// What stands at each address of scratch memory.
+pub(super) fn lookup(
+    build: &mut Builder,
+    base: Value,
+    dtype: DType,
+    addresses: &[Value],
+) -> Vec<Value> {
+    let load = |&address: &Value| {
+        let address = build.binary(Binary::Add, base, address);
+        build.load(Space::Shared, Access::default(), dtype, 1, address, None)[0]
+    };
+    addresses.iter().map(load).collect()
+}
