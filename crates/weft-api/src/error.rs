@@ -281,7 +281,10 @@ impl ApiError {
             ApiError::NoRequest { .. }
             | ApiError::UnknownRequest { .. }
             | ApiError::UnknownKey { .. } => "request",
-            ApiError::Target { .. } | ApiError::Machine(_) | ApiError::NoPrinter { .. } | ApiError::NoProbe { .. } => "target",
+            ApiError::Target { .. }
+            | ApiError::Machine(_)
+            | ApiError::NoPrinter { .. }
+            | ApiError::NoProbe { .. } => "target",
             ApiError::Element { .. } | ApiError::ElementCount(_) => "element",
             ApiError::Shape { .. }
             | ApiError::ShapeMissing { .. }

@@ -77,6 +77,12 @@ fn sentence(plan: &Plan, step: &Step) -> String {
         Step::Select { to, .. } | Step::Where { to, .. } => {
             format!("each thread picks {} out of two files", registers(*to))
         }
+        Step::Pick { to, .. } => {
+            format!("{} picked out of two files by a bit of the data", registers(*to))
+        }
+        Step::Affine { to, .. } => format!("{} computed from the data", registers(*to)),
+        Step::Fetch { to, .. } => format!("{} from the lanes that the data name", registers(*to)),
+        Step::Lookup { to, .. } => format!("{} loaded from where the data say", registers(*to)),
         Step::Shift { to, .. } => format!("{} from a neighbouring lane", registers(*to)),
         Step::Bytes { to, .. } => format!("{} put together from bytes", registers(*to)),
         Step::Exchange { to, .. } => format!("{} from another lane", registers(*to)),

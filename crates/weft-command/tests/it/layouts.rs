@@ -311,7 +311,7 @@ fn one_machine() {
         cycles of arithmetic          0.50                         documented
         cycles of an issue            0.50                         documented
         cycles of a warp's barrier    0.20                         inferred
-        cycles of a block's barrier   12.30                        inferred
+        cycles of a block's barrier   12.00                        inferred
           and of each warp in it      2.00                         inferred
         cycles of a sector            20.00                        recalled
 
