@@ -4,6 +4,7 @@ use crate::kernels::{in_folder, to_ptx};
 use crate::{operations, root, runs, say};
 use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,6 +20,8 @@ pub(crate) enum What {
     /// The examples, the test kernels and every scalar operation on a GPU, against the evaluator and
     /// the simulator.
     Device,
+    /// The same with the kernels' CUDA texts, as nvcc compiles them; `WEFT_NVCC` may name it.
+    DeviceCuda,
 }
 
 /// A measured claim: what, how, where, when, and the numbers.
@@ -74,7 +77,8 @@ pub(crate) fn run(what: What, weft: &Path, output: Option<PathBuf>) -> anyhow::R
     let (name, measurement) = match what {
         What::Compile => ("compile", compile()?),
         What::Simulate => ("simulate", simulate(weft)?),
-        What::Device => ("device", device(weft)?),
+        What::Device => ("device", device(weft, &Way::Ptx)?),
+        What::DeviceCuda => ("device-cuda", device(weft, &Way::cuda()?)?),
     };
     let path = output.unwrap_or_else(|| root().join(format!("docs/measurements/{name}.json")));
     std::fs::write(&path, serde_json::to_string_pretty(&measurement)? + "\n")
@@ -164,11 +168,77 @@ fn simulate(weft: &Path) -> anyhow::Result<Measurement> {
     Ok(measurement)
 }
 
+/// How a kernel becomes what the driver takes.
+enum Way {
+    /// As Weft prints it.
+    Ptx,
+    /// As CUDA C++, which nvcc compiles to PTX.
+    Cuda {
+        /// The compiler.
+        nvcc: OsString,
+        /// What it says of itself.
+        version: String,
+    },
+}
+
+impl Way {
+    fn cuda() -> anyhow::Result<Way> {
+        let nvcc = std::env::var_os("WEFT_NVCC").unwrap_or_else(|| "nvcc".into());
+        let said = said(&nvcc.to_string_lossy(), &["--version"]);
+        let version = said.lines().find(|line| line.contains("release"));
+        let version = version.context("no nvcc; WEFT_NVCC names it")?.to_owned();
+        Ok(Way::Cuda { nvcc, version })
+    }
+
+    /// Runs a kernel's file on the device as well.
+    fn run(
+        &self,
+        weft: &Path,
+        folder: &Path,
+        (file, grid, arguments): (&Path, &str, &str),
+    ) -> anyhow::Result<runs::Ran> {
+        let on_device = ["--device", "cuda:0"];
+        let Way::Cuda { nvcc, .. } = self else {
+            return runs::run_file(weft, file, grid, arguments, &on_device);
+        };
+        let (source, ptx) = (folder.join("kernel.cu"), folder.join("kernel.ptx"));
+        let compile = Command::new(weft)
+            .arg("compile")
+            .arg(file)
+            .args(["--target", "sm_90", "--emit", "cuda", "-o"])
+            .arg(&source)
+            .output()?;
+        ensure!(compile.status.success(), "{}", String::from_utf8_lossy(&compile.stderr));
+        let flags = std::env::var("WEFT_NVCC_FLAGS").unwrap_or_default();
+        let compiled = Command::new(nvcc)
+            .args(["-std=c++17", "-arch=sm_90", "-ptx", "-o"])
+            .arg(&ptx)
+            .arg(&source)
+            .args(flags.split_whitespace())
+            .output()?;
+        ensure!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        let compiled = ptx.to_string_lossy().into_owned();
+        let more = [&on_device[..], &["--target", "sm_90", "--compiled", &compiled]].concat();
+        runs::run_file(weft, file, grid, arguments, &more)
+    }
+}
+
 /// Each kernel once on the device, compared there with the evaluator and the simulator.
-fn device(weft: &Path) -> anyhow::Result<Measurement> {
+fn device(weft: &Path, way: &Way) -> anyhow::Result<Measurement> {
+    let (what, name) = match way {
+        Way::Ptx => (
+            "Weft's PTX launched through the CUDA driver and compared with the evaluator",
+            "device",
+        ),
+        Way::Cuda { .. } => (
+            "Weft's CUDA C++, compiled by nvcc, launched through the CUDA driver and compared with the \
+             evaluator",
+            "device-cuda",
+        ),
+    };
     let mut measurement = Measurement::new(
-        "Weft's PTX launched through the CUDA driver and compared with the evaluator",
-        "device",
+        what,
+        name,
         &["run", "against the evaluator", "largest relative error", "the simulator's bits"],
     );
     let gpu =
@@ -176,16 +246,20 @@ fn device(weft: &Path) -> anyhow::Result<Measurement> {
     measurement.machine = gpu("name");
     measurement.versions =
         format!("weft {}, driver {}", env!("CARGO_PKG_VERSION"), gpu("driver_version"));
-    for run in runs::SMALL.iter().chain(runs::LARGE) {
-        let ran = run.run(weft, &["--device", "cuda:0"])?;
-        measurement.rows.push(device_row(run.title(), &ran)?);
+    if let Way::Cuda { version, .. } = way {
+        measurement.versions += &format!(", {version}");
     }
     let folder = std::env::temp_dir().join(format!("weft-operations-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
+    for run in runs::SMALL.iter().chain(runs::LARGE) {
+        let file = format!("{}.ttir", run.kernel);
+        let ran = way.run(weft, &folder, (Path::new(&file), run.grid, run.arguments))?;
+        measurement.rows.push(device_row(run.title(), &ran)?);
+    }
     for sweep in operations::all() {
         let file = folder.join(format!("{}.ttir", sweep.name));
         std::fs::write(&file, sweep.text())?;
-        let ran = runs::run_file(weft, &file, "1", &sweep.arguments(), &["--device", "cuda:0"])?;
+        let ran = way.run(weft, &folder, (&file, "1", &sweep.arguments()))?;
         let title = format!("`{}`, {} results", sweep.name, sweep.results());
         measurement.rows.push(device_row(title, &ran)?);
     }

@@ -5,7 +5,7 @@ use crate::error::{ApiError, TextError};
 use crate::request::{CompileRequest, Emit, machine};
 use weft::assign::LayoutId;
 use weft::compile::{self, Compiled, Options};
-use weft::emit::{self, Language, Target, ptx};
+use weft::emit::{self, Language, Target, cuda, ptx};
 use weft::location::Loc;
 use weft::tile::{Kernel, Module, OpKind};
 use weft::{lane, ttir};
@@ -83,6 +83,11 @@ impl CompiledKernel {
     /// The name under which a driver finds the kernel in its PTX.
     pub fn symbol(&self) -> String {
         ptx::symbol(&self.kernel().name)
+    }
+
+    /// The kernel's name in its CUDA and HIP texts.
+    pub fn cuda_symbol(&self) -> String {
+        cuda::symbol(&self.kernel().name)
     }
 
     /// Every movement of data between threads, in the program's order.

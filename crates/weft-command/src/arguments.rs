@@ -425,6 +425,9 @@ pub(crate) struct Run {
     /// Run on a GPU as well.
     #[arg(long, value_name = "cuda:N", value_parser = device)]
     pub(crate) device: Option<u32>,
+    /// Launch this PTX there, which `nvcc -ptx` made of the kernel's CUDA text.
+    #[arg(long, value_name = "FILE.ptx", requires = "device")]
+    pub(crate) compiled: Option<PathBuf>,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,

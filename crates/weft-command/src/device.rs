@@ -38,9 +38,18 @@ pub(crate) fn target(device: &Device) -> Result<String, Failure> {
     }
 }
 
+/// The code that is launched: the kernel's own PTX, or what a compiler made of its CUDA text.
+pub(crate) enum Code {
+    /// The PTX that is printed.
+    Printed,
+    /// PTX, as text.
+    Compiled(String),
+}
+
 /// Launches the kernel once, and adds what it gave to the answer.
 pub(crate) fn run(
     device: &Device,
+    code: &Code,
     prepared: &Prepared,
     evaluated: &Evaluated,
     simulated: &Simulated,
@@ -54,8 +63,10 @@ pub(crate) fn run(
         return Ok(());
     }
     let kernel = &prepared.kernel;
-    let ptx = kernel.ptx()?;
-    let function = device.load_ptx(&ptx)?.function(&kernel.symbol())?;
+    let function = match code {
+        Code::Printed => device.load_ptx(&kernel.ptx()?)?.function(&kernel.symbol())?,
+        Code::Compiled(ptx) => device.load_ptx(ptx)?.function(&kernel.cuda_symbol())?,
+    };
     let mut buffers = Vec::new();
     for buffer in prepared.memory.buffers() {
         let mut copy = device.alloc(buffer.bytes.len())?;

@@ -194,13 +194,18 @@ pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcom
 
 /// `weft run`.
 pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failure> {
-    let Run { file, grid, args, target, warps, name, seed, verify, device, json, time } = arguments;
+    let Run { file, grid, args, target, warps, name, seed, verify, device, compiled, json, time } =
+        arguments;
     let source = input::read(file)?;
     let mut values = Arguments::default();
     for argument in args {
         values.push(argument)?;
     }
     let device = device.map(device::open).transpose()?;
+    let code = match compiled {
+        Some(path) => device::Code::Compiled(input::read(path)?.text),
+        None => device::Code::Printed,
+    };
     let target = match (target, &device) {
         (Some(target), _) => target.clone(),
         (None, Some(device)) => device::target(device)?,
@@ -226,7 +231,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
     }
     let mut answer = prepared.answer(&evaluated, &simulated);
     if let Some(device) = &device {
-        device::run(device, &prepared, &evaluated, &simulated, *time, &mut answer)?;
+        device::run(device, &code, &prepared, &evaluated, &simulated, *time, &mut answer)?;
     }
     if *json {
         output.line(&text_of(&answer))?;
