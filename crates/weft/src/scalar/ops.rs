@@ -189,8 +189,10 @@ named_enum! {
         SFromFloat = "s_from_float",
         /// Float to unsigned integer toward zero, saturating; NaN gives zero.
         UFromFloat = "u_from_float",
-        /// Float to float, to nearest even.
+        /// Float to float, to nearest even; to eight bits it saturates.
         Float = "float",
+        /// Float to narrower float, toward zero; to eight bits it saturates.
+        FloatToZero = "float_to_zero",
         /// The same bits under another type of the same width.
         Bits = "bits",
     }

@@ -111,6 +111,7 @@ pub(crate) static ELEMENTWISE: &[Spelling] = &[
     cast("arith.fptoui", Cast::UFromFloat, Domain::Floats),
     // Several rows for one kind: the printer asks `cast_name`.
     cast("tt.fp_to_fp", Cast::Float, Domain::Floats),
+    cast("tt.fp_to_fp", Cast::FloatToZero, Domain::Floats),
     cast("arith.extf", Cast::Float, Domain::Floats),
     cast("arith.truncf", Cast::Float, Domain::Floats),
     cast("tt.bitcast", Cast::Bits, Domain::Any),

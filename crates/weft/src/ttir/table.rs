@@ -196,7 +196,7 @@ pub(super) fn row(name: &str) -> Option<Row> {
             _ => (Types::Same, 3),
         };
         let make = match kind {
-            OpKind::Cast(Cast::Float) => With(convert_floats),
+            OpKind::Cast(Cast::Float | Cast::FloatToZero) => With(convert_floats),
             _ => Fixed(Do(kind.clone())),
         };
         let count = (operands, operands);
@@ -393,7 +393,7 @@ fn compare_floats<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     Ok(Do(OpKind::Compare(predicate)))
 }
 
-/// Narrowing conversions round to nearest even, or are refused.
+/// Narrowing conversions round to nearest even or toward zero, or are refused.
 fn convert_floats<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     if details.words.front().is_some_and(|(word, _)| *word == "to_nearest_even") {
         details.words.pop_front();
@@ -402,10 +402,15 @@ fn convert_floats<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
         match details.attributes.take(key) {
             // In the generic form 1 is rtne of `tt.fp_to_fp`, 0 is to_nearest_even of `arith`.
             None | Some((Attribute::Word("rtne"), _)) => {}
+            // In the generic form 0 is rtz.
+            Some((Attribute::Word("rtz") | Attribute::Integer(0), _)) if key == "rounding" => {
+                return Ok(Do(OpKind::Cast(Cast::FloatToZero)));
+            }
             Some((Attribute::Integer(1), _)) if key == "rounding" => {}
             Some((Attribute::Integer(0), _)) if key == "roundingmode" => {}
             Some((_, span)) => {
-                let message = "only rounding to nearest even (`rtne`) is supported";
+                let message =
+                    "only rounding to nearest even (`rtne`) and toward zero (`rtz`) is supported";
                 return Err(Diagnostic::new(span, message));
             }
         }

@@ -3,6 +3,7 @@
 //! Sums and products say `.rn`: without it the assembler may fuse a product into a sum, and the text
 //! would round differently from the simulator. Fusing is the lowering's choice, written as `fma`.
 
+use super::narrow;
 use super::writer::{Class, Reg, Writer, put};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
@@ -18,10 +19,13 @@ fn suffix(dtype: DType) -> &'static str {
     dtype.name()
 }
 
-/// The value of an f16 or bf16 as an f32; an f32 is there already.
+/// The value of a narrower float as an f32; an f32 is there already.
 pub(super) fn widen(w: &mut Writer<'_>, dtype: DType, x: Reg) -> Reg {
     if dtype == DType::F32 {
         return x;
+    }
+    if dtype.is_f8() {
+        return narrow::widen(w, dtype, x);
     }
     if dtype == DType::BF16 {
         w.need((7, 1));
@@ -31,10 +35,12 @@ pub(super) fn widen(w: &mut Writer<'_>, dtype: DType, x: Reg) -> Reg {
     wide
 }
 
-/// Rounds an f32 into an f16, bf16 or f32.
+/// Rounds an f32 into a narrower float or an f32.
 pub(super) fn round(w: &mut Writer<'_>, dtype: DType, d: Reg, wide: Reg) {
     if dtype == DType::F32 {
         w.copy(d, wide);
+    } else if dtype.is_f8() {
+        narrow::round(w, dtype, false, d, wide);
     } else {
         put!(w, "cvt.rn.{}.f32 {d}, {wide}", suffix(dtype));
     }

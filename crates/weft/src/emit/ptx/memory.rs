@@ -261,7 +261,7 @@ impl Words {
             match (known, &parts[..]) {
                 (Some(value), _) => put!(w, "mov.{suffix} {word}, {value:#x}"),
                 (None, &[one]) => w.copy(word, one),
-                (None, &[low, high]) if self.dtype == DType::I8 => {
+                (None, &[low, high]) if self.dtype.bits() == 8 => {
                     bytes_to_half(w, word, low, high);
                 }
                 (None, &[a, b, c, d]) => {
@@ -282,7 +282,7 @@ impl Words {
         }
         for (&word, parts) in words.iter().zip(elements.chunks(self.per_word)) {
             match *parts {
-                [low, high] if self.dtype == DType::I8 => half_to_bytes(w, low, high, word),
+                [low, high] if self.dtype.bits() == 8 => half_to_bytes(w, low, high, word),
                 [a, b, c, d] => {
                     let (low, high) = (w.temp(Class::B16), w.temp(Class::B16));
                     put!(w, "mov.b32 {{{low}, {high}}}, {word}");

@@ -186,7 +186,7 @@ fn rounds_to(kernel: &Kernel, op: &Op) -> Option<DType> {
             op,
             Binary::MinNum | Binary::MaxNum | Binary::Minimum | Binary::Maximum | Binary::Rem
         ),
-        OpKind::Cast(Cast::Float) => {
+        OpKind::Cast(Cast::Float | Cast::FloatToZero) => {
             digits(result) < digits(kernel.ty(*op.operands.first()?).dtype())
         }
         OpKind::Fma | OpKind::Dot | OpKind::AtomicRmw { op: Rmw::FAdd, .. } => true,
@@ -198,6 +198,8 @@ fn rounds_to(kernel: &Kernel, op: &Op) -> Option<DType> {
 /// How many binary digits a float type keeps.
 fn digits(dtype: DType) -> u32 {
     match dtype {
+        DType::F8E5M2 | DType::F8E5M2FNUZ => 3,
+        DType::F8E4M3FN | DType::F8E4M3FNUZ => 4,
         DType::BF16 => 8,
         DType::F16 => 11,
         DType::F32 => 24,

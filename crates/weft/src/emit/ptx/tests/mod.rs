@@ -344,6 +344,14 @@ fn every_operation_is_printed_or_refused_as_listed() {
         atomic umax of i16
         atomic umin of i16
         atomic exch of i16
+        atomic exch of f8E4M3FN
+        atomic cas of f8E4M3FN
+        atomic exch of f8E5M2
+        atomic cas of f8E5M2
+        atomic exch of f8E4M3FNUZ
+        atomic cas of f8E4M3FNUZ
+        atomic exch of f8E5M2FNUZ
+        atomic cas of f8E5M2FNUZ
         atomic exch of f16
         atomic fadd of bf16
         atomic exch of bf16
