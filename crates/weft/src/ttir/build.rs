@@ -440,6 +440,10 @@ impl<'a, 'r> Builder<'a, 'r> {
                 let mut rewriter = Rewriter { builder: self, operation, out };
                 Some(vec![rewriter.clamped(bounds, *propagate_nan)])
             }
+            Action::External(symbol) => {
+                let mut rewriter = Rewriter { builder: self, operation, out };
+                rewriter.external(symbol, &operands).map(|result| vec![result])
+            }
             Action::DotScaled(scaled) => {
                 let mut rewriter = Rewriter { builder: self, operation, out };
                 rewriter.dot_scaled(*scaled, &operands).map(|product| vec![product])

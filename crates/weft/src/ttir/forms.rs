@@ -42,6 +42,7 @@ impl<'a> Operation<'a> {
             Action::Assume
             | Action::Cat
             | Action::Clamp { .. }
+            | Action::External(_)
             | Action::DotScaled(_)
             | Action::Descriptor(_)
             | Action::Map { .. }

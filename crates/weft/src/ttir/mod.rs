@@ -21,6 +21,7 @@
 //! | `tt.cat` | `join`, `trans`, `reshape`: the first one's elements, then the second one's |
 //! | `tt.map_elementwise` | the region's operations on tensors |
 //! | `scf.if` in a region that folds or maps | both ways, and `select` |
+//! | `tt.extern_elementwise` | the function of libdevice, where it is known |
 //! | `tt.dot_scaled` | the factors widened to bf16 or f16 and scaled, `dot` |
 //! | tensor descriptors | arrays of pointers under masks |
 //! | `llvm.intr.assume` | nothing |
@@ -39,6 +40,7 @@ mod call;
 mod constant;
 mod control;
 mod descriptor;
+mod external;
 mod flow;
 mod forms;
 mod lexer;

@@ -125,6 +125,8 @@ pub(super) enum Action<'a> {
     },
     /// `tt.cat`: the elements of one tensor, then those of another.
     Cat,
+    /// `tt.extern_elementwise`: the function's name.
+    External(&'a str),
     /// `tt.dot_scaled`.
     DotScaled(Scaled),
     /// An operation on a tensor descriptor.

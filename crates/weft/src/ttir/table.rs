@@ -138,6 +138,7 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.atomic_rmw",       Types::Function, (2, 3),   Domain::Any,    With(atomic_rmw)),
     ("tt.atomic_cas",       Types::Function, (3, 3),   Domain::Any,    With(atomic_cas)),
     ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    Fixed(Do(OpKind::Dot))),
+    ("tt.extern_elementwise", Types::Function, (1, 3), Domain::Any,  With(external)),
     ("tt.return",           Types::Operands, ANY,      Domain::Any,    Fixed(Action::Return)),
     ("tt.reduce.return",    Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
     ("tt.scan.return",      Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
@@ -186,11 +187,7 @@ const PERMISSIONS: &[&str] = &[
 static KNOWN_UNSUPPORTED: &[&str] = &[
     "tt.assert",
     "tt.elementwise_inline_asm",
-    "tt.extern_elementwise",
     "tt.print",
-    "math.cos",
-    "math.erf",
-    "math.sin",
     "cf.switch",
     "scf.execute_region",
     "scf.parallel",
@@ -440,6 +437,14 @@ fn num_programs<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
 
 fn expand_dims<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     Ok(Do(OpKind::ExpandDims { axis: details.axis()? }))
+}
+
+fn external<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    details.attributes.ignore(&["libname", "libpath", "pure"]);
+    match details.attributes.take("symbol") {
+        Some((Attribute::String(symbol), _)) => Ok(Action::External(symbol)),
+        _ => Err(details.missing("attribute `symbol`")),
+    }
 }
 
 fn gather<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {

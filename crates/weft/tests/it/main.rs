@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may end where it is surprised")]
 
+mod accuracy;
 mod barriers;
 mod corpus;
 mod deep;

@@ -83,6 +83,9 @@ pub(super) fn unary(
         put!(w, "{name}.{} {d}, {x}", suffix(dtype));
         return Ok(());
     }
+    if is_composed(op) {
+        return Err(w.unsupported(format!("{op} of {dtype}"), COMPOSED));
+    }
     in_f32(w, dtype, d, [x], |w, d, [x]| match op {
         Unary::Exp => {
             let power = w.temp(Class::B32);
@@ -101,10 +104,21 @@ pub(super) fn unary(
         Unary::Rsqrt => put!(w, "rsqrt.approx.f32 {d}, {x}"),
         Unary::Floor => put!(w, "cvt.rmi.f32.f32 {d}, {x}"),
         Unary::Ceil => put!(w, "cvt.rpi.f32.f32 {d}, {x}"),
-        // The others are of integers or done above.
-        Unary::Neg | Unary::Abs | Unary::Not => w.copy(d, x),
+        Unary::Trunc => put!(w, "cvt.rzi.f32.f32 {d}, {x}"),
+        Unary::Nearest => put!(w, "cvt.rni.f32.f32 {d}, {x}"),
+        // The others are of integers, or refused or done above.
+        _ => w.copy(d, x),
     });
     Ok(())
+}
+
+/// Why an operation has no instruction.
+const COMPOSED: &str = "PTX has no such instruction; lowering writes an algorithm of others";
+
+/// Whether an operation is one that lowering writes as others.
+fn is_composed(op: Unary) -> bool {
+    use Unary::{Cos, Erf, Expm1, Log1p, Sin, Tanh};
+    matches!(op, Sin | Cos | Tanh | Erf | Expm1 | Log1p)
 }
 
 fn double_unary(w: &mut Writer<'_>, op: Unary, d: Reg, x: Reg) -> Result<(), Unsupported> {
@@ -119,12 +133,9 @@ fn double_unary(w: &mut Writer<'_>, op: Unary, d: Reg, x: Reg) -> Result<(), Uns
         }
         Unary::Floor => put!(w, "cvt.rmi.f64.f64 {d}, {x}"),
         Unary::Ceil => put!(w, "cvt.rpi.f64.f64 {d}, {x}"),
-        Unary::Exp | Unary::Exp2 | Unary::Log | Unary::Log2 | Unary::Not => {
-            return Err(w.unsupported(
-                format!("{op} of f64"),
-                "PTX has no exponential or logarithm of f64; compute it in f32",
-            ));
-        }
+        Unary::Trunc => put!(w, "cvt.rzi.f64.f64 {d}, {x}"),
+        Unary::Nearest => put!(w, "cvt.rni.f64.f64 {d}, {x}"),
+        _ => return Err(w.unsupported(format!("{op} of f64"), COMPOSED)),
     }
     Ok(())
 }
@@ -161,10 +172,7 @@ pub(super) fn binary(
             }
         }
         _ => {
-            return Err(w.unsupported(
-                format!("{op} of {dtype}"),
-                "PTX has no remainder of floats, and x - trunc(x / y) * y is not exact",
-            ));
+            return Err(w.unsupported(format!("{op} of {dtype}"), COMPOSED));
         }
     }
     Ok(())

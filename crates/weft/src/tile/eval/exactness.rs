@@ -116,9 +116,20 @@ fn collect(kernel: &Kernel, reason: impl Fn(&Op) -> Option<Why>) -> Vec<Reason> 
 fn reason(kernel: &Kernel, op: &Op) -> Option<Why> {
     let dtype = kernel.ty(*op.results.first()?).dtype();
     match &op.kind {
-        OpKind::Unary(Unary::Exp | Unary::Exp2 | Unary::Log | Unary::Log2 | Unary::Rsqrt) => {
-            Some(Why::Approximate)
-        }
+        OpKind::Unary(
+            Unary::Exp
+            | Unary::Exp2
+            | Unary::Log
+            | Unary::Log2
+            | Unary::Rsqrt
+            | Unary::Sin
+            | Unary::Cos
+            | Unary::Tanh
+            | Unary::Erf
+            | Unary::Expm1
+            | Unary::Log1p,
+        )
+        | OpKind::Binary(Binary::Pow) => Some(Why::Approximate),
         // For doubles the only square root and quotient are the correctly rounded ones.
         OpKind::Unary(Unary::Sqrt) | OpKind::Binary(Binary::Div) if dtype != DType::F64 => {
             Some(Why::Approximate)
@@ -181,7 +192,10 @@ fn products(kernel: &Kernel) -> IdMap<Value, bool> {
 fn rounds_to(kernel: &Kernel, op: &Op) -> Option<DType> {
     let result = kernel.ty(*op.results.first()?).dtype();
     let rounds = match op.kind {
-        OpKind::Unary(op) => !matches!(op, Unary::Neg | Unary::Abs | Unary::Floor | Unary::Ceil),
+        OpKind::Unary(op) => !matches!(
+            op,
+            Unary::Neg | Unary::Abs | Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Nearest
+        ),
         OpKind::Binary(op) => !matches!(
             op,
             Binary::MinNum | Binary::MaxNum | Binary::Minimum | Binary::Maximum | Binary::Rem

@@ -373,6 +373,8 @@ fn convert(name: &[&str], to: Type, from: Type, x: u64) -> u64 {
             match rounding {
                 "rmi" => store(to, value.floor()),
                 "rpi" => store(to, value.ceil()),
+                "rzi" => store(to, value.trunc()),
+                "rni" => store(to, value.round_ties_even()),
                 "rn" => store(to, value),
                 "rz" if to.1 == 16 => {
                     let nearest = store(to, value);
