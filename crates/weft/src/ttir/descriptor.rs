@@ -148,8 +148,10 @@ impl<'a> Parser<'a> {
         let descriptor = self.value()?;
         self.expect(b'[')?;
         operation.operands = self.list(b']', Self::value)?;
-        let has_value = self.eat(b',');
+        let reads = matches!(special, Special::DescriptorLoad | Special::DescriptorGather);
+        let has_value = !reads;
         if has_value {
+            self.expect(b',')?;
             operation.operands.push(self.value()?);
         }
         if self.at(b'{') {

@@ -48,13 +48,17 @@ impl Rewriter<'_, '_, '_> {
         let dtype = operands.first().map(|&operand| self.ty(operand).dtype());
         let name = symbol.strip_prefix("__nv_");
         let name = match dtype {
-            // `isfinited` and `isnand` end otherwise than the rest.
             Some(DType::F32) => name.and_then(|name| name.strip_suffix('f')),
-            Some(DType::F64) => name.map(|name| name.strip_suffix('d').unwrap_or(name)),
+            Some(DType::F64) => name,
             _ => None,
         };
-        let name = name
-            .map(|name| name.strip_prefix("is").filter(|&rest| rest == "finite").unwrap_or(name));
+        // Of f64 the questions end otherwise: `isnand`, `isinfd`, `isfinited`.
+        let name = match name {
+            Some("isnand") => Some("isnan"),
+            Some("isinfd") => Some("isinf"),
+            Some("isfinited") => Some("finite"),
+            name => name,
+        };
         let result = match (name, operands) {
             (Some(name), &[x]) => self.external_unary(name, x),
             (Some(name), &[x, y]) => self.external_binary(name, x, y),

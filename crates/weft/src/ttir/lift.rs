@@ -81,6 +81,11 @@ impl<'a, 'r> Builder<'a, 'r> {
             apart.region.params.iter().copied().zip(entering).collect();
         let lines = if pack == 1 { shape.clone() } else { vec![elements / pack] };
         let results = rewriter.flatten(&apart, &apart.region, &mut known, &lines)?;
+        let wanted = operation.result_types.len() * pack as usize;
+        if results.len() != wanted {
+            let found = results.len();
+            return rewriter.refuse(format!("the region gives {found} values, not {wanted}"));
+        }
         let mut mapped = Vec::new();
         for hand in results.chunks(pack as usize) {
             let whole: Vec<Value> =

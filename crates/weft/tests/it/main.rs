@@ -10,4 +10,5 @@ mod inputs;
 mod order;
 mod packed;
 mod random;
+mod scaled;
 mod truths;
