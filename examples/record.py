@@ -25,8 +25,9 @@ os.environ["TRITON_ALWAYS_COMPILE"] = "1"  # A cached text names the files of th
 os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")  # Triton 3.9 warns while it is unset.
 
 import triton
+from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
+from triton.compiler import ASTSource, make_backend
 
 TRITON_VERSION = "3.9.0"
 OLDER_VERSION = "3.6.0"
@@ -57,8 +58,18 @@ def ttir(kernel, signature: dict) -> str:
         else:
             types[name], constants[(index,)] = "constexpr", spelled
     source = ASTSource(fn=kernel, signature=types, constexprs=constants, attrs=attributes)
-    compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
-    text = compiled.asm["ttir"].replace(f"{ROOT}/", "").replace(f"{TRITON}/", "triton/")
+    # Only as far as the `ttir` pipeline: some kernels need more than Triton makes of them for sm_90.
+    target = GPUTarget("cuda", 90, 32)
+    backend = make_backend(target)
+    options = backend.parse_options({"num_warps": 4, **source.parse_options()})
+    stages = {}
+    backend.add_stages(stages, options, source.language)
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    functions, modules = backend.get_codegen_implementation(options), backend.get_module_map()
+    module = source.make_ir(target, options, functions, modules, context)
+    text = str(stages["ttir"](module, {})).replace(f"{ROOT}/", "").replace(f"{TRITON}/", "triton/")
     if absolute := re.search(r'"/[^"]*"', text):
         raise SystemExit(f"{kernel.__name__}: the path {absolute[0]} is of this machine only")
     return text.rstrip("\n") + "\n"

@@ -62,13 +62,14 @@ const HOUSES: [House; 3] = [
                 &["atomic", "cache", "diagnostic", "dtype", "id", "location", "scalar", "tile"],
             ),
             ("lane", &["atomic", "cache", "dtype", "id", "location", "scalar"]),
+            ("math", &["dtype", "lane", "scalar"]),
             ("movement", &["dtype", "lane", "location", "scalar"]),
             ("axis", &["dtype", "id", "scalar", "tile"]),
             ("assign", &["axis", "dtype", "id", "lane", "movement", "scalar", "tile"]),
             (
                 "lower",
                 &[
-                    "assign", "atomic", "axis", "cache", "dtype", "id", "lane", "location",
+                    "assign", "atomic", "axis", "cache", "dtype", "id", "lane", "location", "math",
                     "movement", "scalar", "tile",
                 ],
             ),

@@ -324,9 +324,8 @@ pub fn machine(target: &Target) -> Result<Cow<'static, Machine>, ApiError> {
     }
 }
 
-/// Element types that move and have no arithmetic here: 8-bit floats, by Triton's names.
-const FLOATS_OF_8_BITS: [&str; 5] =
-    ["f8E4M3FN", "f8E5M2", "f8E4M3B11FNUZ", "f8E4M3FNUZ", "f8E5M2FNUZ"];
+/// An element type that layouts are of and the compiler has not, by MLIR's name: 8 bits.
+const NOT_COMPILED: &str = "f8E4M3B11FNUZ";
 
 /// The width in bits of an element type by its Triton name; a pointer has 64.
 ///
@@ -339,7 +338,7 @@ pub fn element_bits(name: &str) -> Result<u32, ApiError> {
     if let Some(dtype) = DType::by_name(name) {
         return Ok(dtype.bits());
     }
-    if FLOATS_OF_8_BITS.contains(&name) {
+    if name == NOT_COMPILED {
         return Ok(8);
     }
     let pointee = name.strip_prefix("!tt.ptr<").and_then(|rest| rest.strip_suffix('>'));
@@ -352,8 +351,7 @@ pub fn element_bits(name: &str) -> Result<u32, ApiError> {
 /// The element types, with commas.
 fn element_names() -> String {
     let mut names: Vec<&str> = DType::ALL.into_iter().map(DType::name).collect();
-    names.extend(FLOATS_OF_8_BITS);
-    names.push("!tt.ptr<f32> and other pointers");
+    names.extend([NOT_COMPILED, "!tt.ptr<f32> and other pointers"]);
     names.join(", ")
 }
 

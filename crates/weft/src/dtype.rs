@@ -17,6 +17,14 @@ pub enum DType {
     I32,
     /// 64-bit integer.
     I64,
+    /// Eight bits: exponent 4, mantissa 3, no infinities.
+    F8E4M3FN,
+    /// Eight bits: exponent 5, mantissa 2, as IEEE.
+    F8E5M2,
+    /// Eight bits: exponent 4, mantissa 3, no infinities, one zero.
+    F8E4M3FNUZ,
+    /// Eight bits: exponent 5, mantissa 2, no infinities, one zero.
+    F8E5M2FNUZ,
     /// IEEE binary16.
     F16,
     /// bfloat16.
@@ -29,12 +37,16 @@ pub enum DType {
 
 impl DType {
     /// Every element type, narrow to wide, integers first.
-    pub const ALL: [DType; 9] = [
+    pub const ALL: [DType; 13] = [
         DType::I1,
         DType::I8,
         DType::I16,
         DType::I32,
         DType::I64,
+        DType::F8E4M3FN,
+        DType::F8E5M2,
+        DType::F8E4M3FNUZ,
+        DType::F8E5M2FNUZ,
         DType::F16,
         DType::BF16,
         DType::F32,
@@ -49,6 +61,10 @@ impl DType {
             DType::I16 => "i16",
             DType::I32 => "i32",
             DType::I64 => "i64",
+            DType::F8E4M3FN => "f8E4M3FN",
+            DType::F8E5M2 => "f8E5M2",
+            DType::F8E4M3FNUZ => "f8E4M3FNUZ",
+            DType::F8E5M2FNUZ => "f8E5M2FNUZ",
             DType::F16 => "f16",
             DType::BF16 => "bf16",
             DType::F32 => "f32",
@@ -65,7 +81,9 @@ impl DType {
     pub fn bits(self) -> u32 {
         match self {
             DType::I1 => 1,
-            DType::I8 => 8,
+            DType::I8 | DType::F8E4M3FN | DType::F8E5M2 | DType::F8E4M3FNUZ | DType::F8E5M2FNUZ => {
+                8
+            }
             DType::I16 | DType::F16 | DType::BF16 => 16,
             DType::I32 | DType::F32 => 32,
             DType::I64 | DType::F64 => 64,
@@ -79,7 +97,12 @@ impl DType {
 
     /// Whether this is a floating-point type.
     pub fn is_float(self) -> bool {
-        matches!(self, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+        !matches!(self, DType::I1 | DType::I8 | DType::I16 | DType::I32 | DType::I64)
+    }
+
+    /// Whether this is a float of eight bits: such are moved and converted, and not computed with.
+    pub fn is_f8(self) -> bool {
+        self.is_float() && self.bits() == 8
     }
 
     /// Whether this is an integer type, truth values included.

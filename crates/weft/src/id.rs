@@ -68,6 +68,11 @@ impl<K: Id, V> IdVec<K, V> {
         id
     }
 
+    /// Takes away the entries from the one of this number on.
+    pub fn split_off(&mut self, first: usize) -> Vec<V> {
+        self.entries.split_off(first.min(self.entries.len()))
+    }
+
     /// How many entries there are.
     pub fn len(&self) -> usize {
         self.entries.len()

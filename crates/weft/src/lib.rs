@@ -97,6 +97,7 @@
 //! | [`tile`] | the program on tiles: types, verifier, text, and [`tile::eval`], what it means |
 //! | [`ttir`] | Triton's text to `tile` |
 //! | [`lane`] | the program of one thread: types, builder, verifier, text |
+//! | [`math`] | functions that machines have no instruction for, in `lane` |
 //! | [`movement`] | plans of movements to `lane` |
 //! | [`axis`] | what is known of integers and pointers along each axis |
 //! | [`assign`] | in which layout each value lives |
@@ -125,6 +126,7 @@ pub mod memory;
 pub mod tile;
 pub mod ttir;
 pub mod lane;
+pub mod math;
 pub mod movement;
 pub mod axis;
 pub mod assign;

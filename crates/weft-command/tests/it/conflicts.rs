@@ -211,8 +211,8 @@ fn what_does_not_fit_is_refused() {
         "--shape 16x32 --element f99",
         2,
         &expect![[r#"
-        error: there is no element type `f99`
-          help: known are i1, i8, i16, i32, i64, f16, bf16, f32, f64, f8E4M3FN, f8E5M2, f8E4M3B11FNUZ, f8E4M3FNUZ, f8E5M2FNUZ, !tt.ptr<f32> and other pointers
-    "#]],
+            error: there is no element type `f99`
+              help: known are i1, i8, i16, i32, i64, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64, f8E4M3B11FNUZ, !tt.ptr<f32> and other pointers
+        "#]],
     );
 }

@@ -205,8 +205,8 @@ fn refusals_say_what_would_be_right() {
     refused(
         &["--element", "half"],
         expect![[r#"
-        error: there is no element type `half`
-          help: known are i1, i8, i16, i32, i64, f16, bf16, f32, f64, f8E4M3FN, f8E5M2, f8E4M3B11FNUZ, f8E4M3FNUZ, f8E5M2FNUZ, !tt.ptr<f32> and other pointers
-    "#]],
+            error: there is no element type `half`
+              help: known are i1, i8, i16, i32, i64, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64, f8E4M3B11FNUZ, !tt.ptr<f32> and other pointers
+        "#]],
     );
 }

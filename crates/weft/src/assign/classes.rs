@@ -31,6 +31,7 @@ pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {
                 Binary::Div
                     | Binary::DivPrecise
                     | Binary::Rem
+                    | Binary::Pow
                     | Binary::DivS
                     | Binary::DivU
                     | Binary::RemS

@@ -96,6 +96,14 @@ pub enum AssignError {
         /// The operation.
         operation: String,
     },
+    /// No algorithm is known for a function of a type.
+    #[error("`{function}` of {dtype} is not compiled: no algorithm for it is here; cast to f32")]
+    NoAlgorithm {
+        /// The function.
+        function: String,
+        /// The type.
+        dtype: crate::dtype::DType,
+    },
     /// A plan does not fit the program.
     #[error(transparent)]
     Movement(#[from] crate::movement::Misfit),

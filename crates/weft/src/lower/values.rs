@@ -4,6 +4,7 @@ use super::{Lowerer, Movement};
 use crate::assign::{AssignError, LayoutId, is_shape_op, operand_layout, result_layout};
 use crate::dtype::DType;
 use crate::lane;
+use crate::math;
 use crate::movement;
 use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::{Op, OpKind, Value};
@@ -248,8 +249,11 @@ impl Lowerer<'_> {
             (OpKind::Constant(bits), _) => self.build.constant(ty.dtype(), *bits),
             (OpKind::ProgramId(axis), _) => self.build.id(lane::IdKind::Block(*axis)),
             (OpKind::NumPrograms(axis), _) => self.build.id(lane::IdKind::Blocks(*axis)),
-            (OpKind::Unary(unary), &[x]) => self.build.unary(*unary, x),
-            (OpKind::Binary(binary), &[x, y]) => self.build.binary(*binary, x, y),
+            // That there is an algorithm was seen before.
+            (OpKind::Unary(unary), &[x]) => math::unary(&mut self.build, *unary, x).unwrap_or(x),
+            (OpKind::Binary(binary), &[x, y]) => {
+                math::binary(&mut self.build, *binary, x, y).unwrap_or(x)
+            }
             (OpKind::Compare(compare), &[x, y]) => self.build.compare(*compare, x, y),
             (OpKind::Select, &[condition, x, y]) => self.build.select(condition, x, y),
             (OpKind::Cast(cast), &[x]) => self.build.cast(*cast, x, ty.dtype()),

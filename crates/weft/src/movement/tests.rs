@@ -34,7 +34,11 @@ fn element(build: &mut Builder, index: Value, dtype: DType) -> Value {
         bits => {
             let count = build.i32(32 - bits as i32);
             let top = build.binary(Binary::ShrU, mixed, count);
-            let narrow = if bits == 16 { DType::I16 } else { dtype };
+            let narrow = match bits {
+                16 => DType::I16,
+                8 => DType::I8,
+                _ => dtype,
+            };
             let top = build.cast(Cast::Trunc, top, narrow);
             build.cast(Cast::Bits, top, dtype)
         }

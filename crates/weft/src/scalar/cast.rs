@@ -1,7 +1,7 @@
 //! Conversions between element types.
 
-use super::Cast;
 use super::float::{Brain, Float, Half, add_to_odd, to_odd};
+use super::{Cast, Narrow};
 use crate::dtype::DType;
 use half::{bf16, f16};
 
@@ -12,6 +12,9 @@ pub fn from_f64(dtype: DType, value: f64) -> u64 {
         DType::F32 => u64::from((value as f32).to_bits()),
         DType::F16 => Half::store(to_odd(value)),
         DType::BF16 => Brain::store(to_odd(value)),
+        DType::F8E4M3FN | DType::F8E5M2 | DType::F8E4M3FNUZ | DType::F8E5M2FNUZ => {
+            Narrow::of(dtype).map_or(0, |narrow| narrow.bits(value, false))
+        }
         DType::I1 => u64::from(value != 0.0),
         _ => (value as i64) as u64 & dtype.mask(),
     }
@@ -24,6 +27,9 @@ pub fn to_f64(dtype: DType, bits: u64) -> f64 {
         DType::F32 => f64::from(f32::from_bits(bits as u32)),
         DType::F16 => f16::from_bits(bits as u16).to_f64(),
         DType::BF16 => bf16::from_bits(bits as u16).to_f64(),
+        DType::F8E4M3FN | DType::F8E5M2 | DType::F8E4M3FNUZ | DType::F8E5M2FNUZ => {
+            Narrow::of(dtype).map_or(0.0, |narrow| narrow.value(bits & 0xff))
+        }
         DType::I1 => (bits & 1) as f64,
         _ => sign_extend(dtype, bits) as f64,
     }
@@ -40,9 +46,10 @@ pub fn cast_applies(op: Cast, from: DType, to: DType) -> bool {
     match op {
         Cast::ExtS | Cast::ExtU => from.is_int() && to.is_int() && from.bits() < to.bits(),
         Cast::Trunc => from.is_int() && to.is_int() && from.bits() > to.bits(),
-        Cast::FloatFromS | Cast::FloatFromU => from.is_int() && to.is_float(),
-        Cast::SFromFloat | Cast::UFromFloat => from.is_float() && to.is_int(),
+        Cast::FloatFromS | Cast::FloatFromU => from.is_int() && to.is_float() && !to.is_f8(),
+        Cast::SFromFloat | Cast::UFromFloat => from.is_float() && !from.is_f8() && to.is_int(),
         Cast::Float => from.is_float() && to.is_float() && from != to,
+        Cast::FloatToZero => from.is_float() && to.is_float() && from.bits() > to.bits(),
         Cast::Bits => from.bits() == to.bits(),
     }
 }
@@ -69,6 +76,16 @@ pub fn cast(op: Cast, from: DType, to: DType, bits: u64) -> u64 {
             }
             _ => from_f64(to, to_f64(from, bits)),
         },
+        Cast::FloatToZero => {
+            let value = to_f64(from, bits);
+            if let Some(narrow) = Narrow::of(to) {
+                return narrow.bits(value, true);
+            }
+            let nearest = from_f64(to, value);
+            // One step back where rounding went away from zero; from infinity to the largest number.
+            let away = to_f64(to, nearest).abs() > value.abs();
+            nearest - u64::from(away)
+        }
     }
 }
 

@@ -80,7 +80,7 @@ pub(super) mod num {
                     <$t>::is_nan(self)
                 }
                 fn unary(op: super::Unary, x: $t) -> $t {
-                    $(use libm::$libm as $name;)*
+                    $(#[allow(unused_imports, reason = "one is of two operands")] use libm::$libm as $name;)*
                     match op {
                         super::Unary::Neg => -x,
                         super::Unary::Abs => x.abs(),
@@ -92,12 +92,21 @@ pub(super) mod num {
                         super::Unary::Rsqrt => 1.0 / sqrt(x),
                         super::Unary::Floor => floor(x),
                         super::Unary::Ceil => ceil(x),
+                        super::Unary::Trunc => trunc(x),
+                        super::Unary::Nearest => rint(x),
+                        super::Unary::Sin => sin(x),
+                        super::Unary::Cos => cos(x),
+                        super::Unary::Tanh => tanh(x),
+                        super::Unary::Erf => erf(x),
+                        super::Unary::Expm1 => expm1(x),
+                        super::Unary::Log1p => log1p(x),
                         // Integers only; `unary` below never asks.
                         super::Unary::Not => x,
                     }
                 }
                 fn binary(op: super::Binary, x: $t, y: $t) -> $t {
                     use super::Binary;
+                    $(#[allow(unused_imports, reason = "most are of one operand")] use libm::$libm as $name;)*
                     // A zero is smaller when it is negative, as IEEE's minimumNumber asks.
                     let less = x < y || (x == y && x.is_sign_negative());
                     match op {
@@ -106,6 +115,7 @@ pub(super) mod num {
                         Binary::Mul => x * y,
                         Binary::Div | Binary::DivPrecise => x / y,
                         Binary::Rem => x % y,
+                        Binary::Pow => pow(x, y),
                         Binary::MinNum | Binary::Minimum if !x.is_nan() && !y.is_nan() => {
                             if less { x } else { y }
                         }
@@ -130,7 +140,16 @@ pub(super) mod num {
         log2f = log2,
         sqrtf = sqrt,
         floorf = floor,
-        ceilf = ceil
+        ceilf = ceil,
+        truncf = trunc,
+        rintf = rint,
+        sinf = sin,
+        cosf = cos,
+        tanhf = tanh,
+        erff = erf,
+        expm1f = expm1,
+        log1pf = log1p,
+        powf = pow
     );
     real!(
         f64,
@@ -140,7 +159,16 @@ pub(super) mod num {
         log2 = log2,
         sqrt = sqrt,
         floor = floor,
-        ceil = ceil
+        ceil = ceil,
+        trunc = trunc,
+        rint = rint,
+        sin = sin,
+        cos = cos,
+        tanh = tanh,
+        erf = erf,
+        expm1 = expm1,
+        log1p = log1p,
+        pow = pow
     );
 }
 
@@ -153,7 +181,27 @@ pub(super) fn float_unary<F: Float>(op: Unary) -> Option<UnaryFn> {
         op,
         Unary,
         |x| apply::<F>,
-        [Neg, Abs, Exp, Exp2, Log, Log2, Sqrt, SqrtPrecise, Rsqrt, Floor, Ceil]
+        [
+            Neg,
+            Abs,
+            Exp,
+            Exp2,
+            Log,
+            Log2,
+            Sqrt,
+            SqrtPrecise,
+            Rsqrt,
+            Floor,
+            Ceil,
+            Trunc,
+            Nearest,
+            Sin,
+            Cos,
+            Tanh,
+            Erf,
+            Expm1,
+            Log1p
+        ]
     )
 }
 
@@ -166,7 +214,7 @@ pub(super) fn float_binary<F: Float>(op: Binary) -> Option<BinaryFn> {
         op,
         Binary,
         |x, y| apply::<F>,
-        [Add, Sub, Mul, Div, DivPrecise, Rem, MinNum, MaxNum, Minimum, Maximum]
+        [Add, Sub, Mul, Div, DivPrecise, Rem, Pow, MinNum, MaxNum, Minimum, Maximum]
     )
 }
 

@@ -28,9 +28,11 @@ macro_rules! per_operation {
 mod cast;
 mod float;
 mod int;
+mod narrow;
 mod ops;
 
 pub use cast::{cast, cast_applies, from_f64, sign_extend, to_f64};
+pub use narrow::Narrow;
 pub(crate) use ops::named_enum;
 pub use ops::{Binary, Cast, Compare, Unary};
 
@@ -52,6 +54,7 @@ pub type TernaryFn = fn(u64, u64, u64) -> u64;
 macro_rules! by_dtype {
     ($dtype:expr, $float:ident, $int:ident, $op:expr) => {
         match $dtype {
+            DType::F8E4M3FN | DType::F8E5M2 | DType::F8E4M3FNUZ | DType::F8E5M2FNUZ => None,
             DType::F16 => $float::<Half>($op),
             DType::BF16 => $float::<Brain>($op),
             DType::F32 => $float::<Single>($op),
@@ -81,7 +84,8 @@ pub fn compare(op: Compare, dtype: DType) -> Option<BinaryFn> {
     by_dtype!(dtype, float_compare, int_compare, op)
 }
 
-/// `x * y + z` with one rounding, for floats; wrapping, for integers.
+/// `x * y + z` with one rounding, for floats of 16 bits and more; wrapping, for integers (floats of
+/// eight bits are not computed with, and give `z`).
 pub fn fma(dtype: DType) -> TernaryFn {
     fn narrow<F: Float<Wide = f32>>(x: u64, y: u64, z: u64) -> u64 {
         // The product is exact in f64; what follows rounds to odd until the last step.
@@ -89,6 +93,7 @@ pub fn fma(dtype: DType) -> TernaryFn {
         F::store(to_odd(add_to_odd(product, f64::from(F::load(z)))))
     }
     match dtype {
+        DType::F8E4M3FN | DType::F8E5M2 | DType::F8E4M3FNUZ | DType::F8E5M2FNUZ => |_, _, z| z,
         DType::F16 => narrow::<Half>,
         DType::BF16 => narrow::<Brain>,
         DType::F32 => |x, y, z| {

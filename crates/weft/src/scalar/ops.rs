@@ -59,6 +59,22 @@ named_enum! {
         Floor = "floor",
         /// Smallest integral value not below.
         Ceil = "ceil",
+        /// The integral part.
+        Trunc = "trunc_float",
+        /// The nearest integral value, of two the even one.
+        Nearest = "nearest",
+        /// Sine.
+        Sin = "sin",
+        /// Cosine.
+        Cos = "cos",
+        /// Hyperbolic tangent.
+        Tanh = "tanh",
+        /// The error function.
+        Erf = "erf",
+        /// e to the power, less one.
+        Expm1 = "expm1",
+        /// Natural logarithm of one more.
+        Log1p = "log1p",
     }
 }
 
@@ -77,6 +93,8 @@ named_enum! {
         DivPrecise = "div_rn",
         /// Remainder of floats with the dividend's sign (C's `fmod`).
         Rem = "rem",
+        /// Power.
+        Pow = "pow",
         /// Signed quotient, toward zero.
         DivS = "div_s",
         /// Unsigned quotient.
@@ -189,8 +207,10 @@ named_enum! {
         SFromFloat = "s_from_float",
         /// Float to unsigned integer toward zero, saturating; NaN gives zero.
         UFromFloat = "u_from_float",
-        /// Float to float, to nearest even.
+        /// Float to float, to nearest even; to eight bits it saturates.
         Float = "float",
+        /// Float to narrower float, toward zero; to eight bits it saturates.
+        FloatToZero = "float_to_zero",
         /// The same bits under another type of the same width.
         Bits = "bits",
     }

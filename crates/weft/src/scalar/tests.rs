@@ -55,6 +55,45 @@ fn narrow_floats_are_rounded_once() {
     assert_eq!(from_f64(DType::BF16, -1e300), 0xff80);
 }
 
+/// Every number of each type of eight bits, and what lies between two neighbours.
+#[test]
+fn floats_of_eight_bits_take_the_nearest_number() {
+    let types = [
+        (DType::F8E4M3FN, 448.0, 2f64.powi(-9)),
+        (DType::F8E5M2, 57344.0, 2f64.powi(-16)),
+        (DType::F8E4M3FNUZ, 240.0, 2f64.powi(-10)),
+        (DType::F8E5M2FNUZ, 57344.0, 2f64.powi(-17)),
+    ];
+    for (dtype, largest, least) in types {
+        let largest_bits = from_f64(dtype, f64::INFINITY);
+        assert_eq!(to_f64(dtype, largest_bits), largest);
+        assert_eq!(to_f64(dtype, 1), least);
+        assert!(to_f64(dtype, from_f64(dtype, f64::NAN)).is_nan());
+        for bits in 0..largest_bits {
+            let (low, high) = (to_f64(dtype, bits), to_f64(dtype, bits + 1));
+            let (near, middle) = (low * 0.75 + high * 0.25, f64::midpoint(low, high));
+            assert_eq!(from_f64(dtype, low), bits);
+            assert_eq!(from_f64(dtype, near), bits, "{dtype} {near}");
+            assert_eq!(from_f64(dtype, middle), bits + bits % 2, "{dtype} {middle}");
+            let to_zero = |value: f64| cast(Cast::FloatToZero, DType::F64, dtype, value.to_bits());
+            assert_eq!(to_zero(high.next_down()), bits);
+            let negative =
+                if bits == 0 && Narrow::of(dtype).unwrap().unsigned_zero { 0 } else { bits | 0x80 };
+            assert_eq!(to_zero(-high.next_down()), negative);
+        }
+    }
+}
+
+#[test]
+fn toward_zero_never_grows() {
+    let to_zero = |to: DType, value: f32| cast(Cast::FloatToZero, DType::F32, to, f32_bits(value));
+    assert_eq!(to_zero(DType::F16, 2049.9), 0x6800);
+    assert_eq!(to_zero(DType::F16, -2051.0), 0xe801);
+    assert_eq!(to_zero(DType::F16, 1e9), 0x7bff);
+    assert_eq!(to_zero(DType::F16, f32::INFINITY), 0x7c00);
+    assert_eq!(to_zero(DType::BF16, 1.999), 0x3fff);
+}
+
 #[test]
 fn casts_round_to_nearest_even_and_saturate() {
     assert_eq!(cast(Cast::Float, DType::F32, DType::F16, f32_bits(2049.0)), 0x6800);

@@ -101,7 +101,8 @@ pub(super) fn check(
         ),
         OpKind::Fma => (
             matches!((operands, results), ([x, y, z], [r])
-                if is_number(x) && x.dtype().is_float() && x == y && y == z && z == r),
+                if is_number(x) && x.dtype().is_float() && !x.dtype().is_f8() && x == y && y == z
+                    && z == r),
             "takes three floats of one type and gives one",
         ),
         OpKind::AddPtr => (
@@ -272,6 +273,7 @@ fn is_product(a: &Type, b: &Type, c: &Type) -> bool {
         && is_number(c)
         && a.element == b.element
         && a.dtype().is_float() == c.dtype().is_float()
+        && !c.dtype().is_f8()
 }
 
 fn is_reduced(operands: &[&Type], results: &[&Type], axis: u8) -> bool {

@@ -284,7 +284,14 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 let name = cast_name(*cast, &first, &result);
                 self.call(name, operands)?;
                 let to = if name.starts_with("arith.") { "to" } else { "->" };
-                write!(self.f, " : {first} {to} {result}")
+                let rounding = match cast {
+                    Cast::FloatToZero => ", rounding = rtz",
+                    Cast::Float if name == "tt.fp_to_fp" && result.dtype().is_f8() => {
+                        ", rounding = rtne"
+                    }
+                    _ => "",
+                };
+                write!(self.f, "{rounding} : {first} {to} {result}")
             }
             OpKind::AddPtr => {
                 self.call("tt.addptr", operands)?;
@@ -518,6 +525,7 @@ fn axis_name(axis: u8) -> &'static str {
 fn cast_name(cast: Cast, from: &Type, to: &Type) -> &'static str {
     let (narrow, wide) = (from.dtype().bits(), to.dtype().bits());
     match (cast, from.element, to.element) {
+        (Cast::Float, ..) if from.dtype().is_f8() || to.dtype().is_f8() => "tt.fp_to_fp",
         (Cast::Float, ..) if narrow < wide => "arith.extf",
         (Cast::Float, ..) if narrow > wide => "arith.truncf",
         (Cast::Bits, Element::Pointer(_), Element::Pointer(_)) => "tt.bitcast",

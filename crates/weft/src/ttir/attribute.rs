@@ -17,6 +17,8 @@ pub(super) enum Attribute<'a> {
     Integer(i128),
     /// `array<i32: 1, 0>`, `dense<…>` of integers and so on.
     Integers(Vec<i128>),
+    /// `"text"`, without the quotes and with its escapes.
+    String(&'a str),
     /// A bare word, as in `cacheModifier = cg`.
     Word(&'a str),
     /// `#tt.cache_policy<cache_modifier = cg, …>`.
@@ -133,9 +135,10 @@ impl<'a> Parser<'a> {
                 Ok(Attribute::Other)
             }
             TokenKind::String => {
+                let text = self.text().trim_matches('"');
                 self.bump();
                 self.attribute_type()?;
-                Ok(Attribute::Other)
+                Ok(Attribute::String(text))
             }
             TokenKind::Word => self.word_attribute(),
             TokenKind::Alias => self.dialect_attribute(),

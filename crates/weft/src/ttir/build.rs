@@ -1,7 +1,9 @@
 //! From what the text says to the tile program: names are resolved, calls inlined.
 
 use super::call::Call;
+use super::descriptor::Descriptor;
 use super::flow::Flow;
+use super::rewrite::Rewriter;
 use super::syntax::{Action, Block, BlockParam, Errors, Function, Operation, ResultName, Use};
 use super::table::distance;
 use super::{MAX_DEPTH, MAX_SIZE};
@@ -9,14 +11,13 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
 use crate::id::IdVec;
 use crate::location::{Loc, Location, Locations};
-use crate::scalar::Binary;
 use crate::tile::names::Names;
 use crate::tile::{Kernel, Module, Op, OpId, OpKind, Param, Region, Type, Value, ValueData};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// The name of results that have none in the text.
-const UNUSED: &str = "unused";
+pub(super) const UNUSED: &str = "unused";
 
 /// Builds every kernel of a text.
 pub(super) fn build(
@@ -81,8 +82,22 @@ struct Binding {
 #[derive(Default)]
 pub(super) struct Scope<'a> {
     bindings: BTreeMap<&'a str, Binding>,
+    /// What the names of descriptors stand for.
+    descriptors: BTreeMap<&'a str, Descriptor>,
     /// In order of definition, so that a region's names can be forgotten.
     trail: Vec<&'a str>,
+}
+
+impl<'a> Scope<'a> {
+    /// Lets a name stand for a descriptor, besides its binding.
+    pub(super) fn describe(&mut self, name: &'a str, descriptor: Descriptor) {
+        self.descriptors.insert(name, descriptor);
+    }
+
+    /// The descriptor that a name stands for.
+    pub(super) fn described(&self, name: &str) -> Option<&Descriptor> {
+        self.descriptors.get(name)
+    }
 }
 
 /// How a list of blocks ended: the values handed over, and the place of the operation that does.
@@ -101,8 +116,8 @@ pub(super) struct Builder<'a, 'r> {
     locations: &'r mut Locations,
     call_sites: BTreeMap<(Loc, Loc), Loc>,
     pub(super) errors: &'r mut Errors,
-    values: IdVec<Value, ValueData>,
-    ops: IdVec<OpId, Op>,
+    pub(super) values: IdVec<Value, ValueData>,
+    pub(super) ops: IdVec<OpId, Op>,
     /// The names that values of the kernel have where control is now; those of an inlined function are
     /// made different from its caller's.
     names: Names,
@@ -161,6 +176,17 @@ impl<'a, 'r> Builder<'a, 'r> {
     }
 
     // Names and values.
+
+    /// The type of a value.
+    pub(super) fn ty(&self, value: Value) -> &Type {
+        &self.values[value].ty
+    }
+
+    /// A new value under a name of its own.
+    pub(super) fn unnamed(&mut self, ty: &Type) -> Value {
+        let name = self.names.unique(UNUSED);
+        self.new_value(ty.clone(), name)
+    }
 
     fn new_value(&mut self, ty: Type, name: String) -> Value {
         self.values.push(ValueData { ty, name: Some(name) })
@@ -315,7 +341,7 @@ impl<'a, 'r> Builder<'a, 'r> {
     }
 
     /// Appends an operation without regions and with one result.
-    fn push_one(
+    pub(super) fn push_one(
         &mut self,
         kind: OpKind,
         operands: Vec<Value>,
@@ -374,6 +400,7 @@ impl<'a, 'r> Builder<'a, 'r> {
         self.regions -= 1;
         for name in self.scope.trail.drain(scope..) {
             self.scope.bindings.remove(name);
+            self.scope.descriptors.remove(name);
         }
         self.names.leave(names);
         result
@@ -404,22 +431,25 @@ impl<'a, 'r> Builder<'a, 'r> {
                 }
                 Some(Vec::new())
             }
-            Action::Cat => self.concatenate(&operands, operation, out),
-            Action::Clamp { propagate_nan } => {
-                let [x, low, high] = operands[..] else { return None };
-                let [ty] = &operation.result_types[..] else { return None };
-                let name = operation.results.first().map_or(UNUSED, |result| result.name);
-                let (above, below) = if *propagate_nan {
-                    (Binary::Maximum, Binary::Minimum)
-                } else {
-                    (Binary::MaxNum, Binary::MinNum)
-                };
-                let named = (name, ty);
-                let at_least = OpKind::Binary(above);
-                let at_most = OpKind::Binary(below);
-                let raised = self.push_one(at_least, vec![x, low], named, operation, out);
-                Some(vec![self.push_one(at_most, vec![raised, high], named, operation, out)])
+            Action::Cat => {
+                let [x, y] = operands[..] else { return None };
+                Rewriter { builder: self, operation, out }.concatenated(x, y).map(|x| vec![x])
             }
+            Action::Clamp { propagate_nan } => {
+                let bounds = <[Value; 3]>::try_from(operands).ok()?;
+                let mut rewriter = Rewriter { builder: self, operation, out };
+                Some(vec![rewriter.clamped(bounds, *propagate_nan)])
+            }
+            Action::External(symbol) => {
+                let mut rewriter = Rewriter { builder: self, operation, out };
+                rewriter.external(symbol, &operands).map(|result| vec![result])
+            }
+            Action::DotScaled(scaled) => {
+                let mut rewriter = Rewriter { builder: self, operation, out };
+                rewriter.dot_scaled(*scaled, &operands).map(|product| vec![product])
+            }
+            Action::Descriptor(what) => self.descriptive(what, &operands, operation, out),
+            Action::Map { pack } => self.map_elementwise(*pack, &operands, operation, out),
             Action::Call(name) => self.inline(name, operands, operation, out),
             Action::Branch | Action::CondBranch | Action::Return => {
                 let message = "this stands only at the end of a function's block";
@@ -427,34 +457,6 @@ impl<'a, 'r> Builder<'a, 'r> {
                 None
             }
         }
-    }
-
-    /// The elements of one tensor, then those of another: joined as rows, and read row after row.
-    fn concatenate(
-        &mut self,
-        operands: &[Value],
-        operation: &Operation<'a>,
-        out: &mut Vec<OpId>,
-    ) -> Option<Vec<Value>> {
-        let (Some(half), Some(whole)) =
-            (operation.operand_types.first(), operation.result_types.first())
-        else {
-            return None;
-        };
-        let [extent] = half.shape[..] else {
-            let message = "`tt.cat` takes tensors of one dimension";
-            self.errors.push(Diagnostic::new(operation.span, message));
-            return None;
-        };
-        let name = operation.results.first().map_or(UNUSED, |result| result.name);
-        let columns = Type::tensor(half.element, &[extent, 2]);
-        let rows = Type::tensor(half.element, &[2, extent]);
-        let joined =
-            self.push_one(OpKind::Join, operands.to_vec(), (name, &columns), operation, out);
-        let trans = OpKind::Trans { order: vec![1, 0] };
-        let turned = self.push_one(trans, vec![joined], (name, &rows), operation, out);
-        let reshape = OpKind::Reshape { allow_reorder: false };
-        Some(vec![self.push_one(reshape, vec![turned], (name, whole), operation, out)])
     }
 
     fn plain(
@@ -467,14 +469,19 @@ impl<'a, 'r> Builder<'a, 'r> {
         let results = self.named_results(operation);
         let loc = self.place(operation.loc);
         let id = self.push(kind.clone(), operands, results.clone(), loc, operation.span, out);
+        let folds = matches!(kind, OpKind::Reduce { .. } | OpKind::Scan { .. });
         for block in &operation.regions {
-            let region = self.in_region(block.label_span, |builder| Some(builder.region(block)))?;
+            let region = if folds {
+                self.folding_region(block, operation)?
+            } else {
+                self.in_region(block.label_span, |builder| Some(builder.region(block)))?
+            };
             self.set_region(id, region);
         }
         Some(results)
     }
 
-    fn region(&mut self, block: &'r Block<'a>) -> Region {
+    pub(super) fn region(&mut self, block: &'r Block<'a>) -> Region {
         let mut region = Region { params: self.block_params(&block.params), ops: Vec::new() };
         for operation in &block.operations {
             self.operation(operation, &mut region.ops);

@@ -11,7 +11,7 @@ use crate::dtype::DType;
 use crate::tile::{OpKind, Type};
 
 impl<'a> Parser<'a> {
-    /// A reduction or a scan, whose region folds.
+    /// A reduction or a scan, whose region folds, or a `tt.map_elementwise`.
     pub(super) fn folding(
         &mut self,
         special: Special,
@@ -29,6 +29,13 @@ impl<'a> Parser<'a> {
         self.expect(b')')?;
         self.properties(&mut details.attributes)?;
         self.generic_types(&details, &mut operation)?;
+        if special == Special::Map {
+            let pack = details.attributes.take_integer("pack")?;
+            let pack = pack.and_then(|(pack, _)| u64::try_from(pack).ok()).unwrap_or(1);
+            operation.action = Action::Map { pack };
+            details.attributes.finish(details.name)?;
+            return Ok(operation);
+        }
         let axis = details.axis()?;
         operation.action = Action::Do(match special {
             Special::Scan => {
@@ -50,7 +57,7 @@ impl<'a> Parser<'a> {
             (Some(block), None) => Ok(block),
             (_, Some(second)) => Err(Diagnostic::new(
                 second.label_span,
-                "the regions of `scf`, `tt.reduce` and `tt.scan` have one block",
+                "the regions of `scf` and of operations of `tt` have one block",
             )),
             (None, None) => Err(Diagnostic::new(span, "a region has a block")),
         }

@@ -39,7 +39,14 @@ impl<'a> Operation<'a> {
         match &self.action {
             Action::Do(kind) => kind.is_terminator(),
             Action::Branch | Action::CondBranch | Action::Return | Action::Broken => true,
-            Action::Assume | Action::Cat | Action::Clamp { .. } | Action::Call(_) => false,
+            Action::Assume
+            | Action::Cat
+            | Action::Clamp { .. }
+            | Action::External(_)
+            | Action::DotScaled(_)
+            | Action::Descriptor(_)
+            | Action::Map { .. }
+            | Action::Call(_) => false,
         }
     }
 }
@@ -62,7 +69,7 @@ impl<'a> Parser<'a> {
         match (&row, generic) {
             (Row::Common(common), false) => self.common(common, details, start),
             (Row::Common(common), true) => self.generic(common, details, start),
-            (Row::Special(special @ (Special::Reduce | Special::Scan)), true) => {
+            (Row::Special(special @ (Special::Reduce | Special::Scan | Special::Map)), true) => {
                 self.folding(*special, details, start)
             }
             (Row::Special(Special::Constant), true) => self.generic_constant(start),
@@ -79,7 +86,14 @@ impl<'a> Parser<'a> {
                 Special::Call => self.call(&details, start),
                 Special::Branch => self.branch(start),
                 Special::CondBranch => self.cond_branch(start),
-                Special::Reduce | Special::Scan => {
+                Special::DotScaled => self.dot_scaled(details, start),
+                Special::MakeDescriptor
+                | Special::DescriptorLoad
+                | Special::DescriptorStore
+                | Special::DescriptorReduce
+                | Special::DescriptorGather
+                | Special::DescriptorScatter => self.descriptive(*special, details, start),
+                Special::Reduce | Special::Scan | Special::Map => {
                     let message = format!("`{name}` is read in its generic form only");
                     Err(Diagnostic::new(span, message).with_hint("put its name in quotes"))
                 }

@@ -19,6 +19,11 @@
 //! | `tt.call` | the callee's operations; recursion is refused |
 //! | `tt.clampf` | a maximum, then a minimum |
 //! | `tt.cat` | `join`, `trans`, `reshape`: the first one's elements, then the second one's |
+//! | `tt.map_elementwise` | the region's operations on tensors |
+//! | `scf.if` in a region that folds or maps | both ways, and `select` |
+//! | `tt.extern_elementwise` | the function of libdevice, where it is known |
+//! | `tt.dot_scaled` | the factors widened to bf16 or f16 and scaled, `dot` |
+//! | tensor descriptors | arrays of pointers under masks |
 //! | `llvm.intr.assume` | nothing |
 //! | `cf.br`, `cf.cond_br` | `if`; loops of branches are refused |
 //! | `scf.yield` left out | a `yield` of nothing |
@@ -26,8 +31,7 @@
 //!
 //! # Not read
 //!
-//! Descriptors, inline assembly, prints, assertions,
-//! scaled products, 8-bit floats, constants whose elements differ, pointers to tensors and to other
+//! Inline assembly, prints, assertions, constants whose elements differ, pointers to tensors and to other
 //! memory than global, layouts (TTGIR). Each is refused by name.
 
 mod attribute;
@@ -35,12 +39,17 @@ mod build;
 mod call;
 mod constant;
 mod control;
+mod descriptor;
+mod external;
 mod flow;
 mod forms;
 mod lexer;
+mod lift;
 mod location;
 mod module;
 mod parser;
+mod rewrite;
+mod scaled;
 mod syntax;
 mod table;
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What the text says, before names are resolved and calls inlined.
 
+use super::descriptor::Descriptive;
+use super::scaled::Scaled;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::location::Loc;
 use crate::tile::{OpKind, Type};
@@ -91,7 +93,7 @@ pub(super) struct ResultName<'a> {
 }
 
 /// A mention of a value.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Use<'a> {
     /// The name, without `%`.
     pub(super) name: &'a str,
@@ -123,6 +125,17 @@ pub(super) enum Action<'a> {
     },
     /// `tt.cat`: the elements of one tensor, then those of another.
     Cat,
+    /// `tt.extern_elementwise`: the function's name.
+    External(&'a str),
+    /// `tt.dot_scaled`.
+    DotScaled(Scaled),
+    /// An operation on a tensor descriptor.
+    Descriptor(Descriptive<'a>),
+    /// `tt.map_elementwise`.
+    Map {
+        /// How many elements the region takes at a time.
+        pack: u64,
+    },
     /// `tt.call`.
     Call(&'a str),
     /// `cf.br`.

@@ -96,6 +96,14 @@ pub(super) enum Special {
     Condition,
     Reduce,
     Scan,
+    Map,
+    DotScaled,
+    MakeDescriptor,
+    DescriptorLoad,
+    DescriptorStore,
+    DescriptorReduce,
+    DescriptorGather,
+    DescriptorScatter,
     Call,
     Branch,
     CondBranch,
@@ -130,9 +138,11 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.atomic_rmw",       Types::Function, (2, 3),   Domain::Any,    With(atomic_rmw)),
     ("tt.atomic_cas",       Types::Function, (3, 3),   Domain::Any,    With(atomic_cas)),
     ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    Fixed(Do(OpKind::Dot))),
+    ("tt.extern_elementwise", Types::Function, (1, 3), Domain::Any,  With(external)),
     ("tt.return",           Types::Operands, ANY,      Domain::Any,    Fixed(Action::Return)),
     ("tt.reduce.return",    Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
     ("tt.scan.return",      Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
+    ("tt.map_elementwise.return", Types::Operands, ANY, Domain::Any,   Fixed(Do(OpKind::Yield))),
     ("scf.yield",           Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
 ];
 
@@ -148,6 +158,14 @@ static SPECIAL: &[(&str, Special)] = &[
     ("scf.condition", Special::Condition),
     ("tt.reduce", Special::Reduce),
     ("tt.scan", Special::Scan),
+    ("tt.map_elementwise", Special::Map),
+    ("tt.dot_scaled", Special::DotScaled),
+    ("tt.make_tensor_descriptor", Special::MakeDescriptor),
+    ("tt.descriptor_load", Special::DescriptorLoad),
+    ("tt.descriptor_store", Special::DescriptorStore),
+    ("tt.descriptor_reduce", Special::DescriptorReduce),
+    ("tt.descriptor_gather", Special::DescriptorGather),
+    ("tt.descriptor_scatter", Special::DescriptorScatter),
     ("tt.call", Special::Call),
     ("cf.br", Special::Branch),
     ("cf.cond_br", Special::CondBranch),
@@ -168,17 +186,8 @@ const PERMISSIONS: &[&str] = &[
 /// mistake in the name of another.
 static KNOWN_UNSUPPORTED: &[&str] = &[
     "tt.assert",
-    "tt.descriptor_load",
-    "tt.descriptor_store",
-    "tt.dot_scaled",
     "tt.elementwise_inline_asm",
-    "tt.extern_elementwise",
-    "tt.make_tensor_descriptor",
-    "tt.map_elementwise",
     "tt.print",
-    "math.cos",
-    "math.erf",
-    "math.sin",
     "cf.switch",
     "scf.execute_region",
     "scf.parallel",
@@ -196,7 +205,7 @@ pub(super) fn row(name: &str) -> Option<Row> {
             _ => (Types::Same, 3),
         };
         let make = match kind {
-            OpKind::Cast(Cast::Float) => With(convert_floats),
+            OpKind::Cast(Cast::Float | Cast::FloatToZero) => With(convert_floats),
             _ => Fixed(Do(kind.clone())),
         };
         let count = (operands, operands);
@@ -393,7 +402,7 @@ fn compare_floats<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     Ok(Do(OpKind::Compare(predicate)))
 }
 
-/// Narrowing conversions round to nearest even, or are refused.
+/// Narrowing conversions round to nearest even or toward zero, or are refused.
 fn convert_floats<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     if details.words.front().is_some_and(|(word, _)| *word == "to_nearest_even") {
         details.words.pop_front();
@@ -402,10 +411,15 @@ fn convert_floats<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
         match details.attributes.take(key) {
             // In the generic form 1 is rtne of `tt.fp_to_fp`, 0 is to_nearest_even of `arith`.
             None | Some((Attribute::Word("rtne"), _)) => {}
+            // In the generic form 0 is rtz.
+            Some((Attribute::Word("rtz") | Attribute::Integer(0), _)) if key == "rounding" => {
+                return Ok(Do(OpKind::Cast(Cast::FloatToZero)));
+            }
             Some((Attribute::Integer(1), _)) if key == "rounding" => {}
             Some((Attribute::Integer(0), _)) if key == "roundingmode" => {}
             Some((_, span)) => {
-                let message = "only rounding to nearest even (`rtne`) is supported";
+                let message =
+                    "only rounding to nearest even (`rtne`) and toward zero (`rtz`) is supported";
                 return Err(Diagnostic::new(span, message));
             }
         }
@@ -423,6 +437,14 @@ fn num_programs<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
 
 fn expand_dims<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     Ok(Do(OpKind::ExpandDims { axis: details.axis()? }))
+}
+
+fn external<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    details.attributes.ignore(&["libname", "libpath", "pure"]);
+    match details.attributes.take("symbol") {
+        Some((Attribute::String(symbol), _)) => Ok(Action::External(symbol)),
+        _ => Err(details.missing("attribute `symbol`")),
+    }
 }
 
 fn gather<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {

@@ -30,6 +30,32 @@ impl Parser<'_> {
         Ok(Type::tensor(element, &shape))
     }
 
+    /// The `<32x32xf32>` of a descriptor's block, after `tensor` or alone; an integer may say its sign.
+    pub(super) fn block_of_descriptor(&mut self) -> Parse<Type> {
+        let start = self.token.span;
+        let shape = self.extents()?;
+        let text = self.text();
+        let signless = text.strip_prefix("si").or(text.strip_prefix("ui"));
+        let integer = signless.and_then(|bits| {
+            DType::ALL.into_iter().find(|dtype| dtype.is_int() && dtype.bits().to_string() == bits)
+        });
+        let element = match integer {
+            Some(dtype) => {
+                self.bump();
+                Element::Scalar(dtype)
+            }
+            None => self.element()?,
+        };
+        if self.at(b',') {
+            // How the block lies in shared memory, which is not used here.
+            self.bump();
+            self.attribute(0)?;
+        }
+        self.expect(b'>')?;
+        check_shape(&shape, self.since(start))?;
+        Ok(Type::tensor(element, &shape))
+    }
+
     /// `<128x64x`: here `0x10` is no hexadecimal number, so the text is read by hand.
     fn extents(&mut self) -> Parse<Vec<u64>> {
         let mut shape = Vec::new();

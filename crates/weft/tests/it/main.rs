@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may end where it is surprised")]
 
+mod accuracy;
 mod barriers;
 mod corpus;
 mod deep;
@@ -9,4 +10,5 @@ mod inputs;
 mod order;
 mod packed;
 mod random;
+mod scaled;
 mod truths;

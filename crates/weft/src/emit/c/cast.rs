@@ -5,7 +5,7 @@ use super::float::widen;
 use super::prelude::Helper;
 use super::writer::{Writer, c_type, signed_type};
 use crate::dtype::DType;
-use crate::scalar::{self, Cast};
+use crate::scalar::{self, Cast, Narrow};
 
 pub(super) fn cast(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), x: &str) -> String {
     let ty = c_type(to);
@@ -22,7 +22,8 @@ pub(super) fn cast(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), x: 
             integer_from_float(w, op == Cast::SFromFloat, (from, to), x)
         }
         Cast::Float => float_from_float(w, (from, to), x),
-        Cast::Bits if from == to || from.is_int() && to.is_int() => x.into(),
+        Cast::FloatToZero => float_toward_zero(w, (from, to), x),
+        Cast::Bits if c_type(from) == ty => x.into(),
         Cast::Bits => {
             w.need(Helper::Bits);
             format!("bits<{ty}>({x})")
@@ -81,6 +82,23 @@ fn integer_from_float(
 /// to bf16 there is one rounding, by way of an f32 rounded to odd.
 fn float_from_float(w: &mut Writer<'_>, (from, to): (DType, DType), x: &str) -> String {
     let ty = c_type(to);
+    if let Some(narrow) = Narrow::of(from) {
+        let single = from_eighth(w, narrow, x);
+        return if to == DType::F32 {
+            single
+        } else {
+            float_from_float(w, (DType::F32, to), &single)
+        };
+    }
+    if let Some(narrow) = Narrow::of(to) {
+        let single = if from == DType::F64 {
+            w.need(Helper::ToOdd);
+            format!("to_odd({x})")
+        } else {
+            widen(from, x)
+        };
+        return to_eighth(w, narrow, &single, false);
+    }
     match (from, to) {
         (DType::F64, DType::BF16) => {
             w.need(Helper::ToOdd);
@@ -90,4 +108,35 @@ fn float_from_float(w: &mut Writer<'_>, (from, to): (DType, DType), x: &str) -> 
         _ if to == DType::F32 => widen(from, x),
         _ => format!("{ty}({})", widen(from, x)),
     }
+}
+
+/// Toward zero, which may be done in two steps.
+fn float_toward_zero(w: &mut Writer<'_>, (from, to): (DType, DType), x: &str) -> String {
+    if from == DType::F64 && to != DType::F32 {
+        let single = float_toward_zero(w, (DType::F64, DType::F32), x);
+        return float_toward_zero(w, (DType::F32, to), &single);
+    }
+    let x = if from == DType::F64 { x.into() } else { widen(from, x) };
+    if let Some(narrow) = Narrow::of(to) {
+        return to_eighth(w, narrow, &x, true);
+    }
+    w.need(Helper::TowardZero);
+    let word = if to == DType::F32 { "u32" } else { "u16" };
+    format!("toward_zero<{}, {word}>({x})", c_type(to))
+}
+
+/// A float of eight bits as an f32.
+fn from_eighth(w: &mut Writer<'_>, narrow: Narrow, x: &str) -> String {
+    w.need(Helper::FromEighth);
+    let scale = scalar::from_f64(DType::F32, 2f64.powi(127 - narrow.bias as i32));
+    let scale = w.literal(DType::F32, scale);
+    format!("from_eighth({x}, {}, {scale}, {:#x})", narrow.mantissa, narrow.largest)
+}
+
+/// An f32 as a float of eight bits.
+fn to_eighth(w: &mut Writer<'_>, narrow: Narrow, x: &str, toward_zero: bool) -> String {
+    w.need(Helper::ToEighth);
+    let Narrow { mantissa, bias, largest, unsigned_zero: _ } = narrow;
+    let most = w.literal(DType::F32, scalar::from_f64(DType::F32, narrow.value(largest)));
+    format!("to_eighth({x}, {mantissa}, {bias}, {largest:#x}, {most}, {toward_zero})")
 }

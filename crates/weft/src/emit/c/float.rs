@@ -24,6 +24,9 @@ fn call(w: &mut Writer<'_>, helper: Helper, name: &str, operands: &[String]) -> 
     format!("{name}({})", operands.join(", "))
 }
 
+/// Why an operation is not printed.
+const COMPOSED: &str = "lowering writes an algorithm of other operations";
+
 pub(super) fn unary(
     w: &mut Writer<'_>,
     op: Unary,
@@ -56,9 +59,17 @@ pub(super) fn unary(
             let root = dialect.double_root(x);
             if cuda { format!("__drcp_rn({root})") } else { format!("1.0 / {root}") }
         }
-        Unary::Floor | Unary::Ceil => {
+        Unary::Sin | Unary::Cos | Unary::Tanh | Unary::Erf | Unary::Expm1 | Unary::Log1p => {
+            return Err(w.unsupported(format!("{op} of {dtype}"), COMPOSED));
+        }
+        Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Nearest => {
             let f32_or_own = if narrow { DType::F32 } else { dtype };
-            let name = dialect.math(op.name(), f32_or_own);
+            let name = match op {
+                Unary::Trunc => "trunc",
+                Unary::Nearest => "rint",
+                _ => op.name(),
+            };
+            let name = dialect.math(name, f32_or_own);
             in_f32(dtype, &[x], |x| format!("{name}({})", x[0]))
         }
         _ => {
@@ -124,10 +135,7 @@ pub(super) fn binary(
             in_f32(dtype, &[x, y], |operands| format!("{name}({}, {})", operands[0], operands[1]))
         }
         _ => {
-            return Err(w.unsupported(
-                format!("{op} of {dtype}"),
-                "there is no remainder of floats without ROCm, and x - trunc(x / y) * y is not exact",
-            ));
+            return Err(w.unsupported(format!("{op} of {dtype}"), COMPOSED));
         }
     })
 }

@@ -57,6 +57,9 @@ pub(super) enum Helper {
     ToOdd,
     Whole,
     ToInteger,
+    TowardZero,
+    FromEighth,
+    ToEighth,
     FmaBrain,
 }
 
@@ -117,6 +120,9 @@ pub(super) fn is_reserved(name: &str) -> bool {
         "to_odd",
         "whole",
         "to_integer",
+        "toward_zero",
+        "from_eighth",
+        "to_eighth",
         "multiply_add",
         "lane",
         "warp",
@@ -217,7 +223,9 @@ pub(super) fn needs(helper: Helper, dialect: Dialect) -> &'static [Helper] {
         Helper::LoadVolatile | Helper::StoreVolatile => &[Helper::Word2, Helper::Word4],
         Helper::Exp if dialect.is_cuda() => &[Helper::Exp2],
         Helper::Log if dialect.is_cuda() => &[Helper::Log2],
-        Helper::ToOdd => &[Helper::Bits],
+        Helper::ToOdd | Helper::TowardZero | Helper::FromEighth | Helper::ToEighth => {
+            &[Helper::Bits]
+        }
         Helper::Whole => &[Helper::ToOdd],
         Helper::FmaBrain => &[Helper::Bits, Helper::ToOdd],
         _ => &[],
@@ -339,6 +347,48 @@ __device__ __forceinline__ I to_integer(F x, F low, F high) {
   const I least = I(low);
   if (x != x) return I(0);
   return x <= low ? least : x >= high ? I(~least) : I(x);
+}
+",
+        Helper::TowardZero => "\
+// The nearest number of a narrower type, or the one before it where that is farther from zero than x.
+template <typename To, typename Word, typename From>
+__device__ __forceinline__ To toward_zero(From x) {
+  const To nearest = To(x);
+  const From back = From(nearest);
+  const bool away = back < From(0) ? back < x : back > x;
+  return away ? bits<To>(Word(bits<Word>(nearest) - 1)) : nearest;
+}
+",
+        Helper::FromEighth => "\
+// A float of eight bits; scale is 2 to the difference of the biases. Above the largest number lies
+// infinity, where the mantissa has two bits, and what is no number; where nothing lies above it, a
+// negative zero is no number.
+__device__ __forceinline__ float from_eighth(u8 x, u32 mantissa, float scale, u32 largest) {
+  const u32 magnitude = x & 0x7f;
+  u32 word = bits<u32>(bits<float>(magnitude << (23 - mantissa)) * scale);
+  if (magnitude > largest) word |= mantissa == 2 ? 0x7f800000u : 0x7fffffffu;
+  if (largest == 0x7f && x == 0x80) word = 0x7fffffffu;
+  return bits<float>(word | u32(x & 0x80) << 24);
+}
+",
+        Helper::ToEighth => "\
+// The nearest float of eight bits, or the next one toward zero; beyond the largest number, that.
+__device__ __forceinline__ u8 to_eighth(
+    float x, u32 mantissa, u32 bias, u32 largest, float most, bool toward_zero) {
+  if (x != x) return largest == 0x7f ? 0x80 : 0x7f;
+  const u32 word = bits<u32>(x), end = bits<u32>(most);
+  const u32 magnitude = (word & 0x7fffffff) < end ? word & 0x7fffffff : end;
+  const u32 exponent = magnitude >> 23, least = 128 - bias;
+  const u32 shift = 23 - mantissa + (exponent < least ? least - exponent : 0);
+  if (shift > 24) return largest == 0x7f ? 0 : u8(word >> 24 & 0x80);
+  // Of a subnormal number the hidden bit counts; a carry goes into the exponent.
+  const u32 number = exponent < least ? (magnitude & 0x7fffff) | 0x800000
+                                      : magnitude - ((127 - bias) << 23);
+  const u32 rest = number & ((1u << shift) - 1), half = 1u << (shift - 1);
+  u32 result = number >> shift;
+  if (!toward_zero && (rest > half || (rest == half && (result & 1) != 0))) ++result;
+  if (largest == 0x7f && result == 0) return 0;
+  return u8((word >> 24 & 0x80) | result);
 }
 ",
         _ => "",

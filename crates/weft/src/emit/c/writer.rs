@@ -200,6 +200,7 @@ impl<'a> Writer<'a> {
         match dtype {
             DType::I1 => (if bits == 0 { "false" } else { "true" }).into(),
             DType::I8 | DType::I16 => format!("{}({})", c_type(dtype), number(bits)),
+            _ if dtype.is_f8() => format!("{}({})", c_type(dtype), number(bits)),
             DType::I32 => format!("{}u", number(bits)),
             DType::I64 => format!("{}ull", number(bits)),
             _ => {
@@ -340,7 +341,8 @@ fn looks_like_ours(name: &str) -> bool {
 pub(super) fn c_type(dtype: DType) -> &'static str {
     match dtype {
         DType::I1 => "bool",
-        DType::I8 => "u8",
+        // Floats of eight bits are kept as their bits.
+        DType::I8 | DType::F8E4M3FN | DType::F8E5M2 | DType::F8E4M3FNUZ | DType::F8E5M2FNUZ => "u8",
         DType::I16 => "u16",
         DType::I32 => "u32",
         DType::I64 => "u64",

@@ -2,6 +2,7 @@
 
 use super::float::{round, widen};
 use super::integer::clear_above;
+use super::narrow;
 use super::writer::{Class, Reg, Writer, put};
 use crate::dtype::DType;
 use crate::scalar::{self, Cast};
@@ -17,6 +18,7 @@ pub(super) fn cast(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), d: 
             integer_from_float(w, op == Cast::SFromFloat, (from, to), d, x);
         }
         Cast::Float => float_from_float(w, (from, to), d, x),
+        Cast::FloatToZero => float_toward_zero(w, (from, to), d, x),
         // Registers have no type but a width.
         Cast::Bits => w.copy(d, x),
     }
@@ -133,11 +135,12 @@ fn integer_from_float(
     }
 }
 
-/// To nearest even. The narrow types reach each other through f32, which holds both exactly. From f64
-/// to bf16 there is one rounding, by way of an f32 rounded to odd as in [`float_from_integer`].
+/// To nearest even. The narrow types reach each other through f32, which holds them exactly. From f64
+/// to bf16 and to eight bits there is one rounding, by way of an f32 rounded to odd as in
+/// [`float_from_integer`].
 fn float_from_float(w: &mut Writer<'_>, (from, to): (DType, DType), d: Reg, x: Reg) {
     match (from, to) {
-        (DType::F64, DType::BF16) => {
+        (DType::F64, to) if to == DType::BF16 || to.is_f8() => {
             let (wide, back, lost) =
                 (w.temp(Class::B32), w.temp(Class::B64), w.temp(Class::Predicate));
             put!(w, "cvt.rz.f32.f64 {wide}, {x}");
@@ -155,6 +158,24 @@ fn float_from_float(w: &mut Writer<'_>, (from, to): (DType, DType), d: Reg, x: R
                 _ => round(w, to, d, wide),
             }
         }
+    }
+}
+
+/// Toward zero, which may be done in two steps.
+fn float_toward_zero(w: &mut Writer<'_>, (from, to): (DType, DType), d: Reg, x: Reg) {
+    let wide = match from {
+        DType::F64 if to == DType::F32 => return put!(w, "cvt.rz.f32.f64 {d}, {x}"),
+        DType::F64 => {
+            let wide = w.temp(Class::B32);
+            put!(w, "cvt.rz.f32.f64 {wide}, {x}");
+            wide
+        }
+        _ => widen(w, from, x),
+    };
+    if to.is_f8() {
+        narrow::round(w, to, true, d, wide);
+    } else {
+        put!(w, "cvt.rz.{to}.f32 {d}, {wide}");
     }
 }
 

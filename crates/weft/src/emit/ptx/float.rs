@@ -3,6 +3,7 @@
 //! Sums and products say `.rn`: without it the assembler may fuse a product into a sum, and the text
 //! would round differently from the simulator. Fusing is the lowering's choice, written as `fma`.
 
+use super::narrow;
 use super::writer::{Class, Reg, Writer, put};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
@@ -18,10 +19,13 @@ fn suffix(dtype: DType) -> &'static str {
     dtype.name()
 }
 
-/// The value of an f16 or bf16 as an f32; an f32 is there already.
+/// The value of a narrower float as an f32; an f32 is there already.
 pub(super) fn widen(w: &mut Writer<'_>, dtype: DType, x: Reg) -> Reg {
     if dtype == DType::F32 {
         return x;
+    }
+    if dtype.is_f8() {
+        return narrow::widen(w, dtype, x);
     }
     if dtype == DType::BF16 {
         w.need((7, 1));
@@ -31,10 +35,12 @@ pub(super) fn widen(w: &mut Writer<'_>, dtype: DType, x: Reg) -> Reg {
     wide
 }
 
-/// Rounds an f32 into an f16, bf16 or f32.
+/// Rounds an f32 into a narrower float or an f32.
 pub(super) fn round(w: &mut Writer<'_>, dtype: DType, d: Reg, wide: Reg) {
     if dtype == DType::F32 {
         w.copy(d, wide);
+    } else if dtype.is_f8() {
+        narrow::round(w, dtype, false, d, wide);
     } else {
         put!(w, "cvt.rn.{}.f32 {d}, {wide}", suffix(dtype));
     }
@@ -77,6 +83,9 @@ pub(super) fn unary(
         put!(w, "{name}.{} {d}, {x}", suffix(dtype));
         return Ok(());
     }
+    if is_composed(op) {
+        return Err(w.unsupported(format!("{op} of {dtype}"), COMPOSED));
+    }
     in_f32(w, dtype, d, [x], |w, d, [x]| match op {
         Unary::Exp => {
             let power = w.temp(Class::B32);
@@ -95,10 +104,21 @@ pub(super) fn unary(
         Unary::Rsqrt => put!(w, "rsqrt.approx.f32 {d}, {x}"),
         Unary::Floor => put!(w, "cvt.rmi.f32.f32 {d}, {x}"),
         Unary::Ceil => put!(w, "cvt.rpi.f32.f32 {d}, {x}"),
-        // The others are of integers or done above.
-        Unary::Neg | Unary::Abs | Unary::Not => w.copy(d, x),
+        Unary::Trunc => put!(w, "cvt.rzi.f32.f32 {d}, {x}"),
+        Unary::Nearest => put!(w, "cvt.rni.f32.f32 {d}, {x}"),
+        // The others are of integers, or refused or done above.
+        _ => w.copy(d, x),
     });
     Ok(())
+}
+
+/// Why an operation has no instruction.
+const COMPOSED: &str = "PTX has no such instruction; lowering writes an algorithm of others";
+
+/// Whether an operation is one that lowering writes as others.
+fn is_composed(op: Unary) -> bool {
+    use Unary::{Cos, Erf, Expm1, Log1p, Sin, Tanh};
+    matches!(op, Sin | Cos | Tanh | Erf | Expm1 | Log1p)
 }
 
 fn double_unary(w: &mut Writer<'_>, op: Unary, d: Reg, x: Reg) -> Result<(), Unsupported> {
@@ -113,12 +133,9 @@ fn double_unary(w: &mut Writer<'_>, op: Unary, d: Reg, x: Reg) -> Result<(), Uns
         }
         Unary::Floor => put!(w, "cvt.rmi.f64.f64 {d}, {x}"),
         Unary::Ceil => put!(w, "cvt.rpi.f64.f64 {d}, {x}"),
-        Unary::Exp | Unary::Exp2 | Unary::Log | Unary::Log2 | Unary::Not => {
-            return Err(w.unsupported(
-                format!("{op} of f64"),
-                "PTX has no exponential or logarithm of f64; compute it in f32",
-            ));
-        }
+        Unary::Trunc => put!(w, "cvt.rzi.f64.f64 {d}, {x}"),
+        Unary::Nearest => put!(w, "cvt.rni.f64.f64 {d}, {x}"),
+        _ => return Err(w.unsupported(format!("{op} of f64"), COMPOSED)),
     }
     Ok(())
 }
@@ -155,10 +172,7 @@ pub(super) fn binary(
             }
         }
         _ => {
-            return Err(w.unsupported(
-                format!("{op} of {dtype}"),
-                "PTX has no remainder of floats, and x - trunc(x / y) * y is not exact",
-            ));
+            return Err(w.unsupported(format!("{op} of {dtype}"), COMPOSED));
         }
     }
     Ok(())

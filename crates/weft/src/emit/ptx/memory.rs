@@ -261,7 +261,7 @@ impl Words {
             match (known, &parts[..]) {
                 (Some(value), _) => put!(w, "mov.{suffix} {word}, {value:#x}"),
                 (None, &[one]) => w.copy(word, one),
-                (None, parts) if self.dtype == DType::I8 => pack_bytes(w, word, parts),
+                (None, parts) if self.dtype.bits() == 8 => pack_bytes(w, word, parts),
                 (None, parts) => put!(w, "mov.b32 {word}, {}", Vector(parts)),
             }
         }
@@ -273,7 +273,7 @@ impl Words {
             return;
         }
         for (&word, parts) in words.iter().zip(elements.chunks(self.per_word)) {
-            if self.dtype == DType::I8 {
+            if self.dtype.bits() == 8 {
                 unpack_bytes(w, word, parts);
             } else {
                 put!(w, "mov.b32 {}, {word}", Vector(parts));

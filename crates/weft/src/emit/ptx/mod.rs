@@ -3,8 +3,8 @@
 //! # Unsupported
 //!
 //! * Warps of another size than 32 lanes, blocks of more than 1024 threads, a fourth grid axis.
-//! * `exp`, `exp2`, `log`, `log2` of f64: PTX has none.
-//! * `rem` of floats: PTX has none, and what is computed from a quotient is not exact.
+//! * `exp`, `exp2`, `log`, `log2` of f64; `sin`, `cos`, `tanh`, `erf`, `expm1`, `log1p`, `pow` and `rem`
+//!   of floats: PTX has none. Lowering writes algorithms of other operations for them (`math`).
 //! * Atomics narrower than 32 bits, except the sum of f16, the sum of bf16 from `sm_90` on, and the
 //!   compare-and-swap of 16 bits.
 //!
@@ -58,6 +58,7 @@ mod float;
 mod function;
 mod integer;
 mod memory;
+mod narrow;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -162,13 +163,13 @@ fn declare(index: usize, param: &Param) -> String {
     let name = parameter(index, param);
     let kind = match param.dtype {
         _ if param.pointee.is_some() => POINTER,
-        DType::I1 | DType::I8 => ".param .u8",
+        dtype if dtype.bits() <= 8 => ".param .u8",
         DType::I16 => ".param .u16",
         DType::I32 => ".param .u32",
         DType::I64 => ".param .u64",
         DType::F32 => ".param .f32",
         DType::F64 => ".param .f64",
-        DType::F16 | DType::BF16 => return format!(".param .align 2 .b8 {name}[2]"),
+        _ => return format!(".param .align 2 .b8 {name}[2]"),
     };
     format!("{kind} {name}")
 }
@@ -306,7 +307,7 @@ fn constant(w: &mut Writer<'_>, dtype: DType, d: Reg, bits: u64) {
         DType::F32 => put!(w, "mov.b32 {d}, 0f{bits:08X}"),
         DType::F64 => put!(w, "mov.b64 {d}, 0d{bits:016X}"),
         DType::F16 | DType::BF16 => put!(w, "mov.b16 {d}, {bits:#06x}"),
-        DType::I8 => put!(w, "mov.b16 {d}, {bits}"),
+        _ if dtype.bits() == 8 => put!(w, "mov.b16 {d}, {bits}"),
         _ => put!(w, "mov.{suffix} {d}, {}", crate::scalar::sign_extend(dtype, bits)),
     }
 }
@@ -325,7 +326,7 @@ fn load_parameter(w: &mut Writer<'_>, dtype: DType, d: Reg, address: &str) {
             put!(w, "ld.param.u8 {byte}, [{address}]");
             put!(w, "setp.ne.u16 {d}, {byte}, 0");
         }
-        DType::I8 => put!(w, "ld.param.u8 {d}, [{address}]"),
+        dtype if dtype.bits() == 8 => put!(w, "ld.param.u8 {d}, [{address}]"),
         _ => put!(w, "ld.param.{} {d}, [{address}]", d.class.suffix()),
     }
 }

@@ -29,7 +29,14 @@ impl Class {
     pub(super) fn of(dtype: DType) -> Class {
         match dtype {
             DType::I1 => Class::Predicate,
-            DType::I8 | DType::I16 | DType::F16 | DType::BF16 => Class::B16,
+            DType::I8
+            | DType::I16
+            | DType::F8E4M3FN
+            | DType::F8E5M2
+            | DType::F8E4M3FNUZ
+            | DType::F8E5M2FNUZ
+            | DType::F16
+            | DType::BF16 => Class::B16,
             DType::I32 | DType::F32 => Class::B32,
             DType::I64 | DType::F64 => Class::B64,
         }

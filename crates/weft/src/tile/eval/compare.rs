@@ -24,15 +24,20 @@ impl Tolerance {
     /// | f32  | 2e-5     | 1e-6     |
     /// | f16  | 2e-3     | 2e-3     |
     /// | bf16 | 1.6e-2   | 1.6e-2   |
+    /// | f8E4M3 | 0.125  | 2e-3     |
+    /// | f8E5M2 | 0.25   | 2e-5     |
     ///
-    /// The relative parts are about 4500, 168, 2 and 2 units in the last place; the absolute parts are
-    /// for sums in which terms of about one cancel.
+    /// The relative parts are about 4500, 168, 2 and 2 units in the last place, and one of the floats
+    /// of eight bits, with and without a negative zero; the absolute parts are for sums in which terms
+    /// of about one cancel, and for one step between the least numbers of eight bits.
     pub fn of(dtype: DType) -> Option<Self> {
         let (relative, absolute) = match dtype {
             DType::F64 => (1e-12, 1e-12),
             DType::F32 => (2e-5, 1e-6),
             DType::F16 => (2e-3, 2e-3),
             DType::BF16 => (1.6e-2, 1.6e-2),
+            DType::F8E4M3FN | DType::F8E4M3FNUZ => (0.125, 2e-3),
+            DType::F8E5M2 | DType::F8E5M2FNUZ => (0.25, 2e-5),
             _ => return None,
         };
         Some(Self { relative, absolute })

@@ -49,6 +49,7 @@ fn converted(elements: &Elements, from: &Type, to: DType) -> Option<Vec<u64>> {
         _ if from == to => Cast::Bits,
         _ if scalar::cast_applies(Cast::ExtS, from, to) => Cast::ExtS,
         (DType::F16 | DType::BF16, DType::F32) | (_, DType::F64) if from.is_float() => Cast::Float,
+        (_, DType::F16 | DType::BF16 | DType::F32) if from.is_f8() => Cast::Float,
         _ => return None,
     };
     Some((0..count).map(|index| scalar::cast(op, from, to, elements.get(index))).collect())

@@ -116,9 +116,20 @@ fn collect(kernel: &Kernel, reason: impl Fn(&Op) -> Option<Why>) -> Vec<Reason> 
 fn reason(kernel: &Kernel, op: &Op) -> Option<Why> {
     let dtype = kernel.ty(*op.results.first()?).dtype();
     match &op.kind {
-        OpKind::Unary(Unary::Exp | Unary::Exp2 | Unary::Log | Unary::Log2 | Unary::Rsqrt) => {
-            Some(Why::Approximate)
-        }
+        OpKind::Unary(
+            Unary::Exp
+            | Unary::Exp2
+            | Unary::Log
+            | Unary::Log2
+            | Unary::Rsqrt
+            | Unary::Sin
+            | Unary::Cos
+            | Unary::Tanh
+            | Unary::Erf
+            | Unary::Expm1
+            | Unary::Log1p,
+        )
+        | OpKind::Binary(Binary::Pow) => Some(Why::Approximate),
         // For doubles the only square root and quotient are the correctly rounded ones.
         OpKind::Unary(Unary::Sqrt) | OpKind::Binary(Binary::Div) if dtype != DType::F64 => {
             Some(Why::Approximate)
@@ -181,12 +192,15 @@ fn products(kernel: &Kernel) -> IdMap<Value, bool> {
 fn rounds_to(kernel: &Kernel, op: &Op) -> Option<DType> {
     let result = kernel.ty(*op.results.first()?).dtype();
     let rounds = match op.kind {
-        OpKind::Unary(op) => !matches!(op, Unary::Neg | Unary::Abs | Unary::Floor | Unary::Ceil),
+        OpKind::Unary(op) => !matches!(
+            op,
+            Unary::Neg | Unary::Abs | Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Nearest
+        ),
         OpKind::Binary(op) => !matches!(
             op,
             Binary::MinNum | Binary::MaxNum | Binary::Minimum | Binary::Maximum | Binary::Rem
         ),
-        OpKind::Cast(Cast::Float) => {
+        OpKind::Cast(Cast::Float | Cast::FloatToZero) => {
             digits(result) < digits(kernel.ty(*op.operands.first()?).dtype())
         }
         OpKind::Fma | OpKind::Dot | OpKind::AtomicRmw { op: Rmw::FAdd, .. } => true,
@@ -198,6 +212,8 @@ fn rounds_to(kernel: &Kernel, op: &Op) -> Option<DType> {
 /// How many binary digits a float type keeps.
 fn digits(dtype: DType) -> u32 {
     match dtype {
+        DType::F8E5M2 | DType::F8E5M2FNUZ => 3,
+        DType::F8E4M3FN | DType::F8E4M3FNUZ => 4,
         DType::BF16 => 8,
         DType::F16 => 11,
         DType::F32 => 24,

@@ -106,7 +106,7 @@ impl Build<'_> {
     }
 
     pub(super) fn act(&mut self, most: u64) {
-        match self.dice.below(40) {
+        match self.dice.below(44) {
             0..12 => self.elementwise(),
             12..19 => self.reshaped(most),
             19..23 => self.load_new(most),
@@ -122,6 +122,9 @@ impl Build<'_> {
             34..36 if self.depth() < 3 => self.for_loop(most),
             36..38 if self.depth() < 3 => self.if_else(most),
             38 if self.depth() < 3 => self.while_loop(most),
+            39 | 40 => self.joined(most),
+            41 => self.split(),
+            42 => self.eight_bits(),
             _ => self.elementwise(),
         }
     }
@@ -213,6 +216,7 @@ impl Build<'_> {
                     .copied()
                     .filter(|&op| scalar::binary(op, dtype).is_some())
                     .filter(|&op| op != Binary::MulHiU || dtype.bits() >= 32)
+                    .filter(|&op| op != Binary::Pow && (op != Binary::Rem || dtype != DType::F64))
                     .collect();
                 let op = self.dice.pick(&fitting);
                 let mut y = self.of_type(&ty);
@@ -237,7 +241,7 @@ impl Build<'_> {
                 let fitting: Vec<Unary> = Unary::ALL
                     .iter()
                     .copied()
-                    .filter(|&op| scalar::unary(op, dtype).is_some())
+                    .filter(|&op| scalar::unary(op, dtype).is_some() && !is_composed(op, dtype))
                     .collect();
                 let op = self.dice.pick(&fitting);
                 self.op(OpKind::Unary(op), &[x], &ty)
@@ -412,10 +416,51 @@ impl Build<'_> {
             (DType::I8, DType::I32),
             (DType::I32, DType::I32),
         ]);
-        let a = self.of_type(&tensor(from, &[m, k]));
-        let b = self.of_type(&tensor(from, &[k, n]));
-        let c = self.of_type(&tensor(to, &[m, n]));
-        let result = self.op(OpKind::Dot, &[a, b, c], &tensor(to, &[m, n]));
+        let batch: &[u64] = if self.dice.chance(1, 4) { &[2] } else { &[] };
+        let shape = |sides: [u64; 2]| [batch, &sides[..]].concat();
+        let a = self.of_type(&tensor(from, &shape([m, k])));
+        let b = self.of_type(&tensor(from, &shape([k, n])));
+        let c = self.of_type(&tensor(to, &shape([m, n])));
+        let result = self.op(OpKind::Dot, &[a, b, c], &tensor(to, &shape([m, n])));
+        self.pool.push(result);
+    }
+
+    /// Two tensors side by side.
+    pub(super) fn joined(&mut self, most: u64) {
+        let small = |ty: &Type| ty.is_tensor() && 2 * ty.elements() <= most && ty.shape.len() < 5;
+        let Some(x) = self.any_where(small) else { return };
+        let ty = self.ty(x);
+        let y = self.of_type(&ty);
+        let mut shape = ty.shape.to_vec();
+        shape.push(2);
+        let joined = self.op(OpKind::Join, &[x, y], &Type::tensor(ty.element, &shape));
+        self.pool.push(joined);
+    }
+
+    /// The halves of a tensor whose last dimension has size two, perhaps after a reshape.
+    pub(super) fn split(&mut self) {
+        let even = |ty: &Type| ty.is_tensor() && ty.elements() >= 4;
+        let Some(mut value) = self.any_where(even) else { return };
+        let ty = self.ty(value);
+        if ty.shape.len() < 2 || ty.shape.last() != Some(&2) {
+            value = self.reshape(value, &[ty.elements() / 2, 2]);
+        }
+        let mut half = self.ty(value);
+        half.shape.pop();
+        let halves = self.owner(OpKind::Split, &[value], &[half.clone(), half], Vec::new());
+        self.pool.extend(halves);
+    }
+
+    /// Through floats of eight bits and back.
+    pub(super) fn eight_bits(&mut self) {
+        let Some(value) = self.any_where(|ty| ty.dtype().is_float()) else { return };
+        let ty = self.ty(value);
+        let narrow =
+            self.dice.pick(&[DType::F8E4M3FN, DType::F8E5M2, DType::F8E4M3FNUZ, DType::F8E5M2FNUZ]);
+        let narrowed = self.cast_to(value, narrow);
+        let wide = self.dice.pick(&[DType::F32, DType::F16, DType::BF16, DType::F64]);
+        let widened = ty.with_element(Element::Scalar(wide));
+        let result = self.op(OpKind::Cast(Cast::Float), &[narrowed], &widened);
         self.pool.push(result);
     }
 
@@ -432,5 +477,15 @@ impl Build<'_> {
             let value = self.splat(scalar, &shape);
             self.pool.push(value);
         }
+    }
+}
+
+/// Whether a function is compiled to an algorithm, whose last place may differ.
+fn is_composed(op: Unary, dtype: DType) -> bool {
+    use Unary::{Cos, Erf, Exp, Exp2, Expm1, Log, Log1p, Log2, Sin, Tanh};
+    match op {
+        Sin | Cos | Tanh | Erf | Expm1 | Log1p => true,
+        Exp | Exp2 | Log | Log2 => dtype == DType::F64,
+        _ => false,
     }
 }

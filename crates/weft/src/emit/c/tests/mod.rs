@@ -139,6 +139,34 @@ fn compilers_accept_every_operation() {
 #[test]
 fn every_operation_is_printed_or_refused_as_listed() {
     expect_test::expect![[r#"
+        sin of f16
+        cos of f16
+        tanh of f16
+        erf of f16
+        expm1 of f16
+        log1p of f16
+        pow of f16
+        sin of bf16
+        cos of bf16
+        tanh of bf16
+        erf of bf16
+        expm1 of bf16
+        log1p of bf16
+        pow of bf16
+        sin of f32
+        cos of f32
+        tanh of f32
+        erf of f32
+        expm1 of f32
+        log1p of f32
+        pow of f32
+        sin of f64
+        cos of f64
+        tanh of f64
+        erf of f64
+        expm1 of f64
+        log1p of f64
+        pow of f64
         atomic and of i8
         atomic or of i8
         atomic xor of i8
@@ -158,6 +186,14 @@ fn every_operation_is_printed_or_refused_as_listed() {
         atomic umax of i16
         atomic umin of i16
         atomic exch of i16
+        atomic exch of f8E4M3FN
+        atomic cas of f8E4M3FN
+        atomic exch of f8E5M2
+        atomic cas of f8E5M2
+        atomic exch of f8E4M3FNUZ
+        atomic cas of f8E4M3FNUZ
+        atomic exch of f8E5M2FNUZ
+        atomic cas of f8E5M2FNUZ
         atomic exch of f16
         atomic fadd of bf16
         atomic exch of bf16
@@ -165,6 +201,34 @@ fn every_operation_is_printed_or_refused_as_listed() {
         loads of matrices of bytes"#]]
     .assert_eq(&refused(cuda("sm_80")));
     expect_test::expect![[r#"
+        sin of f16
+        cos of f16
+        tanh of f16
+        erf of f16
+        expm1 of f16
+        log1p of f16
+        pow of f16
+        sin of bf16
+        cos of bf16
+        tanh of bf16
+        erf of bf16
+        expm1 of bf16
+        log1p of bf16
+        pow of bf16
+        sin of f32
+        cos of f32
+        tanh of f32
+        erf of f32
+        expm1 of f32
+        log1p of f32
+        pow of f32
+        sin of f64
+        cos of f64
+        tanh of f64
+        erf of f64
+        expm1 of f64
+        log1p of f64
+        pow of f64
         atomic and of i8
         atomic or of i8
         atomic xor of i8
@@ -184,20 +248,56 @@ fn every_operation_is_printed_or_refused_as_listed() {
         atomic umax of i16
         atomic umin of i16
         atomic exch of i16
+        atomic exch of f8E4M3FN
+        atomic cas of f8E4M3FN
+        atomic exch of f8E5M2
+        atomic cas of f8E5M2
+        atomic exch of f8E4M3FNUZ
+        atomic cas of f8E4M3FNUZ
+        atomic exch of f8E5M2FNUZ
+        atomic cas of f8E5M2FNUZ
         atomic exch of f16
         atomic exch of bf16
         stores of matrices of bytes
         loads of matrices of bytes"#]]
     .assert_eq(&refused(cuda("sm_90")));
     expect_test::expect![[r#"
+        sin of f16
+        cos of f16
+        tanh of f16
+        erf of f16
+        expm1 of f16
+        log1p of f16
         rem of f16
+        pow of f16
+        sin of bf16
+        cos of bf16
+        tanh of bf16
+        erf of bf16
+        expm1 of bf16
+        log1p of bf16
         rem of bf16
+        pow of bf16
+        sin of f32
+        cos of f32
+        tanh of f32
+        erf of f32
+        expm1 of f32
+        log1p of f32
         rem of f32
+        pow of f32
         exp of f64
         exp2 of f64
         log of f64
         log2 of f64
+        sin of f64
+        cos of f64
+        tanh of f64
+        erf of f64
+        expm1 of f64
+        log1p of f64
         rem of f64
+        pow of f64
         atomic and of i8
         atomic or of i8
         atomic xor of i8
@@ -217,6 +317,14 @@ fn every_operation_is_printed_or_refused_as_listed() {
         atomic umax of i16
         atomic umin of i16
         atomic exch of i16
+        atomic exch of f8E4M3FN
+        atomic cas of f8E4M3FN
+        atomic exch of f8E5M2
+        atomic cas of f8E5M2
+        atomic exch of f8E4M3FNUZ
+        atomic cas of f8E4M3FNUZ
+        atomic exch of f8E5M2FNUZ
+        atomic cas of f8E5M2FNUZ
         atomic exch of f16
         atomic exch of bf16"#]]
     .assert_eq(&refused(HIP));

@@ -147,6 +147,39 @@ impl Machine<'_> {
         self.registers.insert(register.into(), value & mask(bits));
     }
 
+    /// Conversions of pairs of floats of eight bits.
+    fn pair(&self, name: &[&str], operands: &[String]) -> Option<u64> {
+        let kind = name.iter().find(|part| matches!(**part, "e4m3x2" | "e5m2x2"))?;
+        let values = eighths(kind);
+        match (name[1], name[2], operands) {
+            ("rn", "f16x2", [x]) => {
+                let x = self.operand(x);
+                let half = |byte: u64| {
+                    let (value, _) = values[byte as usize & 0x7f];
+                    store(('f', 16), if byte & 0x80 == 0 { value } else { -value })
+                };
+                Some(half(x >> 8 & 0xff) << 16 | half(x & 0xff))
+            }
+            ("rn", "satfinite", [high, low]) => {
+                let byte = |x: u64| {
+                    let value = load(('f', 32), x);
+                    if value.is_nan() {
+                        return 0x7f;
+                    }
+                    // Of all numbers the nearest one, of two the even one.
+                    let numbers = values.iter().filter(|(number, _)| number.is_finite());
+                    let distance = |number: f64| (number - value.abs().min(1e9)).abs();
+                    let nearest = numbers.min_by(|(x, i), (y, j)| {
+                        distance(*x).total_cmp(&distance(*y)).then((i % 2).cmp(&(j % 2)))
+                    });
+                    nearest.unwrap().1 | u64::from(value.is_sign_negative()) << 7
+                };
+                Some(byte(self.operand(high)) << 8 | byte(self.operand(low)))
+            }
+            _ => panic!("{name:?}"),
+        }
+    }
+
     fn step(&mut self, Instruction { name, operands, .. }: &Instruction) {
         let name: Vec<&str> = name.iter().map(String::as_str).collect();
         let (op, last) = (name[0], name[name.len() - 1]);
@@ -162,6 +195,9 @@ impl Machine<'_> {
             }
             ("ld", [d, _]) => return self.write(d, 0),
             _ => {}
+        }
+        if let Some(value) = self.pair(&name, &operands[1..]) {
+            return self.write(&operands[0], value);
         }
         let of = ty(last);
         let x: Vec<u64> = operands[1..].iter().map(|operand| self.operand(operand)).collect();
@@ -247,6 +283,11 @@ fn float(name: &[&str], of: Type, x: &[u64]) -> u64 {
     let value = match name[0] {
         "neg" => -v[0],
         "abs" => v[0].abs(),
+        "add" if name[1] == "rz" => {
+            // Of singles that are not too far apart the double is exact.
+            let (sum, nearest) = (v[0] + v[1], (v[0] + v[1]) as f32);
+            return toward_zero(nearest, f64::from(nearest.abs()) > sum.abs());
+        }
         "add" => v[0] + v[1],
         "sub" => v[0] - v[1],
         "mul" => v[0] * v[1],
@@ -332,7 +373,13 @@ fn convert(name: &[&str], to: Type, from: Type, x: u64) -> u64 {
             match rounding {
                 "rmi" => store(to, value.floor()),
                 "rpi" => store(to, value.ceil()),
+                "rzi" => store(to, value.trunc()),
+                "rni" => store(to, value.round_ties_even()),
                 "rn" => store(to, value),
+                "rz" if to.1 == 16 => {
+                    let nearest = store(to, value);
+                    nearest - u64::from(load(to, nearest).abs() > value.abs())
+                }
                 "rz" => {
                     let nearest = value as f32;
                     toward_zero(nearest, f64::from(nearest.abs()) > value.abs())
@@ -345,4 +392,26 @@ fn convert(name: &[&str], to: Type, from: Type, x: u64) -> u64 {
             }
         }
     }
+}
+
+/// The non-negative numbers of a float of eight bits, with their bits, from the formats' definition.
+fn eighths(kind: &str) -> Vec<(f64, u64)> {
+    let (mantissa, bias) = if kind == "e4m3x2" { (3, 7) } else { (2, 15) };
+    let number = |bits: u64| {
+        let (exponent, fraction) = (bits >> mantissa, (bits & ((1 << mantissa) - 1)) as f64);
+        let fraction = fraction / f64::from(1 << mantissa);
+        match (kind, exponent) {
+            ("e4m3x2", _) if bits == 0x7f => f64::NAN,
+            ("e5m2x2", 31) => {
+                if fraction == 0.0 {
+                    f64::INFINITY
+                } else {
+                    f64::NAN
+                }
+            }
+            (_, 0) => fraction * 2f64.powi(1 - bias),
+            _ => (1.0 + fraction) * 2f64.powi(exponent as i32 - bias),
+        }
+    };
+    (0..0x80).map(|bits| (number(bits), bits)).collect()
 }

@@ -285,8 +285,8 @@ fn what_ptx_lacks_is_refused_with_its_name() {
         refused(&Builder::new("large", 64, 5).finish(), "sm_90"),
     ];
     expect![[r"
-        sm_90 has no `exp of f64`: PTX has no exponential or logarithm of f64; compute it in f32
-        sm_80 has no `rem of f32`: PTX has no remainder of floats, and x - trunc(x / y) * y is not exact
+        sm_90 has no `exp of f64`: PTX has no such instruction; lowering writes an algorithm of others
+        sm_80 has no `rem of f32`: PTX has no such instruction; lowering writes an algorithm of others
         sm_89 has no `atomic fadd of bf16`: the atomic sum of bf16 needs sm_90; use f16 or f32
         sm_90 has no `atomic add of i16`: atomics of integers and exchanges have 32 or 64 bits
         sm_90 has no `warp of 64 lanes`: a warp has 32 lanes
@@ -304,7 +304,9 @@ fn every_operation_is_printed_or_refused_as_listed() {
             match print(program, target) {
                 Ok(text) => assert_eq!(Ok(text), print(program, target)),
                 Err(Unsupported { operation, .. }) => {
-                    let listed = operation.starts_with("rem of")
+                    let functions = ["rem", "pow", "sin", "cos", "tanh", "erf", "expm1", "log1p"];
+                    let function = operation.split(' ').next().unwrap_or_default();
+                    let listed = functions.contains(&function)
                         || operation.ends_with("of f64")
                         || operation.contains("matrices")
                         || operation.starts_with("atomic");
@@ -316,15 +318,43 @@ fn every_operation_is_printed_or_refused_as_listed() {
             }
         }
     }
-    expect![[r"
+    expect![[r#"
+        sin of f16
+        cos of f16
+        tanh of f16
+        erf of f16
+        expm1 of f16
+        log1p of f16
         rem of f16
+        pow of f16
+        sin of bf16
+        cos of bf16
+        tanh of bf16
+        erf of bf16
+        expm1 of bf16
+        log1p of bf16
         rem of bf16
+        pow of bf16
+        sin of f32
+        cos of f32
+        tanh of f32
+        erf of f32
+        expm1 of f32
+        log1p of f32
         rem of f32
+        pow of f32
         exp of f64
         exp2 of f64
         log of f64
         log2 of f64
+        sin of f64
+        cos of f64
+        tanh of f64
+        erf of f64
+        expm1 of f64
+        log1p of f64
         rem of f64
+        pow of f64
         atomic and of i8
         atomic or of i8
         atomic xor of i8
@@ -344,12 +374,20 @@ fn every_operation_is_printed_or_refused_as_listed() {
         atomic umax of i16
         atomic umin of i16
         atomic exch of i16
+        atomic exch of f8E4M3FN
+        atomic cas of f8E4M3FN
+        atomic exch of f8E5M2
+        atomic cas of f8E5M2
+        atomic exch of f8E4M3FNUZ
+        atomic cas of f8E4M3FNUZ
+        atomic exch of f8E5M2FNUZ
+        atomic cas of f8E5M2FNUZ
         atomic exch of f16
         atomic fadd of bf16
         atomic exch of bf16
         stores of matrices
         stores of matrices of bytes
-        loads of matrices of bytes"]]
+        loads of matrices of bytes"#]]
     .assert_eq(&refused.join("\n"));
 }
 

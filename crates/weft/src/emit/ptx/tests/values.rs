@@ -135,6 +135,8 @@ fn samples(dtype: DType) -> Vec<u64> {
             3.0,
             0.001,
             100.7,
+            464.0,
+            480.1,
             128.0,
             256.0,
             32767.9,
@@ -222,7 +224,8 @@ fn equal(dtype: DType, got: u64, want: u64, units: f64) -> bool {
         DType::F16 => 10,
         DType::BF16 => 7,
         DType::F32 => 23,
-        _ => 52,
+        DType::F64 => 52,
+        _ => 3,
     };
     let unit = y.abs() * 2f64.powi(-digits) + scalar::to_f64(dtype, 1);
     x.is_nan() && y.is_nan() || units > 0.0 && (x - y).abs() <= units * unit

@@ -1,0 +1,115 @@
+//! Conversions from and to floats of eight bits.
+//!
+//! From `sm_89` on there are instructions for f8E4M3FN and f8E5M2. Everything else is done on the bits
+//! of an f32, which holds each of these numbers exactly:
+//!
+//! * *Widening.* Exponent and mantissa are put where an f32 has them; a multiplication by
+//!   `2^(127 - bias)` gives the exponent its own bias, and subnormal numbers their hidden bit.
+//! * *Narrowing.* A normal number gets the new bias and half of its last place (less one unit, and the
+//!   last place itself, so that ties go to even) and is shifted right; the carry goes into the
+//!   exponent. A subnormal one is added to a power of two whose last place is theirs: the addition
+//!   rounds, and the difference of the bits is the number.
+
+use super::writer::{Class, Reg, Writer, put};
+use crate::dtype::DType;
+use crate::scalar::{self, Narrow};
+
+/// Whether the target has instructions for this type.
+fn is_native(w: &Writer<'_>, dtype: DType) -> bool {
+    w.target.capability >= 89 && matches!(dtype, DType::F8E4M3FN | DType::F8E5M2)
+}
+
+/// The version that has them: `sm_89` got them later.
+fn need_pairs(w: &mut Writer<'_>) {
+    w.need(if w.target.capability < 90 { (8, 1) } else { (7, 8) });
+}
+
+/// PTX's name of a pair.
+fn pair(dtype: DType) -> &'static str {
+    if dtype == DType::F8E4M3FN { "e4m3x2" } else { "e5m2x2" }
+}
+
+/// The bits of an f32.
+fn single(value: f64) -> u64 {
+    scalar::from_f64(DType::F32, value)
+}
+
+/// The value of `x` as an f32.
+pub(super) fn widen(w: &mut Writer<'_>, dtype: DType, x: Reg) -> Reg {
+    let wide = w.temp(Class::B32);
+    if is_native(w, dtype) {
+        need_pairs(w);
+        let (both, half) = (w.temp(Class::B32), w.temp(Class::B16));
+        put!(w, "cvt.rn.f16x2.{} {both}, {x}", pair(dtype));
+        put!(w, "cvt.u16.u32 {half}, {both}");
+        put!(w, "cvt.f32.f16 {wide}, {half}");
+        return wide;
+    }
+    let Some(narrow) = Narrow::of(dtype) else { return wide };
+    let (bits, magnitude, sign) = (w.temp(Class::B32), w.temp(Class::B32), w.temp(Class::B32));
+    let special = w.temp(Class::Predicate);
+    put!(w, "cvt.u32.u16 {bits}, {x}");
+    put!(w, "and.b32 {magnitude}, {bits}, 0x7f");
+    put!(w, "shl.b32 {wide}, {magnitude}, {}", 23 - narrow.mantissa);
+    let scale = single(2f64.powi(127 - narrow.bias as i32));
+    put!(w, "mul.rn.f32 {wide}, {wide}, 0f{scale:08X}");
+    put!(w, "shl.b32 {sign}, {bits}, 24");
+    put!(w, "and.b32 {sign}, {sign}, 0x80000000");
+    put!(w, "or.b32 {wide}, {wide}, {sign}");
+    if narrow.unsigned_zero {
+        put!(w, "setp.eq.u32 {special}, {bits}, 0x80");
+        put!(w, "selp.b32 {wide}, 0x7fffffff, {wide}, {special}");
+    } else {
+        put!(w, "setp.gt.u32 {special}, {magnitude}, {:#x}", narrow.largest);
+        // Of IEEE's format the mantissa still tells infinity from NaN; else all ones are NaN.
+        let ones = if narrow.mantissa == 2 { 0x7f80_0000 } else { 0x7fff_ffff };
+        put!(w, "@{special} or.b32 {wide}, {wide}, {ones:#x}");
+    }
+    wide
+}
+
+/// An f32 as a float of eight bits, to nearest even or toward zero, saturating.
+pub(super) fn round(w: &mut Writer<'_>, dtype: DType, toward_zero: bool, d: Reg, x: Reg) {
+    if is_native(w, dtype) && !toward_zero {
+        need_pairs(w);
+        let zero = w.temp(Class::B32);
+        put!(w, "mov.b32 {zero}, 0");
+        return put!(w, "cvt.rn.satfinite.{}.f32 {d}, {zero}, {x}", pair(dtype));
+    }
+    let Some(narrow) = Narrow::of(dtype) else { return };
+    let [magnitude, normal, small, sign] = [(); 4].map(|()| w.temp(Class::B32));
+    let (least, is_small, is_nan) =
+        (1 - narrow.bias as i32, w.temp(Class::Predicate), w.temp(Class::Predicate));
+    let largest = single(narrow.value(narrow.largest));
+    put!(w, "abs.f32 {magnitude}, {x}");
+    put!(w, "min.f32 {magnitude}, {magnitude}, 0f{largest:08X}");
+    let shift = 23 - narrow.mantissa;
+    let rebias = (127 - narrow.bias) << 23;
+    if toward_zero {
+        put!(w, "sub.u32 {normal}, {magnitude}, {rebias:#x}");
+    } else {
+        let half = (1u32 << (shift - 1)) - 1;
+        put!(w, "shr.u32 {normal}, {magnitude}, {shift}");
+        put!(w, "and.b32 {normal}, {normal}, 1");
+        put!(w, "add.u32 {normal}, {normal}, {magnitude}");
+        put!(w, "add.u32 {normal}, {normal}, {:#x}", half.wrapping_sub(rebias));
+    }
+    put!(w, "shr.u32 {normal}, {normal}, {shift}");
+    let anchor = single(2f64.powi(least - narrow.mantissa as i32 + 23));
+    let mode = if toward_zero { "rz" } else { "rn" };
+    put!(w, "add.{mode}.f32 {small}, {magnitude}, 0f{anchor:08X}");
+    put!(w, "sub.u32 {small}, {small}, {anchor:#x}");
+    put!(w, "setp.lt.f32 {is_small}, {magnitude}, 0f{:08X}", single(2f64.powi(least)));
+    put!(w, "selp.b32 {normal}, {small}, {normal}, {is_small}");
+    put!(w, "shr.u32 {sign}, {x}, 24");
+    put!(w, "and.b32 {sign}, {sign}, 0x80");
+    if narrow.unsigned_zero {
+        let is_zero = w.temp(Class::Predicate);
+        put!(w, "setp.eq.u32 {is_zero}, {normal}, 0");
+        put!(w, "selp.b32 {sign}, 0, {sign}, {is_zero}");
+    }
+    put!(w, "or.b32 {normal}, {normal}, {sign}");
+    put!(w, "setp.nan.f32 {is_nan}, {x}, {x}");
+    put!(w, "selp.b32 {normal}, {:#x}, {normal}, {is_nan}", narrow.nan());
+    put!(w, "cvt.u16.u32 {d}, {normal}");
+}

@@ -1,0 +1,393 @@
+//! Tensor descriptors as pointers.
+//!
+//! A descriptor is a base, extents and strides, made by `tt.make_tensor_descriptor`. A block of it is
+//! an array of pointers, `base + Σ (index + i) * stride`, under a mask of the elements within the
+//! extents; outside a load gives zero, or NaN where the descriptor says so. The text may pass a
+//! descriptor only to the operations that use it.
+
+use super::attribute::Attribute;
+use super::build::Builder;
+use super::lexer::TokenKind;
+use super::parser::Parser;
+use super::rewrite::Rewriter;
+use super::syntax::{Action, Operation, Parse, Use};
+use super::table::{Details, Special};
+use crate::atomic::{Order, Rmw, Scope};
+use crate::cache::Cache;
+use crate::diagnostic::{Diagnostic, Span};
+use crate::dtype::DType;
+use crate::scalar::{Binary, Cast, Compare};
+use crate::tile::{Element, LoadOptions, OpId, OpKind, Type, Value};
+
+/// The most dimensions of a descriptor.
+const MAX_RANK: usize = 5;
+
+/// What a descriptor's name stands for.
+#[derive(Clone, Debug)]
+pub(super) struct Descriptor {
+    base: Value,
+    /// i32.
+    extents: Vec<Value>,
+    /// i64, in elements.
+    strides: Vec<Value>,
+    /// The block's type.
+    block: Type,
+    /// Whether loads give NaN outside.
+    nan: bool,
+}
+
+/// What is done with a descriptor.
+#[derive(Clone, Debug)]
+pub(super) enum Descriptive<'a> {
+    /// `tt.make_tensor_descriptor`: base, extents, strides.
+    Make {
+        /// The block's type.
+        block: Type,
+        /// Whether loads give NaN outside.
+        nan: bool,
+    },
+    /// A load; the operands are the indices.
+    Load(Use<'a>),
+    /// A store; the operands are the indices and the value.
+    Store(Use<'a>),
+    /// An atomic operation without a result; the operands are the indices and the value.
+    Reduce(Use<'a>, Rmw),
+    /// A load of rows; the operands are the rows and the first column.
+    Gather(Use<'a>),
+    /// A store of rows; the operands are the rows, the first column and the value.
+    Scatter(Use<'a>),
+}
+
+impl<'a> Parser<'a> {
+    /// The operations on descriptors.
+    pub(super) fn descriptive(
+        &mut self,
+        special: Special,
+        mut details: Details<'a>,
+        start: Span,
+    ) -> Parse<Operation<'a>> {
+        let mut operation = Operation::new(Action::Broken, start);
+        let action = if special == Special::MakeDescriptor {
+            self.make_descriptor(&mut details, &mut operation)?
+        } else {
+            self.use_descriptor(special, &mut details, &mut operation)?
+        };
+        details.attributes.finish(details.name)?;
+        operation.action = Action::Descriptor(action);
+        operation.span = self.since(start);
+        Ok(operation)
+    }
+
+    /// `%p, [%m, %n], [%s, %t] {padding = 1 : i32} : <f32>, <32x32xf32>`; 3.6 writes the block as
+    /// `<tensor<32x32xf32>>`.
+    fn make_descriptor(
+        &mut self,
+        details: &mut Details<'a>,
+        operation: &mut Operation<'a>,
+    ) -> Parse<Descriptive<'a>> {
+        operation.operands.push(self.value()?);
+        let mut counts = [0; 2];
+        for count in &mut counts {
+            self.expect(b',')?;
+            self.expect(b'[')?;
+            let list = self.list(b']', Self::value)?;
+            *count = list.len();
+            operation.operands.extend(list);
+        }
+        if self.at(b'{') {
+            details.attributes.extend(self.attributes()?);
+        }
+        let nan = match details.attributes.take("padding") {
+            None | Some((Attribute::Integer(1) | Attribute::Word("pad_zero"), _)) => false,
+            Some((Attribute::Integer(2) | Attribute::Word("pad_nan"), _)) => true,
+            Some((_, span)) => return Err(Diagnostic::new(span, "this padding is not supported")),
+        };
+        self.expect(b':')?;
+        self.expect(b'<')?;
+        let span = self.token.span;
+        let pointee = self.ty()?;
+        self.expect(b'>')?;
+        self.expect(b',')?;
+        let block = self.block_type()?;
+        let Element::Scalar(pointee) = pointee.element else {
+            return Err(Diagnostic::new(self.since(span), "a descriptor is of numbers"));
+        };
+        let rank = block.shape.len();
+        if counts != [rank; 2] || rank > MAX_RANK {
+            let message = format!(
+                "a descriptor of blocks with {rank} dimensions has as many extents and strides, not \
+                 {} and {}, and at most {MAX_RANK}",
+                counts[0], counts[1]
+            );
+            return Err(Diagnostic::new(details.span, message));
+        }
+        operation.operand_types.push(Type::pointer(pointee));
+        // Besides the descriptor the name means its base, which no text can ask for under this type.
+        operation.result_types.push(Type::pointer(pointee));
+        operation.operand_types.extend(vec![Type::scalar(DType::I32); rank]);
+        operation.operand_types.extend(vec![Type::scalar(DType::I64); rank]);
+        Ok(Descriptive::Make { block, nan })
+    }
+
+    /// `%d[%i, %j] : D -> T`; with a value, `%d[%i, %j], %v : D, T`; of rows,
+    /// `%d[%rows, %j] : (D, I, i32) -> T` and `%d[%rows, %j], %v : D, I, i32, T`.
+    fn use_descriptor(
+        &mut self,
+        special: Special,
+        details: &mut Details<'a>,
+        operation: &mut Operation<'a>,
+    ) -> Parse<Descriptive<'a>> {
+        let mut op = Rmw::Add;
+        if special == Special::DescriptorReduce {
+            let (word, span) = self.take(TokenKind::Word, "what is done, such as `add`")?;
+            op = Rmw::by_name(word).ok_or_else(|| {
+                Diagnostic::new(span, format!("`{word}` is no reduction that is supported"))
+            })?;
+            self.expect(b',')?;
+        }
+        let descriptor = self.value()?;
+        self.expect(b'[')?;
+        operation.operands = self.list(b']', Self::value)?;
+        let reads = matches!(special, Special::DescriptorLoad | Special::DescriptorGather);
+        let has_value = !reads;
+        if has_value {
+            self.expect(b',')?;
+            operation.operands.push(self.value()?);
+        }
+        if self.at(b'{') {
+            details.attributes.extend(self.attributes()?);
+        }
+        // Hints: each says how, and not what.
+        details.attributes.ignore(&["cachePolicy", "cache", "evict"]);
+        while self.at_word("cacheModifier") || self.at_word("evictionPolicy") {
+            self.bump();
+            self.expect(b'=')?;
+            self.bump();
+        }
+        self.expect(b':')?;
+        let indices = operation.operands.len() - usize::from(has_value);
+        let by_rows = matches!(special, Special::DescriptorGather | Special::DescriptorScatter);
+        let round = self.eat(b'(');
+        self.descriptor_type()?;
+        if by_rows {
+            for _ in 0..indices {
+                self.expect(b',')?;
+                operation.operand_types.push(self.ty()?);
+            }
+        } else {
+            operation.operand_types = vec![Type::scalar(DType::I32); indices];
+        }
+        if round {
+            self.expect(b')')?;
+        }
+        if has_value {
+            self.expect(b',')?;
+            operation.operand_types.push(self.ty()?);
+        } else {
+            self.expect_arrow()?;
+            operation.result_types = vec![self.ty()?];
+        }
+        Ok(match special {
+            Special::DescriptorStore => Descriptive::Store(descriptor),
+            Special::DescriptorReduce => Descriptive::Reduce(descriptor, op),
+            Special::DescriptorGather => Descriptive::Gather(descriptor),
+            Special::DescriptorScatter => Descriptive::Scatter(descriptor),
+            _ => Descriptive::Load(descriptor),
+        })
+    }
+
+    /// `!tt.tensordesc<32x32xf32>`
+    fn descriptor_type(&mut self) -> Parse<Type> {
+        if self.text() != "!tt.tensordesc" {
+            return self.expected("the descriptor's type, `!tt.tensordesc<…>`");
+        }
+        self.bump();
+        self.block_type()
+    }
+
+    /// `<32x32xf32>` or, in 3.6, `<tensor<32x32xf32>>`.
+    fn block_type(&mut self) -> Parse<Type> {
+        if !self.at(b'<') {
+            return self.expected("`<` and the block's extents");
+        }
+        let older = self.lexer.rest().trim_start().starts_with("tensor");
+        if !older {
+            return self.block_of_descriptor();
+        }
+        self.bump();
+        self.expect_word("tensor")?;
+        if !self.at(b'<') {
+            return self.expected("`<` and the block's extents");
+        }
+        let block = self.block_of_descriptor()?;
+        self.expect(b'>')?;
+        Ok(block)
+    }
+}
+
+impl<'a> Builder<'a, '_> {
+    /// Builds what is done with a descriptor; its results.
+    pub(super) fn descriptive(
+        &mut self,
+        what: &Descriptive<'a>,
+        operands: &[Value],
+        operation: &Operation<'a>,
+        out: &mut Vec<OpId>,
+    ) -> Option<Vec<Value>> {
+        if let Descriptive::Make { block, nan } = what {
+            let rank = block.shape.len();
+            let (base, rest) = operands.split_first()?;
+            let (extents, strides) = rest.split_at_checked(rank)?;
+            let descriptor = Descriptor {
+                base: *base,
+                extents: extents.to_vec(),
+                strides: strides.to_vec(),
+                block: block.clone(),
+                nan: *nan,
+            };
+            let name = operation.results.first()?;
+            self.scope.describe(name.name, descriptor);
+            return Some(vec![*base]);
+        }
+        let (Descriptive::Load(used)
+        | Descriptive::Store(used)
+        | Descriptive::Reduce(used, _)
+        | Descriptive::Gather(used)
+        | Descriptive::Scatter(used)) = what
+        else {
+            return None;
+        };
+        let Some(descriptor) = self.scope.described(used.name).cloned() else {
+            let message = format!("`%{}` is no descriptor that is known here", used.name);
+            let error = Diagnostic::new(used.span, message);
+            self.errors.push(error.with_hint(
+                "a descriptor is used where `tt.make_tensor_descriptor` made it, not handed over",
+            ));
+            return None;
+        };
+        let mut rewriter = Rewriter { builder: self, operation, out };
+        rewriter.access(what, &descriptor, operands)
+    }
+}
+
+impl Rewriter<'_, '_, '_> {
+    fn access(
+        &mut self,
+        what: &Descriptive<'_>,
+        descriptor: &Descriptor,
+        operands: &[Value],
+    ) -> Option<Vec<Value>> {
+        let rank = descriptor.extents.len();
+        let by_rows = matches!(what, Descriptive::Gather(_) | Descriptive::Scatter(_));
+        let takes = operands.len()
+            - usize::from(!matches!(what, Descriptive::Load(_) | Descriptive::Gather(_)));
+        if takes != rank || by_rows && rank != 2 {
+            return self.refuse(format!("{takes} indices into a descriptor of {rank} dimensions"));
+        }
+        let (indices, value) = operands.split_at(rank);
+        let mut block = descriptor.block.clone();
+        if by_rows {
+            block.shape[0] = self.ty(indices[0]).elements();
+        }
+        let (pointers, mask) = self.places(descriptor, &block.shape, indices);
+        let element = block.element;
+        match *what {
+            Descriptive::Load(_) | Descriptive::Gather(_) => {
+                let outside = if descriptor.nan && block.dtype().is_float() {
+                    self.float(&block, f64::NAN)
+                } else {
+                    self.constant(&block, 0)
+                };
+                let load = OpKind::Load(LoadOptions::default());
+                let loaded = self.one(load, &[pointers, mask, outside], &block);
+                let wanted = self.operation.result_types.first()?.clone();
+                if wanted.element != element || wanted.elements() != block.elements() {
+                    return self.refuse(format!("a block `{block}` is not loaded as `{wanted}`"));
+                }
+                Some(vec![self.reshape(loaded, &wanted.shape)])
+            }
+            _ => {
+                let given = self.ty(value[0]);
+                if given.element != element || given.elements() != block.elements() {
+                    return self.refuse(format!("a `{given}` is not stored as a block `{block}`"));
+                }
+                let value = self.reshape(value[0], &block.shape);
+                let kind = match *what {
+                    Descriptive::Reduce(_, op) => {
+                        // The sum of floats has a name of its own.
+                        let sum = op == Rmw::Add && block.dtype().is_float();
+                        let op = if sum { Rmw::FAdd } else { op };
+                        let (order, scope) = (Order::Relaxed, Scope::Gpu);
+                        self.one(
+                            OpKind::AtomicRmw { op, order, scope },
+                            &[pointers, value, mask],
+                            &block,
+                        );
+                        return Some(Vec::new());
+                    }
+                    _ => OpKind::Store(Cache::default()),
+                };
+                self.nothing(kind, &[pointers, value, mask]);
+                Some(Vec::new())
+            }
+        }
+    }
+
+    /// The pointers to a block's elements, and whether each is within the extents.
+    fn places(
+        &mut self,
+        descriptor: &Descriptor,
+        shape: &[u64],
+        indices: &[Value],
+    ) -> (Value, Value) {
+        let rank = shape.len();
+        let mut pointers = self.splat(descriptor.base, shape);
+        let mut mask = None;
+        for (dim, &extent) in shape.iter().enumerate() {
+            let line = |element| Type::tensor(element, &[extent]);
+            let index = indices[dim];
+            let along = if self.ty(index).is_tensor() {
+                self.cast(Cast::ExtS, index, DType::I64)
+            } else {
+                let range = OpKind::MakeRange { start: 0, end: extent as i32 };
+                let range = self.one(range, &[], &line(Element::Scalar(DType::I32)));
+                let range = self.cast(Cast::ExtS, range, DType::I64);
+                let start = self.cast(Cast::ExtS, index, DType::I64);
+                let start = self.splat(start, &[extent]);
+                self.binary(Binary::Add, start, range)
+            };
+            let bound = self.cast(Cast::ExtS, descriptor.extents[dim], DType::I64);
+            let bound = self.splat(bound, &[extent]);
+            let zero = self.constant(&line(Element::Scalar(DType::I64)), 0);
+            let above = self.compare(Compare::Sge, along, zero);
+            let below = self.compare(Compare::Slt, along, bound);
+            let within = self.binary(Binary::And, above, below);
+            let stride = self.splat(descriptor.strides[dim], &[extent]);
+            let offset = self.binary(Binary::Mul, along, stride);
+            let mut aligned = vec![1; rank];
+            aligned[dim] = extent;
+            let spread = |rewriter: &mut Self, value: Value| {
+                let value = rewriter.reshape(value, &aligned);
+                rewriter.broadcast(value, shape)
+            };
+            let offset = spread(self, offset);
+            let within = spread(self, within);
+            let ty = self.ty(pointers);
+            pointers = self.one(OpKind::AddPtr, &[pointers, offset], &ty);
+            mask = Some(match mask {
+                Some(mask) => self.binary(Binary::And, mask, within),
+                None => within,
+            });
+        }
+        let all = Type::tensor(Element::Scalar(DType::I1), shape);
+        let mask = mask.unwrap_or_else(|| self.constant(&all, 1));
+        (pointers, mask)
+    }
+
+    /// An operation without results.
+    fn nothing(&mut self, kind: OpKind, operands: &[Value]) {
+        let loc = self.builder.place(self.operation.loc);
+        let span = self.operation.span;
+        self.builder.push(kind, operands.to_vec(), Vec::new(), loc, span, self.out);
+    }
+}
