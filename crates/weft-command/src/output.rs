@@ -59,9 +59,10 @@ impl Output {
         if !error.is_terminal() {
             return;
         }
-        let _ = match done < all {
-            true => write!(error, "\r\x1b[K{what} {done}/{all}"),
-            false => write!(error, "\r\x1b[K"),
+        let _ = if done < all {
+            write!(error, "\r\x1b[K{what} {done}/{all}")
+        } else {
+            write!(error, "\r\x1b[K")
         };
         let _ = error.flush();
     }

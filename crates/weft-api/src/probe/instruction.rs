@@ -156,7 +156,8 @@ impl Instruction {
             }
             // Pairs of slots change places where the predicate holds.
             Instruction::Select => {
-                let (read, written) = if place / SLOTS % 2 == 0 { ("e", "f") } else { ("f", "e") };
+                let (read, written) =
+                    if (place / SLOTS).is_multiple_of(2) { ("e", "f") } else { ("f", "e") };
                 let other = slot ^ 1;
                 writeln!(text, "  selp.b32 %{written}{slot}, %{read}{slot}, %{read}{other}, %odd;")
             }

@@ -127,7 +127,7 @@ impl Probe {
     pub fn new(base: &Target, device: Device) -> Result<Probe, ApiError> {
         let base = machine(base)?;
         match printed(&base)? {
-            emit::Target::Nvidia(target) => Ok(Probe { device, target, base }),
+            emit::Target::Nvidia(target) => Ok(Probe { device, base, target }),
             emit::Target::Amd(_) => Err(ApiError::NoProbe { name: base.name.to_string() }),
         }
     }

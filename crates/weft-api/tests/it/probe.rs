@@ -69,7 +69,9 @@ fn machines() -> Vec<Machine> {
     let of = |name: &str| Machine::by_name(name).unwrap();
     let shuffles = |pipe| {
         let mut forms = sm_90.shuffles.to_vec();
-        forms.iter_mut().for_each(|form| form.pipe = pipe);
+        for form in &mut forms {
+            form.pipe = pipe;
+        }
         forms
     };
     vec![
