@@ -29,6 +29,7 @@ mod verdict;
 
 pub use check::check;
 pub use moves::Move;
+pub(super) use pair::{Arranged, Phases, arrange, fill_word, phase, vector_part};
 pub use pair::{Preference, Side, Swizzle, swizzle};
 pub use problem::{Access, Certificate, Fixed, Problem, Solved, SwizzleError, Use};
 pub use replay::{Replay, replay};
