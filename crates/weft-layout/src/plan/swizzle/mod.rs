@@ -31,6 +31,7 @@ mod verdict;
 
 pub use check::check;
 pub use meter::{Meter, Move};
+pub(super) use pair::{Arranged, Phases, arrange, fill_word, phase, vector_part};
 pub use pair::{Preference, Side, Swizzle, swizzle};
 pub use portable::{Portability, Portable, portable};
 pub use problem::{Access, Certificate, Fixed, Problem, Solved, SwizzleError, Use};
