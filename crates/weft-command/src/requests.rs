@@ -95,6 +95,7 @@ pub(crate) fn swizzle(arguments: &Swizzle, output: &mut Output) -> Result<Outcom
     if let Some(batch) = &arguments.batch {
         return batch::run("swizzle", batch, output);
     }
+    let also = arguments.also.iter().map(|name| input::target(name));
     let request = SwizzleRequest {
         store: arguments.store.clone().unwrap_or_default().into(),
         loads: arguments.loads.iter().cloned().map(Into::into).collect(),
@@ -102,6 +103,7 @@ pub(crate) fn swizzle(arguments: &Swizzle, output: &mut Output) -> Result<Outcom
         element: arguments.tensor.element.clone(),
         element_bits: None,
         target: input::target(&arguments.tensor.target)?,
+        also: also.collect::<Result<_, _>>()?,
         weights: arguments.weights.clone(),
         scratch_bytes: arguments.scratch,
         trace: arguments.trace,
