@@ -297,7 +297,8 @@ fn only_layouts_that_tma_can_write() {
         error: `tma`: its modes are those of one machine, and several are asked about
         error: 2 weights are given for 1 accesses
           help: give the weight of the store, then one for each load; none for `tma`
-    "#]].assert_eq(
+    "#]]
+    .assert_eq(
         &[
             refused(&["--store", "tma", "--load", "tma"]),
             refused(&["--store", "tma", "--load", BLOCKED, "--target", "gfx942"]),
@@ -330,5 +331,6 @@ fn threads_that_fill_no_wave_are_refused() {
     expect![[r#"
         error: `store` has 32 threads, and a wave of gfx942 has 64
           help: give layouts of more warps, or ask about that machine alone
-    "#]].assert_eq(&finished.stderr);
+    "#]]
+    .assert_eq(&finished.stderr);
 }
