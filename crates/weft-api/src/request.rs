@@ -118,6 +118,10 @@ pub struct ConvertRequest {
 pub enum EmitConversion {
     /// The plan, for people.
     Plan,
+    /// Registers and memory, movement by movement, as text.
+    Picture,
+    /// The same as an SVG file.
+    Svg,
     /// A device function in PTX.
     Ptx,
     /// A device function in CUDA C++.

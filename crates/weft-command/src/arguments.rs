@@ -198,6 +198,7 @@ Examples:
   weft convert --shape 64x64 --element f32 \\
        --from '#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>' \\
        --to '#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 4], order = [0, 1]}>'
+  weft convert … --emit picture what registers and memory hold, movement by movement
   weft convert … --emit cuda    a device function to paste
   weft convert --batch -        one JSON object a line in, one a line out")]
 pub(crate) struct Convert {
@@ -209,8 +210,9 @@ pub(crate) struct Convert {
     pub(crate) to: Option<String>,
     #[command(flatten)]
     pub(crate) tensor: Tensor,
-    /// What to print: the plan (the default), or a device function to paste, in PTX, CUDA or HIP.
-    #[arg(long, value_name = "plan|ptx|cuda|hip", value_parser = emit_conversion)]
+    /// What to print: the plan (the default); registers and memory movement by movement, as text or as
+    /// an SVG file; or a device function to paste, in PTX, CUDA or HIP.
+    #[arg(long, value_name = "plan|picture|svg|ptx|cuda|hip", value_parser = emit_conversion)]
     pub(crate) emit: Option<EmitConversion>,
     /// Answer in JSON.
     #[arg(long)]
@@ -535,9 +537,11 @@ fn emit(text: &str) -> Result<Emit, String> {
 fn emit_conversion(text: &str) -> Result<EmitConversion, String> {
     match text {
         "plan" => Ok(EmitConversion::Plan),
+        "picture" => Ok(EmitConversion::Picture),
+        "svg" => Ok(EmitConversion::Svg),
         "ptx" => Ok(EmitConversion::Ptx),
         "cuda" => Ok(EmitConversion::Cuda),
         "hip" => Ok(EmitConversion::Hip),
-        _ => Err("known are plan, ptx, cuda, hip".into()),
+        _ => Err("known are plan, picture, svg, ptx, cuda, hip".into()),
     }
 }

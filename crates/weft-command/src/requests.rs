@@ -16,6 +16,7 @@ use weft_api::request::{
     SwizzleRequest,
 };
 use weft_api::run::Prepared;
+use weft_api::view::Colours;
 use weft_api::{
     conflicts as counted, conversions, explain as explained, layouts, report, swizzles,
 };
@@ -81,7 +82,8 @@ pub(crate) fn convert(arguments: &Convert, output: &mut Output) -> Result<Outcom
         // The answer in JSON holds the plan anyway.
         emit: arguments.emit.or((!arguments.json).then_some(EmitConversion::Plan)),
     };
-    let answer = timed("convert", arguments.time, || conversions::convert(&request))?;
+    let colours = if arguments.json { Colours::Off } else { output.colours() };
+    let answer = timed("convert", arguments.time, || conversions::convert_for(&request, colours))?;
     if arguments.json {
         output.line(&text_of(&answer))?;
     } else {
