@@ -151,7 +151,7 @@ fn the_last_panel_is_the_layout_asked_for() {
         for (index, cell) in last.cells.iter().enumerate() {
             let place = ins.bits(REGISTER);
             let element =
-                moved.to.matrix().apply((index / width | (index % width) << place) as u64);
+                moved.to.matrix().apply(((index / width) | ((index % width) << place)) as u64);
             let outs = moved.to.outs();
             let order = outs.coordinate_order();
             let at: Vec<u64> = order.iter().map(|&dim| outs.coordinate(dim, element)).collect();
