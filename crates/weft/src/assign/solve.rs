@@ -14,7 +14,7 @@ use weft_layout::plan;
 use weft_layout::space::REGISTER;
 
 /// Decides every home.
-pub fn run(
+pub(super) fn run(
     kernel: &Kernel,
     facts: &AxisFacts,
     block: Block<'_>,
@@ -33,6 +33,7 @@ pub fn run(
             layouts: Layouts::default(),
             plans: Plans::default(),
             home: IdMap::default(),
+            given: IdMap::default(),
             free,
             runs_in: IdMap::default(),
             reasons: IdMap::default(),

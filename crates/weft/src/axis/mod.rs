@@ -317,6 +317,7 @@ impl AxisFacts {
                 };
                 Facts { dims: smallvec![dim], constant: None, unit: 1 }
             }
+            OpKind::ConvertLayout => unary(),
             OpKind::Splat => {
                 let scalar = unary();
                 Facts::uniform(ty, scalar.divisibility_everywhere(), scalar.constant)
