@@ -202,9 +202,8 @@ pub struct CompileRequest {
     /// The machine.
     #[serde(default)]
     pub target: Target,
-    /// Warps in a block.
-    #[serde(default = "default_warps")]
-    pub warps: u32,
+    /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
+    pub warps: Option<u32>,
     /// The texts that the answer holds.
     #[serde(default = "default_emit")]
     pub emit: Vec<Emit>,
@@ -240,9 +239,8 @@ pub struct ExplainRequest {
     /// The machine.
     #[serde(default)]
     pub target: Target,
-    /// Warps in a block.
-    #[serde(default = "default_warps")]
-    pub warps: u32,
+    /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
+    pub warps: Option<u32>,
 }
 
 /// What does a kernel compute, what does it cost, and is anything wrong with it?
@@ -260,9 +258,8 @@ pub struct RunRequest {
     /// The machine.
     #[serde(default)]
     pub target: Target,
-    /// Warps in a block.
-    #[serde(default = "default_warps")]
-    pub warps: u32,
+    /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
+    pub warps: Option<u32>,
     /// What random values start from.
     #[serde(default)]
     pub seed: u64,
@@ -283,10 +280,6 @@ impl RunRequest {
             dump_after: None,
         }
     }
-}
-
-fn default_warps() -> u32 {
-    DEFAULT_WARPS
 }
 
 fn default_emit() -> Vec<Emit> {

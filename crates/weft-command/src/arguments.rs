@@ -339,9 +339,9 @@ pub(crate) struct Kernel {
     /// The machine: a name that `weft machines` lists, or a JSON file such as `weft probe` writes.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
-    /// Warps in a block.
-    #[arg(long, default_value_t = weft_api::request::DEFAULT_WARPS)]
-    pub(crate) warps: u32,
+    /// Warps in a block. Unless given, as many as the text says (TTGIR does), else 4.
+    #[arg(long)]
+    pub(crate) warps: Option<u32>,
     /// Which kernel, where the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -420,9 +420,9 @@ pub(crate) struct Run {
     /// The machine: a name that `weft machines` lists, or a JSON file such as `weft probe` writes. With --device, that device's unless given.
     #[arg(long)]
     pub(crate) target: Option<String>,
-    /// Warps in a block.
-    #[arg(long, default_value_t = weft_api::request::DEFAULT_WARPS)]
-    pub(crate) warps: u32,
+    /// Warps in a block. Unless given, as many as the text says (TTGIR does), else 4.
+    #[arg(long)]
+    pub(crate) warps: Option<u32>,
     /// Which kernel, where the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
