@@ -1,7 +1,9 @@
 //! What is answered, as data. Answers hold no times: the same request gives the same bytes.
 
+mod paper;
 mod swizzle;
 
+pub use paper::{PaperAnswer, PaperRows, ProductRow, ReductionRow, VectorRow};
 pub use swizzle::{
     CertificateAnswer, MachineUseAnswer, PortableAnswer, SwizzleAnswer, TmaAnswer, TraceAnswer,
     UseAnswer,

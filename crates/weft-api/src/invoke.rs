@@ -4,17 +4,26 @@ use crate::answer::{CompileAnswer, LayoutAnswer};
 use crate::error::ApiError;
 use crate::request::{
     CompileRequest, ConflictsRequest, ConvertRequest, Emit, ExplainRequest, Format, LayoutRequest,
-    MachinesRequest, Picture, RunRequest, SwizzleRequest, machine,
+    MachinesRequest, PaperRequest, Picture, RunRequest, SwizzleRequest, machine,
 };
 use crate::view::{self, Banks, Colours, View, Window};
-use crate::{conflicts, conversions, explain, kernels, layouts, report, run, swizzles};
+use crate::{conflicts, conversions, explain, kernels, layouts, paper, report, run, swizzles};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 use serde_json::{Map, Value, json};
 
 /// The requests, in the order in which a newcomer would try them.
-pub const REQUESTS: &[&str] =
-    &["machines", "layout", "convert", "swizzle", "conflicts", "compile", "run", "explain"];
+pub const REQUESTS: &[&str] = &[
+    "machines",
+    "layout",
+    "convert",
+    "swizzle",
+    "conflicts",
+    "compile",
+    "run",
+    "explain",
+    "paper",
+];
 
 /// What becomes of keys that a request does not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +41,7 @@ pub enum UnknownKeys {
 /// assert_eq!(
 ///     answer,
 ///     r#"{"error":{"kind":"request","message":"there is no request `weave`","#.to_owned()
-///         + r#""hint":"`request` is one of machines, layout, convert, swizzle, conflicts, compile, run, explain"}}"#,
+///         + r#""hint":"`request` is one of machines, layout, convert, swizzle, conflicts, compile, run, explain, paper"}}"#,
 /// );
 /// ```
 pub fn invoke(text: &str) -> String {
@@ -195,6 +204,7 @@ fn answer(
         "swizzle" => text_of(&swizzles::swizzle(&asked.read::<SwizzleRequest>("swizzle")?)?),
         "compile" => text_of(&compile(&asked.read::<CompileRequest>("compile")?)?),
         "run" => text_of(&run::run(&asked.read::<RunRequest>("run")?)?),
+        "paper" => text_of(&paper::paper(&asked.read::<PaperRequest>("paper")?)?),
         "explain" => text_of(&explain::explain(&asked.read::<ExplainRequest>("explain")?)?),
         _ => return Err(ApiError::UnknownRequest { name: name.into(), known: REQUESTS }),
     })
@@ -317,6 +327,7 @@ mod tests {
             keys::<CompileRequest>(),
             keys::<RunRequest>(),
             keys::<ExplainRequest>(),
+            keys::<PaperRequest>(),
         ] {
             assert!(known.contains(&"target"));
         }

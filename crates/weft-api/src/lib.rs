@@ -71,6 +71,7 @@
 //! | `compile` | [`request::CompileRequest`] | [`answer::CompileAnswer`] |
 //! | `run` | [`request::RunRequest`] | [`answer::RunAnswer`] |
 //! | `explain` | [`request::ExplainRequest`] | [`answer::ExplainAnswer`] |
+//! | `paper` | [`request::PaperRequest`] | [`answer::PaperAnswer`] |
 //!
 //! A request that cannot be answered gives an [`ApiError`]; in JSON
 //! `{"error": {"kind": …, "message": …, "hint": …, "line": …, "column": …}}`.
@@ -91,6 +92,7 @@ pub mod kernels;
 pub mod explain;
 pub mod run;
 pub mod probe;
+pub mod paper;
 pub mod view;
 pub mod report;
 pub mod conversions;

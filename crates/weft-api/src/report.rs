@@ -1,9 +1,11 @@
 //! Answers as texts for people: short, aligned, the same bytes for the same answer.
 
 mod machines;
+mod paper;
 mod swizzle;
 
 pub use machines::{machine, machines};
+pub use paper::paper;
 pub use swizzle::swizzle;
 
 use crate::answer::{

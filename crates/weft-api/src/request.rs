@@ -286,6 +286,35 @@ fn default_emit() -> Vec<Emit> {
     vec![Emit::Ptx]
 }
 
+/// What are the numbers of this table of the paper *Linear Layouts*, here?
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct PaperRequest {
+    /// Which table.
+    pub table: Table,
+    /// The machine.
+    #[serde(default)]
+    pub target: Target,
+    /// Of the products of table 4 every so many, counted from the first; all if it is not given.
+    #[serde(default = "one")]
+    pub every: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// A table of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Table {
+    /// Bits of an access to memory.
+    Table2,
+    /// Reductions, and what they ask of shared memory.
+    Table3,
+    /// Products of integers with floats.
+    Table4,
+}
+
 /// The machine that a request is about.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(untagged)]

@@ -34,6 +34,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Machines(Machines),
     Probe(Probe),
+    Paper(Paper),
 }
 
 impl Command {
@@ -49,6 +50,7 @@ impl Command {
             Command::Explain(explain) => explain.json,
             Command::Machines(machines) => machines.json,
             Command::Probe(probe) => probe.json,
+            Command::Paper(paper) => paper.json,
         }
     }
 }
@@ -500,6 +502,50 @@ pub(crate) struct Probe {
     /// Tell errors in JSON; the machine is JSON in any case.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Makes a table of the paper Linear Layouts anew, beside the paper's numbers.
+///
+/// Every case is compiled, and those of table3 and table4 are simulated and held against the evaluator.
+/// As JSON each case is a row. The exit status is 1 where a case is not right.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  weft paper table2")]
+pub(crate) struct Paper {
+    /// Which table.
+    #[arg(value_enum)]
+    pub(crate) table: Table,
+    /// The machine: a name that `weft machines` lists, or a JSON file.
+    #[arg(long, default_value = DEFAULT_TARGET)]
+    pub(crate) target: String,
+    /// Of table4's cases every so many, counted from the first.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) every: u32,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A table of the paper.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Table {
+    /// Bits of an access to memory.
+    Table2,
+    /// Reductions, and what they ask of shared memory.
+    Table3,
+    /// Products of integers with floats.
+    Table4,
+}
+
+impl From<Table> for request::Table {
+    fn from(table: Table) -> Self {
+        match table {
+            Table::Table2 => Self::Table2,
+            Table::Table3 => Self::Table3,
+            Table::Table4 => Self::Table4,
+        }
+    }
 }
 
 /// A tensor's extents.

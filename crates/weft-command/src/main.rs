@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Explain(explain) => requests::explain(explain, &mut output),
         Command::Machines(machines) => requests::machines(machines, &mut output),
         Command::Probe(arguments) => probe::run(arguments, &mut output),
+        Command::Paper(arguments) => requests::paper(arguments, &mut output),
     };
     match outcome {
         Ok(Outcome::Good) => ExitCode::SUCCESS,

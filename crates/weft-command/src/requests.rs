@@ -1,7 +1,7 @@
 //! What each subcommand does: make a request, have it answered, print the answer.
 
 use crate::arguments::{
-    Compile, Conflicts, Convert, Explain, Kernel, Layout, Machines, Run, Swizzle,
+    Compile, Conflicts, Convert, Explain, Kernel, Layout, Machines, Paper, Run, Swizzle,
 };
 use crate::failure::Failure;
 use crate::input;
@@ -12,13 +12,14 @@ use std::time::Instant;
 use weft_api::invoke::{self, text_of};
 use weft_api::request::{
     Arguments, CompileRequest, ConflictsRequest, ConvertRequest, DEFAULT_TARGET, Emit,
-    EmitConversion, ExplainRequest, Format, LayoutRequest, MachinesRequest, RunRequest,
-    SwizzleRequest,
+    EmitConversion, ExplainRequest, Format, LayoutRequest, MachinesRequest, PaperRequest,
+    RunRequest, SwizzleRequest,
 };
 use weft_api::run::Prepared;
 use weft_api::view::Colours;
 use weft_api::{
-    conflicts as counted, conversions, explain as explained, layouts, report, swizzles,
+    conflicts as counted, conversions, explain as explained, layouts, paper as tables, report,
+    swizzles,
 };
 
 /// `weft machines`.
@@ -198,6 +199,20 @@ pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcom
         output.text(&report::explain(&answer))?;
     }
     Ok(Outcome::Good)
+}
+
+/// `weft paper`.
+pub(crate) fn paper(arguments: &Paper, output: &mut Output) -> Result<Outcome, Failure> {
+    let Paper { table, target, every, json } = arguments;
+    let target = input::target(target)?;
+    let request = PaperRequest { table: (*table).into(), target, every: *every };
+    let answer = tables::paper(&request)?;
+    if *json {
+        output.line(&text_of(&answer))?;
+    } else {
+        output.text(&report::paper(&answer))?;
+    }
+    Ok(if answer.passed { Outcome::Good } else { Outcome::Findings })
 }
 
 /// `weft run`.

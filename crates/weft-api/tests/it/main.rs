@@ -6,5 +6,6 @@ mod bases;
 mod kernels;
 mod machines;
 mod pictures;
+mod paper;
 mod probe;
 mod random;

@@ -1,0 +1,44 @@
+//! The paper's tables, made anew.
+
+use weft_api::answer::{PaperAnswer, PaperRows};
+use weft_api::paper::paper;
+use weft_api::request::{PaperRequest, Table};
+
+fn table(table: Table, every: u32) -> PaperAnswer {
+    paper(&PaperRequest { table, target: "sm_90".into(), every }).unwrap()
+}
+
+#[test]
+fn s1_25_accesses_have_as_many_bits_as_in_table_2() {
+    let answer = table(Table::Table2, 1);
+    let PaperRows::Vectors(rows) = &answer.rows else { panic!("other rows") };
+    let bits: Vec<u32> = rows.iter().map(|row| row.bits).collect();
+    assert_eq!(bits, [32, 64, 128, 128, 128, 64, 128, 128, 128, 128]);
+    let paper: Vec<u32> = rows.iter().map(|row| row.paper_bits).collect();
+    assert_eq!(paper, [32, 128, 128, 128, 128, 64, 128, 128, 128, 128]);
+    assert!(answer.passed && rows.iter().all(|row| row.warps == 4));
+}
+
+#[test]
+fn s1_26_reductions_in_110_layouts_are_right() {
+    let answer = table(Table::Table3, 1);
+    let PaperRows::Reductions(rows) = &answer.rows else { panic!("other rows") };
+    assert_eq!(rows.len(), 110);
+    for row in rows {
+        assert!(row.equal, "{row:?}");
+    }
+    assert!(answer.passed);
+}
+
+/// Every product where `WEFT_LONG` is set, else every 29th.
+#[test]
+fn s1_27_mixed_products_are_right() {
+    let every = if std::env::var_os("WEFT_LONG").is_some() { 1 } else { 29 };
+    let answer = table(Table::Table4, every);
+    let PaperRows::Products(rows) = &answer.rows else { panic!("other rows") };
+    assert_eq!(rows.len(), 784_usize.div_ceil(every as usize));
+    for row in rows {
+        assert!(row.exact, "{row:?}");
+    }
+    assert!(answer.passed);
+}
