@@ -8,3 +8,4 @@ mod machines;
 mod pictures;
 mod probe;
 mod random;
+mod ttgir;

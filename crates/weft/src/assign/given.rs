@@ -31,7 +31,7 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
         let misplaced = |misplaced| AssignError::Given {
             name: kernel.value_name(value),
             ty: data.ty.to_string(),
-            misplaced,
+            misplaced: Box::new(misplaced),
         };
         data.ty.check_encoding(&launch).map_err(misplaced)?;
         let Some(layout) = data.ty.given_layout() else {
@@ -57,6 +57,7 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
                 | OpKind::Store(_)
                 | OpKind::AtomicRmw { .. }
                 | OpKind::AtomicCas { .. }
+                | OpKind::AsyncCopy(_)
         );
         let place = |&pointers: &Value| assignment.given[pointers];
         if let Some(place) = op.operands.first().and_then(place).filter(|_| accesses) {

@@ -131,7 +131,7 @@ pub enum AssignError {
         /// Its type.
         ty: String,
         /// What is wrong.
-        misplaced: Misplaced,
+        misplaced: Box<Misplaced>,
     },
     /// The program gives layouts to some of its tensors only.
     #[error("{name} has no layout of its own, and other tensors of the program have one")]
