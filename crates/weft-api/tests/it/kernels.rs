@@ -11,9 +11,9 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels")
 }
 
-/// The lines of `kernels/runs`: name, grid, arguments.
-fn runs() -> Vec<(String, String, Vec<String>)> {
-    let text = std::fs::read_to_string(folder().join("runs")).unwrap();
+/// The lines of a list of runs: name, grid, arguments.
+fn runs(list: &str) -> Vec<(String, String, Vec<String>)> {
+    let text = std::fs::read_to_string(folder().join(list)).unwrap();
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| {
@@ -23,12 +23,12 @@ fn runs() -> Vec<(String, String, Vec<String>)> {
         .collect()
 }
 
-/// The recorded texts of the folder by kernel: those of today's version of Triton and of older ones.
-fn recorded() -> Vec<(String, PathBuf)> {
+/// The recorded texts of a folder by kernel: those of today's version of Triton and of older ones.
+fn recorded(folder: &Path, kind: &str) -> Vec<(String, PathBuf)> {
     let mut texts = Vec::new();
-    for entry in folder().read_dir().unwrap() {
+    for entry in folder.read_dir().unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "ttir") {
+        if path.extension().is_some_and(|extension| extension == kind) {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             let kernel = name.split('.').next().unwrap_or_default().to_string();
             texts.push((kernel, path));
@@ -57,10 +57,16 @@ fn request(
     Ok(request)
 }
 
+/// The texts with layouts, which Triton made for `sm_80` or `sm_90`.
+fn with_layouts() -> Vec<(String, PathBuf)> {
+    recorded(&folder().join("ttgir"), "ttgir")
+}
+
 #[test]
 fn every_kernel_has_a_run() {
-    let runs: Vec<String> = runs().into_iter().map(|(name, ..)| name).collect();
-    let mut kernels: Vec<String> = recorded().into_iter().map(|(name, _)| name).collect();
+    let runs: Vec<String> = runs("runs").into_iter().map(|(name, ..)| name).collect();
+    let mut kernels: Vec<String> =
+        recorded(&folder(), "ttir").into_iter().map(|(name, _)| name).collect();
     kernels.dedup();
     let mut sorted = runs.clone();
     sorted.sort();
@@ -69,12 +75,26 @@ fn every_kernel_has_a_run() {
 
 #[test]
 fn every_kernel_runs_as_the_evaluator_says_on_every_target() {
-    let texts = recorded();
+    check(&runs("runs"), &recorded(&folder(), "ttir"));
+}
+
+#[test]
+fn every_kernel_with_layouts_runs_as_the_evaluator_says_on_every_target() {
+    let known = [runs("runs"), runs("ttgir/runs")].concat();
+    let texts = with_layouts();
+    assert!(texts.len() >= 28, "{} texts", texts.len());
+    for (kernel, path) in &texts {
+        assert!(known.iter().any(|(name, ..)| name == kernel), "{} has no run", path.display());
+    }
+    check(&known, &texts);
+}
+
+fn check(runs: &[(String, String, Vec<String>)], texts: &[(String, PathBuf)]) {
     let mut failures = Vec::new();
-    for (name, grid, arguments) in runs() {
-        for (_, path) in texts.iter().filter(|(kernel, _)| *kernel == name) {
+    for (name, grid, arguments) in runs {
+        for (_, path) in texts.iter().filter(|(kernel, _)| kernel == name) {
             for target in TARGETS {
-                let answer = request(path, &grid, &arguments, target).and_then(|r| run::run(&r));
+                let answer = request(path, grid, arguments, target).and_then(|r| run::run(&r));
                 let file = path.file_name().unwrap_or_default().to_string_lossy();
                 match answer {
                     Ok(answer) if answer.passed => {}
