@@ -1,8 +1,8 @@
 //! Every kernel of `kernels/`, compiled for each NVIDIA target, simulated, and equal to the evaluator.
 
 use std::path::{Path, PathBuf};
-use weft_api::request::{Grid, RunRequest};
-use weft_api::{ApiError, run};
+use weft_api::request::{CompileRequest, Grid, RunRequest};
+use weft_api::{ApiError, explain, kernels, run};
 
 /// The targets that every kernel is compiled for.
 const TARGETS: [&str; 3] = ["sm_80", "sm_89", "sm_90"];
@@ -44,8 +44,17 @@ fn request(
     arguments: &[String],
     target: &str,
 ) -> Result<RunRequest, ApiError> {
+    of(std::fs::read_to_string(path).unwrap(), grid, arguments, target)
+}
+
+fn of(
+    text: String,
+    grid: &str,
+    arguments: &[String],
+    target: &str,
+) -> Result<RunRequest, ApiError> {
     let mut request: RunRequest = serde_json::from_value(serde_json::json!({
-        "ttir": std::fs::read_to_string(path).unwrap(),
+        "ttir": text,
         "target": target,
         "grid": 1,
     }))
@@ -87,6 +96,59 @@ fn every_kernel_with_layouts_runs_as_the_evaluator_says_on_every_target() {
         assert!(known.iter().any(|(name, ..)| name == kernel), "{} has no run", path.display());
     }
     check(&known, &texts);
+}
+
+#[test]
+fn every_kernel_prints_with_its_homes_and_reads_back() {
+    let examples = folder().join("../examples");
+    let texts = [recorded(&folder(), "ttir"), recorded(&examples, "ttir")].concat();
+    let runs = [runs("runs"), runs("ttgir/runs")].concat();
+    let mut failures = Vec::new();
+    for (kernel, path) in &texts {
+        let text = std::fs::read_to_string(path).unwrap();
+        let printed = match as_ttgir(&text) {
+            Ok(printed) => printed,
+            // What has no plan yet is not printed either.
+            Err(error) if error.to_string().contains("no plan is made for it") => continue,
+            Err(error) => {
+                failures.push(format!("{}: {error}", path.display()));
+                continue;
+            }
+        };
+        let again = as_ttgir(&printed);
+        if again.as_ref().ok() != Some(&printed) {
+            failures.push(format!("{}: {:?}", path.display(), again.err()));
+            continue;
+        }
+        // The same accesses in the same layouts, whatever the chosen homes are called.
+        if accesses(&text) != accesses(&printed) {
+            failures.push(format!("{}: other accesses", path.display()));
+        }
+        let run = runs.iter().find(|(name, ..)| name == kernel);
+        let Some((_, grid, arguments)) = run else { continue };
+        let answer = of(printed, grid, arguments, "sm_90").and_then(|request| run::run(&request));
+        if !answer.as_ref().is_ok_and(|answer| answer.passed) {
+            failures.push(format!("{}: {:?}", path.display(), answer.err()));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// A kernel as TTGIR.
+fn as_ttgir(text: &str) -> Result<String, ApiError> {
+    let request = serde_json::json!({ "ttir": text, "target": "sm_90", "emit": ["ttgir"] });
+    let request: CompileRequest = serde_json::from_value(request).unwrap();
+    Ok(kernels::compile(&request)?.1.ttgir.unwrap_or_default())
+}
+
+/// How each access to memory runs: its layout, and what each instruction moves.
+fn accesses(text: &str) -> Vec<(String, String, u64, u64)> {
+    let request = serde_json::json!({ "ttir": text, "target": "sm_90" });
+    let answer = explain::explain(&serde_json::from_value(request).unwrap()).unwrap();
+    let access = |access: weft_api::answer::AccessAnswer| {
+        (access.operation, access.layout, access.vector_bytes, access.sectors)
+    };
+    answer.accesses.into_iter().map(access).collect()
 }
 
 fn check(runs: &[(String, String, Vec<String>)], texts: &[(String, PathBuf)]) {

@@ -98,7 +98,12 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
     // Names.
 
     fn define(&mut self, value: Value) {
-        let wanted = self.wanted(value).replace('#', "_");
+        let mut wanted = self.wanted(value);
+        if wanted.contains('#') {
+            // In MLIR a name that begins with a digit is all digits.
+            let letter = if wanted.starts_with(|c: char| c.is_ascii_digit()) { "v" } else { "" };
+            wanted = format!("{letter}{}", wanted.replace('#', "_"));
+        }
         let name = self.scope.unique(&wanted);
         self.names.set(value, name);
     }
@@ -614,6 +619,7 @@ fn cast_name(cast: Cast, from: &Type, to: &Type) -> &'static str {
         (Cast::Bits, Element::Pointer(_), Element::Pointer(_)) => "tt.bitcast",
         (Cast::Bits, Element::Pointer(_), _) => "tt.ptr_to_int",
         (Cast::Bits, _, Element::Pointer(_)) => "tt.int_to_ptr",
+        (Cast::Bits, ..) if from.is_tensor() => "tt.bitcast",
         (Cast::Bits, ..) => "arith.bitcast",
         _ => spelling::elementwise(&OpKind::Cast(cast), from.dtype())
             .map_or("weft.untyped", |row| row.name),

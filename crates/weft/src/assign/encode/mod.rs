@@ -4,16 +4,25 @@
 //! is computed anew wherever somebody needs it in some layout, and what somebody needs in another
 //! layout than its home is converted, once a region. The result is TTGIR in meaning and, printed, in
 //! text; read back and compiled, it has the same homes.
+//!
+//! A layout has a name (a family), and one layout may have several. Triton infers the names of operands
+//! and results of some operations from one another: what `expand_dims` takes is a slice of what it gives,
+//! what a reduction leaves a slice of what it took, what is broadcast keeps its name, and the factors of a
+//! product are operands of its result. Such names are given where the layouts agree; a value that is
+//! asked for under another name of its layout is converted, which moves nothing.
 
+mod places;
+
+use self::places::{Place, Places};
 use super::{AssignError, Assignment, Block, LayoutId};
 use super::{definitions, is_elementwise, is_shape_op, operand_layout};
 use crate::id::{IdMap, IdVec};
 use crate::tile::{Encoding, Kernel, Launch, Op, OpId, OpKind, Region, Type, Value, ValueData};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use weft_layout::family::{self, Family};
+use weft_layout::Layout;
+use weft_layout::family::{DotOperand, Family, Slice};
 use weft_layout::machine::Isa;
-use weft_layout::space::REGISTER;
 
 /// The kernel with its homes as encodings, and what it says of its launch.
 pub fn encode(
@@ -41,7 +50,7 @@ pub fn encode(
         assignment,
         block,
         definitions: definitions(kernel),
-        names: FxHashMap::default(),
+        places: Places::default(),
         result,
         scopes: Vec::new(),
         lists: Vec::new(),
@@ -56,7 +65,7 @@ pub fn encode(
 struct Scope {
     /// Scalars, tokens and memory.
     plain: FxHashMap<Value, Value>,
-    tensors: FxHashMap<(Value, LayoutId), Value>,
+    tensors: FxHashMap<(Value, Place), Value>,
 }
 
 struct Encoder<'a> {
@@ -64,8 +73,7 @@ struct Encoder<'a> {
     assignment: &'a mut Assignment,
     block: Block<'a>,
     definitions: IdMap<Value, Option<OpId>>,
-    /// What each layout is called.
-    names: FxHashMap<LayoutId, Arc<Family>>,
+    places: Places,
     result: Kernel,
     scopes: Vec<Scope>,
     /// The operations of the open regions.
@@ -79,26 +87,31 @@ impl Encoder<'_> {
 
     // Types.
 
-    /// A layout by its shortest name, without copies in registers.
-    fn family(&mut self, layout: LayoutId) -> Arc<Family> {
-        if let Some(known) = self.names.get(&layout) {
-            return Arc::clone(known);
-        }
-        let layout_itself = self.assignment.layouts.get(layout);
-        let named = family::names(layout_itself).into_iter().next();
-        let family = Arc::new(named.unwrap_or_else(|| Family::of(layout_itself)));
-        self.names.insert(layout, Arc::clone(&family));
-        family
+    /// A layout by its shortest name.
+    fn place(&mut self, layout: LayoutId) -> Result<Place, AssignError> {
+        self.places.shortest(&mut self.assignment.layouts, layout)
     }
 
-    /// A layout without the registers that only hold copies.
-    fn without_copies(&mut self, layout: LayoutId) -> Result<LayoutId, AssignError> {
-        let unique = self.assignment.layouts.get(layout).remove_zero_columns(REGISTER)?.0;
-        Ok(self.assignment.layouts.intern(unique))
+    /// A layout by a name, if that is one of its names, else by its shortest.
+    fn named(&mut self, layout: LayoutId, family: Family) -> Result<Place, AssignError> {
+        self.places.named(&mut self.assignment.layouts, layout, family)
     }
 
-    fn typed(&mut self, ty: &Type, layout: LayoutId) -> Type {
-        ty.bare().with_encoding(Encoding::Registers(self.family(layout)))
+    fn layout(&self, place: Place) -> &Layout {
+        self.assignment.layouts.get(self.places.get(place).0)
+    }
+
+    fn family(&self, place: Place) -> Family {
+        Family::clone(&self.places.get(place).1)
+    }
+
+    /// Where a value lives.
+    fn home(&mut self, value: Value) -> Result<Option<Place>, AssignError> {
+        self.assignment.home(value).map(|home| self.place(home)).transpose()
+    }
+
+    fn typed(&self, ty: &Type, place: Place) -> Type {
+        ty.bare().with_encoding(Encoding::Registers(Arc::clone(&self.places.get(place).1)))
     }
 
     // Operations.
@@ -119,8 +132,8 @@ impl Encoder<'_> {
     }
 
     /// An operation with one tensor as its result, in a layout.
-    fn one(&mut self, like: &Op, operands: Vec<Value>, result: Value, layout: LayoutId) -> Value {
-        let ty = self.typed(self.kernel.ty(result), layout);
+    fn one(&mut self, like: &Op, operands: Vec<Value>, result: Value, place: Place) -> Value {
+        let ty = self.typed(self.kernel.ty(result), place);
         let value = self.new_value(result, ty);
         self.push(like, like.kind.clone(), operands, vec![value]);
         value
@@ -128,9 +141,9 @@ impl Encoder<'_> {
 
     // Values.
 
-    fn bind(&mut self, value: Value, layout: LayoutId, new: Value) {
+    fn bind(&mut self, value: Value, place: Place, new: Value) {
         if let Some(scope) = self.scopes.last_mut() {
-            scope.tensors.insert((value, layout), new);
+            scope.tensors.insert((value, place), new);
         }
     }
 
@@ -145,28 +158,26 @@ impl Encoder<'_> {
         known.ok_or_else(|| AssignError::NotGiven { name: self.kernel.value_name(value) })
     }
 
-    /// A tensor in a layout: computed there if it has no home, converted if that is another one.
-    fn get(&mut self, value: Value, layout: LayoutId) -> Result<Value, AssignError> {
-        let layout = self.without_copies(layout)?;
-        let known = |scope: &Scope| scope.tensors.get(&(value, layout)).copied();
+    /// A tensor in a place: computed there if it has no home, converted if that is another one.
+    fn get(&mut self, value: Value, place: Place) -> Result<Value, AssignError> {
+        let known = |scope: &Scope| scope.tensors.get(&(value, place)).copied();
         if let Some(known) = self.scopes.iter().rev().find_map(known) {
             return Ok(known);
         }
-        let defined = self.definitions[value];
-        let new = match (self.assignment.home(value), defined) {
+        let new = match (self.home(value)?, self.definitions[value]) {
             (None, Some(id)) => {
                 let op = &self.kernel.ops[id];
-                self.compute(op, value, layout)?
+                self.compute(op, value, place)?
             }
-            (Some(home), _) if self.without_copies(home)? != layout => {
+            (Some(home), _) if home != place => {
                 let source = self.get(value, home)?;
                 let convert = self.conversion(value);
-                self.one(&convert, vec![source], value, layout)
+                self.one(&convert, vec![source], value, place)
             }
             // Every other value is known from where it is defined.
             _ => return Err(AssignError::NotGiven { name: self.kernel.value_name(value) }),
         };
-        self.bind(value, layout, new);
+        self.bind(value, place, new);
         Ok(new)
     }
 
@@ -186,63 +197,74 @@ impl Encoder<'_> {
         }
     }
 
-    /// Operands: tensors in a layout, others as they are.
-    fn operands(&mut self, values: &[Value], layout: LayoutId) -> Result<Vec<Value>, AssignError> {
+    /// Operands: tensors in a place, others as they are.
+    fn operands(&mut self, values: &[Value], place: Place) -> Result<Vec<Value>, AssignError> {
         values
             .iter()
             .map(
                 |&value| {
-                    if self.is_tensor(value) { self.get(value, layout) } else { self.plain(value) }
+                    if self.is_tensor(value) { self.get(value, place) } else { self.plain(value) }
                 },
             )
             .collect()
     }
 
-    /// The result of a pure operation in a layout.
-    fn compute(&mut self, op: &Op, result: Value, layout: LayoutId) -> Result<Value, AssignError> {
+    /// The result of a pure operation in a place.
+    fn compute(&mut self, op: &Op, result: Value, place: Place) -> Result<Value, AssignError> {
         match &op.kind {
-            OpKind::ConvertLayout => self.get(op.operands[0], layout),
+            OpKind::ConvertLayout => self.get(op.operands[0], place),
             OpKind::Join => {
                 let rank = self.kernel.ty(op.operands[0]).shape.len();
-                let half = self.assignment.layouts.get(layout).slice(rank)?;
+                let half = self.layout(place).slice(rank)?;
                 let half = self.assignment.layouts.intern(half);
+                let half = self.place(half)?;
                 let operands = self.operands(&op.operands, half)?;
-                Ok(self.one(op, operands, result, layout))
+                Ok(self.one(op, operands, result, place))
             }
             OpKind::Split => {
-                let joined = self.assignment.layouts.get(layout).join()?;
+                let joined = self.layout(place).join()?;
                 let joined = self.assignment.layouts.intern(joined);
+                let joined = self.place(joined)?;
                 let operands = self.operands(&op.operands, joined)?;
                 let mut halves = Vec::new();
                 for &half in &op.results {
-                    let ty = self.typed(self.kernel.ty(half), layout);
+                    let ty = self.typed(self.kernel.ty(half), place);
                     halves.push(self.new_value(half, ty));
                 }
                 self.push(op, OpKind::Split, operands, halves.clone());
                 let which = usize::from(op.results.first() != Some(&result));
                 for (&half, &new) in op.results.iter().zip(&halves) {
-                    self.bind(half, layout, new);
+                    self.bind(half, place, new);
                 }
                 Ok(halves[which])
             }
             kind if is_shape_op(kind) => {
                 let operand = op.operands[0];
                 let shape = self.kernel.ty(operand).shape.clone();
-                let below = operand_layout(kind, self.assignment.layouts.get(layout), &shape)?;
+                let below = operand_layout(kind, self.layout(place), &shape)?;
                 let below = self.assignment.layouts.intern(below);
+                let below = match kind {
+                    OpKind::ExpandDims { axis } => {
+                        let parent = Box::new(self.family(place));
+                        let slice = Slice { dim: usize::from(*axis), parent };
+                        self.named(below, Family::Slice(slice))?
+                    }
+                    OpKind::Broadcast => self.named(below, self.family(place))?,
+                    _ => self.place(below)?,
+                };
                 let operand = self.get(operand, below)?;
-                Ok(self.one(op, vec![operand], result, layout))
+                Ok(self.one(op, vec![operand], result, place))
             }
             _ => {
-                let operands = self.operands(&op.operands, layout)?;
-                Ok(self.one(op, operands, result, layout))
+                let operands = self.operands(&op.operands, place)?;
+                Ok(self.one(op, operands, result, place))
             }
         }
     }
 
     /// A value where it lives, if it is a tensor, and as it is if not.
     fn at_home(&mut self, value: Value, place: Value) -> Result<Value, AssignError> {
-        match self.assignment.home(place) {
+        match self.home(place)? {
             Some(home) => self.get(value, home),
             None => self.plain(value),
         }
@@ -261,9 +283,8 @@ impl Encoder<'_> {
         let mut new = Vec::new();
         for &value in values {
             let ty = self.kernel.ty(value).clone();
-            new.push(match self.assignment.home(value) {
+            new.push(match self.home(value)? {
                 Some(home) => {
-                    let home = self.without_copies(home)?;
                     let ty = self.typed(&ty, home);
                     let new = self.new_value(value, ty);
                     self.bind(value, home, new);
@@ -360,10 +381,9 @@ impl Encoder<'_> {
             return self.simple(op);
         }
         let place = match self.assignment.runs_in(id) {
-            Some(place) => place,
+            Some(place) => self.place(place)?,
             None => self.anywhere(op.operands[0])?,
         };
-        let place = self.without_copies(place)?;
         let operands = self.operands(&op.operands, place)?;
         let results = self.folded(op, place);
         self.push(op, op.kind.clone(), operands, results);
@@ -372,10 +392,9 @@ impl Encoder<'_> {
 
     /// Moves results from where they were computed to their homes, where what comes after looks for
     /// them.
-    fn settle(&mut self, op: &Op, place: LayoutId) -> Result<(), AssignError> {
+    fn settle(&mut self, op: &Op, place: Place) -> Result<(), AssignError> {
         for &result in op.results.iter().filter(|&&result| self.kernel.ty(result).is_tensor()) {
-            let Some(home) = self.assignment.home(result) else { continue };
-            let home = self.without_copies(home)?;
+            let Some(home) = self.home(result)? else { continue };
             if home != place {
                 let source = self.get(result, place)?;
                 let convert = self.conversion(result);
@@ -390,14 +409,21 @@ impl Encoder<'_> {
         let OpKind::Reduce { axis } = op.kind else { return Ok(()) };
         let homes = op.operands.iter().find_map(|&operand| self.assignment.home(operand));
         let from = match homes {
-            Some(home) => home,
+            Some(home) => self.place(home)?,
             None => self.anywhere(op.operands[0])?,
         };
-        let from = self.without_copies(from)?;
         let operands = self.operands(&op.operands, from)?;
-        let sliced = self.assignment.layouts.get(from).slice(usize::from(axis))?;
+        let axis = usize::from(axis);
+        let sliced = self.layout(from).slice(axis)?;
         let sliced = self.assignment.layouts.intern(sliced);
-        let sliced = self.without_copies(sliced)?;
+        // A scalar has no place; any name will do.
+        let scalar = self.kernel.ty(op.operands[0]).shape.len() == 1;
+        let parent = Box::new(self.family(from));
+        let sliced = if scalar {
+            from
+        } else {
+            self.named(sliced, Family::Slice(Slice { dim: axis, parent }))?
+        };
         let results = self.folded(op, sliced);
         let new = self.push(op, op.kind.clone(), operands, results);
         self.folding(op, new)?;
@@ -415,15 +441,15 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// New results of an operation: tensors in a layout.
-    fn folded(&mut self, op: &Op, layout: LayoutId) -> Vec<Value> {
+    /// New results of an operation: tensors in a place.
+    fn folded(&mut self, op: &Op, place: Place) -> Vec<Value> {
         let mut results = Vec::new();
         for &result in &op.results {
             let ty = self.kernel.ty(result).clone();
             let new = if ty.is_tensor() {
-                let ty = self.typed(&ty, layout);
+                let ty = self.typed(&ty, place);
                 let new = self.new_value(result, ty);
-                self.bind(result, layout, new);
+                self.bind(result, place, new);
                 new
             } else {
                 let new = self.new_value(result, ty);
@@ -439,42 +465,52 @@ impl Encoder<'_> {
     fn dot(&mut self, op: &Op) -> Result<(), AssignError> {
         let [a, b, c] = [0, 1, 2].map(|index| op.operands[index]);
         let result = op.results[0];
-        let home = match self.assignment.home(result) {
+        let home = match self.home(result)? {
             Some(home) => home,
             None => self.anywhere(result)?,
         };
-        let home = self.without_copies(home)?;
         let rank = self.kernel.ty(result).shape.len();
         let mut operands = Vec::new();
-        for (value, other) in [(a, rank - 1), (b, rank - 2)] {
+        for (side, (value, other)) in [(a, rank - 1), (b, rank - 2)].into_iter().enumerate() {
             let shape = self.kernel.ty(value).shape.clone();
-            let layout = self.assignment.layouts.get(home);
-            let wanted = layout.slice(other)?.expand_dims(other)?.broadcast(&shape)?;
-            let wanted = self.assignment.layouts.intern(wanted);
-            operands.push(self.get(value, wanted)?);
+            let parent = self.family(home);
+            let factor =
+                DotOperand { operand: side as u32, parent: Box::new(parent.clone()), k_width: 0 };
+            let place = match (parent, factor.layout(&shape)) {
+                (Family::Blocked(_), Ok(layout)) => {
+                    let layout = self.assignment.layouts.intern(layout);
+                    self.named(layout, Family::DotOperand(factor))?
+                }
+                _ => {
+                    let layout = self.layout(home).slice(other)?;
+                    let wanted = layout.expand_dims(other)?.broadcast(&shape)?;
+                    let wanted = self.assignment.layouts.intern(wanted);
+                    self.place(wanted)?
+                }
+            };
+            operands.push(self.get(value, place)?);
         }
         operands.push(self.get(c, home)?);
         let results = self.folded(op, home);
         self.push(op, op.kind.clone(), operands, results);
-        Ok(())
+        self.settle(op, home)
     }
 
     /// A scan keeps its layout; other operations that look elements up take and give any.
     fn indexed(&mut self, op: &Op) -> Result<(), AssignError> {
         let result = op.results[0];
-        let home = match self.assignment.home(result) {
+        let home = match self.home(result)? {
             Some(home) => home,
             None => self.anywhere(result)?,
         };
-        let home = self.without_copies(home)?;
         let mut operands = Vec::new();
         for &operand in &op.operands {
-            let layout = match op.kind {
+            let place = match op.kind {
                 OpKind::Scan { .. } => home,
                 OpKind::Histogram => self.anywhere(op.operands[0])?,
                 _ => self.anywhere(operand)?,
             };
-            operands.push(self.get(operand, layout)?);
+            operands.push(self.get(operand, place)?);
         }
         let results = self.folded(op, home);
         let new = self.push(op, op.kind.clone(), operands, results);
@@ -500,8 +536,7 @@ impl Encoder<'_> {
         if made && tensors {
             // What has no home waits until somebody asks.
             for &result in &op.results {
-                if let Some(home) = self.assignment.home(result) {
-                    let home = self.without_copies(home)?;
+                if let Some(home) = self.home(result)? {
                     let known = |scope: &Scope| scope.tensors.contains_key(&(result, home));
                     if !self.scopes.iter().any(known) {
                         let new = self.compute(op, result, home)?;
@@ -524,7 +559,6 @@ impl Encoder<'_> {
         for &result in &op.results {
             if self.is_tensor(result) {
                 let place = self.anywhere(result)?;
-                let place = self.without_copies(place)?;
                 let ty = self.typed(self.kernel.ty(result), place);
                 let new = self.new_value(result, ty);
                 self.bind(result, place, new);
@@ -539,7 +573,9 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    fn anywhere(&mut self, value: Value) -> Result<LayoutId, AssignError> {
-        self.assignment.anywhere(self.kernel, &self.definitions, self.block, value)
+    fn anywhere(&mut self, value: Value) -> Result<Place, AssignError> {
+        let (kernel, definitions) = (self.kernel, &self.definitions);
+        let layout = self.assignment.anywhere(kernel, definitions, self.block, value)?;
+        self.place(layout)
     }
 }
