@@ -6,8 +6,9 @@
     python examples/record.py --check      # writes nothing; exit status 1 if a recording differs
 
 Needs `triton==3.9.0`, and no GPU: the text is what Triton's own `ttir` pipeline leaves for sm_90
-with four warps. Under `triton==3.6.0` it writes `NAME.3.6.ttir` for the kernels of `kernels/` whose
-text differs from the recorded one in more than places. Building and testing Weft needs neither this script nor Python.
+with four warps. Of the kernels named in `TTGIR` it also writes what the `ttgir` pipeline makes for sm_80,
+`kernels/ttgir/NAME.80.ttgir`, and for sm_90 where that differs. Under `triton==3.6.0` it writes `NAME.3.6.ttir` for the kernels of `kernels/` whose
+text differs from the recorded one in more than places, and of either kind. Building and testing Weft needs neither this script nor Python.
 
 A source file names what its kernels are specialised for in `SIGNATURES`: kernel name to argument
 name to Triton's type (`*fp32`, `i32`; `:16` promises a multiple of 16, for a pointer of bytes), or
@@ -37,6 +38,17 @@ SOURCES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name 
 SOURCES.append(ROOT / "crates/weft/tests/kernels/kernels.py")
 KERNELS = sorted((ROOT / "kernels").glob("*.py"))
 SOURCES += KERNELS
+# The kernels whose layouts are recorded as Triton chooses them.
+TTGIR = {
+    "argmin_of_rows", "atomic_floats", "attention", "concatenate", "early_exit", "flip_block",
+    "join_halves", "mapped", "masked_copy", "matmul", "nested_loops", "permute_4d", "product_batched",
+    "product_bf16", "product_f16_sums", "product_f32", "product_f64", "product_f8", "product_i8",
+    "product_scaled_f4", "product_scaled_f8", "quantize_e4m3", "reduce_middle",
+    "reductions_of_each_kind", "row_softmax", "split_pairs", "tiled_transpose", "vector_add",
+}
+# Those that Triton compiles for sm_90 only.
+EIGHT_BITS = {"product_f8", "product_scaled_f8", "quantize_e4m3"}
+TTGIR_FOLDER = ROOT / "kernels/ttgir"
 
 
 def load(source: Path):
@@ -47,8 +59,8 @@ def load(source: Path):
     return module
 
 
-def ttir(kernel, signature: dict) -> str:
-    """The Triton IR of one kernel, with file names that mean the same on every machine."""
+def recorded(kernel, signature: dict, capability: int, stage: str) -> str:
+    """The text of one kernel after a stage, with file names that mean the same on every machine."""
     types, constants, attributes = {}, {}, {}
     for index, (name, spelled) in enumerate(signature.items()):
         if isinstance(spelled, str):
@@ -58,8 +70,8 @@ def ttir(kernel, signature: dict) -> str:
         else:
             types[name], constants[(index,)] = "constexpr", spelled
     source = ASTSource(fn=kernel, signature=types, constexprs=constants, attrs=attributes)
-    # Only as far as the `ttir` pipeline: some kernels need more than Triton makes of them for sm_90.
-    target = GPUTarget("cuda", 90, 32)
+    # Only as far as is asked for: some kernels need more than Triton makes of them for sm_90.
+    target = GPUTarget("cuda", capability, 32)
     backend = make_backend(target)
     options = backend.parse_options({"num_warps": 4, **source.parse_options()})
     stages = {}
@@ -69,7 +81,12 @@ def ttir(kernel, signature: dict) -> str:
     backend.load_dialects(context)
     functions, modules = backend.get_codegen_implementation(options), backend.get_module_map()
     module = source.make_ir(target, options, functions, modules, context)
-    text = str(stages["ttir"](module, {})).replace(f"{ROOT}/", "").replace(f"{TRITON}/", "triton/")
+    metadata = {}
+    for name in ("ttir", "ttgir"):
+        module = stages[name](module, metadata)
+        if name == stage:
+            break
+    text = str(module).replace(f"{ROOT}/", "").replace(f"{TRITON}/", "triton/")
     if absolute := re.search(r'"/[^"]*"', text):
         raise SystemExit(f"{kernel.__name__}: the path {absolute[0]} is of this machine only")
     return text.rstrip("\n") + "\n"
@@ -77,20 +94,36 @@ def ttir(kernel, signature: dict) -> str:
 
 def without_places(text: str) -> list[str]:
     """The operations alone: a kernel's text in two versions, to be compared."""
+    text = re.sub(r'ttg.target = "[^"]*"|, "ttng.two-ctas" = false', "", text)
     lines = [line for line in text.splitlines() if not line.startswith("#loc")]
     return [re.sub(r"%[\w#]+", "%", re.sub(r" ?loc\(.*", "", line)) for line in lines]
 
 
+def texts(source: Path):
+    """Each text of a file's kernels: where it goes, and the recordings that it may be equal to."""
+    module = load(source)
+    older = ".3.6" if triton.__version__ == OLDER_VERSION else ""
+    for name, signature in module.SIGNATURES.items():
+        kernel = getattr(module, name)
+        text = recorded(kernel, signature, 90, "ttir")
+        newer = [source.with_name(f"{name}.ttir")] if older else []
+        yield source.with_name(f"{name}{older}.ttir"), text, newer
+        if name not in TTGIR:
+            continue
+        for capability in (90,) if name in EIGHT_BITS else (80, 90):
+            text = recorded(kernel, signature, capability, "ttgir")
+            recording = TTGIR_FOLDER / f"{name}.{capability}{older}.ttgir"
+            kept = [f"{name}.{capability}.ttgir", f"{name}.80{older}.ttgir", f"{name}.80.ttgir"]
+            others = [TTGIR_FOLDER / file for file in kept]
+            yield recording, text, [other for other in others if other != recording]
+
+
 def recordings(source: Path, check: bool) -> int:
     """Records the kernels of a file, or counts those whose recording differs."""
-    module = load(source)
-    older = triton.__version__ == OLDER_VERSION
     stale = 0
-    for name, signature in module.SIGNATURES.items():
-        text = ttir(getattr(module, name), signature)
-        recording = source.with_name(f"{name}.3.6.ttir" if older else f"{name}.ttir")
-        newer = source.with_name(f"{name}.ttir").read_text() if older else ""
-        if older and without_places(newer) == without_places(text):
+    for recording, text, like in texts(source):
+        known = (other.read_text() for other in like if other.exists())
+        if any(without_places(other) == without_places(text) for other in known):
             stale += recording.exists()
             if not check:
                 recording.unlink(missing_ok=True)

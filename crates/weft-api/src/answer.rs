@@ -260,6 +260,9 @@ pub struct CompileAnswer {
     /// The tile program's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tile: Option<String>,
+    /// The tile program's text with its homes as encodings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttgir: Option<String>,
     /// The lane program's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lane: Option<String>,

@@ -75,6 +75,14 @@ impl CompiledKernel {
         })
     }
 
+    /// The tile program with the homes that were chosen as encodings.
+    pub fn ttgir(&self) -> Result<String, ApiError> {
+        let mut options = Options::for_machine(&self.machine);
+        options.warps = self.warps;
+        let kernel = self.kernel();
+        Ok(compile::encoded(&self.module, kernel, &self.compiled, &options)?.to_string())
+    }
+
     /// The PTX text.
     pub fn ptx(&self) -> Result<String, ApiError> {
         self.text(Language::Ptx)
@@ -145,6 +153,7 @@ pub fn compile(request: &CompileRequest) -> Result<(CompiledKernel, CompileAnswe
         cuda: text(Emit::Cuda, Language::Cuda)?,
         hip: text(Emit::Hip, Language::Hip)?,
         tile: wanted(Emit::Tile).then(|| kernel.module.to_string()),
+        ttgir: wanted(Emit::Ttgir).then(|| kernel.ttgir()).transpose()?,
         lane: wanted(Emit::Lane).then(|| kernel.program().to_string()),
         report: None,
         dump: kernel.compiled.dump.clone(),

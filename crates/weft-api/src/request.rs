@@ -217,6 +217,8 @@ pub struct CompileRequest {
 pub enum Emit {
     /// The tile program, as it was read.
     Tile,
+    /// The tile program with its homes as encodings.
+    Ttgir,
     /// PTX.
     Ptx,
     /// CUDA C++.

@@ -365,9 +365,10 @@ pub(crate) struct Compile {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) kernel: Kernel,
-    /// What to print: the program on tiles (tile), of one thread (lane), the code for NVIDIA's GPUs (ptx
-    /// or cuda) or AMD's (hip), or what was decided and why (report).
-    #[arg(long, value_name = "tile|lane|ptx|cuda|hip|report", default_value = "ptx", value_parser = emit)]
+    /// What to print: the program on tiles as it was read (tile) or with the layouts that were chosen
+    /// (ttgir), that of one thread (lane), the code for NVIDIA's GPUs (ptx or cuda) or AMD's (hip), or
+    /// what was decided and why (report).
+    #[arg(long, value_name = "tile|ttgir|lane|ptx|cuda|hip|report", default_value = "ptx", value_parser = emit)]
     pub(crate) emit: Emit,
     /// Print the lane program as it is after this pass instead.
     #[arg(long, value_name = "PASS", conflicts_with = "emit")]
@@ -571,12 +572,13 @@ fn device(text: &str) -> Result<u32, String> {
 fn emit(text: &str) -> Result<Emit, String> {
     match text {
         "tile" => Ok(Emit::Tile),
+        "ttgir" => Ok(Emit::Ttgir),
         "lane" => Ok(Emit::Lane),
         "ptx" => Ok(Emit::Ptx),
         "cuda" => Ok(Emit::Cuda),
         "hip" => Ok(Emit::Hip),
         "report" => Ok(Emit::Report),
-        _ => Err("known are tile, lane, ptx, cuda, hip, report".into()),
+        _ => Err("known are tile, ttgir, lane, ptx, cuda, hip, report".into()),
     }
 }
 

@@ -166,6 +166,7 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
         let text = match (&arguments.dump_after, arguments.emit) {
             (Some(_), _) => answer.dump,
             (None, Emit::Tile) => answer.tile,
+            (None, Emit::Ttgir) => answer.ttgir,
             (None, Emit::Ptx) => answer.ptx,
             (None, Emit::Cuda) => answer.cuda,
             (None, Emit::Hip) => answer.hip,

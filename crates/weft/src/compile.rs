@@ -158,6 +158,26 @@ pub fn compile(
     Ok(Compiled { program, assignment, movements: lowered.movements, dump: stages.dump })
 }
 
+/// The kernel as TTGIR: with the homes that were chosen for it as encodings.
+///
+/// A kernel that came with encodings is given back as it is.
+pub fn encoded(
+    module: &Module,
+    kernel: &Kernel,
+    compiled: &Compiled,
+    options: &Options,
+) -> Result<Module, CompileError> {
+    let given = kernel.values.values().any(|value| value.ty.encoding.is_some());
+    let (encoded, launch) = if given {
+        (kernel.clone(), module.launch.clone())
+    } else {
+        let block = Block { machine: &options.machine, warps: options.warps };
+        let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
+        assign::encode(kernel, &mut compiled.assignment.clone(), block).map_err(cause)?
+    };
+    Ok(Module { kernels: vec![encoded], locations: module.locations.clone(), launch })
+}
+
 struct Stages<'a> {
     kernel: &'a Kernel,
     options: &'a Options,

@@ -4,6 +4,7 @@ use super::Evaluated;
 use crate::answer::{ActorAnswer, FindingAnswer};
 use crate::kernels::CompiledKernel;
 use weft::sim::{Actor, FindingKind, Report};
+use weft::tile::eval::{Fault, LocalFault};
 
 /// The simulator's findings, and those of the evaluator where the simulator has none: the two see
 /// every access, so that a difference is itself one.
@@ -22,25 +23,35 @@ pub(super) fn of(
             hint: hint(finding.kind).into(),
         })
         .collect();
-    let seen = |finding: &&weft::sim::Finding| finding.kind == FindingKind::OutOfRange;
-    if report.findings.iter().find(seen).is_none()
-        && let Ok(evaluation) = &evaluated.outcome
-    {
-        findings.extend(evaluation.findings.iter().map(|finding| FindingAnswer {
-            kind: FindingKind::OutOfRange.to_string(),
-            message: format!("{finding}, seen by the reference evaluator alone"),
-            actor: ActorAnswer {
-                place: kernel.place(finding.loc),
-                block: finding.instance,
-                warp: 0,
-                lane: None,
-            },
-            other: None,
-            count: finding.count,
-            hint: hint(FindingKind::OutOfRange).into(),
+    let seen = |kind: FindingKind| report.findings.iter().any(|finding| finding.kind == kind);
+    if let Ok(evaluation) = &evaluated.outcome {
+        let alone = evaluation.findings.iter().map(|finding| (kind(&finding.fault), finding));
+        findings.extend(alone.filter(|(kind, _)| !seen(*kind)).map(|(kind, finding)| {
+            FindingAnswer {
+                kind: kind.to_string(),
+                message: format!("{finding}, seen by the reference evaluator alone"),
+                actor: ActorAnswer {
+                    place: kernel.place(finding.loc),
+                    block: finding.instance,
+                    warp: 0,
+                    lane: None,
+                },
+                other: None,
+                count: finding.count,
+                hint: hint(kind).into(),
+            }
         }));
     }
     findings
+}
+
+/// The simulator's word for what the evaluator found.
+fn kind(fault: &Fault) -> FindingKind {
+    match fault {
+        Fault::Outside(_) | Fault::Local(LocalFault::Outside) => FindingKind::OutOfRange,
+        Fault::Local(LocalFault::Unwritten) => FindingKind::Uninitialised,
+        Fault::Local(LocalFault::InFlight) => FindingKind::InFlight,
+    }
 }
 
 fn actor(kernel: &CompiledKernel, actor: &Actor) -> ActorAnswer {
@@ -57,6 +68,9 @@ fn hint(kind: FindingKind) -> &'static str {
             "mask the access where it leaves the buffer, or give a larger one"
         }
         FindingKind::Uninitialised => "store before it is read, or start from zeros:…",
+        FindingKind::InFlight => {
+            "wait for the copy's group (`async_wait`) before its bytes are used"
+        }
         FindingKind::Misaligned => "the addresses must keep what tt.divisibility promises",
         FindingKind::Deadlock => "wait only for what a running program will still write",
         FindingKind::Divergence => {

@@ -2,8 +2,8 @@
 //! equal to the evaluator.
 
 use std::path::{Path, PathBuf};
-use weft_api::request::{Grid, RunRequest};
-use weft_api::{ApiError, run};
+use weft_api::request::{CompileRequest, Grid, RunRequest};
+use weft_api::{ApiError, explain, kernels, run};
 
 /// The targets that every kernel is compiled for.
 const TARGETS: [&str; 5] = ["sm_80", "sm_89", "sm_90", "gfx90a", "gfx942"];
@@ -12,9 +12,9 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels")
 }
 
-/// The lines of `kernels/runs`: name, grid, arguments.
-fn runs() -> Vec<(String, String, Vec<String>)> {
-    let text = std::fs::read_to_string(folder().join("runs")).unwrap();
+/// The lines of a list of runs: name, grid, arguments.
+fn runs(list: &str) -> Vec<(String, String, Vec<String>)> {
+    let text = std::fs::read_to_string(folder().join(list)).unwrap();
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| {
@@ -24,12 +24,12 @@ fn runs() -> Vec<(String, String, Vec<String>)> {
         .collect()
 }
 
-/// The recorded texts of the folder by kernel: those of today's version of Triton and of older ones.
-fn recorded() -> Vec<(String, PathBuf)> {
+/// The recorded texts of a folder by kernel: those of today's version of Triton and of older ones.
+fn recorded(folder: &Path, kind: &str) -> Vec<(String, PathBuf)> {
     let mut texts = Vec::new();
-    for entry in folder().read_dir().unwrap() {
+    for entry in folder.read_dir().unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "ttir") {
+        if path.extension().is_some_and(|extension| extension == kind) {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             let kernel = name.split('.').next().unwrap_or_default().to_string();
             texts.push((kernel, path));
@@ -45,8 +45,12 @@ fn request(
     arguments: &[String],
     target: &str,
 ) -> Result<RunRequest, ApiError> {
+    of(&std::fs::read_to_string(path).unwrap(), grid, arguments, target)
+}
+
+fn of(text: &str, grid: &str, arguments: &[String], target: &str) -> Result<RunRequest, ApiError> {
     let mut request: RunRequest = serde_json::from_value(serde_json::json!({
-        "ttir": std::fs::read_to_string(path).unwrap(),
+        "ttir": text,
         "target": target,
         "grid": 1,
     }))
@@ -58,10 +62,16 @@ fn request(
     Ok(request)
 }
 
+/// The texts with layouts, which Triton made for `sm_80` or `sm_90`.
+fn with_layouts() -> Vec<(String, PathBuf)> {
+    recorded(&folder().join("ttgir"), "ttgir")
+}
+
 #[test]
 fn every_kernel_has_a_run() {
-    let runs: Vec<String> = runs().into_iter().map(|(name, ..)| name).collect();
-    let mut kernels: Vec<String> = recorded().into_iter().map(|(name, _)| name).collect();
+    let runs: Vec<String> = runs("runs").into_iter().map(|(name, ..)| name).collect();
+    let mut kernels: Vec<String> =
+        recorded(&folder(), "ttir").into_iter().map(|(name, _)| name).collect();
     kernels.dedup();
     let mut sorted = runs.clone();
     sorted.sort();
@@ -70,12 +80,79 @@ fn every_kernel_has_a_run() {
 
 #[test]
 fn every_kernel_runs_as_the_evaluator_says_on_every_target() {
-    let texts = recorded();
+    check(&runs("runs"), &recorded(&folder(), "ttir"));
+}
+
+#[test]
+fn every_kernel_with_layouts_runs_as_the_evaluator_says_on_every_target() {
+    let known = [runs("runs"), runs("ttgir/runs")].concat();
+    let texts = with_layouts();
+    assert!(texts.len() >= 28, "{} texts", texts.len());
+    for (kernel, path) in &texts {
+        assert!(known.iter().any(|(name, ..)| name == kernel), "{} has no run", path.display());
+    }
+    check(&known, &texts);
+}
+
+#[test]
+fn every_kernel_prints_with_its_homes_and_reads_back() {
+    let examples = folder().join("../examples");
+    let texts = [recorded(&folder(), "ttir"), recorded(&examples, "ttir")].concat();
+    let runs = [runs("runs"), runs("ttgir/runs")].concat();
     let mut failures = Vec::new();
-    for (name, grid, arguments) in runs() {
-        for (_, path) in texts.iter().filter(|(kernel, _)| *kernel == name) {
+    for (kernel, path) in &texts {
+        let text = std::fs::read_to_string(path).unwrap();
+        let printed = match as_ttgir(&text) {
+            Ok(printed) => printed,
+            // What has no plan yet is not printed either.
+            Err(error) if error.to_string().contains("no plan is made for it") => continue,
+            Err(error) => {
+                failures.push(format!("{}: {error}", path.display()));
+                continue;
+            }
+        };
+        let again = as_ttgir(&printed);
+        if again.as_ref().ok() != Some(&printed) {
+            failures.push(format!("{}: {:?}", path.display(), again.err()));
+            continue;
+        }
+        // The same accesses in the same layouts, whatever the chosen homes are called.
+        if accesses(&text) != accesses(&printed) {
+            failures.push(format!("{}: other accesses", path.display()));
+        }
+        let run = runs.iter().find(|(name, ..)| name == kernel);
+        let Some((_, grid, arguments)) = run else { continue };
+        let answer = of(&printed, grid, arguments, "sm_90").and_then(|request| run::run(&request));
+        if !answer.as_ref().is_ok_and(|answer| answer.passed) {
+            failures.push(format!("{}: {:?}", path.display(), answer.err()));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// A kernel as TTGIR.
+fn as_ttgir(text: &str) -> Result<String, ApiError> {
+    let request = serde_json::json!({ "ttir": text, "target": "sm_90", "emit": ["ttgir"] });
+    let request: CompileRequest = serde_json::from_value(request).unwrap();
+    Ok(kernels::compile(&request)?.1.ttgir.unwrap_or_default())
+}
+
+/// How each access to memory runs: its layout, and what each instruction moves.
+fn accesses(text: &str) -> Vec<(String, String, u64, u64)> {
+    let request = serde_json::json!({ "ttir": text, "target": "sm_90" });
+    let answer = explain::explain(&serde_json::from_value(request).unwrap()).unwrap();
+    let access = |access: weft_api::answer::AccessAnswer| {
+        (access.operation, access.layout, access.vector_bytes, access.sectors)
+    };
+    answer.accesses.into_iter().map(access).collect()
+}
+
+fn check(runs: &[(String, String, Vec<String>)], texts: &[(String, PathBuf)]) {
+    let mut failures = Vec::new();
+    for (name, grid, arguments) in runs {
+        for (_, path) in texts.iter().filter(|(kernel, _)| kernel == name) {
             for target in TARGETS {
-                let answer = request(path, &grid, &arguments, target).and_then(|r| run::run(&r));
+                let answer = request(path, grid, arguments, target).and_then(|r| run::run(&r));
                 let file = path.file_name().unwrap_or_default().to_string_lossy();
                 match answer {
                     Ok(answer) if answer.passed => {}

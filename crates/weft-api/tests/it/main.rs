@@ -9,3 +9,4 @@ mod pictures;
 mod paper;
 mod probe;
 mod random;
+mod ttgir;

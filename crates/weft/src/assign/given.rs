@@ -57,6 +57,7 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
                 | OpKind::Store(_)
                 | OpKind::AtomicRmw { .. }
                 | OpKind::AtomicCas { .. }
+                | OpKind::AsyncCopy(_)
         );
         let place = |&pointers: &Value| assignment.given[pointers];
         if let Some(place) = op.operands.first().and_then(place).filter(|_| accesses) {

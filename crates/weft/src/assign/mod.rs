@@ -23,6 +23,7 @@
 
 mod access;
 mod classes;
+mod encode;
 mod given;
 mod layouts;
 mod shape;
@@ -30,12 +31,14 @@ mod solve;
 
 pub use access::AccessShape;
 pub use classes::definitions;
+pub use encode::encode;
 pub use layouts::{LayoutId, Layouts, Plans};
 pub use shape::{is_elementwise, is_shape_op, operand_layout, result_layout};
 
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
-use crate::tile::{Kernel, Misplaced, OpId, Value};
+use crate::tile::{Kernel, Misplaced, OpId, OpKind, Value};
+use weft_layout::family::Blocked;
 use weft_layout::machine::Machine;
 use weft_layout::{LayoutError, plan};
 
@@ -153,6 +156,38 @@ impl Assignment {
     /// The layout that the program gives to a tensor, free or not, if it gives any.
     pub fn given(&self, value: Value) -> Option<LayoutId> {
         self.given[value]
+    }
+
+    /// A layout that a value can be asked for in at no price: its home, the layout that the program
+    /// gives it, or, through shape operations, what its operand's home gives; the default for its shape
+    /// where it is free.
+    pub fn anywhere(
+        &mut self,
+        kernel: &Kernel,
+        definitions: &IdMap<Value, Option<OpId>>,
+        block: Block<'_>,
+        value: Value,
+    ) -> Result<LayoutId, AssignError> {
+        if let Some(known) = self.home[value].or(self.given[value]) {
+            return Ok(known);
+        }
+        let shape = &kernel.ty(value).shape;
+        if let Some(id) = definitions[value]
+            && !self.free[value]
+        {
+            let op = &kernel.ops[id];
+            // What is repeated may be spread over the threads instead.
+            if is_shape_op(&op.kind) && op.kind != OpKind::Broadcast {
+                let below = self.anywhere(kernel, definitions, block, op.operands[0])?;
+                let layout = result_layout(&op.kind, self.layouts.get(below), shape)?;
+                return Ok(self.layouts.intern(layout));
+            }
+        }
+        let ones = vec![1; shape.len()];
+        let order: Vec<usize> = (0..shape.len()).rev().collect();
+        let (lanes, warps) = (block.machine.lanes().into(), block.warps.into());
+        let blocked = Blocked::for_memory(shape, &ones, &order, lanes, warps)?;
+        Ok(self.layouts.intern(blocked.layout(shape)?))
     }
 
     /// Whether a value is computed wherever it is needed.

@@ -15,6 +15,8 @@
 //!   seen by an acquire). A warp barrier orders the lanes of a warp, a block barrier the block.
 //! * A predicated memory operation does nothing where its predicate is false; a load then yields its
 //!   `other` operand.
+//! * An asynchronous copy may write at any time between its operation and the wait for its group; until
+//!   then nobody may touch what it writes.
 //! * Reading shared memory that nothing has written, or outside what was allocated, is a fault.
 //! * [`Op::Linear`] is an F2-linear map of the bits of an i32; it stays one operation until
 //!   `simplify` expands it into shifts and masks.
@@ -322,6 +324,27 @@ pub enum Op {
         /// Whether a predicate follows the address.
         predicated: bool,
     },
+    /// `(shared address, global address, [predicate], [filled])`: begins to copy so many bytes (4, 8 or
+    /// 16, both addresses multiples) from global to shared memory. Where `filled` is false zeros are
+    /// written and global memory is not looked at. The copy belongs to the thread's open group; the
+    /// bytes may be touched when the thread has waited for that, and by others after a barrier then.
+    AsyncCopy {
+        /// How many bytes each lane copies.
+        bytes: u32,
+        /// Added to the shared address, in bytes.
+        offset: i32,
+        /// Whether a predicate follows the addresses.
+        predicated: bool,
+        /// Whether `filled` comes last.
+        filled: bool,
+    },
+    /// `()`: closes the thread's open group of copies.
+    AsyncCommit,
+    /// `()`: waits until only so many of the thread's latest groups may be under way.
+    AsyncWait {
+        /// How many.
+        pending: u32,
+    },
     /// `(x) -> x` of lane `id ^ mask`. Every lane of the warp takes part.
     ShuffleXor {
         /// Added to the lane's index by exclusive or.
@@ -422,6 +445,7 @@ impl InstData {
             Op::Store { space, .. } | Op::AtomicRmw { space, .. } | Op::AtomicCas { space, .. } => {
                 Some((space, true))
             }
+            Op::AsyncCopy { .. } => Some((Space::Shared, true)),
             _ => None,
         }
     }

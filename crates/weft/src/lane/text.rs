@@ -148,6 +148,16 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::AtomicCas { order, scope, predicated, .. } => {
             write!(f, "atomic.cas.{order}.{scope}{}", if *predicated { ".if" } else { "" })
         }
+        Op::AsyncCopy { bytes, offset, predicated, filled } => {
+            write!(f, "async.copy.{bytes}")?;
+            if *offset != 0 {
+                write!(f, "[{offset:+}]")?;
+            }
+            write!(f, "{}", if *predicated { ".if" } else { "" })?;
+            f.write_str(if *filled { ".filled" } else { "" })
+        }
+        Op::AsyncCommit => f.write_str("async.commit"),
+        Op::AsyncWait { pending } => write!(f, "async.wait {pending}"),
         Op::ShuffleXor { mask } => write!(f, "shuffle.xor {mask}"),
         Op::ShuffleIndex => f.write_str("shuffle.index"),
         Op::Barrier(BarrierScope::Warp) => f.write_str("barrier.warp"),

@@ -161,6 +161,15 @@ impl Verifier<'_> {
             Op::ShuffleIndex => {
                 matches!((&operands[..], &results[..]), ([x, DType::I32], [r]) if x == r)
             }
+            Op::AsyncCopy { bytes, predicated, filled, .. } => {
+                let flags = usize::from(*predicated) + usize::from(*filled);
+                matches!(bytes, 4 | 8 | 16)
+                    && results.is_empty()
+                    && operands.len() == 2 + flags
+                    && operands[..2] == [DType::I32, DType::I64]
+                    && operands[2..].iter().all(|&dtype| dtype == DType::I1)
+            }
+            Op::AsyncCommit | Op::AsyncWait { .. } => operands.is_empty() && results.is_empty(),
             Op::Barrier(_) => operands.is_empty() && results.is_empty(),
             Op::If => self.if_(inst, &operands, &results),
             Op::Loop => self.loop_(id, inst, &operands),

@@ -4,13 +4,16 @@
 //! where they stand; free values and shape operations where somebody asks for them
 //! (`values`). Whoever needs a value in another layout than its home gets a planned movement
 //! ([`movement`]), once per scope. Memory operations are in `memory`, the barriers between them in
-//! `order`, reductions and scans in `fold`, gathers and histograms in `indexed`, matrix products in
-//! `product`.
+//! `order`, shared memory of the program's own in `local` and `copies`, reductions and scans in `fold`,
+//! gathers and histograms in `indexed`, matrix products in `product`.
 //!
 //! What a scalar is differs from a tensor in one way only: every thread holds it.
 
+mod copies;
 mod fold;
 mod indexed;
+mod local;
+mod local_order;
 mod memory;
 mod order;
 mod product;
@@ -25,7 +28,7 @@ use crate::location::Locations;
 use crate::math;
 use crate::movement;
 use crate::scalar::{Binary, Compare};
-use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
+use crate::tile::{Element, Kernel, Op, OpId, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use weft_layout::plan::Direction;
@@ -66,7 +69,8 @@ pub fn run(
     check_functions(kernel)?;
     let mut build = Builder::new(&kernel.name, block.warps, block.machine.lanes_log2);
     build.set_locations(locations.clone());
-    let needs_barrier = order::needs_barrier(kernel, facts, assignment);
+    let mut needs_barrier = order::needs_barrier(kernel, facts, assignment);
+    local_order::mark(kernel, assignment, &mut needs_barrier);
     let mut lowerer = Lowerer {
         kernel,
         facts,
@@ -120,6 +124,7 @@ fn used(kernel: &Kernel) -> IdMap<Value, bool> {
 struct Scope {
     scalars: FxHashMap<Value, lane::Value>,
     tensors: FxHashMap<(Value, LayoutId), Rc<[lane::Value]>>,
+    views: FxHashMap<Value, local::View>,
 }
 
 struct Lowerer<'a> {
@@ -211,9 +216,27 @@ impl Lowerer<'_> {
             OpKind::Load(options) => self.load(id, op, *options),
             OpKind::Store(cache) => self.store(id, op, *cache),
             OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => self.atomic(id, op),
+            OpKind::LocalAlloc => self.local_alloc(op),
+            OpKind::LocalLoad => self.local_load(op),
+            OpKind::LocalStore => self.local_store(op),
+            OpKind::MemdescIndex => self.memdesc_index(op),
+            OpKind::MemdescSubslice { offsets } => self.memdesc_subslice(op, offsets),
+            OpKind::MemdescTrans { .. } | OpKind::MemdescReshape => {
+                self.memdesc_renamed(op);
+                Ok(())
+            }
+            OpKind::AsyncCopy(options) => self.async_copy(op, *options),
+            OpKind::AsyncCommit => {
+                self.async_commit();
+                Ok(())
+            }
+            OpKind::AsyncWait { pending } => {
+                self.async_wait(*pending);
+                Ok(())
+            }
             OpKind::Reduce { axis } => self.reduce(id, op, usize::from(*axis)),
             OpKind::Dot => self.dot(op),
-            OpKind::Yield | OpKind::Condition | OpKind::Return => Ok(()),
+            OpKind::Yield | OpKind::Condition | OpKind::Return | OpKind::LocalDealloc => Ok(()),
             OpKind::Scan { axis, reverse } => {
                 let direction = if *reverse { Direction::Reverse } else { Direction::Forward };
                 self.scan(id, op, usize::from(*axis), direction)
@@ -259,7 +282,8 @@ impl Lowerer<'_> {
     fn registers_of(&self, value: Value) -> usize {
         match self.assignment.home(value) {
             Some(home) => values::register_count(self.assignment.layouts.get(home)),
-            None => 1,
+            // A token is nothing to carry.
+            None => usize::from(self.kernel.ty(value).element != Element::Token),
         }
     }
 
@@ -281,6 +305,7 @@ impl Lowerer<'_> {
         for (&value, &place) in values.iter().zip(homes) {
             match self.assignment.home(place) {
                 Some(home) => carried.extend_from_slice(&self.get(value, home)?),
+                None if self.registers_of(place) == 0 => {}
                 None => carried.push(self.scalar(value)),
             }
         }
@@ -295,7 +320,7 @@ impl Lowerer<'_> {
             rest = others;
             match self.assignment.home(value) {
                 Some(home) => self.bind_tensor(value, home, own.into()),
-                None => self.bind_scalar(value, own[0]),
+                None => own.iter().for_each(|&own| self.bind_scalar(value, own)),
             }
         }
     }

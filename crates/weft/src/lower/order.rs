@@ -43,7 +43,7 @@ pub(super) fn needs_barrier(
     let mut seen = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
         let (writes, atomic) = match op.kind {
-            OpKind::Load(_) => (false, false),
+            OpKind::Load(_) | OpKind::AsyncCopy(_) => (false, false),
             OpKind::Store(_) => (true, false),
             OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => (true, true),
             _ => return,

@@ -1,7 +1,7 @@
 //! Tile values in the layouts that they are asked for in.
 
 use super::{Lowerer, Movement};
-use crate::assign::{AssignError, LayoutId, is_shape_op, operand_layout, result_layout};
+use crate::assign::{AssignError, LayoutId, is_shape_op, operand_layout};
 use crate::dtype::DType;
 use crate::lane;
 use crate::math;
@@ -30,37 +30,9 @@ fn unique_registers(layout: &Layout) -> Result<(Layout, Vec<usize>), AssignError
 }
 
 impl Lowerer<'_> {
-    /// A layout that a value can be asked for in at no price: its home, the layout that the
-    /// program gives it, or, through shape operations, what its operand's home gives; the default for its shape where it is free.
+    /// A layout that a value can be asked for in at no price.
     pub(super) fn anywhere(&mut self, value: Value) -> Result<LayoutId, AssignError> {
-        if let Some(home) = self.assignment.home(value) {
-            return Ok(home);
-        }
-        if let Some(given) = self.assignment.given(value) {
-            return Ok(given);
-        }
-        let shape = self.kernel.ty(value).shape.clone();
-        if let Some(id) = self.definitions[value]
-            && !self.assignment.is_free(value)
-        {
-            let op = &self.kernel.ops[id];
-            // What is repeated may be spread over the threads instead.
-            if is_shape_op(&op.kind) && op.kind != OpKind::Broadcast {
-                let below = self.anywhere(op.operands[0])?;
-                let layout = result_layout(&op.kind, self.assignment.layouts.get(below), &shape)?;
-                return Ok(self.assignment.layouts.intern(layout));
-            }
-        }
-        let ones = vec![1; shape.len()];
-        let order: Vec<usize> = (0..shape.len()).rev().collect();
-        let blocked = weft_layout::family::Blocked::for_memory(
-            &shape,
-            &ones,
-            &order,
-            1 << self.block.machine.lanes_log2,
-            self.block.warps.into(),
-        )?;
-        Ok(self.assignment.layouts.intern(blocked.layout(&shape)?))
+        self.assignment.anywhere(self.kernel, &self.definitions, self.block, value)
     }
 
     /// A layout without the registers that only hold copies of others.

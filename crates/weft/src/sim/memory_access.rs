@@ -1,5 +1,6 @@
 //! Loads, stores and atomics of one warp.
 
+pub(super) mod copies;
 mod matrix;
 
 use super::clock::Knowledge;
@@ -304,6 +305,10 @@ fn locate(
             }
         }
     }
+    if op.space == Space::Shared {
+        copies::check(warp, block, world, index, &pattern);
+    }
+    let op = &world.code.memory[index as usize];
     let access = &mut world.accesses[index as usize];
     let (cost, ideal) = match op.space {
         Space::Shared if op.matrix.is_some() => world.wavefronts.count_rows(&pattern),

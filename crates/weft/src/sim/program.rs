@@ -85,6 +85,15 @@ pub(super) enum MicroOp {
     Load(u32),
     Store(u32),
     Atomic(u32),
+    /// Memory operation `index` is the write to shared memory, the next one the read.
+    AsyncCopy {
+        index: u32,
+        filled: Option<Row>,
+    },
+    AsyncCommit,
+    AsyncWait {
+        pending: u32,
+    },
     ShuffleXor {
         mask: u32,
         x: Row,
@@ -530,6 +539,13 @@ impl Compiler<'_> {
             Op::Load { .. } | Op::Store { .. } | Op::AtomicRmw { .. } | Op::AtomicCas { .. } => {
                 self.memory(id, inst);
             }
+            Op::AsyncCopy { bytes, offset, predicated, filled } => {
+                self.async_copy(id, inst, *bytes, *offset, (*predicated, *filled));
+            }
+            Op::AsyncCommit => self.code.ops.push(MicroOp::AsyncCommit),
+            Op::AsyncWait { pending } => {
+                self.code.ops.push(MicroOp::AsyncWait { pending: *pending });
+            }
             Op::ShuffleXor { mask } => {
                 let x = x(self, 0);
                 let dst = self.allocate(inst.results[0]);
@@ -625,6 +641,53 @@ impl Compiler<'_> {
         {
             *start = enter as u32 + 1;
             *exit = end;
+        }
+    }
+
+    /// A write to shared memory and a read of global memory, which count as such.
+    fn async_copy(
+        &mut self,
+        id: Inst,
+        inst: &InstData,
+        bytes: u32,
+        offset: i32,
+        (predicated, filled): (bool, bool),
+    ) {
+        let rows = self.rows(&inst.operands);
+        let predicate = predicated.then(|| rows[2]);
+        let filled = if filled { rows.last().copied() } else { None };
+        let index = self.code.memory.len() as u32;
+        self.code.ops.push(MicroOp::AsyncCopy { index, filled });
+        let sides = [
+            (Space::Shared, AccessKind::Store, rows[0], offset),
+            (Space::Global, AccessKind::Load, rows[1], 0),
+        ];
+        for (space, kind, address, offset) in sides {
+            self.code.memory.push(MemoryOp {
+                inst: id,
+                space,
+                address,
+                predicate,
+                offset,
+                matrix: None,
+                size: bytes,
+                bytes,
+                values: SmallVec::new(),
+                results: SmallVec::new(),
+                volatile: false,
+                atomic: None,
+            });
+            self.code.accesses.push(AccessCount {
+                inst: id,
+                loc: inst.loc,
+                space,
+                kind,
+                lane_bytes: bytes,
+                executions: 0,
+                lanes: 0,
+                cost: 0,
+                ideal: 0,
+            });
         }
     }
 

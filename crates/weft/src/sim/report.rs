@@ -123,6 +123,8 @@ pub enum FindingKind {
     OutOfRange,
     /// A read of a byte that nothing has written.
     Uninitialised,
+    /// An access to bytes to which an asynchronous copy is under way.
+    InFlight,
     /// An address that is no multiple of the access's size.
     Misaligned,
     /// Threads that wait for something that cannot happen.
@@ -139,6 +141,7 @@ impl fmt::Display for FindingKind {
             FindingKind::Race => "race",
             FindingKind::OutOfRange => "out of range",
             FindingKind::Uninitialised => "uninitialised",
+            FindingKind::InFlight => "in flight",
             FindingKind::Misaligned => "misaligned",
             FindingKind::Deadlock => "deadlock",
             FindingKind::Divergence => "divergence",

@@ -3,6 +3,7 @@
 use super::Launch;
 use super::clock::Releases;
 use super::count::Wavefronts;
+use super::memory_access::copies::InFlight;
 use super::program::Code;
 use super::report::{
     AccessCount, AccessKind, Actor, FindingKind, Findings, GlobalTraffic, Report, SharedTraffic,
@@ -50,6 +51,8 @@ pub(super) struct Block {
     pub(super) shared: Vec<u8>,
     pub(super) shadow: Shadow,
     pub(super) releases: Releases,
+    /// Where asynchronous copies will write.
+    pub(super) in_flight: InFlight,
 }
 
 #[derive(Debug, Default)]
@@ -190,13 +193,15 @@ impl<'a> Schedule<'a> {
         }
         let program = self.world.launch.program;
         let Resident { block, warps, .. } = resident;
-        let Block { index: number, coordinates, tick, shared, shadow: _, releases } = block;
+        let Block { index: number, coordinates, tick, shared, shadow: _, releases, in_flight } =
+            block;
         *number = self.next;
         *coordinates = self.world.coordinates(self.next);
         *tick = 1;
         shared.clear();
         shared.resize(program.shared_bytes as usize, GARBAGE);
         releases.clear();
+        in_flight.reset(shared.len());
         warps.resize_with(program.warps as usize, Warp::default);
         for (warp, state) in warps.iter_mut().enumerate() {
             state.start(self.world.code, warp as u32, *coordinates, program.warps);

@@ -1,7 +1,7 @@
 //! One warp as a machine: position, active lanes, registers.
 
 use super::clock::Knowledge;
-use super::memory_access;
+use super::memory_access::{self, copies::Copies};
 use super::program::{CONST, Code, MicroOp, Moves, OWN_ROWS, Row};
 use super::report::FindingKind;
 use super::schedule::{Block, World};
@@ -24,6 +24,8 @@ pub(super) struct Warp {
     pub(super) state: State,
     /// The back edge at which the last turn ended.
     edge: Option<u32>,
+    /// The asynchronous copies under way.
+    pub(super) copies: Copies,
     /// The last memory operation: where a warp that goes round in vain is told to wait.
     pub(super) last_memory: Option<Inst>,
 }
@@ -140,6 +142,7 @@ impl Warp {
         self.state = State::Ready;
         self.edge = None;
         self.last_memory = None;
+        self.copies.clear();
     }
 
     /// Whether another warp would go on exactly as this one: same place, same lanes, same registers.
@@ -149,6 +152,7 @@ impl Warp {
             && self.state == other.state
             && self.frames == other.frames
             && self.registers == other.registers
+            && self.copies == other.copies
     }
 
     /// Runs until the warp waits, ends, or has gone round often enough. Returns whether its state is
@@ -238,6 +242,19 @@ impl Warp {
                 MicroOp::Atomic(index) => {
                     count!();
                     memory_access::atomic(self, block, world, *index);
+                }
+                MicroOp::AsyncCopy { index, filled } => {
+                    count!();
+                    memory_access::copies::issue(self, block, world, *index, *filled);
+                }
+                MicroOp::AsyncCommit => {
+                    count!();
+                    self.copies.commit();
+                }
+                MicroOp::AsyncWait { pending } => {
+                    count!();
+                    let pending = *pending as usize;
+                    memory_access::copies::wait(self, block, world, pending);
                 }
                 MicroOp::ShuffleXor { mask, x, dst, inst } => {
                     count!();

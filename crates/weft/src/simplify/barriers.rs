@@ -75,6 +75,7 @@ impl Pass {
                     }
                 }
                 Op::Store { space: Space::Shared, .. }
+                | Op::AsyncCopy { .. }
                 | Op::AtomicRmw { space: Space::Shared, .. }
                 | Op::AtomicCas { space: Space::Shared, .. } => {
                     let pieces = self.pieces.touched(&self.result.insts[id]);

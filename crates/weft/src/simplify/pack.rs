@@ -60,6 +60,16 @@ impl Lives {
             }
             lives.touch(program, &pieces, id, position);
         }
+        // A copy that nobody waits for may land at any time.
+        let waits = |&id: &Inst| matches!(program.insts[id].op, Op::AsyncWait { pending: 0 });
+        let last_wait = program.body.insts.iter().rposition(waits);
+        for piece in pieces.copied() {
+            if let Some((_, last)) = &mut lives.spans[piece.index()]
+                && last_wait.is_none_or(|wait| wait < *last)
+            {
+                *last = program.body.insts.len();
+            }
+        }
         lives
     }
 

@@ -8,6 +8,8 @@ use crate::scalar::Binary;
 pub(super) struct Pieces {
     of: IdMap<Value, Option<Shared>>,
     all: Vec<Shared>,
+    /// What asynchronous copies write: a wait may end there.
+    copied: Vec<Shared>,
 }
 
 impl Pieces {
@@ -26,12 +28,30 @@ impl Pieces {
                 of.set(result, Some(piece));
             }
         });
-        Self { of, all: program.shared.keys().collect() }
+        let mut pieces = Self { of, all: program.shared.keys().collect(), copied: Vec::new() };
+        let mut copied = Vec::new();
+        program.walk(&program.body, &mut |_, inst| {
+            if matches!(inst.op, Op::AsyncCopy { .. }) {
+                copied.extend_from_slice(pieces.touched(inst));
+            }
+        });
+        copied.sort_unstable();
+        copied.dedup();
+        pieces.copied = copied;
+        pieces
+    }
+
+    /// The pieces that asynchronous copies write.
+    pub(super) fn copied(&self) -> &[Shared] {
+        &self.copied
     }
 
     /// The pieces that an operation may touch: none where it does not access shared memory, all of
     /// them where its address tells nothing.
     pub(super) fn touched(&self, inst: &InstData) -> &[Shared] {
+        if matches!(inst.op, Op::AsyncWait { .. }) {
+            return &self.copied;
+        }
         let Some((Space::Shared, _)) = inst.touches() else { return &[] };
         match inst.operands.first().map(|&address| &self.of[address]) {
             Some(Some(piece)) => core::slice::from_ref(piece),

@@ -52,6 +52,7 @@ fn is_fence(op: &Op) -> bool {
         Op::Store { space, .. } | Op::AtomicRmw { space, .. } | Op::AtomicCas { space, .. } => {
             *space == Space::Shared
         }
+        Op::AsyncCopy { .. } | Op::AsyncWait { .. } => true,
         Op::Barrier(_) | Op::If | Op::Loop | Op::BreakIf { .. } => true,
         op => op.is_terminator(),
     }

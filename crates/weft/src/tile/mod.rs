@@ -15,6 +15,8 @@
 //!   only by atomics with acquire and release.
 //! * Where a load's mask is false the result is `other`, or zero where none is given; memory is not
 //!   touched.
+//! * Shared memory belongs to one instance. What was not written there, and what an asynchronous copy
+//!   brings before it is waited for, may not be looked at.
 //! * A reduction's order is not fixed: its region must be associative and commutative up to rounding.
 //!   A scan's is fixed up to brackets: its region must be associative up to rounding, and what comes
 //!   earlier along the direction of the scan stands on the left.
@@ -22,6 +24,7 @@
 
 mod aliases;
 mod encoding;
+mod local;
 pub(crate) mod names;
 mod signature;
 pub(crate) mod spelling;
@@ -239,6 +242,41 @@ pub enum OpKind {
     /// How often each of `0..n` occurs among the elements (of those with a true mask), read as unsigned.
     /// `(integers of one dimension, [mask]) -> (n integers i32)`. Other elements are not counted.
     Histogram,
+    /// Shared memory, with a tensor in it where one is given. `([tensor]) -> (memory)`. Each execution
+    /// gives the same memory anew, with nothing in it.
+    LocalAlloc,
+    /// What memory holds. `(memory, [token]) -> (tensor)`.
+    LocalLoad,
+    /// Puts a tensor into memory. `(tensor, memory)`.
+    LocalStore,
+    /// The memory is not used any more. `(memory)`.
+    LocalDealloc,
+    /// One of several buffers. `(memory, i32) -> (memory)`.
+    MemdescIndex,
+    /// A part of a buffer. `(memory) -> (memory)`.
+    MemdescSubslice {
+        /// Its first element along each dimension.
+        offsets: Vec<u64>,
+    },
+    /// The same memory with dimension `i` being dimension `order[i]`. `(memory) -> (memory)`.
+    MemdescTrans {
+        /// The permutation.
+        order: Vec<u8>,
+    },
+    /// The same memory, its elements in row-major order under another shape. `(memory) -> (memory)`.
+    MemdescReshape,
+    /// Begins to copy from global to shared memory. What is copied is read when the operation is met; it
+    /// may be looked at after a wait that covers the copy's group.
+    /// `(pointers, memory, [mask, [other]]) -> (token)`; zeros stand where the mask is false and no
+    /// other value is given.
+    AsyncCopy(CopyOptions),
+    /// Makes a group of the copies since the last one. `(tokens) -> (token)`.
+    AsyncCommit,
+    /// Waits until only so many of the latest groups may be under way. `(tokens) -> (token)`.
+    AsyncWait {
+        /// How many.
+        pending: u32,
+    },
     /// `(low, high, step, N initial values) -> (N)`; the region has the counter and N carried
     /// parameters and yields N. Runs while the counter is (signed) below `high`.
     For,
@@ -262,6 +300,17 @@ pub struct LoadOptions {
     pub cache: Cache,
     /// Whether every execution must go to memory.
     pub volatile: bool,
+}
+
+/// How an asynchronous copy behaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CopyOptions {
+    /// Cache behaviour.
+    pub cache: Cache,
+    /// Whether every execution must go to memory.
+    pub volatile: bool,
+    /// Whether a mask stands behind the memory.
+    pub masked: bool,
 }
 
 impl OpKind {
@@ -298,6 +347,17 @@ impl OpKind {
             OpKind::Scan { .. } => "scan".into(),
             OpKind::Gather { .. } => "gather".into(),
             OpKind::Histogram => "histogram".into(),
+            OpKind::LocalAlloc => "local_alloc".into(),
+            OpKind::LocalLoad => "local_load".into(),
+            OpKind::LocalStore => "local_store".into(),
+            OpKind::LocalDealloc => "local_dealloc".into(),
+            OpKind::MemdescIndex => "memdesc_index".into(),
+            OpKind::MemdescSubslice { .. } => "memdesc_subslice".into(),
+            OpKind::MemdescTrans { .. } => "memdesc_trans".into(),
+            OpKind::MemdescReshape => "memdesc_reshape".into(),
+            OpKind::AsyncCopy(_) => "async_copy".into(),
+            OpKind::AsyncCommit => "async_commit".into(),
+            OpKind::AsyncWait { .. } => "async_wait".into(),
             OpKind::For => "for".into(),
             OpKind::While => "while".into(),
             OpKind::If => "if".into(),
@@ -320,6 +380,13 @@ impl OpKind {
                 | OpKind::Store(_)
                 | OpKind::AtomicRmw { .. }
                 | OpKind::AtomicCas { .. }
+                | OpKind::LocalAlloc
+                | OpKind::LocalLoad
+                | OpKind::LocalStore
+                | OpKind::LocalDealloc
+                | OpKind::AsyncCopy(_)
+                | OpKind::AsyncCommit
+                | OpKind::AsyncWait { .. }
                 | OpKind::For
                 | OpKind::While
                 | OpKind::If

@@ -1,6 +1,6 @@
 //! The types of each operation's operands and results: one row of the verifier's rules each.
 
-use super::{Element, OpKind, Type};
+use super::{Element, OpKind, Type, local};
 use crate::dtype::DType;
 use crate::scalar::{self, Cast};
 
@@ -96,7 +96,7 @@ pub(super) fn check(
         ),
         OpKind::Select => (
             matches!((operands, results), ([c, x, y], [r])
-                if x == y && x == r && is_truth(c) && (!c.is_tensor() || c.shape == x.shape)),
+                if x == y && x == r && x.element != Element::Token && is_truth(c) && (!c.is_tensor() || c.shape == x.shape)),
             "takes an i1 and two values of one type and gives one of them",
         ),
         OpKind::Cast(cast) => (
@@ -176,6 +176,17 @@ pub(super) fn check(
             "takes integers i8 to i64 of one dimension and a mask i1, and gives counts i32 of one \
              dimension",
         ),
+        OpKind::LocalAlloc
+        | OpKind::LocalLoad
+        | OpKind::LocalStore
+        | OpKind::LocalDealloc
+        | OpKind::MemdescIndex
+        | OpKind::MemdescSubslice { .. }
+        | OpKind::MemdescTrans { .. }
+        | OpKind::MemdescReshape
+        | OpKind::AsyncCopy(_)
+        | OpKind::AsyncCommit
+        | OpKind::AsyncWait { .. } => local::rule(kind, operands, results),
         OpKind::For => (
             matches!((operands, results), ([low, high, step, carried @ ..], results)
                 if low == high && low == step && !low.is_tensor() && is_number(low)

@@ -7,7 +7,7 @@
 use super::aliases::Aliases;
 use super::names::Names;
 use super::spelling::{self, Spelling};
-use super::{Element, Kernel, Module, Op, OpId, OpKind, Region, Type, Value};
+use super::{CopyOptions, Element, Kernel, Module, Op, OpId, OpKind, Region, Type, Value};
 use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::id::IdMap;
@@ -98,7 +98,12 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
     // Names.
 
     fn define(&mut self, value: Value) {
-        let wanted = self.wanted(value).replace('#', "_");
+        let mut wanted = self.wanted(value);
+        if wanted.contains('#') {
+            // In MLIR a name that begins with a digit is all digits.
+            let letter = if wanted.starts_with(|c: char| c.is_ascii_digit()) { "v" } else { "" };
+            wanted = format!("{letter}{}", wanted.replace('#', "_"));
+        }
         let name = self.scope.unique(&wanted);
         self.names.set(value, name);
     }
@@ -343,6 +348,52 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 self.call("tt.dot", operands)?;
                 write!(self.f, " : {first} * {} -> {result}", self.ty(operands, 1))
             }
+            OpKind::LocalAlloc => {
+                self.call("ttg.local_alloc", operands)?;
+                self.function_type(operands, results)
+            }
+            OpKind::LocalLoad => {
+                let (memory, token) = operands.split_at(operands.len().min(1));
+                self.call("ttg.local_load", memory)?;
+                if !token.is_empty() {
+                    self.f.write_str(" token ")?;
+                    self.operands(token)?;
+                }
+                write!(self.f, " : {first} -> {result}")
+            }
+            OpKind::LocalStore => {
+                self.call("ttg.local_store", operands)?;
+                write!(self.f, " : {first} -> {}", self.ty(operands, 1))
+            }
+            OpKind::LocalDealloc => {
+                self.call("ttg.local_dealloc", operands)?;
+                write!(self.f, " : {first}")
+            }
+            OpKind::MemdescIndex => {
+                let (memory, index) = operands.split_at(operands.len().min(1));
+                self.call("ttg.memdesc_index", memory)?;
+                self.f.write_char('[')?;
+                self.operands(index)?;
+                write!(self.f, "] : {first} -> {result}")
+            }
+            OpKind::MemdescSubslice { offsets } => {
+                self.converted("ttg.memdesc_subslice", op, &format!("{offsets:?}"))
+            }
+            OpKind::MemdescTrans { order } => {
+                let order: Vec<_> = order.iter().map(ToString::to_string).collect();
+                let order = format!(" {{order = array<i32: {}>}}", order.join(", "));
+                self.converted("ttg.memdesc_trans", op, &order)
+            }
+            OpKind::MemdescReshape => self.converted("ttg.memdesc_reshape", op, ""),
+            OpKind::AsyncCopy(options) => self.async_copy(*options, op),
+            OpKind::AsyncCommit => {
+                self.f.write_str("ttg.async_commit_group")?;
+                self.call(if operands.is_empty() { "" } else { " tokens" }, operands)
+            }
+            OpKind::AsyncWait { pending } => {
+                self.call("ttg.async_wait", operands)?;
+                write!(self.f, " {{num = {pending} : i32}}")
+            }
             OpKind::Condition => {
                 let (condition, values) = operands.split_at(operands.len().min(1));
                 self.f.write_str("scf.condition(")?;
@@ -366,6 +417,26 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
             | OpKind::While
             | OpKind::If => Ok(()),
         }
+    }
+
+    fn async_copy(&mut self, options: CopyOptions, op: &Op) -> fmt::Result {
+        let (places, rest) = op.operands.split_at(op.operands.len().min(2));
+        self.call("ttg.async_copy_global_to_local", places)?;
+        let (mask, other) = rest.split_at(usize::from(options.masked).min(rest.len()));
+        for (word, values) in [("mask", mask), ("other", other)] {
+            if !values.is_empty() {
+                write!(self.f, " {word} ")?;
+                self.operands(values)?;
+            }
+        }
+        let volatile = options.volatile.then(|| "isVolatile = true".to_string());
+        let attributes: Vec<_> = cache_policy(options.cache).into_iter().chain(volatile).collect();
+        if !attributes.is_empty() {
+            write!(self.f, " {{{}}}", attributes.join(", "))?;
+        }
+        let memory = self.ty(places, 1).to_string();
+        let memory = memory.trim_start_matches("!ttg.memdesc");
+        write!(self.f, " : {} -> {memory}", self.ty(places, 0))
     }
 
     /// `NAME %x ATTRIBUTES : A -> B`
@@ -548,6 +619,7 @@ fn cast_name(cast: Cast, from: &Type, to: &Type) -> &'static str {
         (Cast::Bits, Element::Pointer(_), Element::Pointer(_)) => "tt.bitcast",
         (Cast::Bits, Element::Pointer(_), _) => "tt.ptr_to_int",
         (Cast::Bits, _, Element::Pointer(_)) => "tt.int_to_ptr",
+        (Cast::Bits, ..) if from.is_tensor() => "tt.bitcast",
         (Cast::Bits, ..) => "arith.bitcast",
         _ => spelling::elementwise(&OpKind::Cast(cast), from.dtype())
             .map_or("weft.untyped", |row| row.name),

@@ -29,9 +29,12 @@
 //!   `scan` keeps the shape. `gather` takes indices of the source's shape but for the axis;
 //!   `histogram` takes integers of one dimension.
 //! * Atomics are on 16, 32 and 64 bits.
+//! * Encodings are part of a type. A view of shared memory leaves every element where it is; memory is
+//!   no argument, is not carried by loops, and leaves no region.
 
 use super::{
-    Kernel, MAX_DEPTH, MAX_ELEMENTS, MAX_RANK, Op, OpId, OpKind, Region, Type, Value, signature,
+    Element, Kernel, MAX_DEPTH, MAX_ELEMENTS, MAX_RANK, Op, OpId, OpKind, Region, Type, Value,
+    signature,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics, Span};
 use crate::id::IdMap;
@@ -111,8 +114,8 @@ impl<'a> Verifier<'a> {
             self.error(Span::default(), message);
         }
         for (param, ty) in params.iter().zip(self.types(&body.params)) {
-            if ty.is_tensor() {
-                let message = format!("the argument `%{}` is a tensor, `{ty}`", param.name);
+            if !ty.shape.is_empty() || ty.element == Element::Token {
+                let message = format!("the argument `%{}` is no scalar, but `{ty}`", param.name);
                 self.error(Span::default(), message);
             }
             if param.divisibility == 0 {
@@ -148,6 +151,10 @@ impl<'a> Verifier<'a> {
         self.depth += 1;
         for &param in &region.params {
             self.define(param, owner);
+        }
+        if self.types(&region.params).iter().any(|ty| ty.memory().is_some()) {
+            let message = "memory is not carried into a region; use it from around it";
+            self.error(owner, message);
         }
         let Some((&last, body)) = region.ops.split_last() else {
             self.error(owner, format!("a region is empty; it ends with `{}`", ending.name()));
@@ -257,6 +264,10 @@ impl<'a> Verifier<'a> {
             );
             self.error(op.span, message);
         }
+        if !op.regions.is_empty() && results.iter().any(|ty| ty.memory().is_some()) {
+            let message = "memory is not handed out of a region; allocate it around";
+            self.error(op.span, message);
+        }
         let regions = match op.kind {
             OpKind::Reduce { .. } | OpKind::Scan { .. } | OpKind::For => 1,
             OpKind::While | OpKind::If => 2,
@@ -321,6 +332,12 @@ impl<'a> Verifier<'a> {
 
 /// Why no value may have a type.
 fn check_type(ty: &Type) -> Result<(), &'static str> {
+    if ty.element == Element::Token && !ty.shape.is_empty() {
+        return Err("a token stands alone");
+    }
+    if ty.shape.is_empty() && ty.encoding.is_some() {
+        return Err("a scalar has no layout");
+    }
     if ty.shape.len() > MAX_RANK {
         return Err("it has too many dimensions");
     }

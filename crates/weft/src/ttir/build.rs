@@ -459,6 +459,10 @@ impl<'a, 'r> Builder<'a, 'r> {
                 let mut rewriter = Rewriter { builder: self, operation, out };
                 rewriter.external(symbol, &operands).map(|result| vec![result])
             }
+            Action::Fp4 { axis } => {
+                let mut rewriter = Rewriter { builder: self, operation, out };
+                rewriter.fp4_to_fp(operands[0], *axis).map(|numbers| vec![numbers])
+            }
             Action::DotScaled(scaled) => {
                 let mut rewriter = Rewriter { builder: self, operation, out };
                 rewriter.dot_scaled(*scaled, &operands).map(|product| vec![product])

@@ -43,6 +43,7 @@ impl<'a> Operation<'a> {
             | Action::Cat
             | Action::Clamp { .. }
             | Action::External(_)
+            | Action::Fp4 { .. }
             | Action::DotScaled(_)
             | Action::Descriptor(_)
             | Action::Map { .. }
@@ -93,6 +94,17 @@ impl<'a> Parser<'a> {
                 | Special::DescriptorReduce
                 | Special::DescriptorGather
                 | Special::DescriptorScatter => self.descriptive(*special, details, start),
+                Special::LocalAlloc
+                | Special::LocalLoad
+                | Special::LocalStore
+                | Special::LocalDealloc
+                | Special::MemdescIndex
+                | Special::MemdescSubslice
+                | Special::MemdescTrans
+                | Special::MemdescReshape
+                | Special::AsyncCopy
+                | Special::AsyncCommit
+                | Special::AsyncWait => self.local(*special, details, start),
                 Special::Reduce | Special::Scan | Special::Map => {
                     let message = format!("`{name}` is read in its generic form only");
                     Err(Diagnostic::new(span, message).with_hint("put its name in quotes"))

@@ -25,6 +25,7 @@
 //! | `scf.if` in a region that folds or maps | both ways, and `select` |
 //! | `tt.extern_elementwise` | the function of libdevice, where it is known |
 //! | `tt.dot_scaled` | the factors widened to bf16 or f16 and scaled, `dot` |
+//! | `ttg.fp4_to_fp` | shifts and masks, and the layout that the text gives |
 //! | tensor descriptors | arrays of pointers under masks |
 //! | `llvm.intr.assume` | nothing |
 //! | `cf.br`, `cf.cond_br` | `if`; loops of branches are refused |
@@ -49,6 +50,7 @@ mod flow;
 mod forms;
 mod lexer;
 mod lift;
+mod local;
 mod location;
 mod module;
 mod parser;

@@ -133,6 +133,19 @@ impl Rewriter<'_, '_, '_> {
         Some(self.one(OpKind::Dot, &[widened[0], widened[1], sum], &result))
     }
 
+    /// `ttg.fp4_to_fp`: numbers of four bits, of which each byte holds two neighbours along an axis.
+    pub(super) fn fp4_to_fp(&mut self, bytes: Value, axis: u8) -> Option<Value> {
+        let rank = self.ty(bytes).shape.len();
+        let from_last = rank.checked_sub(1 + usize::from(axis));
+        let wide = self.operation.result_types.first().map(Type::dtype);
+        match (from_last, wide) {
+            (Some(0 | 1), Some(wide @ (DType::F16 | DType::BF16))) => {
+                self.nibbles(bytes, from_last == Some(0), wide)
+            }
+            _ => self.refuse("`ttg.fp4_to_fp` gives f16 or bf16 along one of the last two axes"),
+        }
+    }
+
     /// A matrix transposed, or many.
     fn matrix(&mut self, factor: Value) -> Option<Value> {
         if self.ty(factor).shape.len() < 2 {

@@ -127,6 +127,11 @@ pub(super) enum Action<'a> {
     Cat,
     /// `tt.extern_elementwise`: the function's name.
     External(&'a str),
+    /// `ttg.fp4_to_fp`: pairs of numbers of four bits along an axis.
+    Fp4 {
+        /// The axis that becomes twice as long.
+        axis: u8,
+    },
     /// `tt.dot_scaled`.
     DotScaled(Scaled),
     /// An operation on a tensor descriptor.

@@ -107,6 +107,17 @@ pub(super) enum Special {
     Call,
     Branch,
     CondBranch,
+    LocalAlloc,
+    LocalLoad,
+    LocalStore,
+    LocalDealloc,
+    MemdescIndex,
+    MemdescSubslice,
+    MemdescTrans,
+    MemdescReshape,
+    AsyncCopy,
+    AsyncCommit,
+    AsyncWait,
 }
 
 /// The rows of the common shape that are not element-wise.
@@ -139,6 +150,7 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.atomic_rmw",       Types::Function, (2, 3),   Domain::Any,    With(atomic_rmw)),
     ("tt.atomic_cas",       Types::Function, (3, 3),   Domain::Any,    With(atomic_cas)),
     ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    Fixed(Do(OpKind::Dot))),
+    ("ttg.fp4_to_fp",       Types::Convert,  (1, 1),   Domain::Any,    With(fp4)),
     ("tt.extern_elementwise", Types::Function, (1, 3), Domain::Any,  With(external)),
     ("tt.return",           Types::Operands, ANY,      Domain::Any,    Fixed(Action::Return)),
     ("tt.reduce.return",    Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
@@ -170,6 +182,17 @@ static SPECIAL: &[(&str, Special)] = &[
     ("tt.call", Special::Call),
     ("cf.br", Special::Branch),
     ("cf.cond_br", Special::CondBranch),
+    ("ttg.local_alloc", Special::LocalAlloc),
+    ("ttg.local_load", Special::LocalLoad),
+    ("ttg.local_store", Special::LocalStore),
+    ("ttg.local_dealloc", Special::LocalDealloc),
+    ("ttg.memdesc_index", Special::MemdescIndex),
+    ("ttg.memdesc_subslice", Special::MemdescSubslice),
+    ("ttg.memdesc_trans", Special::MemdescTrans),
+    ("ttg.memdesc_reshape", Special::MemdescReshape),
+    ("ttg.async_copy_global_to_local", Special::AsyncCopy),
+    ("ttg.async_commit_group", Special::AsyncCommit),
+    ("ttg.async_wait", Special::AsyncWait),
 ];
 
 /// Attributes that allow more than we do, or say what the operands say already.
@@ -338,6 +361,26 @@ impl<'a> Details<'a> {
             .map_err(|_| Diagnostic::new(span, format!("{axis} is no axis of a tensor")))
     }
 
+    /// The attribute `order`: a permutation of axes.
+    pub(super) fn order(&mut self) -> Parse<Vec<u8>> {
+        let Some((order, span)) = self.attributes.take("order") else {
+            return Err(self.missing("attribute `order`"));
+        };
+        let complaint = || Diagnostic::new(span, "an order is a list of axes, `array<i32: 1, 0>`");
+        let Attribute::Integers(order) = order else { return Err(complaint()) };
+        let order = order.into_iter().map(u8::try_from).collect::<Result<_, _>>();
+        order.map_err(|_| complaint())
+    }
+
+    /// The attribute `num` of a wait: how many groups may be under way.
+    pub(super) fn pending(&mut self) -> Parse<u32> {
+        let Some((groups, span)) = self.attributes.take_integer("num")? else {
+            return Err(self.missing("attribute `num`"));
+        };
+        let message = || format!("{groups} is no number of groups");
+        u32::try_from(groups).map_err(|_| Diagnostic::new(span, message()))
+    }
+
     fn take_i32(&mut self, name: &str) -> Parse<i32> {
         let Some((value, span)) = self.attributes.take_integer(name)? else {
             return Err(self.missing(&format!("attribute `{name}`")));
@@ -347,7 +390,7 @@ impl<'a> Details<'a> {
     }
 
     /// Cache behaviour, as 3.9 (`cachePolicy`) or 3.6 (`cacheModifier`, `evictionPolicy`) writes it.
-    fn cache(&mut self) -> Parse<Cache> {
+    pub(super) fn cache(&mut self) -> Parse<Cache> {
         let mut from = Attributes::default();
         let keys = match self.attributes.take("cachePolicy") {
             Some((Attribute::Policy(policy), _)) => {
@@ -452,6 +495,10 @@ fn gather<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     Ok(Do(OpKind::Gather { axis: details.axis()? }))
 }
 
+fn fp4<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    Ok(Action::Fp4 { axis: details.axis()? })
+}
+
 fn clamp<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     // 0 and 65535 are the generic form's numbers.
     let propagate_nan = match details.attributes.take("propagateNan") {
@@ -480,13 +527,7 @@ fn reshape<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
 }
 
 fn trans<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
-    let Some((order, span)) = details.attributes.take("order") else {
-        return Err(details.missing("attribute `order`"));
-    };
-    let complaint = || Diagnostic::new(span, "an order is a list of axes, `array<i32: 1, 0>`");
-    let Attribute::Integers(order) = order else { return Err(complaint()) };
-    let order = order.into_iter().map(u8::try_from).collect::<Result<_, _>>();
-    Ok(Do(OpKind::Trans { order: order.map_err(|_| complaint())? }))
+    Ok(Do(OpKind::Trans { order: details.order()? }))
 }
 
 fn load<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {

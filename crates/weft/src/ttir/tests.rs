@@ -14,12 +14,18 @@ use std::path::{Path, PathBuf};
 /// Every recorded text of the repository, in a fixed order.
 fn recorded() -> Vec<(PathBuf, String)> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["src/ttir/testdata", "tests/kernels", "../../examples", "../../kernels"];
+    let folders = [
+        "src/ttir/testdata",
+        "tests/kernels",
+        "../../examples",
+        "../../kernels",
+        "../../kernels/ttgir",
+    ];
     let mut texts = Vec::new();
     for entry in folders.iter().filter_map(|folder| package.join(folder).read_dir().ok()).flatten()
     {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "ttir") {
+        if path.extension().is_some_and(|extension| extension == "ttir" || extension == "ttgir") {
             let text = std::fs::read_to_string(&path).unwrap();
             texts.push((path, text));
         }

@@ -282,6 +282,60 @@ fn matrices(
     Ok(function)
 }
 
+/// Copies past the registers.
+pub(super) fn async_copy(
+    w: &mut Writer<'_>,
+    bytes: u32,
+    offset: i32,
+    (predicated, filled): (bool, bool),
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    if !w.dialect.is_cuda() {
+        return Err(w.unsupported("asynchronous copies", "a load and a store do the same"));
+    }
+    let [to, from, flags @ ..] = &inst.operands[..] else { return Ok(()) };
+    let moved = word(w, bytes);
+    let place = pointer(w, Space::Shared, moved, *to, offset, false);
+    let source = w.spelled(*from);
+    let operator = if bytes == 16 { "cg" } else { "ca" };
+    let function = format!("copy_async_{bytes}");
+    let text = format!(
+        "// Copies, or fills with zeros what is beyond `read` bytes, until it is waited for.\n\
+         __device__ __forceinline__ void {function}(void* place, u64 source, u32 read) {{\n  \
+         asm volatile(\"cp.async.{operator}.shared.global [%0], [%1], {bytes}, %2;\"\n               \
+         : : \"r\"(static_cast<u32>(__cvta_generic_to_shared(place))), \"l\"(source), \"r\"(read) \
+         : \"memory\");\n}}\n"
+    );
+    w.instructions.insert(function.clone(), text);
+    let read = match flags.last().filter(|_| filled) {
+        Some(&filled) => format!("{} ? {bytes} : 0", w.spelled(filled)),
+        None => bytes.to_string(),
+    };
+    let call = format!("{function}({place}, {source}, {read})");
+    match flags.first().filter(|_| predicated) {
+        Some(&predicate) => {
+            let predicate = w.spelled(predicate);
+            put!(w, "if ({predicate}) {call}");
+        }
+        None => put!(w, "{call}"),
+    }
+    Ok(())
+}
+
+/// Closes a group of copies, or waits until only so many may be under way.
+pub(super) fn async_group(w: &mut Writer<'_>, pending: Option<u32>) -> Result<(), Unsupported> {
+    if !w.dialect.is_cuda() {
+        return Err(w.unsupported("groups of asynchronous copies", "there are no such copies"));
+    }
+    match pending {
+        None => put!(w, "asm volatile(\"cp.async.commit_group;\" : : : \"memory\")"),
+        Some(pending) => {
+            put!(w, "asm volatile(\"cp.async.wait_group {pending};\" : : : \"memory\")");
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn rmw(
     w: &mut Writer<'_>,
     op: Rmw,

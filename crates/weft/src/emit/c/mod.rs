@@ -204,6 +204,11 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::AtomicCas { space, order, scope, predicated: _ } => {
             return memory::cas(w, (*space, *order, *scope), inst);
         }
+        Op::AsyncCopy { bytes, offset, predicated, filled } => {
+            return memory::async_copy(w, *bytes, *offset, (*predicated, *filled), inst);
+        }
+        Op::AsyncCommit => return memory::async_group(w, None),
+        Op::AsyncWait { pending } => return memory::async_group(w, Some(*pending)),
         Op::Barrier(scope) => {
             let call = w.barrier(*scope == BarrierScope::Block);
             put!(w, "{call}");

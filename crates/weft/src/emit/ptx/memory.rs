@@ -121,6 +121,31 @@ pub(super) fn store(
     Ok(())
 }
 
+/// Copies past the registers. Where zeros are wanted instead, the instruction reads no bytes.
+pub(super) fn async_copy(
+    w: &mut Writer<'_>,
+    bytes: u32,
+    offset: i32,
+    (predicated, filled): (bool, bool),
+    inst: &InstData,
+) {
+    let [to, from, flags @ ..] = &inst.operands[..] else { return };
+    let predicate = flags.first().filter(|_| predicated).copied();
+    let Place { address, guard } = Place::new(w, *to, predicate, offset);
+    let source = w.reg(*from);
+    // Only whole lines of 16 bytes may pass by the first cache.
+    let operator = if bytes == 16 { "cg" } else { "ca" };
+    let copy = format!("cp.async.{operator}.shared.global {address}, [{source}], {bytes}");
+    match flags.last().filter(|_| filled) {
+        Some(&filled) => {
+            let (filled, read) = (w.reg(filled), w.temp(Class::B32));
+            put!(w, "selp.b32 {read}, {bytes}, 0, {filled}");
+            put!(w, "{guard}{copy}, {read}");
+        }
+        None => put!(w, "{guard}{copy}"),
+    }
+}
+
 /// The instruction that moves matrices, from its name to its type, and the version that has it; or what
 /// there is not, and why.
 pub(in crate::emit) fn matrix_move(

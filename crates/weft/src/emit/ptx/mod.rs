@@ -231,6 +231,11 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::AtomicCas { space, order, scope, predicated: _ } => {
             return memory::cas(w, (*space, *order, *scope), inst);
         }
+        Op::AsyncCopy { bytes, offset, predicated, filled } => {
+            memory::async_copy(w, *bytes, *offset, (*predicated, *filled), inst);
+        }
+        Op::AsyncCommit => put!(w, "cp.async.commit_group"),
+        Op::AsyncWait { pending } => put!(w, "cp.async.wait_group {pending}"),
         Op::Barrier(scope) => exchange::barrier(w, *scope),
         _ => {
             if let [result] = inst.results[..] {

@@ -2,6 +2,7 @@
 
 use super::access::Places;
 use super::elements::Elements;
+use super::local::Local;
 use super::reduction::{Reduction, is_elementwise};
 use super::scan::Scan;
 use super::world::{Site, World};
@@ -31,6 +32,8 @@ pub(super) struct Instance<'k> {
     values: Vec<Option<Elements>>,
     /// The outermost loop that went round since [`Instance::forget_rounds`], with its depth.
     outermost: Option<(usize, OpId, &'k Op)>,
+    /// Its shared memory.
+    local: Local,
 }
 
 /// A region that an instance is in.
@@ -73,7 +76,7 @@ impl<'k> Instance<'k> {
             values[param.index()] = Some(Elements::Same(bits & mask));
         }
         let body = Frame { region: &kernel.body, next: 0, owner: Owner::Kernel };
-        Self { id, frames: vec![body], values, outermost: None }
+        Self { id, frames: vec![body], values, outermost: None, local: Local::default() }
     }
 
     /// Runs to the next back edge or to the end.
@@ -102,11 +105,12 @@ impl<'k> Instance<'k> {
 
     /// Whether the other instance is in the same place with the same values.
     pub(super) fn same_state(&self, other: &Instance<'_>) -> bool {
-        let Self { id, frames, values, outermost: _ } = self;
+        let Self { id, frames, values, outermost: _, local } = self;
         *id == other.id
             && frames.len() == other.frames.len()
             && frames.iter().zip(&other.frames).all(|(mine, theirs)| mine.same_state(theirs))
             && *values == other.values
+            && *local == other.local
     }
 
     /// Starts looking for the loop that [`Instance::waiting`] tells.
@@ -138,6 +142,21 @@ impl<'k> Instance<'k> {
             | OpKind::Store(_)
             | OpKind::AtomicRmw { .. }
             | OpKind::AtomicCas { .. } => self.access(id, op, &operands, world)?,
+            OpKind::LocalAlloc
+            | OpKind::LocalLoad
+            | OpKind::LocalStore
+            | OpKind::LocalDealloc
+            | OpKind::MemdescIndex
+            | OpKind::MemdescSubslice { .. }
+            | OpKind::MemdescTrans { .. }
+            | OpKind::MemdescReshape
+            | OpKind::AsyncCopy(_)
+            | OpKind::AsyncCommit
+            | OpKind::AsyncWait { .. } => {
+                let site = Site { id, op, instance: self.id };
+                let value = self.local.execute(site, &operands, world)?;
+                self.define_all(world.kernel, &op.results, value.into_iter().collect())?;
+            }
             OpKind::For => {
                 let [low, high, _step, carried @ ..] = &operands[..] else {
                     return Err("it lacks its bounds".into());

@@ -39,6 +39,7 @@ mod dot;
 mod elements;
 mod exactness;
 mod instance;
+mod local;
 mod pure;
 mod reduction;
 mod scan;
@@ -49,6 +50,7 @@ mod world;
 
 pub use compare::{Agreement, Mismatch, Tolerance, compare, compare_within};
 pub use exactness::{Exactness, Reason, Why, exactness, exactness_fused};
+pub use local::LocalFault;
 
 use super::{Kernel, OpId, Value};
 use crate::location::Loc;
@@ -83,8 +85,8 @@ pub struct Report {
     pub instances: u64,
 }
 
-/// An operation that accessed memory where there is none. Loads and atomics gave zero there, and
-/// nothing was written.
+/// An operation that accessed memory as it must not. Loads and atomics gave zero there, and outside of
+/// memory nothing was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
     /// The operation.
@@ -97,16 +99,37 @@ pub struct Finding {
     pub instance: [u32; 3],
     /// Which element of the operation did it first, in row-major order.
     pub element: u64,
-    /// The first such access.
-    pub access: OutOfRange,
-    /// How many accesses of this operation were outside, over all instances.
+    /// What was wrong first.
+    pub fault: Fault,
+    /// How many accesses of this operation were wrong, over all instances.
     pub count: u64,
+}
+
+/// What is wrong with an access.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// It is outside of global memory.
+    Outside(OutOfRange),
+    /// It is one of shared memory.
+    Local(LocalFault),
 }
 
 impl core::fmt::Display for Finding {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { op: _, name, loc: _, instance: [x, y, z], element, access, count } = self;
-        write!(f, "{name} outside of memory: {access} (element {element} of instance {x},{y},{z}")?;
+        let Self { op: _, name, loc: _, instance: [x, y, z], element, fault, count } = self;
+        match fault {
+            Fault::Outside(access) => write!(f, "{name} outside of memory: {access}")?,
+            Fault::Local(LocalFault::Unwritten) => {
+                write!(f, "{name} of shared memory that nothing has written")?;
+            }
+            Fault::Local(LocalFault::InFlight) => {
+                write!(f, "{name} of shared memory to which an asynchronous copy is under way")?;
+            }
+            Fault::Local(LocalFault::Outside) => {
+                write!(f, "{name} of a buffer of shared memory that does not exist")?;
+            }
+        }
+        write!(f, " (element {element} of instance {x},{y},{z}")?;
         match count {
             1 => f.write_str(")"),
             _ => write!(f, ", the first of {count} accesses)"),

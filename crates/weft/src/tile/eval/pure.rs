@@ -34,14 +34,19 @@ pub(super) fn evaluate(
         (OpKind::Splat | OpKind::Unsplat, [x], _) => {
             Elements::Same(x.only().ok_or("an operand of more than one element")?)
         }
-        (OpKind::ExpandDims { .. } | OpKind::Reshape { .. } | OpKind::ConvertLayout, [x], _) => {
-            x.clone()
-        }
+        (
+            OpKind::ExpandDims { .. }
+            | OpKind::Reshape { .. }
+            | OpKind::ConvertLayout
+            | OpKind::MemdescReshape,
+            [x],
+            _,
+        ) => x.clone(),
         (OpKind::Broadcast, [x], [from]) => {
             let repeated = broadcast_strides(&from.shape, &result.shape)?;
             x.strided(&result.shape, &repeated)
         }
-        (OpKind::Trans { order }, [x], [from]) => {
+        (OpKind::Trans { order } | OpKind::MemdescTrans { order }, [x], [from]) => {
             let permuted = permuted_strides(&from.shape, order, &result.shape)?;
             x.strided(&result.shape, &permuted)
         }

@@ -1,6 +1,6 @@
 //! What all instances of a run share.
 
-use super::{EvalError, Finding, Options};
+use super::{EvalError, Fault, Finding, Options};
 use crate::memory::{Memory, OutOfRange};
 use crate::tile::{Kernel, Op, OpId};
 
@@ -46,6 +46,11 @@ impl World<'_, '_> {
 
     /// Notes that one element of an operation was outside of memory.
     pub(super) fn outside(&mut self, site: Site<'_>, element: usize, access: OutOfRange) {
+        self.fault(site, element, Fault::Outside(access));
+    }
+
+    /// Notes that one element of an operation was accessed as it must not.
+    pub(super) fn fault(&mut self, site: Site<'_>, element: usize, fault: Fault) {
         match self.findings.iter_mut().find(|finding| finding.op == site.id) {
             Some(finding) => finding.count += 1,
             None => self.findings.push(Finding {
@@ -54,7 +59,7 @@ impl World<'_, '_> {
                 loc: site.op.loc,
                 instance: site.instance,
                 element: element as u64,
-                access,
+                fault,
                 count: 1,
             }),
         }

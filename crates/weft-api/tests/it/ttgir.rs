@@ -1,0 +1,289 @@
+//! Programs with layouts of their own: what they say of homes and shared memory is obeyed, and what they
+//! forget to wait for is found.
+
+use weft::dtype::DType;
+use weft::memory::{Buffer, Memory};
+use weft::tile::eval::{self, Fault, LocalFault};
+use weft::ttir;
+use weft_api::answer::RunAnswer;
+use weft_api::request::{CompileRequest, Grid, RunRequest};
+use weft_api::{ApiError, explain, kernels, run};
+
+/// A module around a kernel's body: `x` and `y` are read, `out` is written.
+fn module(target: &str, lanes: u32, layouts: &str, body: &str) -> String {
+    format!(
+        r##"{layouts}
+#smem = #ttg.shared_memory
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "{target}", "ttg.threads-per-warp" = {lanes} : i32}} {{
+  tt.func public @kernel(%x: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %out: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+{body}
+    tt.return
+  }}
+}}
+"##
+    )
+}
+
+/// A tile of 32 x 64 in layouts for warps of 32 lanes, and two ways to hold it in shared memory.
+const LAYOUTS: &str = r##"#rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+#columns = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
+#turned = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+#shared_t = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [0, 1]}>
+#padded = #ttg.padded_shared<[64:+4] {order = [1, 0], shape = [32, 64]}>
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#plain = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"##;
+
+/// Pointers `%NAME_p` to a tile of `rows` x `columns` of `%NAME`, row after row, in a layout.
+fn pointers(name: &str, rows: u64, columns: u64, layout: &str) -> String {
+    let of = |dim: u32| format!("#ttg.slice<{{dim = {dim}, parent = {layout}}}>");
+    let (tall, wide) = (of(1), of(0));
+    format!(
+        "    %{name}_r = tt.make_range {{end = {rows} : i32, start = 0 : i32}} : tensor<{rows}xi32, {tall}>
+    %{name}_c = tt.make_range {{end = {columns} : i32, start = 0 : i32}} : tensor<{columns}xi32, {wide}>
+    %{name}_r1 = tt.expand_dims %{name}_r {{axis = 1 : i32}} : tensor<{rows}xi32, {tall}> -> tensor<{rows}x1xi32, {layout}>
+    %{name}_c1 = tt.expand_dims %{name}_c {{axis = 0 : i32}} : tensor<{columns}xi32, {wide}> -> tensor<1x{columns}xi32, {layout}>
+    %{name}_w = arith.constant dense<{columns}> : tensor<{rows}x1xi32, {layout}>
+    %{name}_r2 = arith.muli %{name}_r1, %{name}_w : tensor<{rows}x1xi32, {layout}>
+    %{name}_r3 = tt.broadcast %{name}_r2 : tensor<{rows}x1xi32, {layout}> -> tensor<{rows}x{columns}xi32, {layout}>
+    %{name}_c3 = tt.broadcast %{name}_c1 : tensor<1x{columns}xi32, {layout}> -> tensor<{rows}x{columns}xi32, {layout}>
+    %{name}_o = arith.addi %{name}_r3, %{name}_c3 : tensor<{rows}x{columns}xi32, {layout}>
+    %{name}_s = tt.splat %{name} : !tt.ptr<f32> -> tensor<{rows}x{columns}x!tt.ptr<f32>, {layout}>
+    %{name}_p = tt.addptr %{name}_s, %{name}_o : tensor<{rows}x{columns}x!tt.ptr<f32>, {layout}>, tensor<{rows}x{columns}xi32, {layout}>"
+    )
+}
+
+fn ran(text: &str, target: &str) -> Result<RunAnswer, ApiError> {
+    let mut request: RunRequest =
+        serde_json::from_value(serde_json::json!({ "ttir": text, "target": target, "grid": 1 }))
+            .unwrap();
+    request.grid = Grid::parse("1")?;
+    request.verify = true;
+    for argument in ["x=random:f32[2048]", "y=random:f32[2048]", "out=empty:f32[2048]"] {
+        request.args.push(argument)?;
+    }
+    run::run(&request)
+}
+
+/// What the evaluator finds wrong.
+fn evaluated(text: &str) -> Vec<Fault> {
+    let module = ttir::parse(text).unwrap();
+    let mut memory = Memory::default();
+    let buffer = |name: &str| Buffer {
+        name: name.into(),
+        bytes: vec![0; 8192],
+        dtype: DType::F32,
+        initialised: true,
+    };
+    let args: Vec<u64> = ["x", "y", "out"].map(|name| memory.push(buffer(name))).to_vec();
+    let kernel = &module.kernels[0];
+    let report =
+        eval::run(kernel, [1, 1, 1], &args, &mut memory, eval::Options::default()).unwrap();
+    report.findings.into_iter().map(|finding| finding.fault).collect()
+}
+
+fn passes(body: &str) {
+    for target in ["sm_80", "sm_90"] {
+        let answer = ran(&module("cuda:80", 32, LAYOUTS, body), target).unwrap();
+        assert!(answer.passed, "{target}: {:?} {:?}\n{body}", answer.findings, answer.buffers);
+    }
+}
+
+#[test]
+fn a_tile_crosses_shared_memory_and_is_read_turned() {
+    let body = format!(
+        "{}\n{}
+    %t = tt.load %x_p : tensor<32x64x!tt.ptr<f32>, #rows>
+    %m = ttg.local_alloc %t : (tensor<32x64xf32, #rows>) -> !ttg.memdesc<32x64xf32, #shared, #smem>
+    %u = ttg.memdesc_trans %m {{order = array<i32: 1, 0>}} : !ttg.memdesc<32x64xf32, #shared, #smem> -> !ttg.memdesc<64x32xf32, #shared_t, #smem>
+    %v = ttg.local_load %u : !ttg.memdesc<64x32xf32, #shared_t, #smem> -> tensor<64x32xf32, #turned>
+    ttg.local_dealloc %m : !ttg.memdesc<32x64xf32, #shared, #smem>
+    tt.store %out_p, %v : tensor<64x32x!tt.ptr<f32>, #turned>",
+        pointers("x", 32, 64, "#rows"),
+        pointers("out", 64, 32, "#turned"),
+    );
+    passes(&body);
+    // The swizzle was given so that rows are stored, and columns read, without conflicts of more than
+    // what the vectors need.
+    let answer = ran(&module("cuda:80", 32, LAYOUTS, &body), "sm_80").unwrap();
+    assert_eq!(answer.counts.block_barriers, 4, "one barrier between the store and the load");
+}
+
+#[test]
+fn parts_buffers_and_other_shapes_are_views_of_the_same_bytes() {
+    let body = format!(
+        "{}\n{}
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %two = arith.constant 2 : i32
+    %t = tt.load %x_p : tensor<32x64x!tt.ptr<f32>, #rows>
+    %m = ttg.local_alloc : () -> !ttg.memdesc<2x32x64xf32, #shared, #smem, mutable>
+    scf.for %i = %zero to %two step %one : i32 {{
+      %b = ttg.memdesc_index %m[%i] : !ttg.memdesc<2x32x64xf32, #shared, #smem, mutable> -> !ttg.memdesc<32x64xf32, #shared, #smem, mutable>
+      ttg.local_store %t, %b : tensor<32x64xf32, #rows> -> !ttg.memdesc<32x64xf32, #shared, #smem, mutable>
+    }}
+    %c = ttg.memdesc_index %m[%one] : !ttg.memdesc<2x32x64xf32, #shared, #smem, mutable> -> !ttg.memdesc<32x64xf32, #shared, #smem, mutable>
+    %left = ttg.memdesc_subslice %c[0, 0] : !ttg.memdesc<32x64xf32, #shared, #smem, mutable> -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>
+    %right = ttg.memdesc_subslice %c[0, 32] : !ttg.memdesc<32x64xf32, #shared, #smem, mutable> -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>
+    %low = ttg.memdesc_subslice %right[16, 16] : !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64> -> !ttg.memdesc<16x16xf32, #shared, #smem, mutable, 32x64>
+    %l = ttg.local_load %left : !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64> -> tensor<32x32xf32, #columns>
+    %s = arith.addf %l, %l : tensor<32x32xf32, #columns>
+    ttg.local_store %s, %right : tensor<32x32xf32, #columns> -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>
+    %k = ttg.local_load %low : !ttg.memdesc<16x16xf32, #shared, #smem, mutable, 32x64> -> tensor<16x16xf32, #columns>
+    %k2 = arith.mulf %k, %k : tensor<16x16xf32, #columns>
+    ttg.local_store %k2, %low : tensor<16x16xf32, #columns> -> !ttg.memdesc<16x16xf32, #shared, #smem, mutable, 32x64>
+    %r = ttg.local_load %c : !ttg.memdesc<32x64xf32, #shared, #smem, mutable> -> tensor<32x64xf32, #rows>
+    tt.store %out_p, %r : tensor<32x64x!tt.ptr<f32>, #rows>",
+        pointers("x", 32, 64, "#rows"),
+        pointers("out", 32, 64, "#rows"),
+    );
+    passes(&body);
+    let body = format!(
+        "{}\n{}
+    %t = tt.load %x_p : tensor<32x64x!tt.ptr<f32>, #rows>
+    %m = ttg.local_alloc %t : (tensor<32x64xf32, #rows>) -> !ttg.memdesc<32x64xf32, #plain, #smem>
+    %f = ttg.memdesc_reshape %m : !ttg.memdesc<32x64xf32, #plain, #smem> -> !ttg.memdesc<64x32xf32, #plain, #smem>
+    %v = ttg.local_load %f : !ttg.memdesc<64x32xf32, #plain, #smem> -> tensor<64x32xf32, #turned>
+    tt.store %out_p, %v : tensor<64x32x!tt.ptr<f32>, #turned>",
+        pointers("x", 32, 64, "#rows"),
+        pointers("out", 64, 32, "#turned"),
+    );
+    passes(&body);
+}
+
+#[test]
+fn gaps_are_kept() {
+    let body = format!(
+        "{}\n{}
+    %t = tt.load %x_p : tensor<32x64x!tt.ptr<f32>, #rows>
+    %m = ttg.local_alloc %t : (tensor<32x64xf32, #rows>) -> !ttg.memdesc<32x64xf32, #padded, #smem>
+    %v = ttg.local_load %m : !ttg.memdesc<32x64xf32, #padded, #smem> -> tensor<32x64xf32, #columns>
+    %w = ttg.convert_layout %v : tensor<32x64xf32, #columns> -> tensor<32x64xf32, #rows>
+    tt.store %out_p, %w : tensor<32x64x!tt.ptr<f32>, #rows>",
+        pointers("x", 32, 64, "#rows"),
+        pointers("out", 32, 64, "#rows"),
+    );
+    passes(&body);
+}
+
+/// Two copies in groups of their own, some waits, and what is read then.
+fn copies(between: &str) -> String {
+    format!(
+        "{}\n{}\n{}
+    %m = ttg.local_alloc : () -> !ttg.memdesc<32x64xf32, #shared, #smem, mutable>
+    %n = ttg.local_alloc : () -> !ttg.memdesc<32x64xf32, #shared, #smem, mutable>
+    %a = ttg.async_copy_global_to_local %x_p, %m : tensor<32x64x!tt.ptr<f32>, #rows> -> <32x64xf32, #shared, #smem, mutable>
+    %ga = ttg.async_commit_group tokens %a
+    %b = ttg.async_copy_global_to_local %y_p, %n : tensor<32x64x!tt.ptr<f32>, #rows> -> <32x64xf32, #shared, #smem, mutable>
+    %gb = ttg.async_commit_group tokens %b
+{between}
+    %v = ttg.local_load %m : !ttg.memdesc<32x64xf32, #shared, #smem, mutable> -> tensor<32x64xf32, #columns>
+    %w = ttg.convert_layout %v : tensor<32x64xf32, #columns> -> tensor<32x64xf32, #rows>
+    tt.store %out_p, %w : tensor<32x64x!tt.ptr<f32>, #rows>
+    %end = ttg.async_wait {{num = 0 : i32}}",
+        pointers("x", 32, 64, "#rows"),
+        pointers("y", 32, 64, "#rows"),
+        pointers("out", 32, 64, "#rows"),
+    )
+}
+
+#[test]
+fn what_is_read_before_its_wait_is_a_finding_of_both() {
+    let wait = |groups: u32| format!("    %t = ttg.async_wait %ga, %gb {{num = {groups} : i32}}");
+    passes(&copies(&wait(0)));
+    passes(&copies(&wait(1)));
+    let text = |between: &str| module("cuda:80", 32, LAYOUTS, &copies(between));
+    for between in [wait(2), String::new()] {
+        let answer = ran(&text(&between), "sm_80").unwrap();
+        assert!(!answer.passed);
+        let alone = |message: &str| message.contains("seen by the reference evaluator alone");
+        let simulated = |kind: &str, message: &str| kind == "in flight" && !alone(message);
+        let mut findings = answer.findings.iter();
+        assert!(findings.any(|finding| simulated(&finding.kind, &finding.message)), "{between}");
+        assert!(
+            evaluated(&text(&between)).contains(&Fault::Local(LocalFault::InFlight)),
+            "{between}"
+        );
+    }
+}
+
+#[test]
+fn masked_copies_fill_with_zeros_or_what_is_given() {
+    for (other, value) in [("", ""), (" other %v", "0.000000e+00"), (" other %v", "2.500000e+00")] {
+        let value = if value.is_empty() { "1.0" } else { value };
+        let body = format!(
+            "{}\n{}
+    %v = arith.constant dense<{value}> : tensor<32x64xf32, #rows>
+    %limit = arith.constant dense<20> : tensor<32x1xi32, #rows>
+    %k1 = arith.cmpi slt, %x_r1, %limit : tensor<32x1xi32, #rows>
+    %k = tt.broadcast %k1 : tensor<32x1xi1, #rows> -> tensor<32x64xi1, #rows>
+    %m = ttg.local_alloc : () -> !ttg.memdesc<32x64xf32, #shared, #smem, mutable>
+    %a = ttg.async_copy_global_to_local %x_p, %m mask %k{other} {{contiguity = 4 : i32}} : tensor<32x64x!tt.ptr<f32>, #rows> -> <32x64xf32, #shared, #smem, mutable>
+    %g = ttg.async_commit_group tokens %a
+    %t = ttg.async_wait %g {{num = 0 : i32}}
+    %r = ttg.local_load %m token %t : !ttg.memdesc<32x64xf32, #shared, #smem, mutable> -> tensor<32x64xf32, #columns>
+    %w = ttg.convert_layout %r : tensor<32x64xf32, #columns> -> tensor<32x64xf32, #rows>
+    tt.store %out_p, %w : tensor<32x64x!tt.ptr<f32>, #rows>",
+            pointers("x", 32, 64, "#rows"),
+            pointers("out", 32, 64, "#rows"),
+        );
+        passes(&body);
+    }
+}
+
+#[test]
+fn copies_become_loads_and_stores_where_there_are_none() {
+    let layouts = LAYOUTS
+        .replace("threadsPerWarp = [2, 16]", "threadsPerWarp = [4, 16]")
+        .replace("threadsPerWarp = [8, 4]", "threadsPerWarp = [8, 8]")
+        .replace("threadsPerWarp = [4, 8]", "threadsPerWarp = [8, 8]");
+    let body = copies("    %t = ttg.async_wait %ga, %gb {num = 1 : i32}");
+    let text = module("hip:gfx942", 64, &layouts, &body);
+    let answer = ran(&text, "gfx942").unwrap();
+    assert!(answer.passed, "{:?}", answer.findings);
+    let request: CompileRequest = serde_json::from_value(
+        serde_json::json!({ "ttir": text, "target": "gfx942", "emit": ["hip", "lane"] }),
+    )
+    .unwrap();
+    let lane = kernels::compile(&request).unwrap().1.lane.unwrap();
+    assert!(!lane.contains("async"), "{lane}");
+}
+
+#[test]
+fn homes_are_those_of_the_text_and_the_warps_too() {
+    let body = format!(
+        "{}\n{}
+    %t = tt.load %x_p : tensor<32x64x!tt.ptr<f32>, #rows>
+    %v = ttg.convert_layout %t : tensor<32x64xf32, #rows> -> tensor<32x64xf32, #columns>
+    %s = arith.mulf %v, %v : tensor<32x64xf32, #columns>
+    %w = ttg.convert_layout %s : tensor<32x64xf32, #columns> -> tensor<32x64xf32, #rows>
+    tt.store %out_p, %w : tensor<32x64x!tt.ptr<f32>, #rows>",
+        pointers("x", 32, 64, "#rows"),
+        pointers("out", 32, 64, "#rows"),
+    );
+    passes(&body);
+    let text = module("cuda:80", 32, LAYOUTS, &body);
+    let request = |json: serde_json::Value| serde_json::from_value(json).unwrap();
+    let answer =
+        explain::explain(&request(serde_json::json!({ "ttir": text, "target": "sm_80" }))).unwrap();
+    let homes: Vec<(&str, &str)> =
+        answer.homes.iter().map(|home| (home.value.as_str(), home.layout.as_str())).collect();
+    let rows = "[register: (0,1) (0,2) (8,0) (16,0), lane: (0,4) (0,8) (0,16) (0,32) (1,0), warp: \
+                (2,0) (4,0), block:] -> [dim0: 32, dim1: 64]";
+    let columns = "[register: (1,0) (2,0) (0,16) (0,32), lane: (4,0) (8,0) (16,0) (0,1) (0,2), warp: \
+                   (0,4) (0,8), block:] -> [dim0: 32, dim1: 64]";
+    assert_eq!(homes, [("%t", rows), ("%v", columns), ("%s", columns), ("%w", rows)]);
+    assert!(answer.homes.iter().all(|home| home.reason == "given by the text"));
+    let error = explain::explain(&request(
+        serde_json::json!({ "ttir": text, "target": "sm_80", "warps": 8 }),
+    ));
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "the text is for blocks of 4 warps (`ttg.num-warps`), not of 8"
+    );
+    let error = explain::explain(&request(serde_json::json!({ "ttir": text, "target": "gfx942" })));
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "the text is for warps of 32 lanes (`ttg.threads-per-warp`), gfx942 has 64"
+    );
+}

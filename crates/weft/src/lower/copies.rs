@@ -1,0 +1,125 @@
+//! Asynchronous copies from global to shared memory.
+//!
+//! A copy runs in the layout of its pointers. It moves 4, 8 or 16 bytes for each thread; where the machine
+//! has no such copies, or a thread's elements are too few to make 4 bytes, a load and a store take its
+//! place, and committing and waiting do nothing for it.
+
+use super::Lowerer;
+use super::local::{in_memory, memory_of};
+use crate::assign::AssignError;
+use crate::axis::AxisFacts;
+use crate::dtype::DType;
+use crate::lane::{self, Access, Op as LaneOp, Space};
+use crate::movement;
+use crate::scalar::Binary;
+use crate::tile::{CopyOptions, Op, Value};
+use smallvec::{SmallVec, smallvec};
+use weft_layout::machine::Isa;
+use weft_layout::space::{Label, OFFSET};
+
+impl Lowerer<'_> {
+    pub(super) fn async_copy(&mut self, op: &Op, options: CopyOptions) -> Result<(), AssignError> {
+        let (pointers, memory) = (op.operands[0], op.operands[1]);
+        let place = self.place_of(pointers)?;
+        let mask = op.operands.get(2).filter(|_| options.masked).copied();
+        let other = op.operands.get(3).copied();
+        let element = self.kernel.ty(memory).dtype();
+        let most = self.copied_at_once(pointers, mask, memory)?;
+        let view = self.view(memory);
+        let meeting = self.meeting(place, memory, most)?;
+        let addresses = self.get(pointers, place)?;
+        let masks = mask.map(|mask| self.get(mask, place)).transpose()?;
+        let others = other.map(|other| self.get(other, place)).transpose()?;
+        let base = meeting.base(&mut self.build, view);
+        let acting = movement::takes_part(&mut self.build, meeting.vectors.acting);
+        let dtype = in_memory(element);
+        let cost = meeting.vectors.bytes(dtype.bytes());
+        let copies = has_copies(self.block.machine.isa) && matches!(cost, 4 | 8 | 16);
+        let zero = self.build.constant(dtype, 0);
+        for group in &meeting.vectors.groups {
+            let first = group[0] as usize;
+            let (address, offset) = meeting.address(&mut self.build, view, base, group[0]);
+            let mask = masks.as_ref().map(|masks| masks[first]);
+            let instead: Vec<lane::Value> = group
+                .iter()
+                .map(|&register| match &others {
+                    Some(others) => movement::byte_of(&mut self.build, others[register as usize]),
+                    None => zero,
+                })
+                .collect();
+            let source = addresses[first];
+            let shared = Access { offset, ..Access::default() };
+            if copies {
+                let is_zero = instead.iter().all(|&x| self.build.constant_bits(x) == Some(0));
+                let fills = mask.filter(|_| is_zero);
+                // Where other values than zeros are wanted they are stored by those who do not copy.
+                let copier = mask.filter(|_| !is_zero);
+                let predicate = self.build.and_predicates(acting, copier);
+                let copy = LaneOp::AsyncCopy {
+                    bytes: cost,
+                    offset,
+                    predicated: predicate.is_some(),
+                    filled: fills.is_some(),
+                };
+                let mut operands: SmallVec<[lane::Value; 4]> = smallvec![address, source];
+                operands.extend(predicate);
+                operands.extend(fills);
+                self.build.emit(copy, operands, &[]);
+                if let Some(copier) = copier {
+                    let one = self.build.constant(DType::I1, 1);
+                    let not = self.build.binary(Binary::Xor, copier, one);
+                    let predicate = self.build.and_predicates(acting, Some(not));
+                    self.build.store(Space::Shared, shared, address, predicate, &instead);
+                }
+            } else {
+                let how = Access {
+                    cache: options.cache,
+                    volatile: options.volatile,
+                    ..Access::default()
+                };
+                let guarded = mask.map(|mask| (mask, &instead[..]));
+                let loaded =
+                    self.build.load(Space::Global, how, dtype, group.len(), source, guarded);
+                self.build.store(Space::Shared, shared, address, acting, &loaded);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many neighbours in memory one copy may take.
+    fn copied_at_once(
+        &self,
+        pointers: Value,
+        mask: Option<Value>,
+        memory: Value,
+    ) -> Result<u64, AssignError> {
+        let facts: &AxisFacts = self.facts;
+        let dims = &facts.get(pointers).dims;
+        let mut order: Vec<usize> = (0..dims.len()).rev().collect();
+        order.sort_by_key(|&axis| core::cmp::Reverse(dims[axis].contiguity));
+        let Some(&axis) = order.first() else { return Ok(1) };
+        let widest = u64::from(lane::MAX_ACCESS_BYTES);
+        let ty = self.kernel.ty(memory);
+        let most = facts.vector_elements(pointers, mask, axis, ty.dtype(), widest);
+        // Neighbours in shared memory are neighbours in global memory only along that axis.
+        let memory = memory_of(ty)?;
+        Ok(most.min(memory.layout().contiguous_run(OFFSET, Label::dim(axis as u32))))
+    }
+
+    pub(super) fn async_commit(&mut self) {
+        if has_copies(self.block.machine.isa) {
+            self.build.emit(LaneOp::AsyncCommit, smallvec![], &[]);
+        }
+    }
+
+    pub(super) fn async_wait(&mut self, pending: u32) {
+        if has_copies(self.block.machine.isa) {
+            self.build.emit(LaneOp::AsyncWait { pending }, smallvec![], &[]);
+        }
+    }
+}
+
+/// Whether a machine copies from global to shared memory asynchronously.
+fn has_copies(isa: Isa) -> bool {
+    matches!(isa, Isa::Ptx { capability } if capability >= 80)
+}

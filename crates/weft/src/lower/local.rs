@@ -1,0 +1,279 @@
+//! Shared memory that the program allocates.
+//!
+//! What describes memory becomes an address in bytes and an offset that the address' own bits are added
+//! to by exclusive or: a buffer of several lies behind the one before it, a part begins at the offset
+//! that its layout gives its first element. Which registers one access moves, and to which offsets, the
+//! layouts of the tensor and of the memory say together; the widest vectors that walk the offsets are
+//! used, with gaps between them where the layout has gaps.
+
+use super::Lowerer;
+use crate::assign::{AssignError, LayoutId};
+use crate::dtype::DType;
+use crate::lane::{self, Access, BarrierScope, Builder, Space};
+use crate::movement;
+use crate::scalar::Binary;
+use crate::tile::{Op, SharedMemory, Type, Value};
+use weft_layout::affine::Padded;
+use weft_layout::plan::{self, Vectors};
+use weft_layout::space::{LANE, Label, OFFSET, REGISTER, WARP};
+
+/// The alignment of an allocation in bytes: the banks of every machine fit into it.
+const ALIGN: u32 = 256;
+/// What the bytes of each buffer are rounded up to: the widest access.
+const BUFFER_ALIGN: u64 = lane::MAX_ACCESS_BYTES as u64;
+
+/// Where memory is that a value describes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    /// The address of the buffer in bytes.
+    base: lane::Value,
+    /// The offset of the first element in the buffer's layout, in elements.
+    offset: u64,
+}
+
+/// How a tensor in registers meets memory.
+pub(super) struct Meeting {
+    memory: Padded,
+    /// The registers of each access.
+    pub(super) vectors: Vectors,
+    /// The offset of each register, in elements, with the view's own.
+    registers: Vec<u64>,
+    lanes: Vec<u64>,
+    warps: Vec<u64>,
+    bytes_log2: u32,
+}
+
+/// The type that elements have in memory: a truth value is a byte there.
+pub(super) fn in_memory(dtype: DType) -> DType {
+    if dtype == DType::I1 { DType::I8 } else { dtype }
+}
+
+/// The bytes of one buffer of the memory that a type describes.
+fn buffer_bytes(memory: &Padded, dtype: DType) -> u64 {
+    let bytes = memory.size().saturating_mul(in_memory(dtype).bytes().into());
+    bytes.saturating_add(BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN
+}
+
+/// The layout of what a type describes.
+pub(super) fn memory_of(ty: &Type) -> Result<Padded, AssignError> {
+    match ty.memory() {
+        Some(memory) => Ok(memory.layout()?),
+        None => Err(AssignError::Family(weft_layout::family::FamilyError::NoOffsets)),
+    }
+}
+
+impl Meeting {
+    pub(super) fn base(&self, build: &mut Builder, view: View) -> lane::Value {
+        if self.memory.paddings().is_empty() {
+            let scaled = |columns: &[u64]| -> Vec<u64> {
+                columns.iter().map(|column| column << self.bytes_log2).collect()
+            };
+            let place = movement::thread_map(build, &scaled(&self.lanes), &scaled(&self.warps));
+            return build.binary(Binary::Add, view.base, place);
+        }
+        let place = movement::thread_map(build, &self.lanes, &self.warps);
+        let place = self.physical(build, place);
+        build.binary(Binary::Add, view.base, place)
+    }
+
+    /// The address in bytes of an offset, behind the gaps.
+    fn physical(&self, build: &mut Builder, offset: lane::Value) -> lane::Value {
+        let mut sum = offset;
+        for gap in self.memory.paddings() {
+            let interval = build.i32(gap.interval.trailing_zeros() as i32);
+            let padding = build.i32(gap.padding.trailing_zeros() as i32);
+            let count = build.binary(Binary::ShrU, offset, interval);
+            let skipped = build.binary(Binary::Shl, count, padding);
+            sum = build.binary(Binary::Add, sum, skipped);
+        }
+        let bytes = build.i32(self.bytes_log2 as i32);
+        build.binary(Binary::Shl, sum, bytes)
+    }
+
+    /// The address of a register's element, and what an access adds to it.
+    pub(super) fn address(
+        &self,
+        build: &mut Builder,
+        view: View,
+        base: lane::Value,
+        register: u32,
+    ) -> (lane::Value, i32) {
+        let own = self.registers[register as usize];
+        let moving = self.lanes.iter().chain(&self.warps).fold(0, |all, column| all | column);
+        if own & moving == 0 {
+            // Bits that no thread moves: their part of the address is a sum of its own.
+            return (base, (self.memory.physical(own) << self.bytes_log2) as i32);
+        }
+        let place = movement::thread_map(build, &self.lanes, &self.warps);
+        let own = build.i32(own as i32);
+        let offset = build.binary(Binary::Xor, place, own);
+        let offset = self.physical(build, offset);
+        (build.binary(Binary::Add, view.base, offset), 0)
+    }
+}
+
+impl Lowerer<'_> {
+    pub(super) fn view(&mut self, value: Value) -> View {
+        let known = self.scopes.iter().rev().find_map(|scope| scope.views.get(&value).copied());
+        // Every view of a verified kernel is known.
+        known.unwrap_or_else(|| View { base: self.build.i32(0), offset: 0 })
+    }
+
+    fn bind_view(&mut self, value: Value, view: View) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.views.insert(value, view);
+        }
+    }
+
+    pub(super) fn local_alloc(&mut self, op: &Op) -> Result<(), AssignError> {
+        let result = op.results[0];
+        let ty = self.kernel.ty(result).clone();
+        let buffers = ty.memory().map_or(Ok(1), SharedMemory::buffers)?;
+        let each = buffer_bytes(&memory_of(&ty)?, ty.dtype());
+        // What is too much for every machine is too much; the pipeline says so.
+        let bytes = u32::try_from(each.saturating_mul(buffers)).unwrap_or(u32::MAX / 2);
+        let shared = self.build.shared(bytes.min(u32::MAX / 2), ALIGN, BarrierScope::Block);
+        let base = self.build.shared_base(shared);
+        self.bind_view(result, View { base, offset: 0 });
+        match op.operands.first() {
+            Some(&source) => self.put(source, result),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn memdesc_index(&mut self, op: &Op) -> Result<(), AssignError> {
+        let view = self.view(op.operands[0]);
+        let ty = self.kernel.ty(op.operands[0]).clone();
+        let each = self.build.i32(buffer_bytes(&memory_of(&ty)?, ty.dtype()) as i32);
+        let index = self.scalar(op.operands[1]);
+        let distance = self.build.binary(Binary::Mul, index, each);
+        let base = self.build.binary(Binary::Add, view.base, distance);
+        self.bind_view(op.results[0], View { base, ..view });
+        Ok(())
+    }
+
+    pub(super) fn memdesc_subslice(&mut self, op: &Op, offsets: &[u64]) -> Result<(), AssignError> {
+        let view = self.view(op.operands[0]);
+        let memory = memory_of(self.kernel.ty(op.operands[0]))?;
+        let outs = memory.layout().outs();
+        let coordinates: Vec<(Label, u64)> =
+            offsets.iter().enumerate().map(|(dim, &at)| (Label::dim(dim as u32), at)).collect();
+        let element = outs.pack(&coordinates).map_err(weft_layout::LayoutError::from)?;
+        let linear = Padded::new(memory.layout().clone(), &[]).and_then(|m| m.address(element));
+        let first = linear.map_err(weft_layout::family::FamilyError::from)?;
+        self.bind_view(op.results[0], View { offset: view.offset ^ first, ..view });
+        Ok(())
+    }
+
+    /// The same bytes under another description.
+    pub(super) fn memdesc_renamed(&mut self, op: &Op) {
+        let view = self.view(op.operands[0]);
+        self.bind_view(op.results[0], view);
+    }
+
+    /// How a tensor in a layout meets memory; at most so many elements at once.
+    pub(super) fn meeting(
+        &mut self,
+        layout: LayoutId,
+        memory: Value,
+        most: u64,
+    ) -> Result<Meeting, AssignError> {
+        let offset = self.view(memory).offset;
+        let ty = self.kernel.ty(memory).clone();
+        let memory = memory_of(&ty)?;
+        let mut layout = self.assignment.layouts.get(layout).clone();
+        // A part's elements are elements of the whole.
+        let outs = memory.layout().outs().clone();
+        for label in outs.labels() {
+            if layout.outs().bits(label) < outs.bits(label) {
+                layout = layout.resize_out(label, outs.bits(label))?;
+            }
+        }
+        let bytes = in_memory(ty.dtype()).bytes();
+        let mut most_log2 = (lane::MAX_ACCESS_BYTES / bytes).max(1).ilog2();
+        most_log2 = most_log2.min(most.max(1).ilog2()).min(memory.aligned().max(1).ilog2());
+        if offset != 0 {
+            most_log2 = most_log2.min(offset.trailing_zeros());
+        }
+        let vectors = plan::vectorize(&layout, memory.layout(), most_log2)?;
+        let found = layout.solve(memory.layout())?;
+        let places = |label| -> Vec<u64> {
+            let outs = found.outs();
+            found.columns(label).iter().map(|&column| outs.coordinate(OFFSET, column)).collect()
+        };
+        let own = places(REGISTER);
+        let registers = (0..1u64 << own.len())
+            .map(|register| {
+                let bits = own.iter().enumerate();
+                let set = bits.filter(|(bit, _)| register >> bit & 1 == 1);
+                set.fold(offset, |sum, (_, column)| sum ^ column)
+            })
+            .collect();
+        Ok(Meeting {
+            memory,
+            vectors,
+            registers,
+            lanes: places(LANE),
+            warps: places(WARP),
+            bytes_log2: bytes.trailing_zeros(),
+        })
+    }
+
+    /// The layout that a tensor is given, or else one that it has at no price.
+    pub(super) fn place_of(&mut self, value: Value) -> Result<LayoutId, AssignError> {
+        let place = match self.assignment.given(value) {
+            Some(given) => given,
+            None => self.anywhere(value)?,
+        };
+        Ok(place)
+    }
+
+    pub(super) fn local_load(&mut self, op: &Op) -> Result<(), AssignError> {
+        let (memory, result) = (op.operands[0], op.results[0]);
+        let place = self.place_of(result)?;
+        let view = self.view(memory);
+        let meeting = self.meeting(place, memory, u64::MAX)?;
+        let truth = self.kernel.ty(result).dtype() == DType::I1;
+        let dtype = in_memory(self.kernel.ty(result).dtype());
+        let base = meeting.base(&mut self.build, view);
+        let zero = self.build.constant(dtype, 0);
+        let mut registers = vec![zero; meeting.registers.len()];
+        for group in &meeting.vectors.groups {
+            let (address, offset) = meeting.address(&mut self.build, view, base, group[0]);
+            let how = Access { offset, ..Access::default() };
+            let loaded = self.build.load(Space::Shared, how, dtype, group.len(), address, None);
+            for (&register, value) in group.iter().zip(loaded) {
+                registers[register as usize] =
+                    if truth { movement::truth_of(&mut self.build, value) } else { value };
+            }
+        }
+        let held: Vec<lane::Value> =
+            meeting.vectors.holders.iter().map(|&holder| registers[holder as usize]).collect();
+        self.bind_tensor(result, place, held.into());
+        Ok(())
+    }
+
+    pub(super) fn local_store(&mut self, op: &Op) -> Result<(), AssignError> {
+        self.put(op.operands[0], op.operands[1])
+    }
+
+    /// Stores a tensor in memory.
+    fn put(&mut self, source: Value, memory: Value) -> Result<(), AssignError> {
+        let place = self.place_of(source)?;
+        let values = self.get(source, place)?;
+        let view = self.view(memory);
+        let meeting = self.meeting(place, memory, u64::MAX)?;
+        let base = meeting.base(&mut self.build, view);
+        let acting = movement::takes_part(&mut self.build, meeting.vectors.acting);
+        for group in &meeting.vectors.groups {
+            let (address, offset) = meeting.address(&mut self.build, view, base, group[0]);
+            let stored: Vec<lane::Value> = group
+                .iter()
+                .map(|&register| movement::byte_of(&mut self.build, values[register as usize]))
+                .collect();
+            let how = Access { offset, ..Access::default() };
+            self.build.store(Space::Shared, how, address, acting, &stored);
+        }
+        Ok(())
+    }
+}

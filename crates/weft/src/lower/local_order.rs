@@ -1,0 +1,171 @@
+//! Barriers between the threads' accesses to shared memory that the program allocates.
+//!
+//! A barrier stands in front of an access where another thread may have touched the same bytes since the
+//! last one, one of the two writing. Two accesses of one allocation through one type and one layout, of
+//! which no thread holds copies, are each thread's own: the same bytes of one buffer, or other buffers.
+//! An asynchronous copy writes when it is waited for, whatever barriers stood between.
+//!
+//! Barriers of movements are not counted on; where they do the same, a later pass removes one of the two.
+
+use crate::assign::{Assignment, LayoutId, definitions};
+use crate::id::IdMap;
+use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
+use weft_layout::space::{LANE, WARP};
+
+/// An access since the last barrier.
+#[derive(Clone, Copy, PartialEq)]
+struct Access {
+    /// The operation that allocated the memory.
+    root: OpId,
+    writes: bool,
+    /// The layout and the description, where each thread has bytes of its own.
+    own: Option<(LayoutId, Value)>,
+}
+
+/// What is not yet ordered.
+#[derive(Clone, Default)]
+struct Pending {
+    accesses: Vec<Access>,
+    /// Copies that may not have landed.
+    copies: Vec<Access>,
+}
+
+struct Walk<'a> {
+    kernel: &'a Kernel,
+    assignment: &'a Assignment,
+    definitions: IdMap<Value, Option<OpId>>,
+    needs: IdMap<OpId, bool>,
+}
+
+/// Marks the operations that need a barrier of the block in front, besides those that are marked.
+pub(super) fn mark(kernel: &Kernel, assignment: &Assignment, needs: &mut IdMap<OpId, bool>) {
+    let mut walk = Walk {
+        kernel,
+        assignment,
+        definitions: definitions(kernel),
+        needs: core::mem::take(needs),
+    };
+    walk.region(&kernel.body, Pending::default());
+    *needs = walk.needs;
+}
+
+impl Walk<'_> {
+    fn region(&mut self, region: &Region, start: Pending) -> Pending {
+        let mut pending = start;
+        for &id in &region.ops {
+            let kernel = self.kernel;
+            let op = &kernel.ops[id];
+            match op.kind {
+                OpKind::For => pending = self.rounds(pending, &[&op.regions[0]]),
+                OpKind::While => {
+                    pending = self.rounds(pending, &[&op.regions[0], &op.regions[1]]);
+                }
+                OpKind::If => {
+                    let mut end = Pending::default();
+                    for region in &op.regions {
+                        let arm = self.region(region, pending.clone());
+                        self.join(&mut end, &arm);
+                    }
+                    pending = end;
+                }
+                OpKind::AsyncWait { pending: groups } => {
+                    let landed = pending.copies.clone();
+                    self.add_all(&mut pending.accesses, &landed);
+                    if groups == 0 {
+                        pending.copies.clear();
+                    }
+                }
+                _ => self.access(id, op, &mut pending),
+            }
+        }
+        pending
+    }
+
+    /// What is pending after any number of rounds. A round can only add, and of finitely many.
+    fn rounds(&mut self, start: Pending, regions: &[&Region]) -> Pending {
+        let mut known = start;
+        loop {
+            let mut end = known.clone();
+            for region in regions {
+                end = self.region(region, end);
+            }
+            let before = (known.accesses.len(), known.copies.len());
+            self.join(&mut known, &end);
+            if before == (known.accesses.len(), known.copies.len()) {
+                return known;
+            }
+        }
+    }
+
+    fn join(&self, into: &mut Pending, from: &Pending) {
+        self.add_all(&mut into.accesses, &from.accesses);
+        self.add_all(&mut into.copies, &from.copies);
+    }
+
+    fn add_all(&self, into: &mut Vec<Access>, from: &[Access]) {
+        for &access in from {
+            if !into.iter().any(|known| self.is_same(known, &access)) {
+                into.push(access);
+            }
+        }
+    }
+
+    fn access(&mut self, id: OpId, op: &Op, pending: &mut Pending) {
+        let (memory, tensor, writes) = match op.kind {
+            OpKind::LocalAlloc => match op.operands.first() {
+                Some(&source) => (op.results[0], source, true),
+                None => return,
+            },
+            OpKind::LocalLoad => (op.operands[0], op.results[0], false),
+            OpKind::LocalStore => (op.operands[1], op.operands[0], true),
+            OpKind::AsyncCopy(_) => (op.operands[1], op.operands[0], true),
+            _ => return,
+        };
+        let Some(root) = self.root(memory) else { return };
+        let own = self.assignment.given(tensor).filter(|&layout| {
+            let layout = self.assignment.layouts.get(layout);
+            layout.free_mask(LANE) | layout.free_mask(WARP) == 0
+        });
+        let access = Access { root, writes, own: own.map(|layout| (layout, memory)) };
+        if pending.accesses.iter().any(|before| self.meet(before, &access)) {
+            self.needs.set(id, true);
+            pending.accesses.clear();
+        }
+        self.add_all(&mut pending.accesses, &[access]);
+        if matches!(op.kind, OpKind::AsyncCopy(_)) {
+            self.add_all(&mut pending.copies, &[access]);
+        }
+    }
+
+    /// Whether threads may meet in two accesses, one of which writes.
+    fn meet(&self, x: &Access, y: &Access) -> bool {
+        x.root == y.root && (x.writes || y.writes) && !(x.own.is_some() && self.are_own(x, y))
+    }
+
+    fn are_own(&self, x: &Access, y: &Access) -> bool {
+        match (x.own, y.own) {
+            (None, None) => true,
+            (Some((layout, memory)), Some((other, seen))) => {
+                layout == other && self.kernel.ty(memory) == self.kernel.ty(seen)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_same(&self, x: &Access, y: &Access) -> bool {
+        x.root == y.root && x.writes == y.writes && self.are_own(x, y)
+    }
+
+    /// The operation that allocated what a value describes.
+    fn root(&self, memory: Value) -> Option<OpId> {
+        let mut at = memory;
+        loop {
+            let id = self.definitions[at]?;
+            let op = &self.kernel.ops[id];
+            if op.kind == OpKind::LocalAlloc {
+                return Some(id);
+            }
+            at = *op.operands.first()?;
+        }
+    }
+}
