@@ -44,15 +44,10 @@ fn request(
     arguments: &[String],
     target: &str,
 ) -> Result<RunRequest, ApiError> {
-    of(std::fs::read_to_string(path).unwrap(), grid, arguments, target)
+    of(&std::fs::read_to_string(path).unwrap(), grid, arguments, target)
 }
 
-fn of(
-    text: String,
-    grid: &str,
-    arguments: &[String],
-    target: &str,
-) -> Result<RunRequest, ApiError> {
+fn of(text: &str, grid: &str, arguments: &[String], target: &str) -> Result<RunRequest, ApiError> {
     let mut request: RunRequest = serde_json::from_value(serde_json::json!({
         "ttir": text,
         "target": target,
@@ -126,7 +121,7 @@ fn every_kernel_prints_with_its_homes_and_reads_back() {
         }
         let run = runs.iter().find(|(name, ..)| name == kernel);
         let Some((_, grid, arguments)) = run else { continue };
-        let answer = of(printed, grid, arguments, "sm_90").and_then(|request| run::run(&request));
+        let answer = of(&printed, grid, arguments, "sm_90").and_then(|request| run::run(&request));
         if !answer.as_ref().is_ok_and(|answer| answer.passed) {
             failures.push(format!("{}: {:?}", path.display(), answer.err()));
         }
