@@ -86,6 +86,13 @@ impl Classes {
                     }
                 }
             }
+            OpKind::Scan { .. } => {
+                classes.tie(kernel, free, op.results[0], &op.operands);
+                classes.tie(kernel, free, op.results[0], &op.results[1..]);
+            }
+            OpKind::Gather { .. } => {
+                classes.tie(kernel, free, op.results[0], &op.operands[1..]);
+            }
             _ if is_elementwise(&op.kind) => {
                 classes.tie(kernel, free, op.results[0], &op.operands);
             }

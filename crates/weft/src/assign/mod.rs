@@ -112,12 +112,6 @@ pub enum AssignError {
     /// A conversion could not be planned.
     #[error(transparent)]
     Plan(#[from] plan::PlanError),
-    /// No plan is made for what an operation does.
-    #[error("`{operation}` is not compiled: no plan is made for it")]
-    Unplanned {
-        /// The operation.
-        operation: String,
-    },
     /// No algorithm is known for a function of a type.
     #[error("`{function}` of {dtype} is not compiled: no algorithm for it is here; cast to f32")]
     NoAlgorithm {

@@ -35,6 +35,12 @@ impl Lowerer<'_> {
         self.assignment.anywhere(self.kernel, &self.definitions, self.block, value)
     }
 
+    /// A layout without the registers that only hold copies of others.
+    pub(super) fn without_copies(&mut self, layout: LayoutId) -> Result<LayoutId, AssignError> {
+        let unique = self.assignment.layouts.get(layout).remove_zero_columns(REGISTER)?.0;
+        Ok(self.assignment.layouts.intern(unique))
+    }
+
     /// The registers of a tensor in a layout, one lane value each.
     pub(super) fn get(
         &mut self,

@@ -239,7 +239,7 @@ pub enum OpKind {
         /// The axis that the indices count along.
         axis: u8,
     },
-    /// How often each of `0..n` occurs among the elements (of those with a true mask).
+    /// How often each of `0..n` occurs among the elements (of those with a true mask), read as unsigned.
     /// `(integers of one dimension, [mask]) -> (n integers i32)`. Other elements are not counted.
     Histogram,
     /// Shared memory, with a tensor in it where one is given. `([tensor]) -> (memory)`. Each execution
