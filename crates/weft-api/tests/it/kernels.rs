@@ -7,6 +7,8 @@ use weft_api::{ApiError, explain, kernels, run};
 
 /// The targets that every kernel is compiled for.
 const TARGETS: [&str; 5] = ["sm_80", "sm_89", "sm_90", "gfx90a", "gfx942"];
+/// Those whose warps have 32 lanes, as the recorded layouts do.
+const NARROW: &[&str] = &["sm_80", "sm_89", "sm_90"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels")
@@ -80,7 +82,7 @@ fn every_kernel_has_a_run() {
 
 #[test]
 fn every_kernel_runs_as_the_evaluator_says_on_every_target() {
-    check(&runs("runs"), &recorded(&folder(), "ttir"));
+    check(&runs("runs"), &recorded(&folder(), "ttir"), &TARGETS);
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn every_kernel_with_layouts_runs_as_the_evaluator_says_on_every_target() {
     for (kernel, path) in &texts {
         assert!(known.iter().any(|(name, ..)| name == kernel), "{} has no run", path.display());
     }
-    check(&known, &texts);
+    check(&known, &texts, NARROW);
 }
 
 #[test]
@@ -104,8 +106,6 @@ fn every_kernel_prints_with_its_homes_and_reads_back() {
         let text = std::fs::read_to_string(path).unwrap();
         let printed = match as_ttgir(&text) {
             Ok(printed) => printed,
-            // What has no plan yet is not printed either.
-            Err(error) if error.to_string().contains("no plan is made for it") => continue,
             Err(error) => {
                 failures.push(format!("{}: {error}", path.display()));
                 continue;
@@ -147,11 +147,11 @@ fn accesses(text: &str) -> Vec<(String, String, u64, u64)> {
     answer.accesses.into_iter().map(access).collect()
 }
 
-fn check(runs: &[(String, String, Vec<String>)], texts: &[(String, PathBuf)]) {
+fn check(runs: &[(String, String, Vec<String>)], texts: &[(String, PathBuf)], targets: &[&str]) {
     let mut failures = Vec::new();
     for (name, grid, arguments) in runs {
         for (_, path) in texts.iter().filter(|(kernel, _)| kernel == name) {
-            for target in TARGETS {
+            for &target in targets {
                 let answer = request(path, grid, arguments, target).and_then(|r| run::run(&r));
                 let file = path.file_name().unwrap_or_default().to_string_lossy();
                 match answer {

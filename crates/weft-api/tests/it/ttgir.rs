@@ -287,3 +287,51 @@ fn homes_are_those_of_the_text_and_the_warps_too() {
         "the text is for warps of 32 lanes (`ttg.threads-per-warp`), gfx942 has 64"
     );
 }
+
+/// Numbers and names of recorded texts exchanged: what is read is compiled or refused.
+#[test]
+fn texts_with_other_numbers_are_compiled_or_refused() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/ttgir");
+    let mut texts: Vec<String> = (folder.read_dir().unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "ttgir"))
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .filter(|text| text.len() < 12_000)
+        .collect();
+    let between = "    %t = ttg.async_wait %ga, %gb {num = 1 : i32}";
+    texts.extend(vec![module("cuda:80", 32, LAYOUTS, &copies(between)); texts.len() / 2]);
+    texts.sort();
+    let cases = if std::env::var_os("WEFT_LONG").is_some() { 5000 } else { 200 };
+    // A linear congruential generator: the same cases every time.
+    let mut state = 0x5eed_u64;
+    let mut below = |bound: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound.max(1)
+    };
+    let mut compiled = 0;
+    for _ in 0..cases {
+        let text = &texts[below(texts.len())];
+        let end = text.find("\n#loc1 ").unwrap_or(text.len());
+        let mut mutated = text.clone();
+        for _ in 0..=below(2) {
+            let word = |c: char| c.is_ascii_digit();
+            let spots: Vec<usize> = text[..end].match_indices(word).map(|(at, _)| at).collect();
+            let at = spots[below(spots.len())];
+            let digit = ["0", "1", "2", "4", "8", "3", "16"][below(7)];
+            if mutated.is_char_boundary(at) && mutated.is_char_boundary(at + 1) {
+                mutated.replace_range(at..=at, digit);
+            }
+        }
+        let request =
+            serde_json::json!({ "ttir": mutated, "target": "sm_90", "emit": ["ptx", "cuda"] });
+        let request: CompileRequest = serde_json::from_value(request).unwrap();
+        match kernels::compile(&request) {
+            Ok(_) => compiled += 1,
+            Err(error) => {
+                assert!(!error.to_string().contains("a defect of weft"), "{error}\n{mutated}");
+            }
+        }
+    }
+    assert!(compiled * 10 > cases, "{compiled} of {cases}");
+}

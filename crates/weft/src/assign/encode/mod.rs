@@ -496,19 +496,18 @@ impl Encoder<'_> {
         self.settle(op, home)
     }
 
-    /// A scan keeps its layout; other operations that look elements up take and give any.
+    /// A scan keeps its layout. A gather takes its indices where it leaves what it finds; it and a
+    /// histogram take the other tensors as they are.
     fn indexed(&mut self, op: &Op) -> Result<(), AssignError> {
         let result = op.results[0];
-        let home = match self.home(result)? {
-            Some(home) => home,
-            None => self.anywhere(result)?,
-        };
+        let home = self.anywhere(result)?;
+        let source = self.anywhere(op.operands[0])?;
         let mut operands = Vec::new();
-        for &operand in &op.operands {
+        for (index, &operand) in op.operands.iter().enumerate() {
             let place = match op.kind {
                 OpKind::Scan { .. } => home,
-                OpKind::Histogram => self.anywhere(op.operands[0])?,
-                _ => self.anywhere(operand)?,
+                OpKind::Gather { .. } if index > 0 => home,
+                _ => source,
             };
             operands.push(self.get(operand, place)?);
         }
