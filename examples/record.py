@@ -61,7 +61,8 @@ def ttir(kernel, signature: dict) -> str:
     # Only as far as the `ttir` pipeline: some kernels need more than Triton makes of them for sm_90.
     target = GPUTarget("cuda", 90, 32)
     backend = make_backend(target)
-    options = backend.parse_options({"num_warps": 4, **source.parse_options()})
+    debug = bool(kernel.debug)  # Assertions are compiled only where `triton.jit` was told so.
+    options = backend.parse_options({"num_warps": 4, "debug": debug, **source.parse_options()})
     stages = {}
     backend.add_stages(stages, options, source.language)
     context = ir.context()

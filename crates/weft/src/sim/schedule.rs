@@ -10,6 +10,7 @@ use super::report::{
 use super::shadow::{Conflict, Shadow};
 use super::warp::{State, Warp};
 use super::watch::Watch;
+use crate::format::Printed;
 use crate::id::Id;
 use crate::lane::{Inst, Space};
 use crate::location::Loc;
@@ -29,6 +30,8 @@ pub(super) struct World<'a> {
     pub(super) wavefronts: Wavefronts,
     pub(super) accesses: Vec<AccessCount>,
     pub(super) findings: Findings,
+    /// What was printed.
+    pub(super) printed: Printed,
     /// Scratch of one access.
     pub(super) conflicts: Vec<Conflict>,
     /// Whether in this turn a byte of memory changed, or a block ended.
@@ -114,6 +117,7 @@ impl<'a> Schedule<'a> {
             wavefronts: Wavefronts::new(launch.machine, code.lanes, shared_bytes),
             accesses: code.accesses.clone(),
             findings: Findings::new(launch.options.max_findings),
+            printed: Printed::default(),
             conflicts: Vec::new(),
             changed: false,
             instructions: 0,
@@ -340,6 +344,7 @@ impl<'a> Schedule<'a> {
             accesses: world.accesses,
             findings: world.findings.list,
             findings_dropped: world.findings.dropped,
+            printed: world.printed,
             finished,
         }
     }

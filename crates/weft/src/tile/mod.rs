@@ -21,6 +21,7 @@
 //! * `poison` and an unmasked division by zero give some value, the same in every run.
 
 pub(crate) mod names;
+pub mod report;
 mod signature;
 pub(crate) mod spelling;
 mod text;
@@ -232,6 +233,21 @@ pub enum OpKind {
     /// How often each of `0..n` occurs among the elements (of those with a true mask), read as unsigned.
     /// `(integers of one dimension, [mask]) -> (n integers i32)`. Other elements are not counted.
     Histogram,
+    /// `(N values)`: prints a line for each element of each operand; of none, one line.
+    Print {
+        /// What stands before each value.
+        prefix: String,
+        /// Whether values are printed in hexadecimal.
+        hex: bool,
+        /// For each operand whether it is a signed integer.
+        signed: Vec<bool>,
+    },
+    /// `(i1)`: says that every element is true. Where one is not, that is told, and the kernel may be
+    /// ended.
+    Assert {
+        /// What is said to hold.
+        message: String,
+    },
     /// `(low, high, step, N initial values) -> (N)`; the region has the counter and N carried
     /// parameters and yields N. Runs while the counter is (signed) below `high`.
     For,
@@ -290,6 +306,8 @@ impl OpKind {
             OpKind::Scan { .. } => "scan".into(),
             OpKind::Gather { .. } => "gather".into(),
             OpKind::Histogram => "histogram".into(),
+            OpKind::Print { .. } => "print".into(),
+            OpKind::Assert { .. } => "assert".into(),
             OpKind::For => "for".into(),
             OpKind::While => "while".into(),
             OpKind::If => "if".into(),
@@ -304,7 +322,8 @@ impl OpKind {
         matches!(self, OpKind::Yield | OpKind::Condition | OpKind::Return)
     }
 
-    /// Whether the operation computes its results from its operands alone: no memory, no control.
+    /// Whether the operation computes its results from its operands alone: no memory, no control, nothing
+    /// told.
     pub fn is_pure(&self) -> bool {
         !matches!(
             self,
@@ -312,6 +331,8 @@ impl OpKind {
                 | OpKind::Store(_)
                 | OpKind::AtomicRmw { .. }
                 | OpKind::AtomicCas { .. }
+                | OpKind::Print { .. }
+                | OpKind::Assert { .. }
                 | OpKind::For
                 | OpKind::While
                 | OpKind::If

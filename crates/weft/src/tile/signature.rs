@@ -171,6 +171,14 @@ pub(super) fn check(
             "takes integers i8 to i64 of one dimension and a mask i1, and gives counts i32 of one \
              dimension",
         ),
+        OpKind::Print { signed, .. } => (
+            results.is_empty() && signed.len() == operands.len(),
+            "takes any values, says of each whether it has a sign, and gives nothing",
+        ),
+        OpKind::Assert { .. } => (
+            matches!((operands, results), ([condition], []) if is_truth(condition)),
+            "takes an i1 and gives nothing",
+        ),
         OpKind::For => (
             matches!((operands, results), ([low, high, step, carried @ ..], results)
                 if low == high && low == step && !low.is_tensor() && is_number(low)

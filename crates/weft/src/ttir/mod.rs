@@ -48,6 +48,7 @@ mod lift;
 mod location;
 mod module;
 mod parser;
+mod report;
 mod rewrite;
 mod scaled;
 mod syntax;

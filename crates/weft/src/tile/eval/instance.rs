@@ -138,6 +138,9 @@ impl<'k> Instance<'k> {
             | OpKind::Store(_)
             | OpKind::AtomicRmw { .. }
             | OpKind::AtomicCas { .. } => self.access(id, op, &operands, world)?,
+            OpKind::Print { .. } | OpKind::Assert { .. } => {
+                world.report(Site { id, op, instance: self.id }, &operands);
+            }
             OpKind::For => {
                 let [low, high, _step, carried @ ..] = &operands[..] else {
                     return Err("it lacks its bounds".into());
