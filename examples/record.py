@@ -73,7 +73,8 @@ def recorded(kernel, signature: dict, capability: int, stage: str) -> str:
     # Only as far as is asked for: some kernels need more than Triton makes of them for sm_90.
     target = GPUTarget("cuda", capability, 32)
     backend = make_backend(target)
-    options = backend.parse_options({"num_warps": 4, **source.parse_options()})
+    debug = bool(kernel.debug)  # Assertions are compiled only where `triton.jit` was told so.
+    options = backend.parse_options({"num_warps": 4, "debug": debug, **source.parse_options()})
     stages = {}
     backend.add_stages(stages, options, source.language)
     context = ir.context()

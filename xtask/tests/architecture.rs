@@ -19,7 +19,7 @@ struct House {
 }
 
 const FOUNDATION: &[&str] =
-    &["atomic", "cache", "diagnostic", "dtype", "id", "location", "memory", "scalar"];
+    &["atomic", "cache", "diagnostic", "dtype", "format", "id", "location", "memory", "scalar"];
 
 const HOUSES: [House; 3] = [
     House {
@@ -56,27 +56,28 @@ const HOUSES: [House; 3] = [
             ("scalar", &["dtype"]),
             ("atomic", &["dtype", "scalar"]),
             ("memory", &["dtype"]),
+            ("format", &[]),
             ("tile", FOUNDATION),
             (
                 "ttir",
                 &["atomic", "cache", "diagnostic", "dtype", "id", "location", "scalar", "tile"],
             ),
-            ("lane", &["atomic", "cache", "dtype", "id", "location", "scalar"]),
+            ("lane", &["atomic", "cache", "dtype", "format", "id", "location", "scalar"]),
             ("math", &["dtype", "lane", "scalar"]),
             ("movement", &["atomic", "dtype", "lane", "location", "scalar"]),
-            ("axis", &["dtype", "id", "scalar", "tile"]),
+            ("axis", &["diagnostic", "dtype", "id", "scalar", "tile"]),
             ("assign", &["axis", "dtype", "id", "lane", "movement", "scalar", "tile"]),
             (
                 "lower",
                 &[
-                    "assign", "atomic", "axis", "cache", "dtype", "id", "lane", "location", "math",
-                    "movement", "scalar", "tile",
+                    "assign", "atomic", "axis", "cache", "dtype", "format", "id", "lane",
+                    "location", "math", "movement", "scalar", "tile",
                 ],
             ),
             ("simplify", &["dtype", "id", "lane", "scalar"]),
             ("conversion", &["dtype", "lane", "location", "movement", "simplify"]),
-            ("sim", &["atomic", "dtype", "id", "lane", "location", "memory", "scalar"]),
-            ("emit", &["atomic", "cache", "dtype", "id", "lane", "location", "scalar"]),
+            ("sim", &["atomic", "dtype", "format", "id", "lane", "location", "memory", "scalar"]),
+            ("emit", &["atomic", "cache", "dtype", "format", "id", "lane", "location", "scalar"]),
             ("compile", &["assign", "axis", "id", "lane", "lower", "sim", "simplify", "tile"]),
         ],
     },

@@ -354,6 +354,12 @@ pub struct RunAnswer {
     pub buffers: Vec<BufferAnswer>,
     /// Why the reference evaluator did not finish; buffers are not compared then.
     pub evaluator: Option<String>,
+    /// What the kernel printed on the simulator: the first lines, without their ends.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub printed: Vec<String>,
+    /// How many more lines it printed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub printed_dropped: u64,
     /// What was wrong.
     pub findings: Vec<FindingAnswer>,
     /// How many findings there was no room for.
@@ -462,4 +468,9 @@ pub struct ActorAnswer {
     pub warp: u32,
     /// The lane in its warp; none where several lanes did it together.
     pub lane: Option<u32>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -304,9 +304,29 @@ pub fn run(answer: &RunAnswer) -> String {
         }
     }
     text.push('\n');
+    printed(&mut text, answer);
     findings(&mut text, answer);
     text
 }
+
+/// The lines that the kernel printed, as they are.
+fn printed(text: &mut String, answer: &RunAnswer) {
+    if answer.printed.is_empty() {
+        return;
+    }
+    let count = answer.printed.len() as u64 + answer.printed_dropped;
+    row(text, "printed", count);
+    for shown in answer.printed.iter().take(SHOWN) {
+        line(text, format_args!("  {shown}"));
+    }
+    if count > SHOWN as u64 {
+        line(text, format_args!("  and {} more lines", count - SHOWN as u64));
+    }
+    text.push('\n');
+}
+
+/// The most printed lines that the report shows.
+const SHOWN: usize = 100;
 
 fn described(buffer: &BufferAnswer) -> String {
     let BufferAnswer { element, elements, .. } = buffer;

@@ -123,6 +123,7 @@ pub mod scalar;
 pub mod atomic;
 pub mod cache;
 pub mod memory;
+pub mod format;
 pub mod tile;
 pub mod ttir;
 pub mod lane;

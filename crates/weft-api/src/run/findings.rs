@@ -42,6 +42,27 @@ pub(super) fn of(
             }
         }));
     }
+    let seen = |finding: &&weft::sim::Finding| finding.kind == FindingKind::Assertion;
+    if report.findings.iter().find(seen).is_none()
+        && let Ok(evaluation) = &evaluated.outcome
+    {
+        findings.extend(evaluation.failures.iter().map(|failure| FindingAnswer {
+            kind: FindingKind::Assertion.to_string(),
+            message: format!(
+                "`{}` does not hold for element {}, seen by the reference evaluator alone",
+                failure.message, failure.element
+            ),
+            actor: ActorAnswer {
+                place: kernel.place(failure.loc),
+                block: failure.instance,
+                warp: 0,
+                lane: None,
+            },
+            other: None,
+            count: failure.count,
+            hint: hint(FindingKind::Assertion).into(),
+        }));
+    }
     findings
 }
 
@@ -76,6 +97,9 @@ fn hint(kind: FindingKind) -> &'static str {
         FindingKind::Divergence => {
             "all lanes must reach this operation together; a program that weft compiled does not do \
              this: please report it"
+        }
+        FindingKind::Assertion => {
+            "on a GPU the kernel ends here with an error; on the simulator it went on"
         }
         FindingKind::OutOfSteps => "the loop does not end within the simulator's budget of steps",
     }

@@ -158,6 +158,8 @@ impl Prepared {
             counts: counts(report, program.shared_bytes),
             buffers,
             evaluator: evaluated.outcome.as_ref().err().map(ToString::to_string),
+            printed: report.printed.lines.iter().map(|line| line.trim_end().to_string()).collect(),
+            printed_dropped: report.printed.count - report.printed.lines.len() as u64,
             findings,
             findings_dropped: report.findings_dropped,
             plans_verified: self.plans_verified,

@@ -34,6 +34,7 @@ pub use verify::verify;
 use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::Cache;
 use crate::dtype::DType;
+use crate::format::Format;
 use crate::id::{IdVec, define_id};
 use crate::location::{Loc, Locations};
 use crate::scalar::{Binary, Cast, Compare, Unary};
@@ -354,6 +355,14 @@ pub enum Op {
     ShuffleIndex,
     /// `()`: waits for the others, and orders memory between them.
     Barrier(BarrierScope),
+    /// `(i1, values)`: prints a line where the first operand holds. The values are those of the format:
+    /// i32, i64 and f64.
+    Print(Box<Format>),
+    /// `(i1)`: where the operand does not hold, says that `message` does not, and may end the kernel.
+    Assert {
+        /// What is said to hold.
+        message: String,
+    },
     /// `(i1) -> n values`: the first region or the second; each ends with `Yield`.
     If,
     /// `(n initial values) -> m values`: runs its region, whose parameters are the carried values and

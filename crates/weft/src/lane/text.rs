@@ -162,6 +162,8 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::ShuffleIndex => f.write_str("shuffle.index"),
         Op::Barrier(BarrierScope::Warp) => f.write_str("barrier.warp"),
         Op::Barrier(BarrierScope::Block) => f.write_str("barrier.block"),
+        Op::Print(format) => write!(f, "print {:?}", format.c()),
+        Op::Assert { message } => write!(f, "assert {message:?}"),
         Op::If => f.write_str("if"),
         Op::Loop => write!(f, "loop {id}"),
         Op::BreakIf { target } => write!(f, "break.if {target}"),

@@ -171,6 +171,16 @@ impl Verifier<'_> {
             }
             Op::AsyncCommit | Op::AsyncWait { .. } => operands.is_empty() && results.is_empty(),
             Op::Barrier(_) => operands.is_empty() && results.is_empty(),
+            Op::Print(format) => {
+                let value = |(wide, float): (bool, bool)| match (wide, float) {
+                    (_, true) => DType::F64,
+                    (true, _) => DType::I64,
+                    _ => DType::I32,
+                };
+                let wanted = [DType::I1].into_iter().chain(format.values().map(value));
+                results.is_empty() && operands.iter().copied().eq(wanted)
+            }
+            Op::Assert { .. } => operands == [DType::I1] && results.is_empty(),
             Op::If => self.if_(inst, &operands, &results),
             Op::Loop => self.loop_(id, inst, &operands),
             Op::BreakIf { target } => self.break_if(*target, &operands),

@@ -35,7 +35,7 @@ impl Lowerer<'_> {
     }
 
     /// Where a tensor is at no price, in registers that hold no copies.
-    fn held_at(&mut self, value: Value) -> Result<LayoutId, AssignError> {
+    pub(super) fn held_at(&mut self, value: Value) -> Result<LayoutId, AssignError> {
         let place = self.anywhere(value)?;
         self.without_copies(place)
     }

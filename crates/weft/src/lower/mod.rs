@@ -5,7 +5,7 @@
 //! (`values`). Whoever needs a value in another layout than its home gets a planned movement
 //! ([`movement`]), once per scope. Memory operations are in `memory`, the barriers between them in
 //! `order`, shared memory of the program's own in `local` and `copies`, reductions and scans in `fold`,
-//! gathers and histograms in `indexed`, matrix products in `product`.
+//! gathers and histograms in `indexed`, matrix products in `product`, prints and assertions in `report`.
 //!
 //! What a scalar is differs from a tensor in one way only: every thread holds it.
 
@@ -17,6 +17,7 @@ mod local_order;
 mod memory;
 mod order;
 mod product;
+mod report;
 mod values;
 
 use crate::assign::{AssignError, Assignment, Block, LayoutId, definitions};
@@ -28,6 +29,7 @@ use crate::location::Locations;
 use crate::math;
 use crate::movement;
 use crate::scalar::{Binary, Compare};
+use crate::tile::report::Print;
 use crate::tile::{Element, Kernel, Op, OpId, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -236,6 +238,10 @@ impl Lowerer<'_> {
             }
             OpKind::Reduce { axis } => self.reduce(id, op, usize::from(*axis)),
             OpKind::Dot => self.dot(op),
+            OpKind::Print { prefix, hex, signed } => {
+                self.print(op, Print { prefix, hex: *hex, signed })
+            }
+            OpKind::Assert { message } => self.assert(op, message),
             OpKind::Yield | OpKind::Condition | OpKind::Return | OpKind::LocalDealloc => Ok(()),
             OpKind::Scan { axis, reverse } => {
                 let direction = if *reverse { Direction::Reverse } else { Direction::Forward };

@@ -16,6 +16,7 @@ use super::report::{AccessCount, AccessKind};
 use super::rows::{self, Row1, Row2, Row3};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
+use crate::format::Format;
 use crate::id::IdMap;
 use crate::lane::{
     Access, BarrierScope, Form, IdKind, Inst, InstData, Matrix, Op, Program, Region, Space, Value,
@@ -81,6 +82,16 @@ pub(super) enum MicroOp {
         columns: Box<[u32]>,
         x: Row,
         dst: Row,
+    },
+    Print {
+        format: Box<Format>,
+        predicate: Row,
+        values: SmallVec<[Row; 4]>,
+    },
+    Assert {
+        message: String,
+        condition: Row,
+        inst: Inst,
     },
     Load(u32),
     Store(u32),
@@ -561,6 +572,19 @@ impl Compiler<'_> {
             }
             Op::Barrier(BarrierScope::Block) => {
                 self.code.ops.push(MicroOp::BlockBarrier { inst: id });
+            }
+            Op::Print(format) => {
+                let predicate = x(self, 0);
+                let values = self.rows(&inst.operands[1..]);
+                self.code.ops.push(MicroOp::Print { format: format.clone(), predicate, values });
+            }
+            Op::Assert { message } => {
+                let condition = x(self, 0);
+                self.code.ops.push(MicroOp::Assert {
+                    message: message.clone(),
+                    condition,
+                    inst: id,
+                });
             }
             Op::If => self.if_(inst),
             Op::Loop => self.loop_(id, inst),

@@ -1,6 +1,7 @@
 //! What a run says about the program: counts, and everything that was wrong.
 
 use crate::atomic::Scope;
+use crate::format::Printed;
 use crate::id::Id;
 use crate::lane::{Inst, Space};
 use crate::location::Loc;
@@ -33,6 +34,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// How many findings there was no room for.
     pub findings_dropped: u64,
+    /// What was printed, in the order of the run.
+    pub printed: Printed,
     /// Whether every block came to its end.
     pub finished: bool,
 }
@@ -133,6 +136,8 @@ pub enum FindingKind {
     Divergence,
     /// The budget of steps ran out.
     OutOfSteps,
+    /// What the program asserts does not hold.
+    Assertion,
 }
 
 impl fmt::Display for FindingKind {
@@ -146,6 +151,7 @@ impl fmt::Display for FindingKind {
             FindingKind::Deadlock => "deadlock",
             FindingKind::Divergence => "divergence",
             FindingKind::OutOfSteps => "out of steps",
+            FindingKind::Assertion => "assertion",
         })
     }
 }

@@ -11,6 +11,7 @@ use super::report::{
 use super::shadow::{Conflict, Shadow};
 use super::warp::{State, Warp};
 use super::watch::Watch;
+use crate::format::Printed;
 use crate::id::Id;
 use crate::lane::{Inst, Space};
 use crate::location::Loc;
@@ -30,6 +31,8 @@ pub(super) struct World<'a> {
     pub(super) wavefronts: Wavefronts,
     pub(super) accesses: Vec<AccessCount>,
     pub(super) findings: Findings,
+    /// What was printed.
+    pub(super) printed: Printed,
     /// Scratch of one access.
     pub(super) conflicts: Vec<Conflict>,
     /// Whether in this turn a byte of memory changed, or a block ended.
@@ -117,6 +120,7 @@ impl<'a> Schedule<'a> {
             wavefronts: Wavefronts::new(launch.machine, code.lanes, shared_bytes),
             accesses: code.accesses.clone(),
             findings: Findings::new(launch.options.max_findings),
+            printed: Printed::default(),
             conflicts: Vec::new(),
             changed: false,
             instructions: 0,
@@ -345,6 +349,7 @@ impl<'a> Schedule<'a> {
             accesses: world.accesses,
             findings: world.findings.list,
             findings_dropped: world.findings.dropped,
+            printed: world.printed,
             finished,
         }
     }

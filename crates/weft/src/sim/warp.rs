@@ -293,6 +293,26 @@ impl Warp {
                         break true;
                     }
                 }
+                MicroOp::Print { format, predicate, values } => {
+                    count!();
+                    let holds = truth(row(&self.registers, constants, *predicate, lanes));
+                    for lane in lanes_of(self.mask & holds) {
+                        let value = |&value| row(&self.registers, constants, value, lanes)[lane];
+                        let values: Vec<u64> = values.iter().map(value).collect();
+                        world.printed.push(|| format.line(&values));
+                    }
+                }
+                MicroOp::Assert { message, condition, inst } => {
+                    count!();
+                    let holds = truth(row(&self.registers, constants, *condition, lanes));
+                    let failed = self.mask & !holds;
+                    if failed != 0 {
+                        let lane = failed.trailing_zeros();
+                        let actor = world.actor(block, self.index, Some(lane), *inst);
+                        let told = || format!("`{message}` does not hold");
+                        world.findings.add(FindingKind::Assertion, actor, None, told);
+                    }
+                }
                 MicroOp::Moves(moves) => {
                     let mask = self.mask;
                     self.copy(code, *moves, mask);

@@ -26,6 +26,7 @@ mod aliases;
 mod encoding;
 mod local;
 pub(crate) mod names;
+pub mod report;
 mod signature;
 pub(crate) mod spelling;
 mod text;
@@ -277,6 +278,21 @@ pub enum OpKind {
         /// How many.
         pending: u32,
     },
+    /// `(N values)`: prints a line for each element of each operand; of none, one line.
+    Print {
+        /// What stands before each value.
+        prefix: String,
+        /// Whether values are printed in hexadecimal.
+        hex: bool,
+        /// For each operand whether it is a signed integer.
+        signed: Vec<bool>,
+    },
+    /// `(i1)`: says that every element is true. Where one is not, that is told, and the kernel may be
+    /// ended.
+    Assert {
+        /// What is said to hold.
+        message: String,
+    },
     /// `(low, high, step, N initial values) -> (N)`; the region has the counter and N carried
     /// parameters and yields N. Runs while the counter is (signed) below `high`.
     For,
@@ -358,6 +374,8 @@ impl OpKind {
             OpKind::AsyncCopy(_) => "async_copy".into(),
             OpKind::AsyncCommit => "async_commit".into(),
             OpKind::AsyncWait { .. } => "async_wait".into(),
+            OpKind::Print { .. } => "print".into(),
+            OpKind::Assert { .. } => "assert".into(),
             OpKind::For => "for".into(),
             OpKind::While => "while".into(),
             OpKind::If => "if".into(),
@@ -372,7 +390,8 @@ impl OpKind {
         matches!(self, OpKind::Yield | OpKind::Condition | OpKind::Return)
     }
 
-    /// Whether the operation computes its results from its operands alone: no memory, no control.
+    /// Whether the operation computes its results from its operands alone: no memory, no control, nothing
+    /// told.
     pub fn is_pure(&self) -> bool {
         !matches!(
             self,
@@ -387,6 +406,8 @@ impl OpKind {
                 | OpKind::AsyncCopy(_)
                 | OpKind::AsyncCommit
                 | OpKind::AsyncWait { .. }
+                | OpKind::Print { .. }
+                | OpKind::Assert { .. }
                 | OpKind::For
                 | OpKind::While
                 | OpKind::If

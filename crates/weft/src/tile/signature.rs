@@ -187,6 +187,16 @@ pub(super) fn check(
         | OpKind::AsyncCopy(_)
         | OpKind::AsyncCommit
         | OpKind::AsyncWait { .. } => local::rule(kind, operands, results),
+        OpKind::Print { signed, .. } => (
+            results.is_empty()
+                && signed.len() == operands.len()
+                && operands.iter().all(|ty| ty.memory().is_none() && ty.element != Element::Token),
+            "takes numbers and pointers, says of each whether it has a sign, and gives nothing",
+        ),
+        OpKind::Assert { .. } => (
+            matches!((operands, results), ([condition], []) if is_truth(condition)),
+            "takes an i1 and gives nothing",
+        ),
         OpKind::For => (
             matches!((operands, results), ([low, high, step, carried @ ..], results)
                 if low == high && low == step && !low.is_tensor() && is_number(low)

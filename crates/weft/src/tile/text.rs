@@ -344,6 +344,23 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 self.call(&format!("tt.atomic_cas {order}, {scope},"), operands)?;
                 self.function_type(operands, results)
             }
+            OpKind::Print { prefix, hex, signed } => {
+                let signed: Vec<_> = signed.iter().map(|&x| u8::from(x).to_string()).collect();
+                let list = if signed.is_empty() { "" } else { ": " };
+                write!(self.f, "tt.print \"{}\" {{hex = {hex}, isSigned = ", quoted(prefix))?;
+                write!(self.f, "array<i32{list}{}>}}", signed.join(", "))?;
+                if operands.is_empty() {
+                    return Ok(());
+                }
+                self.f.write_str(" : ")?;
+                self.operands(operands)?;
+                self.f.write_str(" : ")?;
+                self.types(operands)
+            }
+            OpKind::Assert { message } => {
+                self.call("tt.assert", operands)?;
+                write!(self.f, ", \"{}\" : {first}", quoted(message))
+            }
             OpKind::Dot => {
                 self.call("tt.dot", operands)?;
                 write!(self.f, " : {first} * {} -> {result}", self.ty(operands, 1))
@@ -655,4 +672,9 @@ fn float(dtype: DType, bits: u64) -> String {
     }
     let width = 2 + dtype.bits() as usize / 4;
     format!("{bits:#0width$X}")
+}
+
+/// A text between the quotes of Triton IR.
+fn quoted(text: &str) -> String {
+    crate::format::quoted(text, |byte| format!("\\{byte:02X}"))
 }

@@ -88,6 +88,8 @@ impl<'a> Parser<'a> {
                 Special::Branch => self.branch(start),
                 Special::CondBranch => self.cond_branch(start),
                 Special::DotScaled => self.dot_scaled(details, start),
+                Special::Print => self.print(details, start),
+                Special::Assert => self.assert(start),
                 Special::MakeDescriptor
                 | Special::DescriptorLoad
                 | Special::DescriptorStore

@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
 }
 
 /// A string's content: without quotes, `\"`, `\\`, `\n`, `\t` and `\41` resolved.
-fn unescape(quoted: &str) -> String {
+pub(super) fn unescape(quoted: &str) -> String {
     let inner = quoted.strip_prefix('"').unwrap_or(quoted);
     let inner = inner.strip_suffix('"').unwrap_or(inner);
     let mut bytes = Vec::with_capacity(inner.len());

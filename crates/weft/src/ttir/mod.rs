@@ -54,6 +54,7 @@ mod local;
 mod location;
 mod module;
 mod parser;
+mod report;
 mod rewrite;
 mod scaled;
 mod syntax;

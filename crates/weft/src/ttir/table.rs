@@ -98,6 +98,8 @@ pub(super) enum Special {
     Scan,
     Map,
     DotScaled,
+    Print,
+    Assert,
     MakeDescriptor,
     DescriptorLoad,
     DescriptorStore,
@@ -173,6 +175,8 @@ static SPECIAL: &[(&str, Special)] = &[
     ("tt.scan", Special::Scan),
     ("tt.map_elementwise", Special::Map),
     ("tt.dot_scaled", Special::DotScaled),
+    ("tt.print", Special::Print),
+    ("tt.assert", Special::Assert),
     ("tt.make_tensor_descriptor", Special::MakeDescriptor),
     ("tt.descriptor_load", Special::DescriptorLoad),
     ("tt.descriptor_store", Special::DescriptorStore),
@@ -209,9 +213,7 @@ const PERMISSIONS: &[&str] = &[
 /// Operations that Triton prints and we do not read, so that a hint does not take one for a typing
 /// mistake in the name of another.
 static KNOWN_UNSUPPORTED: &[&str] = &[
-    "tt.assert",
     "tt.elementwise_inline_asm",
-    "tt.print",
     "cf.switch",
     "scf.execute_region",
     "scf.parallel",

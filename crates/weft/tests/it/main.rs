@@ -11,5 +11,6 @@ mod order;
 mod packed;
 mod random;
 mod regressions;
+mod reports;
 mod scaled;
 mod truths;

@@ -49,9 +49,11 @@ impl Dialect {
         let mut text = String::new();
         match self {
             Dialect::Cuda(_) => {
-                for (helper, header) in
-                    [(Helper::Half, "cuda_fp16.h"), (Helper::Brain, "cuda_bf16.h")]
-                {
+                for (helper, header) in [
+                    (Helper::Print, "cstdio"),
+                    (Helper::Half, "cuda_fp16.h"),
+                    (Helper::Brain, "cuda_bf16.h"),
+                ] {
                     if helpers.contains(&helper) {
                         text.push_str(&format!("#include <{header}>\n"));
                     }

@@ -25,6 +25,7 @@ mod float;
 mod live;
 mod memory;
 mod prelude;
+mod report;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -52,6 +53,9 @@ pub(super) fn kernel(program: &Program, dialect: Dialect) -> Result<String, Unsu
     let name = kernel_symbol(&program.name);
     text.push_str(&format!("// {} for {}.\n//\n", printable(&program.name), dialect.target()));
     text.push_str(&dialect.manual());
+    if w.helpers.contains(&prelude::Helper::Print) && !dialect.is_cuda() {
+        text.push_str("// It prints, by AMD's device library: leave out -nogpulib.\n");
+    }
     text.push_str(&format!("// Launch: {} threads along x a block", program.threads()));
     match program.shared_bytes {
         0 => text.push_str(".\n\n"),
@@ -213,6 +217,8 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
             let call = w.barrier(*scope == BarrierScope::Block);
             put!(w, "{call}");
         }
+        Op::Print(format) => report::print(w, format, inst),
+        Op::Assert { message } => report::assert(w, message, inst),
         _ => {
             if let [result] = inst.results[..] {
                 let dtype = w.program.dtype(result);

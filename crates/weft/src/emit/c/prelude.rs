@@ -17,6 +17,7 @@ using u64 = unsigned long long;
 /// What a text can begin with, in the order of printing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Helper {
+    Print,
     Half,
     Brain,
     Word2,
@@ -66,7 +67,7 @@ pub(super) enum Helper {
 impl Helper {
     /// Whether it only names a type.
     pub(super) fn is_alias(self) -> bool {
-        matches!(self, Helper::Half | Helper::Brain | Helper::Word2 | Helper::Word4)
+        matches!(self, Helper::Print | Helper::Half | Helper::Brain | Helper::Word2 | Helper::Word4)
     }
 }
 
@@ -117,6 +118,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
         "divide_approximate",
         "minimum",
         "maximum",
+        "printf",
         "to_odd",
         "whole",
         "to_integer",
@@ -400,6 +402,7 @@ fn cuda(helper: Helper) -> &'static str {
     match helper {
         Helper::Half => "using f16 = __half;\n",
         Helper::Brain => "using bf16 = __nv_bfloat16;\n",
+        Helper::Print => "",
         Helper::Word2 => "using u32x2 = uint2;\n",
         Helper::Word4 => "using u32x4 = uint4;\n",
         Helper::Global => "\
@@ -579,6 +582,7 @@ fn hip(helper: Helper) -> &'static str {
     match helper {
         Helper::Half => "using f16 = _Float16;\n",
         Helper::Brain => "using bf16 = __bf16;\n",
+        Helper::Print => "extern \"C\" __device__ int printf(const char*, ...);\n",
         Helper::Word2 => "using u32x2 = u32 __attribute__((ext_vector_type(2)));\n",
         Helper::Word4 => "using u32x4 = u32 __attribute__((ext_vector_type(4)));\n",
         Helper::Global => "\

@@ -39,6 +39,7 @@ pub fn function(
     let (major, minor) = w.version;
     push(&mut text, format_args!(".version {major}.{minor}\n.target {}\n", target.name));
     text.push_str(".address_size 64\n\n");
+    text.push_str(&w.outside());
     let from = bytes(program.params.iter().map(|param| param.dtype));
     let to = bytes(program.results().iter().map(|&value| program.dtype(value)));
     let name = symbol(&program.name);

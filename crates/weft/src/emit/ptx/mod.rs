@@ -59,6 +59,7 @@ mod function;
 mod integer;
 mod memory;
 mod narrow;
+mod report;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -119,6 +120,7 @@ pub fn print(program: &Program, target: &Target) -> Result<String, Unsupported> 
         let align = align.clamp(16, 1024);
         push(&mut text, format_args!(".extern .shared .align {align} .b8 {SHARED}[];\n\n"));
     }
+    text.push_str(&w.outside());
     push(&mut text, format_args!(".visible .entry {}(\n", symbol(&program.name)));
     for (index, param) in program.params.iter().enumerate() {
         push(&mut text, format_args!("  {},\n", declare(index, param)));
@@ -237,6 +239,8 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::AsyncCommit => put!(w, "cp.async.commit_group"),
         Op::AsyncWait { pending } => put!(w, "cp.async.wait_group {pending}"),
         Op::Barrier(scope) => exchange::barrier(w, *scope),
+        Op::Print(format) => report::print(w, format, inst),
+        Op::Assert { message } => report::assert(w, message, inst),
         _ => {
             if let [result] = inst.results[..] {
                 let dtype = w.program.dtype(result);

@@ -8,6 +8,7 @@ use crate::id::{Id, IdMap};
 use crate::lane::{InstData, Op, Program, Value};
 use crate::location::Loc;
 use core::fmt::{self, Write};
+use std::collections::BTreeSet;
 
 /// What a register can hold.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -130,7 +131,13 @@ pub(super) struct Writer<'a> {
     constants: IdMap<Value, Option<u64>>,
     told: Told<'a>,
     /// The place of the operation being written.
-    loc: Loc,
+    pub(super) loc: Loc,
+    /// Texts in global memory, each once.
+    texts: Vec<String>,
+    /// The functions of the driver that are called, by their declarations.
+    called: BTreeSet<&'static str>,
+    /// The bytes of local memory in which arguments are handed over.
+    arguments: u32,
 }
 
 impl<'a> Writer<'a> {
@@ -155,7 +162,51 @@ impl<'a> Writer<'a> {
             constants,
             told: Told::default(),
             loc: crate::location::Locations::unknown(),
+            texts: Vec::new(),
+            called: BTreeSet::new(),
+            arguments: 0,
         }
+    }
+
+    /// The name of a text in global memory, which ends with a zero.
+    pub(super) fn text(&mut self, text: &str) -> String {
+        let index = self.texts.iter().position(|known| known == text).unwrap_or_else(|| {
+            self.texts.push(text.into());
+            self.texts.len() - 1
+        });
+        format!("_$text_{index}")
+    }
+
+    /// Notes that a function of the driver is called.
+    pub(super) fn call(&mut self, declaration: &'static str) {
+        self.called.insert(declaration);
+    }
+
+    /// Asks for so many bytes of local memory for arguments, under the name `arguments`.
+    pub(super) fn need_arguments(&mut self, bytes: u32) {
+        self.arguments = self.arguments.max(bytes);
+    }
+
+    /// What stands outside of the kernel: declarations, and texts as bytes.
+    pub(super) fn outside(&self) -> String {
+        let mut all = String::new();
+        for declaration in &self.called {
+            push(&mut all, format_args!("{declaration};\n"));
+        }
+        for (index, text) in self.texts.iter().enumerate() {
+            let bytes: Vec<String> = text.bytes().chain([0]).map(|byte| byte.to_string()).collect();
+            let (count, bytes) = (bytes.len(), bytes.join(", "));
+            let told = crate::emit::comment::printable(text.trim_end());
+            push(&mut all, format_args!("// {told}\n"));
+            push(
+                &mut all,
+                format_args!(".global .align 1 .b8 _$text_{index}[{count}] = {{{bytes}}};\n"),
+            );
+        }
+        if !all.is_empty() {
+            all.push('\n');
+        }
+        all
     }
 
     /// The register of a value.
@@ -192,6 +243,12 @@ impl<'a> Writer<'a> {
     pub(super) fn instruction(&mut self, text: fmt::Arguments<'_>) {
         self.indent(self.depth);
         push(&mut self.body, format_args!("{text};\n"));
+    }
+
+    /// Writes a line that is no instruction.
+    pub(super) fn line(&mut self, text: &str) {
+        self.indent(self.depth);
+        push(&mut self.body, format_args!("{text}\n"));
     }
 
     /// Writes a label.
@@ -239,6 +296,10 @@ impl<'a> Writer<'a> {
                     push(&mut text, format_args!("  .reg .{suffix} {prefix}{mark}<{count}>;\n"));
                 }
             }
+        }
+        if self.arguments > 0 {
+            let bytes = self.arguments;
+            push(&mut text, format_args!("  .local .align 8 .b8 arguments[{bytes}];\n"));
         }
         text
     }

@@ -157,6 +157,9 @@ impl<'k> Instance<'k> {
                 let value = self.local.execute(site, &operands, world)?;
                 self.define_all(world.kernel, &op.results, value.into_iter().collect())?;
             }
+            OpKind::Print { .. } | OpKind::Assert { .. } => {
+                world.report(Site { id, op, instance: self.id }, &operands);
+            }
             OpKind::For => {
                 let [low, high, _step, carried @ ..] = &operands[..] else {
                     return Err("it lacks its bounds".into());

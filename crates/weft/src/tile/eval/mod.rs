@@ -18,6 +18,8 @@
 //! * **Masked-off** elements of an atomic, elements of a load outside of memory, what a `gather` finds
 //!   outside of its axis, and `poison` are zero.
 //! * A **truth value** in memory is the low bit of its byte.
+//! * **Prints** go through their operands, and through the elements of each in row-major order. An
+//!   **assertion** that does not hold is told, and the run goes on.
 //!
 //! [`exactness`] says whether a kernel met one of these choices (or an operation that GPUs compute
 //! approximately), and [`compare`] compares two buffers accordingly.
@@ -42,6 +44,7 @@ mod instance;
 mod local;
 mod pure;
 mod reduction;
+mod report;
 mod scan;
 mod schedule;
 #[cfg(test)]
@@ -53,6 +56,7 @@ pub use exactness::{Exactness, Reason, Why, exactness, exactness_fused};
 pub use local::LocalFault;
 
 use super::{Kernel, OpId, Value};
+use crate::format::Printed;
 use crate::location::Loc;
 use crate::memory::{Memory, OutOfRange};
 
@@ -79,10 +83,31 @@ pub struct Report {
     /// The program's faults that did not end the run: one entry for each faulty operation, in order of
     /// first occurrence.
     pub findings: Vec<Finding>,
+    /// The assertions that did not hold; the run went on.
+    pub failures: Vec<Failure>,
+    /// What was printed.
+    pub printed: Printed,
     /// How many operations were executed.
     pub steps: u64,
     /// How many instances ran.
     pub instances: u64,
+}
+
+/// An assertion that did not hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The operation.
+    pub op: OpId,
+    /// What was said to hold.
+    pub message: String,
+    /// Where it came from.
+    pub loc: Loc,
+    /// The first instance: its index along each grid axis.
+    pub instance: [u32; 3],
+    /// Its first element that is false, in row-major order.
+    pub element: u64,
+    /// How many elements were false, over all instances.
+    pub count: u64,
 }
 
 /// An operation that accessed memory as it must not. Loads and atomics gave zero there, and outside of

@@ -3,6 +3,7 @@
 use super::instance::{Instance, Pause};
 use super::world::World;
 use super::{EvalError, MAX_ELEMENTS, Options, Report, Waiting};
+use crate::format::Printed;
 use crate::memory::Memory;
 use crate::tile::{Kernel, OpKind};
 
@@ -19,8 +20,17 @@ pub(super) fn run(
     options: Options,
 ) -> Result<Report, EvalError> {
     check(kernel, args)?;
-    let mut world =
-        World { kernel, grid, memory, changed: false, findings: Vec::new(), steps: 0, options };
+    let mut world = World {
+        kernel,
+        grid,
+        memory,
+        changed: false,
+        findings: Vec::new(),
+        failures: Vec::new(),
+        printed: Printed::default(),
+        steps: 0,
+        options,
+    };
     let mut waiting = Grid { extents: grid, next: 0 };
     let mut capacity = RESIDENT;
     let mut turns_without_end = 0;
@@ -60,8 +70,8 @@ pub(super) fn run(
             watch = Watch::default();
         }
     }
-    let World { findings, steps, .. } = world;
-    Ok(Report { findings, steps, instances: waiting.next })
+    let World { findings, failures, printed, steps, .. } = world;
+    Ok(Report { findings, failures, printed, steps, instances: waiting.next })
 }
 
 /// What must hold before an instance can be made.

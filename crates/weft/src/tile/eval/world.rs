@@ -1,6 +1,7 @@
 //! What all instances of a run share.
 
-use super::{EvalError, Fault, Finding, Options};
+use super::{EvalError, Failure, Fault, Finding, Options};
+use crate::format::Printed;
 use crate::memory::{Memory, OutOfRange};
 use crate::tile::{Kernel, Op, OpId};
 
@@ -16,6 +17,10 @@ pub(super) struct World<'k, 'm> {
     pub(super) changed: bool,
     /// The faults found so far.
     pub(super) findings: Vec<Finding>,
+    /// The assertions that did not hold.
+    pub(super) failures: Vec<Failure>,
+    /// What was printed.
+    pub(super) printed: Printed,
     /// How many operations were executed.
     pub(super) steps: u64,
     /// The bounds of the run.
@@ -42,6 +47,21 @@ impl World<'_, '_> {
         }
         self.steps += 1;
         Ok(())
+    }
+
+    /// Notes that one element of an assertion is false.
+    pub(super) fn failed(&mut self, site: Site<'_>, element: usize, message: &str) {
+        match self.failures.iter_mut().find(|failure| failure.op == site.id) {
+            Some(failure) => failure.count += 1,
+            None => self.failures.push(Failure {
+                op: site.id,
+                message: message.into(),
+                loc: site.op.loc,
+                instance: site.instance,
+                element: element as u64,
+                count: 1,
+            }),
+        }
     }
 
     /// Notes that one element of an operation was outside of memory.

@@ -1,0 +1,85 @@
+//! Prints and assertions: calls of the driver's `vprintf` and `__assertfail`.
+//!
+//! `vprintf` takes the format and the arguments as C puts them into memory: words, and long words and
+//! doubles at multiples of 8.
+//!
+//! ```text
+//! print "%u: %f\n" %1, %2, %3   st.local.b32 [arguments], %r2;
+//!                               st.local.b64 [arguments+8], %rd3;
+//!                               …
+//!                               @%p1 call (%rt0), vprintf, (%rdt0, %rdt1);
+//! ```
+
+use super::writer::{Class, Reg, Writer, put};
+use crate::format::Format;
+use crate::lane::InstData;
+
+pub(super) fn print(w: &mut Writer<'_>, format: &Format, inst: &InstData) {
+    let Some((&predicate, values)) = inst.operands.split_first() else { return };
+    w.call(".extern .func (.param .b32 status) vprintf(.param .b64 format, .param .b64 arguments)");
+    let predicate = w.reg(predicate);
+    let mut end: u32 = 0;
+    for &value in values {
+        let bytes = w.program.dtype(value).bytes();
+        let at = end.next_multiple_of(bytes);
+        let value = w.reg(value);
+        put!(w, "@{predicate} st.local.{} [arguments+{at}], {value}", value.class.suffix());
+        end = at + bytes;
+    }
+    w.need_arguments(end.max(8));
+    let text = w.text(&format.c());
+    let format = address(w, "global", &text);
+    let arguments = address(w, "local", "arguments");
+    w.line("{");
+    put!(w, ".param .b64 format");
+    put!(w, ".param .b64 given");
+    put!(w, ".param .b32 status");
+    put!(w, "st.param.b64 [format], {format}");
+    put!(w, "st.param.b64 [given], {arguments}");
+    put!(w, "@{predicate} call (status), vprintf, (format, given)");
+    w.line("}");
+}
+
+pub(super) fn assert(w: &mut Writer<'_>, message: &str, inst: &InstData) {
+    let Some(&condition) = inst.operands.first() else { return };
+    w.call(
+        ".extern .func __assertfail(.param .b64 message, .param .b64 file, .param .b32 line, \
+         .param .b64 function, .param .b64 width)",
+    );
+    let condition = w.reg(condition);
+    let (file, line) = place(w);
+    let name = w.program.name.clone();
+    let texts = [message, &file, &name].map(|text| {
+        let text = w.text(text);
+        address(w, "global", &text)
+    });
+    w.line("{");
+    put!(w, ".param .b64 message");
+    put!(w, ".param .b64 file");
+    put!(w, ".param .b32 line");
+    put!(w, ".param .b64 function");
+    put!(w, ".param .b64 width");
+    put!(w, "st.param.b64 [message], {}", texts[0]);
+    put!(w, "st.param.b64 [file], {}", texts[1]);
+    put!(w, "st.param.b32 [line], {line}");
+    put!(w, "st.param.b64 [function], {}", texts[2]);
+    put!(w, "st.param.b64 [width], 1");
+    put!(w, "@!{condition} call __assertfail, (message, file, line, function, width)");
+    w.line("}");
+}
+
+/// A generic address of a symbol in a state space.
+fn address(w: &mut Writer<'_>, space: &str, symbol: &str) -> Reg {
+    let to = w.temp(Class::B64);
+    put!(w, "mov.b64 {to}, {symbol}");
+    put!(w, "cvta.{space}.u64 {to}, {to}");
+    to
+}
+
+/// The file and the line of the operation being written.
+fn place(w: &Writer<'_>) -> (String, u32) {
+    match w.program.locations.resolve(w.loc) {
+        Some((file, line, _)) => (file.into(), line),
+        None => ("unknown".into(), 0),
+    }
+}
