@@ -65,7 +65,7 @@ const HOUSES: [House; 3] = [
             ("lane", &["atomic", "cache", "dtype", "format", "id", "location", "scalar"]),
             ("math", &["dtype", "lane", "scalar"]),
             ("movement", &["atomic", "dtype", "lane", "location", "scalar"]),
-            ("axis", &["diagnostic", "dtype", "id", "scalar", "tile"]),
+            ("axis", &["dtype", "id", "scalar", "tile"]),
             ("assign", &["axis", "dtype", "id", "lane", "movement", "scalar", "tile"]),
             (
                 "lower",
