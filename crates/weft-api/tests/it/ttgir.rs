@@ -301,6 +301,22 @@ fn what_is_read_before_its_wait_is_a_finding_of_both() {
 }
 
 #[test]
+fn what_a_copy_reads_is_not_written_before_its_wait() {
+    let wait = "    %t = ttg.async_wait %ga, %gb {num = 0 : i32}";
+    let write = "    %v0 = arith.constant dense<1.0> : tensor<32x64xf32, #rows>
+    tt.store %x_p, %v0 : tensor<32x64x!tt.ptr<f32>, #rows>";
+    passes(&copies(&format!("{wait}\n{write}")));
+    let early = module("cuda:80", 32, LAYOUTS, &copies(&format!("{write}\n{wait}")));
+    let answer = ran(&early, "sm_80").unwrap();
+    // One for each of the four stores that a warp makes.
+    assert_eq!(answer.findings.len(), 4);
+    for finding in answer.findings {
+        let wanted = "of x is written while an asynchronous copy may read it";
+        assert!(finding.kind == "in flight" && finding.message.contains(wanted), "{finding:?}");
+    }
+}
+
+#[test]
 fn masked_copies_fill_with_zeros_or_what_is_given() {
     for (other, value) in [("", ""), (" other %v", "0.000000e+00"), (" other %v", "2.500000e+00")] {
         let value = if value.is_empty() { "1.0" } else { value };
