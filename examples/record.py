@@ -40,11 +40,13 @@ KERNELS = sorted((ROOT / "kernels").glob("*.py"))
 SOURCES += KERNELS
 # The kernels whose layouts are recorded as Triton chooses them.
 TTGIR = {
-    "argmin_of_rows", "atomic_floats", "attention", "concatenate", "early_exit", "flip_block",
-    "join_halves", "mapped", "masked_copy", "matmul", "nested_loops", "permute_4d", "product_batched",
-    "product_bf16", "product_f16_sums", "product_f32", "product_f64", "product_f8", "product_i8",
+    "argmin_of_rows", "atomic_floats", "attention", "concatenate", "count_masked", "early_exit",
+    "flip_block", "gather_columns", "join_halves", "linear_recurrence", "mapped", "masked_copy",
+    "matmul", "nested_loops", "permute_4d", "permute_block", "product_batched", "product_bf16",
+    "product_f16_sums", "product_f32", "product_f64", "product_f8", "product_i8",
     "product_scaled_f4", "product_scaled_f8", "quantize_e4m3", "reduce_middle",
-    "reductions_of_each_kind", "row_softmax", "split_pairs", "tiled_transpose", "vector_add",
+    "reductions_of_each_kind", "row_softmax", "running_sum", "running_welford", "split_pairs",
+    "tiled_transpose", "vector_add",
 }
 # Those that Triton compiles for sm_90 only.
 EIGHT_BITS = {"product_f8", "product_scaled_f8", "quantize_e4m3"}

@@ -22,7 +22,7 @@ pub(crate) fn in_folder(folder: &str) -> anyhow::Result<Vec<Kernel>> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(&folder)
         .with_context(|| format!("{}", folder.display()))?
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "ttir"))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "ttir" || ending == "ttgir"))
         .collect();
     paths.sort();
     paths.iter().map(|path| read(path)).collect()

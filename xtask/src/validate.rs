@@ -120,6 +120,10 @@ pub(crate) fn run(compiler: Compiler, only: Option<&str>) -> anyhow::Result<()> 
     let mut kernels = in_folder("examples")?;
     kernels.extend(in_folder("crates/weft/tests/kernels")?);
     kernels.extend(in_folder("kernels")?);
+    if compiler != Compiler::Clang {
+        // Their layouts are for warps of 32 lanes.
+        kernels.extend(in_folder("kernels/ttgir")?);
+    }
     kernels.extend(
         operations::all()
             .into_iter()

@@ -66,7 +66,10 @@ const HOUSES: [House; 3] = [
             ("math", &["dtype", "lane", "scalar"]),
             ("movement", &["atomic", "dtype", "lane", "location", "scalar"]),
             ("axis", &["dtype", "id", "scalar", "tile"]),
-            ("assign", &["axis", "dtype", "id", "lane", "movement", "scalar", "tile"]),
+            (
+                "assign",
+                &["axis", "diagnostic", "dtype", "id", "lane", "movement", "scalar", "tile"],
+            ),
             (
                 "lower",
                 &[

@@ -103,10 +103,103 @@ fn a_tile_crosses_shared_memory_and_is_read_turned() {
         pointers("out", 64, 32, "#turned"),
     );
     passes(&body);
-    // The swizzle was given so that rows are stored, and columns read, without conflicts of more than
-    // what the vectors need.
-    let answer = ran(&module("cuda:80", 32, LAYOUTS, &body), "sm_80").unwrap();
-    assert_eq!(answer.counts.block_barriers, 4, "one barrier between the store and the load");
+    let counted = |body: &str| {
+        let answer = ran(&module("cuda:80", 32, LAYOUTS, body), "sm_80").unwrap();
+        assert!(answer.passed, "{:?}", answer.findings);
+        (answer.counts.block_barriers, answer.counts.shared_wavefronts)
+    };
+    // One barrier between the store and the load, passed by four warps. The store takes 64 wavefronts,
+    // as 8192 bytes do. Each of the 64 loads of single words asks for four columns of eight rows that are
+    // four rows apart: these have two of the eight phases, so that four rows meet in a bank; where nothing
+    // is swizzled all eight do.
+    let (barriers, swizzled) = counted(&body);
+    let straight = body
+        .replace(
+            "#shared_t",
+            "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>",
+        )
+        .replace("#shared", "#plain");
+    let (_, plain) = counted(&straight);
+    assert_eq!(barriers, 4);
+    assert_eq!((swizzled, plain), (64 + 64 * 4, 64 + 64 * 8));
+}
+
+#[test]
+fn who_reads_what_it_wrote_itself_waits_for_nobody() {
+    let text = |layout: &str| {
+        let body = format!(
+            "{}\n{}
+    %t = tt.load %x_p : tensor<32x64x!tt.ptr<f32>, #rows>
+    %m = ttg.local_alloc %t : (tensor<32x64xf32, #rows>) -> !ttg.memdesc<32x64xf32, #shared, #smem>
+    %v = ttg.local_load %m : !ttg.memdesc<32x64xf32, #shared, #smem> -> tensor<32x64xf32, {layout}>
+    tt.store %out_p, %v : tensor<32x64x!tt.ptr<f32>, {layout}>",
+            pointers("x", 32, 64, "#rows"),
+            pointers("out", 32, 64, layout),
+        );
+        module("cuda:80", 32, LAYOUTS, &body)
+    };
+    for (layout, barriers) in [("#rows", 0), ("#columns", 4)] {
+        let answer = ran(&text(layout), "sm_80").unwrap();
+        assert!(answer.passed, "{:?}", answer.findings);
+        assert_eq!(answer.counts.block_barriers, barriers, "{layout}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_refused_by_name() {
+    let refused = |line: &str| {
+        let text = module("cuda:90", 32, LAYOUTS, line);
+        let error = ran(&text, "sm_90").map(|answer| answer.passed).unwrap_err();
+        error.to_string()
+    };
+    for name in [
+        "ttng.warp_group_dot",
+        "ttng.async_tma_copy_global_to_local",
+        "ttng.tmem_alloc",
+        "ttg.warp_specialize",
+        "ttg.memdesc_reinterpret",
+        "ttg.global_scratch_alloc",
+    ] {
+        let message = refused(&format!("    %a = {name} %x : !tt.ptr<f32>"));
+        assert!(message.contains(&format!("`{name}` is not supported")), "{message}");
+    }
+}
+
+#[test]
+fn memory_is_used_as_it_was_made() {
+    let refused = |lines: &str| {
+        let body = format!("{}\n{lines}", pointers("x", 32, 64, "#rows"));
+        let text = module("cuda:90", 32, LAYOUTS, &body);
+        ran(&text, "sm_90").map(|answer| answer.passed).unwrap_err().to_string()
+    };
+    let load = "    %t = tt.load %x_p : tensor<32x64x!tt.ptr<f32>, #rows>\n";
+    let fixed = format!(
+        "{load}    %m = ttg.local_alloc %t : (tensor<32x64xf32, #rows>) -> !ttg.memdesc<32x64xf32, #shared, #smem>"
+    );
+    let message = refused(&format!(
+        "{fixed}\n    ttg.local_store %t, %m : tensor<32x64xf32, #rows> -> !ttg.memdesc<32x64xf32, #shared, #smem>"
+    ));
+    assert!(message.contains("takes a tensor and mutable memory"), "{message}");
+    let message = refused(&format!(
+        "{fixed}\n    %u = ttg.memdesc_trans %m {{order = array<i32: 1, 0>}} : !ttg.memdesc<32x64xf32, #shared, #smem> -> !ttg.memdesc<64x32xf32, #shared, #smem>"
+    ));
+    assert!(message.contains("each element where it was"), "{message}");
+    let message = refused(&format!(
+        "{fixed}\n    %u = ttg.memdesc_subslice %m[0, 16] : !ttg.memdesc<32x64xf32, #shared, #smem> -> !ttg.memdesc<32x32xf32, #shared, #smem, 32x64>"
+    ));
+    assert!(message.contains("offsets are multiples"), "{message}");
+    let message =
+        refused("    %m = ttg.local_alloc : () -> !ttg.memdesc<32x64xf32, #shared, #smem>");
+    assert!(message.contains("mutable where nothing is put in yet"), "{message}");
+    let message = refused(
+        "    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %m = ttg.local_alloc : () -> !ttg.memdesc<32x64xf32, #shared, #smem, mutable>
+    %r = scf.for %i = %zero to %one step %one iter_args(%n = %m) -> (!ttg.memdesc<32x64xf32, #shared, #smem, mutable>) : i32 {
+      scf.yield %n : !ttg.memdesc<32x64xf32, #shared, #smem, mutable>
+    }",
+    );
+    assert!(message.contains("memory is not"), "{message}");
 }
 
 #[test]
@@ -204,6 +297,22 @@ fn what_is_read_before_its_wait_is_a_finding_of_both() {
             evaluated(&text(&between)).contains(&Fault::Local(LocalFault::InFlight)),
             "{between}"
         );
+    }
+}
+
+#[test]
+fn what_a_copy_reads_is_not_written_before_its_wait() {
+    let wait = "    %t = ttg.async_wait %ga, %gb {num = 0 : i32}";
+    let write = "    %v0 = arith.constant dense<1.0> : tensor<32x64xf32, #rows>
+    tt.store %x_p, %v0 : tensor<32x64x!tt.ptr<f32>, #rows>";
+    passes(&copies(&format!("{wait}\n{write}")));
+    let early = module("cuda:80", 32, LAYOUTS, &copies(&format!("{write}\n{wait}")));
+    let answer = ran(&early, "sm_80").unwrap();
+    // One for each of the four stores that a warp makes.
+    assert_eq!(answer.findings.len(), 4);
+    for finding in answer.findings {
+        let wanted = "of x is written while an asynchronous copy may read it";
+        assert!(finding.kind == "in flight" && finding.message.contains(wanted), "{finding:?}");
     }
 }
 

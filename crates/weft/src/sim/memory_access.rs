@@ -305,8 +305,9 @@ fn locate(
             }
         }
     }
-    if op.space == Space::Shared {
-        copies::check(warp, block, world, index, &pattern);
+    match op.space {
+        Space::Shared => copies::check(warp, block, world, index, &pattern),
+        Space::Global => copies::check_written(warp, block, world, index, &pattern, &places),
     }
     let op = &world.code.memory[index as usize];
     let access = &mut world.accesses[index as usize];

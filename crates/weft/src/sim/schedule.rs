@@ -3,7 +3,7 @@
 use super::Launch;
 use super::clock::Releases;
 use super::count::Wavefronts;
-use super::memory_access::copies::InFlight;
+use super::memory_access::copies::{InFlight, Reading};
 use super::program::Code;
 use super::report::{
     AccessCount, AccessKind, Actor, FindingKind, Findings, GlobalTraffic, Report, SharedTraffic,
@@ -28,6 +28,8 @@ pub(super) struct World<'a> {
     /// For each buffer, whether reading what was not written is a fault.
     pub(super) must_be_written: Vec<bool>,
     pub(super) releases: Releases,
+    /// What asynchronous copies may still read.
+    pub(super) reading: Reading,
     pub(super) wavefronts: Wavefronts,
     pub(super) accesses: Vec<AccessCount>,
     pub(super) findings: Findings,
@@ -117,6 +119,7 @@ impl<'a> Schedule<'a> {
             shadows,
             must_be_written,
             releases: Releases::default(),
+            reading: Reading::default(),
             wavefronts: Wavefronts::new(launch.machine, code.lanes, shared_bytes),
             accesses: code.accesses.clone(),
             findings: Findings::new(launch.options.max_findings),

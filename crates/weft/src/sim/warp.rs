@@ -400,6 +400,7 @@ impl Warp {
                 MicroOp::Return => {
                     count!();
                     self.state = State::Done;
+                    memory_access::copies::abandon(self, world);
                     break true;
                 }
             }

@@ -1,17 +1,21 @@
 //! Asynchronous copies from global to shared memory.
 //!
-//! A copy reads when it is issued; what it brings is written when its thread waits for it. In between its
-//! bytes are in flight: to touch them is a finding, whoever does it. For the race detector a copy is a
+//! A copy reads when it is issued; what it brings is written when its thread waits for it. On a GPU both
+//! may happen at any time in between, so that to touch the bytes that it writes, or to write those that it
+//! reads, is a finding until then, whoever does it. For the race detector a copy is a
 //! write of its thread twice, when it is issued and when it lands: what others did before must be
 //! ordered before the first, what they do after behind the second.
 
 use super::{Place, accessor, addresses, locate, place_of, report_conflicts};
+use crate::memory::Memory;
 use crate::sim::count::Pattern;
 use crate::sim::program::Row;
-use crate::sim::report::{Actor, FindingKind};
+use crate::sim::report::{AccessKind, Actor, FindingKind};
 use crate::sim::schedule::{Block, World};
 use crate::sim::warp::{Warp, lanes_of, row, truth};
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 /// log2 of the bytes that are in flight together: the smallest copy.
 const CELL: u32 = 2;
@@ -26,6 +30,8 @@ struct Copy {
     data: [u8; 16],
     /// The memory operation.
     index: u32,
+    /// The buffer and the byte that it reads from, if it reads.
+    source: Option<(usize, usize)>,
 }
 
 /// The copies of a warp.
@@ -48,6 +54,42 @@ impl Copies {
     }
 }
 
+/// The bytes of global memory that copies under way may still read.
+#[derive(Clone, Default, Debug)]
+pub(in crate::sim) struct Reading {
+    /// For each buffer and cell how many copies read it, and the memory operation of one.
+    cells: FxHashMap<(usize, usize), (u32, u32)>,
+}
+
+impl Reading {
+    fn begin(&mut self, (buffer, offset): (usize, usize), bytes: u32, index: u32) {
+        for cell in cells(offset, bytes) {
+            self.cells.entry((buffer, cell)).or_insert((0, index)).0 += 1;
+        }
+    }
+
+    fn end(&mut self, (buffer, offset): (usize, usize), bytes: u32) {
+        for cell in cells(offset, bytes) {
+            if let Entry::Occupied(mut known) = self.cells.entry((buffer, cell)) {
+                known.get_mut().0 -= 1;
+                if known.get().0 == 0 {
+                    known.remove();
+                }
+            }
+        }
+    }
+
+    /// The memory operation of a copy that may still read some of these bytes.
+    fn find(&self, buffer: usize, offset: usize, bytes: u32) -> Option<u32> {
+        cells(offset, bytes).find_map(|cell| self.cells.get(&(buffer, cell))).map(|cell| cell.1)
+    }
+}
+
+/// The cells that some bytes are in.
+fn cells(offset: usize, bytes: u32) -> core::ops::Range<usize> {
+    offset >> CELL..(offset + bytes as usize).div_ceil(1 << CELL)
+}
+
 /// The bytes of a block's shared memory that copies are on the way to.
 #[derive(Clone, Default, Debug)]
 pub(in crate::sim) struct InFlight {
@@ -65,8 +107,9 @@ impl InFlight {
     }
 
     fn cells_of(&self, offset: usize, bytes: u32) -> core::ops::Range<usize> {
-        let end = (offset + bytes as usize).div_ceil(1 << CELL).min(self.cells.len());
-        (offset >> CELL).min(end)..end
+        let cells = cells(offset, bytes);
+        let end = cells.end.min(self.cells.len());
+        cells.start.min(end)..end
     }
 
     fn set(&mut self, offset: usize, bytes: u32, to: u32) {
@@ -117,6 +160,58 @@ fn check_slowly(warp: &Warp, block: &Block, world: &mut World<'_>, index: u32, p
     }
 }
 
+/// Reports a write to global memory that a copy may still read.
+#[inline]
+pub(super) fn check_written(
+    warp: &Warp,
+    block: &Block,
+    world: &mut World<'_>,
+    index: u32,
+    pattern: &Pattern,
+    places: &[(Place, u64)],
+) {
+    if !world.reading.cells.is_empty() && world.accesses[index as usize].kind != AccessKind::Load {
+        check_written_slowly(warp, block, world, index, pattern, places);
+    }
+}
+
+#[cold]
+fn check_written_slowly(
+    warp: &Warp,
+    block: &Block,
+    world: &mut World<'_>,
+    index: u32,
+    pattern: &Pattern,
+    places: &[(Place, u64)],
+) {
+    let op = &world.code.memory[index as usize];
+    for &(place, mask) in places {
+        let Place::Buffer(buffer) = place else { continue };
+        for lane in lanes_of(mask & pattern.active) {
+            let offset = (pattern.addresses[lane] - Memory::base(buffer)) as usize;
+            let Some(copy) = world.reading.find(buffer, offset, op.bytes) else { continue };
+            let actor = world.actor(block, warp.index, Some(lane as u32), op.inst);
+            let site = &world.accesses[copy as usize];
+            let other = Actor { inst: site.inst, loc: site.loc, lane: None, ..actor };
+            let name = &world.memory.buffers()[buffer].name;
+            world.findings.add(FindingKind::InFlight, actor, Some(other), || {
+                format!("byte {offset} of {name} is written while an asynchronous copy may read it")
+            });
+            return;
+        }
+    }
+}
+
+/// Forgets the copies of a warp that came to its end.
+pub(in crate::sim) fn abandon(warp: &mut Warp, world: &mut World<'_>) {
+    let Copies { open, groups } = &mut warp.copies;
+    for Copy { source, bytes, .. } in open.drain(..).chain(groups.drain(..).flatten()) {
+        if let Some(source) = source {
+            world.reading.end(source, bytes);
+        }
+    }
+}
+
 /// Issues a copy: memory operation `index` is the write, the next one the read.
 pub(in crate::sim) fn issue(
     warp: &mut Warp,
@@ -134,6 +229,7 @@ pub(in crate::sim) fn issue(
         reading &= truth(row(&warp.registers, &code.constants, filled, lanes));
     }
     let mut data = [[0u8; 16]; super::MAX_LANES];
+    let mut sources = [None; super::MAX_LANES];
     if let Some((pattern, parts)) = locate(warp, block, world, index + 1, &from, reading) {
         for (place, mask) in parts {
             let by = accessor(&warp.knowledge, warp.index, block, world, index + 1, place, true);
@@ -141,6 +237,9 @@ pub(in crate::sim) fn issue(
             for lane in lanes_of(mask & pattern.active) {
                 let offset = (pattern.addresses[lane] - base) as usize;
                 shadow.access(&by, false, offset, op.bytes, lane as u32, &mut world.conflicts);
+                if let Place::Buffer(buffer) = place {
+                    sources[lane] = Some((buffer, offset));
+                }
                 let end = offset + op.bytes as usize;
                 if let Some(found) = bytes.get(offset..end) {
                     data[lane][..found.len()].copy_from_slice(found);
@@ -156,8 +255,11 @@ pub(in crate::sim) fn issue(
         let shadow = &mut block.shadow;
         shadow.access(&by, true, offset, op.bytes, lane as u32, &mut world.conflicts);
         block.in_flight.set(offset, op.bytes, index + 1);
-        let (lane, data) = (lane as u32, data[lane]);
-        warp.copies.open.push(Copy { lane, offset, bytes: op.bytes, data, index });
+        let (source, data, bytes) = (sources[lane], data[lane], op.bytes);
+        if let Some(source) = source {
+            world.reading.begin(source, bytes, index);
+        }
+        warp.copies.open.push(Copy { lane: lane as u32, offset, bytes, data, index, source });
     }
     report_conflicts(warp, block, world, index, Place::Shared);
 }
@@ -171,7 +273,10 @@ pub(in crate::sim) fn wait(
 ) {
     while warp.copies.groups.len() > pending {
         for copy in warp.copies.groups.pop_front().into_iter().flatten() {
-            let Copy { lane, offset, bytes, data, index } = copy;
+            let Copy { lane, offset, bytes, data, index, source } = copy;
+            if let Some(source) = source {
+                world.reading.end(source, bytes);
+            }
             let by =
                 accessor(&warp.knowledge, warp.index, block, world, index, Place::Shared, false);
             block.shadow.access(&by, true, offset, bytes, lane, &mut world.conflicts);
