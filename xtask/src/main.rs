@@ -47,6 +47,10 @@ enum Task {
         /// Write here instead of `docs/measurements`.
         #[arg(long)]
         output: Option<PathBuf>,
+        /// Without a GPU: simulate what `device` would launch, and write no file unless `--output`
+        /// names one.
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Write the kernels of a grid of conversions as PTX, with an index.
     Conversions {
@@ -67,7 +71,7 @@ enum Task {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
         Task::Validate { compiler, target } => validate::run(compiler, target.as_deref()),
-        Task::Measure { what, weft, output } => measure::run(what, &weft, output),
+        Task::Measure { what, weft, output, dry_run } => measure::run(what, &weft, output, dry_run),
         Task::Conversions { grid, output } => conversions::run(&grid, &output),
         Task::Documents { check } => documents::run(check),
     }

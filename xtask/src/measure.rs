@@ -18,8 +18,8 @@ pub(crate) enum What {
     Compile,
     /// How fast the simulator runs the examples.
     Simulate,
-    /// The examples, the test kernels and every scalar operation on a GPU, against the evaluator and
-    /// the simulator.
+    /// The examples, the test kernels, `kernels/` and every scalar operation on a GPU, against the
+    /// evaluator and the simulator.
     Device,
     /// The same with the kernels' CUDA texts, as nvcc compiles them; `WEFT_NVCC` may name it.
     DeviceCuda,
@@ -97,7 +97,12 @@ impl Measurement {
 }
 
 /// Measures and writes the file.
-pub(crate) fn run(what: What, weft: &Path, output: Option<PathBuf>) -> anyhow::Result<()> {
+pub(crate) fn run(
+    what: What,
+    weft: &Path,
+    output: Option<PathBuf>,
+    dry_run: bool,
+) -> anyhow::Result<()> {
     if cfg!(debug_assertions) {
         say(
             "this is a debug build: measure with `cargo run --release --package xtask -- measure …`",
@@ -106,15 +111,43 @@ pub(crate) fn run(what: What, weft: &Path, output: Option<PathBuf>) -> anyhow::R
     let (name, measurement) = match what {
         What::Compile => ("compile", compile()?),
         What::Simulate => ("simulate", simulate(weft)?),
+        What::Device if dry_run => ("device", device(weft, &Way::Simulated)?),
         What::Device => ("device", device(weft, &Way::Ptx)?),
         What::DeviceCuda => ("device_cuda", device(weft, &Way::cuda()?)?),
     };
-    let path = output.unwrap_or_else(|| root().join(format!("docs/measurements/{name}.json")));
-    std::fs::write(&path, serde_json::to_string_pretty(&measurement)? + "\n")
-        .with_context(|| format!("{}", path.display()))?;
-    say(&measurement.table(name));
+    let usual = || root().join(format!("docs/measurements/{name}.json"));
+    if let Some(path) = output.or_else(|| (!dry_run).then(usual)) {
+        std::fs::write(&path, serde_json::to_string_pretty(&measurement)? + "\n")
+            .with_context(|| format!("{}", path.display()))?;
+    }
+    match what {
+        What::Device | What::DeviceCuda => {
+            let wrong = say_verdicts(&measurement);
+            ensure!(wrong == 0, "{wrong} runs are not as they should be");
+        }
+        What::Compile | What::Simulate => say(&measurement.table(name)),
+    }
     Ok(())
 }
+
+/// Says how many runs had which verdict, then those that are wrong; gives how many these are.
+fn say_verdicts(measurement: &Measurement) -> usize {
+    let verdict = |row: &Vec<String>| row.get(1).cloned().unwrap_or_default();
+    let right = |verdict: &str| RIGHT.contains(&verdict);
+    for known in RIGHT {
+        let count = measurement.rows.iter().filter(|row| verdict(row) == known).count();
+        say(&format!("{count:4} {known}"));
+    }
+    let wrong: Vec<_> = measurement.rows.iter().filter(|row| !right(&verdict(row))).collect();
+    say(&format!("{:4} wrong", wrong.len()));
+    for row in &wrong {
+        say(&format!("     {}: {}", row.first().map_or("", String::as_str), verdict(row)));
+    }
+    wrong.len()
+}
+
+/// The verdicts of runs that are as they should be.
+const RIGHT: [&str; 3] = ["bit for bit", "equal, but for the bits of NaN", "within tolerance"];
 
 /// What a command prints, or `unknown`.
 fn said(command: &str, arguments: &[&str]) -> String {
@@ -199,6 +232,8 @@ fn simulate(weft: &Path) -> anyhow::Result<Measurement> {
 
 /// How a kernel becomes what the driver takes.
 enum Way {
+    /// Not at all: the simulator stands for the device.
+    Simulated,
     /// As Weft prints it.
     Ptx,
     /// As CUDA C++, which nvcc compiles to PTX.
@@ -220,15 +255,13 @@ impl Way {
     }
 
     /// Runs a kernel's file on the device as well.
-    fn run(
-        &self,
-        weft: &Path,
-        folder: &Path,
-        (file, grid, arguments): (&Path, &str, &str),
-    ) -> anyhow::Result<runs::Ran> {
+    fn run(&self, weft: &Path, folder: &Path, job: &runs::Job) -> anyhow::Result<runs::Ran> {
+        let runs::Job { title: _, file, grid, arguments } = job;
         let on_device = ["--device", "cuda:0"];
-        let Way::Cuda { nvcc, .. } = self else {
-            return runs::run_file(weft, file, grid, arguments, &on_device);
+        let nvcc = match self {
+            Way::Simulated => return runs::run_file(weft, file, grid, arguments, &[]),
+            Way::Ptx => return runs::run_file(weft, file, grid, arguments, &on_device),
+            Way::Cuda { nvcc, .. } => nvcc,
         };
         let (source, ptx) = (folder.join("kernel.cu"), folder.join("kernel.ptx"));
         let compile = Command::new(weft)
@@ -255,6 +288,7 @@ impl Way {
 /// Each kernel once on the device, compared there with the evaluator and the simulator.
 fn device(weft: &Path, way: &Way) -> anyhow::Result<Measurement> {
     let (what, name) = match way {
+        Way::Simulated => ("Weft's programs simulated and compared with the evaluator", "device"),
         Way::Ptx => (
             "Weft's PTX launched through the CUDA driver and compared with the evaluator",
             "device",
@@ -270,51 +304,60 @@ fn device(weft: &Path, way: &Way) -> anyhow::Result<Measurement> {
         name,
         &["run", "against the evaluator", "largest relative error", "the simulator's bits"],
     );
-    let gpu =
-        |what: &str| said("nvidia-smi", &[&format!("--query-gpu={what}"), "--format=csv,noheader"]);
-    measurement.machine = gpu("name");
-    measurement.versions =
-        format!("weft {}, driver {}", env!("CARGO_PKG_VERSION"), gpu("driver_version"));
+    if !matches!(way, Way::Simulated) {
+        let gpu = |what: &str| {
+            said("nvidia-smi", &[&format!("--query-gpu={what}"), "--format=csv,noheader"])
+        };
+        measurement.machine = gpu("name");
+        measurement.versions =
+            format!("weft {}, driver {}", env!("CARGO_PKG_VERSION"), gpu("driver_version"));
+    }
     if let Way::Cuda { version, .. } = way {
         measurement.versions += &format!(", {version}");
     }
     let folder = std::env::temp_dir().join(format!("weft-operations-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    for run in runs::SMALL.iter().chain(runs::LARGE) {
-        let file = format!("{}.ttir", run.kernel);
-        let ran = way.run(weft, &folder, (Path::new(&file), run.grid, run.arguments))?;
-        measurement.rows.push(device_row(run.title(), &ran)?);
-    }
+    let small = runs::SMALL.iter().chain(runs::LARGE).map(runs::Run::job);
+    let mut jobs: Vec<runs::Job> = small.chain(runs::of_kernels()?).collect();
     for sweep in operations::all() {
         let file = folder.join(format!("{}.ttir", sweep.name));
         std::fs::write(&file, sweep.text())?;
-        let ran = way.run(weft, &folder, (&file, "1", &sweep.arguments()))?;
         let title = format!("`{}`, {} results", sweep.name, sweep.results());
-        measurement.rows.push(device_row(title, &ran)?);
+        jobs.push(runs::Job { title, file, grid: "1".into(), arguments: sweep.arguments() });
+    }
+    for job in jobs {
+        // One that cannot run must not hide what becomes of the others.
+        let row = way.run(weft, &folder, &job).and_then(|ran| device_row(way, &job.title, &ran));
+        measurement.rows.push(row.unwrap_or_else(|error| {
+            let said = error.to_string();
+            let first = said.lines().next().unwrap_or_default();
+            vec![job.title, format!("does not run: {first}"), "-".into(), "-".into()]
+        }));
     }
     std::fs::remove_dir_all(&folder)?;
     Ok(measurement)
 }
 
 /// What a device's buffers are, against the evaluator's and the simulator's.
-fn device_row(title: String, ran: &runs::Ran) -> anyhow::Result<Vec<String>> {
-    let buffers = ran.list(&["device", "buffers"])?;
+fn device_row(way: &Way, title: &str, ran: &runs::Ran) -> anyhow::Result<Vec<String>> {
+    let simulated = matches!(way, Way::Simulated);
+    let buffers = ran.list(if simulated { &["buffers"] } else { &["device", "buffers"] })?;
     let exact = |buffers: &[serde_json::Value]| {
         buffers.iter().all(|buffer| buffer.get("exact").is_some_and(|exact| exact == true))
     };
-    let same_bits = exact(ran.list(&["device", "simulator"])?);
+    let same_bits = simulated || exact(ran.list(&["device", "simulator"])?);
     let error = buffers
         .iter()
         .filter_map(|buffer| buffer.get("max_relative_error")?.as_f64())
         .fold(0.0, f64::max);
     let verdict = match (ran.passed()?, exact(buffers), error == 0.0) {
-        (true, true, _) => "bit for bit",
-        (true, false, true) => "equal, but for the bits of NaN",
-        (true, false, false) => "within tolerance",
+        (true, true, _) => RIGHT[0],
+        (true, false, true) => RIGHT[1],
+        (true, false, false) => RIGHT[2],
         (false, ..) => "differs",
     };
     Ok(vec![
-        title,
+        title.into(),
         verdict.into(),
         if error == 0.0 { "0".into() } else { format!("{error:.1e}") },
         if same_bits { "yes".into() } else { "no".into() },

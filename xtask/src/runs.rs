@@ -1,8 +1,9 @@
 //! Runs of recorded kernels through the command.
 
+use crate::root;
 use anyhow::{Context as _, bail};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A kernel with a grid and arguments, as the command takes them.
@@ -121,11 +122,63 @@ pub(crate) const SMALL: &[Run] = &[
     ),
 ];
 
+/// A run of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Job {
+    /// The run in a table.
+    pub(crate) title: String,
+    /// The Triton IR.
+    pub(crate) file: PathBuf,
+    /// The grid.
+    pub(crate) grid: String,
+    /// The arguments, separated by spaces.
+    pub(crate) arguments: String,
+}
+
+/// The runs of every kernel of `kernels/`, as its file `runs` lists them.
+pub(crate) fn of_kernels() -> anyhow::Result<Vec<Job>> {
+    let path = root().join("kernels/runs");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+    listed(&text)
+}
+
+/// The runs that a text lists: a kernel, a grid and arguments a line; `#` begins a comment.
+fn listed(text: &str) -> anyhow::Result<Vec<Job>> {
+    let lines = text.lines().zip(1..).filter(|(line, _)| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('#')
+    });
+    lines
+        .map(|(line, number)| {
+            let mut words = line.split_whitespace();
+            let (Some(name), Some(grid)) = (words.next(), words.next()) else {
+                bail!("line {number} of `kernels/runs` has no grid: {line}");
+            };
+            Ok(Job {
+                title: format!("`{name}`, grid {grid}"),
+                file: root().join(format!("kernels/{name}.ttir")),
+                grid: grid.into(),
+                arguments: words.collect::<Vec<_>>().join(" "),
+            })
+        })
+        .collect()
+}
+
 impl Run {
     /// The run in a table.
     pub(crate) fn title(&self) -> String {
         let name = self.kernel.rsplit('/').next().unwrap_or(self.kernel);
         format!("`{name}`, grid {}", self.grid)
+    }
+
+    /// The run of this kernel's file.
+    pub(crate) fn job(&self) -> Job {
+        Job {
+            title: self.title(),
+            file: root().join(format!("{}.ttir", self.kernel)),
+            grid: self.grid.into(),
+            arguments: self.arguments.into(),
+        }
     }
 
     /// Runs it; the exit status may say that something was found wrong.
@@ -194,5 +247,36 @@ impl Ran {
         value
             .and_then(|value| value.parse().ok())
             .with_context(|| format!("no time of `{stage}` in: {}", self.said))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_kernel_a_grid_and_arguments() {
+        let jobs = listed("# no run\n\nadd  2x3   x=ones:f32[8]   n=8\nnothing 1\n").unwrap();
+        let all: Vec<(&str, &str, &str)> =
+            jobs.iter().map(|job| (&*job.title, &*job.grid, &*job.arguments)).collect();
+        assert_eq!(
+            all,
+            [("`add`, grid 2x3", "2x3", "x=ones:f32[8] n=8"), ("`nothing`, grid 1", "1", "")]
+        );
+        let refused = listed("add 1\nadd\n").unwrap_err().to_string();
+        assert_eq!(refused, "line 2 of `kernels/runs` has no grid: add");
+    }
+
+    #[test]
+    fn every_recorded_kernel_has_a_run() {
+        let jobs = of_kernels().unwrap();
+        for entry in std::fs::read_dir(root().join("kernels")).unwrap() {
+            let path = entry.unwrap().path();
+            let older = path.with_extension("").extension().is_some_and(|end| end == "6");
+            if path.extension().is_some_and(|end| end == "ttir") && !older {
+                assert!(jobs.iter().any(|job| job.file == path), "{} has no run", path.display());
+            }
+        }
+        assert!(jobs.iter().all(|job| job.file.exists()));
     }
 }

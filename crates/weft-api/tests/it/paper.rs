@@ -24,10 +24,24 @@ fn s1_26_reductions_in_110_layouts_are_right() {
     let answer = table(Table::Table3, 1);
     let PaperRows::Reductions(rows) = &answer.rows else { panic!("other rows") };
     assert_eq!(rows.len(), 110);
+    let mut families: Vec<(&str, u32, u32)> = Vec::new();
     for row in rows {
         assert!(row.equal, "{row:?}");
+        if families.last().is_none_or(|(family, ..)| *family != row.family) {
+            families.push((&row.family, 0, 0));
+        }
+        let last = families.last_mut().unwrap();
+        last.1 += row.shared;
+        last.2 += row.triton_shared.unwrap();
     }
     assert!(answer.passed);
+    // No kind of layout asks more of shared memory than in Triton, and all together less.
+    assert_eq!(families.len(), 7);
+    for (family, here, triton) in &families {
+        assert!(here <= triton, "{family}: {here} instructions, {triton} in Triton");
+    }
+    let sum = |count: fn(&(&str, u32, u32)) -> u32| families.iter().map(count).sum::<u32>();
+    assert!(sum(|row| row.1) < sum(|row| row.2));
 }
 
 /// Every product where `WEFT_LONG` is set, else every 29th.

@@ -4,6 +4,8 @@
 //! one fibre differ in registers, lanes and warps independently, and the reduction is three loops:
 //! registers of a thread are combined pairwise, lanes exchange partial results across each lane bit
 //! of the axis, and warps leave partial results in shared memory for all to read.
+//! Lanes that would all end up with the same results may share them out instead: each sends half of
+//! what it has across a lane bit and keeps the other half, so that later steps have less to move.
 //! Bits that only make copies take no part, so that no element counts twice.
 //! Any other layout is converted to a plain one first, and its result back.
 
@@ -24,10 +26,10 @@ use super::{
 use crate::{
     f2::{Echelon, ones},
     family::slice,
-    layout::Layout,
+    layout::{Layout, LayoutError},
     machine::Machine,
-    space::{BLOCK, LANE, Label, REGISTER, WARP},
-    step::{File, FileType, LaneMap, Operator, Plan, Step, Strategy, combine},
+    space::{BLOCK, LANE, Label, REGISTER, Space, WARP},
+    step::{File, FileType, LaneMap, Operator, Parity, Plan, Step, Strategy, combine},
     witness,
 };
 
@@ -48,6 +50,51 @@ pub enum Order {
     Any,
     /// From the first to the last: the operator need not be commutative.
     Increasing,
+}
+
+/// The cheapest plan; of those that cost little more, the one that asks least of shared memory. What
+/// the operator costs is a guess, and accesses to memory are certain.
+fn chosen(plans: Vec<Plan>) -> Option<Plan> {
+    let least = plans.iter().map(|plan| plan.cost.total).min()?;
+    let near = plans.into_iter().filter(|plan| plan.cost.total <= least + least / 8);
+    near.min_by_key(|plan| (accesses(plan), plan.cost.wavefronts, plan.cost.total))
+}
+
+/// The instructions of shared memory.
+fn accesses(plan: &Plan) -> usize {
+    let groups =
+        |step: &Step| if let Step::Access(access) = step { access.groups.len() } else { 0 };
+    plan.steps.iter().map(groups).sum()
+}
+
+/// How a reduction is written.
+#[derive(Clone, Copy)]
+struct Way {
+    order: Order,
+    partials: Partials,
+    sharing: Sharing,
+}
+
+/// What lanes do that would all end up with the same results.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sharing {
+    /// Each computes all of them.
+    None,
+    /// They share them out, and tell each other the results.
+    Told,
+    /// They share them out, and a conversion brings the results to all.
+    Converted,
+}
+
+/// What is tried.
+fn ways(types: &[FileType], order: Order, machine: &Machine) -> Vec<Way> {
+    let widest = types.iter().map(|ty| u64::from(ty.element_bits / 8)).max().unwrap_or(1);
+    let vector = (u64::from(machine.shared_vector_bytes) / widest.max(1)).max(1).ilog2();
+    let all = [Partials::Together, Partials::Apart, Partials::Mixed(vector)];
+    let sharing = [Sharing::None, Sharing::Told, Sharing::Converted];
+    let sharing = if order == Order::Any { &sharing[..] } else { &sharing[..1] };
+    let with = |&sharing: &Sharing| all.map(|partials| Way { order, partials, sharing });
+    sharing.iter().flat_map(with).collect()
 }
 
 /// A plan that reduces a tuple of operands, all in layout `layout`, along axis `dim`.
@@ -86,17 +133,14 @@ pub fn reduce_into(
     }
     let result = result.unwrap_or(&sliced);
     let types = operand_types(layout, element_bits)?;
-    let mut best: Option<Plan> = None;
-    for partials in [Partials::Together, Partials::Apart] {
+    let mut plans = Vec::new();
+    for way in ways(&types, order, machine) {
         let mut plan = Plan::new(&types, layout.in_bits(LANE), layout.in_bits(WARP));
         plan.strategy = Strategy::Reduction;
-        write(&mut plan, layout, dim, result, machine, (order, partials))?;
-        let plan = priced(plan, machine)?;
-        if best.as_ref().is_none_or(|best| plan.cost.total < best.cost.total) {
-            best = Some(plan);
-        }
+        write(&mut plan, layout, dim, result, machine, way)?;
+        plans.push(priced(plan, machine)?);
     }
-    let plan = best.ok_or(PlanError::TooLarge)?;
+    let plan = chosen(plans).ok_or(PlanError::TooLarge)?;
     check_scratch(&plan, machine)?;
     witness::reduction_by_bases(&plan, layout, dim, result).map_err(PlanError::Refused)?;
     if cfg!(debug_assertions) {
@@ -128,14 +172,14 @@ fn write(
     dim: usize,
     result: &Layout,
     machine: &Machine,
-    how: (Order, Partials),
+    way: Way,
 ) -> Result<(), PlanError> {
-    let left = if let Some(left) = write_plain(plan, layout, dim, machine, how)? {
+    let left = if let Some(left) = write_plain(plan, layout, dim, machine, way)? {
         left
     } else {
         let straight = straightened(layout, dim)?;
         convert_outputs(plan, layout, &straight, machine)?;
-        write_plain(plan, &straight, dim, machine, how)?.ok_or(PlanError::TooLarge)?
+        write_plain(plan, &straight, dim, machine, way)?.ok_or(PlanError::TooLarge)?
     };
     if left == *result { Ok(()) } else { convert_outputs(plan, &left, result, machine) }
 }
@@ -147,12 +191,13 @@ fn write_plain(
     layout: &Layout,
     dim: usize,
     machine: &Machine,
-    (order, partials): (Order, Partials),
+    Way { order, partials, sharing }: Way,
 ) -> Result<Option<Layout>, PlanError> {
     match order {
         Order::Any => {
-            let Some(plain) = Plain::of(layout, dim) else { return Ok(None) };
-            plain.write(plan, machine, partials);
+            let Some(mut plain) = Plain::of(layout, dim) else { return Ok(None) };
+            let moved = plain.write(plan, machine, partials, sharing);
+            return Ok(Some(shared(&slice(layout, dim)?, &moved)?));
         }
         Order::Increasing => {
             let Some(axis) = Axis::of(layout, dim) else { return Ok(None) };
@@ -165,9 +210,27 @@ fn write_plain(
     Ok(Some(slice(layout, dim)?))
 }
 
+/// A layout whose highest register bits, so many as there are lane bits here, have moved to these.
+fn shared(layout: &Layout, lanes: &[u32]) -> Result<Layout, LayoutError> {
+    let (left, moved) = layout
+        .columns(REGISTER)
+        .split_at(layout.columns(REGISTER).len().saturating_sub(lanes.len()));
+    let mut columns = layout.columns(LANE).to_vec();
+    for (&lane, &column) in lanes.iter().zip(moved.iter().rev()) {
+        if let Some(place) = columns.get_mut(lane as usize) {
+            *place = column;
+        }
+    }
+    let [lane, warp, block] = [LANE, WARP, BLOCK].map(|label| layout.in_bits(label));
+    let ins = Space::hardware(left.len() as u32, lane, warp, block)?;
+    let rest = layout.columns(WARP).iter().chain(layout.columns(BLOCK)).copied();
+    let columns: Vec<u64> = left.iter().copied().chain(columns).chain(rest).collect();
+    Layout::new(ins, layout.outs().clone(), &columns)
+}
+
 /// A layout whose bases move either along the axis or across it.
 struct Plain {
-    /// Elements without the axis; zero for bases along the axis.
+    /// Elements without the axis; zero for bases along the axis. Of the registers those that remain.
     across: Side,
     /// Register bits along the axis that are no copies.
     registers: u64,
@@ -199,25 +262,45 @@ impl Plain {
         let (registers, lanes, warps) = (along(REGISTER)?, along(LANE)?, along(WARP)?);
         let sliced = layout.slice(dim).ok()?;
         let kept = sliced.columns(REGISTER).iter().zip(0..).filter(|entry| *entry.0 != 0);
-        let kept = kept.map(|entry| entry.1).collect();
+        let kept: Vec<u32> = kept.map(|entry| entry.1).collect();
         let across = Elements::of(&sliced).side(&sliced);
+        let remain = kept.iter().map(|&bit| across.registers[bit as usize]).collect();
+        let across = Side { registers: remain, ..across };
         Some(Plain { across, registers, lanes, warps, kept })
     }
 
-    fn write(&self, plan: &mut Plan, machine: &Machine, order: Partials) {
+    /// Writes the reduction, and gives the lane bits to which the highest register bits of the result
+    /// have moved.
+    fn write(
+        &mut self,
+        plan: &mut Plan,
+        machine: &Machine,
+        order: Partials,
+        sharing: Sharing,
+    ) -> Vec<u32> {
         self.within_threads(plan);
+        let mut moved = Vec::new();
         for bit in ones(self.lanes) {
-            let map = LaneMap::butterfly(plan.lane_bits, 1 << bit);
-            let others = each(plan, |plan, from| {
-                let to = plan.add_file(plan.file(from).registers, plan.file(from).element_bits);
-                plan.steps.push(Step::Exchange { from, to, source: map.clone() });
-                to
-            });
+            if sharing != Sharing::None
+                && let Some(column) = self.across.registers.pop()
+            {
+                share_out(plan, bit);
+                self.across.lanes[bit as usize] = column;
+                moved.push(bit);
+                continue;
+            }
+            let others = exchanged(plan, plan.outputs.clone(), bit);
             combine_files(plan, plan.outputs.clone(), others);
         }
         if self.warps != 0 {
             self.across_warps(plan, machine, order);
         }
+        if sharing == Sharing::Told {
+            for bit in moved.drain(..).rev() {
+                tell(plan, bit);
+            }
+        }
+        moved
     }
 
     /// Combines the registers of each thread that differ along the axis.
@@ -235,9 +318,7 @@ impl Plain {
 
     /// Leaves the results of each warp in memory and combines those of all warps in each thread.
     fn across_warps(&self, plan: &mut Plan, machine: &Machine, order: Partials) {
-        let kept = |columns: &[u64]| self.kept.iter().map(|&b| columns[b as usize]).collect();
-        let side = Side { registers: kept(&self.across.registers), ..self.across.clone() };
-        let exchange = Exchange::new(&side, self.warps, order);
+        let exchange = Exchange::new(&self.across, self.warps, order);
         plan.outputs = exchange.write(plan, &plan.outputs.clone(), machine);
         for _ in ones(self.warps) {
             halve(plan);
@@ -245,16 +326,70 @@ impl Plain {
     }
 }
 
+/// The lower and the upper half of the registers of each output.
+fn halves(plan: &mut Plan) -> [Vec<File>; 2] {
+    [false, true].map(|upper| {
+        each(plan, |plan, file| {
+            let middle = plan.file(file).registers / 2;
+            let start = if upper { middle } else { 0 };
+            permute(plan, file, (start..start + middle).collect())
+        })
+    })
+}
+
 /// Combines the lower half of the registers with the upper half.
 fn halve(plan: &mut Plan) {
-    let half = |plan: &mut Plan, file: File, upper: bool| {
-        let middle = plan.file(file).registers / 2;
-        let start = if upper { middle } else { 0 };
-        permute(plan, file, (start..start + middle).collect())
-    };
-    let low = each(plan, |plan, file| half(plan, file, false));
-    let high = each(plan, |plan, file| half(plan, file, true));
+    let [low, high] = halves(plan);
     combine_files(plan, low, high);
+}
+
+/// Lets a lane keep the half of the registers that its bit says, and gives the other half to the lane
+/// across that bit.
+fn share_out(plan: &mut Plan, bit: u32) {
+    let [low, high] = halves(plan);
+    let own = selected(plan, &low, &high, bit);
+    let sent = selected(plan, &high, &low, bit);
+    let others = exchanged(plan, sent, bit);
+    combine_files(plan, own, others);
+}
+
+/// Puts what the lane across a bit has beside what a lane has itself, the lower lane's first.
+fn tell(plan: &mut Plan, bit: u32) {
+    let own = plan.outputs.clone();
+    let others = exchanged(plan, own.clone(), bit);
+    let low = selected(plan, &own, &others, bit);
+    let high = selected(plan, &others, &own, bit);
+    let both = low.into_iter().zip(high).map(|(low, high)| {
+        let ty = plan.file(low);
+        let to = plan.add_file(2 * ty.registers, ty.element_bits);
+        plan.steps.push(Step::Concat { from: [low, high].to_vec(), to });
+        to
+    });
+    plan.outputs = both.collect();
+}
+
+/// The second of each pair of files in the lanes whose bit is set, else the first.
+fn selected(plan: &mut Plan, even: &[File], odd: &[File], bit: u32) -> Vec<File> {
+    let odd_where = Parity { lane: 1 << bit, warp: 0 };
+    let select = |(&even, &odd): (&File, &File)| {
+        let ty = plan.file(even);
+        let to = plan.add_file(ty.registers, ty.element_bits);
+        plan.steps.push(Step::Select { even, odd, to, odd_where });
+        to
+    };
+    even.iter().zip(odd).map(select).collect()
+}
+
+/// What the lane across a bit has in these files.
+fn exchanged(plan: &mut Plan, files: Vec<File>, bit: u32) -> Vec<File> {
+    let map = LaneMap::butterfly(plan.lane_bits, 1 << bit);
+    let exchange = |from: File| {
+        let ty = plan.file(from);
+        let to = plan.add_file(ty.registers, ty.element_bits);
+        plan.steps.push(Step::Exchange { from, to, source: map.clone() });
+        to
+    };
+    files.into_iter().map(exchange).collect()
 }
 
 fn combine_files(plan: &mut Plan, a: Vec<File>, b: Vec<File>) {

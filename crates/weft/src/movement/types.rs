@@ -26,6 +26,14 @@ pub(super) fn file_dtypes(plan: &Plan, inputs: &[DType]) -> Vec<DType> {
             dtypes[file.index()] = Some(dtype);
         }
     }
+    // A tuple that is combined has a component for each operand.
+    for step in &plan.steps {
+        if let Step::Combine { a, .. } = step {
+            for (file, &dtype) in a.iter().zip(inputs) {
+                dtypes[file.index()] = Some(dtype);
+            }
+        }
+    }
     // What a load defines is known from the combination or the output that takes it, so facts flow
     // both ways until nothing is new.
     loop {
