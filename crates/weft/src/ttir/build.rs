@@ -444,6 +444,9 @@ impl<'a, 'r> Builder<'a, 'r> {
                 let mut rewriter = Rewriter { builder: self, operation, out };
                 rewriter.external(symbol, &operands).map(|result| vec![result])
             }
+            Action::InlineAsm(asm) => {
+                Rewriter { builder: self, operation, out }.inline_asm(asm, &operands)
+            }
             Action::DotScaled(scaled) => {
                 let mut rewriter = Rewriter { builder: self, operation, out };
                 rewriter.dot_scaled(*scaled, &operands).map(|product| vec![product])

@@ -34,6 +34,7 @@
 //! Inline assembly, prints, assertions, constants whose elements differ, pointers to tensors and to other
 //! memory than global, layouts (TTGIR). Each is refused by name.
 
+mod asm;
 mod attribute;
 mod build;
 mod call;
