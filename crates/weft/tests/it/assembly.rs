@@ -1,9 +1,13 @@
 //! Inline assembly: what is read of PTX, against functions written here; and what is refused.
 
+use weft::compile::{self, Options};
 use weft::dtype::DType;
+use weft::emit::{self, Language, Target};
 use weft::memory::{Buffer, Memory};
+use weft::sim::{self, Launch};
 use weft::tile::eval;
 use weft::ttir;
+use weft_layout::machine::Machine;
 
 const COUNT: usize = 256;
 
@@ -191,12 +195,23 @@ fn repeated(asm: &str) -> String {
     (0..4).map(element).collect::<Vec<_>>().join(" ")
 }
 
-#[test]
-fn what_is_not_read_is_refused_with_its_name() {
-    let refused = |asm: &str, constraints: &str| match ttir::parse(&text(asm, 1, constraints)) {
-        Ok(_) => panic!("{asm} is read"),
-        Err(errors) => errors.to_string(),
+/// A run of the assembly on zeros, which the evaluator refuses; or why it is not even parsed.
+fn refused(asm: &str, constraints: &str) -> String {
+    let module = match ttir::parse(&text(asm, 1, constraints)) {
+        Ok(module) => module,
+        Err(errors) => return errors.to_string(),
     };
+    let mut memory = Memory::default();
+    let bytes = vec![0; 4 * COUNT];
+    let buffer = Buffer { name: "x".into(), bytes, dtype: DType::I32, initialised: true };
+    let address = memory.push(buffer);
+    let options = eval::Options::default();
+    let ran = eval::run(&module.kernels[0], [1, 1, 1], &[address; 4], &mut memory, options);
+    ran.map_or_else(|error| error.to_string(), |_| panic!("{asm} has a meaning"))
+}
+
+#[test]
+fn what_is_not_read_has_no_meaning_here_and_says_why() {
     let three = "=r,r,r,r";
     for (asm, constraints, says) in [
         ("cvt.rna.tf32.f32 $0, $1;", three, "`cvt.rna.tf32.f32` is not read"),
@@ -205,15 +220,51 @@ fn what_is_not_read_is_refused_with_its_name() {
         ("add.s32 $0, $1, t;", three, "`t` is read before it is written"),
         ("add.s32 $1, $1, $2;", three, "`$0` is not written"),
         ("mov.b32 $0, $9;", three, "`$9` is read before it is written"),
-        ("mov.b32 $0, $1;", "=r,r", "the constraints `=r,r` are for 2"),
-        ("mov.b32 $0, $1;", "=q,r,r,r", "is none of r, f, l and d"),
-        ("mov.b32 $0, $1;", "=r,l,r,r", "another width"),
         (".reg .b32 t<99999>;", three, "declares too many registers"),
         ("mov.b32 $0, (a);", three, "`(a)` is no operand that is understood"),
         ("mov.b32 $0, {{{a}}};", three, "`{{a}}` is no operand that is understood"),
         ("@p", three, "nothing that it guards"),
+        ("mov.b32 $0, $1;", "=r,r", "the constraints `=r,r` are for 2"),
+        ("mov.b32 $0, $1;", "=q,r,r,r", "is none of r, f, l and d"),
+        ("mov.b32 $0, $1;", "=r,l,r,r", "another width"),
     ] {
         let message = refused(asm, constraints);
         assert!(message.contains(says), "{asm}: {message}");
     }
+}
+
+#[test]
+fn what_is_not_read_goes_to_ptx_and_cuda_as_it_is() {
+    let asm = "{ .reg .b32 t; cvt.rna.tf32.f32 t, $1; add.u32 $0, t, %laneid; }";
+    let module = ttir::parse(&text(asm, 1, "=r,r,r,r")).unwrap();
+    // Its text is read back.
+    let printed = module.to_string();
+    assert_eq!(ttir::parse(&printed).unwrap().to_string(), printed);
+    let compiled = |target: &str| {
+        let machine = Machine::by_name(target).unwrap();
+        let options = Options::for_machine(machine);
+        compile::compile(&module, &module.kernels[0], &options).unwrap().program
+    };
+    let program = compiled("sm_90");
+    let target = Target::by_name("sm_90").unwrap();
+    let ptx = emit::print(&program, Language::Ptx, target).unwrap();
+    assert!(ptx.contains("{ .reg .b32 t; cvt.rna.tf32.f32 t, %r"), "{ptx}");
+    assert!(ptx.contains(", t, %laneid; }"), "{ptx}");
+    let cuda = emit::print(&program, Language::Cuda, target).unwrap();
+    let expected =
+        "asm(\"{ { .reg .b32 t; cvt.rna.tf32.f32 t, %1; add.u32 %0, t, %%laneid; } }\" : \"=r\"(";
+    assert!(cuda.contains(expected), "{cuda}");
+    let hip = compiled("gfx942");
+    let target = Target::by_name("gfx942").unwrap();
+    let error = emit::print(&hip, Language::Hip, target).unwrap_err().to_string();
+    assert!(error.contains("inline assembly `"), "{error}");
+    let launch = Launch {
+        program: &program,
+        grid: [1, 1, 1],
+        args: &[0; 4],
+        machine: &compile::simulated(Machine::by_name("sm_90").unwrap(), 1),
+        options: sim::Options::default(),
+    };
+    let error = sim::run(&launch, &mut Memory::default()).unwrap_err().to_string();
+    assert!(error.contains("cvt.rna.tf32.f32") && error.contains("is not read"), "{error}");
 }

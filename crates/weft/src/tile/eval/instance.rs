@@ -138,6 +138,9 @@ impl<'k> Instance<'k> {
             | OpKind::Store(_)
             | OpKind::AtomicRmw { .. }
             | OpKind::AtomicCas { .. } => self.access(id, op, &operands, world)?,
+            OpKind::InlineAsm(asm) => {
+                return Err(format!("its meaning is known to a GPU only: {}", asm.reason));
+            }
             OpKind::Print { .. } | OpKind::Assert { .. } => {
                 world.report(Site { id, op, instance: self.id }, &operands);
             }

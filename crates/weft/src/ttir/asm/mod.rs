@@ -8,6 +8,9 @@
 //! One run of the text takes `packed_element` elements of each operand. Elements narrower than 32 bits
 //! come several in a register, the first in the low bits; where there are not enough, the rest is
 //! zero. Which elements come together is not said by Triton; here neighbours in row-major order do.
+//!
+//! A text with an instruction that is not read stays as it is: only NVIDIA's assembler knows what it
+//! means, and only PTX and CUDA have it.
 
 mod bits;
 mod convert;
@@ -24,7 +27,7 @@ use super::table::Details;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast};
-use crate::tile::{Element, OpKind, Type, Value};
+use crate::tile::{self, Element, OpKind, Type, Value};
 
 /// The attributes of inline assembly.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,6 +36,8 @@ pub(super) struct InlineAsm {
     constraints: String,
     /// The elements of each operand in one run.
     packed: u64,
+    /// Whether it does nothing but define its results.
+    pure: bool,
 }
 
 /// The most elements of an operand in one run.
@@ -54,8 +59,7 @@ impl<'a> Parser<'a> {
             let attributes = self.attributes()?;
             details.attributes.extend(attributes);
         }
-        // A text with other effects than its results is refused with its instructions.
-        details.attributes.ignore(&["pure"]);
+        let pure = details.attributes.take_bool("pure")?;
         let constraints = match details.attributes.take("constraints") {
             Some((Attribute::String(constraints), _)) => constraints.to_string(),
             _ => return Err(Diagnostic::new(details.span, "inline assembly has `constraints`")),
@@ -92,7 +96,8 @@ impl<'a> Parser<'a> {
         if operation.operands.len() != operation.operand_types.len() {
             return Err(Diagnostic::new(operation.span, "every operand has a type"));
         }
-        operation.action = Action::InlineAsm(Box::new(InlineAsm { text, constraints, packed }));
+        operation.action =
+            Action::InlineAsm(Box::new(InlineAsm { text, constraints, packed, pure }));
         Ok(operation)
     }
 }
@@ -137,9 +142,14 @@ impl Rewriter<'_, '_, '_> {
             1 => results.first()?.with_element(word),
             packed => Type::tensor(word, &[elements / packed]),
         };
-        let words = match write::run(self, &asm.text, &run, &widths, inputs) {
+        let before = self.out.len();
+        let words = match write::run(self, &asm.text, &run, &widths, inputs.clone()) {
             Ok(words) => words,
-            Err(message) => return self.refuse(format!("inline assembly: {message}")),
+            Err(reason) => {
+                // What was written so far is forgotten, and the text handed on.
+                self.out.truncate(before);
+                self.handed_on(asm, &inputs, &widths[..outputs as usize], &run, reason)
+            }
         };
         let mut words = words.into_iter();
         let mut unpacked = Vec::new();
@@ -148,6 +158,22 @@ impl Rewriter<'_, '_, '_> {
             unpacked.push(self.unpacked(&own, ty, asm.packed)?);
         }
         Some(unpacked)
+    }
+
+    /// The words that assembly gives whose text is not read.
+    fn handed_on(
+        &mut self,
+        asm: &InlineAsm,
+        inputs: &[Value],
+        outputs: &[DType],
+        run: &Type,
+        reason: String,
+    ) -> Vec<Value> {
+        let types = outputs.iter().map(|&dtype| run.with_element(Element::Scalar(dtype)));
+        let types: Vec<Type> = types.collect();
+        let (text, constraints) = (asm.text.clone(), asm.constraints.clone());
+        let asm = tile::InlineAsm { text, constraints, pure: asm.pure, reason };
+        self.several(OpKind::InlineAsm(Box::new(asm)), inputs, &types)
     }
 
     /// The registers of an operand: each a tensor of as many elements as there are runs.
