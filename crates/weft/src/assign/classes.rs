@@ -86,7 +86,7 @@ impl Classes {
                     }
                 }
             }
-            OpKind::Scan { .. } => {
+            OpKind::Scan { .. } | OpKind::InlineAsm(_) => {
                 classes.tie(kernel, free, op.results[0], &op.operands);
                 classes.tie(kernel, free, op.results[0], &op.results[1..]);
             }

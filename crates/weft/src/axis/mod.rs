@@ -218,6 +218,7 @@ impl AxisFacts {
                 | OpKind::Join
                 | OpKind::Split
                 | OpKind::Gather { .. }
+                | OpKind::InlineAsm(_)
                 | OpKind::Histogram => {
                     for &result in &op.results {
                         self.set(result, Facts::unknown(kernel.ty(result)));

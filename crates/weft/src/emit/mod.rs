@@ -5,6 +5,7 @@
 //! [`lane`](crate::lane) and [`scalar`](crate::scalar); a printer explains only how its language is
 //! made to say it. Printers know nothing of tiles, layouts or plans.
 
+mod assembly;
 mod comment;
 mod copies;
 mod truth;

@@ -355,6 +355,14 @@ pub enum Op {
     ShuffleIndex,
     /// `()`: waits for the others, and orders memory between them.
     Barrier(BarrierScope),
+    /// `(words) -> words`: PTX that is not read, with `$0` for the first result, and so on through the
+    /// operands; i32 and i64. Only a GPU of NVIDIA's can run it.
+    InlineAsm {
+        /// The text.
+        text: String,
+        /// Whether it does nothing but define its results.
+        pure: bool,
+    },
     /// `(i1, values)`: prints a line where the first operand holds. The values are those of the format:
     /// i32, i64 and f64.
     Print(Box<Format>),
@@ -410,6 +418,7 @@ impl Op {
         match self {
             Op::Load { access, .. } => !access.volatile,
             Op::ShuffleXor { .. } | Op::ShuffleIndex => true,
+            Op::InlineAsm { pure, .. } => *pure,
             op => op.is_pure(),
         }
     }

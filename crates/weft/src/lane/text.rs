@@ -163,6 +163,9 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::Barrier(BarrierScope::Warp) => f.write_str("barrier.warp"),
         Op::Barrier(BarrierScope::Block) => f.write_str("barrier.block"),
         Op::Print(format) => write!(f, "print {:?}", format.c()),
+        Op::InlineAsm { text, pure } => {
+            write!(f, "asm{} {text:?}", if *pure { "" } else { ".volatile" })
+        }
         Op::Assert { message } => write!(f, "assert {message:?}"),
         Op::If => f.write_str("if"),
         Op::Loop => write!(f, "loop {id}"),

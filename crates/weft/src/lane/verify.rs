@@ -180,6 +180,10 @@ impl Verifier<'_> {
                 let wanted = [DType::I1].into_iter().chain(format.values().map(value));
                 results.is_empty() && operands.iter().copied().eq(wanted)
             }
+            Op::InlineAsm { .. } => {
+                let word = |dtype: &DType| matches!(dtype, DType::I32 | DType::I64);
+                operands.iter().chain(&results).all(word)
+            }
             Op::Assert { .. } => operands == [DType::I1] && results.is_empty(),
             Op::If => self.if_(inst, &operands, &results),
             Op::Loop => self.loop_(id, inst, &operands),

@@ -242,6 +242,7 @@ impl Lowerer<'_> {
                 self.print(op, Print { prefix, hex: *hex, signed })
             }
             OpKind::Assert { message } => self.assert(op, message),
+            OpKind::InlineAsm(asm) => self.inline_asm(op, asm),
             OpKind::Yield | OpKind::Condition | OpKind::Return | OpKind::LocalDealloc => Ok(()),
             OpKind::Scan { axis, reverse } => {
                 let direction = if *reverse { Direction::Reverse } else { Direction::Forward };

@@ -7,7 +7,7 @@ use crate::lane;
 use crate::math;
 use crate::movement;
 use crate::scalar::{Binary, Cast, Compare};
-use crate::tile::{Op, OpKind, Value};
+use crate::tile::{InlineAsm, Op, OpKind, Value};
 use std::rc::Rc;
 use weft_layout::Layout;
 use weft_layout::space::{LANE, REGISTER, WARP};
@@ -198,6 +198,38 @@ impl Lowerer<'_> {
             }
         });
         Ok(registers.collect())
+    }
+
+    /// Assembly runs once for each register of its results.
+    pub(super) fn inline_asm(&mut self, op: &Op, asm: &InlineAsm) -> Result<(), AssignError> {
+        let dtypes: Vec<DType> =
+            op.results.iter().map(|&result| self.kernel.ty(result).dtype()).collect();
+        let first = op.results[0];
+        let place =
+            if self.kernel.ty(first).is_tensor() { Some(self.anywhere(first)?) } else { None };
+        let mut operands: Vec<Rc<[lane::Value]>> = Vec::new();
+        for &operand in &op.operands {
+            operands.push(match place {
+                Some(place) => self.get(operand, place)?,
+                None => vec![self.scalar(operand)].into(),
+            });
+        }
+        let count = place.map_or(1, |place| register_count(self.assignment.layouts.get(place)));
+        let mut results = vec![Vec::with_capacity(count); dtypes.len()];
+        for register in 0..count {
+            let row = operands.iter().map(|operand| operand[register]).collect();
+            let kind = lane::Op::InlineAsm { text: asm.text.clone(), pure: asm.pure };
+            for (list, value) in results.iter_mut().zip(self.build.emit(kind, row, &dtypes)) {
+                list.push(value);
+            }
+        }
+        for (&result, registers) in op.results.iter().zip(results) {
+            match place {
+                Some(place) => self.bind_moved(result, place, &registers)?,
+                None => self.bind_scalar(result, registers[0]),
+            }
+        }
+        Ok(())
     }
 
     /// The integers from `start` on, each in its place.

@@ -184,6 +184,12 @@ pub enum SimError {
         /// Blocks along z.
         z: u32,
     },
+    /// The program has assembly whose meaning is not known.
+    #[error("`{text}` is assembly that is not read, so that only a GPU of NVIDIA's can run it")]
+    Assembly {
+        /// The text.
+        text: String,
+    },
     /// The block asks for more shared memory than any machine has.
     #[error("{bytes} bytes of shared memory a block: the simulator gives at most {limit}")]
     SharedMemory {
@@ -216,6 +222,15 @@ pub fn run(launch: &Launch<'_>, memory: &mut Memory) -> Result<Report, SimError>
     let blocks = u128::from(x) * u128::from(y) * u128::from(z);
     if blocks >= 1 << 31 {
         return Err(SimError::Grid { x, y, z });
+    }
+    let mut assembly = None;
+    program.walk(&program.body, &mut |_, inst| {
+        if let lane::Op::InlineAsm { text, .. } = &inst.op {
+            assembly.get_or_insert_with(|| text.trim().to_string());
+        }
+    });
+    if let Some(text) = assembly {
+        return Err(SimError::Assembly { text });
     }
     let (bytes, limit) = (program.shared_bytes, MAX_SHARED_BYTES);
     if bytes > limit {

@@ -602,8 +602,8 @@ impl Compiler<'_> {
                 }
             }
             Op::Return => self.code.ops.push(MicroOp::Return),
-            // Compiled where their region is.
-            Op::Continue | Op::Yield => {}
+            // Compiled where their region is; assembly was refused.
+            Op::Continue | Op::Yield | Op::InlineAsm { .. } => {}
         }
     }
 

@@ -293,6 +293,9 @@ pub enum OpKind {
         /// What is said to hold.
         message: String,
     },
+    /// `(N words) -> (M words)`, element by element: assembly whose meaning is not known here. Words are
+    /// integers of 32 or 64 bits.
+    InlineAsm(Box<InlineAsm>),
     /// `(low, high, step, N initial values) -> (N)`; the region has the counter and N carried
     /// parameters and yields N. Runs while the counter is (signed) below `high`.
     For,
@@ -307,6 +310,19 @@ pub enum OpKind {
     Condition,
     /// Leaves the kernel.
     Return,
+}
+
+/// Assembly that is handed on as it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InlineAsm {
+    /// PTX, with `$0` for the first result, and so on through the operands.
+    pub text: String,
+    /// Results, then operands, as LLVM writes them: `=r,l`.
+    pub constraints: String,
+    /// Whether it does nothing but define its results.
+    pub pure: bool,
+    /// Why it is not read.
+    pub reason: String,
 }
 
 /// How a load behaves.
@@ -376,6 +392,7 @@ impl OpKind {
             OpKind::AsyncWait { .. } => "async_wait".into(),
             OpKind::Print { .. } => "print".into(),
             OpKind::Assert { .. } => "assert".into(),
+            OpKind::InlineAsm(_) => "inline assembly".into(),
             OpKind::For => "for".into(),
             OpKind::While => "while".into(),
             OpKind::If => "if".into(),
@@ -408,6 +425,7 @@ impl OpKind {
                 | OpKind::AsyncWait { .. }
                 | OpKind::Print { .. }
                 | OpKind::Assert { .. }
+                | OpKind::InlineAsm(_)
                 | OpKind::For
                 | OpKind::While
                 | OpKind::If

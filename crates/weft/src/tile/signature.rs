@@ -197,6 +197,16 @@ pub(super) fn check(
             matches!((operands, results), ([condition], []) if is_truth(condition)),
             "takes an i1 and gives nothing",
         ),
+        OpKind::InlineAsm(_) => (
+            results.first().is_some_and(|first| {
+                let word = |ty: &&Type| {
+                    matches!(ty.element, Element::Scalar(DType::I32 | DType::I64))
+                        && ty.shape == first.shape
+                };
+                operands.iter().chain(results).all(word)
+            }),
+            "takes and gives integers of 32 or 64 bits, all of one shape",
+        ),
         OpKind::For => (
             matches!((operands, results), ([low, high, step, carried @ ..], results)
                 if low == high && low == step && !low.is_tensor() && is_number(low)

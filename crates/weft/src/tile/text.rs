@@ -7,7 +7,9 @@
 use super::aliases::Aliases;
 use super::names::Names;
 use super::spelling::{self, Spelling};
-use super::{CopyOptions, Element, Kernel, Module, Op, OpId, OpKind, Region, Type, Value};
+use super::{
+    CopyOptions, Element, InlineAsm, Kernel, Module, Op, OpId, OpKind, Region, Type, Value,
+};
 use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::id::IdMap;
@@ -360,6 +362,20 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
             OpKind::Assert { message } => {
                 self.call("tt.assert", operands)?;
                 write!(self.f, ", \"{}\" : {first}", quoted(message))
+            }
+            OpKind::InlineAsm(asm) => {
+                let InlineAsm { text, constraints, pure, reason: _ } = &**asm;
+                write!(self.f, "tt.elementwise_inline_asm \"{}\" ", quoted(text))?;
+                write!(self.f, "{{constraints = \"{}\", ", quoted(constraints))?;
+                write!(self.f, "packed_element = 1 : i32, pure = {pure}}}")?;
+                if !operands.is_empty() {
+                    self.f.write_char(' ')?;
+                    self.operands(operands)?;
+                    self.f.write_str(" : ")?;
+                    self.types(operands)?;
+                }
+                self.f.write_str(" -> ")?;
+                self.types(results)
             }
             OpKind::Dot => {
                 self.call("tt.dot", operands)?;

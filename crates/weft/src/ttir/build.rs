@@ -463,6 +463,9 @@ impl<'a, 'r> Builder<'a, 'r> {
                 let mut rewriter = Rewriter { builder: self, operation, out };
                 rewriter.fp4_to_fp(operands[0], *axis).map(|numbers| vec![numbers])
             }
+            Action::InlineAsm(asm) => {
+                Rewriter { builder: self, operation, out }.inline_asm(asm, &operands)
+            }
             Action::DotScaled(scaled) => {
                 let mut rewriter = Rewriter { builder: self, operation, out };
                 rewriter.dot_scaled(*scaled, &operands).map(|product| vec![product])

@@ -44,6 +44,7 @@ impl<'a> Operation<'a> {
             | Action::Clamp { .. }
             | Action::External(_)
             | Action::Fp4 { .. }
+            | Action::InlineAsm(_)
             | Action::DotScaled(_)
             | Action::Descriptor(_)
             | Action::Map { .. }
@@ -90,6 +91,7 @@ impl<'a> Parser<'a> {
                 Special::DotScaled => self.dot_scaled(details, start),
                 Special::Print => self.print(details, start),
                 Special::Assert => self.assert(start),
+                Special::InlineAsm => self.inline_asm(details, start),
                 Special::MakeDescriptor
                 | Special::DescriptorLoad
                 | Special::DescriptorStore

@@ -38,6 +38,7 @@
 //! memory than global; of TTGIR what needs the asynchronous matrix unit, TMA, tensor memory or warps with
 //! roles. Each is refused by name.
 
+mod asm;
 mod attribute;
 mod build;
 mod call;

@@ -27,6 +27,20 @@ impl Rewriter<'_, '_, '_> {
         self.builder.push_one(kind, operands.to_vec(), (name, ty), self.operation, self.out)
     }
 
+    /// Any operation with several results.
+    pub(super) fn several(
+        &mut self,
+        kind: OpKind,
+        operands: &[Value],
+        types: &[Type],
+    ) -> Vec<Value> {
+        let results = self.builder.new_results(UNUSED, types);
+        let loc = self.builder.place(self.operation.loc);
+        let (operands, span) = (operands.to_vec(), self.operation.span);
+        self.builder.push(kind, operands, results.clone(), loc, span, self.out);
+        results
+    }
+
     pub(super) fn ty(&self, value: Value) -> Type {
         self.builder.ty(value).clone()
     }

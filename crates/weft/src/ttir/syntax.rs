@@ -1,5 +1,6 @@
 //! What the text says, before names are resolved and calls inlined.
 
+use super::asm::InlineAsm;
 use super::descriptor::Descriptive;
 use super::scaled::Scaled;
 use crate::diagnostic::{Diagnostic, Span};
@@ -132,6 +133,8 @@ pub(super) enum Action<'a> {
         /// The axis that becomes twice as long.
         axis: u8,
     },
+    /// Inline assembly.
+    InlineAsm(Box<InlineAsm>),
     /// `tt.dot_scaled`.
     DotScaled(Scaled),
     /// An operation on a tensor descriptor.

@@ -100,6 +100,7 @@ pub(super) enum Special {
     DotScaled,
     Print,
     Assert,
+    InlineAsm,
     MakeDescriptor,
     DescriptorLoad,
     DescriptorStore,
@@ -177,6 +178,7 @@ static SPECIAL: &[(&str, Special)] = &[
     ("tt.dot_scaled", Special::DotScaled),
     ("tt.print", Special::Print),
     ("tt.assert", Special::Assert),
+    ("tt.elementwise_inline_asm", Special::InlineAsm),
     ("tt.make_tensor_descriptor", Special::MakeDescriptor),
     ("tt.descriptor_load", Special::DescriptorLoad),
     ("tt.descriptor_store", Special::DescriptorStore),
@@ -212,14 +214,8 @@ const PERMISSIONS: &[&str] = &[
 
 /// Operations that Triton prints and we do not read, so that a hint does not take one for a typing
 /// mistake in the name of another.
-static KNOWN_UNSUPPORTED: &[&str] = &[
-    "tt.elementwise_inline_asm",
-    "cf.switch",
-    "scf.execute_region",
-    "scf.parallel",
-    "func.call",
-    "func.func",
-];
+static KNOWN_UNSUPPORTED: &[&str] =
+    &["cf.switch", "scf.execute_region", "scf.parallel", "func.call", "func.func"];
 
 /// The row of an operation.
 pub(super) fn row(name: &str) -> Option<Row> {

@@ -219,6 +219,7 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         }
         Op::Print(format) => report::print(w, format, inst),
         Op::Assert { message } => report::assert(w, message, inst),
+        Op::InlineAsm { text, pure } => return report::assembly(w, text, *pure, inst),
         _ => {
             if let [result] = inst.results[..] {
                 let dtype = w.program.dtype(result);

@@ -1,7 +1,10 @@
-//! Prints and assertions.
+//! Prints, assertions and assembly.
 
 use super::prelude::Helper;
-use super::writer::{Writer, put};
+use super::writer::{Writer, c_type, put};
+use crate::dtype::DType;
+use crate::emit::Unsupported;
+use crate::emit::assembly::with_operands;
 use crate::emit::comment::printable;
 use crate::format::{Format, How, Piece, quoted};
 use crate::lane::InstData;
@@ -38,6 +41,39 @@ pub(super) fn assert(w: &mut Writer<'_>, message: &str, inst: &InstData) {
     let condition = w.spelled(condition);
     let end = if w.dialect.is_cuda() { "__trap()" } else { "__builtin_trap()" };
     w.line(format_args!("if (!({condition})) {{ printf(\"{told}\"); {end}; }}"));
+}
+
+/// PTX as CUDA's `asm`: `%0` for `$0`, and `%%` for a special register's mark.
+pub(super) fn assembly(
+    w: &mut Writer<'_>,
+    text: &str,
+    pure: bool,
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    if !w.dialect.is_cuda() {
+        let reason = "PTX that is not read is only for GPUs of NVIDIA's";
+        return Err(w.unsupported(format!("inline assembly `{}`", printable(text.trim())), reason));
+    }
+    let count = inst.results.len() + inst.operands.len();
+    let name = |index: usize| (index < count).then(|| format!("%{index}"));
+    let text = with_operands(&text.replace('%', "%%"), name);
+    let letter = |dtype: DType| if dtype.bits() == 64 { 'l' } else { 'r' };
+    let mut outputs = Vec::new();
+    for &result in &inst.results {
+        let dtype = w.program.dtype(result);
+        let name = w.named(result);
+        put!(w, "{} {name}", c_type(dtype));
+        outputs.push(format!("\"={}\"({name})", letter(dtype)));
+    }
+    let inputs = inst.operands.iter().map(|&value| {
+        let dtype = w.program.dtype(value);
+        format!("\"{}\"({})", letter(dtype), w.spelled(value))
+    });
+    let inputs = inputs.collect::<Vec<_>>().join(", ");
+    let volatile = if pure { "" } else { " volatile" };
+    let (text, outputs) = (escaped(&format!("{{ {text} }}")), outputs.join(", "));
+    put!(w, "asm{volatile}(\"{text}\" : {outputs} : {inputs})");
+    Ok(())
 }
 
 /// A text between quotes of C; three digits, so that no digit after them is taken for one of theirs.

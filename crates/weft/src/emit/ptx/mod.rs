@@ -241,6 +241,7 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::Barrier(scope) => exchange::barrier(w, *scope),
         Op::Print(format) => report::print(w, format, inst),
         Op::Assert { message } => report::assert(w, message, inst),
+        Op::InlineAsm { text, .. } => report::assembly(w, text, inst),
         _ => {
             if let [result] = inst.results[..] {
                 let dtype = w.program.dtype(result);

@@ -1,4 +1,4 @@
-//! Prints and assertions: calls of the driver's `vprintf` and `__assertfail`.
+//! Prints and assertions: calls of the driver's `vprintf` and `__assertfail`; and assembly as it is.
 //!
 //! `vprintf` takes the format and the arguments as C puts them into memory: words, and long words and
 //! doubles at multiples of 8.
@@ -11,6 +11,7 @@
 //! ```
 
 use super::writer::{Class, Reg, Writer, put};
+use crate::emit::assembly::with_operands;
 use crate::format::Format;
 use crate::lane::InstData;
 
@@ -65,6 +66,19 @@ pub(super) fn assert(w: &mut Writer<'_>, message: &str, inst: &InstData) {
     put!(w, "st.param.b64 [function], {}", texts[2]);
     put!(w, "st.param.b64 [width], 1");
     put!(w, "@!{condition} call __assertfail, (message, file, line, function, width)");
+    w.line("}");
+}
+
+/// The text in a scope of its own, with registers for operands.
+pub(super) fn assembly(w: &mut Writer<'_>, text: &str, inst: &InstData) {
+    let mut registers = w.regs(&inst.results);
+    registers.extend(w.regs(&inst.operands));
+    let name = |index: usize| registers.get(index).map(ToString::to_string);
+    let text = with_operands(text, name);
+    w.line("{");
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        w.line(line);
+    }
     w.line("}");
 }
 

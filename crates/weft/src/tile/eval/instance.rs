@@ -157,6 +157,9 @@ impl<'k> Instance<'k> {
                 let value = self.local.execute(site, &operands, world)?;
                 self.define_all(world.kernel, &op.results, value.into_iter().collect())?;
             }
+            OpKind::InlineAsm(asm) => {
+                return Err(format!("its meaning is known to a GPU only: {}", asm.reason));
+            }
             OpKind::Print { .. } | OpKind::Assert { .. } => {
                 world.report(Site { id, op, instance: self.id }, &operands);
             }
