@@ -126,7 +126,9 @@ pub fn print(program: &Program, target: &Target) -> Result<String, Unsupported> 
     let count = program.params.len();
     push(&mut text, format_args!("  {POINTER} p{count}_global_scratch,\n"));
     push(&mut text, format_args!("  {POINTER} p{}_profile_scratch\n)\n", count + 1));
-    push(&mut text, format_args!(".reqntid {}\n{{\n", program.threads()));
+    // One block a multiprocessor will do: without that, the assembler saves registers for the sake of
+    // many blocks, and puts loads and exchanges that could overlap one behind the other.
+    push(&mut text, format_args!(".reqntid {}\n.minnctapersm 1\n{{\n", program.threads()));
     text.push_str(&w.declarations());
     entry(&mut text, &w);
     text.push_str(w.body());

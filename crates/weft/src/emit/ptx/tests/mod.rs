@@ -141,7 +141,6 @@ fn a_loop_swaps_its_carried_values() {
           mov.b32 %r7, %r2;
           $L_loop_4:
             setp.ge.s32 %p8, %r7, %r0;
-            mov.b32 %r4, %r5;
             @%p8 bra $L_end_4;
             and.b32 %rt0, %r7, 1;
             setp.ne.u32 %p9, %rt0, 0;
@@ -162,6 +161,7 @@ fn a_loop_swaps_its_carried_values() {
             mov.b32 %r6, %rt1;
             bra.uni $L_loop_4;
           $L_end_4:
+            mov.b32 %r4, %r5;
           st.global.b32 [%rd1], %r4;
           ret;
         }
