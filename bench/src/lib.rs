@@ -3,7 +3,8 @@
 //!
 //! `cargo bench --package weft-bench --bench time` measures nanoseconds with criterion,
 //! `--bench instructions` counts instructions with callgrind (it needs `valgrind` and
-//! `gungraun-runner`).
+//! `gungraun-runner`), `--bench conversions` prints quantiles of planning and checking over the pairs of
+//! layouts that Triton's tests convert between (`WEFT_ORACLE_DIR` names their folder).
 
 use weft_layout::{
     Layout, LayoutError, Machine,

@@ -33,6 +33,9 @@ enum Task {
         /// Whose.
         #[arg(default_value = "ptxas")]
         compiler: validate::Compiler,
+        /// Only for this target.
+        #[arg(long)]
+        target: Option<String>,
     },
     /// Measure, and write a file of `docs/measurements`.
     Measure {
@@ -63,7 +66,7 @@ enum Task {
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
-        Task::Validate { compiler } => validate::run(compiler),
+        Task::Validate { compiler, target } => validate::run(compiler, target.as_deref()),
         Task::Measure { what, weft, output } => measure::run(what, &weft, output),
         Task::Conversions { grid, output } => conversions::run(&grid, &output),
         Task::Documents { check } => documents::run(check),

@@ -107,7 +107,7 @@ pub(crate) fn run(what: What, weft: &Path, output: Option<PathBuf>) -> anyhow::R
         What::Compile => ("compile", compile()?),
         What::Simulate => ("simulate", simulate(weft)?),
         What::Device => ("device", device(weft, &Way::Ptx)?),
-        What::DeviceCuda => ("device-cuda", device(weft, &Way::cuda()?)?),
+        What::DeviceCuda => ("device_cuda", device(weft, &Way::cuda()?)?),
     };
     let path = output.unwrap_or_else(|| root().join(format!("docs/measurements/{name}.json")));
     std::fs::write(&path, serde_json::to_string_pretty(&measurement)? + "\n")

@@ -153,7 +153,8 @@ pub(crate) fn run_file(
     })?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if !matches!(output.status.code(), Some(0 | 1)) {
-        bail!("{} failed: {said}", file.display());
+        let answer = String::from_utf8_lossy(&output.stdout);
+        bail!("{} failed: {said}{answer}", file.display());
     }
     Ok(Ran { answer: serde_json::from_slice(&output.stdout)?, said })
 }

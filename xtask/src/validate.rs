@@ -3,7 +3,7 @@
 
 use crate::kernels::{self, Kernel, in_folder};
 use crate::{operations, say};
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -110,7 +110,7 @@ struct Sample {
 }
 
 /// Prints and compiles everything; fails with every text that was refused.
-pub(crate) fn run(compiler: Compiler) -> anyhow::Result<()> {
+pub(crate) fn run(compiler: Compiler, only: Option<&str>) -> anyhow::Result<()> {
     let program = compiler.program()?;
     let mut kernels = in_folder("examples")?;
     kernels.extend(in_folder("crates/weft/tests/kernels")?);
@@ -122,7 +122,7 @@ pub(crate) fn run(compiler: Compiler) -> anyhow::Result<()> {
     );
     let mut counts = Vec::new();
     let mut failures = Vec::new();
-    for &name in compiler.targets() {
+    for &name in compiler.targets().iter().filter(|&&name| only.is_none_or(|only| only == name)) {
         let target = Target::by_name(name).with_context(|| format!("no printer for `{name}`"))?;
         let mut samples = Vec::new();
         for kernel in &kernels {
@@ -141,6 +141,7 @@ pub(crate) fn run(compiler: Compiler) -> anyhow::Result<()> {
         failures.extend(refused);
         counts.push(format!("{accepted} for {name}"));
     }
+    ensure!(!counts.is_empty(), "the targets are {}", compiler.targets().join(", "));
     say(&format!("texts accepted by {}: {}", program.to_string_lossy(), counts.join(", ")));
     if !failures.is_empty() {
         bail!("{} texts were not accepted:\n{}", failures.len(), failures.join("\n"));

@@ -7,6 +7,7 @@ pub use swizzle::{CertificateAnswer, SwizzleAnswer, TmaAnswer, TraceAnswer, UseA
 use crate::bases::Bases;
 use crate::machines::MachineAnswer;
 use weft_layout::affine::{Affine, Padded};
+use weft_layout::plan::Conversions;
 use weft_layout::step::{Plan, Step};
 
 /// The machines that are known.
@@ -90,9 +91,57 @@ pub struct ConvertAnswer {
     /// The text that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// What no list of steps could be cheaper than, in hundredths of a cycle: what it takes to bring
+    /// elements to threads and warps that do not hold them. Told of a conversion by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least: Option<u64>,
+    /// What else was weighed, the cheapest first. Told of a conversion by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alternatives: Option<Vec<AlternativeAnswer>>,
+}
+
+/// A way to move a tensor that was not the cheapest.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct AlternativeAnswer {
+    /// How.
+    pub strategy: String,
+    /// Instructions.
+    pub instructions: u64,
+    /// Lane exchanges of 32 bits.
+    pub shuffles: u64,
+    /// Wavefronts of shared memory.
+    pub wavefronts: u64,
+    /// Barriers.
+    pub barriers: u64,
+    /// Bytes of shared memory that a block needs for it.
+    pub shared_bytes: u64,
+    /// The price, in hundredths of a cycle.
+    pub cost: u64,
+}
+
+impl AlternativeAnswer {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            strategy: plan.strategy.to_string(),
+            instructions: plan.cost.instructions,
+            shuffles: plan.cost.shuffles,
+            wavefronts: plan.cost.wavefronts,
+            barriers: plan.cost.barriers,
+            shared_bytes: plan.scratch_bytes,
+            cost: plan.cost.total,
+        }
+    }
 }
 
 impl ConvertAnswer {
+    /// What there is to say of the cheapest of several plans that the witness has accepted, and of the
+    /// others.
+    pub fn of_all(conversions: &Conversions) -> Self {
+        let alternatives = conversions.others.iter().map(AlternativeAnswer::of).collect();
+        let least = Some(conversions.least);
+        Self { least, alternatives: Some(alternatives), ..Self::of(&conversions.best) }
+    }
+
     /// What there is to say of a plan that the witness has accepted.
     pub fn of(plan: &Plan) -> Self {
         let cost = &plan.cost;
@@ -111,6 +160,8 @@ impl ConvertAnswer {
             plan: format!("{plan:#}"),
             outline: plan.to_string(),
             text: None,
+            least: None,
+            alternatives: None,
         }
     }
 }

@@ -11,7 +11,8 @@ use weft::emit::{self, Language, Target};
 use weft_layout::step::Plan;
 use weft_layout::{Layout, plan, witness};
 
-/// How a tensor moves from one layout to another; the plan has been replayed by the witness.
+/// How a tensor moves from one layout to another, and how else it could; the plan has been replayed by
+/// the witness.
 ///
 /// ```
 /// use weft_api::{conversions, request::{ConvertRequest, EmitConversion}};
@@ -46,10 +47,11 @@ pub fn convert(request: &ConvertRequest) -> Result<ConvertAnswer, ApiError> {
     let bits = needed_bits(element.as_deref(), *element_bits)?;
     let machine = machine(target)?;
     let (from, to) = (read_linear("from", from, shape)?, read_linear("to", to, shape)?);
-    let plan = plan::convert(&from, &to, bits, &machine)?;
-    witness::conversion(&plan, &from, &to)
+    let found = plan::conversions(&from, &to, bits, &machine)?;
+    let plan = &found.best;
+    witness::conversion(plan, &from, &to)
         .map_err(|error| ApiError::Refused { what: "the plan".into(), error })?;
-    let mut answer = ConvertAnswer::of(&plan);
+    let mut answer = ConvertAnswer::of_all(&found);
     let language = match emit {
         None => return Ok(answer),
         Some(EmitConversion::Plan) => {
@@ -66,9 +68,9 @@ pub fn convert(request: &ConvertRequest) -> Result<ConvertAnswer, ApiError> {
     let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
     let extents = extents.join("x");
     let name = format!("convert_{extents}_{dtype}");
-    let program = conversion::function(&name, &plan, dtype)?;
+    let program = conversion::function(&name, plan, dtype)?;
     let moved = format!("a tensor of {extents} elements of {named}");
-    let about = about(&moved, target, [&from, &to], &plan);
+    let about = about(&moved, target, [&from, &to], plan);
     let text = emit::function(&program, language, target, &about)
         .map_err(|error| ApiError::Emit { error, place: None })?;
     answer.text = Some(text);

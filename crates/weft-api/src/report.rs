@@ -7,8 +7,8 @@ pub use machines::{machine, machines};
 pub use swizzle::swizzle;
 
 use crate::answer::{
-    ActorAnswer, BufferAnswer, ConflictAnswer, ConflictsAnswer, ConvertAnswer, ExplainAnswer,
-    FindingAnswer, LayoutAnswer, MovementAnswer, NameAnswer, RunAnswer, SideAnswer,
+    ActorAnswer, AlternativeAnswer, BufferAnswer, ConflictAnswer, ConflictsAnswer, ConvertAnswer,
+    ExplainAnswer, FindingAnswer, LayoutAnswer, MovementAnswer, NameAnswer, RunAnswer, SideAnswer,
 };
 use crate::request::Grid;
 use std::fmt::{self, Write as _};
@@ -66,6 +66,13 @@ pub fn convert(answer: &ConvertAnswer) -> String {
     let mut text = String::new();
     row(&mut text, "strategy", &answer.strategy);
     row(&mut text, "cost", format_args!("{}, bound {}", cycles(answer.cost), cycles(answer.bound)));
+    if let Some(least) = answer.least {
+        row(
+            &mut text,
+            "least",
+            format_args!("{}, to bring elements where they are not", cycles(least)),
+        );
+    }
     row(&mut text, "instructions", answer.instructions);
     row(&mut text, "shuffles", answer.shuffles);
     row(
@@ -76,6 +83,20 @@ pub fn convert(answer: &ConvertAnswer) -> String {
     row(&mut text, "barriers", answer.barriers);
     row(&mut text, "shared memory", format_args!("{} bytes a block", answer.shared_bytes));
     row(&mut text, "verified", if answer.verified { "by the witness" } else { "no" });
+    let others = answer.alternatives.iter().flatten();
+    for (index, other) in others.enumerate() {
+        let AlternativeAnswer { strategy, instructions, shuffles, wavefronts, barriers, .. } =
+            other;
+        row(
+            &mut text,
+            if index == 0 { "alternatives" } else { "" },
+            format_args!(
+                "{strategy}: {}, {instructions} instructions, {shuffles} shuffles, {wavefronts} \
+                 wavefronts, {barriers} barriers",
+                cycles(other.cost)
+            ),
+        );
+    }
     text.push('\n');
     line(&mut text, &answer.plan);
     text

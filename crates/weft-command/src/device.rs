@@ -77,7 +77,7 @@ pub(crate) fn run(
     let launch = |arguments: &[Arg<'_>]| {
         function.launch(prepared.grid, program.threads(), program.shared_bytes, arguments)
     };
-    launch(&arguments(&prepared.arguments, &buffers))?;
+    launch(&arguments(&prepared.arguments, &buffers, code))?;
     let mut memory = prepared.memory.clone();
     for (index, buffer) in buffers.iter().enumerate() {
         memory.bytes_mut(index).copy_from_slice(&buffer.copy_out()?);
@@ -97,16 +97,16 @@ pub(crate) fn run(
         for (copy, buffer) in buffers.iter_mut().zip(prepared.memory.buffers()) {
             copy.copy_in(&buffer.bytes)?;
         }
-        let arguments = arguments(&prepared.arguments, &buffers);
+        let arguments = arguments(&prepared.arguments, &buffers, code);
         let microseconds = device.time(launches, || launch(&arguments))?;
         Output::note(&format!("{:10} {microseconds:10.3} µs a launch", "device"));
     }
     Ok(())
 }
 
-/// The kernel's arguments and Triton's two further pointers, which a kernel without scratch memory
-/// ignores.
-fn arguments<'a>(values: &[Value], buffers: &'a [Buffer]) -> Vec<Arg<'a>> {
+/// The kernel's arguments; those of the printed PTX end in Triton's two further pointers, which a kernel
+/// without scratch memory ignores.
+fn arguments<'a>(values: &[Value], buffers: &'a [Buffer], code: &Code) -> Vec<Arg<'a>> {
     let argument = |value: &Value| match *value {
         Value::Buffer(index) => buffers.get(index).map_or(Arg::I64(0), Arg::Pointer),
         // Only the width decides how an argument travels.
@@ -117,6 +117,9 @@ fn arguments<'a>(values: &[Value], buffers: &'a [Buffer]) -> Vec<Arg<'a>> {
             _ => Arg::I64(bits as i64),
         },
     };
-    let scratch = [Arg::I64(0), Arg::I64(0)];
-    values.iter().map(argument).chain(scratch).collect()
+    let scratch: &[Arg<'_>] = match code {
+        Code::Printed => &[Arg::I64(0), Arg::I64(0)],
+        Code::Compiled(_) => &[],
+    };
+    values.iter().map(argument).chain(scratch.iter().copied()).collect()
 }

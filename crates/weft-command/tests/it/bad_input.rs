@@ -271,3 +271,16 @@ fn nobody_reads_the_output() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(output.stderr, b"");
 }
+
+#[test]
+fn a_device_that_is_not_there_is_not_probed() {
+    let finished = weft("probe --device cuda:99 -o never.json");
+    assert_eq!((finished.status, &*finished.stdout), (2, ""));
+    // No driver, or not as many devices.
+    assert!(finished.stderr.starts_with("error: no CUDA d"), "{}", finished.stderr);
+    assert_eq!(finished.stderr.lines().count(), 1);
+    assert!(!root().join("never.json").exists());
+    let finished = weft("probe --device 0");
+    assert_eq!(finished.status, 2);
+    assert!(finished.stderr.contains("a device is cuda:0, cuda:1, …"), "{}", finished.stderr);
+}

@@ -65,7 +65,7 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               cvt.u32.u16 %rt0, %rs7;
               shfl.sync.bfly.b32 %rt1, %rt0, 1, 0x1f, 0xffffffff;
               cvt.u16.u32 %rs8, %rt1;
-              // step 9, each thread picks 2 registers out of two files: f9: 2 x 16 bits = select f6 f8 by lane 0x1 warp 0x0
+              // step 8, each thread picks 2 registers out of two files: f8: 2 x 16 bits = select f6 f7 by lane 0x1 warp 0x0
               selp.b16 %rs9, %rs8, %rs0, %p6;
               selp.b16 %rs10, %rs1, %rs8, %p6;
               st.param.b16 [to+0], %rs9;
@@ -91,7 +91,7 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               const u8 v9 = v8 ? v2 : v3;
               // step 4, 1 register from another lane: f4: 1 x 8 bits = exchange f3 lane ^ 0x1
               const u8 v10 = shuffle_xor<1>(v9);
-              // step 9, each thread picks 2 registers out of two files: f9: 2 x 8 bits = select f6 f8 by lane 0x1 warp 0x0
+              // step 8, each thread picks 2 registers out of two files: f8: 2 x 8 bits = select f6 f7 by lane 0x1 warp 0x0
               const u8 v11 = v8 ? v10 : v2;
               const u8 v12 = v8 ? v3 : v10;
               const bool v14 = v11 != u8(0);
@@ -117,7 +117,7 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               const bf16 v9 = v8 ? from[0] : from[1];
               // step 4, 1 register from another lane: f4: 1 x 16 bits = exchange f3 lane ^ 0x20
               const bf16 v10 = shuffle_xor<32>(v9);
-              // step 9, each thread picks 2 registers out of two files: f9: 2 x 16 bits = select f6 f8 by lane 0x20 warp 0x0
+              // step 8, each thread picks 2 registers out of two files: f8: 2 x 16 bits = select f6 f7 by lane 0x20 warp 0x0
               const bf16 v11 = v8 ? v10 : from[0];
               const bf16 v12 = v8 ? from[1] : v10;
               to[0] = v11;
@@ -142,9 +142,8 @@ fn a_conversion_is_a_device_function_in_three_languages() {
         // step 4, 1 register from another lane: f4: 1 x 16 bits = exchange f3 lane ^ 0x1
         // step 5, 3 registers put side by side, which is free: f5: 3 x 16 bits = concat f0 f4
         // step 6, 2 registers renamed, which is free: f6: 2 x 16 bits = permute f5 [0, 2]
-        // step 7, 3 registers put side by side, which is free: f7: 3 x 16 bits = concat f4 f0
-        // step 8, 2 registers renamed, which is free: f8: 2 x 16 bits = permute f7 [0, 2]
-        // step 9, each thread picks 2 registers out of two files: f9: 2 x 16 bits = select f6 f8 by lane 0x1 warp 0x0
+        // step 7, 2 registers renamed, which is free: f7: 2 x 16 bits = permute f5 [2, 1]
+        // step 8, each thread picks 2 registers out of two files: f8: 2 x 16 bits = select f6 f7 by lane 0x1 warp 0x0
         //
         // Compile: nvcc -std=c++17 -arch=sm_90 -cubin"#]].assert_eq(text.split("\n\n").next().unwrap());
 }

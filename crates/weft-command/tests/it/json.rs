@@ -101,6 +101,13 @@ fn a_batch_answers_line_by_line() {
         "shared_bytes",
         "cost",
         "bound",
+        "least",
     ];
     assert!(keys.iter().all(|key| !answer[key].is_null()), "{answer}");
+    let others = answer["alternatives"].as_array().unwrap();
+    assert!(!others.is_empty(), "{answer}");
+    for other in others {
+        assert!(other["cost"].as_u64() >= answer["cost"].as_u64(), "{answer}");
+        assert!(other["strategy"].is_string(), "{answer}");
+    }
 }

@@ -9,13 +9,15 @@ use crate::{
 
 pub(super) struct Builder {
     pub(super) plan: Plan,
+    /// The file that is moved on.
+    pub(super) moved: File,
 }
 
 impl Builder {
     /// Starts a plan with one input.
     pub(super) fn new(registers: u32, bits: u32, lane_bits: u32, warp_bits: u32) -> Builder {
         let ty = FileType { registers, element_bits: bits };
-        Builder { plan: Plan::new(&[ty], lane_bits, warp_bits) }
+        Builder { plan: Plan::new(&[ty], lane_bits, warp_bits), moved: File(0) }
     }
 
     /// A file of as wide elements as `like`.

@@ -13,17 +13,18 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     PlanError, better, check_blocks, check_layout,
-    memory::{Buffer, Elements, Writer, permute},
+    memory::{Elements, Writer, permute},
     priced,
     sequel::check_scratch,
     stored_bits,
     swizzle::{Preference, Side, swizzle},
+    ways::{Actor, Way},
 };
 use crate::{
     access::widest_shared_log2,
     f2::{Echelon, low_mask},
     layout::{Layout, LayoutError},
-    machine::Machine,
+    machine::{Kind, Machine},
     space::{BLOCK, LANE, Label, OFFSET, REGISTER, Space, WARP},
     step::{DataMap, File, FileType, LaneMap, Plan, Scope, Step, Strategy, combine},
     witness,
@@ -288,13 +289,22 @@ impl Gather<'_> {
             Preference::ALL[0],
             widest,
         )?;
-        let buffer = Buffer { swizzle: &swizzle, bytes_log2 };
+        let actor = Actor {
+            machine,
+            kind: Kind::Store,
+            side: &writer.side,
+            numbers: writer.numbers(),
+            acting: writer.acting,
+            bytes_log2,
+        };
+        let moves = actor.place(Way::Vector(swizzle.store_vector), &swizzle.offsets);
+        let moves = moves.ok_or(PlanError::TooLarge)?;
         let own = elements.side(self.wanted);
         let index = elements.columns(self.wanted.columns(INDEX));
         let reader = Side { registers: [&index[..], &own.registers].concat(), ..own.clone() };
         let scope = if writer.feeds_own_warp(&reader) { Scope::Warp } else { Scope::Block };
         let mut plan = self.start(Strategy::GatherMemory);
-        plan.steps.push(Step::Access(buffer.store(File(0), &writer)));
+        plan.steps.push(Step::Access(moves.access(File(0))));
         plan.steps.push(Step::Barrier(scope));
         let address = |column: &u64| swizzle.offsets.apply(*column) << bytes_log2;
         let addresses = |columns: &[u64]| -> Vec<u64> { columns.iter().map(address).collect() };

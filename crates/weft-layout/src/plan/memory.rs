@@ -1,75 +1,228 @@
 //! Conversions through shared memory.
+//!
+//! Which elements stand at the lowest offsets says how each side can move: by vectors, where its
+//! registers are there, or by matrices, where the lanes and registers of a row are ([`ways`](super::ways)).
+//! So every such choice that suits a side, or both, is a candidate; segments are chosen so that the
+//! phases of both sides meet different banks, and the accesses are priced before any is written.
 
 use alloc::{vec, vec::Vec};
 
 use super::{
     PlanError,
     rounds::Rounds,
-    swizzle::{Preference, Side, Swizzle, swizzle},
+    swizzle::{Arranged, Phases, Preference, Side, arrange, fill_word, vector_part},
+    threads::keeps_warp,
+    ways::{Actor, Fragment, Moves, Way},
 };
 use crate::{
+    access::widest_shared_log2,
     f2::{Echelon, Subspace, extract_bits},
-    layout::Layout,
-    machine::Machine,
+    layout::{Layout, LayoutError},
+    machine::{Kind, Machine},
     space::{LANE, REGISTER, WARP},
-    step::{
-        Access, Acting, File, FileType, Form, Group, Kind, Plan, Scope, Step, Strategy, combine,
-    },
+    step::{Acting, Cost, File, FileType, Plan, Scope, Step, Strategy, combine},
 };
 
-/// What vectors a plan may use.
-#[derive(Clone, Copy)]
-pub(super) struct Vectors {
-    pub(super) preference: Preference,
-    /// The logarithm of the bytes of the widest one.
-    pub(super) widest_log2: u32,
+/// How both sides move, and what that takes in one round.
+struct Candidate<'a> {
+    store: Moves<'a>,
+    load: Moves<'a>,
+    cost: Cost,
+}
+
+impl Candidate<'_> {
+    fn key(&self, machine: &Machine) -> (u64, u64) {
+        (self.cost.busiest(&machine.prices), self.cost.instructions)
+    }
+
+    fn has_conflicts(&self) -> bool {
+        self.cost.wavefronts > self.cost.ideal_wavefronts
+    }
 }
 
 /// Stores every element once, waits, and loads what each thread needs; in several rounds when
 /// shared memory cannot hold all elements at once.
-pub(super) fn plan(
+///
+/// `source` maps places of `to` to places of `from`.
+/// Gives the cheapest plan of each kind: vectors on both sides, and matrices on one or both.
+pub(super) fn plans(
     from: &Layout,
     to: &Layout,
+    source: &Layout,
     bits: u32,
     machine: &Machine,
-    vectors: Vectors,
-) -> Result<Plan, PlanError> {
-    let elements = Elements::of(from);
+) -> Result<Vec<Plan>, PlanError> {
     let bytes_log2 = (bits / 8).max(1).ilog2();
     let available = machine.shared_bytes_per_block;
     let room = (available >> bytes_log2).max(1).ilog2();
-    let excess = elements.bits.saturating_sub(room);
-    let rounds = Rounds::new(&elements.side(from), &elements.side(to), elements.bits, excess);
-    let needed = 1_u64.checked_shl(elements.bits + bytes_log2).unwrap_or(u64::MAX);
+    let own = Sides::within_warps(from, source).filter(|sides| sides.bits <= room);
+    let sides = own.unwrap_or_else(|| Sides::of(from, to));
+    let excess = sides.bits.saturating_sub(room);
+    let rounds = Rounds::new(&sides.from, &sides.to, sides.bits, excess);
+    let needed = 1_u64.checked_shl(sides.bits + bytes_log2).unwrap_or(u64::MAX);
     let rounds = rounds.ok_or(PlanError::Scratch { needed, available })?;
     let writer = Writer::of(&rounds.from.side);
     let reader = Reader::of(&rounds.to.side);
-    let Vectors { preference, widest_log2 } = vectors;
-    let (store, load) = (&writer.side, &reader.side);
-    let element_bits = elements.bits - excess;
-    let swizzle = swizzle(machine, element_bits, bytes_log2, store, load, preference, widest_log2)?;
-    let buffer = Buffer { swizzle: &swizzle, bytes_log2 };
-
+    let numbers: Vec<u64> = (0..reader.side.registers.len()).map(|bit| 1 << bit).collect();
+    let actor =
+        |kind, side, numbers, acting| Actor { machine, kind, side, numbers, acting, bytes_log2 };
+    let search = Search {
+        machine,
+        bits: sides.bits - excess,
+        bytes_log2,
+        store: actor(Kind::Store, &writer.side, &writer.numbers, writer.acting),
+        load: actor(Kind::Load, &reader.side, &numbers, Acting::ALL),
+        fragments: [Kind::Store, Kind::Load].map(|kind| Fragment::all(machine, kind, bytes_log2)),
+    };
+    let scope = if writer.feeds_own_warp(&reader.side) { Scope::Warp } else { Scope::Block };
     let ty = FileType { registers: 1 << from.in_bits(REGISTER), element_bits: bits };
-    let mut plan = Plan::new(&[ty], from.in_bits(LANE), from.in_bits(WARP));
-    let scope = if writer.feeds_own_warp(load) { Scope::Warp } else { Scope::Block };
-    let mut loaded = Vec::new();
-    for round in 0..1_u64 << excess {
-        if round > 0 {
+    let write = |candidate: &Candidate<'_>| {
+        let mut plan = Plan::new(&[ty], from.in_bits(LANE), from.in_bits(WARP));
+        let mut loaded = Vec::new();
+        for round in 0..1_u64 << excess {
+            if round > 0 {
+                plan.steps.push(Step::Barrier(scope));
+            }
+            let part = permute(&mut plan, File(0), rounds.from.registers(round));
+            plan.steps.push(Step::Access(candidate.store.access(part)));
             plan.steps.push(Step::Barrier(scope));
+            let file = plan.add_file(1 << reader.side.registers.len(), bits);
+            plan.steps.push(Step::Access(candidate.load.access(file)));
+            loaded.push(permute(&mut plan, file, reader.expanded()));
         }
-        let part = permute(&mut plan, File(0), rounds.from.registers(round));
-        plan.steps.push(Step::Access(buffer.store(part, &writer)));
-        plan.steps.push(Step::Barrier(scope));
-        let file = plan.add_file(1 << load.registers.len(), bits);
-        plan.steps.push(Step::Access(buffer.load(file, &reader)));
-        loaded.push(permute(&mut plan, file, reader.expanded()));
+        let file = concat(&mut plan, loaded);
+        plan.outputs = vec![permute(&mut plan, file, rounds.to.positions())];
+        plan.scratch_bytes = 1 << (sides.bits - excess + bytes_log2);
+        plan.strategy = Strategy::SharedMemory;
+        plan
+    };
+    Ok(search.run()?.iter().map(write).collect())
+}
+
+/// The choice of low offset bits and of ways.
+struct Search<'a> {
+    machine: &'a Machine,
+    bits: u32,
+    bytes_log2: u32,
+    store: Actor<'a>,
+    load: Actor<'a>,
+    fragments: [Vec<Fragment<'a>>; 2],
+}
+
+impl Search<'_> {
+    /// The best candidates: of vectors, and of matrices where those are better.
+    fn run(&self) -> Result<Vec<Candidate<'_>>, LayoutError> {
+        let mut vectors: Option<Candidate<'_>> = None;
+        for widest in (0..=widest_shared_log2(self.machine)).rev() {
+            let Some(widest) = widest.checked_sub(self.bytes_log2) else { break };
+            let mut tried: Vec<Vec<u64>> = Vec::new();
+            for preference in Preference::ALL {
+                let low = self.low(preference, widest);
+                if !tried.contains(&low) {
+                    self.try_all(&low, widest, false, &mut vectors)?;
+                    tried.push(low);
+                }
+                let done = |best: &Candidate<'_>| {
+                    !best.has_conflicts() && best.store.is_wide() && best.load.is_wide()
+                };
+                if vectors.as_ref().is_some_and(done) {
+                    return Ok(vectors.into_iter().collect());
+                }
+            }
+            // Narrower vectors only help where wide ones collide.
+            if vectors.as_ref().is_some_and(|best| !best.has_conflicts()) {
+                break;
+            }
+        }
+        let mut matrices: Option<Candidate<'_>> = None;
+        let widest = widest_shared_log2(self.machine).saturating_sub(self.bytes_log2);
+        let mut tried: Vec<Vec<u64>> = Vec::new();
+        for low in self.rows() {
+            if !tried.contains(&low) {
+                self.try_all(&low, widest, true, &mut matrices)?;
+                tried.push(low);
+            }
+        }
+        let mut found: Vec<Candidate<'_>> = vectors.into_iter().chain(matrices).collect();
+        found.sort_by_key(|candidate| candidate.key(self.machine));
+        Ok(found)
     }
-    let file = concat(&mut plan, loaded);
-    plan.outputs = vec![permute(&mut plan, file, rounds.to.positions())];
-    plan.scratch_bytes = 1 << (element_bits + bytes_log2);
-    plan.strategy = Strategy::SharedMemory;
-    Ok(plan)
+
+    /// The elements at the lowest offset bits that suit vectors.
+    fn low(&self, preference: Preference, widest: u32) -> Vec<u64> {
+        let (store, load) = (self.store.side, self.load.side);
+        let (mut low, _) = vector_part(store, load, preference, widest as usize);
+        fill_word(&mut low, self.word(), store, load);
+        low
+    }
+
+    /// The elements at the lowest offset bits that suit matrices of one side or both.
+    fn rows(&self) -> Vec<Vec<u64>> {
+        let (store, load) = (self.store.side, self.load.side);
+        let [stores, loads] = &self.fragments;
+        let mut found = Vec::new();
+        if self.store.acting.idle_lanes == 0 {
+            for fragment in stores {
+                let with = loads.iter().map(Some).chain([None]);
+                found.extend(with.filter_map(|with| fragment.shared(store, with, load)));
+            }
+        }
+        found.extend(loads.iter().filter_map(|fragment| fragment.shared(load, None, store)));
+        found
+    }
+
+    /// The logarithm of the elements of a word.
+    fn word(&self) -> usize {
+        let word = self.machine.bank_bytes_log2.saturating_sub(self.bytes_log2);
+        word.min(self.bits) as usize
+    }
+
+    /// Tries all ways that `low` allows; with `matrices` only those with a matrix move.
+    fn try_all<'s>(
+        &'s self,
+        low: &[u64],
+        widest: u32,
+        matrices: bool,
+        best: &mut Option<Candidate<'s>>,
+    ) -> Result<(), LayoutError> {
+        let [stores, loads] = &self.fragments;
+        let is_matrix = |way: &Way<'_>| matches!(way, Way::Matrix(_));
+        for store in self.store.ways(low, widest, stores) {
+            for load in self.load.ways(low, widest, loads) {
+                if (is_matrix(&store) || is_matrix(&load)) != matrices {
+                    continue;
+                }
+                let Some(candidate) = self.candidate(low, store, load)? else { continue };
+                let key = candidate.key(self.machine);
+                if best.as_ref().is_none_or(|best| key < best.key(self.machine)) {
+                    *best = Some(candidate);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn candidate<'s>(
+        &'s self,
+        low: &[u64],
+        store: Way<'s>,
+        load: Way<'s>,
+    ) -> Result<Option<Candidate<'s>>, LayoutError> {
+        let word = self.word();
+        let phases = Phases {
+            store: self.store.touched(store, low, word),
+            load: self.load.touched(load, low, word),
+            rigid: low.to_vec(),
+        };
+        let row = self.machine.row_bytes_log2().saturating_sub(self.bytes_log2);
+        let (writer, reader) = (self.store.side, self.load.side);
+        let Arranged { offsets, .. } = arrange(self.bits, row, writer, reader, &phases)?;
+        let placed = self.store.place(store, &offsets).zip(self.load.place(load, &offsets));
+        let Some((store, load)) = placed else { return Ok(None) };
+        let mut cost = Cost::default();
+        let priced = store.price(&mut cost).and_then(|()| load.price(&mut cost));
+        Ok(priced.is_ok().then_some(Candidate { store, load, cost }))
+    }
 }
 
 /// Register `i` of the result is register `source[i]`; no step when that changes nothing.
@@ -92,6 +245,55 @@ fn concat(plan: &mut Plan, from: Vec<File>) -> File {
     let to = plan.add_file(registers, bits);
     plan.steps.push(Step::Concat { from, to });
     to
+}
+
+/// Who holds what on both sides, in coordinates of a buffer.
+struct Sides {
+    from: Side,
+    to: Side,
+    bits: u32,
+}
+
+impl Sides {
+    /// One buffer for the elements of a block.
+    fn of(from: &Layout, to: &Layout) -> Sides {
+        let elements = Elements::of(from);
+        Sides { from: elements.side(from), to: elements.side(to), bits: elements.bits }
+    }
+
+    /// A buffer for each warp, where no place reads another warp: then a warp has what it needs, even
+    /// of what other warps have too.
+    fn within_warps(from: &Layout, source: &Layout) -> Option<Sides> {
+        if !keeps_warp(source) {
+            return None;
+        }
+        let held = [REGISTER, LANE].map(|label| from.columns(label)).concat();
+        let span = Subspace::from_vectors(&held);
+        let warp = |bit: usize| 1_u64.checked_shl(span.dim() + bit as u32).unwrap_or(0);
+        let warps = source.in_bits(WARP) as usize;
+        let own = |column: u64| extract_bits(column, span.leads());
+        let of_place = |place: u64| {
+            let part = |label| {
+                let bits = source.outs().coordinate(label, place);
+                combine(from.columns(label), bits)
+            };
+            own(part(REGISTER) ^ part(LANE))
+        };
+        let read = |label| -> Vec<u64> {
+            source.columns(label).iter().map(|&place| of_place(place)).collect()
+        };
+        let from = Side {
+            registers: from.columns(REGISTER).iter().map(|&column| own(column)).collect(),
+            lanes: from.columns(LANE).iter().map(|&column| own(column)).collect(),
+            warps: (0..warps).map(warp).collect(),
+        };
+        let to = Side {
+            registers: read(REGISTER),
+            lanes: read(LANE),
+            warps: (0..).zip(read(WARP)).map(|(bit, column)| column | warp(bit)).collect(),
+        };
+        Some(Sides { from, to, bits: span.dim() + warps as u32 })
+    }
 }
 
 /// Coordinates on the elements that one block holds.
@@ -203,70 +405,5 @@ impl Reader {
     /// For each register of the layout the one that is loaded for it.
     fn expanded(&self) -> Vec<u32> {
         (0..1_u64 << self.parts.len()).map(|r| combine(&self.parts, r) as u32).collect()
-    }
-}
-
-pub(super) struct Buffer<'a> {
-    pub(super) swizzle: &'a Swizzle,
-    pub(super) bytes_log2: u32,
-}
-
-impl Buffer<'_> {
-    pub(super) fn store(&self, file: File, writer: &Writer) -> Access {
-        let groups = self.groups(&writer.side, &writer.numbers, self.swizzle.store_vector);
-        self.access(Kind::Store, file, &writer.side, groups, writer.acting)
-    }
-
-    fn load(&self, file: File, reader: &Reader) -> Access {
-        let numbers: Vec<u64> = (0..reader.side.registers.len()).map(|bit| 1 << bit).collect();
-        let groups = self.groups(&reader.side, &numbers, self.swizzle.load_vector);
-        self.access(Kind::Load, file, &reader.side, groups, Acting::ALL)
-    }
-
-    fn access(
-        &self,
-        kind: Kind,
-        file: File,
-        side: &Side,
-        groups: Vec<Group>,
-        acting: Acting,
-    ) -> Access {
-        let address = |column: &u64| self.swizzle.offsets.apply(*column) << self.bytes_log2;
-        let lane = side.lanes.iter().map(address).collect();
-        let warp = side.warps.iter().map(address).collect();
-        Access { kind, form: Form::Vector, file, groups, lane, warp, acting }
-    }
-
-    /// The registers cut into vectors of 2^`vector` consecutive offsets.
-    ///
-    /// `numbers[i]` is the register number that `side.registers[i]` is the element of.
-    fn groups(&self, side: &Side, numbers: &[u64], vector: u32) -> Vec<Group> {
-        // The registers that walk through a vector.
-        let mut echelon = Echelon::new();
-        for (&column, &number) in side.registers.iter().zip(numbers) {
-            echelon.insert(column, number);
-        }
-        let walk: Vec<u64> = (self.swizzle.vector.iter().take(vector as usize))
-            .map(|&column| echelon.reduce(column, 0).1)
-            .collect();
-        let mut cosets = Echelon::of(walk.iter().copied());
-        let (starts, columns): (Vec<u64>, Vec<u64>) = numbers
-            .iter()
-            .zip(&side.registers)
-            .filter(|(number, _)| cosets.grows(**number))
-            .unzip();
-        (0..1_u64 << starts.len())
-            .map(|index| {
-                let offset = self.swizzle.offsets.apply(combine(&columns, index));
-                let inside = offset & ((1 << vector) - 1);
-                // Registers start where their vector does.
-                let start = combine(&starts, index) ^ combine(&walk, inside);
-                let register = |step: u64| (start ^ combine(&walk, step)) as u32;
-                Group {
-                    registers: (0..1 << vector).map(register).collect(),
-                    address: (offset ^ inside) << self.bytes_log2,
-                }
-            })
-            .collect()
     }
 }

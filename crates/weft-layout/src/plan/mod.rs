@@ -6,32 +6,36 @@
 //! it also replays it.
 
 mod axis;
+mod bound;
 mod builder;
 mod gather;
 mod memory;
 mod ordered;
 mod partials;
-mod prune;
 mod reduce;
 mod rounds;
 mod scan;
 mod sequel;
 pub mod swizzle;
 mod threads;
+mod tidy;
 mod tuple;
 mod vectorize;
+mod ways;
 mod words;
 
+use alloc::vec::Vec;
 use core::fmt;
 
 pub use gather::gather;
 pub use reduce::{Order, Reduction, reduce, reduce_into};
 pub use scan::{Direction, scan};
 pub use swizzle::{Preference, Side, Swizzle, swizzle};
+use threads::Exchanges;
 pub use vectorize::{Vectors, vectorize};
 
 use crate::{
-    access::{AccessError, widest_shared_log2},
+    access::AccessError,
     family::FamilyError,
     layout::{Layout, LayoutError},
     machine::Machine,
@@ -66,12 +70,7 @@ pub fn convert(
     element_bits: u32,
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
-    let plan = choose(from, to, element_bits, machine)?;
-    witness::conversion_by_bases(&plan, from, to).map_err(PlanError::Refused)?;
-    if cfg!(debug_assertions) {
-        witness::conversion(&plan, from, to).map_err(PlanError::Refused)?;
-    }
-    Ok(plan)
+    checked(choose(from, to, element_bits, machine)?, from, to)
 }
 
 /// The cheapest conversion, not yet checked.
@@ -81,30 +80,113 @@ fn choose(
     element_bits: u32,
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
+    let found = enumerate(from, to, element_bits, machine, Wanted::Best)?;
+    let best = found.into_iter().reduce(|a, b| if key(&b) < key(&a) { b } else { a });
+    best.ok_or(PlanError::TooLarge)
+}
+
+/// The ways of a conversion that were weighed against each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conversions {
+    /// The cheapest plan.
+    pub best: Plan,
+    /// The others, the cheapest first; no two of equal price and strategy.
+    pub others: Vec<Plan>,
+    /// No list of steps has a lower price, in hundredths of a cycle: this is what it takes to bring
+    /// elements to threads and warps that do not hold them.
+    pub least: u64,
+}
+
+impl Conversions {
+    /// All plans, the cheapest first.
+    pub fn plans(&self) -> impl Iterator<Item = &Plan> {
+        [&self.best].into_iter().chain(&self.others)
+    }
+}
+
+/// What [`convert`] chooses from, and what no choice could be cheaper than.
+///
+/// All plans have been accepted by the witness.
+pub fn conversions(
+    from: &Layout,
+    to: &Layout,
+    element_bits: u32,
+    machine: &Machine,
+) -> Result<Conversions, PlanError> {
+    let mut plans = enumerate(from, to, element_bits, machine, Wanted::All)?;
+    plans.sort_by_key(key);
+    let alike = |a: &mut Plan, b: &mut Plan| a.strategy == b.strategy && a.cost == b.cost;
+    plans.dedup_by(alike);
+    let plans = plans.into_iter().map(|plan| checked(plan, from, to));
+    let mut others = plans.collect::<Result<Vec<Plan>, PlanError>>()?;
+    if others.is_empty() {
+        return Err(PlanError::TooLarge);
+    }
+    let best = others.remove(0);
+    let least = bound::least(from, to, stored_bits(element_bits)?, machine);
+    Ok(Conversions { best, others, least })
+}
+
+/// A plan that the witness accepts.
+fn checked(plan: Plan, from: &Layout, to: &Layout) -> Result<Plan, PlanError> {
+    witness::conversion_by_bases(&plan, from, to).map_err(PlanError::Refused)?;
+    if cfg!(debug_assertions) {
+        witness::conversion(&plan, from, to).map_err(PlanError::Refused)?;
+    }
+    Ok(plan)
+}
+
+/// Which plans are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// Those that may be the cheapest.
+    Best,
+    /// The best of every kind.
+    All,
+}
+
+/// The plans of a conversion, at least one, not yet checked.
+fn enumerate(
+    from: &Layout,
+    to: &Layout,
+    element_bits: u32,
+    machine: &Machine,
+    wanted: Wanted,
+) -> Result<Vec<Plan>, PlanError> {
     let bits = stored_bits(element_bits)?;
     check_pair(from, to, machine)?;
     let source = to.solve(from)?;
     check_blocks(&source)?;
-    let mut best = Err(PlanError::TooLarge);
-    for plan in threads::plans(&source, bits) {
-        best = better(best, priced(plan, machine));
-    }
-    if best.as_ref().is_ok_and(|plan| plan.cost.total == 0) {
-        return best;
-    }
-    for widest in (0..=widest_shared_log2(machine)).rev() {
-        for preference in Preference::ALL {
-            let vectors = memory::Vectors { preference, widest_log2: widest };
-            let through = memory::plan(from, to, bits, machine, vectors)
-                .and_then(|plan| priced(plan, machine));
-            best = better(best, through);
+    let mut found = Vec::new();
+    let within = Exchanges::of(&source, bits);
+    let (stays, moves) = match within {
+        Some(within) if within.stays() => (Some(within), None),
+        within => (None, within),
+    };
+    if let Some(stays) = stays {
+        for plan in stays.plans(&machine.prices, u64::MAX) {
+            found.push(priced(plan, machine)?);
         }
-        // Narrower vectors only help where wide ones collide.
-        if best.as_ref().map_or(true, |plan| plan.cost.wavefronts == plan.cost.ideal_wavefronts) {
-            break;
+        if found.iter().any(|plan| plan.cost.total == 0) {
+            return Ok(found);
         }
     }
-    best
+    let through = memory::plans(from, to, &source, bits, machine);
+    let count = if wanted == Wanted::Best { 1 } else { usize::MAX };
+    for plan in through.iter().flatten().take(count) {
+        found.push(priced(plan.clone(), machine)?);
+    }
+    if let Some(moves) = moves {
+        let best = found.iter().map(|plan| plan.cost.total).min();
+        let most = best.filter(|_| wanted == Wanted::Best).unwrap_or(u64::MAX);
+        for plan in moves.plans(&machine.prices, most) {
+            found.push(priced(plan, machine)?);
+        }
+    }
+    match through {
+        Err(error) if found.is_empty() => Err(error),
+        _ => Ok(found),
+    }
 }
 
 /// The cheaper of two plans; the first one when they are equal.

@@ -66,11 +66,15 @@ impl<'a> Exchange<'a> {
     /// Leaves the partial results of each warp, waits, and loads those of all warps: the registers of
     /// one partial result after those of another.
     pub(super) fn write(&self, plan: &mut Plan, tuple: &[File], machine: &Machine) -> Vec<File> {
-        let reserved = tuple.iter().map(|&file| {
-            let bytes = u64::from(plan.file(file).element_bits / 8) << self.bits();
-            (file, reserve(plan, bytes))
-        });
-        let reserved: Vec<(File, u64)> = reserved.collect();
+        let bytes = |file: &File| u64::from(plan.file(*file).element_bits / 8) << self.bits();
+        let sizes: Vec<u64> = tuple.iter().map(bytes).collect();
+        // One place for all, since only then do later steps alone use memory again.
+        let each = sizes.iter().copied().max().unwrap_or(0);
+        let others = tuple.len().saturating_sub(1) as u64;
+        let all = each * others + sizes.last().copied().unwrap_or(0);
+        let start = reserve(plan, all, machine);
+        let bases = (0..).map(|index: u64| start + index * each);
+        let reserved: Vec<(File, u64)> = tuple.iter().copied().zip(bases).collect();
         for &(file, base) in &reserved {
             let step = self.store(plan, file, base);
             plan.steps.push(step);

@@ -6,7 +6,7 @@ use super::{PlanError, choose};
 use crate::{
     layout::Layout,
     machine::Machine,
-    step::{File, Plan, Step},
+    step::{File, Plan, Scope, Step},
 };
 
 /// Appends the conversion of every output.
@@ -19,14 +19,14 @@ pub(super) fn convert_outputs(
     for operand in 0..plan.outputs.len() {
         let bits = plan.file(plan.outputs[operand]).element_bits;
         let conversion = choose(from, to, bits, machine)?;
-        append(plan, operand, conversion);
+        append(plan, operand, conversion, machine);
     }
     Ok(())
 }
 
-/// Appends a plan of one operand, in scratch memory of its own.
-fn append(plan: &mut Plan, operand: usize, other: Plan) {
-    let base = reserve(plan, other.scratch_bytes);
+/// Appends a plan of one operand.
+fn append(plan: &mut Plan, operand: usize, other: Plan, machine: &Machine) {
+    let base = reserve(plan, other.scratch_bytes, machine);
     let first = plan.files.len() as u16;
     let input = plan.outputs[operand];
     // The only input of `other` is its file 0.
@@ -38,15 +38,21 @@ fn append(plan: &mut Plan, operand: usize, other: Plan) {
     plan.outputs[operand] = other.outputs.first().copied().map_or(input, rename);
 }
 
-/// Reserves scratch memory; the base is a multiple of the size rounded up to a power of two, so that
-/// addresses in it add by exclusive-or.
-pub(super) fn reserve(plan: &mut Plan, bytes: u64) -> u64 {
+/// Reserves scratch memory for the steps that follow; the base is a multiple of the size rounded up
+/// to a power of two, so that addresses in it add by exclusive-or.
+///
+/// Where a block cannot have so much, all threads wait, and what the steps before used is used again.
+pub(super) fn reserve(plan: &mut Plan, bytes: u64, machine: &Machine) -> u64 {
     if bytes == 0 {
         return plan.scratch_bytes;
     }
     let align = bytes.next_power_of_two();
-    let base = plan.scratch_bytes.next_multiple_of(align);
-    plan.scratch_bytes = base + bytes;
+    let mut base = plan.scratch_bytes.next_multiple_of(align);
+    if plan.scratch_bytes > 0 && base.saturating_add(bytes) > machine.shared_bytes_per_block {
+        plan.steps.push(Step::Barrier(Scope::Block));
+        base = 0;
+    }
+    plan.scratch_bytes = plan.scratch_bytes.max(base + bytes);
     base
 }
 

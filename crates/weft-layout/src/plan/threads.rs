@@ -20,10 +20,11 @@
 
 use alloc::vec::Vec;
 
-use super::{builder::Builder, prune::prune, words::Words};
+use super::{builder::Builder, tidy::tidy, words::Words};
 use crate::{
     f2::{Echelon, Matrix, Subspace, extract_bits},
     layout::Layout,
+    machine::Prices,
     space::{BLOCK, LANE, Label, REGISTER, WARP},
     step::{File, LaneMap, Plan, Step, Strategy, combine},
 };
@@ -39,32 +40,98 @@ struct Blocks {
     register_bits: u32,
 }
 
-/// The plans within warps, if there are any; `source` maps target places to source places.
-///
-/// Elements narrower than a word travel alone, or packed as far as a word holds them.
-pub(super) fn plans(source: &Layout, bits: u32) -> Vec<Plan> {
-    let Some(blocks) = Blocks::of(source) else { return Vec::new() };
-    let (lane_bits, warp_bits) = (source.in_bits(LANE), source.in_bits(WARP));
-    let Some(registers) = 1_u32.checked_shl(blocks.register_bits) else { return Vec::new() };
-    let together = (32 / bits.max(1)).max(1).ilog2();
-    let plan = |packed: u32| {
-        let mut builder = Builder::new(registers, bits, lane_bits, warp_bits);
-        let output = blocks.write(&mut builder, packed)?;
+/// Movement within warps.
+pub(super) struct Exchanges {
+    blocks: Blocks,
+    lane_bits: u32,
+    warp_bits: u32,
+    /// The bits of an element.
+    bits: u32,
+}
+
+impl Exchanges {
+    /// `None` when a place reads another warp; `source` maps target places to source places.
+    pub(super) fn of(source: &Layout, bits: u32) -> Option<Exchanges> {
+        let blocks = Blocks::of(source)?;
+        let (lane_bits, warp_bits) = (source.in_bits(LANE), source.in_bits(WARP));
+        Some(Exchanges { blocks, lane_bits, warp_bits, bits })
+    }
+
+    /// Whether every lane reads itself.
+    pub(super) fn stays(&self) -> bool {
+        self.blocks.stays()
+    }
+
+    /// The plans, as far as one can cost less than `most` hundredths of a cycle.
+    ///
+    /// Elements narrower than a word travel alone, or packed as far as a word holds them; registers
+    /// and lanes change places all at once, or first one or two bits on their own.
+    pub(super) fn plans(&self, prices: &Prices, most: u64) -> Vec<Plan> {
+        let together = (32 / self.bits.max(1)).max(1).ilog2();
+        let mut swaps: Vec<Blocks> = Vec::new();
+        let mut left: Option<Blocks> = None;
+        let mut plans = Vec::new();
+        loop {
+            let rest = left.as_ref().unwrap_or(&self.blocks);
+            for packed in 0..=together {
+                if self.least(swaps.len() as u64, rest, packed, prices) >= most {
+                    continue;
+                }
+                let Some(plan) = self.plan(&swaps, rest, packed) else { break };
+                plans.push(plan);
+            }
+            // Where one bit is all there is, it goes together with everything else.
+            let mixed = rest.mixed();
+            if swaps.len() >= STAGES || mixed == 0 || mixed == 1 && swaps.is_empty() {
+                return plans;
+            }
+            let Some((swap, next)) = rest.without_one() else { return plans };
+            swaps.push(swap);
+            left = Some(next);
+        }
+    }
+
+    fn plan(&self, swaps: &[Blocks], rest: &Blocks, packed: u32) -> Option<Plan> {
+        let registers = 1_u32.checked_shl(self.blocks.register_bits)?;
+        let mut builder = Builder::new(registers, self.bits, self.lane_bits, self.warp_bits);
+        for stage in swaps.iter().chain([rest]) {
+            builder.moved = stage.write(&mut builder, packed)?;
+        }
         let exchanges = |step: &_| matches!(step, Step::Exchange { .. });
-        let mut plan = builder.plan;
-        plan.outputs = [output].to_vec();
+        let Builder { mut plan, moved } = builder;
+        plan.outputs = [moved].to_vec();
         plan.strategy = match () {
             () if plan.steps.is_empty() => Strategy::Nothing,
             () if plan.steps.iter().any(exchanges) => Strategy::Shuffles,
             () => Strategy::Registers,
         };
-        Some(prune(&plan).unwrap_or(plan))
-    };
-    (0..=together).map_while(plan).collect()
+        tidy(&plan).or(Some(plan))
+    }
+
+    /// Less than a plan costs: half of the words travel for each bit on its own, and three selects
+    /// for each two words that travel; all words where lanes change places among themselves.
+    fn least(&self, swaps: u64, rest: &Blocks, packed: u32, prices: &Prices) -> u64 {
+        let registers = 1_u64 << rest.read().min(32);
+        let words =
+            |registers: u64| (registers >> packed).max(1) * u64::from(self.bits.div_ceil(32));
+        let swapped = swaps * (words(1 << self.blocks.sources().min(32)) / 2);
+        let half = words(registers) / 2;
+        let travel = match () {
+            () if !rest.keeps_lanes() => words(registers),
+            () if rest.mixed() > 0 => half,
+            () => 0,
+        };
+        let packing = if packed > 0 { registers.saturating_sub(words(registers)) } else { 0 };
+        let alu = 3 * (swapped + half * u64::from(rest.idle())) + packing;
+        (prices.shuffle * (swapped + travel)).max(prices.alu * alu)
+    }
 }
 
+/// The most bits that change places on their own.
+const STAGES: usize = 2;
+
 /// Whether every place reads its own warp.
-fn keeps_warp(source: &Layout) -> bool {
+pub(super) fn keeps_warp(source: &Layout) -> bool {
     source.ins().labels().filter(|&label| label != BLOCK).all(|label| {
         source.columns(label).iter().enumerate().all(|(bit, &place)| {
             let stay = if label == WARP { 1 << bit } else { 0 };
@@ -91,6 +158,95 @@ impl Blocks {
             lw: block(WARP, LANE),
             register_bits: source.out_bits(REGISTER),
         })
+    }
+
+    /// Whether every lane reads itself.
+    fn stays(&self) -> bool {
+        self.mixed() == 0 && self.keeps_lanes() && !self.ll.contains(&0)
+    }
+
+    /// Whether lanes that read lanes read themselves.
+    fn keeps_lanes(&self) -> bool {
+        let mut lanes = self.ll.iter().zip(0..);
+        self.lw.iter().all(|&lane| lane == 0)
+            && lanes.all(|(&lane, bit)| lane == 1 << bit || lane == 0)
+    }
+
+    /// How many lane bits read registers where they would need lanes, up to what other lane bits read.
+    fn idle(&self) -> u32 {
+        let lanes = Echelon::of(self.ll.iter().copied()).rank();
+        let places = self.ll.iter().zip(&self.rl);
+        let places = Echelon::of(places.map(|(&l, &r)| l << self.register_bits | r)).rank();
+        places.saturating_sub(lanes)
+    }
+
+    /// The logarithm of the source registers that some thread reads.
+    fn sources(&self) -> u32 {
+        Echelon::of(self.rr.iter().chain(&self.rl).chain(&self.rw).copied()).rank()
+    }
+
+    /// The logarithm of the places that the registers of one thread read.
+    fn read(&self) -> u32 {
+        let places = self.rr.iter().zip(&self.lr);
+        Echelon::of(places.map(|(&r, &l)| l << self.register_bits | r)).rank()
+    }
+
+    /// How many register bits come from lanes.
+    fn mixed(&self) -> usize {
+        Echelon::of(self.lr.iter().copied()).rank() as usize
+    }
+
+    /// One lane bit that changes places with a register bit, by a butterfly, and what is left to do
+    /// after that.
+    ///
+    /// The lane bit is one that registers read; best one that itself reads a register, for then lanes
+    /// may need no further exchange.
+    fn without_one(&self) -> Option<(Blocks, Blocks)> {
+        let lanes = Echelon::of(self.lr.iter().copied());
+        let wanted = |bit: usize| lanes.reduce(1 << bit, 0).0 == 0;
+        let mut at_home = (0..self.ll.len()).filter(|&bit| self.ll[bit] == 0 && self.rl[bit] != 0);
+        let (bit, register) = match at_home.find(|&bit| wanted(bit)) {
+            Some(bit) => (bit, self.rl[bit]),
+            None => {
+                // A register that some lanes read and no register does.
+                let kept = self.rr.iter().zip(&self.lr).filter(|pair| *pair.1 == 0);
+                let mut kept = Echelon::of(kept.map(|pair| *pair.0));
+                let register = self.rl.iter().copied().find(|&register| kept.grows(register))?;
+                ((0..self.ll.len()).find(|&bit| wanted(bit))?, register)
+            }
+        };
+        let (lane, pivot) = (1_u64 << bit, 1_u64 << register.ilog2());
+        let after = |(r, l): (u64, u64)| {
+            let mut place = (r & !pivot, l & !lane);
+            if r & pivot != 0 {
+                place = (place.0 ^ register ^ pivot, place.1 ^ lane);
+            }
+            if l & lane != 0 {
+                place.0 ^= pivot;
+            }
+            place
+        };
+        let moved = |registers: &[u64], lanes: &[u64]| -> (Vec<u64>, Vec<u64>) {
+            registers.iter().zip(lanes).map(|(&r, &l)| after((r, l))).unzip()
+        };
+        let (rr, lr) = moved(&self.rr, &self.lr);
+        let (rl, ll) = moved(&self.rl, &self.ll);
+        let (rw, lw) = moved(&self.rw, &self.lw);
+        let left = Blocks { rr, rl, rw, lr, ll, lw, register_bits: self.register_bits };
+        let unit = |count: usize| (0..count).map(|bit| 1_u64 << bit);
+        let zeros = |count: usize| alloc::vec![0; count];
+        let (registers, warps) = (self.register_bits as usize, self.rw.len());
+        let mut swap = Blocks {
+            rr: unit(registers).map(|one| if one == pivot { 0 } else { one }).collect(),
+            lr: unit(registers).map(|one| if one == pivot { lane } else { 0 }).collect(),
+            rl: zeros(self.ll.len()),
+            ll: unit(self.ll.len()).map(|one| if one == lane { 0 } else { one }).collect(),
+            rw: zeros(warps),
+            lw: zeros(warps),
+            register_bits: self.register_bits,
+        };
+        swap.rl[bit] = register;
+        Some((swap, left))
     }
 
     /// Writes the plan with 2^`packed` elements in a word; `None` when no so many travel together.

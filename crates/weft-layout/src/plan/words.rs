@@ -96,7 +96,7 @@ impl Words {
             .map(|slot| {
                 let number = |word: u64| combine(&self.source.basis, word << self.packed | slot);
                 let register = |word| combine(registers, number(word)) as u32;
-                builder.permute(File(0), (0..1_u64 << words).map(register).collect())
+                builder.permute(builder.moved, (0..1_u64 << words).map(register).collect())
             })
             .collect();
         for bit in 0..self.packed {
@@ -116,7 +116,7 @@ impl Words {
             files =
                 halves.map(|half| builder.bytes(half[0], half[1], 16 * bytes, &selector)).collect();
         }
-        let file = files.first().copied().unwrap_or(File(0));
+        let file = files.first().copied().unwrap_or(builder.moved);
         builder.shift(file, &self.words(&lane), &self.words(&warp))
     }
 

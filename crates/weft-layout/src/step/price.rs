@@ -35,7 +35,7 @@ impl Cost {
     }
 
     /// What the busiest pipe takes, without barriers.
-    fn busiest(self, prices: &Prices) -> u64 {
+    pub(crate) fn busiest(self, prices: &Prices) -> u64 {
         let memory = (self.wavefronts.saturating_mul(prices.wavefront))
             .saturating_add(self.shuffles.saturating_mul(prices.shuffle));
         let arithmetic = self.alu.saturating_mul(prices.alu);
@@ -221,7 +221,8 @@ fn matrices(
     let unknown = AccessError::Matrices { matrix, bytes };
     let count = Form::matrices(matrix, u64::from(bytes)).ok_or(unknown)?;
     let mut known = machine.matrix_moves.iter();
-    let known = known.find(|one| one.moves(access.kind, matrix, count)).ok_or(unknown)?;
+    let known = known.find(|one| one.moves(access.kind, matrix, count));
+    let known = known.filter(|_| machine.lanes_log2 == 5).ok_or(unknown)?;
     let bits = matrix.rows.max(1).ilog2() as usize;
     let lanes = access.lane.len();
     let expected = machine.lanes_log2;

@@ -3,6 +3,7 @@ mod affine;
 mod algebra;
 mod boxed;
 mod conflicts;
+mod conversions;
 mod cute;
 mod families;
 mod gathers;

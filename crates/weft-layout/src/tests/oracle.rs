@@ -109,19 +109,27 @@ pub(super) fn sample() -> Vec<(String, Vec<u64>, Layout)> {
     SAMPLE.lines().filter(|line| line.contains("\"attribute\":")).map(read).collect()
 }
 
-#[test]
-fn triton_conversions() {
-    let Some(text) = oracle("triton-conversions.jsonl") else { return };
-    let machine = Machine::by_name("sm_90").unwrap();
-    let (mut planned, mut conflicting) = (0, 0);
-    let mut strategies = BTreeMap::new();
-    for line in text.lines() {
+/// The pairs of layouts that Triton's tests convert between, with the bits of an element.
+pub(super) fn conversions() -> Option<Vec<(Layout, Layout, u32)>> {
+    let text = oracle("triton-conversions.jsonl")?;
+    let pair = |line: &str| {
         let [from, to] = ["from", "to"].map(|key| parse_attribute(field(line, key)).unwrap());
         let shape = numbers(field(line, "shape"));
         let digits = numbers(field(line, "element"));
-        let (from, to) = (from.layout(&shape).unwrap(), to.layout(&shape).unwrap());
-        let plan = convert(&from, &to, digits[0] as u32, machine)
-            .unwrap_or_else(|error| panic!("{error}: {line}"));
+        (from.layout(&shape).unwrap(), to.layout(&shape).unwrap(), digits[0] as u32)
+    };
+    Some(text.lines().map(pair).collect())
+}
+
+#[test]
+fn triton_conversions() {
+    let Some(pairs) = conversions() else { return };
+    let machine = Machine::by_name("sm_90").unwrap();
+    let (mut planned, mut conflicting) = (0, 0);
+    let mut strategies = BTreeMap::new();
+    for (from, to, bits) in pairs {
+        let plan = convert(&from, &to, bits, machine)
+            .unwrap_or_else(|error| panic!("{error}: {from} to {to}"));
         planned += 1;
         conflicting += u32::from(plan.cost.wavefronts > plan.cost.ideal_wavefronts);
         *strategies.entry(plan.strategy).or_insert(0) += 1;

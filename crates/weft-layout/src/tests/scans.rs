@@ -145,6 +145,24 @@ fn copies_are_scanned_once() {
     assert_eq!(costs[0], costs[1]);
 }
 
+/// Conversions before and after use the same memory, one after the other, where it is scarce.
+#[test]
+fn scarce_memory_is_used_again() {
+    let large = Machine::by_name("gfx942").unwrap();
+    // One operand of 64 bits through memory, in and out, and partial results of warps.
+    let mixed = layout(
+        "[register: (2,40) (0,0) (0,50) (1,0) (0,0), lane: (8,32) (4,32) (8,0) (10,0) (0,112) (0,1), \
+         warp: (0,4) (0,34), block:] -> [dim0: 16, dim1: 128]",
+    );
+    let elements = [64, 64, 64];
+    let plan = scan(&mixed, 1, &elements, Direction::Reverse, large).unwrap();
+    assert!(plan.scratch_bytes <= 65536, "{}", plan.scratch_bytes);
+    let small = Machine { shared_bytes_per_block: 1 << 14, ..large.clone() };
+    let again = scan(&mixed, 1, &elements, Direction::Reverse, &small).unwrap();
+    assert!(again.scratch_bytes <= 1 << 14, "{}", again.scratch_bytes);
+    assert!(again.cost.barriers > plan.cost.barriers);
+}
+
 fn damaged(plan: &Plan, index: usize) -> Option<Plan> {
     let mut plan = plan.clone();
     match &mut plan.steps[index] {

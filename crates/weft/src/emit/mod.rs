@@ -1,6 +1,6 @@
 //! Printers: one lane program, three texts, the same meaning.
 //!
-//! A printer takes a verified [`Program`](crate::lane::Program) and a target, and gives the text or the
+//! A printer takes a verified [`Program`] and a target, and gives the text or the
 //! first thing that it cannot say there. What the operations mean is written once, in
 //! [`lane`](crate::lane) and [`scalar`](crate::scalar); a printer explains only how its language is
 //! made to say it. Printers know nothing of tiles, layouts or plans.

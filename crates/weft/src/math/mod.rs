@@ -1,7 +1,7 @@
 //! Functions that no machine has an instruction for, as lane operations.
 //!
 //! Every printer gets them for free, and the simulator runs the very operations that a GPU will. What a
-//! function *means* is in [`scalar`](crate::scalar); how far these algorithms are from it is tested:
+//! function *means* is in [`scalar`]; how far these algorithms are from it is tested:
 //!
 //! | function | type | algorithm | error, units of the last place |
 //! |---|---|---|---|

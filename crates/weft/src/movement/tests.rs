@@ -1,5 +1,6 @@
 //! Plans written around nothing else, and run.
 
+mod conversions;
 mod gathers;
 mod random;
 mod scans;

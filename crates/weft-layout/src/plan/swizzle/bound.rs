@@ -51,7 +51,7 @@ impl Choices {
 }
 
 /// The sum of what each access takes.
-fn weighted(demands: &[Demand], taken: impl Fn(usize) -> u64) -> u64 {
+fn weighted(demands: &[Demand<'_>], taken: impl Fn(usize) -> u64) -> u64 {
     demands.iter().enumerate().fold(0, |sum: u64, (index, demand)| {
         sum.saturating_add(taken(index).saturating_mul(demand.weight))
     })
@@ -82,7 +82,7 @@ fn candidates(task: &Task<'_>) -> (Vec<Choice>, bool) {
 }
 
 /// Every choice.
-fn every(demands: &[Demand]) -> Vec<Vec<usize>> {
+fn every(demands: &[Demand<'_>]) -> Vec<Vec<usize>> {
     demands.iter().fold(vec![Vec::new()], |choices, demand| {
         let extend = |choice: &Vec<usize>| {
             let choice = choice.clone();
@@ -94,8 +94,9 @@ fn every(demands: &[Demand]) -> Vec<Vec<usize>> {
 
 /// The choices in which all accesses have one width where they can, and those in which one access
 /// moves in another way.
-fn capped(demands: &[Demand]) -> Vec<Vec<usize>> {
-    let widest = |demand: &Demand| demand.ways.iter().filter(|way| way.rows.is_empty()).count() - 1;
+fn capped(demands: &[Demand<'_>]) -> Vec<Vec<usize>> {
+    let widest =
+        |demand: &Demand<'_>| demand.ways.iter().filter(|way| way.rows.is_empty()).count() - 1;
     let most = demands.iter().map(widest).max().unwrap_or(0);
     let all = |cap: usize| demands.iter().map(move |demand| widest(demand).min(cap));
     let mut choices: Vec<Vec<usize>> = Vec::new();
@@ -116,7 +117,7 @@ fn capped(demands: &[Demand]) -> Vec<Vec<usize>> {
 
 impl Choice {
     /// Whether dimensions allow it.
-    fn is_possible(&self, demands: &[Demand]) -> bool {
+    fn is_possible(&self, demands: &[Demand<'_>]) -> bool {
         (1..=self.longest(demands)).all(|t| {
             let (room, apart) = room(demands, &self.ways, t);
             let one = step(demands, &self.ways, t - 1).is_some();
@@ -125,7 +126,7 @@ impl Choice {
     }
 
     /// Of how many of the lowest offset bits some access speaks.
-    fn longest(&self, demands: &[Demand]) -> usize {
+    fn longest(&self, demands: &[Demand<'_>]) -> usize {
         let lengths = demands.iter().zip(&self.ways).map(|(d, &way)| d.way(way).low.len());
         lengths.max().unwrap_or(0)
     }
@@ -147,7 +148,7 @@ impl Choice {
 
 /// Where the elements at the lowest `count` offset bits lie for all accesses that speak of so many
 /// bits, and what they meet in zero only.
-fn room(demands: &[Demand], ways: &[usize], count: usize) -> (Option<Subspace>, Subspace) {
+fn room(demands: &[Demand<'_>], ways: &[usize], count: usize) -> (Option<Subspace>, Subspace) {
     let each = demands.iter().zip(ways).filter_map(|(demand, &way)| demand.room(way, count));
     each.fold((None, Subspace::ZERO), |(all, apart), (room, without)| {
         let both = all.map_or(room, |all: Subspace| all.intersection(&room));
@@ -164,7 +165,7 @@ pub(super) struct Step {
 }
 
 /// What all accesses ask of the element at offset bit `bit`; nothing where they contradict.
-pub(super) fn step(demands: &[Demand], ways: &[usize], bit: usize) -> Option<Step> {
+pub(super) fn step(demands: &[Demand<'_>], ways: &[usize], bit: usize) -> Option<Step> {
     let mut step = Step { place: None, apart: Subspace::ZERO };
     for (demand, &way) in demands.iter().zip(ways) {
         let Some(place) = demand.place(way, bit) else { continue };

@@ -16,7 +16,8 @@ use crate::{
 };
 
 /// One access in coordinates.
-pub(super) struct Demand {
+pub(super) struct Demand<'m> {
+    pub(super) machine: &'m Machine,
     pub(super) kind: Kind,
     pub(super) weight: u64,
     /// Independent registers, for a store none that other threads hold too; one column for each lane
@@ -51,14 +52,14 @@ pub(super) struct Allowed {
     pub(super) matrices: bool,
 }
 
-impl Demand {
+impl<'m> Demand<'m> {
     pub(super) fn new(
-        machine: &Machine,
+        machine: &'m Machine,
         kind: Kind,
         mut side: Side,
         bytes_log2: u32,
         allowed: Allowed,
-    ) -> Demand {
+    ) -> Demand<'m> {
         let mut idle = 0;
         let mut echelon = Echelon::new();
         if kind == Kind::Store {
@@ -88,7 +89,7 @@ impl Demand {
         }
         let row = machine.banks_log2_of(kind).saturating_add(machine.bank_bytes_log2);
         let row = row.saturating_sub(bytes_log2);
-        Demand { kind, weight: allowed.weight, side, idle, own, threads, row, ways }
+        Demand { machine, kind, weight: allowed.weight, side, idle, own, threads, row, ways }
     }
 
     /// The way of this number; numbers come from `ways`.
@@ -172,15 +173,15 @@ impl Demand {
                 Form::Vector => {
                     let columns = addresses(&placed.side.lanes, task.bytes_log2);
                     let bytes = 1 << way.width_log2(task.bytes_log2);
-                    wavefronts(task.machine, self.kind, &columns, bytes, self.idle)?
+                    wavefronts(self.machine, self.kind, &columns, bytes, self.idle)?
                 }
                 Form::Matrix(matrix) => {
                     let rows = addresses(&placed.rows(way, self.row), task.bytes_log2);
-                    let mut moves = task.machine.matrix_moves.iter();
+                    let mut moves = self.machine.matrix_moves.iter();
                     let found = moves.find(|found| found.moves(self.kind, matrix, way.count()));
                     let bytes = 1 << way.width_log2(task.bytes_log2);
                     let found = found.ok_or(AccessError::Matrices { matrix, bytes })?;
-                    matrix_wavefronts(task.machine, found, &rows)?
+                    matrix_wavefronts(self.machine, found, &rows)?
                 }
             };
             // Fewer instructions win where wavefronts are equal, then plain vectors.

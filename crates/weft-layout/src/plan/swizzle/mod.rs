@@ -9,6 +9,7 @@
 //!
 //! [`solve`] takes any number of weighted accesses, each by vectors or by matrix moves, and returns a
 //! memory layout with a lower bound; [`check`] recomputes both from the definition and shares nothing with the solver.
+//! [`portable`] asks the same of several machines at once.
 //! [`swizzle()`] is the construction of section 9.2 of the paper for one writer and one reader, fast
 //! enough for the planner; [`Replay`] has its seven steps one by one.
 
@@ -17,8 +18,9 @@ mod check;
 mod demand;
 mod forms;
 mod frame;
-mod moves;
+mod meter;
 mod pair;
+mod portable;
 mod problem;
 mod replay;
 mod search;
@@ -28,9 +30,11 @@ mod vectors;
 mod verdict;
 
 pub use check::check;
-pub use moves::Move;
+pub use meter::{Meter, Move};
+pub(super) use pair::{Arranged, Phases, arrange, fill_word, phase, vector_part};
 pub use pair::{Preference, Side, Swizzle, swizzle};
+pub use portable::{Portability, Portable, portable};
 pub use problem::{Access, Certificate, Fixed, Problem, Solved, SwizzleError, Use};
 pub use replay::{Replay, replay};
-pub use search::{Meter, solve};
+pub use search::solve;
 pub use verdict::{CheckError, Verdict};

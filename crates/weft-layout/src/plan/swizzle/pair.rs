@@ -120,8 +120,6 @@ fn construct(
     let word = machine.bank_bytes_log2.saturating_sub(bytes_log2).min(bits) as usize;
     fill_word(&mut vector, word, store, load);
 
-    let row = machine.row_bytes_log2().saturating_sub(bytes_log2);
-    let segments = bits.saturating_sub(row) as usize;
     let store_width = bytes_log2 + store_vector;
     let load_width = bytes_log2 + load_vector;
     let copies = load.lanes.iter().enumerate().filter(|lane| *lane.1 == 0);
@@ -148,13 +146,8 @@ fn construct(
         ),
         rigid: vector.clone(),
     };
-    let segment = phases.segments(store, load, segments);
-
-    let mut echelon = Echelon::of(vector.iter().chain(&segment).copied());
-    let completion = store.lanes.iter().chain(&store.registers).chain(&store.warps);
-    let bank: Vec<u64> = completion.copied().filter(|&column| echelon.grows(column)).collect();
-    let columns: Vec<u64> = vector.iter().chain(&bank).chain(&segment).copied().collect();
-    let offsets = Matrix::new(bits, &columns)?.inverse()?;
+    let row = machine.row_bytes_log2().saturating_sub(bytes_log2);
+    let Arranged { bank, segment, offsets } = arrange(bits, row, store, load, &phases)?;
     let aligned = |side: &Side, vector: u32| {
         let threads = side.lanes.iter().chain(&side.warps);
         let low = threads.fold(0, |all, &column| all | offsets.apply(column));
@@ -171,8 +164,33 @@ fn construct(
     Ok((swizzle, phases))
 }
 
+/// What stands above the vector part.
+pub(in crate::plan) struct Arranged {
+    pub(in crate::plan) bank: Vec<u64>,
+    pub(in crate::plan) segment: Vec<u64>,
+    pub(in crate::plan) offsets: Matrix,
+}
+
+/// Chooses segments that meet neither phase, and completes the offsets; one row over all banks has
+/// 2^`row` elements.
+pub(in crate::plan) fn arrange(
+    bits: u32,
+    row: u32,
+    store: &Side,
+    load: &Side,
+    phases: &Phases,
+) -> Result<Arranged, LayoutError> {
+    let segment = phases.segments(store, load, bits.saturating_sub(row) as usize);
+    let mut echelon = Echelon::of(phases.rigid.iter().chain(&segment).copied());
+    let completion = store.lanes.iter().chain(&store.registers).chain(&store.warps);
+    let bank: Vec<u64> = completion.copied().filter(|&column| echelon.grows(column)).collect();
+    let columns: Vec<u64> = phases.rigid.iter().chain(&bank).chain(&segment).copied().collect();
+    let offsets = Matrix::new(bits, &columns)?.inverse()?;
+    Ok(Arranged { bank, segment, offsets })
+}
+
 /// The vector part, and how many vectors of it both sides can use.
-fn vector_part(
+pub(in crate::plan) fn vector_part(
     store: &Side,
     load: &Side,
     preference: Preference,
@@ -208,7 +226,7 @@ fn vector_part(
 }
 
 /// Extends the vector part to one word, by anything.
-fn fill_word(vector: &mut Vec<u64>, word: usize, store: &Side, load: &Side) {
+pub(in crate::plan) fn fill_word(vector: &mut Vec<u64>, word: usize, store: &Side, load: &Side) {
     let mut echelon = Echelon::of(vector.iter().copied());
     let candidates = load.registers.iter().chain(&store.registers);
     let candidates = candidates.chain(&store.lanes).chain(&store.warps);
@@ -220,7 +238,7 @@ fn fill_word(vector: &mut Vec<u64>, word: usize, store: &Side, load: &Side) {
 }
 
 /// What one phase of an access touches: its lanes, its vector, the rest of its words.
-fn phase(
+pub(in crate::plan) fn phase(
     machine: &Machine,
     kind: Kind,
     side: &Side,
@@ -240,11 +258,11 @@ fn phase(
 }
 
 /// What one phase of each side touches.
-pub(super) struct Phases {
-    pub(super) store: Vec<u64>,
-    pub(super) load: Vec<u64>,
+pub(in crate::plan) struct Phases {
+    pub(in crate::plan) store: Vec<u64>,
+    pub(in crate::plan) load: Vec<u64>,
     /// The vector part: paired last, so that the vectors of lanes stay aligned.
-    rigid: Vec<u64>,
+    pub(in crate::plan) rigid: Vec<u64>,
 }
 
 impl Phases {

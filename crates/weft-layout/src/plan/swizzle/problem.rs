@@ -203,6 +203,12 @@ pub enum SwizzleError {
         /// The accesses that there are.
         accesses: usize,
     },
+    /// Problems that share a memory layout have other elements than the first, or do not hold all of
+    /// them at once.
+    OtherBuffer {
+        /// Which problem.
+        problem: usize,
+    },
     /// A memory layout is not one of the elements that the buffer holds, each at one offset.
     NotMemory,
     /// A layout has no inverse: a defect of the solver.
@@ -266,6 +272,11 @@ impl fmt::Display for SwizzleError {
                 f,
                 "the construction is for one store and one load, in this order, not for these \
                  {accesses} accesses"
+            ),
+            SwizzleError::OtherBuffer { problem } => write!(
+                f,
+                "problem {problem} has another buffer than problem 0: one layout is for one tensor of \
+                 one width that all hold at once"
             ),
             SwizzleError::NotMemory => f.write_str(
                 "the memory layout does not give each element of the buffer exactly one offset",

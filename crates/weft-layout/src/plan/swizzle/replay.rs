@@ -4,9 +4,10 @@ use alloc::vec::Vec;
 
 use super::{
     demand::Demand,
+    meter::priced,
     pair::pairs,
     problem::{Problem, SwizzleError, Use},
-    search::{memory, priced},
+    search::memory,
     task::Task,
 };
 use crate::{
@@ -66,12 +67,12 @@ pub fn replay(problem: &Problem<'_>) -> Result<Replay, SwizzleError> {
     let ([store, load], [Kind::Store, Kind::Load]) = (&task.demands[..], &kinds[..]) else {
         return Err(SwizzleError::NotAPair { accesses: kinds.len() });
     };
-    let widest = |demand: &Demand| {
+    let widest = |demand: &Demand<'_>| {
         demand.ways.iter().filter(|way| way.form == Form::Vector).count() as u32 - 1
     };
     let widest = widest(store).min(widest(load)) + task.bytes_log2;
     let (found, phases) =
-        pairs(task.machine, task.bits, task.bytes_log2, [&store.side, &load.side], widest)?;
+        pairs(problem.machine, task.bits, task.bytes_log2, [&store.side, &load.side], widest)?;
     let elements =
         |vectors: &[u64]| -> Vec<u64> { vectors.iter().map(|&v| task.element(v)).collect() };
     let (u, v) = (Subspace::from_vectors(&phases.store), Subspace::from_vectors(&phases.load));
@@ -87,8 +88,9 @@ pub fn replay(problem: &Problem<'_>) -> Result<Replay, SwizzleError> {
     let columns = [&found.vector[..], &found.bank, &found.segment].concat();
     let columns = Matrix::new(task.bits, &columns).map_err(crate::LayoutError::from)?;
     let (total, uses) = priced(&task, &columns)?;
-    let count =
-        |demand: &Demand, vector: u32| demand.ways.get(vector as usize).map_or(0, |way| way.phases);
+    let count = |demand: &Demand<'_>, vector: u32| {
+        demand.ways.get(vector as usize).map_or(0, |way| way.phases)
+    };
     Ok(Replay {
         bank_bits: (task.bits - task.segments()).saturating_sub(found.vector.len() as u32),
         segment_bits: task.segments(),

@@ -5,9 +5,9 @@ use core::cell::Cell;
 
 use super::{
     bound::{Choice, Choices},
-    demand::{Demand, Taken},
     frame::{assemble, even, masks},
-    problem::{Certificate, Problem, Solved, SwizzleError, Use},
+    meter::{Found, found, priced},
+    problem::{Certificate, Problem, Solved, SwizzleError},
     segments::{Meets, Segments, whole},
     task::{Task, power},
     vectors::{Chain, chains},
@@ -55,11 +55,33 @@ const MAX_CANDIDATES: u64 = 1 << 22;
 /// ```
 pub fn solve(problem: &Problem<'_>) -> Result<Solved, SwizzleError> {
     let task = Task::new(problem)?;
-    let choices = Choices::of(&task);
+    let best = best(&task)?;
+    let rounds = power(task.rounds.len() as u32);
+    let (total, uses) = priced(&task, &best.columns)?;
+    Ok(Solved {
+        memory: memory(&task, problem, &best.columns)?,
+        uses,
+        total,
+        bound: best.bound.saturating_mul(rounds),
+        certificate: best.certificate,
+        rounds: task.rounds.clone(),
+    })
+}
+
+/// The elements at the offset bits of the best layout found, and the least that any takes in one
+/// round.
+pub(super) struct Best {
+    pub(super) columns: Matrix,
+    pub(super) bound: u64,
+    pub(super) certificate: Certificate,
+}
+
+pub(super) fn best(task: &Task<'_>) -> Result<Best, SwizzleError> {
+    let choices = Choices::of(task);
     // Rows of two lengths make two nested choices of segments; only one is searched in full.
     let exact = task.bits <= EXACT_BITS && task.row == task.short_row;
     let budget = Cell::new(MAX_RANKS);
-    let mut search = Search::new(&task, exact, budget);
+    let mut search = Search::new(task, exact, budget);
     for choice in &choices.list {
         if search.best.as_ref().is_some_and(|best| best.total < choice.least) {
             break;
@@ -71,79 +93,14 @@ pub fn solve(problem: &Problem<'_>) -> Result<Solved, SwizzleError> {
     // Scalars need nothing, so that there is always a candidate unless what is fixed forbids it.
     let best = match best {
         Some(best) => best,
-        None => plain(&task)?,
+        None => plain(task)?,
     };
-    let rounds = power(task.rounds.len() as u32);
     let (bound, certificate) = match (best.total > choices.bound, exact, choices.all) {
         (true, true, _) => (best.total, Certificate::Exhausted { candidates }),
         (_, _, true) => (choices.bound, Certificate::Dimensions),
         _ => (choices.bound, Certificate::Floors),
     };
-    let (total, uses) = priced(&task, &best.columns)?;
-    Ok(Solved {
-        memory: memory(&task, problem, &best.columns)?,
-        uses,
-        total,
-        bound: bound.saturating_mul(rounds),
-        certificate,
-        rounds: task.rounds.clone(),
-    })
-}
-
-/// A problem that memory layouts are held against.
-pub struct Meter<'m> {
-    task: Task<'m>,
-    outs: Space,
-}
-
-impl<'m> Meter<'m> {
-    /// The meter of a problem; what the problem says of fixed elements plays no part.
-    pub fn new(problem: &Problem<'m>) -> Result<Meter<'m>, SwizzleError> {
-        let first = problem.accesses.first().ok_or(SwizzleError::NoAccess)?;
-        Ok(Meter { task: Task::new(problem)?, outs: first.layout.outs().clone() })
-    }
-
-    pub(super) fn task(&self) -> &Task<'m> {
-        &self.task
-    }
-
-    /// The elements at the offset bits, in coordinates.
-    pub(super) fn columns(&self, memory: &Layout) -> Result<Matrix, SwizzleError> {
-        if memory.outs() != &self.outs {
-            return Err(SwizzleError::NotMemory);
-        }
-        self.task.columns(memory)
-    }
-
-    /// What the accesses take on a memory layout: weighted wavefronts of one warp, and each access
-    /// with the best vectors that the layout allows.
-    ///
-    /// Fails when the layout is none from `offset` to what the buffer holds.
-    pub fn measure(&self, memory: &Layout) -> Result<(u64, Vec<Use>), SwizzleError> {
-        priced(&self.task, &self.columns(memory)?)
-    }
-}
-
-/// What the accesses take when these elements are at the offset bits, over all rounds.
-pub(super) fn priced(task: &Task<'_>, columns: &Matrix) -> Result<(u64, Vec<Use>), SwizzleError> {
-    let found = found(task, columns)?;
-    let rounds = power(task.rounds.len() as u32);
-    Ok((found.total.saturating_mul(rounds), uses(task, &found.taken, rounds)))
-}
-
-pub(super) fn uses(task: &Task<'_>, taken: &[Taken], rounds: u64) -> Vec<Use> {
-    let each = taken.iter().zip(&task.demands);
-    each.map(|(taken, demand)| {
-        let way = demand.way(taken.way);
-        Use {
-            form: way.form,
-            bytes: 1 << way.width_log2(task.bytes_log2),
-            instructions: way.instructions().saturating_mul(rounds),
-            wavefronts: taken.wavefronts.saturating_mul(rounds),
-            floor: demand.floor().saturating_mul(rounds),
-        }
-    })
-    .collect()
+    Ok(Best { columns: best.columns, bound, certificate })
 }
 
 /// The layout of the elements at the offset bits.
@@ -156,14 +113,6 @@ pub(super) fn memory(
     let elements: Vec<u64> = columns.columns().iter().map(|&v| task.element(v)).collect();
     let offsets = Space::new(&[(OFFSET, task.bits)]).map_err(crate::LayoutError::from)?;
     Ok(Layout::new(offsets, first.layout.outs().clone(), &elements)?)
-}
-
-/// A memory layout, the elements at its offset bits, and what the accesses take on it.
-pub(super) struct Found {
-    total: u64,
-    instructions: u64,
-    pub(super) columns: Matrix,
-    pub(super) taken: Vec<Taken>,
 }
 
 struct Search<'a> {
@@ -284,20 +233,6 @@ impl<'a> Search<'a> {
         }
         Ok(())
     }
-}
-
-/// What the accesses take when these elements are at the offset bits, in one round.
-pub(super) fn found(task: &Task<'_>, columns: &Matrix) -> Result<Found, SwizzleError> {
-    let offsets = columns.inverse().map_err(crate::LayoutError::from)?;
-    let taken: Vec<Taken> =
-        task.demands.iter().map(|demand| demand.taken(task, &offsets)).collect::<Result<_, _>>()?;
-    let sum = |part: fn(&Taken, &Demand) -> u64| {
-        let parts = taken.iter().zip(&task.demands);
-        parts.fold(0_u64, |sum, (t, d)| sum.saturating_add(part(t, d).saturating_mul(d.weight)))
-    };
-    let total = sum(|taken, _| taken.wavefronts);
-    let instructions = sum(|taken, demand| demand.way(taken.way).instructions());
-    Ok(Found { total, instructions, columns: *columns, taken })
 }
 
 /// Some layout that has the fixed elements where they belong.

@@ -20,7 +20,6 @@ const MAX_ACCESSES: usize = 64;
 
 /// A problem in coordinates on the elements of one round.
 pub(super) struct Task<'m> {
-    pub(super) machine: &'m Machine,
     /// The logarithm of the bytes of an element.
     pub(super) bytes_log2: u32,
     /// The coordinates: offset bits.
@@ -31,7 +30,7 @@ pub(super) struct Task<'m> {
     pub(super) row: u32,
     /// The same of the shortest row; on most machines all are equal.
     pub(super) short_row: u32,
-    pub(super) demands: Vec<Demand>,
+    pub(super) demands: Vec<Demand<'m>>,
     /// The fixed elements.
     pub(super) vector: Vec<u64>,
     bank: Vec<u64>,
@@ -96,10 +95,9 @@ impl<'m> Task<'m> {
         let span = rounds.iter().fold(whole, |span, &mask| even(&span, mask));
         let demands = (problem.accesses.iter().enumerate())
             .map(|(index, access)| demand(machine, index, access, bytes_log2, &span, &rounds))
-            .collect::<Result<Vec<Demand>, _>>()?;
+            .collect::<Result<Vec<Demand<'m>>, _>>()?;
         let rows = || demands.iter().map(|demand| demand.row);
         let mut task = Task {
-            machine,
             bytes_log2,
             bits: span.dim(),
             word: machine.bank_bytes_log2.saturating_sub(bytes_log2).min(span.dim()),
@@ -114,6 +112,24 @@ impl<'m> Task<'m> {
         };
         task.fix(problem)?;
         Ok(task)
+    }
+
+    /// The accesses of all problems on one buffer, with what the first one has fixed.
+    pub(super) fn joint(problems: &[Problem<'m>]) -> Result<Task<'m>, SwizzleError> {
+        let tasks = problems.iter().map(Task::new).collect::<Result<Vec<Task<'m>>, _>>()?;
+        let mut tasks = tasks.into_iter();
+        let mut all = tasks.next().ok_or(SwizzleError::NoAccess)?;
+        for (index, task) in tasks.enumerate() {
+            let whole = all.rounds.is_empty() && task.rounds.is_empty();
+            if !whole || task.span != all.span || task.bytes_log2 != all.bytes_log2 {
+                return Err(SwizzleError::OtherBuffer { problem: index + 1 });
+            }
+            all.word = all.word.max(task.word);
+            all.row = all.row.max(task.row);
+            all.short_row = all.short_row.min(task.short_row);
+            all.demands.extend(task.demands);
+        }
+        Ok(all)
     }
 
     /// Takes the fixed elements over.
@@ -232,14 +248,14 @@ fn rounds(problem: &Problem<'_>, whole: &Subspace, excess: u32) -> Option<Vec<u6
     (chosen.len() as u32 == excess).then_some(chosen)
 }
 
-fn demand(
-    machine: &Machine,
+fn demand<'m>(
+    machine: &'m Machine,
     index: usize,
     access: &Access,
     bytes_log2: u32,
     span: &Subspace,
     rounds: &[u64],
-) -> Result<Demand, SwizzleError> {
+) -> Result<Demand<'m>, SwizzleError> {
     let widest = access.widest_bytes.unwrap_or(machine.shared_vector_bytes);
     if !widest.is_power_of_two() || widest.ilog2() < bytes_log2 {
         return Err(SwizzleError::Width { access: index, bytes: widest });

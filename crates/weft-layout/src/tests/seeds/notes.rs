@@ -157,10 +157,9 @@ fn s3_14_exchanges_are_values_and_source_lanes() {
         f4: 1 x 32 bits = exchange f3 lane ^ 0x1
         f5: 3 x 32 bits = concat f0 f4
         f6: 2 x 32 bits = permute f5 [0, 2]
-        f7: 3 x 32 bits = concat f4 f0
-        f8: 2 x 32 bits = permute f7 [0, 2]
-        f9: 2 x 32 bits = select f6 f8 by lane 0x1 warp 0x0
-        output f9
+        f7: 2 x 32 bits = permute f5 [2, 1]
+        f8: 2 x 32 bits = select f6 f7 by lane 0x1 warp 0x0
+        output f8
         # shuffles: 1.50 cycles (0 wavefronts of at least 0, 1 shuffles, 3 arithmetic, 0 barriers; 4 instructions)
     "#]].assert_eq(&format!("{plan}\n"));
 }

@@ -3,6 +3,7 @@
 mod many;
 mod moves;
 mod pairs;
+mod portable;
 mod seed;
 mod small;
 
