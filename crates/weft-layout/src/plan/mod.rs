@@ -172,8 +172,7 @@ fn enumerate(
         }
     }
     let through = memory::plans(from, to, &source, bits, machine);
-    let count = if wanted == Wanted::Best { 1 } else { usize::MAX };
-    for plan in through.iter().flatten().take(count) {
+    for plan in through.iter().flatten() {
         found.push(priced(plan.clone(), machine)?);
     }
     if let Some(moves) = moves {

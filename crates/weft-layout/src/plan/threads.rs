@@ -121,8 +121,7 @@ impl Exchanges {
             () if rest.mixed() > 0 => half,
             () => 0,
         };
-        let packing = if packed > 0 { registers.saturating_sub(words(registers)) } else { 0 };
-        let alu = 3 * (swapped + half * u64::from(rest.idle())) + packing;
+        let alu = 3 * (swapped + half * u64::from(rest.idle()));
         (prices.shuffle * (swapped + travel)).max(prices.alu * alu)
     }
 }

@@ -175,7 +175,9 @@ fn pack(packing: &mut Packing<'_>, step: &Step) -> u64 {
         Step::Barrier(_) => (&[], &[]),
     };
     let taken = read.iter().map(|&file| packing.whole(file)).sum();
-    defined.iter().for_each(|&file| packing.fresh(file));
+    for &file in defined {
+        packing.fresh(file);
+    }
     taken
 }
 

@@ -18,7 +18,8 @@
 //! ```
 //!
 //! Where several breaks leave a loop, each writes its results in front of its branch: they are not read
-//! inside the loop, so that may happen before the branch is known to be taken. Branches are not said to be uniform: the assembler joins diverging lanes behind them.
+//! inside the loop, so that may happen before the branch is known to be taken. Branches are not said
+//! to be uniform: the assembler joins diverging lanes behind them.
 
 use super::writer::{Reg, Writer, put};
 use super::{operation, terminates};
