@@ -40,7 +40,7 @@ use crate::{
     layout::{Layout, LayoutError},
     machine::Machine,
     space::{BLOCK, LANE, Label, REGISTER, WARP},
-    step::{Plan, price},
+    step::{Cost, Plan, price},
     witness::{self, WitnessError},
 };
 
@@ -101,6 +101,14 @@ impl Conversions {
     /// All plans, the cheapest first.
     pub fn plans(&self) -> impl Iterator<Item = &Plan> {
         [&self.best].into_iter().chain(&self.others)
+    }
+
+    /// The cheapest plan where every warp also does other work each time it converts: exchanges leave
+    /// the arithmetic pipe less room than memory does, which matters where the tile is computed with.
+    pub fn beside(&self, work: Cost, machine: &Machine) -> &Plan {
+        let others = self.others.iter();
+        let price = |plan: &Plan| (plan.cost.beside(work, machine), key(plan));
+        others.fold(&self.best, |best, plan| if price(plan) < price(best) { plan } else { best })
     }
 }
 

@@ -279,7 +279,10 @@ impl<'a> Actor<'a> {
             match *slot {
                 Slot::Lane(lane) => rows.push(lanes.get(lane).copied().filter(|&o| aligned(o))?),
                 Slot::Register(index) => {
-                    let found = rest.iter().position(|one| busy.reduce(one.1 & banks, 0).0 != 0);
+                    // Registers of one word best in the order of their numbers.
+                    let apart = |one: &(u64, u64)| busy.reduce(one.1 & banks, 0).0 != 0;
+                    let ordered = rest.iter().position(|one| one.0 == 1 << index && apart(one));
+                    let found = ordered.or_else(|| rest.iter().position(apart));
                     if rest.is_empty() {
                         return None;
                     }
