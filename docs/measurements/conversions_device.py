@@ -4,6 +4,7 @@
     cargo run --release --package xtask -- conversions KERNELS          # our kernels, as PTX
     python conversions_device.py compile CUBINS                         # Triton's, for sm_90, no GPU needed
     python conversions_device.py time KERNELS CUBINS... --output FILE   # on the GPU
+    python conversions_device.py count KERNELS --output FILE            # there too: wavefronts by ncu
 
 Each kernel changes a tile, converts it and consumes the result in a loop; the same loop without the
 conversion, in the source's and in the target's layout (their mean), is subtracted. All kernels of a
@@ -13,7 +14,9 @@ after the clock runs.
 
 import argparse
 import concurrent.futures
+import csv
 import ctypes
+import datetime
 import json
 import math
 import os
@@ -27,7 +30,7 @@ BITS = {"f32": 32, "f16": 16, "i8": 8}
 # Warps on a multiprocessor, at most, and launches of each kernel.
 WARPS, REPEATS = 16, 7
 # Rounds of a short and of a long launch; what differs in time is the loop alone.
-ROUNDS = (201, 1001)
+ROUNDS = (501, 2501)
 
 
 def grid(numbers=None):
@@ -179,16 +182,19 @@ class Device:
         self.call("cuFuncSetAttribute", function, 9, 100)
         return Function(self, module, function, shared)
 
-    def buffer(self, array):
+    def buffer(self, size):
         address = ctypes.c_uint64()
-        self.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(array.nbytes))
-        self.write(address, array)
+        self.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
         return address
 
     def write(self, address, array):
         self.call("cuMemcpyHtoD_v2", address, ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes))
 
-    def read(self, address, array):
+    def fill(self, address, byte, size):
+        self.call("cuMemsetD8_v2", address, ctypes.c_ubyte(byte), ctypes.c_size_t(size))
+
+    def read(self, address, array, skipped=0):
+        address = ctypes.c_uint64(address.value + skipped)
         self.call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), address, ctypes.c_size_t(array.nbytes))
         return array
 
@@ -276,14 +282,15 @@ def time_all(folders, points):
         """Times of one launch of each side, in cycles a round; and whether results were right."""
         threads, ty = 32 * point["warps"], types[BITS[point["element"]]]
         values = draw.integers(0, 1 << min(BITS[point["element"]], 16), point["shape"]).astype(ty)
-        source, result = device.buffer(values), device.buffer(values)
+        grid = blocks * device.processors
+        source, result = device.buffer(values.nbytes), device.buffer(grid * values.nbytes)
+        device.write(source, values)
         wrong, times = set(), {side: [] for side in functions}
 
         def check(side, n):
-            device.write(result, numpy.full_like(values, 0x5A))
-            functions[side].launch(blocks * device.processors, threads, source, result, ctypes.c_int32(n), one, zero, zero)
+            device.fill(result, 0x5A, grid * values.nbytes)
+            functions[side].launch(grid, threads, source, result, ctypes.c_int32(n), one, zero, zero)
             device.call("cuCtxSynchronize")
-            got = device.read(result, numpy.empty_like(values))
             x, total = values.copy(), numpy.zeros_like(values)
             for i in range(n):
                 if ty is numpy.float32:
@@ -293,22 +300,24 @@ def time_all(folders, points):
                     x ^= ty(i & (1 << BITS[point["element"]]) - 1)
                     total ^= x
             expected = total
-            if not numpy.array_equal(got, expected):
-                wrong.add(side)
+            for block in (0, grid // 2, grid - 1):
+                got = device.read(result, numpy.empty_like(values), block * values.nbytes)
+                if not numpy.array_equal(got, expected):
+                    wrong.add(side)
 
         for side in functions:
             check(side, 1)
             check(side, 3)
         def milliseconds(function, n):
-            values = (source, result, ctypes.c_int32(n), one, zero, zero)
-            return device.milliseconds(lambda: function.launch(blocks * device.processors, threads, *values))
+            arguments = (source, result, ctypes.c_int32(n), one, zero, zero)
+            return device.milliseconds(lambda: function.launch(grid, threads, *arguments))
 
         for _ in range(REPEATS):
             for side, function in functions.items():
                 short, long = (milliseconds(function, n) for n in ROUNDS)
                 times[side].append((long - short) / (ROUNDS[1] - ROUNDS[0]))
         for side in functions:
-            check(side, 301)
+            check(side, 101)
         for address in (source, result):
             device.call("cuMemFree_v2", address)
         cycles = {side: statistics.median(all_) * 1e6 * clock for side, all_ in times.items()}
@@ -348,14 +357,98 @@ def time_all(folders, points):
         }
 
     rows = [result(number, point) for number, point in points.items()]
-    return {"machine": device.name, "clock": clock, "driver": device.driver.value, "versions": list(found), "points": rows}
+    # Who is slower is measured once more.
+    for row in rows:
+        if ratio(row["net"]) < SLOWER:
+            row["again"] = result(row["number"], points[row["number"]])["net"]
+    what = f"The {len(rows)} conversions of the grid in loops, the loops without them subtracted: how many times as long the better Triton takes, as a geometric mean and at worst; how many take longer than 1.05 of the better Triton, twice measured; and the share of all cycles in which the memory pipe moves 128 bytes or a warp's exchange"
+    columns = ["element", "class", "points", "mean", "worst", "slower", "memory pipe"]
+    command = "python docs/measurements/conversions_device.py time KERNELS CUBINS"
+    versions = f"{', '.join(found)}, CUDA driver {device.driver.value}"
+    machine = f"{device.name}, {clock:.2f} GHz"
+    return told(what, command, versions, machine, columns, classes(rows)) | {"points": rows}
 
 
-def ratio(row):
+# Launches of each kernel that is counted.
+LAUNCHES = 5
+
+
+def launch_once(folder, numbers):
+    """One round in one block of every conversion, for a profiler, a few times."""
+    points = grid(numbers)
+    _, kernels = read_index(folder)
+    device = Device()
+    source, result = device.buffer(1 << 20), device.buffer(1 << 20)
+    zero, one = ctypes.c_uint64(0), ctypes.c_int32(1)
+    for point in points.values():
+        entry = kernels[key(point, "from", "to")]
+        image = (folder / entry["file"]).with_suffix(".cubin").read_bytes()
+        function = device.load(image, entry["symbol"], entry["shared"])
+        for _ in range(LAUNCHES):
+            function.launch(1, 32 * point["warps"], source, result, one, one, zero, zero)
+            device.call("cuCtxSynchronize")
+        function.unload()
+
+
+WAVEFRONTS = {
+    "load": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "store": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+}
+
+
+def count_all(folder, points):
+    """The wavefronts of loads and stores that the hardware counts, beside those of the plan.
+
+    Now and then the counter of loads has one or two more, not the same in each launch: warps that
+    come at once. The fewest of a few launches are taken."""
+    numbers = ",".join(map(str, points))
+    command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--metrics", ",".join(WAVEFRONTS.values())]
+    command += ["python3", __file__, "--points", numbers, "once", folder]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    lines = [line for line in ran.stdout.splitlines() if line.startswith('"')]
+    launches = [row for row in csv.DictReader(lines) if row["ID"]]
+    if len(launches) != LAUNCHES * len(points):
+        raise RuntimeError(f"ncu counted {len(launches)} launches of {len(points)} kernels:\n{ran.stdout[-3000:]}{ran.stderr[-3000:]}")
+    _, kernels = read_index(folder)
+    rows = []
+    for index, (number, point) in enumerate(points.items()):
+        plan = kernels[key(point, "from", "to")]["plan"]
+        row = {"number": number, **{field: point[field] for field in ("class", "pair", "element", "shape")}}
+        row |= {"strategy": plan["strategy"], "plan": plan["wavefronts"] * point["warps"]}
+        for name, metric in WAVEFRONTS.items():
+            own = launches[LAUNCHES * index : LAUNCHES * (index + 1)]
+            row[name] = min(int(launch[metric].replace(",", "")) for launch in own)
+        rows.append(row)
+    what = f"Wavefronts of shared memory that the GPU counts ({', '.join(WAVEFRONTS.values())}, the fewest of {LAUNCHES} launches) in a round of the grid's kernels, beside those of their plans"
+    columns = ["element", "kernels", "use shared memory", "wavefronts of plans", "wavefronts counted", "differ"]
+    table = []
+    for element in BITS:
+        some = [row for row in rows if row["element"] == element]
+        planned, counted = sum(row["plan"] for row in some), sum(row["load"] + row["store"] for row in some)
+        through, different = sum(row["plan"] > 0 for row in some), sum(map(differs, some))
+        table.append([element, *map(str, (len(some), through, planned, counted, different))])
+    command = "python docs/measurements/conversions_device.py count KERNELS"
+    versions = read_index(folder)[0]
+    return told(what, command, versions, Device().name, columns, table) | {"kernels": rows}
+
+
+def differs(row):
+    return row["plan"] != row["load"] + row["store"]
+
+
+# The better Triton's time over ours, below which ours is slower.
+SLOWER = 1 / 1.05
+
+
+def ratio(net):
     """The better Triton's time over ours."""
-    others = [value for side, value in row["net"].items() if not side.startswith("weft")]
-    mine = next(value for side, value in row["net"].items() if side.startswith("weft"))
+    others = [value for side, value in net.items() if not side.startswith("weft")]
+    mine = next(value for side, value in net.items() if side.startswith("weft"))
     return max(min(others), 1.0) / max(mine, 1.0)
+
+
+def is_slower(row):
+    return ratio(row["net"]) < SLOWER and ratio(row["again"]) < SLOWER
 
 
 def mean(values):
@@ -363,19 +456,47 @@ def mean(values):
     return math.exp(statistics.fmean(map(math.log, values))) if values else float("nan")
 
 
+def pipe(row):
+    """The share of the rounds' cycles in which the memory pipe moves: a wavefront of 128 bytes or an
+    exchange a cycle and multiprocessor."""
+    plan = row["plan"]
+    cycles = next(value for side, value in row["cycles"].items() if side.startswith("weft"))
+    return (plan["wavefronts"] + plan["shuffles"]) * row["warps"] * row["blocks"] / cycles
+
+
+CLASSES = {"warp": "inside a warp", "block": "across warps", "matrix": "tensor-core layouts", None: "all"}
+
+
+def classes(rows):
+    """A row of text for each class of each type."""
+    table = []
+    for element in BITS:
+        for kind, name in CLASSES.items():
+            some = [row for row in rows if row["element"] == element and kind in (None, row["class"])]
+            if not some:
+                continue
+            slower = [row for row in some if is_slower(row)]
+            worst = min(ratio(row["net"]) for row in some)
+            busy = [pipe(row) for row in some if row["plan"]["wavefronts"] + row["plan"]["shuffles"]]
+            share = f"{100 * statistics.fmean(busy):.0f} %" if busy else ""
+            table.append([element, name, str(len(some)), f"{mean(ratio(row['net']) for row in some):.2f}", f"{worst:.2f}", str(len(slower)), share])
+    return table
+
+
+def told(what, command, versions, machine, columns, rows):
+    """A measurement as the documents read it."""
+    date = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    return {"what": what, "command": command, "versions": versions, "machine": machine, "date": date, "columns": columns, "rows": rows}
+
+
 def show(run):
     rows = run["points"]
-    print(f"{run['machine']}, {run['clock']:.3f} GHz, {len(rows)} points; wrong: {[(r['number'], r['wrong']) for r in rows if r['wrong']]}")
-    for element in BITS:
-        for kind in ("warp", "block", "matrix", None):
-            some = [r for r in rows if r["element"] == element and kind in (None, r["class"])]
-            ratios = [ratio(r) for r in some]
-            slow = sum(value < 1 / 1.05 for value in ratios)
-            if some:
-                print(f"{element:4} {kind or 'all':7} {len(some):4} points, mean {mean(ratios):.3f}, slower {slow}")
-    for row in sorted(rows, key=ratio)[:25]:
+    print(f"{run['machine']}, {len(rows)} points; wrong: {[(r['number'], r['wrong']) for r in rows if r['wrong']]}")
+    for row in run["rows"]:
+        print(" | ".join(row))
+    for row in sorted(filter(is_slower, rows), key=lambda row: ratio(row["net"])):
         net = " ".join(f"{side}={value:.0f}" for side, value in row["net"].items())
-        print(f"{ratio(row):.2f} {row['number']} {row['element']} {row['shape']} {row['pair']}: {net} x{row['blocks']} {row['registers']} {row['plan']}")
+        print(f"{ratio(row['net']):.2f} {row['number']} {row['element']} {row['shape']} {row['pair']}: {net} x{row['blocks']} {[*row['registers'].values()]} {row['plan']}")
 
 
 def main():
@@ -388,10 +509,28 @@ def main():
     timing.add_argument("ours", type=Path)
     timing.add_argument("cubins", type=Path, nargs="+")
     timing.add_argument("--output", type=Path)
+    for name in ("count", "once"):
+        counting = commands.add_parser(name)
+        counting.add_argument("ours", type=Path)
+        counting.add_argument("--output", type=Path)
     options = parser.parse_args()
     numbers = options.points and {int(number) for number in options.points.split(",")}
     if options.command == "compile":
         compile_all(options.output, grid(numbers))
+        return
+    if options.command == "once":
+        launch_once(options.ours, numbers)
+        return
+    if options.command == "count":
+        assemble(options.ours)
+        counted = count_all(options.ours, grid(numbers))
+        if options.output:
+            options.output.write_text(json.dumps(counted, indent=1) + "\n")
+        rows = counted["kernels"]
+        different = list(filter(differs, rows))
+        through = sum(row["plan"] > 0 for row in rows)
+        print(f"{len(rows)} kernels counted, {through} use shared memory, {len(different)} differ from their plans")
+        print("\n".join(map(str, different[:40])))
         return
     assemble(options.ours)
     run = time_all([options.ours, *options.cubins], grid(numbers))

@@ -1,4 +1,6 @@
-use super::{Access, Count, DataMap, FileType, Form, Matrix, Plan, Scope, Step};
+use super::{
+    Access, Count, DataMap, File, FileType, Form, Matrix, Plan, Scope, Step, packing::Packing,
+};
 use crate::{
     access::{AccessError, Wavefronts, matrix_wavefronts, wavefronts},
     f2::Subspace,
@@ -14,8 +16,8 @@ pub struct Cost {
     pub ideal_wavefronts: u64,
     /// Lane exchanges of 32 bits.
     pub shuffles: u64,
-    /// Selects, byte permutes and combinations of 32 bits, and what it takes to put several narrow
-    /// registers into the words of an access, or to take them out.
+    /// Selects and combinations of 32 bits, and the byte permutes that put narrow registers into
+    /// words; those of inputs and outputs are in words in the order of their registers.
     pub alu: u64,
     /// Barriers of any scope.
     pub barriers: u64,
@@ -35,36 +37,73 @@ impl Cost {
         Cost { total: ideal.busiest(&machine.prices).saturating_add(waiting), ..ideal }
     }
 
-    /// What the busiest pipe takes, without barriers.
-    pub(crate) fn busiest(self, prices: &Prices) -> u64 {
+    /// What these steps and other work of the same warp take together, in hundredths of a cycle.
+    ///
+    /// Pipes work side by side, so this is less than the sum of both, unless they keep one pipe busy.
+    /// But a pipe that is busy for nearly as long as the busiest one gets in its way: measured on an
+    /// H200, in loops around conversions, the next busiest counts for a quarter.
+    pub fn beside(self, work: Cost, machine: &Machine) -> u64 {
+        let pipes = |cost: Cost| cost.pipes(&machine.prices);
+        let mut both = [0; 3];
+        for (both, (own, other)) in both.iter_mut().zip(pipes(self).into_iter().zip(pipes(work))) {
+            *both = own.saturating_add(other);
+        }
+        both.sort_unstable();
+        let waiting = |cost: Cost| cost.total.saturating_sub(cost.busiest(&machine.prices));
+        let waiting = waiting(self).saturating_add(waiting(work));
+        both[2].saturating_add(both[1] / 4).saturating_add(waiting)
+    }
+
+    /// How long memory, arithmetic and issue are busy.
+    fn pipes(self, prices: &Prices) -> [u64; 3] {
         let memory = (self.wavefronts.saturating_mul(prices.wavefront))
             .saturating_add(self.shuffles.saturating_mul(prices.shuffle));
         let arithmetic = self.alu.saturating_mul(prices.alu);
-        memory.max(arithmetic).max(self.instructions.saturating_mul(prices.issue))
+        [memory, arithmetic, self.instructions.saturating_mul(prices.issue)]
+    }
+
+    /// What the busiest pipe takes, without barriers.
+    pub(crate) fn busiest(self, prices: &Prices) -> u64 {
+        self.pipes(prices).into_iter().max().unwrap_or(0)
     }
 }
 
 /// What the steps so far add up to.
 #[derive(Default)]
-struct Sum {
+struct Sum<'p> {
     cost: Cost,
     waiting: u64,
+    /// Where the bytes of narrow registers stand, if there are any.
+    packing: Option<Packing<'p>>,
 }
 
 /// The price of a plan's steps on a machine; it looks at nothing else in the plan but file types.
 ///
 /// Fails when a step accesses memory in a way that the machine cannot.
 pub fn price(plan: &Plan, machine: &Machine) -> Result<Cost, AccessError> {
-    let mut sum = Sum::default();
+    let mut sum = Sum { packing: Packing::of(plan), ..Sum::default() };
     for step in &plan.steps {
         add_step(&mut sum, plan, step, machine)?;
     }
-    let Sum { mut cost, waiting } = sum;
+    if let Some(packing) = &mut sum.packing {
+        let taken = packing.outputs();
+        sum.cost.alu += taken;
+        sum.cost.instructions += taken;
+    }
+    let Sum { mut cost, waiting, .. } = sum;
     cost.total = cost.busiest(&machine.prices).saturating_add(waiting);
     Ok(cost)
 }
 
-fn add_step(sum: &mut Sum, plan: &Plan, step: &Step, machine: &Machine) -> Result<(), AccessError> {
+fn add_step<'p>(
+    sum: &mut Sum<'p>,
+    plan: &'p Plan,
+    step: &Step,
+    machine: &Machine,
+) -> Result<(), AccessError> {
+    let packed = sum.packing.as_mut().map_or(0, |packing| pack(packing, step));
+    sum.cost.alu += packed;
+    sum.cost.instructions += packed;
     let words = |file| {
         let ty = plan.file(file);
         u64::from(ty.registers) * u64::from(ty.element_bits.div_ceil(32))
@@ -77,13 +116,8 @@ fn add_step(sum: &mut Sum, plan: &Plan, step: &Step, machine: &Machine) -> Resul
             cost.alu += words(*to);
             cost.instructions += words(*to);
         }
-        // The low bytes of a register are there without an instruction.
-        Step::Bytes { to, selector, .. } if selector.keeps_low(plan.file(*to).element_bits / 8) => {
-        }
-        Step::Bytes { to, .. } => {
-            cost.alu += words(*to);
-            cost.instructions += words(*to);
-        }
+        // All that they take is in the packing.
+        Step::Bytes { .. } => {}
         Step::Exchange { to, .. } | Step::Shift { to, .. } => {
             cost.shuffles += words(*to);
             cost.instructions += words(*to);
@@ -183,6 +217,41 @@ fn add_count(cost: &mut Cost, ty: FileType, count: &Count, machine: &Machine) {
     cost.instructions += arithmetic + registers;
 }
 
+/// The instructions that put the bytes of narrow registers where a step needs them.
+fn pack(packing: &mut Packing<'_>, step: &Step) -> u64 {
+    let (read, defined): (&[File], &[File]) = match step {
+        Step::Permute { from, to, source } => {
+            packing.permute(*from, *to, source);
+            return 0;
+        }
+        Step::Concat { from, to } => {
+            packing.concat(from, *to);
+            return 0;
+        }
+        Step::Bytes { a, b, to, selector } => return packing.bytes(*a, *b, *to, selector),
+        Step::Access(access) => return packing.access(access),
+        Step::Select { even: a, odd: b, to, .. }
+        | Step::Where { inside: a, outside: b, to, .. }
+        | Step::Pick { even: a, odd: b, to, .. } => (&[*a, *b], &[*to]),
+        Step::Exchange { from, to, .. }
+        | Step::Shift { from, to, .. }
+        | Step::Affine { from, to, .. }
+        | Step::Fetch { from, to, .. }
+        | Step::Lookup { address: from, to } => (&[*from], &[*to]),
+        Step::Combine { to, .. } => (&[], to),
+        Step::Zero { to } => (&[], &[*to]),
+        Step::Add { a, b, to } => (&[*a, *b], &[*to]),
+        Step::Count(Count { numbers, mask: Some(mask), .. }) => (&[*numbers, *mask], &[]),
+        Step::Count(Count { numbers, mask: None, .. }) => (&[*numbers], &[]),
+        Step::Barrier(_) => (&[], &[]),
+    };
+    let taken = read.iter().map(|&file| packing.whole(file)).sum();
+    for &file in defined {
+        packing.fresh(file);
+    }
+    taken
+}
+
 fn add_access(
     cost: &mut Cost,
     plan: &Plan,
@@ -208,9 +277,6 @@ fn add_access(
                 *known.insert((width, all(taken.actual), all(taken.ideal)))
             }
         };
-        // A word of several registers takes an instruction for each but one.
-        let registers = group.registers.len() as u64;
-        cost.alu += registers - registers.min(u64::from(width.div_ceil(4)));
         cost.wavefronts += actual;
         cost.ideal_wavefronts += ideal;
         cost.instructions += 1;
