@@ -337,6 +337,34 @@ fn what_is_read_before_its_wait_is_a_finding_of_both() {
 }
 
 #[test]
+fn tokens_go_through_branches_and_are_nothing_to_compute_with() {
+    let wait = "    %truth = arith.constant true
+    %some = ub.poison : !ttg.async.token
+    %t = scf.if %truth -> (!ttg.async.token) {
+      %t1 = ttg.async_wait %ga, %some {num = 1 : i32}
+      scf.yield %t1 : !ttg.async.token
+    } else {
+      %t2 = ttg.async_wait %gb {num = 0 : i32}
+      scf.yield %t2 : !ttg.async.token
+    }";
+    passes(&copies(wait));
+    let refused = |line: &str| {
+        let text = module("cuda:80", 32, LAYOUTS, &copies(line));
+        ran(&text, "sm_80").map(|answer| answer.passed).unwrap_err().to_string()
+    };
+    let select = "    %truth = arith.constant true
+    %t = arith.select %truth, %ga, %gb : !ttg.async.token";
+    assert!(
+        refused(select).contains("takes an i1 and two values of one type"),
+        "{}",
+        refused(select)
+    );
+    let splat =
+        "    %t = tt.splat %ga : !ttg.async.token -> tensor<128x!ttg.async.token, #blocked>";
+    assert!(refused(splat).contains("#blocked"), "{}", refused(splat));
+}
+
+#[test]
 fn what_a_copy_reads_is_not_written_before_its_wait() {
     let wait = "    %t = ttg.async_wait %ga, %gb {num = 0 : i32}";
     let write = "    %v0 = arith.constant dense<1.0> : tensor<32x64xf32, #rows>
