@@ -146,6 +146,42 @@ fn who_reads_what_it_wrote_itself_waits_for_nobody() {
 }
 
 #[test]
+fn more_memory_than_there_is_is_refused() {
+    let refused = |interval: u64, count: u32| {
+        let padded =
+            format!("#ttg.padded_shared<[1:+{interval}] {{order = [1, 0], shape = [32, 64]}}>");
+        let memory = format!("!ttg.memdesc<32x64xf32, {padded}, #smem, mutable>");
+        let alloc = |index| format!("    %m{index} = ttg.local_alloc : () -> {memory}\n");
+        let body: String = (0..count).map(alloc).collect();
+        let text = module("cuda:90", 32, LAYOUTS, &body);
+        ran(&text, "sm_90").map(|answer| answer.passed).unwrap_err().to_string()
+    };
+    assert!(
+        refused(1 << 40, 1).contains("a kernel may have 1073741824"),
+        "{}",
+        refused(1 << 40, 1)
+    );
+    assert!(
+        refused(1 << 16, 8).contains("a kernel may have 1073741824"),
+        "{}",
+        refused(1 << 16, 8)
+    );
+    let body = format!(
+        "{}\n    %t = tt.load %x_p : tensor<32x64x!tt.ptr<f32>, #rows>
+    %i = arith.constant 1 : i32
+    %m = ttg.local_alloc : () -> !ttg.memdesc<64x32x64xf32, #shared, #smem, mutable>
+    %b = ttg.memdesc_index %m[%i] : !ttg.memdesc<64x32x64xf32, #shared, #smem, mutable> -> !ttg.memdesc<32x64xf32, #shared, #smem, mutable>
+    ttg.local_store %t, %b : tensor<32x64xf32, #rows> -> !ttg.memdesc<32x64xf32, #shared, #smem, mutable>",
+        pointers("x", 32, 64, "#rows"),
+    );
+    let error = ran(&module("cuda:90", 32, LAYOUTS, &body), "sm_90").map(|answer| answer.passed);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "`kernel` needs 524288 bytes of shared memory, a block of sm_90 may have 232448"
+    );
+}
+
+#[test]
 fn what_is_not_there_is_refused_by_name() {
     let refused = |line: &str| {
         let text = module("cuda:90", 32, LAYOUTS, line);
@@ -301,6 +337,34 @@ fn what_is_read_before_its_wait_is_a_finding_of_both() {
 }
 
 #[test]
+fn tokens_go_through_branches_and_are_nothing_to_compute_with() {
+    let wait = "    %truth = arith.constant true
+    %some = ub.poison : !ttg.async.token
+    %t = scf.if %truth -> (!ttg.async.token) {
+      %t1 = ttg.async_wait %ga, %some {num = 1 : i32}
+      scf.yield %t1 : !ttg.async.token
+    } else {
+      %t2 = ttg.async_wait %gb {num = 0 : i32}
+      scf.yield %t2 : !ttg.async.token
+    }";
+    passes(&copies(wait));
+    let refused = |line: &str| {
+        let text = module("cuda:80", 32, LAYOUTS, &copies(line));
+        ran(&text, "sm_80").map(|answer| answer.passed).unwrap_err().to_string()
+    };
+    let select = "    %truth = arith.constant true
+    %t = arith.select %truth, %ga, %gb : !ttg.async.token";
+    assert!(
+        refused(select).contains("takes an i1 and two values of one type"),
+        "{}",
+        refused(select)
+    );
+    let splat = "    %t = tt.splat %ga : !ttg.async.token -> tensor<64x!ttg.async.token, \
+                 #ttg.slice<{dim = 0, parent = #rows}>>";
+    assert!(refused(splat).contains("a token stands alone"), "{}", refused(splat));
+}
+
+#[test]
 fn what_a_copy_reads_is_not_written_before_its_wait() {
     let wait = "    %t = ttg.async_wait %ga, %gb {num = 0 : i32}";
     let write = "    %v0 = arith.constant dense<1.0> : tensor<32x64xf32, #rows>
@@ -337,6 +401,35 @@ fn masked_copies_fill_with_zeros_or_what_is_given() {
             pointers("out", 32, 64, "#rows"),
         );
         passes(&body);
+    }
+}
+
+#[test]
+fn copies_move_as_many_bytes_as_the_layout_has_together() {
+    for (bytes, operator) in [(4, "ca"), (8, "ca"), (16, "cg")] {
+        let elements = bytes / 4;
+        let layouts = LAYOUTS
+            .replacen("sizePerThread = [1, 4]", &format!("sizePerThread = [1, {elements}]"), 1)
+            .replace(
+                "#shared = #ttg.swizzled_shared<{vec = 4",
+                "#shared = #ttg.swizzled_shared<{vec = 8",
+            );
+        let body = copies("    %t = ttg.async_wait %ga, %gb {num = 1 : i32}");
+        let text = module("cuda:80", 32, &layouts, &body);
+        let answer = ran(&text, "sm_80").unwrap();
+        assert!(answer.passed, "{bytes}: {:?}", answer.findings);
+        let request =
+            serde_json::json!({ "ttir": text, "target": "sm_80", "emit": ["ptx", "cuda"] });
+        let request: CompileRequest = serde_json::from_value(request).unwrap();
+        let answer = kernels::compile(&request).unwrap().1;
+        let (ptx, cuda) = (answer.ptx.unwrap(), answer.cuda.unwrap());
+        let copy = format!("cp.async.{operator}.shared.global [");
+        // Two tiles of 8192 bytes by 128 threads.
+        assert_eq!(ptx.matches(&copy).count(), 2 * 8192 / 128 / bytes, "{ptx}");
+        assert_eq!(ptx.matches("cp.async.commit_group;").count(), 2);
+        assert_eq!(ptx.matches("cp.async.wait_group 1;").count(), 1);
+        assert_eq!(ptx.matches("cp.async.wait_group 0;").count(), 1);
+        assert!(cuda.contains(&format!("copy_async_{bytes}(at<")), "{cuda}");
     }
 }
 

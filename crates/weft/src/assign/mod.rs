@@ -136,6 +136,16 @@ pub enum AssignError {
         /// The value.
         name: String,
     },
+    /// More shared memory is allocated than addresses reach.
+    #[error("{name} takes {bytes} bytes of shared memory; a kernel may have {most}")]
+    SharedMemory {
+        /// What is allocated.
+        name: String,
+        /// Its size.
+        bytes: u64,
+        /// What all together may take.
+        most: u64,
+    },
     /// A plan does not fit the program.
     #[error(transparent)]
     Movement(#[from] crate::movement::Misfit),

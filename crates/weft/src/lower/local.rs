@@ -19,6 +19,8 @@ use weft_layout::space::{LANE, Label, OFFSET, REGISTER, WARP};
 
 /// The alignment of an allocation in bytes: the banks of every machine fit into it.
 const ALIGN: u32 = 256;
+/// The most bytes that a kernel may allocate.
+const MOST: u64 = 1 << 30;
 /// What the bytes of each buffer are rounded up to: the widest access.
 const BUFFER_ALIGN: u64 = lane::MAX_ACCESS_BYTES as u64;
 
@@ -130,9 +132,15 @@ impl Lowerer<'_> {
         let ty = self.kernel.ty(result).clone();
         let buffers = ty.memory().map_or(Ok(1), SharedMemory::buffers)?;
         let each = buffer_bytes(&memory_of(&ty)?, ty.dtype());
-        // What is too much for every machine is too much; the pipeline says so.
-        let bytes = u32::try_from(each.saturating_mul(buffers)).unwrap_or(u32::MAX / 2);
-        let shared = self.build.shared(bytes.min(u32::MAX / 2), ALIGN, BarrierScope::Block);
+        let pieces = self.build.program().shared.values();
+        let before: u64 = pieces.map(|piece| u64::from(piece.bytes)).sum();
+        let bytes = each.saturating_mul(buffers);
+        // A machine's limit is the pipeline's business; addresses must fit before.
+        if before.saturating_add(bytes) > MOST {
+            let name = self.kernel.value_name(result);
+            return Err(AssignError::SharedMemory { name, bytes, most: MOST });
+        }
+        let shared = self.build.shared(bytes as u32, ALIGN, BarrierScope::Block);
         let base = self.build.shared_base(shared);
         self.bind_view(result, View { base, offset: 0 });
         match op.operands.first() {

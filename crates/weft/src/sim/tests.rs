@@ -956,3 +956,103 @@ fn matrices_are_held_to_the_rules_of_memory() {
     unwritten.body.insts.remove(first.unwrap());
     assert_eq!(kinds(&unwritten), [FindingKind::Uninitialised]);
 }
+
+/// What stands between a copy and the read of what another lane's copy brings.
+#[derive(Clone, Copy, PartialEq)]
+enum Between {
+    Commit,
+    Wait(u32),
+    Barrier,
+}
+use Between::{Barrier, Commit, Wait};
+
+/// Each thread of two warps copies a word to shared memory and reads the one of the thread `apart` on;
+/// threads with an odd word copy nothing but zeros, if `filled`.
+fn copying(apart: i32, filled: bool, between: &[Between]) -> Program {
+    let mut build = Builder::new("copying", 2, 5);
+    let (from, out) = (pointer(&mut build, "from"), pointer(&mut build, "out"));
+    let shared = build.shared(256, 16, BarrierScope::Block);
+    let base = build.shared_base(shared);
+    let index = thread(&mut build);
+    let source = element(&mut build, from, index);
+    let offset = scaled(&mut build, index, 4);
+    let place = add(&mut build, base, offset);
+    let one = build.i32(1);
+    let zero = build.i32(0);
+    let odd = build.binary(Binary::And, index, one);
+    let even = build.compare(Compare::Eq, odd, zero);
+    let copy = Op::AsyncCopy { bytes: 4, offset: 0, predicated: false, filled };
+    let mut operands = smallvec![place, source];
+    if filled {
+        operands.push(even);
+    }
+    build.emit(copy, operands, &[]);
+    for step in between {
+        match *step {
+            Commit => drop(build.emit(Op::AsyncCommit, smallvec![], &[])),
+            Wait(pending) => drop(build.emit(Op::AsyncWait { pending }, smallvec![], &[])),
+            Barrier => build.barrier(BarrierScope::Block),
+        }
+    }
+    let apart = build.i32(apart);
+    let other = build.binary(Binary::Xor, index, apart);
+    let offset = scaled(&mut build, other, 4);
+    let place = add(&mut build, base, offset);
+    let value = load(&mut build, Space::Shared, place);
+    let to = element(&mut build, out, index);
+    store(&mut build, Space::Global, to, value);
+    build.finish()
+}
+
+fn copied(program: &Program) -> Outcome {
+    let given: Vec<u32> = (100..164).collect();
+    run_on(program, 1, vec![ints("from", &given), blank("out", 64)])
+}
+
+#[test]
+fn a_copy_is_there_after_its_wait_and_for_others_after_a_barrier() {
+    for (apart, between) in [
+        (0, &[Commit, Wait(0)][..]),
+        (1, &[Commit, Wait(0), Barrier]),
+        (32, &[Commit, Wait(0), Barrier]),
+        // An empty group behind the one that counts.
+        (32, &[Commit, Commit, Wait(1), Barrier]),
+    ] {
+        for filled in [false, true] {
+            let Outcome { report, memory } = copied(&copying(apart, filled, between));
+            assert!(report.is_clean(), "{:?}", report.findings);
+            let wanted = (0..64u32).map(|index| index ^ apart as u32);
+            let wanted = wanted.map(|from| if filled && from % 2 == 1 { 0 } else { 100 + from });
+            assert_eq!(values(&memory, 1), wanted.collect::<Vec<_>>());
+        }
+    }
+    // What is filled with zeros is not looked at: half of the words.
+    let sectors = |filled| copied(&copying(0, filled, &[Commit, Wait(0)])).report.accesses;
+    let lanes = |filled| sectors(filled).iter().map(|access| access.lanes).collect::<Vec<_>>();
+    assert_eq!(lanes(false), [64, 64, 64, 64]);
+    assert_eq!(lanes(true), [64, 32, 64, 64]);
+}
+
+#[test]
+fn a_copy_that_is_not_waited_for_is_in_flight_and_one_without_a_barrier_races() {
+    for between in [
+        &[][..],
+        &[Barrier],
+        &[Commit, Barrier],
+        &[Commit, Wait(1), Barrier],
+        // The group is still open when the wait is met.
+        &[Wait(0), Barrier, Commit],
+    ] {
+        for apart in [0, 1, 32] {
+            let found = kinds(&copied(&copying(apart, false, between)).report);
+            assert!(found.contains(&FindingKind::InFlight), "{apart}: {found:?}");
+        }
+    }
+    for apart in [1, 32] {
+        let found = kinds(&copied(&copying(apart, false, &[Commit, Wait(0)])).report);
+        assert!(found.contains(&FindingKind::Race) || found.contains(&FindingKind::InFlight));
+        // A barrier before the wait orders nothing that comes after it.
+        let found = kinds(&copied(&copying(apart, false, &[Commit, Barrier, Wait(0)])).report);
+        assert!(found.contains(&FindingKind::Race) || found.contains(&FindingKind::InFlight));
+    }
+}

@@ -545,31 +545,36 @@ impl Encoder<'_> {
             }
             return Ok(());
         }
+        // What gives tensors takes others of their shape where it leaves them.
+        let first = op.results.iter().copied().find(|&result| self.is_tensor(result));
+        let place = first.map(|result| self.anywhere(result)).transpose()?;
+        let shape = first.map(|result| self.kernel.ty(result).shape.clone());
         let mut operands = Vec::new();
         for &operand in &op.operands {
-            operands.push(if self.is_tensor(operand) {
-                let place = self.anywhere(operand)?;
-                self.get(operand, place)?
-            } else {
-                self.plain(operand)?
-            });
+            if !self.is_tensor(operand) {
+                operands.push(self.plain(operand)?);
+                continue;
+            }
+            let with_result = shape.as_ref() == Some(&self.kernel.ty(operand).shape);
+            let own = match place.filter(|_| with_result) {
+                Some(place) => place,
+                None => self.anywhere(operand)?,
+            };
+            operands.push(self.get(operand, own)?);
         }
-        let mut results = Vec::new();
-        for &result in &op.results {
-            if self.is_tensor(result) {
-                let place = self.anywhere(result)?;
-                let ty = self.typed(self.kernel.ty(result), place);
-                let new = self.new_value(result, ty);
-                self.bind(result, place, new);
-                results.push(new);
-            } else {
+        let Some(place) = place else {
+            let mut results = Vec::new();
+            for &result in &op.results {
                 let new = self.new_value(result, self.kernel.ty(result).clone());
                 self.bind_plain(result, new);
                 results.push(new);
             }
-        }
+            self.push(op, op.kind.clone(), operands, results);
+            return Ok(());
+        };
+        let results = self.folded(op, place);
         self.push(op, op.kind.clone(), operands, results);
-        Ok(())
+        self.settle(op, place)
     }
 
     fn anywhere(&mut self, value: Value) -> Result<Place, AssignError> {
