@@ -108,7 +108,10 @@ fn functions_of_one_operand_are_exact() {
         ("drcp_rn", F64, F64, |x| (1.0 / f64::from_bits(x)).to_bits()),
         ("abs", I32, I32, |x| u64::from((x as u32 as i32).wrapping_abs() as u32)),
         ("llabs", I64, I64, |x| (x as i64).wrapping_abs() as u64),
-        ("saturatef", F32, F32, |x| bits(f32_of(x).max(0.0).min(1.0) + 0.0)),
+        ("saturatef", F32, F32, |x| {
+            let x = f32_of(x);
+            bits(if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) })
+        }),
         ("signbitf", F32, I32, |x| x >> 31),
         ("signbitd", F64, I32, |x| x >> 63),
     ];
