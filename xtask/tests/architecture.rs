@@ -99,7 +99,10 @@ const HOUSES: [House; 3] = [
             ("probe", &["error", "invoke", "kernels", "machines", "request"]),
             ("view", &["error", "request"]),
             ("report", &["answer", "machines", "request"]),
-            ("conversions", &["answer", "error", "kernels", "reading", "report", "request"]),
+            (
+                "conversions",
+                &["answer", "error", "kernels", "reading", "report", "request", "view"],
+            ),
             (
                 "invoke",
                 &[

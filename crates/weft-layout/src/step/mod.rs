@@ -27,6 +27,7 @@ pub use form::Form;
 pub(crate) use maps::combine;
 pub use maps::{DataMap, LaneMap, Parity, Selector};
 pub use price::{Cost, price};
+pub use text::StepText;
 
 /// A register file of a plan; prints as `f3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

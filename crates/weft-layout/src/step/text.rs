@@ -81,6 +81,25 @@ fn write_definition(f: &mut fmt::Formatter<'_>, plan: &Plan, file: File) -> fmt:
     write!(f, "{file}: {} x {} bits", ty.registers, ty.element_bits)
 }
 
+/// One step of a plan as text.
+pub struct StepText<'a> {
+    plan: &'a Plan,
+    step: &'a Step,
+}
+
+impl Plan {
+    /// A step of this plan as text, as in the text of the plan.
+    pub fn text_of<'a>(&'a self, step: &'a Step) -> StepText<'a> {
+        StepText { plan: self, step }
+    }
+}
+
+impl fmt::Display for StepText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_step(f, self.plan, self.step)
+    }
+}
+
 fn write_files(f: &mut fmt::Formatter<'_>, files: &[File]) -> fmt::Result {
     for file in files {
         write!(f, " {file}")?;

@@ -19,6 +19,7 @@ mod bases;
 mod error;
 mod memory;
 mod replay;
+mod trace;
 mod words;
 
 use alloc::{vec, vec::Vec};
@@ -26,6 +27,7 @@ use alloc::{vec, vec::Vec};
 pub use error::{Found, Place, WitnessError};
 use memory::Time;
 use replay::{Counted, Replay};
+pub use trace::{Piece, Touch, Trace};
 
 use crate::{
     f2::{Matrix, low_mask},

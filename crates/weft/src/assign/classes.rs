@@ -24,7 +24,11 @@ pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {
             return;
         }
         let cheap = match &op.kind {
-            OpKind::Constant(_) | OpKind::Poison | OpKind::MakeRange { .. } | OpKind::Splat => true,
+            OpKind::Constant(_)
+            | OpKind::Poison
+            | OpKind::MakeRange { .. }
+            | OpKind::Splat
+            | OpKind::ConvertLayout => true,
             OpKind::Unary(op) => matches!(op, Unary::Neg | Unary::Abs | Unary::Not),
             OpKind::Binary(op) => !matches!(
                 op,

@@ -20,6 +20,8 @@
 //!   earlier along the direction of the scan stands on the left.
 //! * `poison` and an unmasked division by zero give some value, the same in every run.
 
+mod aliases;
+mod encoding;
 pub(crate) mod names;
 pub mod report;
 mod signature;
@@ -30,6 +32,7 @@ mod verify;
 
 pub mod eval;
 
+pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
 pub use types::{Element, Type};
 pub use verify::verify;
 
@@ -64,6 +67,8 @@ pub struct Module {
     pub kernels: Vec<Kernel>,
     /// The places that operations refer to.
     pub locations: Locations,
+    /// What the text says of the launch.
+    pub launch: Launch,
 }
 
 /// One entry point.
@@ -166,6 +171,8 @@ pub enum OpKind {
         /// The permutation.
         order: Vec<u8>,
     },
+    /// The same tensor in another layout, which the result's type says. `(tensor) -> (tensor)`.
+    ConvertLayout,
     /// Two tensors side by side along a new last dimension of size two. `(x, y) -> (tensor)`.
     Join,
     /// What [`OpKind::Join`] joined: the elements at 0 and those at 1 of the last dimension, which has
@@ -304,6 +311,7 @@ impl OpKind {
             OpKind::Broadcast => "broadcast".into(),
             OpKind::Reshape { .. } => "reshape".into(),
             OpKind::Trans { .. } => "trans".into(),
+            OpKind::ConvertLayout => "convert_layout".into(),
             OpKind::Join => "join".into(),
             OpKind::Split => "split".into(),
             OpKind::Unary(op) => op.name().into(),

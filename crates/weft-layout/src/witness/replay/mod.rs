@@ -92,6 +92,29 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
+    /// The bytes of a part.
+    pub(super) fn granule(&self) -> u64 {
+        self.granule
+    }
+
+    /// The values of the parts of a register; none where it was not defined.
+    pub(super) fn register(
+        &self,
+        file: File,
+        register: u32,
+        lane: u32,
+        warp: u32,
+    ) -> Vec<Option<u64>> {
+        let (Ok(ty), Ok(values)) = (self.ty(file), self.read(file)) else { return Vec::new() };
+        let (Ok(parts), lane) = (self.parts(ty), lane as usize) else { return Vec::new() };
+        if register >= ty.registers || lane >= self.lanes || warp as usize >= self.warps {
+            return Vec::new();
+        }
+        let row = warp as usize * ty.registers as usize + register as usize;
+        let part = |part| values.get((row * parts + part) * self.lanes + lane).copied();
+        (0..parts).map(|index| part(index).filter(|&value| value != UNDEFINED)).collect()
+    }
+
     /// The words that combinations made.
     pub(super) fn words(&self) -> &Words {
         &self.words
