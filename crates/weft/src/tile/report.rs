@@ -70,6 +70,8 @@ fn value(element: Element, signed: bool, hex: bool) -> (Piece, Vec<(Cast, DType)
             return (piece(How::Hexadecimal, true, 16), vec![(Cast::Bits, DType::I64)]);
         }
         Element::Scalar(dtype) => dtype,
+        // Which a verified program does not print.
+        Element::Token => DType::I32,
     };
     let wide = dtype.bits() == 64;
     let word = if wide { DType::I64 } else { DType::I32 };

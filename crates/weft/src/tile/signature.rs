@@ -177,8 +177,10 @@ pub(super) fn check(
              dimension",
         ),
         OpKind::Print { signed, .. } => (
-            results.is_empty() && signed.len() == operands.len(),
-            "takes any values, says of each whether it has a sign, and gives nothing",
+            results.is_empty()
+                && signed.len() == operands.len()
+                && operands.iter().all(|operand| operand.element != Element::Token),
+            "takes numbers or pointers, says of each whether it has a sign, and gives nothing",
         ),
         OpKind::Assert { .. } => (
             matches!((operands, results), ([condition], []) if is_truth(condition)),

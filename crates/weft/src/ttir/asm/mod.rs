@@ -120,6 +120,9 @@ impl Rewriter<'_, '_, '_> {
         let shape = results.first()?.shape.clone();
         let all = operands.iter().map(|&operand| self.ty(operand)).chain(results.iter().cloned());
         let all: Vec<Type> = all.collect();
+        if all.iter().any(|ty| ty.element == Element::Token) {
+            return self.refuse("inline assembly takes and gives numbers and pointers");
+        }
         if all.iter().any(|ty| ty.shape != shape) {
             return self.refuse("operands and results of inline assembly have one shape");
         }
@@ -265,6 +268,8 @@ impl Rewriter<'_, '_, '_> {
         match ty.element {
             Element::Scalar(DType::I1) => self.cast(Cast::Trunc, x, DType::I1),
             Element::Scalar(dtype) => self.cast(Cast::Bits, x, dtype),
+            // Refused before.
+            Element::Token => x,
             pointer @ Element::Pointer(_) => {
                 let ty = self.ty(x).with_element(pointer);
                 self.one(OpKind::Cast(Cast::Bits), &[x], &ty)
