@@ -69,8 +69,9 @@ fn value(element: Element, signed: bool, hex: bool) -> (Piece, Vec<(Cast, DType)
         Element::Pointer(_) => {
             return (piece(How::Hexadecimal, true, 16), vec![(Cast::Bits, DType::I64)]);
         }
-        // Of a token, which the verifier lets nobody print, what stands for its bits.
-        Element::Scalar(_) | Element::Token => element.dtype(),
+        Element::Scalar(dtype) => dtype,
+        // Which a verified program does not print.
+        Element::Token => DType::I32,
     };
     let wide = dtype.bits() == 64;
     let word = if wide { DType::I64 } else { DType::I32 };

@@ -123,7 +123,7 @@ pub(super) struct Builder<'a, 'r> {
     pub(super) ops: IdVec<OpId, Op>,
     /// The names that values of the kernel have where control is now; those of an inlined function are
     /// made different from its caller's.
-    names: Names,
+    pub(super) names: Names,
     pub(super) scope: Scope<'a>,
     /// The number of the kernel's function.
     pub(super) kernel: usize,

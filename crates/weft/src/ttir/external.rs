@@ -1,7 +1,8 @@
 //! `tt.extern_elementwise`: the functions of NVIDIA's libdevice that are known here, by their names.
 //!
 //! `__nv_NAMEf` is of f32, `__nv_NAME` of f64. Most are operations of the tile program; some are
-//! written with several.
+//! written with several. Those that say how they round (`__nv_fadd_rn`, `__nv_float2int_rd`) and those
+//! that only look at bits are exact.
 
 use super::rewrite::Rewriter;
 use crate::dtype::DType;
@@ -42,9 +43,134 @@ const BINARY: &[(&str, Binary)] = &[
 const COMPOSED: &[&str] =
     &["copysign", "cosh", "exp10", "finite", "fma", "isinf", "isnan", "log10", "tan"];
 
+/// Arithmetic rounded to the nearest, after the letter of its type: `fadd_rn`, `dadd_rn`.
+const ROUNDED: &[(&str, OpKind)] = &[
+    ("add_rn", OpKind::Binary(Binary::Add)),
+    ("sub_rn", OpKind::Binary(Binary::Sub)),
+    ("mul_rn", OpKind::Binary(Binary::Mul)),
+    ("div_rn", OpKind::Binary(Binary::DivPrecise)),
+    ("sqrt_rn", OpKind::Unary(Unary::SqrtPrecise)),
+];
+
+/// The types in the names of conversions, and whether they have a sign.
+const NAMED: &[(&str, DType, bool)] = &[
+    ("float", DType::F32, true),
+    ("double", DType::F64, true),
+    ("int", DType::I32, true),
+    ("uint", DType::I32, false),
+    ("ll", DType::I64, true),
+    ("ull", DType::I64, false),
+    ("longlong", DType::I64, true),
+];
+
+/// The functions that are exact and have no row of their own.
+const EXACT: &[&str] = &["abs", "llabs", "fdim", "saturate", "signbit", "mulhi", "umulhi"];
+
 impl Rewriter<'_, '_, '_> {
+    /// A function that is exact: nothing where there is none of this name for these operands.
+    fn exact(&mut self, name: &str, operands: &[Value]) -> Option<Value> {
+        let ty = self.ty(*operands.first()?);
+        let dtype = ty.dtype();
+        let letter = match dtype {
+            DType::F32 => "f",
+            DType::F64 => "d",
+            _ => "",
+        };
+        if let Some(row) = ROUNDED.iter().find(|row| name.strip_prefix(letter) == Some(row.0))
+            && dtype.is_float()
+        {
+            let count = if matches!(row.1, OpKind::Unary(_)) { 1 } else { 2 };
+            return (operands.len() == count).then(|| self.one(row.1.clone(), operands, &ty));
+        }
+        if let [x] = *operands
+            && let Some(result) = self.converted(name, x)
+        {
+            return Some(result);
+        }
+        match (name, operands) {
+            ("frcp_rn" | "drcp_rn", &[x]) if name.starts_with(letter) => {
+                let one = self.float(&ty, 1.0);
+                Some(self.binary(Binary::DivPrecise, one, x))
+            }
+            ("fmaf_rn" | "fma_rn", &[x, y, z]) => Some(self.one(OpKind::Fma, &[x, y, z], &ty)),
+            ("abs", &[x]) if dtype == DType::I32 => {
+                Some(self.one(OpKind::Unary(Unary::Abs), &[x], &ty))
+            }
+            ("llabs", &[x]) if dtype == DType::I64 => {
+                Some(self.one(OpKind::Unary(Unary::Abs), &[x], &ty))
+            }
+            ("umulhi" | "umul64hi", &[x, y]) => Some(self.binary(Binary::MulHiU, x, y)),
+            ("mulhi", &[x, y]) if dtype == DType::I32 => {
+                let [x, y] = [x, y].map(|value| self.cast(Cast::ExtS, value, DType::I64));
+                let product = self.binary(Binary::Mul, x, y);
+                let high = self.with_number(Binary::ShrU, product, 32);
+                Some(self.cast(Cast::Trunc, high, DType::I32))
+            }
+            ("fdimf" | "fdim", &[x, y]) if dtype.is_float() => {
+                let difference = self.binary(Binary::Sub, x, y);
+                let (below, zero) = (self.compare(Compare::Ole, x, y), self.float(&ty, 0.0));
+                Some(self.select(below, zero, difference))
+            }
+            // A NaN becomes zero.
+            ("saturatef", &[x]) if dtype == DType::F32 => {
+                let (zero, one) = (self.float(&ty, 0.0), self.float(&ty, 1.0));
+                let raised = self.binary(Binary::MaxNum, x, zero);
+                Some(self.binary(Binary::MinNum, raised, one))
+            }
+            ("signbitf" | "signbitd", &[x]) if dtype.is_float() => {
+                let word = if dtype == DType::F64 { DType::I64 } else { DType::I32 };
+                let bits = self.cast(Cast::Bits, x, word);
+                let sign = self.with_number(Binary::ShrU, bits, u64::from(dtype.bits()) - 1);
+                Some(self.cast(Cast::Trunc, sign, DType::I32))
+            }
+            _ => None,
+        }
+    }
+
+    /// `A2B_rz` and `A_as_B`.
+    fn converted(&mut self, name: &str, x: Value) -> Option<Value> {
+        let named = |name: &str| NAMED.iter().find(|row| row.0 == name);
+        if let Some((from, to)) = name.split_once("_as_") {
+            let ((_, from, _), (_, to, _)) = (named(from)?, named(to)?);
+            let fits = self.ty(x).dtype() == *from && from.bits() == to.bits();
+            return fits.then(|| self.cast(Cast::Bits, x, *to));
+        }
+        let (from, rest) = name.split_once('2')?;
+        let (to, round) = rest.split_once('_')?;
+        let ((_, from, signed), (_, to, to_signed)) = (named(from)?, named(to)?);
+        if self.ty(x).dtype() != *from || from.is_float() && to.is_float() && round != "rn" {
+            return None;
+        }
+        match (from.is_float(), to.is_float()) {
+            (true, true) => Some(self.cast(Cast::Float, x, *to)),
+            (false, true) if round == "rn" => {
+                let cast = if *signed { Cast::FloatFromS } else { Cast::FloatFromU };
+                Some(self.cast(cast, x, *to))
+            }
+            (true, false) => {
+                let op = match round {
+                    "rn" => Unary::Nearest,
+                    "rz" => Unary::Trunc,
+                    "rd" => Unary::Floor,
+                    "ru" => Unary::Ceil,
+                    _ => return None,
+                };
+                let ty = self.ty(x);
+                let whole = self.one(OpKind::Unary(op), &[x], &ty);
+                let cast = if *to_signed { Cast::SFromFloat } else { Cast::UFromFloat };
+                Some(self.cast(cast, whole, *to))
+            }
+            _ => None,
+        }
+    }
+
     /// A call of a function of libdevice.
     pub(super) fn external(&mut self, symbol: &str, operands: &[Value]) -> Option<Value> {
+        if let Some(name) = symbol.strip_prefix("__nv_")
+            && let Some(result) = self.exact(name, operands)
+        {
+            return Some(result);
+        }
         let dtype = operands.first().map(|&operand| self.ty(operand).dtype());
         let name = symbol.strip_prefix("__nv_");
         let name = match dtype {
@@ -71,10 +197,10 @@ impl Rewriter<'_, '_, '_> {
         let Some(result) = result else {
             let names: Vec<&str> = UNARY.iter().map(|row| row.0).collect();
             let more: Vec<&str> = BINARY.iter().map(|row| row.0).collect();
-            let known = [&names[..], &more[..], COMPOSED].concat().join(", ");
+            let known = [&names[..], &more[..], COMPOSED, EXACT].concat().join(", ");
             return self.refuse(format!(
                 "the function `{symbol}` is not supported; of f32 (with the ending `f`) and f64 there \
-                 are {known}"
+                 are {known}, arithmetic rounded to nearest (`fadd_rn`) and conversions (`float2int_rz`)"
             ));
         };
         Some(result)

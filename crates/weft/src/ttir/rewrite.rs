@@ -27,14 +27,14 @@ impl Rewriter<'_, '_, '_> {
         self.builder.push_one(kind, operands.to_vec(), (name, ty), self.operation, self.out)
     }
 
-    /// Any operation with several results.
+    /// Any operation with several results, under one name.
     pub(super) fn several(
         &mut self,
         kind: OpKind,
         operands: &[Value],
-        types: &[Type],
+        (name, types): (&str, &[Type]),
     ) -> Vec<Value> {
-        let results = self.builder.new_results(UNUSED, types);
+        let results = self.builder.new_results(name, types);
         let loc = self.builder.place(self.operation.loc);
         let (operands, span) = (operands.to_vec(), self.operation.span);
         self.builder.push(kind, operands, results.clone(), loc, span, self.out);

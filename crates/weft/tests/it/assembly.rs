@@ -240,6 +240,11 @@ fn what_is_not_read_goes_to_ptx_and_cuda_as_it_is() {
     // Its text is read back.
     let printed = module.to_string();
     assert_eq!(ttir::parse(&printed).unwrap().to_string(), printed);
+    let several = "mov.u32 $0, %laneid; mov.u32 $1, $2;";
+    for (packed, constraints) in [(2, "=r,=r,r,r,r,r,r,r"), (1, "=r,r,r,r")] {
+        let printed = ttir::parse(&text(several, packed, constraints)).unwrap().to_string();
+        assert_eq!(ttir::parse(&printed).unwrap().to_string(), printed);
+    }
     let compiled = |target: &str| {
         let machine = Machine::by_name(target).unwrap();
         let options = Options::for_machine(machine);

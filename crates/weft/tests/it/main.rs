@@ -7,6 +7,7 @@ mod assembly;
 mod barriers;
 mod corpus;
 mod deep;
+mod external;
 mod inputs;
 mod order;
 mod packed;

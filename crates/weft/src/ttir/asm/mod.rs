@@ -18,6 +18,7 @@ mod read;
 mod write;
 
 use super::attribute::Attribute;
+use super::build::UNUSED;
 use super::lexer::TokenKind;
 use super::location::unescape;
 use super::parser::Parser;
@@ -119,6 +120,9 @@ impl Rewriter<'_, '_, '_> {
         let shape = results.first()?.shape.clone();
         let all = operands.iter().map(|&operand| self.ty(operand)).chain(results.iter().cloned());
         let all: Vec<Type> = all.collect();
+        if all.iter().any(|ty| ty.element == Element::Token) {
+            return self.refuse("inline assembly takes and gives numbers and pointers");
+        }
         if all.iter().any(|ty| ty.shape != shape) {
             return self.refuse("operands and results of inline assembly have one shape");
         }
@@ -142,12 +146,13 @@ impl Rewriter<'_, '_, '_> {
             1 => results.first()?.with_element(word),
             packed => Type::tensor(word, &[elements / packed]),
         };
-        let before = self.out.len();
+        let (before, names) = (self.out.len(), self.builder.names.mark());
         let words = match write::run(self, &asm.text, &run, &widths, inputs.clone()) {
             Ok(words) => words,
             Err(reason) => {
                 // What was written so far is forgotten, and the text handed on.
                 self.out.truncate(before);
+                self.builder.names.leave(names);
                 self.handed_on(asm, &inputs, &widths[..outputs as usize], &run, reason)
             }
         };
@@ -173,7 +178,10 @@ impl Rewriter<'_, '_, '_> {
         let types: Vec<Type> = types.collect();
         let (text, constraints) = (asm.text.clone(), asm.constraints.clone());
         let asm = tile::InlineAsm { text, constraints, pure: asm.pure, reason };
-        self.several(OpKind::InlineAsm(Box::new(asm)), inputs, &types)
+        // Words that are results already have their names.
+        let own = self.operation.results.first().filter(|_| types == self.operation.result_types);
+        let name = own.map_or(UNUSED, |result| result.name);
+        self.several(OpKind::InlineAsm(Box::new(asm)), inputs, (name, &types))
     }
 
     /// The registers of an operand: each a tensor of as many elements as there are runs.
@@ -227,7 +235,7 @@ impl Rewriter<'_, '_, '_> {
         let rows = self.ty(x).elements() / 2;
         let wide = self.reshape(x, &[rows, 2]);
         let half = Type::tensor(self.ty(x).element, &[rows]);
-        let halves = self.several(OpKind::Split, &[wide], &[half.clone(), half]);
+        let halves = self.several(OpKind::Split, &[wide], (UNUSED, &[half.clone(), half]));
         let parts = halves.into_iter().map(|half| self.taken_apart(half, packed / 2));
         let parts: Vec<Vec<Value>> = parts.collect();
         let count = parts.first().map_or(0, Vec::len);
@@ -260,7 +268,9 @@ impl Rewriter<'_, '_, '_> {
         match ty.element {
             Element::Scalar(DType::I1) => self.cast(Cast::Trunc, x, DType::I1),
             Element::Scalar(dtype) => self.cast(Cast::Bits, x, dtype),
-            pointer @ (Element::Pointer(_) | Element::Token) => {
+            // Refused before.
+            Element::Token => x,
+            pointer @ Element::Pointer(_) => {
                 let ty = self.ty(x).with_element(pointer);
                 self.one(OpKind::Cast(Cast::Bits), &[x], &ty)
             }
