@@ -4,6 +4,7 @@
     cargo run --release --package xtask -- conversions KERNELS          # our kernels, as PTX
     python conversions_device.py compile CUBINS                         # Triton's, for sm_90, no GPU needed
     python conversions_device.py time KERNELS CUBINS... --output FILE   # on the GPU
+    python conversions_device.py count KERNELS --output FILE            # there too: wavefronts by ncu
 
 Each kernel changes a tile, converts it and consumes the result in a loop; the same loop without the
 conversion, in the source's and in the target's layout (their mean), is subtracted. All kernels of a
@@ -13,6 +14,7 @@ after the clock runs.
 
 import argparse
 import concurrent.futures
+import csv
 import ctypes
 import json
 import math
@@ -27,7 +29,7 @@ BITS = {"f32": 32, "f16": 16, "i8": 8}
 # Warps on a multiprocessor, at most, and launches of each kernel.
 WARPS, REPEATS = 16, 7
 # Rounds of a short and of a long launch; what differs in time is the loop alone.
-ROUNDS = (201, 1001)
+ROUNDS = (501, 2501)
 
 
 def grid(numbers=None):
@@ -179,16 +181,19 @@ class Device:
         self.call("cuFuncSetAttribute", function, 9, 100)
         return Function(self, module, function, shared)
 
-    def buffer(self, array):
+    def buffer(self, size):
         address = ctypes.c_uint64()
-        self.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(array.nbytes))
-        self.write(address, array)
+        self.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
         return address
 
     def write(self, address, array):
         self.call("cuMemcpyHtoD_v2", address, ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes))
 
-    def read(self, address, array):
+    def fill(self, address, byte, size):
+        self.call("cuMemsetD8_v2", address, ctypes.c_ubyte(byte), ctypes.c_size_t(size))
+
+    def read(self, address, array, skipped=0):
+        address = ctypes.c_uint64(address.value + skipped)
         self.call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), address, ctypes.c_size_t(array.nbytes))
         return array
 
@@ -276,14 +281,15 @@ def time_all(folders, points):
         """Times of one launch of each side, in cycles a round; and whether results were right."""
         threads, ty = 32 * point["warps"], types[BITS[point["element"]]]
         values = draw.integers(0, 1 << min(BITS[point["element"]], 16), point["shape"]).astype(ty)
-        source, result = device.buffer(values), device.buffer(values)
+        grid = blocks * device.processors
+        source, result = device.buffer(values.nbytes), device.buffer(grid * values.nbytes)
+        device.write(source, values)
         wrong, times = set(), {side: [] for side in functions}
 
         def check(side, n):
-            device.write(result, numpy.full_like(values, 0x5A))
-            functions[side].launch(blocks * device.processors, threads, source, result, ctypes.c_int32(n), one, zero, zero)
+            device.fill(result, 0x5A, grid * values.nbytes)
+            functions[side].launch(grid, threads, source, result, ctypes.c_int32(n), one, zero, zero)
             device.call("cuCtxSynchronize")
-            got = device.read(result, numpy.empty_like(values))
             x, total = values.copy(), numpy.zeros_like(values)
             for i in range(n):
                 if ty is numpy.float32:
@@ -293,22 +299,24 @@ def time_all(folders, points):
                     x ^= ty(i & (1 << BITS[point["element"]]) - 1)
                     total ^= x
             expected = total
-            if not numpy.array_equal(got, expected):
-                wrong.add(side)
+            for block in (0, grid // 2, grid - 1):
+                got = device.read(result, numpy.empty_like(values), block * values.nbytes)
+                if not numpy.array_equal(got, expected):
+                    wrong.add(side)
 
         for side in functions:
             check(side, 1)
             check(side, 3)
         def milliseconds(function, n):
-            values = (source, result, ctypes.c_int32(n), one, zero, zero)
-            return device.milliseconds(lambda: function.launch(blocks * device.processors, threads, *values))
+            arguments = (source, result, ctypes.c_int32(n), one, zero, zero)
+            return device.milliseconds(lambda: function.launch(grid, threads, *arguments))
 
         for _ in range(REPEATS):
             for side, function in functions.items():
                 short, long = (milliseconds(function, n) for n in ROUNDS)
                 times[side].append((long - short) / (ROUNDS[1] - ROUNDS[0]))
         for side in functions:
-            check(side, 301)
+            check(side, 101)
         for address in (source, result):
             device.call("cuMemFree_v2", address)
         cycles = {side: statistics.median(all_) * 1e6 * clock for side, all_ in times.items()}
@@ -351,6 +359,49 @@ def time_all(folders, points):
     return {"machine": device.name, "clock": clock, "driver": device.driver.value, "versions": list(found), "points": rows}
 
 
+def launch_once(folder, numbers):
+    """One round in one block of every conversion, for a profiler; prints their numbers in order."""
+    points = grid(numbers)
+    _, kernels = read_index(folder)
+    device = Device()
+    source, result = device.buffer(1 << 20), device.buffer(1 << 20)
+    zero, one = ctypes.c_uint64(0), ctypes.c_int32(1)
+    for point in points.values():
+        entry = kernels[key(point, "from", "to")]
+        image = (folder / entry["file"]).with_suffix(".cubin").read_bytes()
+        function = device.load(image, entry["symbol"], entry["shared"])
+        function.launch(1, 32 * point["warps"], source, result, one, one, zero, zero)
+        device.call("cuCtxSynchronize")
+        function.unload()
+
+
+WAVEFRONTS = {
+    "all": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    "load": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "store": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+}
+
+
+def count_all(folder, points):
+    """The wavefronts that the hardware counts beside those of the plan."""
+    numbers = ",".join(map(str, points))
+    command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--metrics", ",".join(WAVEFRONTS.values())]
+    command += ["python3", __file__, "--points", numbers, "once", folder]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    lines = [line for line in ran.stdout.splitlines() if line.startswith('"')]
+    launches = [row for row in csv.DictReader(lines) if row["ID"]]
+    if len(launches) != len(points):
+        raise RuntimeError(f"ncu counted {len(launches)} of {len(points)} launches:\n{ran.stdout[-3000:]}{ran.stderr[-3000:]}")
+    _, kernels = read_index(folder)
+    rows = []
+    for (number, point), launch in zip(points.items(), launches):
+        entry = kernels[key(point, "from", "to")]
+        counted = {name: int(launch[metric].replace(",", "")) for name, metric in WAVEFRONTS.items()}
+        expected = entry["plan"]["wavefronts"] * point["warps"] if entry["plan"] else None
+        rows.append({"number": number, "pair": point["pair"], "element": point["element"], "shape": point["shape"], "plan": expected, **counted})
+    return rows
+
+
 def ratio(row):
     """The better Triton's time over ours."""
     others = [value for side, value in row["net"].items() if not side.startswith("weft")]
@@ -388,10 +439,25 @@ def main():
     timing.add_argument("ours", type=Path)
     timing.add_argument("cubins", type=Path, nargs="+")
     timing.add_argument("--output", type=Path)
+    for name in ("count", "once"):
+        counting = commands.add_parser(name)
+        counting.add_argument("ours", type=Path)
+        counting.add_argument("--output", type=Path)
     options = parser.parse_args()
     numbers = options.points and {int(number) for number in options.points.split(",")}
     if options.command == "compile":
         compile_all(options.output, grid(numbers))
+        return
+    if options.command == "once":
+        launch_once(options.ours, numbers)
+        return
+    if options.command == "count":
+        rows = count_all(options.ours, grid(numbers))
+        if options.output:
+            options.output.write_text(json.dumps(rows, indent=1) + "\n")
+        different = [row for row in rows if row["plan"] != row["all"]]
+        print(f"{len(rows)} kernels counted, {len(different)} differ from their plans")
+        print("\n".join(map(str, different[:40])))
         return
     assemble(options.ours)
     run = time_all([options.ours, *options.cubins], grid(numbers))

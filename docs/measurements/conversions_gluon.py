@@ -46,6 +46,7 @@ def conversion(
         total = consume(total, y.to(x.dtype, bitcast=True))
     rows = gl.arange(0, M, layout=gl.SliceLayout(1, B))
     columns = gl.arange(0, N, layout=gl.SliceLayout(0, B))
+    result += gl.program_id(0) * (M * N)
     gl.store(result + rows[:, None] * N + columns[None, :], total)
 
 
@@ -67,4 +68,5 @@ def empty(
     for i in range(0, n, step):
         x = change(x, i)
         total = consume(total, x)
+    result += gl.program_id(0) * (M * N)
     gl.store(result + rows[:, None] * N + columns[None, :], total)

@@ -4,7 +4,7 @@
 //! ```text
 //! x = what the source points to, in the layout `from`
 //! for i in 0..n { x ^= i; sum ^= convert(x) }         the empty loop: sum ^= x
-//! what the result points to = sum, in the layout `to`
+//! what the result points to, a tile for each block = sum, in the layout `to`
 //! ```
 //!
 //! Elements of 32 bits are floats, to which 1 is added, and which are added up. Narrower ones are
@@ -12,13 +12,13 @@
 //! an argument, so that nobody unrolls it and merges what two rounds do.
 
 use crate::{root, say};
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
 use weft::dtype::DType;
 use weft::emit::ptx;
-use weft::lane::{self, Access, Builder, Op, Param, Program, Space, Value};
+use weft::lane::{self, Access, Builder, IdKind, Op, Param, Program, Space, Value};
 use weft::movement::{thread_map, write};
 use weft::scalar::{Binary, Cast, Compare};
 use weft_layout::interop::parse_attribute;
@@ -156,9 +156,9 @@ fn kernel(
         build.param(Param { name, dtype, pointee: None, divisibility: 1 })
     });
 
-    let elements: Vec<Value> = addresses(&mut build, &from, bits, source)
+    let elements: Vec<Value> = addresses(&mut build, &from, bits, source)?
         .into_iter()
-        .map(|address| build.load(Space::Global, Access::default(), dtype, 1, address, None)[0])
+        .map(|(address, how)| build.load(Space::Global, how, dtype, 1, address, None)[0])
         .collect();
     let tile = packed(&mut build, &elements);
     let (word, first) = (dtype_of_words(dtype), build.i32(0));
@@ -197,8 +197,15 @@ fn kernel(
     let sums = build.place_loop(rounds, region);
 
     let elements = unpacked(&mut build, &sums, dtype);
-    for (address, element) in addresses(&mut build, &to, bits, result).into_iter().zip(elements) {
-        build.store(Space::Global, Access::default(), address, None, &[element]);
+    let block = build.id(IdKind::Block(0));
+    let bytes = build.i32((bits / 8) as i32 * point.shape.iter().product::<u64>() as i32);
+    let skipped = build.binary(Binary::Mul, block, bytes);
+    let skipped = build.cast(Cast::ExtU, skipped, DType::I64);
+    let result = build.binary(Binary::Add, result, skipped);
+    for ((address, how), element) in
+        addresses(&mut build, &to, bits, result)?.into_iter().zip(elements)
+    {
+        build.store(Space::Global, how, address, None, &[element]);
     }
     let mut program = build.finish();
     for pass in weft::simplify::PASSES {
@@ -210,8 +217,14 @@ fn kernel(
     Ok((program, plan))
 }
 
-/// The address of each register's element of a row-major tile.
-fn addresses(build: &mut Builder, layout: &Layout, bits: u32, base: Value) -> Vec<Value> {
+/// The address of each register's element of a row-major tile: one for all threads' part, and what is
+/// added to it.
+fn addresses(
+    build: &mut Builder,
+    layout: &Layout,
+    bits: u32,
+    base: Value,
+) -> anyhow::Result<Vec<(Value, Access)>> {
     let row_major = |place: u64| {
         let [rows, columns] = [0, 1].map(|dim| layout.outs().labels().nth(dim));
         let part =
@@ -222,17 +235,21 @@ fn addresses(build: &mut Builder, layout: &Layout, bits: u32, base: Value) -> Ve
     let columns = |label| -> Vec<u64> {
         layout.columns(label).iter().map(|&place| row_major(place)).collect()
     };
-    let thread = thread_map(build, &columns(LANE), &columns(WARP));
-    let registers = columns(REGISTER);
-    (0..1_usize << registers.len())
-        .map(|register| {
-            let set = registers.iter().enumerate().filter(|(bit, _)| register >> bit & 1 == 1);
-            let part = build.i32(set.fold(0, |all, (_, column)| all ^ column) as i32);
-            let place = build.binary(Binary::Xor, thread, part);
-            let place = build.cast(Cast::ExtU, place, DType::I64);
-            build.binary(Binary::Add, base, place)
-        })
-        .collect()
+    let (lanes, warps, registers) = (columns(LANE), columns(WARP), columns(REGISTER));
+    let threads = lanes.iter().chain(&warps).fold(0, |all, column| all | column);
+    ensure!(
+        registers.iter().all(|column| column & threads == 0),
+        "registers and threads of a layout share bits of the tile"
+    );
+    let thread = thread_map(build, &lanes, &warps);
+    let thread = build.cast(Cast::ExtU, thread, DType::I64);
+    let base = build.binary(Binary::Add, base, thread);
+    let place = |register: usize| {
+        let set = registers.iter().enumerate().filter(|(bit, _)| register >> bit & 1 == 1);
+        let offset = set.fold(0, |all, (_, column)| all ^ column) as i32;
+        (base, Access { offset, ..Access::default() })
+    };
+    Ok((0..1_usize << registers.len()).map(place).collect())
 }
 
 /// A number in every element of a word.

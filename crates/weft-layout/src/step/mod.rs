@@ -16,6 +16,7 @@
 
 mod form;
 mod maps;
+mod packing;
 mod price;
 mod text;
 

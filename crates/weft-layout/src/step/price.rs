@@ -1,4 +1,4 @@
-use super::{Access, FileType, Form, Matrix, Plan, Scope, Step};
+use super::{Access, File, FileType, Form, Matrix, Plan, Scope, Step, packing::Packing};
 use crate::{
     access::{AccessError, Wavefronts, matrix_wavefronts, wavefronts},
     machine::{Machine, Prices},
@@ -13,8 +13,8 @@ pub struct Cost {
     pub ideal_wavefronts: u64,
     /// Lane exchanges of 32 bits.
     pub shuffles: u64,
-    /// Selects, byte permutes and combinations of 32 bits, and what it takes to put several narrow
-    /// registers into the words of an access, or to take them out.
+    /// Selects and combinations of 32 bits, and the byte permutes that put narrow registers into
+    /// words; those of inputs and outputs are in words in the order of their registers.
     pub alu: u64,
     /// Barriers of any scope.
     pub barriers: u64,
@@ -45,25 +45,40 @@ impl Cost {
 
 /// What the steps so far add up to.
 #[derive(Default)]
-struct Sum {
+struct Sum<'p> {
     cost: Cost,
     waiting: u64,
+    /// Where the bytes of narrow registers stand, if there are any.
+    packing: Option<Packing<'p>>,
 }
 
 /// The price of a plan's steps on a machine; it looks at nothing else in the plan but file types.
 ///
 /// Fails when a step accesses memory in a way that the machine cannot.
 pub fn price(plan: &Plan, machine: &Machine) -> Result<Cost, AccessError> {
-    let mut sum = Sum::default();
+    let mut sum = Sum { packing: Packing::of(plan), ..Sum::default() };
     for step in &plan.steps {
         add_step(&mut sum, plan, step, machine)?;
     }
-    let Sum { mut cost, waiting } = sum;
+    if let Some(packing) = &mut sum.packing {
+        let taken = packing.outputs();
+        sum.cost.alu += taken;
+        sum.cost.instructions += taken;
+    }
+    let Sum { mut cost, waiting, .. } = sum;
     cost.total = cost.busiest(&machine.prices).saturating_add(waiting);
     Ok(cost)
 }
 
-fn add_step(sum: &mut Sum, plan: &Plan, step: &Step, machine: &Machine) -> Result<(), AccessError> {
+fn add_step<'p>(
+    sum: &mut Sum<'p>,
+    plan: &'p Plan,
+    step: &Step,
+    machine: &Machine,
+) -> Result<(), AccessError> {
+    let packed = sum.packing.as_mut().map_or(0, |packing| pack(packing, step));
+    sum.cost.alu += packed;
+    sum.cost.instructions += packed;
     let words = |file| {
         let ty = plan.file(file);
         u64::from(ty.registers) * u64::from(ty.element_bits.div_ceil(32))
@@ -75,13 +90,8 @@ fn add_step(sum: &mut Sum, plan: &Plan, step: &Step, machine: &Machine) -> Resul
             cost.alu += words(*to);
             cost.instructions += words(*to);
         }
-        // The low bytes of a register are there without an instruction.
-        Step::Bytes { to, selector, .. } if selector.keeps_low(plan.file(*to).element_bits / 8) => {
-        }
-        Step::Bytes { to, .. } => {
-            cost.alu += words(*to);
-            cost.instructions += words(*to);
-        }
+        // All that they take is in the packing.
+        Step::Bytes { .. } => {}
         Step::Exchange { to, .. } | Step::Shift { to, .. } => {
             cost.shuffles += words(*to);
             cost.instructions += words(*to);
@@ -140,6 +150,35 @@ fn add_lookup(cost: &mut Cost, ty: FileType, machine: &Machine) {
     cost.instructions += 2 * loads;
 }
 
+/// The instructions that put the bytes of narrow registers where a step needs them.
+fn pack(packing: &mut Packing<'_>, step: &Step) -> u64 {
+    let (read, defined): (&[File], &[File]) = match step {
+        Step::Permute { from, to, source } => {
+            packing.permute(*from, *to, source);
+            return 0;
+        }
+        Step::Concat { from, to } => {
+            packing.concat(from, *to);
+            return 0;
+        }
+        Step::Bytes { a, b, to, selector } => return packing.bytes(*a, *b, *to, selector),
+        Step::Access(access) => return packing.access(access),
+        Step::Select { even: a, odd: b, to, .. }
+        | Step::Where { inside: a, outside: b, to, .. }
+        | Step::Pick { even: a, odd: b, to, .. } => (&[*a, *b], &[*to]),
+        Step::Exchange { from, to, .. }
+        | Step::Shift { from, to, .. }
+        | Step::Affine { from, to, .. }
+        | Step::Fetch { from, to, .. }
+        | Step::Lookup { address: from, to } => (&[*from], &[*to]),
+        Step::Combine { to, .. } => (&[], to),
+        Step::Barrier(_) => (&[], &[]),
+    };
+    let taken = read.iter().map(|&file| packing.whole(file)).sum();
+    defined.iter().for_each(|&file| packing.fresh(file));
+    taken
+}
+
 fn add_access(
     cost: &mut Cost,
     plan: &Plan,
@@ -165,9 +204,6 @@ fn add_access(
                 *known.insert((width, all(taken.actual), all(taken.ideal)))
             }
         };
-        // A word of several registers takes an instruction for each but one.
-        let registers = group.registers.len() as u64;
-        cost.alu += registers - registers.min(u64::from(width.div_ceil(4)));
         cost.wavefronts += actual;
         cost.ideal_wavefronts += ideal;
         cost.instructions += 1;

@@ -272,14 +272,14 @@ fn long_lists_show_their_ends() {
 #[test]
 fn narrow_elements_are_packed_for_shuffles() {
     let machine = Machine::by_name("sm_90").unwrap();
-    // Lanes change places, registers stay.
+    // Lanes change places, registers stay: the words that hold them travel as they are.
     let from = Blocked::new(&[1, 8], &[32, 1], &[1, 1], &[1, 0]).layout(&[32, 8]).unwrap();
     let mut lanes = from.columns(LANE).to_vec();
     lanes.rotate_left(1);
     let columns = [from.columns(REGISTER), &lanes].concat();
     let to = Layout::new(from.ins().clone(), from.outs().clone(), &columns).unwrap();
     for (bits, shuffles, alu, total) in
-        [(64, 16, 0, 1600), (32, 8, 0, 800), (16, 4, 8, 400), (8, 4, 8, 400)]
+        [(64, 16, 0, 1600), (32, 8, 0, 800), (16, 4, 0, 400), (8, 2, 0, 200)]
     {
         let cost = convert(&from, &to, bits, machine).unwrap().cost;
         assert_eq!((cost.shuffles, cost.alu, cost.total), (shuffles, alu, total), "{bits}");

@@ -35,7 +35,8 @@ enum Byte {
 type Bytes = [Byte; 4];
 
 impl Builder {
-    /// Two or four values of 16 or 8 bits as one value as wide as all of them, the first lowest.
+    /// Two or four values of 16 or 8 bits as one value as wide as all of them, the first lowest; a
+    /// single one as the low part of a word whose other bits may be anything.
     pub fn join(&mut self, parts: &[Value]) -> Value {
         let width = parts.first().map_or(1, |&part| self.dtype(part).bytes()) as usize;
         let mut bytes = [Byte::Any; 4];
@@ -46,8 +47,8 @@ impl Builder {
             }
         }
         let word = self.word(bytes);
-        match width * parts.len() {
-            2 => self.cast(Cast::Trunc, word, DType::I16),
+        match (width, parts.len()) {
+            (1, 2) => self.cast(Cast::Trunc, word, DType::I16),
             _ => word,
         }
     }
@@ -119,13 +120,13 @@ impl Builder {
         let known = match inst.op {
             Op::Const(0) => Some([Byte::Zero; 4]),
             Op::Cast(Cast::ExtU | Cast::Trunc | Cast::Bits) if narrow(0) => Some(of(0)),
-            Op::Binary(Binary::ShrU) if self.dtype(value) == DType::I32 => {
+            Op::Binary(Binary::ShrU) if narrow(0) => {
                 constant(1).and_then(whole_bytes).map(|count| {
                     let bytes = of(0);
                     core::array::from_fn(|to| *bytes.get(to + count).unwrap_or(&Byte::Zero))
                 })
             }
-            Op::Binary(Binary::Shl) if self.dtype(value) == DType::I32 => {
+            Op::Binary(Binary::Shl) if narrow(0) => {
                 constant(1).and_then(whole_bytes).map(|count| {
                     let bytes = of(0);
                     let from = |to: usize| to.checked_sub(count).map(|from| bytes[from]);

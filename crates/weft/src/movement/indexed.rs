@@ -1,6 +1,7 @@
 //! Steps that follow numbers in registers.
 
-use super::{thread_map, word_of};
+use super::thread_map;
+use super::types::integer;
 use crate::dtype::DType;
 use crate::lane::{Access, Builder, Space, Value};
 use crate::scalar::{Binary, Cast, Compare};
@@ -13,7 +14,10 @@ pub(super) fn affine(build: &mut Builder, numbers: &[Value], map: &DataMap) -> V
     let image = |(register, &number): (usize, &Value)| {
         let word = match build.dtype(number).bits() {
             64 => build.cast(Cast::Trunc, number, DType::I32),
-            _ => word_of(build, number),
+            bits => {
+                let number = build.cast(Cast::Bits, number, integer(bits));
+                build.cast(Cast::ExtU, number, DType::I32)
+            }
         };
         let moved = build.linear(&data, word);
         let xor = build.i32(map.xor.get(register).copied().unwrap_or(0) as i32);

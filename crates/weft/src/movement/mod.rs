@@ -233,8 +233,15 @@ impl<'p> Mover<'p> {
             }
             Step::Select { even, odd, to, odd_where } => {
                 let is_odd = thread::is_odd(build, *odd_where);
+                let dtype = self.dtype(*to)?;
                 let pairs = self.file(*even)?.iter().zip(self.file(*odd)?);
-                let values = pairs.map(|(&even, &odd)| build.select(is_odd, odd, even)).collect();
+                let values = pairs
+                    .map(|(&even, &odd)| {
+                        let [even, odd] = [even, odd].map(|value| word_of(build, value));
+                        let word = build.select(is_odd, odd, even);
+                        part_of_word(build, word, dtype)
+                    })
+                    .collect();
                 self.define(*to, values)
             }
             Step::Where { inside, outside, to, threads } => {
@@ -321,7 +328,14 @@ impl<'p> Mover<'p> {
             build.binary(Binary::Xor, place, xor)
         });
         let mut words = |file: File| -> Result<Vec<Value>, Misfit> {
-            Ok(self.file(file)?.iter().map(|&value| word_of(build, value)).collect())
+            let bits = |build: &mut Builder, value| build.cast(Cast::Bits, value, DType::I32);
+            let values = self.file(file)?.iter();
+            Ok(values
+                .map(|&value| {
+                    let word = word_of(build, value);
+                    bits(build, word)
+                })
+                .collect())
         };
         let (low, high) = (words(a)?, words(b)?);
         let pairs = low.into_iter().zip(high);
@@ -414,25 +428,34 @@ fn words(dtype: DType, elements: usize) -> (DType, usize) {
 
 /// The same registers of another lane.
 fn exchange(build: &mut Builder, values: &[Value], source: &LaneMap) -> Vec<Value> {
-    if source.is_butterfly() {
-        let mask = source.xor as u32;
-        return values.iter().map(|&value| build.shuffle_xor(value, mask)).collect();
-    }
-    let place = thread_map(build, &source.lane, &source.warp);
-    let xor = build.i32(source.xor as i32);
-    let lane = build.binary(Binary::Xor, place, xor);
-    values.iter().map(|&value| build.shuffle_index(value, lane)).collect()
+    let lane = (!source.is_butterfly()).then(|| {
+        let place = thread_map(build, &source.lane, &source.warp);
+        let xor = build.i32(source.xor as i32);
+        build.binary(Binary::Xor, place, xor)
+    });
+    let mut exchanged = |value: Value| {
+        let dtype = build.dtype(value);
+        let word = word_of(build, value);
+        let word = match lane {
+            None => build.shuffle_xor(word, source.xor as u32),
+            Some(lane) => build.shuffle_index(word, lane),
+        };
+        part_of_word(build, word, dtype)
+    };
+    values.iter().map(|&value| exchanged(value)).collect()
 }
 
-/// The bits of a value of at most 32 bits, with zeros above.
+/// A value narrower than 32 bits as the low part of a word, of which nobody looks at the rest; a wider
+/// one as it is.
 fn word_of(build: &mut Builder, value: Value) -> Value {
-    let bits = integer(build.dtype(value).bits());
-    let value = build.cast(Cast::Bits, value, bits);
-    build.cast(Cast::ExtU, value, DType::I32)
+    if build.dtype(value).bytes() < 4 { build.join(&[value]) } else { value }
 }
 
-/// The low bits of a word as a value of this type.
+/// The low bits of a word as a value of this type, or a wider value as it is.
 fn part_of_word(build: &mut Builder, word: Value, dtype: DType) -> Value {
+    if dtype.bytes() >= 4 {
+        return build.cast(Cast::Bits, word, dtype);
+    }
     let part = build.cast(Cast::Trunc, word, integer(dtype.bits()));
     build.cast(Cast::Bits, part, dtype)
 }

@@ -7,10 +7,11 @@ mod scans;
 
 use super::{Misfit, write};
 use crate::dtype::DType;
-use crate::lane::{Access, Builder, Param, Program, Space, Value};
+use crate::lane::{Access, Builder, Op, Param, Program, Space, Value};
 use crate::memory::{Buffer, Memory};
 use crate::scalar::{Binary, Cast};
 use crate::sim::{self, Launch};
+use crate::simplify;
 use random::indices;
 use weft_layout::Layout;
 use weft_layout::family::Blocked;
@@ -146,4 +147,60 @@ fn what_does_not_fit_is_told() {
     let value = build.constant(DType::F16, 0);
     let message = write(&mut build, &broken, vec![vec![value; 4]]).unwrap_err().to_string();
     assert_eq!(message, "a step names f7, which the plan does not have");
+}
+
+/// The operations of these kinds in a program.
+fn count(program: &Program, counted: impl Fn(&Op) -> bool) -> u64 {
+    let mut count = 0;
+    program.walk(&program.body, &mut |_, inst| count += u64::from(counted(&inst.op)));
+    count
+}
+
+#[test]
+fn narrow_elements_take_the_instructions_that_their_plan_says() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let blocked = |registers: [u64; 2], lanes: [u64; 2], warps: [u64; 2], order: [usize; 2]| {
+        Blocked::new(&registers, &lanes, &warps, &order).layout(&[64, 64]).unwrap()
+    };
+    let layouts = [
+        blocked([1, 4], [8, 4], [4, 1], [1, 0]),
+        blocked([1, 16], [8, 4], [4, 1], [1, 0]),
+        blocked([2, 2], [4, 8], [4, 1], [1, 0]),
+        blocked([8, 1], [1, 32], [4, 1], [0, 1]),
+        blocked([4, 1], [16, 2], [1, 4], [0, 1]),
+        blocked([2, 2], [8, 4], [2, 2], [1, 0]),
+    ];
+    let mut permuted = 0;
+    for dtype in [DType::I8, DType::F16] {
+        for (from, to) in layouts.iter().flat_map(|from| layouts.iter().map(move |to| (from, to))) {
+            let plan = plan::convert(from, to, dtype.bits(), machine).unwrap();
+            let mut build = Builder::new("words", 4, 5);
+            let words =
+                (1 << from.in_bits(weft_layout::space::REGISTER)) * dtype.bytes() as usize / 4;
+            let address = build.constant(DType::I64, 64);
+            let mut inputs = Vec::new();
+            for _ in 0..words {
+                let how = Access { volatile: true, ..Access::default() };
+                let word = build.load(Space::Global, how, DType::I32, 1, address, None)[0];
+                inputs.extend(build.split(word, dtype));
+            }
+            let outputs = write(&mut build, &plan, vec![inputs]).unwrap();
+            for parts in outputs[0].chunks(4 / dtype.bytes() as usize) {
+                let word = build.join(parts);
+                build.store(Space::Global, Access::default(), address, None, &[word]);
+            }
+            let program = simplify::sweep::run(build.finish());
+            let alu = count(&program, |op| matches!(op, Op::Bytes | Op::Select));
+            let shuffles =
+                count(&program, |op| matches!(op, Op::ShuffleXor { .. } | Op::ShuffleIndex));
+            let counted = (alu, shuffles);
+            assert_eq!(
+                counted,
+                (plan.cost.alu, plan.cost.shuffles),
+                "{from} to {to}\n{plan}\n{program}"
+            );
+            permuted += alu;
+        }
+    }
+    assert!(permuted > 0);
 }
