@@ -10,6 +10,8 @@
 //! Elements of 32 bits are floats, to which 1 is added, and which are added up. Narrower ones are
 //! changed and consumed several at a time, as words in the order of their registers. The loop's step is
 //! an argument, so that nobody unrolls it and merges what two rounds do.
+//!
+//! Of the ways that the planner knows, a kernel takes the one that is cheapest beside the rest of a round.
 
 use crate::{root, say};
 use anyhow::{Context as _, ensure};
@@ -17,13 +19,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
 use weft::dtype::DType;
-use weft::emit::ptx;
+use weft::emit::ptx::{self, Registers};
 use weft::lane::{self, Access, Builder, IdKind, Op, Param, Program, Space, Value};
 use weft::movement::{thread_map, write};
 use weft::scalar::{Binary, Cast, Compare};
 use weft_layout::interop::parse_attribute;
 use weft_layout::space::{LANE, REGISTER, WARP};
-use weft_layout::step::Plan;
+use weft_layout::step::{Cost, Plan};
 use weft_layout::{Layout, Machine, plan};
 
 /// The machine that is measured.
@@ -41,6 +43,23 @@ struct Point {
     warps: u32,
     from: String,
     to: String,
+}
+
+impl Point {
+    fn bits(&self) -> anyhow::Result<u32> {
+        match &self.element[..] {
+            "i8" => Ok(8),
+            "f16" => Ok(16),
+            "f32" => Ok(32),
+            other => anyhow::bail!("no kernel is written for {other}"),
+        }
+    }
+
+    /// The bytes of the tile over the threads.
+    fn bytes_of_a_thread(&self) -> anyhow::Result<u64> {
+        let elements: u64 = self.shape.iter().product();
+        Ok(elements * u64::from(self.bits()? / 8) / (32 * u64::from(self.warps.max(1))))
+    }
 }
 
 /// What the program that times a kernel needs to know of it.
@@ -95,7 +114,8 @@ pub(crate) fn run(grid: &Path, output: &Path) -> anyhow::Result<()> {
             let file = format!("{:04}.ptx", index.kernels.len());
             let (program, plan) =
                 kernel(point, &layouts, machine).with_context(|| point.pair.clone())?;
-            std::fs::write(output.join(&file), printed(&program)?)?;
+            let registers = registers(plan.as_ref(), point.bytes_of_a_thread()?);
+            std::fs::write(output.join(&file), printed(&program, registers)?)?;
             let (symbol, shared) = (SYMBOL, program.shared_bytes);
             let plan = plan.map(|plan| Price {
                 strategy: plan.strategy.to_string(),
@@ -122,10 +142,22 @@ pub(crate) fn run(grid: &Path, output: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn printed(program: &Program) -> anyhow::Result<String> {
+fn printed(program: &Program, registers: Registers) -> anyhow::Result<String> {
     let target = ptx::Target::by_name(TARGET).context("no such target")?;
-    Ok(ptx::print(program, target)?)
+    Ok(ptx::print_with(program, target, registers)?)
 }
+
+/// Exchanges want registers for what is under way; so do tiles so small that the assembler would make
+/// room for all the threads that a multiprocessor can hold.
+fn registers(plan: Option<&Plan>, bytes_of_a_thread: u64) -> Registers {
+    match plan {
+        Some(plan) if plan.cost.shuffles > 0 || bytes_of_a_thread <= SMALL => Registers::Plenty,
+        _ => Registers::Balanced,
+    }
+}
+
+/// The bytes of a tile that a thread holds of a small one.
+const SMALL: u64 = 32;
 
 /// The kernel of a tile in these layouts: one, or two with a conversion between them.
 fn kernel(
@@ -138,13 +170,15 @@ fn kernel(
         Ok(family.layout(&point.shape)?)
     };
     let (from, to) = (layout(&layouts[0])?, layout(&layouts[layouts.len() - 1])?);
-    let (dtype, bits) = match &point.element[..] {
-        "i8" => (DType::I8, 8),
-        "f16" => (DType::F16, 16),
-        "f32" => (DType::F32, 32),
-        other => anyhow::bail!("no kernel is written for {other}"),
+    let bits = point.bits()?;
+    let dtype = match bits {
+        8 => DType::I8,
+        16 => DType::F16,
+        _ => DType::F32,
     };
-    let plan = (layouts.len() > 1).then(|| plan::convert(&from, &to, bits, machine)).transpose()?;
+    let work = rest_of_a_round(&from, &to, bits);
+    let plan = (layouts.len() > 1).then(|| plan::conversions(&from, &to, bits, machine));
+    let plan = plan.transpose()?.map(|known| known.beside(work, machine).clone());
 
     let mut build = Builder::new(SYMBOL, point.warps, machine.lanes_log2);
     let [source, result] = ["source", "result"].map(|name| {
@@ -250,6 +284,14 @@ fn addresses(
         (base, Access { offset, ..Access::default() })
     };
     Ok((0..1_usize << registers.len()).map(place).collect())
+}
+
+/// What a warp does in each round beside the conversion: an operation on each word before and behind
+/// it. Floats are added by a pipe of their own; exclusive-or shares one with selects and byte permutes.
+fn rest_of_a_round(from: &Layout, to: &Layout, bits: u32) -> Cost {
+    let words = |layout: &Layout| (1 << layout.in_bits(REGISTER)) * u64::from(bits) / 32;
+    let instructions = words(from) + words(to);
+    Cost { alu: if bits == 32 { 0 } else { instructions }, instructions, ..Cost::default() }
 }
 
 /// A number in every element of a word.

@@ -123,7 +123,8 @@ impl Search<'_> {
                     tried.push(low);
                 }
                 let done = |best: &Candidate<'_>| {
-                    !best.has_conflicts() && best.store.is_wide() && best.load.is_wide()
+                    let wide = best.store.is_wide() && best.load.is_wide();
+                    wide && !best.has_conflicts() && best.cost.alu == 0
                 };
                 if vectors.as_ref().is_some_and(done) {
                     return Ok(vectors.into_iter().collect());

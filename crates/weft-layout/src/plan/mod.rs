@@ -42,7 +42,7 @@ use crate::{
     layout::{Layout, LayoutError},
     machine::Machine,
     space::{BLOCK, LANE, Label, REGISTER, WARP},
-    step::{Plan, price},
+    step::{Cost, Plan, price},
     witness::{self, WitnessError},
 };
 
@@ -103,6 +103,14 @@ impl Conversions {
     /// All plans, the cheapest first.
     pub fn plans(&self) -> impl Iterator<Item = &Plan> {
         [&self.best].into_iter().chain(&self.others)
+    }
+
+    /// The cheapest plan where every warp also does other work each time it converts: exchanges leave
+    /// the arithmetic pipe less room than memory does, which matters where the tile is computed with.
+    pub fn beside(&self, work: Cost, machine: &Machine) -> &Plan {
+        let others = self.others.iter();
+        let price = |plan: &Plan| (plan.cost.beside(work, machine), key(plan));
+        others.fold(&self.best, |best, plan| if price(plan) < price(best) { plan } else { best })
     }
 }
 
@@ -174,8 +182,7 @@ fn enumerate(
         }
     }
     let through = memory::plans(from, to, &source, bits, machine);
-    let count = if wanted == Wanted::Best { 1 } else { usize::MAX };
-    for plan in through.iter().flatten().take(count) {
+    for plan in through.iter().flatten() {
         found.push(priced(plan.clone(), machine)?);
     }
     if let Some(moves) = moves {

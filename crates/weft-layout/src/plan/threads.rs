@@ -108,8 +108,10 @@ impl Exchanges {
         tidy(&plan).or(Some(plan))
     }
 
-    /// Less than a plan costs: half of the words travel for each bit on its own, and three selects
-    /// for each two words that travel; all words where lanes change places among themselves.
+    /// Less than a plan costs: half of the words travel for each bit on its own, with three selects for
+    /// each two words; all words where lanes change places among themselves, and a select of each word
+    /// for each lane bit that skews registers. What is chosen before words travel may be part of
+    /// packing them, or nothing.
     fn least(&self, swaps: u64, rest: &Blocks, packed: u32, prices: &Prices) -> u64 {
         let registers = 1_u64 << rest.read().min(32);
         let words =
@@ -121,8 +123,7 @@ impl Exchanges {
             () if rest.mixed() > 0 => half,
             () => 0,
         };
-        let packing = if packed > 0 { registers.saturating_sub(words(registers)) } else { 0 };
-        let alu = 3 * (swapped + half * u64::from(rest.idle())) + packing;
+        let alu = 3 * swapped + 2 * half * u64::from(rest.idle());
         (prices.shuffle * (swapped + travel)).max(prices.alu * alu)
     }
 }

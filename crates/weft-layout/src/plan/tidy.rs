@@ -35,6 +35,30 @@ struct Picked {
     bits: u32,
 }
 
+/// All bytes of a value.
+const ALL: u32 = u32::MAX;
+
+impl Picked {
+    /// Takes for the bytes that nobody needs what stands beside the first one that somebody does.
+    fn with_neighbours(self, needed: u32) -> Picked {
+        let first = u64::from(needed.trailing_zeros());
+        let from = self.nibbles >> (4 * first) & 7;
+        let (mut nibbles, mut pair) = (self.nibbles, [self.pair[usize::from(from >= 4)]; 2]);
+        for byte in 0..u64::from(self.bits / 8) {
+            let nibble = self.nibbles >> (4 * byte) & 7;
+            let side = usize::from(nibble >= 4);
+            if needed >> byte & 1 == 1 {
+                pair[side] = self.pair[side];
+                continue;
+            }
+            let beside = (from % 4 + byte).checked_sub(first).filter(|&place| place < 4);
+            let beside = beside.map_or(from, |place| place | from & 4);
+            nibbles = nibbles & !(0xf << (4 * byte)) | beside << (4 * byte);
+        }
+        Picked { pair, nibbles, ..self }
+    }
+}
+
 /// Where values stand in the new plan.
 #[derive(Clone, Copy)]
 struct Place {
@@ -117,7 +141,13 @@ impl Tidy<'_> {
                 let values = pairs.into_iter().map(pick).collect();
                 *self.files.get_mut(to.index())? = values;
             }
-            Step::Bytes { a, b, to, .. } => self.pairs(index, [*a, *b], *to, None)?,
+            Step::Bytes { a, b, to, selector } => {
+                let bytes = 0..self.plan.file(*to).element_bits / 8;
+                let taken = bytes.fold(0, |all, byte| all | selector.taken(byte));
+                let a = if taken & 0xf == 0 { *b } else { *a };
+                let b = if taken >> 4 == 0 { a } else { *b };
+                self.pairs(index, [a, b], *to, None)?;
+            }
             Step::Exchange { from, to, .. } => self.pairs(index, [*from, *from], *to, None)?,
             Step::Access(access) if access.kind == Kind::Load => {
                 // Only a file that is loaded at once is followed.
@@ -228,27 +258,44 @@ impl Tidy<'_> {
         value
     }
 
-    /// The values that are needed: those that leave the plan or go to memory, and what they are
-    /// made of.
-    fn needed(&self) -> Option<Vec<bool>> {
-        let mut needed = vec![false; self.nodes.len()];
+    /// The bytes of each value that are needed, as a mask: those that leave the plan or go to memory,
+    /// and what they are made of.
+    fn needed(&self) -> Option<Vec<u32>> {
+        let mut needed = vec![0; self.nodes.len()];
         let stored = self.plan.steps.iter().filter_map(|step| match step {
             Step::Access(access) if access.kind == Kind::Store => Some(access.file),
             _ => None,
         });
         for file in stored.chain(self.plan.outputs.iter().copied()) {
             for &value in self.registers(file)? {
-                *needed.get_mut(value as usize)? = true;
+                *needed.get_mut(value as usize)? = ALL;
             }
         }
         // Values are made of earlier ones.
         for (value, node) in self.nodes.iter().enumerate().rev() {
-            if !needed[value] {
-                continue;
-            }
-            if let Node::Made(_, pair) | Node::Picked(Picked { pair, .. }) = node {
-                for &part in pair {
-                    *needed.get_mut(part as usize)? = true;
+            let wanted = needed[value];
+            let mut need = |part: Id, bytes: u32| -> Option<()> {
+                *needed.get_mut(part as usize)? |= bytes;
+                Some(())
+            };
+            match node {
+                _ if wanted == 0 => {}
+                Node::Given => {}
+                Node::Made(step, pair) => match self.plan.steps.get(*step)? {
+                    Step::Bytes { to, selector, .. } => {
+                        let bytes = 0..self.plan.file(*to).element_bits / 8;
+                        let bytes = bytes.filter(|byte| wanted >> byte & 1 == 1);
+                        let taken = bytes.fold(0, |all, byte| all | selector.taken(byte));
+                        need(pair[0], taken & 0xf)?;
+                        need(pair[1], taken >> 4)?;
+                    }
+                    _ => pair.iter().try_for_each(|&part| need(part, wanted))?,
+                },
+                Node::Picked(Picked { pair, nibbles, bits, .. }) => {
+                    for byte in (0..bits / 8).filter(|byte| wanted >> byte & 1 == 1) {
+                        let from = nibbles >> (4 * byte) & 7;
+                        need(pair[usize::from(from >= 4)], 1 << (from % 4))?;
+                    }
                 }
             }
         }
@@ -263,7 +310,7 @@ impl Tidy<'_> {
                 Node::Made(step, _) | Node::Picked(Picked { step, .. }) => *step,
                 Node::Given => continue,
             };
-            if needed[value] {
+            if needed[value] != 0 {
                 of_step.get_mut(step)?.push(value as Id);
             }
         }
@@ -296,7 +343,7 @@ impl Tidy<'_> {
                 }
                 _ if values.is_empty() => {}
                 Step::Bytes { selector, .. } if selector.is_constant() => {
-                    self.write_picked(&mut writer, values)?;
+                    self.write_picked(&mut writer, values, &needed)?;
                 }
                 _ => self.write(&mut writer, step, values)?,
             }
@@ -311,10 +358,11 @@ impl Tidy<'_> {
     }
 
     /// Writes byte permutes, those of one selector and width together.
-    fn write_picked(&self, writer: &mut Writer, values: &[Id]) -> Option<()> {
+    fn write_picked(&self, writer: &mut Writer, values: &[Id], needed: &[u32]) -> Option<()> {
         let mut kinds: BTreeMap<_, Vec<(Id, [Id; 2])>> = BTreeMap::new();
         for &value in values {
             let Some(&Node::Picked(picked)) = self.nodes.get(value as usize) else { return None };
+            let picked = picked.with_neighbours(*needed.get(value as usize)?);
             let Picked { pair, nibbles, bits, .. } = picked;
             let widths = [*self.bits.get(pair[0] as usize)?, *self.bits.get(pair[1] as usize)?];
             kinds.entry((nibbles, bits, widths)).or_default().push((value, pair));

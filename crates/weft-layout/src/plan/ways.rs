@@ -279,7 +279,10 @@ impl<'a> Actor<'a> {
             match *slot {
                 Slot::Lane(lane) => rows.push(lanes.get(lane).copied().filter(|&o| aligned(o))?),
                 Slot::Register(index) => {
-                    let found = rest.iter().position(|one| busy.reduce(one.1 & banks, 0).0 != 0);
+                    // Registers of one word best in the order of their numbers.
+                    let apart = |one: &(u64, u64)| busy.reduce(one.1 & banks, 0).0 != 0;
+                    let ordered = rest.iter().position(|one| one.0 == 1 << index && apart(one));
+                    let found = ordered.or_else(|| rest.iter().position(apart));
                     if rest.is_empty() {
                         return None;
                     }
@@ -385,9 +388,35 @@ impl Moves<'_> {
         };
         cost.wavefronts += count * times * u64::from(taken.actual);
         cost.ideal_wavefronts += count * times * u64::from(taken.ideal);
-        cost.alu += count * (registers - registers.min(u64::from(bytes.div_ceil(4))));
-        cost.instructions += count;
+        let packed = self.packing();
+        cost.alu += packed;
+        cost.instructions += count + packed;
         Ok(())
+    }
+
+    /// The byte permutes that narrow registers take to stand in words as they are stored, or, after a
+    /// load, in the order of their numbers.
+    fn packing(&self) -> u64 {
+        let all = self.inner.len() + self.rest.len();
+        let word = 2_usize.saturating_sub(self.actor.bytes_log2 as usize).min(all);
+        let group = self.inner.get(..word).unwrap_or(&self.inner);
+        let own = Subspace::from_vectors(&(0..word).map(|bit| 1 << bit).collect::<Vec<u64>>());
+        let common = Subspace::from_vectors(group).intersection(&own).dim() as usize;
+        let ordered = (0..).zip(group).all(|(bit, &number)| number == 1 << bit);
+        let (words, parts, missing) = match self.actor.kind {
+            Kind::Store => (all - group.len(), group.len() - common, word - group.len()),
+            Kind::Load => (all - word, word - common, word - group.len()),
+        };
+        let words = 1_u64 << words;
+        match (parts, self.actor.kind) {
+            // Some words are the low part of one already.
+            (0, Kind::Store) if ordered => words - (words >> missing),
+            (0, _) if ordered => 0,
+            (0 | 1, _) => words,
+            // Four bytes of four words, by halves, which two words share unless they came alone.
+            _ if missing == 2 => 3 * words,
+            _ => 2 * words,
+        }
     }
 
     /// Whether no wider vector would do better.

@@ -77,6 +77,17 @@ impl Selector {
         self.xor ^ combine(&self.lane, lane) ^ combine(&self.warp, warp)
     }
 
+    /// The bytes of a pair that a byte of the result is in some thread, as a mask.
+    pub fn taken(&self, byte: u32) -> u32 {
+        let nibble = |nibbles: u64| nibbles >> (4 * byte).min(63) & 7;
+        let columns = self.lane.iter().chain(&self.warp);
+        let any = |known: u32, column: u64| {
+            let turned = (0..8).filter(|index| known >> index & 1 == 1);
+            turned.fold(known, |all, index| all | 1 << (index ^ nibble(column)))
+        };
+        columns.fold(1 << nibble(self.xor), |known, &column| any(known, column))
+    }
+
     /// Whether no thread differs from another.
     pub fn is_constant(&self) -> bool {
         self.lane.iter().chain(&self.warp).all(|&column| column == 0)

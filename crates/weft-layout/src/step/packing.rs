@@ -164,7 +164,9 @@ impl<'p> Packing<'p> {
     pub(super) fn access(&mut self, access: &Access) -> u64 {
         let groups = access.groups.iter();
         if access.kind == Kind::Load {
-            groups.for_each(|group| self.arrive(access.file, &group.registers));
+            for group in groups {
+                self.arrive(access.file, &group.registers);
+            }
             return 0;
         }
         groups.map(|group| self.packed(access.file, &group.registers)).sum()

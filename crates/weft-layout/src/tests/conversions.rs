@@ -143,7 +143,7 @@ fn alternatives_are_told_from_the_cheapest_on() {
             found.best
         );
         let best = convert(&from, &to, bits, machine).unwrap();
-        assert_eq!(best.cost.total, costs[0], "{from}\n{to}");
+        assert_eq!(best.cost.total, costs[0], "{best}\n{}\n{from}\n{to}", found.best);
         *counts.entry(costs.len()).or_insert(0) += 1;
         reached += u32::from(found.least == costs[0]);
         all += 1;

@@ -8,24 +8,25 @@
 //! %5 = loop inst9 %1, %2 (%3, %4) {      mov.b32 %r3, %r1;
 //!   break.if inst9 %7, %3                mov.b32 %r4, %r2;
 //!   continue %4, %3                      $L_loop_9:
-//! }                                        mov.b32 %r5, %r3;
-//!                                          @%p7 bra $L_end_9;
+//! }                                        @%p7 bra $L_end_9;
 //!                                          mov.b32 %rt0, %r3;
 //!                                          mov.b32 %r3, %r4;
 //!                                          mov.b32 %r4, %rt0;
 //!                                          bra.uni $L_loop_9;
 //!                                        $L_end_9:
+//!                                          mov.b32 %r5, %r3;
 //! ```
 //!
-//! The results of a loop are not read inside it, so a break may write them before it is known to be
-//! taken. Branches are not said to be uniform: the assembler joins diverging lanes behind them.
+//! Where several breaks leave a loop, each writes its results in front of its branch: they are not read
+//! inside the loop, so that may happen before the branch is known to be taken. Branches are not said
+//! to be uniform: the assembler joins diverging lanes behind them.
 
 use super::writer::{Reg, Writer, put};
 use super::{operation, terminates};
 use crate::emit::Unsupported;
 use crate::emit::copies::in_order;
 use crate::id::Id;
-use crate::lane::{Inst, InstData, Region, Value};
+use crate::lane::{Inst, InstData, Op, Program, Region, Value};
 
 /// Every operation of a region but its last, which belongs to the region's owner.
 fn inside(w: &mut Writer<'_>, region: &Region) -> Result<(), Unsupported> {
@@ -87,14 +88,32 @@ pub(super) fn repeat(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<()
     copies(w, &body.params, values);
     put!(w, "bra.uni $L_loop_{n}");
     w.label(format_args!("$L_end_{n}"));
+    if let Some(values) = only_way_out(w.program, id, body) {
+        copies(w, &inst.results, values);
+    }
     w.depth -= 1;
     Ok(())
 }
 
+/// What the loop's results become, where there is one way out: it is copied behind the loop then,
+/// once, and not in each round in front of a branch that is not taken.
+fn only_way_out<'a>(program: &'a Program, id: Inst, body: &'a Region) -> Option<&'a [Value]> {
+    let mut ways = Vec::new();
+    program.walk(body, &mut |_, inst| {
+        if matches!(inst.op, Op::BreakIf { target } if target == id) {
+            ways.push(inst.operands.get(1..).unwrap_or(&[]));
+        }
+    });
+    if let [values] = ways[..] { Some(values) } else { None }
+}
+
 pub(super) fn break_if(w: &mut Writer<'_>, target: Inst, inst: &InstData) {
     let Some((&condition, values)) = inst.operands.split_first() else { return };
-    let program = w.program;
-    copies(w, &program.insts[target].results, values);
+    let leaves = &w.program.insts[target];
+    let alone = leaves.regions.first().and_then(|body| only_way_out(w.program, target, body));
+    if alone.is_none() {
+        copies(w, &leaves.results, values);
+    }
     let condition = w.reg(condition);
     put!(w, "@{condition} bra $L_end_{}", target.index());
 }

@@ -94,6 +94,26 @@ const SHARED: &str = "global_smem";
 /// # Ok::<(), weft::emit::Unsupported>(())
 /// ```
 pub fn print(program: &Program, target: &Target) -> Result<String, Unsupported> {
+    print_with(program, target, Registers::Balanced)
+}
+
+/// How many registers the assembler gives each thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Registers {
+    /// As it weighs them against the threads that a multiprocessor can hold: for the sake of those it
+    /// may put loads and exchanges that could overlap one behind the other.
+    #[default]
+    Balanced,
+    /// As many as are of use: one block a multiprocessor will do.
+    Plenty,
+}
+
+/// The PTX of a kernel as [`print()`] has it, with a say in its registers.
+pub fn print_with(
+    program: &Program,
+    target: &Target,
+    registers: Registers,
+) -> Result<String, Unsupported> {
     fits(program, target)?;
     let mut w = Writer::new(program, target);
     if !program.results().is_empty() {
@@ -126,7 +146,11 @@ pub fn print(program: &Program, target: &Target) -> Result<String, Unsupported> 
     let count = program.params.len();
     push(&mut text, format_args!("  {POINTER} p{count}_global_scratch,\n"));
     push(&mut text, format_args!("  {POINTER} p{}_profile_scratch\n)\n", count + 1));
-    push(&mut text, format_args!(".reqntid {}\n{{\n", program.threads()));
+    push(&mut text, format_args!(".reqntid {}\n", program.threads()));
+    if registers == Registers::Plenty {
+        text.push_str(".minnctapersm 1\n");
+    }
+    text.push_str("{\n");
     text.push_str(&w.declarations());
     entry(&mut text, &w);
     text.push_str(w.body());

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 #[test]
 fn vector_add_is_printed() {
     let text = print(&vector_add(), target("sm_80")).unwrap();
-    expect![[r"
+    expect![[r#"
         .version 7.0
         .target sm_80
         .address_size 64
@@ -37,6 +37,7 @@ fn vector_add_is_printed() {
           .param .u64 .ptr .global .align 1 p5_profile_scratch
         )
         .reqntid 128
+        .minnctapersm 1
         {
           .reg .pred %p<18>;
           .reg .b16 %rs<50>;
@@ -108,14 +109,14 @@ fn vector_add_is_printed() {
           @%p17 st.global.v4.b32 [%rd25], {%rt8, %rt9, %rt10, %rt11};
           ret;
         }
-    "]]
+    "#]]
     .assert_eq(&text);
 }
 
 #[test]
 fn a_loop_swaps_its_carried_values() {
     let text = print(&fibonacci(), target("sm_90")).unwrap();
-    expect![[r"
+    expect![[r#"
         .version 7.8
         .target sm_90
         .address_size 64
@@ -127,6 +128,7 @@ fn a_loop_swaps_its_carried_values() {
           .param .u64 .ptr .global .align 1 p3_profile_scratch
         )
         .reqntid 32
+        .minnctapersm 1
         {
           .reg .pred %p<10>;
           .reg .b32 %r<13>;
@@ -141,7 +143,6 @@ fn a_loop_swaps_its_carried_values() {
           mov.b32 %r7, %r2;
           $L_loop_4:
             setp.ge.s32 %p8, %r7, %r0;
-            mov.b32 %r4, %r5;
             @%p8 bra $L_end_4;
             and.b32 %rt0, %r7, 1;
             setp.ne.u32 %p9, %rt0, 0;
@@ -162,10 +163,11 @@ fn a_loop_swaps_its_carried_values() {
             mov.b32 %r6, %rt1;
             bra.uni $L_loop_4;
           $L_end_4:
+            mov.b32 %r4, %r5;
           st.global.b32 [%rd1], %r4;
           ret;
         }
-    "]]
+    "#]]
     .assert_eq(&text);
 }
 
