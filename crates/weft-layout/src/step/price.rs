@@ -203,20 +203,6 @@ fn add_lookup(cost: &mut Cost, ty: FileType, machine: &Machine) {
     cost.instructions += 2 * loads;
 }
 
-/// Counters by numbers that are data: lanes that meet in one are served one after the other.
-fn add_count(cost: &mut Cost, ty: FileType, count: &Count, machine: &Machine) {
-    let columns = [&count.map.data[..], &count.map.lane].concat();
-    let places = Subspace::from_vectors(&columns).dim();
-    let registers = u64::from(ty.registers);
-    let wavefronts = (registers * random_wavefronts(machine, 4, places)).div_ceil(100);
-    cost.wavefronts += wavefronts;
-    cost.ideal_wavefronts += wavefronts;
-    // The address in memory, whether the number is below, and the mask.
-    let arithmetic = registers * (affine(&count.map) + 2 + u64::from(count.mask.is_some()));
-    cost.alu += arithmetic;
-    cost.instructions += arithmetic + registers;
-}
-
 /// The instructions that put the bytes of narrow registers where a step needs them.
 fn pack(packing: &mut Packing<'_>, step: &Step) -> u64 {
     let (read, defined): (&[File], &[File]) = match step {
@@ -239,10 +225,11 @@ fn pack(packing: &mut Packing<'_>, step: &Step) -> u64 {
         | Step::Fetch { from, to, .. }
         | Step::Lookup { address: from, to } => (&[*from], &[*to]),
         Step::Combine { to, .. } => (&[], to),
-        Step::Zero { to } => (&[], &[*to]),
-        Step::Add { a, b, to } => (&[*a, *b], &[*to]),
-        Step::Count(Count { numbers, mask: Some(mask), .. }) => (&[*numbers, *mask], &[]),
-        Step::Count(Count { numbers, mask: None, .. }) => (&[*numbers], &[]),
+        // Words of 32 bits.
+        Step::Zero { to } | Step::Add { to, .. } => (&[], &[*to]),
+        Step::Count(count) => {
+            return packing.whole(count.numbers) + count.mask.map_or(0, |mask| packing.whole(mask));
+        }
         Step::Barrier(_) => (&[], &[]),
     };
     let taken = read.iter().map(|&file| packing.whole(file)).sum();
@@ -250,6 +237,20 @@ fn pack(packing: &mut Packing<'_>, step: &Step) -> u64 {
         packing.fresh(file);
     }
     taken
+}
+
+/// Counters by numbers that are data: lanes that meet in one are served one after the other.
+fn add_count(cost: &mut Cost, ty: FileType, count: &Count, machine: &Machine) {
+    let columns = [&count.map.data[..], &count.map.lane].concat();
+    let places = Subspace::from_vectors(&columns).dim();
+    let registers = u64::from(ty.registers);
+    let wavefronts = (registers * random_wavefronts(machine, 4, places)).div_ceil(100);
+    cost.wavefronts += wavefronts;
+    cost.ideal_wavefronts += wavefronts;
+    // The address in memory, whether the number is below, and the mask.
+    let arithmetic = registers * (affine(&count.map) + 2 + u64::from(count.mask.is_some()));
+    cost.alu += arithmetic;
+    cost.instructions += arithmetic + registers;
 }
 
 fn add_access(
