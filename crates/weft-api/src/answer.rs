@@ -4,7 +4,10 @@ mod paper;
 mod swizzle;
 
 pub use paper::{PaperAnswer, PaperRows, ProductRow, ReductionRow, VectorRow};
-pub use swizzle::{CertificateAnswer, SwizzleAnswer, TmaAnswer, TraceAnswer, UseAnswer};
+pub use swizzle::{
+    CertificateAnswer, MachineUseAnswer, PortableAnswer, SwizzleAnswer, TmaAnswer, TraceAnswer,
+    UseAnswer,
+};
 
 use crate::bases::Bases;
 use crate::machines::MachineAnswer;

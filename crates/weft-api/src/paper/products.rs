@@ -114,7 +114,7 @@ fn row(
             ("c".into(), buffer("empty", c, [m, n])),
         ]),
         target: request.target.clone(),
-        warps,
+        warps: Some(warps),
         seed: 0,
         verify: false,
     })?;

@@ -30,7 +30,7 @@ pub(super) fn rows(request: &PaperRequest) -> Result<Vec<VectorRow>, ApiError> {
         let compiled = CompiledKernel::new(&CompileRequest {
             ttir: function(&[("x", dtype), ("y", dtype)], &body),
             target: request.target.clone(),
-            warps: DEFAULT_WARPS,
+            warps: Some(DEFAULT_WARPS),
             kernel: None,
             emit: Vec::new(),
             dump_after: None,

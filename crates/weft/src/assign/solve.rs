@@ -15,7 +15,7 @@ use weft_layout::space::REGISTER;
 use weft_layout::{Layout, Space};
 
 /// Decides every home.
-pub fn run(
+pub(super) fn run(
     kernel: &Kernel,
     facts: &AxisFacts,
     block: Block<'_>,
@@ -34,6 +34,7 @@ pub fn run(
             layouts: Layouts::default(),
             plans: Plans::default(),
             home: IdMap::default(),
+            given: IdMap::default(),
             free,
             runs_in: IdMap::default(),
             reasons: IdMap::default(),

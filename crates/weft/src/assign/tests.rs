@@ -28,6 +28,7 @@ fn check(text: &str, expected: &Expect) {
                 format!("{} asks, {weight} against {against}", kernel.ops[*op].kind.name())
             }
             Some(Reason::Follows(op)) => format!("follows {}", kernel.ops[*op].kind.name()),
+            Some(Reason::Given) => "given".to_owned(),
             Some(Reason::Default) | None => "default".to_owned(),
         };
         let name = kernel.value_name(value);

@@ -362,6 +362,7 @@ impl AxisFacts {
                 // Where axes begin and end is another matter than what a bit of the index adds.
                 Facts { strides: unary().strides, ..Facts::unknown(ty) }
             }
+            OpKind::ConvertLayout => unary(),
             OpKind::Splat => {
                 let scalar = unary();
                 Facts::uniform(ty, scalar.divisibility_everywhere(), scalar.constant)
