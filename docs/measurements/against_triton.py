@@ -136,8 +136,8 @@ def main() -> None:
         ours, memory = weft(long)
     sort = ["`sort_8192`", f"{ours:.0f}", "-", "-", f"{memory:.0f}"]
     last = [f"geometric mean of {len(ratios)} kernels, most memory", "", "", mean, f"{most:.0f}"]
-    write("against_triton", "compile times of the examples, and the mean of all kernels", shown + [sort, last])
-    write("against_triton_kernels", "compile times", rows + [last])
+    write("against_triton", "Compile times of the examples, and the mean of all kernels", shown + [sort, last])
+    write("against_triton_kernels", "Compile times", rows + [last])
 
 
 main()
