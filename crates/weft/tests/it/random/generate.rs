@@ -115,7 +115,7 @@ impl Build<'_> {
     }
 
     pub(super) fn act(&mut self, most: u64) {
-        match self.dice.below(50) {
+        match self.dice.below(54) {
             0..12 => self.elementwise(),
             12..19 => self.reshaped(most),
             19..23 => self.load_new(most),
@@ -138,6 +138,9 @@ impl Build<'_> {
             44 => self.variance(most),
             45 | 46 => self.approximate(),
             47 | 48 => self.written_and_read(most),
+            49 | 50 => self.scanned(),
+            51 => self.gathered(most),
+            52 => self.counted(),
             _ => self.elementwise(),
         }
     }

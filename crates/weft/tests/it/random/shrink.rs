@@ -88,11 +88,11 @@ fn drop_op(kernel: &mut Kernel, id: OpId) -> bool {
     size(kernel) < before
 }
 
-/// The operations in the regions of reductions.
+/// The operations in the regions of reductions and scans.
 fn inside_reductions(kernel: &Kernel) -> BTreeSet<OpId> {
     let mut inside = BTreeSet::new();
     kernel.walk(&kernel.body, &mut |_, op| {
-        if matches!(op.kind, OpKind::Reduce { .. }) {
+        if matches!(op.kind, OpKind::Reduce { .. } | OpKind::Scan { .. }) {
             inside.extend(op.regions.iter().flat_map(|region| region.ops.iter().copied()));
         }
     });
