@@ -1,6 +1,9 @@
 """Kernels that compilers got wrong, or that only large ones reach.
 
 `attention` has the shape of Triton's issue 4310: two products with a softmax between, in a loop.
+`sums_of_running_sums` has that of issue 3017: a sum over one axis of a scan along another.
+`recurrence_back` and `recurrence_in_place` have that of issue 4362: a scan from the end, of two
+operands, by an operator that does not commute.
 """
 
 import triton
@@ -13,6 +16,9 @@ SIGNATURES = {
     "reductions_of_each_kind": dict(x="*i32:16", out="*i32:16", BLOCK=128),
     "argmin_of_rows": dict(x="*fp32:16", values="*fp32:16", places="*i32:16", ROWS=8, COLUMNS=64),
     "reduce_middle": dict(x="*fp16:16", out="*fp32:16"),
+    "sums_of_running_sums": dict(k="*fp32:16", v="*fp32:16", out="*fp32:16"),
+    "recurrence_back": dict(a="*i32:16", b="*i32:16", factors="*i32:16", sums="*i32:16", BLOCK=256),
+    "recurrence_in_place": dict(a="*fp32:16", b="*fp32:16", BLOCK=128),
 }  # fmt: skip
 
 
@@ -95,3 +101,37 @@ def reduce_middle(x, out):
     places = tl.arange(0, 4)[:, None, None] * 512 + tl.arange(0, 32)[None, :, None] * 16 + tl.arange(0, 16)[None, None, :]
     sums = tl.sum(tl.load(x + places).to(tl.float32), 1)
     tl.store(out + tl.arange(0, 4)[:, None] * 16 + tl.arange(0, 16)[None, :], sums)
+
+
+@triton.jit
+def sums_of_running_sums(k, v, out):
+    """Linear attention: outer products, summed up to each row, then over the columns of the first."""
+    i = tl.arange(0, 16)
+    at = i[:, None] * 16 + i[None, :]
+    keys, values = tl.load(k + at), tl.load(v + at)
+    products = keys[:, :, None] * values[:, None, :]
+    tl.store(out + at, tl.sum(tl.cumsum(products, 0), 1))
+
+
+@triton.jit
+def recurrence(factor_a, sum_a, factor_b, sum_b):
+    return factor_a * factor_b, sum_a * factor_b + sum_b
+
+
+@triton.jit
+def recurrence_back(a, b, factors, sums, BLOCK: tl.constexpr):
+    """y[i] = a[i] y[i+1] + b[i], on integers, so that every bit counts."""
+    at = tl.arange(0, BLOCK)
+    factor, value = tl.associative_scan((tl.load(a + at), tl.load(b + at)), 0, recurrence, reverse=True)
+    tl.store(factors + at, factor)
+    tl.store(sums + at, value)
+
+
+@triton.jit
+def recurrence_in_place(a, b, BLOCK: tl.constexpr):
+    """The same, both ways, written over its operands."""
+    at = tl.arange(0, BLOCK)
+    factor, value = tl.associative_scan((tl.load(a + at), tl.load(b + at)), 0, recurrence, reverse=True)
+    factor, value = tl.associative_scan((factor, value), 0, recurrence)
+    tl.store(a + at, factor)
+    tl.store(b + at, value)

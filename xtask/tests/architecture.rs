@@ -63,7 +63,7 @@ const HOUSES: [House; 3] = [
             ),
             ("lane", &["atomic", "cache", "dtype", "id", "location", "scalar"]),
             ("math", &["dtype", "lane", "scalar"]),
-            ("movement", &["dtype", "lane", "location", "scalar"]),
+            ("movement", &["atomic", "dtype", "lane", "location", "scalar"]),
             ("axis", &["dtype", "id", "scalar", "tile"]),
             ("assign", &["axis", "dtype", "id", "lane", "movement", "scalar", "tile"]),
             (
@@ -98,7 +98,10 @@ const HOUSES: [House; 3] = [
             ("probe", &["error", "invoke", "kernels", "machines", "request"]),
             ("view", &["error", "request"]),
             ("report", &["answer", "machines", "request"]),
-            ("conversions", &["answer", "error", "kernels", "reading", "report", "request"]),
+            (
+                "conversions",
+                &["answer", "error", "kernels", "reading", "report", "request", "view"],
+            ),
             (
                 "invoke",
                 &[

@@ -2,7 +2,10 @@
 
 mod swizzle;
 
-pub use swizzle::{CertificateAnswer, SwizzleAnswer, TmaAnswer, TraceAnswer, UseAnswer};
+pub use swizzle::{
+    CertificateAnswer, MachineUseAnswer, PortableAnswer, SwizzleAnswer, TmaAnswer, TraceAnswer,
+    UseAnswer,
+};
 
 use crate::bases::Bases;
 use crate::machines::MachineAnswer;

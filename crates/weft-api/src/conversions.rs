@@ -6,6 +6,7 @@ use crate::kernels::printed;
 use crate::reading::read_linear;
 use crate::report;
 use crate::request::{ConvertRequest, EmitConversion, machine, needed_bits, register_dtype};
+use crate::view::{self, Colours, Movement, View, Window};
 use weft::conversion;
 use weft::emit::{self, Language, Target};
 use weft_layout::step::Plan;
@@ -43,6 +44,11 @@ use weft_layout::{Layout, plan, witness};
 /// # Ok::<(), weft_api::ApiError>(())
 /// ```
 pub fn convert(request: &ConvertRequest) -> Result<ConvertAnswer, ApiError> {
+    convert_for(request, Colours::Off)
+}
+
+/// The same for a terminal: a picture as text may have colours.
+pub fn convert_for(request: &ConvertRequest, colours: Colours) -> Result<ConvertAnswer, ApiError> {
     let ConvertRequest { from, to, shape, element, element_bits, target, emit } = request;
     let bits = needed_bits(element.as_deref(), *element_bits)?;
     let machine = machine(target)?;
@@ -52,10 +58,21 @@ pub fn convert(request: &ConvertRequest) -> Result<ConvertAnswer, ApiError> {
     witness::conversion(plan, &from, &to)
         .map_err(|error| ApiError::Refused { what: "the plan".into(), error })?;
     let mut answer = ConvertAnswer::of_all(&found);
+    let shown = |plan| Movement { plan, from: &from, to: &to, machine: &machine };
     let language = match emit {
         None => return Ok(answer),
         Some(EmitConversion::Plan) => {
             answer.text = Some(report::convert(&answer));
+            return Ok(answer);
+        }
+        Some(EmitConversion::Picture) => {
+            let scene = view::movement(&shown(plan), &View::default())?;
+            answer.text = Some(view::terminal(&scene, colours));
+            return Ok(answer);
+        }
+        Some(EmitConversion::Svg) => {
+            let full = View { window: Window::Full, ..View::default() };
+            answer.text = Some(view::svg(&view::movement(&shown(plan), &full)?));
             return Ok(answer);
         }
         Some(EmitConversion::Ptx) => Language::Ptx,

@@ -171,6 +171,27 @@ pub enum ApiError {
     /// A swizzle needs something to load.
     #[error("a swizzle is for one store and at least one load")]
     NoLoads,
+    /// The tensor memory accelerator cannot take part in a swizzle.
+    #[error("`tma`: {reason}")]
+    Tma {
+        /// Why not.
+        reason: String,
+    },
+    /// The threads of a layout do not fill the waves of a machine.
+    #[error(
+        "`{parameter}` has {} threads, and a wave of {machine} has {}",
+        power(*threads), power(*lanes)
+    )]
+    Threads {
+        /// Which of the request's layouts.
+        parameter: &'static str,
+        /// The logarithm of its threads.
+        threads: u32,
+        /// The machine.
+        machine: String,
+        /// The logarithm of its lanes.
+        lanes: u32,
+    },
     /// There is not one weight for each access.
     #[error("{given} weights are given for {accesses} accesses")]
     Weights {
@@ -296,7 +317,11 @@ impl ApiError {
             ApiError::Picture { .. } => "picture",
             ApiError::Plan(_) | ApiError::Movement(_) => "plan",
             ApiError::Conflicts(_) => "conflicts",
-            ApiError::Swizzle(_) | ApiError::NoLoads | ApiError::Weights { .. } => "swizzle",
+            ApiError::Swizzle(_)
+            | ApiError::NoLoads
+            | ApiError::Tma { .. }
+            | ApiError::Threads { .. }
+            | ApiError::Weights { .. } => "swizzle",
             ApiError::Refused { .. } | ApiError::Unchecked { .. } => "defect",
             ApiError::Text(_) => "ttir",
             ApiError::NoKernel { .. } | ApiError::Kernels { .. } => "kernel",
@@ -347,7 +372,10 @@ impl ApiError {
             }
             ApiError::NoLoads => Some("give the layouts that it is loaded into".into()),
             ApiError::Weights { .. } => {
-                Some("give the weight of the store, then one for each load".into())
+                Some("give the weight of the store, then one for each load; none for `tma`".into())
+            }
+            ApiError::Threads { .. } => {
+                Some("give layouts of more warps, or ask about that machine alone".into())
             }
             ApiError::Argument { hint, .. } | ApiError::Picture { hint, .. } => Some(hint.clone()),
             _ => None,
@@ -363,6 +391,10 @@ impl ApiError {
             _ => None,
         }
     }
+}
+
+fn power(log2: u32) -> u64 {
+    1_u64.checked_shl(log2).unwrap_or(u64::MAX)
 }
 
 fn no_kernel(name: Option<&str>) -> String {

@@ -41,7 +41,7 @@ fn homes(compiled: &CompiledKernel) -> Vec<HomeAnswer> {
     let definitions = definitions(kernel);
     let home = |value: Value, layout: LayoutId| HomeAnswer {
         value: kernel.value_name(value),
-        ty: kernel.ty(value).to_string(),
+        ty: kernel.ty(value).bare().to_string(),
         layout: compiled.layout(layout),
         reason: reason(compiled, assignment.reason(value)),
         place: definitions[value].and_then(|op| compiled.place(kernel.ops[op].loc)),
@@ -66,6 +66,7 @@ fn reason(compiled: &CompiledKernel, reason: Option<&Reason>) -> String {
             format!("{} asks for it ({weight} bytes, {against} against)", operation(*op))
         }
         Some(Reason::Follows(op)) => format!("it follows from the operand of {}", operation(*op)),
+        Some(Reason::Given) => "given by the text".into(),
         Some(Reason::Default) | None => "nothing asks for any: the default".into(),
     }
 }
@@ -104,7 +105,7 @@ fn access(
     Some(AccessAnswer {
         operation: op.kind.name(),
         place: compiled.place(op.loc),
-        ty: pointers.with_element(Element::Scalar(shape.element)).to_string(),
+        ty: pointers.bare().with_element(Element::Scalar(shape.element)).to_string(),
         layout: compiled.layout(id),
         vector_bytes: shape.bytes().into(),
         instructions: shape.instructions(),

@@ -2,7 +2,7 @@
 
 use crate::answer::{CompileAnswer, ConvertAnswer, MovementAnswer};
 use crate::error::{ApiError, TextError};
-use crate::request::{CompileRequest, Emit, machine};
+use crate::request::{CompileRequest, DEFAULT_WARPS, Emit, machine};
 use std::borrow::Cow;
 use weft::assign::LayoutId;
 use weft::compile::{self, Compiled, Options};
@@ -41,10 +41,10 @@ impl CompiledKernel {
         let module = read(ttir)?;
         let index = choose(&module, kernel.as_deref())?;
         let mut options = Options::for_machine(&machine);
-        options.warps = *warps;
+        options.warps = warps.or(module.launch.warps).unwrap_or(DEFAULT_WARPS);
         options.dump_after.clone_from(dump_after);
         let compiled = compile::compile(&module, &module.kernels[index], &options)?;
-        Ok(Self { module, index, machine, target, warps: *warps, compiled })
+        Ok(Self { module, index, machine, target, warps: options.warps, compiled })
     }
 
     /// The tile program.
@@ -98,7 +98,7 @@ impl CompiledKernel {
             let op = &kernel.ops[movement.op];
             MovementAnswer {
                 value: kernel.value_name(movement.value),
-                ty: kernel.ty(movement.value).to_string(),
+                ty: kernel.ty(movement.value).bare().to_string(),
                 operation: op.kind.name(),
                 place: self.place(op.loc),
                 from: self.layout(movement.from),

@@ -49,7 +49,7 @@
 //!     grid: Grid([1, 1, 1]),
 //!     args: Arguments(vec![("x".into(), "range:f32[128]".into())]),
 //!     target: "sm_90".into(),
-//!     warps: 4,
+//!     warps: None,
 //!     seed: 0,
 //!     verify: true,
 //! })?;

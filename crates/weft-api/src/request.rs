@@ -118,6 +118,10 @@ pub struct ConvertRequest {
 pub enum EmitConversion {
     /// The plan, for people.
     Plan,
+    /// Registers and memory, movement by movement, as text.
+    Picture,
+    /// The same as an SVG file.
+    Svg,
     /// A device function in PTX.
     Ptx,
     /// A device function in CUDA C++.
@@ -129,9 +133,9 @@ pub enum EmitConversion {
 /// Where does a tensor lie best in shared memory?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub struct SwizzleRequest {
-    /// The layout from which it is stored.
+    /// The layout from which it is stored, or `tma`: the tensor memory accelerator writes it.
     pub store: LayoutSource,
-    /// The layouts into which it is loaded.
+    /// The layouts into which it is loaded, or `tma`.
     pub loads: Vec<LayoutSource>,
     /// The tensor's extents.
     pub shape: Vec<u64>,
@@ -142,7 +146,11 @@ pub struct SwizzleRequest {
     /// The machine.
     #[serde(default)]
     pub target: Target,
-    /// How often the store and each load happen; once each if it is not given.
+    /// Further machines on which the same memory layout shall be good. Where one of them has waves of
+    /// another width, the same threads, counted through all warps, are cut into waves of that width.
+    #[serde(default)]
+    pub also: Vec<Target>,
+    /// How often the store and each load of threads happen; once each if it is not given.
     #[serde(default)]
     pub weights: Vec<u64>,
     /// The most bytes of the buffer, where that is less than a block can have.
@@ -194,9 +202,8 @@ pub struct CompileRequest {
     /// The machine.
     #[serde(default)]
     pub target: Target,
-    /// Warps in a block.
-    #[serde(default = "default_warps")]
-    pub warps: u32,
+    /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
+    pub warps: Option<u32>,
     /// The texts that the answer holds.
     #[serde(default = "default_emit")]
     pub emit: Vec<Emit>,
@@ -232,9 +239,8 @@ pub struct ExplainRequest {
     /// The machine.
     #[serde(default)]
     pub target: Target,
-    /// Warps in a block.
-    #[serde(default = "default_warps")]
-    pub warps: u32,
+    /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
+    pub warps: Option<u32>,
 }
 
 /// What does a kernel compute, what does it cost, and is anything wrong with it?
@@ -252,9 +258,8 @@ pub struct RunRequest {
     /// The machine.
     #[serde(default)]
     pub target: Target,
-    /// Warps in a block.
-    #[serde(default = "default_warps")]
-    pub warps: u32,
+    /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
+    pub warps: Option<u32>,
     /// What random values start from.
     #[serde(default)]
     pub seed: u64,
@@ -275,10 +280,6 @@ impl RunRequest {
             dump_after: None,
         }
     }
-}
-
-fn default_warps() -> u32 {
-    DEFAULT_WARPS
 }
 
 fn default_emit() -> Vec<Emit> {

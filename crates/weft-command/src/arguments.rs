@@ -198,6 +198,7 @@ Examples:
   weft convert --shape 64x64 --element f32 \\
        --from '#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>' \\
        --to '#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 4], order = [0, 1]}>'
+  weft convert … --emit picture what registers and memory hold, movement by movement
   weft convert … --emit cuda    a device function to paste
   weft convert --batch -        one JSON object a line in, one a line out")]
 pub(crate) struct Convert {
@@ -209,8 +210,9 @@ pub(crate) struct Convert {
     pub(crate) to: Option<String>,
     #[command(flatten)]
     pub(crate) tensor: Tensor,
-    /// What to print: the plan (the default), or a device function to paste, in PTX, CUDA or HIP.
-    #[arg(long, value_name = "plan|ptx|cuda|hip", value_parser = emit_conversion)]
+    /// What to print: the plan (the default); registers and memory movement by movement, as text or as
+    /// an SVG file; or a device function to paste, in PTX, CUDA or HIP.
+    #[arg(long, value_name = "plan|picture|svg|ptx|cuda|hip", value_parser = emit_conversion)]
     pub(crate) emit: Option<EmitConversion>,
     /// Answer in JSON.
     #[arg(long)]
@@ -234,17 +236,23 @@ Examples:
   weft swizzle --shape 16x32 --element f32 --trace \\
        --store '[register: (1,0) (2,0) (4,0) (8,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16)] -> [dim0: 16, dim1: 32]' \\
        --load '[register: (0,2) (0,4) (0,8) (0,16), lane: (1,0) (2,0) (4,0) (8,0) (0,1)] -> [dim0: 16, dim1: 32]'
+  weft swizzle … --target sm_90 --also gfx942,gfx950    one layout for several machines
+  weft swizzle … --store tma                            only layouts that TMA can write
   weft swizzle --batch -    one JSON object a line in, one a line out")]
 pub(crate) struct Swizzle {
-    /// The layout from which it is stored.
+    /// The layout from which it is stored, or tma: the tensor memory accelerator writes it.
     #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) store: Option<String>,
-    /// A layout into which it is loaded; may be given several times.
+    /// A layout into which it is loaded, or tma; may be given several times.
     #[arg(long = "load", value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) loads: Vec<String>,
     #[command(flatten)]
     pub(crate) tensor: Tensor,
-    /// How often the store and each load happen, such as 1,4; once each if it is not given.
+    /// Further machines on which the same memory layout shall be good, such as gfx942,gfx1200. Where
+    /// their waves have another width, the same threads are cut into those waves.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) also: Vec<String>,
+    /// How often the store and each load of threads happen, such as 1,4; once each if it is not given.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     pub(crate) weights: Vec<u64>,
     /// The most bytes of the buffer; a larger tensor goes in rounds.
@@ -264,7 +272,7 @@ pub(crate) struct Swizzle {
         long,
         value_name = "FILE",
         conflicts_with_all =
-            ["store", "loads", "shape", "element", "target", "weights", "scratch", "trace"]
+            ["store", "loads", "shape", "element", "target", "also", "weights", "scratch", "trace"]
     )]
     pub(crate) batch: Option<PathBuf>,
 }
@@ -331,9 +339,9 @@ pub(crate) struct Kernel {
     /// The machine: a name that `weft machines` lists, or a JSON file such as `weft probe` writes.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
-    /// Warps in a block.
-    #[arg(long, default_value_t = weft_api::request::DEFAULT_WARPS)]
-    pub(crate) warps: u32,
+    /// Warps in a block. Unless given, as many as the text says (TTGIR does), else 4.
+    #[arg(long)]
+    pub(crate) warps: Option<u32>,
     /// Which kernel, where the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -412,9 +420,9 @@ pub(crate) struct Run {
     /// The machine: a name that `weft machines` lists, or a JSON file such as `weft probe` writes. With --device, that device's unless given.
     #[arg(long)]
     pub(crate) target: Option<String>,
-    /// Warps in a block.
-    #[arg(long, default_value_t = weft_api::request::DEFAULT_WARPS)]
-    pub(crate) warps: u32,
+    /// Warps in a block. Unless given, as many as the text says (TTGIR does), else 4.
+    #[arg(long)]
+    pub(crate) warps: Option<u32>,
     /// Which kernel, where the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -529,9 +537,11 @@ fn emit(text: &str) -> Result<Emit, String> {
 fn emit_conversion(text: &str) -> Result<EmitConversion, String> {
     match text {
         "plan" => Ok(EmitConversion::Plan),
+        "picture" => Ok(EmitConversion::Picture),
+        "svg" => Ok(EmitConversion::Svg),
         "ptx" => Ok(EmitConversion::Ptx),
         "cuda" => Ok(EmitConversion::Cuda),
         "hip" => Ok(EmitConversion::Hip),
-        _ => Err("known are plan, ptx, cuda, hip".into()),
+        _ => Err("known are plan, picture, svg, ptx, cuda, hip".into()),
     }
 }

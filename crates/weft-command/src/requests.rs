@@ -16,6 +16,7 @@ use weft_api::request::{
     SwizzleRequest,
 };
 use weft_api::run::Prepared;
+use weft_api::view::Colours;
 use weft_api::{
     conflicts as counted, conversions, explain as explained, layouts, report, swizzles,
 };
@@ -81,7 +82,8 @@ pub(crate) fn convert(arguments: &Convert, output: &mut Output) -> Result<Outcom
         // The answer in JSON holds the plan anyway.
         emit: arguments.emit.or((!arguments.json).then_some(EmitConversion::Plan)),
     };
-    let answer = timed("convert", arguments.time, || conversions::convert(&request))?;
+    let colours = if arguments.json { Colours::Off } else { output.colours() };
+    let answer = timed("convert", arguments.time, || conversions::convert_for(&request, colours))?;
     if arguments.json {
         output.line(&text_of(&answer))?;
     } else {
@@ -95,6 +97,7 @@ pub(crate) fn swizzle(arguments: &Swizzle, output: &mut Output) -> Result<Outcom
     if let Some(batch) = &arguments.batch {
         return batch::run("swizzle", batch, output);
     }
+    let also = arguments.also.iter().map(|name| input::target(name));
     let request = SwizzleRequest {
         store: arguments.store.clone().unwrap_or_default().into(),
         loads: arguments.loads.iter().cloned().map(Into::into).collect(),
@@ -102,6 +105,7 @@ pub(crate) fn swizzle(arguments: &Swizzle, output: &mut Output) -> Result<Outcom
         element: arguments.tensor.element.clone(),
         element_bits: None,
         target: input::target(&arguments.tensor.target)?,
+        also: also.collect::<Result<_, _>>()?,
         weights: arguments.weights.clone(),
         scratch_bytes: arguments.scratch,
         trace: arguments.trace,

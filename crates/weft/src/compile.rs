@@ -10,7 +10,7 @@ use crate::lane;
 use crate::lower::{self, Movement};
 use crate::sim;
 use crate::simplify;
-use crate::tile::{Kernel, Module};
+use crate::tile::{Kernel, Launch, Module};
 use weft_layout::machine::{Kind, MAX_ACCESS_LOG2, Machine};
 
 /// How to compile.
@@ -64,6 +64,26 @@ pub enum CompileError {
         /// The most it takes.
         most: u32,
     },
+    /// The text was made for other blocks.
+    #[error("the text is for blocks of {given} warps (`ttg.num-warps`), not of {asked}")]
+    GivenWarps {
+        /// What the text says.
+        given: u32,
+        /// What was asked for.
+        asked: u32,
+    },
+    /// The text was made for other warps.
+    #[error(
+        "the text is for warps of {given} lanes (`ttg.threads-per-warp`), {machine} has {lanes}"
+    )]
+    GivenLanes {
+        /// What the text says.
+        given: u32,
+        /// The machine.
+        machine: String,
+        /// The lanes of its warps.
+        lanes: u32,
+    },
     /// The kernel needs more shared memory than a block may have.
     #[error(
         "`{kernel}` needs {needed} bytes of shared memory, a block of {machine} may have {limit}"
@@ -113,6 +133,7 @@ pub fn compile(
     options: &Options,
 ) -> Result<Compiled, CompileError> {
     check_options(options)?;
+    check_launch(&module.launch, options)?;
     let block = Block { machine: &options.machine, warps: options.warps };
     let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
 
@@ -174,6 +195,23 @@ fn check_options(options: &Options) -> Result<(), CompileError> {
             name: name.clone(),
             known: names().collect::<Vec<_>>().join(", "),
         }),
+        _ => Ok(()),
+    }
+}
+
+fn check_launch(launch: &Launch, options: &Options) -> Result<(), CompileError> {
+    match launch.warps {
+        Some(given) if given != options.warps => {
+            return Err(CompileError::GivenWarps { given, asked: options.warps });
+        }
+        _ => {}
+    }
+    let lanes = options.machine.lanes();
+    match launch.lanes {
+        Some(given) if given != lanes => {
+            let machine = options.machine.name.to_string();
+            Err(CompileError::GivenLanes { given, machine, lanes })
+        }
         _ => Ok(()),
     }
 }

@@ -15,8 +15,11 @@ pub struct SwizzleAnswer {
     pub bound: u64,
     /// Why not.
     pub certificate: CertificateAnswer,
-    /// What each access takes: the store, then the loads.
+    /// What each access of threads takes: the store, then the loads.
     pub accesses: Vec<UseAnswer>,
+    /// Where several machines were asked about: what each takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub portable: Option<PortableAnswer>,
     /// Bytes of the buffer.
     pub shared_bytes: u64,
     /// Where the buffer is too small for the tensor: for each bit of the round the coordinates whose
@@ -30,6 +33,10 @@ pub struct SwizzleAnswer {
     pub triton: Option<String>,
     /// The best mode of the tensor memory accelerator, on machines that have it.
     pub tma: Option<TmaAnswer>,
+    /// Where the accelerator moves the tensor too, what the threads take on the best memory layout of
+    /// all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_tma: Option<u64>,
     /// The steps of the construction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceAnswer>,
@@ -38,13 +45,39 @@ pub struct SwizzleAnswer {
 /// Why no memory layout takes fewer wavefronts than the bound.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct CertificateAnswer {
-    /// `dimensions`, `floors` or `exhausted`.
+    /// `dimensions`, `floors`, `exhausted`, or `modes`: of the modes of the tensor memory accelerator
+    /// alone.
     pub kind: &'static str,
     /// Whether the layout takes as few as the bound.
     pub optimal: bool,
     /// How many candidates a search tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<u64>,
+}
+
+/// One memory layout on several machines.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct PortableAnswer {
+    /// `everywhere` where the layout is the best on every machine, `nowhere` where none is, else
+    /// `unknown`.
+    pub best: &'static str,
+    /// The machines, in the order in which they were given.
+    pub machines: Vec<MachineUseAnswer>,
+}
+
+/// What the accesses take on one of several machines.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct MachineUseAnswer {
+    /// The machine.
+    pub machine: String,
+    /// Weighted wavefronts of one warp.
+    pub wavefronts: u64,
+    /// The same on a memory layout for this machine alone.
+    pub alone: u64,
+    /// No memory layout takes fewer on this machine.
+    pub bound: u64,
+    /// What each access takes.
+    pub accesses: Vec<UseAnswer>,
 }
 
 /// What one access takes of one warp.

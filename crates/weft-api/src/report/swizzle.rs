@@ -1,7 +1,9 @@
 //! A swizzle as a text.
 
 use super::{coordinates, extents, line, row};
-use crate::answer::{SwizzleAnswer, TmaAnswer, TraceAnswer};
+use crate::answer::{
+    MachineUseAnswer, PortableAnswer, SwizzleAnswer, TmaAnswer, TraceAnswer, UseAnswer,
+};
 
 /// A swizzle: what it costs and why that is the least, then the layout in several forms.
 pub fn swizzle(answer: &SwizzleAnswer) -> String {
@@ -14,6 +16,9 @@ pub fn swizzle(answer: &SwizzleAnswer) -> String {
         &mut text,
         "wavefronts",
         match (answer.wavefronts - answer.bound.min(answer.wavefronts), certificate.candidates) {
+            (0, Some(modes)) if certificate.kind == "modes" => {
+                format!("{}, the fewest of {modes} TMA modes", answer.wavefronts)
+            }
             (0, Some(candidates)) => format!(
                 "{}, the fewest possible: exhausted, {candidates} candidates",
                 answer.wavefronts
@@ -26,19 +31,12 @@ pub fn swizzle(answer: &SwizzleAnswer) -> String {
             }
         },
     );
-    for access in &answer.accesses {
-        let by = match &access.matrix {
-            Some(matrix) => matrix.clone(),
-            None => format!("of {} bytes a lane", access.vector_bytes),
-        };
-        row(
-            &mut text,
-            &access.access,
-            format_args!(
-                "{} instructions {by}, {} wavefronts (alone at least {})",
-                access.instructions, access.wavefronts, access.floor
-            ),
-        );
+    if let Some(free) = answer.without_tma {
+        row(&mut text, "without tma", format_args!("{free}, on the best memory layout of all"));
+    }
+    match &answer.portable {
+        None => accesses(&mut text, &answer.accesses),
+        Some(portable) => several(&mut text, portable),
     }
     row(&mut text, "shared memory", format_args!("{} bytes a block", answer.shared_bytes));
     for (bit, round) in answer.rounds.iter().enumerate() {
@@ -55,6 +53,46 @@ pub fn swizzle(answer: &SwizzleAnswer) -> String {
         row(&mut text, "tma", mode(tma));
     }
     text
+}
+
+fn accesses(text: &mut String, accesses: &[UseAnswer]) {
+    for access in accesses {
+        let by = match &access.matrix {
+            Some(matrix) => matrix.clone(),
+            None => format!("of {} bytes a lane", access.vector_bytes),
+        };
+        row(
+            text,
+            &access.access,
+            format_args!(
+                "{} instructions {by}, {} wavefronts (alone at least {})",
+                access.instructions, access.wavefronts, access.floor
+            ),
+        );
+    }
+}
+
+/// Whether one layout serves all machines, then what each takes.
+fn several(text: &mut String, portable: &PortableAnswer) {
+    row(
+        text,
+        "portable",
+        match portable.best {
+            "everywhere" => "the best on each machine",
+            "nowhere" => "no memory layout is the best on each machine",
+            _ => "not the best on each machine, and nothing shows that none is",
+        },
+    );
+    for machine in &portable.machines {
+        let MachineUseAnswer { wavefronts, alone, bound, .. } = machine;
+        let own = match (wavefronts == alone, alone == bound) {
+            (true, true) => "as few as on a layout of its own".into(),
+            (true, false) => format!("as few as on the best layout known, bound {bound}"),
+            (false, _) => format!("{alone} on a layout of its own"),
+        };
+        row(text, &machine.machine, format_args!("{wavefronts} wavefronts, {own}"));
+        accesses(text, &machine.accesses);
+    }
 }
 
 fn mode(tma: &TmaAnswer) -> String {

@@ -1,18 +1,22 @@
 //! Questions about swizzles.
 
+mod accesses;
 mod code;
 mod names;
+mod tma;
+mod several;
 
-use crate::answer::{CertificateAnswer, SwizzleAnswer, TraceAnswer, UseAnswer};
+use crate::answer::{CertificateAnswer, PortableAnswer, SwizzleAnswer, TraceAnswer, UseAnswer};
 use crate::bases::Bases;
 use crate::error::ApiError;
-use crate::reading::read_linear;
 use crate::request::{SwizzleRequest, machine, needed_bits};
+use accesses::Accesses;
 use code::{masks, offset_of};
-use names::Names;
+use names::{Names, ordered};
+use tma::has_tma;
 use weft_layout::access::Kind;
 use weft_layout::plan::swizzle::{
-    Access, Certificate, Meter, Problem, Replay, Solved, Use, Verdict, check, replay, solve,
+    Certificate, Meter, Problem, Replay, Solved, Use, Verdict, check, replay, solve,
 };
 use weft_layout::space::OFFSET;
 use weft_layout::step::Form;
@@ -40,33 +44,21 @@ use weft_layout::{Layout, Machine, Space};
 /// # Ok::<(), weft_api::ApiError>(())
 /// ```
 pub fn swizzle(request: &SwizzleRequest) -> Result<SwizzleAnswer, ApiError> {
-    let SwizzleRequest { store, loads, shape, element, element_bits, target, .. } = request;
+    let SwizzleRequest { shape, element, element_bits, target, also, .. } = request;
     let bits = needed_bits(element.as_deref(), *element_bits)?;
-    if loads.is_empty() {
-        return Err(ApiError::NoLoads);
-    }
-    let mut accesses = vec![Access::new(Kind::Store, read_linear("store", store, shape)?)];
-    for load in loads {
-        accesses.push(Access::new(Kind::Load, read_linear("loads", load, shape)?));
-    }
-    if !request.weights.is_empty() {
-        if request.weights.len() != accesses.len() {
-            let (given, accesses) = (request.weights.len(), accesses.len());
-            return Err(ApiError::Weights { given, accesses });
-        }
-        for (access, &weight) in accesses.iter_mut().zip(&request.weights) {
-            access.weight = weight;
-        }
-    }
-    let machine = machine(target)?;
-    let mut problem = Problem::new(&machine, bits, accesses);
+    let accesses = Accesses::read(request)?;
+    let first = machine(target)?;
+    let others = also.iter().map(machine).collect::<Result<Vec<_>, ApiError>>()?;
+    let mut problem = Problem::new(&first, bits, accesses.list());
     problem.scratch_bytes = request.scratch_bytes;
-    let solved = solve(&problem)?;
-    let meter = Meter::new(&problem)?;
-    let names = Names::of(&problem, &solved, &meter, shape);
-    // The order of banks does not matter to the accesses, but to CuTe's names.
-    let solved = Solved { memory: names.memory, ..solved };
-    let verdict = check(&problem, &solved).map_err(|error| ApiError::Unchecked { error })?;
+    let found = if !others.is_empty() {
+        several::solve(&problem, &accesses, &others, shape)?
+    } else if accesses.tma {
+        by_tma(&problem, shape)?
+    } else {
+        by_threads(&problem, shape)?
+    };
+    let Found { solved, names, certificate, .. } = found;
     let trace = request.trace.then(|| replay(&problem)).transpose()?;
     let element_bytes = u64::from(bits.next_power_of_two().max(8)) / 8;
     let elements = 1_u64.checked_shl(solved.memory.in_bits(OFFSET)).unwrap_or(u64::MAX);
@@ -75,38 +67,78 @@ pub fn swizzle(request: &SwizzleRequest) -> Result<SwizzleAnswer, ApiError> {
         shape: shape.clone(),
         wavefronts: solved.total,
         bound: solved.bound,
-        certificate: certificate(&solved, verdict),
-        accesses: uses(&problem, &solved),
+        certificate,
+        accesses: uses(&first, &accesses, &solved.uses),
+        portable: found.portable,
         shared_bytes: elements.saturating_mul(element_bytes),
         rounds: masks(solved.memory.outs(), &solved.rounds),
         xor: offset_of(&solved.memory),
         cute: names.cute,
         triton: names.triton,
         tma: names.tma,
+        without_tma: found.without_tma,
         trace: trace.as_ref().map(steps),
     })
 }
 
-fn certificate(solved: &Solved, verdict: Verdict) -> CertificateAnswer {
+/// A memory layout that was found and checked.
+struct Found {
+    solved: Solved,
+    names: Names,
+    certificate: CertificateAnswer,
+    portable: Option<PortableAnswer>,
+    without_tma: Option<u64>,
+}
+
+/// The best memory layout for threads alone.
+fn by_threads(problem: &Problem<'_>, shape: &[u64]) -> Result<Found, ApiError> {
+    let solved = solve(problem)?;
+    let meters =
+        [Measured { meter: Meter::new(problem)?, uses: &solved.uses, total: solved.total }];
+    // The order of banks does not matter to the accesses, but to CuTe's names.
+    let memory = ordered(problem, &solved, &meters);
+    let tma = has_tma(problem.machine).then(|| tma::best(problem, &meters, shape)).flatten();
+    let names = Names { tma, ..Names::of(&memory, &meters, shape) };
+    let solved = Solved { memory, ..solved };
+    let verdict = check(problem, &solved).map_err(|error| ApiError::Unchecked { error })?;
+    let certificate = certificate(&solved, verdict != Verdict::Gap);
+    Ok(Found { solved, names, certificate, portable: None, without_tma: None })
+}
+
+/// The best mode of the tensor memory accelerator for what the threads do beside it.
+fn by_tma(problem: &Problem<'_>, shape: &[u64]) -> Result<Found, ApiError> {
+    let solved = tma::solve(problem, shape)?;
+    check(problem, &solved).map_err(|error| ApiError::Unchecked { error })?;
+    let meters =
+        [Measured { meter: Meter::new(problem)?, uses: &solved.uses, total: solved.total }];
+    let tma = tma::best(problem, &meters, shape);
+    let names = Names { tma, ..Names::of(&solved.memory, &meters, shape) };
+    let certificate = CertificateAnswer { kind: "modes", ..certificate(&solved, true) };
+    let without_tma = Some(solve(problem)?.total);
+    Ok(Found { solved, names, certificate, portable: None, without_tma })
+}
+
+/// What the accesses of one machine take on the layout that was found.
+struct Measured<'a> {
+    meter: Meter<'a>,
+    uses: &'a [Use],
+    total: u64,
+}
+
+fn certificate(solved: &Solved, optimal: bool) -> CertificateAnswer {
     let (kind, candidates) = match solved.certificate {
         Certificate::Dimensions => ("dimensions", None),
         Certificate::Floors => ("floors", None),
         Certificate::Exhausted { candidates } => ("exhausted", Some(candidates)),
     };
-    CertificateAnswer { kind, optimal: verdict != Verdict::Gap, candidates }
+    CertificateAnswer { kind, optimal, candidates }
 }
 
-fn uses(problem: &Problem<'_>, solved: &Solved) -> Vec<UseAnswer> {
-    let several = problem.accesses.len() > 2;
-    let name = |index: usize| match index {
-        0 => "store".into(),
-        load if several => format!("load {load}"),
-        _ => "load".into(),
-    };
-    let each = solved.uses.iter().zip(&problem.accesses).enumerate();
-    each.map(|(index, (taken, access))| UseAnswer {
-        access: name(index),
-        matrix: mnemonic(problem.machine, access.kind, taken),
+fn uses(machine: &Machine, accesses: &Accesses, uses: &[Use]) -> Vec<UseAnswer> {
+    let each = uses.iter().zip(&accesses.threads);
+    each.map(|(taken, (name, access))| UseAnswer {
+        access: name.clone(),
+        matrix: mnemonic(machine, access.kind, taken),
         vector_bytes: taken.bytes,
         instructions: taken.instructions,
         wavefronts: taken.wavefronts,
@@ -158,4 +190,9 @@ fn coordinates(outs: &Space, place: u64) -> Vec<u64> {
 fn memory(outs: &Space, elements: &[u64]) -> Option<Layout> {
     let offsets = Space::new(&[(OFFSET, elements.len() as u32)]).ok()?;
     Layout::new(offsets, outs.clone(), elements).ok()
+}
+
+/// The layout without its block axis, which is empty.
+fn memory_of(layout: &Layout) -> Layout {
+    memory(layout.outs(), layout.columns(OFFSET)).unwrap_or_else(|| layout.clone())
 }

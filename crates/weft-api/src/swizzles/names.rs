@@ -1,48 +1,52 @@
 //! What a swizzle is called elsewhere.
 
-use super::memory;
+use super::{Measured, memory, memory_of};
 use crate::answer::TmaAnswer;
-use weft_layout::family::{Family, NvmmaShared, SwizzledShared};
+use weft_layout::Layout;
+use weft_layout::family::{Family, SwizzledShared};
 use weft_layout::interop::cute;
-use weft_layout::machine::{Isa, Matrix};
-use weft_layout::plan::swizzle::{Meter, Problem, Solved, Use};
+use weft_layout::machine::Matrix;
+use weft_layout::plan::swizzle::{Problem, Solved, Use};
 use weft_layout::space::OFFSET;
 use weft_layout::step::Form;
-use weft_layout::{Layout, Machine};
 
-/// The names of a solved swizzle.
+/// The names of a memory layout.
 pub(super) struct Names {
-    /// The layout, its banks ordered for one CuTe swizzle where that is possible.
-    pub(super) memory: Layout,
     pub(super) cute: Option<String>,
     pub(super) triton: Option<String>,
     pub(super) tma: Option<TmaAnswer>,
 }
 
 impl Names {
-    pub(super) fn of(
-        problem: &Problem<'_>,
-        solved: &Solved,
-        meter: &Meter<'_>,
-        shape: &[u64],
-    ) -> Names {
-        let as_good =
-            |memory: &Layout| meter.measure(memory).is_ok_and(|(total, _)| total == solved.total);
-        let same =
-            |memory: &Layout| meter.measure(memory).is_ok_and(|(_, uses)| uses == solved.uses);
-        let memory = ordered(problem, solved).filter(same).unwrap_or_else(|| solved.memory.clone());
+    /// The layout in CuTe's words, and a layout of Triton's that is as good on each machine.
+    pub(super) fn of(memory: &Layout, machines: &[Measured<'_>], shape: &[u64]) -> Names {
+        let as_good = |memory: &Layout| {
+            machines.iter().all(|Measured { meter, total, .. }| {
+                meter.measure(memory).is_ok_and(|(found, _)| found == *total)
+            })
+        };
         let cute = cute::export_tensor(&memory.clone().into()).ok();
         Names {
             cute: cute.map(|(_, export)| export.composed.to_string()),
             triton: triton(shape, &as_good),
-            tma: has_tma(problem.machine).then(|| tma(problem, solved, meter, shape)).flatten(),
-            memory,
+            tma: None,
         }
     }
 }
 
+/// The layout with its banks ordered for one CuTe swizzle, where that is possible and changes nothing
+/// for any machine.
+pub(super) fn ordered(problem: &Problem<'_>, solved: &Solved, machines: &[Measured<'_>]) -> Layout {
+    let same = |memory: &Layout| {
+        machines.iter().all(|Measured { meter, uses, .. }| {
+            meter.measure(memory).is_ok_and(|(_, found)| found == *uses)
+        })
+    };
+    arranged(problem, solved).filter(same).unwrap_or_else(|| solved.memory.clone())
+}
+
 /// The same vectors, banks and segments, ordered for one CuTe swizzle.
-fn ordered(problem: &Problem<'_>, solved: &Solved) -> Option<Layout> {
+fn arranged(problem: &Problem<'_>, solved: &Solved) -> Option<Layout> {
     let columns = solved.memory.columns(OFFSET);
     let bytes = problem.element_bits.next_power_of_two().max(8) / 8;
     let width = |taken: &Use| match taken.form {
@@ -101,31 +105,3 @@ fn triton(shape: &[u64], as_good: &dyn Fn(&Layout) -> bool) -> Option<String> {
 
 /// The longest vector that is tried: 16 bytes of bytes.
 const MAX_VEC: u64 = 16;
-
-/// The layout without its block axis, which is empty.
-fn memory_of(layout: &Layout) -> Layout {
-    memory(layout.outs(), layout.columns(OFFSET)).unwrap_or_else(|| layout.clone())
-}
-
-fn has_tma(machine: &Machine) -> bool {
-    matches!(machine.isa, Isa::Ptx { capability: 90.. })
-}
-
-/// The mode on which the accesses take the fewest wavefronts.
-fn tma(
-    problem: &Problem<'_>,
-    solved: &Solved,
-    meter: &Meter<'_>,
-    shape: &[u64],
-) -> Option<TmaAnswer> {
-    let bits = u64::from(problem.element_bits.next_power_of_two().max(8));
-    let modes = [0, 32, 64, 128].into_iter().flat_map(|bytes| [(bytes, false), (bytes, true)]);
-    let measured = modes.filter_map(|(swizzle_bytes, transposed)| {
-        let mode =
-            NvmmaShared { transposed, rank: shape.len(), ..NvmmaShared::new(swizzle_bytes, bits) };
-        let (wavefronts, _) = meter.measure(&memory_of(&mode.layout(shape).ok()?)).ok()?;
-        let as_few = wavefronts <= solved.total;
-        Some(TmaAnswer { swizzle_bytes, transposed, wavefronts, as_few })
-    });
-    measured.min_by_key(|mode| mode.wavefronts)
-}

@@ -9,6 +9,7 @@
 //! | [`Picture::Grid`] | an element | thread and register, or the offset, that hold it | the lane |
 //! | [`Picture::Hardware`] | a register of a lane, or an offset | the element that it holds | as in the grid |
 //! | [`Picture::Banks`] | an element | its offset and bank | the bank |
+//! | [`movement()`] | a register of a lane, or a word of memory | its elements | the lane, or the wavefront |
 //! | [`Picture::Matrix`] | a bit of the hardware and a bit of the tensor | whether the one sets the other | the axis |
 
 mod scene;
@@ -19,12 +20,14 @@ mod grid;
 mod banks;
 mod hardware;
 mod matrix;
+mod movement;
 mod terminal;
 mod svg;
 mod diagnostics;
 
 pub use banks::Banks;
 pub use diagnostics::diagnostics;
+pub use movement::{Movement, movement};
 pub use palette::{Colour, HUES, Ink, contrast};
 pub use scene::{Cell, Fill, Group, Key, MAX_CELLS, Panel, Scene, Window};
 pub use svg::svg;

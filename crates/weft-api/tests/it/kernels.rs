@@ -1,11 +1,12 @@
-//! Every kernel of `kernels/`, compiled for each NVIDIA target, simulated, and equal to the evaluator.
+//! Every kernel of `kernels/`, compiled for NVIDIA's targets and for AMD's with 64 lanes, simulated, and
+//! equal to the evaluator.
 
 use std::path::{Path, PathBuf};
 use weft_api::request::{Grid, RunRequest};
 use weft_api::{ApiError, run};
 
 /// The targets that every kernel is compiled for.
-const TARGETS: [&str; 3] = ["sm_80", "sm_89", "sm_90"];
+const TARGETS: [&str; 5] = ["sm_80", "sm_89", "sm_90", "gfx90a", "gfx942"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels")

@@ -180,9 +180,9 @@ fn refusals_say_what_would_be_right() {
     refused(
         &["--element", "f32", "--weights", "1"],
         expect![[r#"
-        error: 1 weights are given for 2 accesses
-          help: give the weight of the store, then one for each load
-    "#]],
+            error: 1 weights are given for 2 accesses
+              help: give the weight of the store, then one for each load; none for `tma`
+        "#]],
     );
     refused(
         &["--element", "f32", "--scratch", "1024"],
@@ -209,4 +209,128 @@ fn refusals_say_what_would_be_right() {
               help: known are i1, i8, i16, i32, i64, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64, f8E4M3B11FNUZ, !tt.ptr<f32> and other pointers
         "#]],
     );
+}
+
+/// 16 bytes of a row for each thread of a warp.
+const A_ROW_EACH: &str = "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [32, 1], \
+                          warpsPerCTA = [2, 2], order = [0, 1]}>";
+
+#[test]
+fn one_layout_for_several_machines() {
+    check(
+        &[
+            "swizzle",
+            "--store",
+            BLOCKED,
+            "--load",
+            A_ROW_EACH,
+            "--shape",
+            "64x64",
+            "--element",
+            "f16",
+            "--also",
+            "gfx942,gfx950",
+        ],
+        &expect![[r#"
+            wavefronts         144, the fewest possible by counting dimensions
+            portable           the best on each machine
+            sm_90              32 wavefronts, as few as on a layout of its own
+            store              4 instructions of 16 bytes a lane, 16 wavefronts (alone at least 16)
+            load               4 instructions of 16 bytes a lane, 16 wavefronts (alone at least 16)
+            gfx942             64 wavefronts, as few as on a layout of its own
+            store              4 instructions of 16 bytes a lane, 32 wavefronts (alone at least 32)
+            load               4 instructions of 16 bytes a lane, 32 wavefronts (alone at least 32)
+            gfx950             48 wavefronts, as few as on a layout of its own
+            store              4 instructions of 16 bytes a lane, 32 wavefronts (alone at least 32)
+            load               4 instructions of 16 bytes a lane, 16 wavefronts (alone at least 16)
+            shared memory      8192 bytes a block
+            offset             (0,1) (0,2) (0,4) (0,8) (0,16) (0,32) (16,0) (1,8) (2,16) (4,32) (8,0) (32,0)
+            shape              64x64
+            xor                offset = ((dim0 & 15) << 7) ^ ((dim0 & 32) << 6) ^ ((dim0 & 7) << 3) ^ ((dim0 & 16) << 2) ^ dim1
+            cute               Sw<3,3,4> o 0 o ((16,2,2),64):((128,64,2048),1)
+            triton             no swizzled_shared is as good
+        "#]],
+    );
+}
+
+#[test]
+fn what_each_machine_takes_adds_up() {
+    let tile = ["--shape", "64x64", "--element", "f16", "--also", "gfx942"];
+    let of_64 = "[register: (0,1) (0,2) (0,4) (0,8) (0,16) (0,32), lane: (1,0) (2,0) (4,0) (8,0) \
+                 (16,0), warp: (32,0)] -> [dim0: 64, dim1: 64]";
+    let arguments = [&["swizzle", "--store", of_64, "--load", of_64], &tile[..]].concat();
+    let finished = weft_with(&[&arguments[..], &["--json"]].concat(), "");
+    let answer: Value = serde_json::from_str(&finished.stdout).unwrap();
+    let machines = answer["portable"]["machines"].as_array().unwrap();
+    let sum: u64 = machines.iter().map(|machine| machine["wavefronts"].as_u64().unwrap()).sum();
+    assert_eq!(answer["wavefronts"], sum);
+    let names: Vec<&Value> = machines.iter().map(|machine| &machine["machine"]).collect();
+    assert_eq!(names, ["sm_90", "gfx942"]);
+}
+
+#[test]
+fn only_layouts_that_tma_can_write() {
+    let tile = ["--shape", "64x64", "--element", "f16"];
+    check(
+        &[&["swizzle", "--store", "tma", "--load", A_ROW_EACH], &tile[..]].concat(),
+        &expect![[r#"
+            wavefronts         16, the fewest of 8 TMA modes
+            without tma        16, on the best memory layout of all
+            load               4 instructions of 16 bytes a lane, 16 wavefronts (alone at least 16)
+            shared memory      8192 bytes a block
+            offset             (0,1) (0,2) (0,4) (0,8) (1,0) (2,0) (4,8) (8,0) (16,0) (32,0) (0,16) (0,32)
+            shape              64x64
+            xor                offset = ((dim1 & 48) << 6) ^ (dim0 << 4) ^ ((dim0 & 4) << 1) ^ (dim1 & 15)
+            cute               Sw<1,3,3> o 0 o (64,(16,4)):(16,(1,1024))
+            triton             #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+            tma                32-byte swizzle, the last axis contiguous
+        "#]],
+    );
+    let refused = |arguments: &[&str]| {
+        let finished = weft_with(&[&["swizzle"], arguments, &tile].concat(), "");
+        assert_eq!((finished.status, &*finished.stdout), (2, ""));
+        finished.stderr
+    };
+    expect![[r#"
+        error: `tma`: nothing is left for the threads to store or load
+        error: `tma`: gfx942 has no tensor memory accelerator
+        error: `tma`: its modes are those of one machine, and several are asked about
+        error: 2 weights are given for 1 accesses
+          help: give the weight of the store, then one for each load; none for `tma`
+    "#]]
+    .assert_eq(
+        &[
+            refused(&["--store", "tma", "--load", "tma"]),
+            refused(&["--store", "tma", "--load", BLOCKED, "--target", "gfx942"]),
+            refused(&["--store", "tma", "--load", BLOCKED, "--also", "sm_80"]),
+            refused(&["--store", "tma", "--load", BLOCKED, "--weights", "1,1"]),
+        ]
+        .concat(),
+    );
+}
+
+#[test]
+fn threads_that_fill_no_wave_are_refused() {
+    let finished = weft_with(
+        &[
+            "swizzle",
+            "--store",
+            ROWS,
+            "--load",
+            PAIRS,
+            "--shape",
+            "16x32",
+            "--element",
+            "f32",
+            "--also",
+            "gfx942",
+        ],
+        "",
+    );
+    assert_eq!(finished.status, 2);
+    expect![[r#"
+        error: `store` has 32 threads, and a wave of gfx942 has 64
+          help: give layouts of more warps, or ask about that machine alone
+    "#]]
+    .assert_eq(&finished.stderr);
 }

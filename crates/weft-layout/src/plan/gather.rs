@@ -8,13 +8,18 @@
 //! of them. When the lane does not depend on the index, what may be asked for is exchanged once.
 //! Otherwise, and where there are many such registers, every element is stored once and loaded by
 //! index. The cheaper of the two is kept; loads by index are priced as loads from random banks.
+//!
+//! Where shared memory cannot hold the tensor it does so in rounds. Best the round depends on the
+//! register of the result alone, so that each is loaded in one of them; otherwise all are loaded in
+//! every round, and the index picks.
 
 use alloc::{vec, vec::Vec};
 
 use super::{
     PlanError, better, check_blocks, check_layout,
-    memory::{Elements, Writer, permute},
+    memory::{Elements, Writer, concat, permute},
     priced,
+    rounds::{Cut, Part},
     sequel::check_scratch,
     stored_bits,
     swizzle::{Preference, Side, swizzle},
@@ -45,7 +50,7 @@ const PLACE: [Label; 4] = [REGISTER, LANE, WARP, BLOCK];
 /// The witness has followed the plan for every index, or for many where the axis is long.
 ///
 /// Fails when the layouts do not fit the machine or each other, when an index leads to another block,
-/// and when it leads to another warp and the tensor does not fit into shared memory.
+/// and when it leads to another warp and threads alone tell more elements apart than shared memory holds.
 ///
 /// ```
 /// use weft_layout::{Machine, family::Blocked, plan, step::Strategy};
@@ -223,9 +228,7 @@ impl Gather<'_> {
         let moving = data.iter().chain(&constants).any(|&column| column != 0);
         if moving {
             let map = DataMap { data, lane, warp, xor: constants };
-            let to = plan.add_file(map.xor.len() as u32, 32);
-            plan.steps.push(Step::Affine { from: File(1), to, map });
-            return Lanes { source: File(0), by_index: Some(to) };
+            return Lanes { source: File(0), by_index: Some(affine(plan, map)) };
         }
         let source = LaneMap { lane, warp, xor: 0 };
         if source.is_butterfly() {
@@ -239,7 +242,7 @@ impl Gather<'_> {
 
     /// The one of 2^n files that index and thread ask for; file `i` holds the registers that differ
     /// by combination `i` of `reached`.
-    fn picked(&self, plan: &mut Plan, mut files: Vec<File>, reached: &[u64]) -> File {
+    fn picked(&self, plan: &mut Plan, files: Vec<File>, reached: &[u64]) -> File {
         if let [file] = files[..] {
             return file;
         }
@@ -252,37 +255,28 @@ impl Gather<'_> {
             columns.map(|column| numbering.reduce(column, 0).1).collect()
         });
         let count = plan.file(File(1)).registers;
-        let index = plan.add_file(count, 32);
-        let map = DataMap { data, lane, warp, xor: vec![0; count as usize] };
-        plan.steps.push(Step::Affine { from: File(1), to: index, map });
-        for bit in 0..reached.len() as u32 {
-            let pick = |pair: &[File]| match *pair {
-                [even, odd] => {
-                    let to = plan.add_file(count, self.bits.0);
-                    plan.steps.push(Step::Pick { even, odd, to, index, bit });
-                    to
-                }
-                _ => pair.first().copied().unwrap_or(File(0)),
-            };
-            files = files.chunks(2).map(pick).collect();
-        }
-        files.first().copied().unwrap_or(File(0))
+        let index = affine(plan, DataMap { data, lane, warp, xor: vec![0; count as usize] });
+        pick(plan, files, index)
     }
 
-    /// Stores every element once, waits, and loads by index.
+    /// Stores every element once, waits, and loads by index; in rounds where shared memory cannot hold
+    /// all elements at once.
     fn through_memory(&self, machine: &Machine) -> Result<Plan, PlanError> {
         let elements = Elements::of(self.source);
         let bytes_log2 = (self.bits.0 / 8).max(1).ilog2();
-        let (needed, available) = (elements.bits + bytes_log2, machine.shared_bytes_per_block);
-        let needed = 1_u64.checked_shl(needed).unwrap_or(u64::MAX);
-        if needed > available {
-            return Err(PlanError::Scratch { needed, available });
-        }
-        let writer = Writer::of(&elements.side(self.source));
+        let (from, to) = (elements.side(self.source), elements.side(self.wanted));
+        let index = elements.columns(self.wanted.columns(INDEX));
+        let available = machine.shared_bytes_per_block;
+        let room = (available >> bytes_log2).max(1).ilog2();
+        let excess = elements.bits.saturating_sub(room);
+        let needed = 1_u64.checked_shl(elements.bits + bytes_log2).unwrap_or(u64::MAX);
+        let refused = PlanError::Scratch { needed, available };
+        let (cut, part) = cut(&from, &to, &index, elements.bits, excess).ok_or(refused)?;
+        let writer = Writer::of(&part.side);
         let widest = widest_shared_log2(machine);
         let swizzle = swizzle(
             machine,
-            elements.bits,
+            cut.kept,
             bytes_log2,
             &writer.side,
             &writer.side,
@@ -299,31 +293,109 @@ impl Gather<'_> {
         };
         let moves = actor.place(Way::Vector(swizzle.store_vector), &swizzle.offsets);
         let moves = moves.ok_or(PlanError::TooLarge)?;
-        let own = elements.side(self.wanted);
-        let index = elements.columns(self.wanted.columns(INDEX));
-        let reader = Side { registers: [&index[..], &own.registers].concat(), ..own.clone() };
+        let inside = |columns: &[u64]| -> Vec<u64> {
+            columns.iter().map(|&column| cut.inside(column)).collect()
+        };
+        let reader = Side {
+            registers: inside(&[&index[..], &to.registers].concat()),
+            lanes: inside(&to.lanes),
+            warps: inside(&to.warps),
+        };
         let scope = if writer.feeds_own_warp(&reader) { Scope::Warp } else { Scope::Block };
         let mut plan = self.start(Strategy::GatherMemory);
-        plan.steps.push(Step::Access(moves.access(File(0))));
-        plan.steps.push(Step::Barrier(scope));
-        let address = |column: &u64| swizzle.offsets.apply(*column) << bytes_log2;
-        let addresses = |columns: &[u64]| -> Vec<u64> { columns.iter().map(address).collect() };
-        let registers = addresses(&own.registers);
-        let count = 1_u64 << registers.len();
-        let map = DataMap {
-            data: addresses(&index),
-            lane: addresses(&own.lanes),
-            warp: addresses(&own.warps),
-            xor: (0..count).map(|register| combine(&registers, register)).collect(),
+        let address = |column: &u64| swizzle.offsets.apply(cut.inside(*column)) << bytes_log2;
+        let map = function(&to, &index, address);
+        let by_round = function(&to, &index, |column| cut.round(*column));
+        let follows = [&by_round.data, &by_round.lane, &by_round.warp].into_iter().flatten();
+        let picked = follows.copied().any(|column| column != 0);
+        let addresses = affine(&mut plan, map);
+        let mut found = Vec::new();
+        for round in 0..cut.rounds() {
+            if round > 0 {
+                plan.steps.push(Step::Barrier(scope));
+            }
+            let stored = permute(&mut plan, File(0), part.registers(round));
+            plan.steps.push(Step::Access(moves.access(stored)));
+            plan.steps.push(Step::Barrier(scope));
+            // Where the register alone says in which round its element comes, it waits for that.
+            let comes = |register: &usize| picked || by_round.xor[*register] == round;
+            let own = (0..by_round.xor.len()).filter(comes).map(|register| register as u32);
+            let address = permute(&mut plan, addresses, own.collect());
+            let to = plan.add_file(plan.file(address).registers, self.bits.0);
+            plan.steps.push(Step::Lookup { address, to });
+            found.push(to);
+        }
+        let file = if picked {
+            let rounds = affine(&mut plan, by_round);
+            pick(&mut plan, found, rounds)
+        } else {
+            let file = concat(&mut plan, found);
+            permute(&mut plan, file, places(&by_round.xor))
         };
-        let file = plan.add_file(count as u32, 32);
-        plan.steps.push(Step::Affine { from: File(1), to: file, map });
-        let to = plan.add_file(count as u32, self.bits.0);
-        plan.steps.push(Step::Lookup { address: file, to });
-        plan.outputs = vec![to];
-        plan.scratch_bytes = needed;
+        plan.outputs = vec![file];
+        plan.scratch_bytes = 1 << (cut.kept + bytes_log2);
         Ok(plan)
     }
+}
+
+/// Cuts the elements of a gather into rounds, the fewer of which an index chooses the better.
+fn cut(from: &Side, to: &Side, index: &[u64], bits: u32, count: u32) -> Option<(Cut, Part)> {
+    let own = [&from.lanes[..], &from.warps].concat();
+    let followed = [index, &to.lanes, &to.warps].concat();
+    [[&own[..], &followed].concat(), [&own[..], index].concat(), own.clone()].iter().find_map(
+        |fixed| {
+            let cut = Cut::new(&from.registers, fixed, bits, count)?;
+            let part = Part::new(from, &cut)?;
+            Some((cut, part))
+        },
+    )
+}
+
+/// A function of the element that each place and index ask for.
+fn function(to: &Side, index: &[u64], of: impl Fn(&u64) -> u64) -> DataMap {
+    let all = |columns: &[u64]| -> Vec<u64> { columns.iter().map(&of).collect() };
+    let registers = all(&to.registers);
+    DataMap {
+        data: all(index),
+        lane: all(&to.lanes),
+        warp: all(&to.warps),
+        xor: (0..1_u64 << registers.len()).map(|number| combine(&registers, number)).collect(),
+    }
+}
+
+/// The numbers that a function makes of the indices.
+fn affine(plan: &mut Plan, map: DataMap) -> File {
+    let to = plan.add_file(map.xor.len() as u32, 32);
+    plan.steps.push(Step::Affine { from: File(1), to, map });
+    to
+}
+
+/// The one of 2^n files that the bits of the numbers in `index` name.
+fn pick(plan: &mut Plan, mut files: Vec<File>, index: File) -> File {
+    for bit in 0..files.len().max(1).ilog2() {
+        let pick = |pair: &[File]| match *pair {
+            [even, odd] => {
+                let FileType { registers, element_bits } = plan.file(even);
+                let to = plan.add_file(registers, element_bits);
+                plan.steps.push(Step::Pick { even, odd, to, index, bit });
+                to
+            }
+            _ => pair.first().copied().unwrap_or(File(0)),
+        };
+        files = files.chunks(2).map(pick).collect();
+    }
+    files.first().copied().unwrap_or(File(0))
+}
+
+/// Where each register lies when those of round 0 come first, then those of round 1, and so on.
+fn places(rounds: &[u64]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..rounds.len() as u32).collect();
+    order.sort_by_key(|&register| rounds[register as usize]);
+    let mut places = vec![0; rounds.len()];
+    for (place, register) in (0..).zip(order) {
+        places[register as usize] = place;
+    }
+    places
 }
 
 /// Where the lanes of a gather read.

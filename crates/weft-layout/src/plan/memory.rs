@@ -237,7 +237,7 @@ pub(super) fn permute(plan: &mut Plan, from: File, source: Vec<u32>) -> File {
     to
 }
 
-fn concat(plan: &mut Plan, from: Vec<File>) -> File {
+pub(super) fn concat(plan: &mut Plan, from: Vec<File>) -> File {
     if let [file] = from[..] {
         return file;
     }

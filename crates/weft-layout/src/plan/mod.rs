@@ -1,4 +1,4 @@
-//! Choosing movements: conversions, reductions, scans, gathers and vectors.
+//! Choosing movements: conversions, reductions, scans, gathers, histograms and vectors.
 //!
 //! Each strategy only writes steps; [`step::price`](crate::step::price) says what they cost, and
 //! the cheapest is kept.
@@ -9,6 +9,7 @@ mod axis;
 mod bound;
 mod builder;
 mod gather;
+mod histogram;
 mod memory;
 mod ordered;
 mod partials;
@@ -28,6 +29,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 pub use gather::gather;
+pub use histogram::histogram;
 pub use reduce::{Order, Reduction, reduce, reduce_into};
 pub use scan::{Direction, scan};
 pub use swizzle::{Preference, Side, Swizzle, swizzle};

@@ -1,4 +1,4 @@
-//! Conversions in rounds, for when shared memory cannot hold all elements at once.
+//! Conversions and gathers in rounds, for when shared memory cannot hold all elements at once.
 
 use alloc::vec::Vec;
 
@@ -33,10 +33,28 @@ impl Rounds {
         let shared = Subspace::from_vectors(&from.registers)
             .intersection(&Subspace::from_vectors(&to.registers));
         // What chooses the round must not depend on the thread.
-        let threads = [&from.lanes, &from.warps, &to.lanes, &to.warps].into_iter().flatten();
-        let mut echelon = Echelon::of(threads.copied());
+        let threads = [&from.lanes[..], &from.warps, &to.lanes, &to.warps].concat();
         let candidates: Vec<u64> = shared.basis().collect();
-        let mut chosen: Vec<u64> = (candidates.into_iter().rev())
+        let cut = Cut::new(&candidates, &threads, bits, count)?;
+        Some(Rounds { from: Part::new(from, &cut)?, to: Part::new(to, &cut)? })
+    }
+}
+
+/// Elements cut into rounds: coordinates on them of which the highest are the round.
+pub(super) struct Cut {
+    /// The elements that one bit of the round adds.
+    chosen: Vec<u64>,
+    coordinates: Matrix,
+    /// The coordinates inside a round.
+    pub(super) kept: u32,
+}
+
+impl Cut {
+    /// Chooses `count` of the candidates, so that no element in the span of `fixed` depends on the round;
+    /// `None` when there are not so many. The elements have `bits` bits.
+    pub(super) fn new(candidates: &[u64], fixed: &[u64], bits: u32, count: u32) -> Option<Cut> {
+        let mut echelon = Echelon::of(fixed.iter().copied());
+        let mut chosen: Vec<u64> = (candidates.iter().rev().copied())
             .filter(|&column| echelon.grows(column))
             .take(count as usize)
             .collect();
@@ -44,49 +62,62 @@ impl Rounds {
         if chosen.len() != count as usize {
             return None;
         }
-        // Coordinates: the threads, then whatever completes them, then the rounds.
+        // Coordinates: what is fixed, then whatever completes it, then the rounds.
         let mut basis = Echelon::of(chosen.iter().copied());
-        let threads = [&from.lanes, &from.warps, &to.lanes, &to.warps].into_iter().flatten();
         let units = (0..bits).map(|bit| 1_u64 << bit);
         let mut columns: Vec<u64> =
-            threads.copied().chain(units).filter(|&column| basis.grows(column)).collect();
+            fixed.iter().copied().chain(units).filter(|&column| basis.grows(column)).collect();
         columns.extend(&chosen);
         let coordinates = if count == 0 {
             Matrix::identity(bits).ok()?
         } else {
             Matrix::new(bits, &columns).ok()?.inverse().ok()?
         };
-        let part = |side| Part::new(side, &chosen, &coordinates, bits - count);
-        Some(Rounds { from: part(from)?, to: part(to)? })
+        Some(Cut { chosen, coordinates, kept: bits - count })
+    }
+
+    /// How many rounds there are.
+    pub(super) fn rounds(&self) -> u64 {
+        1 << self.chosen.len()
+    }
+
+    /// The place of an element inside its round.
+    pub(super) fn inside(&self, element: u64) -> u64 {
+        self.coordinates.apply(element) & low_mask(self.kept)
+    }
+
+    /// The round of an element.
+    pub(super) fn round(&self, element: u64) -> u64 {
+        self.coordinates.apply(element).checked_shr(self.kept).unwrap_or(0)
     }
 }
 
 impl Part {
-    fn new(side: &Side, chosen: &[u64], coordinates: &Matrix, kept: u32) -> Option<Part> {
+    /// `None` where the side does not hold the elements of a round in registers alone.
+    pub(super) fn new(side: &Side, cut: &Cut) -> Option<Part> {
         let mut registers = Echelon::new();
         for (bit, &column) in side.registers.iter().enumerate() {
             registers.insert(column, 1 << bit);
         }
-        let rounds: Vec<u64> = chosen.iter().map(|&column| registers.reduce(column, 0).1).collect();
+        let rounds: Vec<u64> =
+            cut.chosen.iter().map(|&column| registers.reduce(column, 0).1).collect();
         // One register bit of each round combination stands for it; the others lose their part.
         let mut used = Echelon::of(rounds.iter().copied());
-        let inside = |column: u64| coordinates.apply(column) & low_mask(kept);
         let mut part = Part {
             side: Side {
                 registers: Vec::new(),
-                lanes: side.lanes.iter().map(|&column| inside(column)).collect(),
-                warps: side.warps.iter().map(|&column| inside(column)).collect(),
+                lanes: side.lanes.iter().map(|&column| cut.inside(column)).collect(),
+                warps: side.warps.iter().map(|&column| cut.inside(column)).collect(),
             },
             numbers: Vec::new(),
             rounds,
             bits: Vec::new(),
         };
-        let round_of = |column: u64| coordinates.apply(column).checked_shr(kept).unwrap_or(0);
         for (bit, &column) in side.registers.iter().enumerate() {
             let number = 1_u64 << bit;
             if used.grows(number) {
-                part.numbers.push(number ^ combine(&part.rounds, round_of(column)));
-                part.side.registers.push(inside(column));
+                part.numbers.push(number ^ combine(&part.rounds, cut.round(column)));
+                part.side.registers.push(cut.inside(column));
             }
         }
         let mut solve = Echelon::new();

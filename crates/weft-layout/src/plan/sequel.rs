@@ -6,7 +6,7 @@ use super::{PlanError, choose};
 use crate::{
     layout::Layout,
     machine::Machine,
-    step::{File, Plan, Scope, Step},
+    step::{Count, File, Plan, Scope, Step},
 };
 
 /// Appends the conversion of every output.
@@ -87,8 +87,14 @@ fn renamed(step: Step, rename: impl Fn(File) -> File, base: u64) -> Step {
             let (even, odd) = (rename(even), rename(odd));
             Step::Pick { even, odd, to: rename(to), index: rename(index), bit }
         }
-        // Conversions, which alone are appended, look nothing up.
+        // Conversions, which alone are appended, neither look anything up nor count.
         Step::Lookup { address, to } => Step::Lookup { address: rename(address), to: rename(to) },
+        Step::Zero { to } => Step::Zero { to: rename(to) },
+        Step::Count(count) => {
+            let (numbers, mask) = (rename(count.numbers), count.mask.map(&rename));
+            Step::Count(Count { numbers, mask, ..count })
+        }
+        Step::Add { a, b, to } => Step::Add { a: rename(a), b: rename(b), to: rename(to) },
         Step::Access(mut access) => {
             access.file = rename(access.file);
             access.groups.iter_mut().for_each(|group| group.address ^= base);

@@ -28,6 +28,7 @@ pub use form::Form;
 pub(crate) use maps::combine;
 pub use maps::{DataMap, LaneMap, Parity, Selector};
 pub use price::{Cost, price};
+pub use text::StepText;
 
 /// A register file of a plan; prints as `f3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -169,6 +170,23 @@ pub enum Step {
         /// The file defined.
         to: File,
     },
+    /// Every register of `to`, of 32 bits, is zero.
+    Zero {
+        /// The file defined.
+        to: File,
+    },
+    /// Numbers add one each to counters in scratch memory, which are words of 32 bits. Threads do this
+    /// in any order, and none is lost.
+    Count(Count),
+    /// Each register of `to` is the sum of the same registers of `a` and `b`, all of 32 bits.
+    Add {
+        /// A file of counts.
+        a: File,
+        /// Another.
+        b: File,
+        /// The file defined.
+        to: File,
+    },
     /// Registers to scratch memory, or back.
     Access(Access),
     /// All threads in scope wait for each other, and their accesses before it come first.
@@ -209,6 +227,21 @@ pub struct Access {
     /// What each warp bit contributes to the byte address.
     pub warp: Vec<u64>,
     /// Which threads take part; of a warp that moves matrices all lanes, or none.
+    pub acting: Acting,
+}
+
+/// Which counter in scratch memory each number adds one to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// The file of numbers, unsigned.
+    pub numbers: File,
+    /// A file of bytes with as many registers: where one is zero, its number is not counted.
+    pub mask: Option<File>,
+    /// Numbers from here on are not counted.
+    pub below: u64,
+    /// The byte address of the counter.
+    pub map: DataMap,
+    /// Which threads take part.
     pub acting: Acting,
 }
 
@@ -320,6 +353,8 @@ pub enum Strategy {
     GatherShuffles,
     /// Elements are taken by index from shared memory.
     GatherMemory,
+    /// Numbers are counted in shared memory.
+    Histogram,
 }
 
 /// A list of steps with its price.

@@ -1,6 +1,9 @@
-use super::{Access, File, FileType, Form, Matrix, Plan, Scope, Step, packing::Packing};
+use super::{
+    Access, Count, DataMap, File, FileType, Form, Matrix, Plan, Scope, Step, packing::Packing,
+};
 use crate::{
     access::{AccessError, Wavefronts, matrix_wavefronts, wavefronts},
+    f2::Subspace,
     machine::{Machine, Prices},
 };
 
@@ -107,7 +110,8 @@ fn add_step<'p>(
     };
     let cost = &mut sum.cost;
     match step {
-        Step::Permute { .. } | Step::Concat { .. } => {}
+        // Zero is an immediate of whatever reads it.
+        Step::Permute { .. } | Step::Concat { .. } | Step::Zero { .. } => {}
         Step::Select { to, .. } | Step::Where { to, .. } => {
             cost.alu += words(*to);
             cost.instructions += words(*to);
@@ -118,9 +122,8 @@ fn add_step<'p>(
             cost.shuffles += words(*to);
             cost.instructions += words(*to);
         }
-        // Each diagonal is shifted, masked and added; what the thread adds is computed once.
         Step::Affine { to, map, .. } => {
-            let each = u64::from(3 * map.diagonals()) + 1;
+            let each = affine(map);
             cost.alu += each * words(*to);
             cost.instructions += each * words(*to);
         }
@@ -135,6 +138,11 @@ fn add_step<'p>(
             cost.instructions += all;
         }
         Step::Lookup { to, .. } => add_lookup(cost, plan.file(*to), machine),
+        Step::Add { to, .. } => {
+            cost.alu += words(*to);
+            cost.instructions += words(*to);
+        }
+        Step::Count(count) => add_count(cost, plan.file(count.numbers), count, machine),
         Step::Access(access) => add_access(cost, plan, access, machine)?,
         Step::Barrier(scope) => {
             cost.barriers += 1;
@@ -153,21 +161,44 @@ fn add_step<'p>(
     Ok(())
 }
 
-/// The expected number of lanes that meet in the fullest bank, in hundredths, when 2^i lanes go to
-/// as many banks at random.
-const FULLEST_BANK: [u64; 7] = [100, 150, 213, 260, 308, 354, 399];
+/// The instructions that compute one affine function of a number: each diagonal is shifted, masked
+/// and added; what the thread adds is computed once.
+fn affine(map: &DataMap) -> u64 {
+    u64::from(3 * map.diagonals()) + 1
+}
 
-/// Loads whose addresses are data: priced as random ones.
-fn add_lookup(cost: &mut Cost, ty: FileType, machine: &Machine) {
-    let width_log2 = (ty.element_bits / 8).max(1).ilog2();
+/// The expected number of lanes that meet in the fullest place, in hundredths, when 2^i lanes go to
+/// 2^j places at random: the places are banks, or counters where those are fewer.
+const FULLEST: [&[u64]; 7] = [
+    &[100],
+    &[200, 150],
+    &[400, 275, 213],
+    &[800, 509, 354, 260],
+    &[1600, 957, 614, 420, 308],
+    &[3200, 1824, 1099, 705, 483, 354],
+    &[6400, 3518, 2020, 1224, 788, 541, 399],
+];
+
+/// The wavefronts, in hundredths, of an instruction whose lanes go to at most 2^`places` words of
+/// `bytes` bytes at random.
+fn random_wavefronts(machine: &Machine, bytes: u32, places: u32) -> u64 {
+    let width_log2 = bytes.max(1).ilog2();
     let together =
         machine.phases.subspace(super::Kind::Load, width_log2).dim().min(machine.lanes_log2);
     let phases = 1_u64 << (machine.lanes_log2 - together);
-    let fullest = FULLEST_BANK.get(together as usize).unwrap_or(&399);
+    let row = FULLEST.get(together as usize).copied().unwrap_or(FULLEST[6]);
+    let fullest = row.get(places as usize).or(row.last()).copied().unwrap_or(100);
+    phases * fullest
+}
+
+/// Loads whose addresses are data: priced as random ones.
+fn add_lookup(cost: &mut Cost, ty: FileType, machine: &Machine) {
     let loads = u64::from(ty.registers);
-    cost.wavefronts += (loads * phases * fullest).div_ceil(100);
+    let wavefronts =
+        (loads * random_wavefronts(machine, ty.element_bits / 8, u32::MAX)).div_ceil(100);
+    cost.wavefronts += wavefronts;
     // Nothing that a plan chooses makes random addresses meet less often.
-    cost.ideal_wavefronts += (loads * phases * fullest).div_ceil(100);
+    cost.ideal_wavefronts += wavefronts;
     cost.alu += loads;
     cost.instructions += 2 * loads;
 }
@@ -193,7 +224,13 @@ fn pack(packing: &mut Packing<'_>, step: &Step) -> u64 {
         | Step::Affine { from, to, .. }
         | Step::Fetch { from, to, .. }
         | Step::Lookup { address: from, to } => (&[*from], &[*to]),
+        Step::Count(count) => {
+            let mask = count.mask.map_or(0, |mask| packing.whole(mask));
+            return packing.whole(count.numbers) + mask;
+        }
         Step::Combine { to, .. } => (&[], to),
+        // Words.
+        Step::Add { to, .. } | Step::Zero { to } => (&[], core::slice::from_ref(to)),
         Step::Barrier(_) => (&[], &[]),
     };
     let taken = read.iter().map(|&file| packing.whole(file)).sum();
@@ -201,6 +238,20 @@ fn pack(packing: &mut Packing<'_>, step: &Step) -> u64 {
         packing.fresh(file);
     }
     taken
+}
+
+/// Counters by numbers that are data: lanes that meet in one are served one after the other.
+fn add_count(cost: &mut Cost, ty: FileType, count: &Count, machine: &Machine) {
+    let columns = [&count.map.data[..], &count.map.lane].concat();
+    let places = Subspace::from_vectors(&columns).dim();
+    let registers = u64::from(ty.registers);
+    let wavefronts = (registers * random_wavefronts(machine, 4, places)).div_ceil(100);
+    cost.wavefronts += wavefronts;
+    cost.ideal_wavefronts += wavefronts;
+    // The address in memory, whether the number is below, and the mask.
+    let arithmetic = registers * (affine(&count.map) + 2 + u64::from(count.mask.is_some()));
+    cost.alu += arithmetic;
+    cost.instructions += arithmetic + registers;
 }
 
 fn add_access(

@@ -4,7 +4,8 @@
 use core::fmt;
 
 use super::{
-    Access, Cost, Cube, File, Form, Kind, LaneMap, Neighbour, Parity, Plan, Scope, Step, Strategy,
+    Access, Acting, Cost, Count, Cube, DataMap, File, Form, Kind, LaneMap, Neighbour, Parity, Plan,
+    Scope, Step, Strategy,
 };
 
 impl fmt::Display for File {
@@ -33,6 +34,7 @@ impl fmt::Display for Strategy {
             Strategy::Scan => "scan",
             Strategy::GatherShuffles => "gather by shuffles",
             Strategy::GatherMemory => "gather from shared memory",
+            Strategy::Histogram => "histogram",
         })
     }
 }
@@ -77,6 +79,25 @@ impl fmt::Display for Plan {
 fn write_definition(f: &mut fmt::Formatter<'_>, plan: &Plan, file: File) -> fmt::Result {
     let ty = plan.file(file);
     write!(f, "{file}: {} x {} bits", ty.registers, ty.element_bits)
+}
+
+/// One step of a plan as text.
+pub struct StepText<'a> {
+    plan: &'a Plan,
+    step: &'a Step,
+}
+
+impl Plan {
+    /// A step of this plan as text, as in the text of the plan.
+    pub fn text_of<'a>(&'a self, step: &'a Step) -> StepText<'a> {
+        StepText { plan: self, step }
+    }
+}
+
+impl fmt::Display for StepText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_step(f, self.plan, self.step)
+    }
 }
 
 fn write_files(f: &mut fmt::Formatter<'_>, files: &[File]) -> fmt::Result {
@@ -131,10 +152,8 @@ fn write_step(f: &mut fmt::Formatter<'_>, plan: &Plan, step: &Step) -> fmt::Resu
         }
         Step::Affine { from, to, map } => {
             write_definition(f, plan, *to)?;
-            write!(f, " = affine {from} {:?}", map.data)?;
-            write!(f, " lane {:?} warp {:?} ^ [", map.lane, map.warp)?;
-            write_list(f, &map.xor, ", ", |f, xor| write!(f, "{xor}"))?;
-            f.write_str("]")
+            write!(f, " = affine {from} ")?;
+            write_data_map(f, map)
         }
         Step::Fetch { from, lane, to } => {
             write_definition(f, plan, *to)?;
@@ -147,6 +166,15 @@ fn write_step(f: &mut fmt::Formatter<'_>, plan: &Plan, step: &Step) -> fmt::Resu
         Step::Lookup { address, to } => {
             write_definition(f, plan, *to)?;
             write!(f, " = lookup at {address}")
+        }
+        Step::Zero { to } => {
+            write_definition(f, plan, *to)?;
+            f.write_str(" = zero")
+        }
+        Step::Count(count) => write_count(f, count),
+        Step::Add { a, b, to } => {
+            write_definition(f, plan, *to)?;
+            write!(f, " = add {a} {b}")
         }
         Step::Access(access) => write_access(f, plan, access),
         Step::Barrier(scope) => write!(f, "barrier {scope}"),
@@ -171,6 +199,30 @@ fn write_lane_map(f: &mut fmt::Formatter<'_>, map: &LaneMap) -> fmt::Result {
     write!(f, "lane {:?} warp {:?} ^ {:#x}", map.lane, map.warp, map.xor)
 }
 
+fn write_data_map(f: &mut fmt::Formatter<'_>, map: &DataMap) -> fmt::Result {
+    write!(f, "{:?} lane {:?} warp {:?} ^ [", map.data, map.lane, map.warp)?;
+    write_list(f, &map.xor, ", ", |f, xor| write!(f, "{xor}"))?;
+    f.write_str("]")
+}
+
+fn write_count(f: &mut fmt::Formatter<'_>, count: &Count) -> fmt::Result {
+    let Count { numbers, mask, below, map, acting } = count;
+    write!(f, "count {numbers} below {below}")?;
+    if let Some(mask) = mask {
+        write!(f, " where {mask}")?;
+    }
+    f.write_str(" at ")?;
+    write_data_map(f, map)?;
+    write_acting(f, *acting)
+}
+
+fn write_acting(f: &mut fmt::Formatter<'_>, acting: Acting) -> fmt::Result {
+    if acting == Acting::ALL {
+        return Ok(());
+    }
+    write!(f, " idle lane {:#x} warp {:#x}", acting.idle_lanes, acting.idle_warps)
+}
+
 fn write_access(f: &mut fmt::Formatter<'_>, plan: &Plan, access: &Access) -> fmt::Result {
     let Access { kind, form, file, groups, lane, warp, acting } = access;
     match kind {
@@ -185,9 +237,7 @@ fn write_access(f: &mut fmt::Formatter<'_>, plan: &Plan, access: &Access) -> fmt
         f.write_str(if matrix.transposed { " transposed" } else { "" })?;
     }
     write!(f, " at lane {lane:?} warp {warp:?}")?;
-    if acting.idle_lanes != 0 || acting.idle_warps != 0 {
-        write!(f, " idle lane {:#x} warp {:#x}", acting.idle_lanes, acting.idle_warps)?;
-    }
+    write_acting(f, *acting)?;
     f.write_str(" ")?;
     write_list(f, groups, " ", |f, group| write!(f, "{:?}@{}", group.registers, group.address))
 }

@@ -53,6 +53,39 @@ fn random_gathers_are_accepted() {
     assert!(counts.values().all(|&count| count > 10) && counts.len() == 2, "{counts:?}");
 }
 
+/// Shared memory of a few bytes: as many rounds as it takes, in some of which the index chooses.
+#[test]
+fn gathers_of_more_than_shared_memory_take_rounds() {
+    let cases = if std::env::var_os("WEFT_LONG").is_some() { 2000 } else { 150 };
+    let machine = Machine::by_name("sm_90").unwrap();
+    let (mut rounds, mut picked) = (0, 0);
+    repeat(cases, |u| {
+        let kind = Kind::any(u)?;
+        let warps = u.int_in_range(0..=2)?;
+        let bits = u.int_in_range(6 + warps..=11)?;
+        let shape = shape(u, bits)?;
+        let dim = u.choose_index(shape.len())?;
+        let source = distributed_over(u, &shape, machine.lanes_log2, warps, kind)?;
+        let result = distributed_over(u, &shape, machine.lanes_log2, warps, kind)?;
+        let element = *u.choose(&[8, 16, 32, 64])?;
+        let bytes = u64::from(element / 8) << bits >> u.int_in_range(1..=3)?;
+        let small = Machine { shared_bytes_per_block: bytes, ..machine.clone() };
+        match gather(&source, &result, dim, element, 32, &small) {
+            Ok(plan) if plan.strategy == Strategy::GatherMemory => {
+                let barriers = |step: &Step| matches!(step, Step::Barrier(_));
+                assert!(plan.scratch_bytes <= bytes, "{plan}");
+                rounds += u32::from(plan.steps.iter().filter(|step| barriers(step)).count() > 1);
+                picked += u32::from(plan.steps.iter().any(|s| matches!(s, Step::Pick { .. })));
+            }
+            Ok(_) | Err(PlanError::Scratch { .. }) => {}
+            Err(error) => panic!("{error}\n{source}\n{result} along {dim}"),
+        }
+        Ok(())
+    });
+    println!("{rounds} in rounds, {picked} of them picked by the index");
+    assert!(picked > 10 && rounds > picked + 10, "{rounds} {picked}");
+}
+
 fn rows(columns: u64) -> Layout {
     Blocked::new(&[1, 1], &[1, 32], &[4, 1], &[1, 0]).layout(&[32, columns]).unwrap()
 }
@@ -93,9 +126,9 @@ fn a_gather_as_steps() {
     expect![[r#"
         f0: 2 x 32 bits = input
         f1: 2 x 32 bits = input
+        f2: 2 x 32 bits = affine f1 [4, 16, 8] lane [0, 0, 0, 0, 0] warp [] ^ [0, 0]
         store f0 at lane [8, 16, 0, 0, 0] warp [] idle lane 0x1c warp 0x0 [0, 1]@0
         barrier warp
-        f2: 2 x 32 bits = affine f1 [4, 16, 8] lane [0, 0, 0, 0, 0] warp [] ^ [0, 0]
         f3: 2 x 32 bits = lookup at f2
         output f3
         # gather from shared memory: 11.25 cycles (9 wavefronts of at least 9, 0 shuffles, 22 arithmetic, 1 barriers; 26 instructions), 32 bytes of scratch
@@ -106,9 +139,9 @@ fn a_gather_as_steps() {
     expect![[r#"
         f0: 1 x 16 bits = input
         f1: 1 x 64 bits = input
+        f2: 1 x 32 bits = affine f1 [2, 4, 8] lane [0, 0, 0, 0, 0] warp [0] ^ [0]
         store f0 at lane [2, 4, 0, 0, 0] warp [8] idle lane 0x1c warp 0x0 [0]@0
         barrier block
-        f2: 1 x 32 bits = affine f1 [2, 4, 8] lane [0, 0, 0, 0, 0] warp [0] ^ [0]
         f3: 1 x 16 bits = lookup at f2
         output f3
         # gather from shared memory: 13.00 cycles (5 wavefronts of at least 5, 0 shuffles, 5 arithmetic, 1 barriers; 8 instructions), 16 bytes of scratch

@@ -7,6 +7,7 @@ mod conversions;
 mod cute;
 mod families;
 mod gathers;
+mod histograms;
 mod interop;
 mod machines;
 mod memories;

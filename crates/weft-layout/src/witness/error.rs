@@ -126,6 +126,13 @@ pub enum WitnessError {
         /// What is there.
         found: Found,
     },
+    /// A place of a histogram does not have as many elements as there are.
+    Miscounted {
+        /// The place.
+        place: Place,
+        /// The number that belongs there.
+        number: u64,
+    },
 }
 
 impl fmt::Display for WitnessError {
@@ -157,6 +164,9 @@ impl fmt::Display for WitnessError {
                 f,
                 "{place} of result {operand} should hold element {expected}, it holds {found}"
             ),
+            WitnessError::Miscounted { place, number } => {
+                write!(f, "{place} should have how often {number} occurs, and has another count")
+            }
         }
     }
 }

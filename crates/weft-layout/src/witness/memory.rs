@@ -22,6 +22,8 @@ pub(super) struct Time {
 struct Cell {
     value: u64,
     writer: u32,
+    /// Whether the last writers added atomically.
+    adding: bool,
     reader: u32,
     written: Time,
     read: Time,
@@ -44,6 +46,7 @@ impl Memory {
         let empty = Cell {
             value: super::replay::UNDEFINED,
             writer: NOBODY,
+            adding: false,
             reader: NOBODY,
             written: Time::default(),
             read: Time::default(),
@@ -73,6 +76,32 @@ impl Memory {
             return Err(cell.reader);
         }
         (cell.value, cell.writer, cell.written) = (value, thread, now);
+        cell.adding = false;
+        Ok(())
+    }
+
+    /// Changes a cell atomically: among themselves such changes need no order.
+    ///
+    /// Gives the conflicting thread when there is a race.
+    pub(super) fn change(
+        &mut self,
+        cell: u64,
+        thread: u32,
+        now: Time,
+        change: impl FnOnce(u64) -> u64,
+    ) -> Result<(), u32> {
+        let lane_bits = self.lane_bits;
+        let Some(cell) = self.cells.get_mut(cell as usize) else { return Ok(()) };
+        let together = cell.adding && cell.written.block == now.block;
+        if !together && !ordered(cell.writer, cell.written, thread, now, lane_bits) {
+            return Err(cell.writer);
+        }
+        if !ordered(cell.reader, cell.read, thread, now, lane_bits) {
+            return Err(cell.reader);
+        }
+        let earlier = if together { cell.writer } else { NOBODY };
+        cell.writer = merged(earlier, thread, lane_bits);
+        (cell.value, cell.written, cell.adding) = (change(cell.value), now, true);
         Ok(())
     }
 

@@ -19,13 +19,15 @@ mod bases;
 mod error;
 mod memory;
 mod replay;
+mod trace;
 mod words;
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 pub use error::{Found, Place, WitnessError};
 use memory::Time;
-use replay::Replay;
+use replay::{Counted, Replay};
+pub use trace::{Piece, Touch, Trace};
 
 use crate::{
     f2::{Matrix, low_mask},
@@ -217,6 +219,57 @@ pub fn gather(
         }
         let found = Found::of(tag, 1, 1 << outs.total_bits());
         Err(WitnessError::Wrong { operand, place, expected, found })
+    })
+}
+
+/// Checks that `plan` counts how often each number occurs, of those for which `mask` holds if the plan
+/// has one: its inputs are numbers, and maybe a mask, in layout `source`; every place of `result` has
+/// how often its own number occurs. `number` and `mask` give those of each element of `source`.
+///
+/// Elements count as weights instead of ones, so that one that is left out, counted twice or counted
+/// elsewhere changes a sum. Every place of every thread is replayed, for these numbers.
+pub fn histogram(
+    plan: &Plan,
+    source: &Layout,
+    result: &Layout,
+    number: impl Fn(u64) -> u64,
+    mask: impl Fn(u64) -> bool,
+) -> Result<(), WitnessError> {
+    let (numbers, masks) = match plan.inputs[..] {
+        [numbers] => (numbers, None),
+        [numbers, mask] => (numbers, Some(mask)),
+        _ => return Err(WitnessError::Layouts("a histogram takes numbers and maybe a mask")),
+    };
+    let &[output] = &plan.outputs[..] else {
+        return Err(WitnessError::Layouts("a histogram has one result"));
+    };
+    let (from, to) = (Places::of(source, plan)?, Places::of(result, plan)?);
+    let bits = source.outs().total_bits();
+    let mut replay = Replay::new(plan, bits)?;
+    let elements = 0..1_u64 << bits;
+    replay.start_counting(Counted {
+        numbers: elements.clone().map(&number).collect(),
+        mask: elements.clone().map(&mask).collect(),
+    });
+    replay.fill_numbers(numbers, &from, |element| element)?;
+    if let Some(masks) = masks {
+        replay.fill_numbers(masks, &from, |element| element)?;
+    }
+    replay.run()?;
+    let mut sums = vec![0; 1 << result.outs().total_bits()];
+    for element in elements.filter(|&element| masks.is_none() || mask(element)) {
+        let bin = usize::try_from(number(element)).unwrap_or(usize::MAX);
+        if let Some(sum) = sums.get_mut(bin) {
+            *sum = replay::sum(*sum, replay::weight(element));
+        }
+    }
+    replay.each_place(output, &to, |place, element, tag| {
+        let expected = sums.get(element as usize).copied();
+        match tag {
+            Ok(found) if Some(found) == expected => Ok(()),
+            Ok(_) => Err(WitnessError::Miscounted { place, number: element }),
+            Err(found) => Err(WitnessError::Wrong { operand: 0, place, expected: element, found }),
+        }
     })
 }
 

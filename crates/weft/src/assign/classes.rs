@@ -24,7 +24,11 @@ pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {
             return;
         }
         let cheap = match &op.kind {
-            OpKind::Constant(_) | OpKind::Poison | OpKind::MakeRange { .. } | OpKind::Splat => true,
+            OpKind::Constant(_)
+            | OpKind::Poison
+            | OpKind::MakeRange { .. }
+            | OpKind::Splat
+            | OpKind::ConvertLayout => true,
             OpKind::Unary(op) => matches!(op, Unary::Neg | Unary::Abs | Unary::Not),
             OpKind::Binary(op) => !matches!(
                 op,
@@ -81,6 +85,13 @@ impl Classes {
                         classes.tie(kernel, free, result, &[yielded[index]]);
                     }
                 }
+            }
+            OpKind::Scan { .. } => {
+                classes.tie(kernel, free, op.results[0], &op.operands);
+                classes.tie(kernel, free, op.results[0], &op.results[1..]);
+            }
+            OpKind::Gather { .. } => {
+                classes.tie(kernel, free, op.results[0], &op.operands[1..]);
             }
             _ if is_elementwise(&op.kind) => {
                 classes.tie(kernel, free, op.results[0], &op.operands);

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use weft_layout::Layout;
 use weft_layout::machine::Machine;
-use weft_layout::plan;
+use weft_layout::plan::{self, Direction, PlanError};
 use weft_layout::step::Plan;
 
 define_id! {
@@ -37,14 +37,38 @@ impl Layouts {
     }
 }
 
-/// The plans of conversions and reductions, each made once.
+/// What a plan is for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Task {
+    /// From one layout to another, elements of so many bits.
+    Convert(LayoutId, LayoutId, u32),
+    /// Along an axis, operands of these bits.
+    Scan(LayoutId, usize, Vec<u32>, Direction),
+    /// A source and a result, along an axis, elements and indices of so many bits.
+    Gather(LayoutId, LayoutId, usize, (u32, u32)),
+    /// Numbers, and maybe a mask, to counts.
+    Histogram(LayoutId, LayoutId, u32, bool),
+}
+
+/// The plans of movements, each made once.
 #[derive(Clone, Debug, Default)]
 pub struct Plans {
-    conversions: FxHashMap<(LayoutId, LayoutId, u32), Plan>,
+    plans: FxHashMap<Task, Plan>,
     reductions: FxHashMap<(LayoutId, usize, Vec<u32>), plan::Reduction>,
 }
 
 impl Plans {
+    fn once(
+        &mut self,
+        task: Task,
+        make: impl FnOnce() -> Result<Plan, PlanError>,
+    ) -> Result<&Plan, PlanError> {
+        match self.plans.entry(task) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(make()?)),
+        }
+    }
+
     /// The cheapest way from one layout to another for elements of `bits` bits.
     pub fn convert(
         &mut self,
@@ -53,18 +77,12 @@ impl Plans {
         to: LayoutId,
         bits: u32,
         machine: &Machine,
-    ) -> Result<&Plan, plan::PlanError> {
-        match self.conversions.entry((from, to, bits)) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(place) => {
-                let plan = plan::convert(layouts.get(from), layouts.get(to), bits, machine)?;
-                Ok(place.insert(plan))
-            }
-        }
+    ) -> Result<&Plan, PlanError> {
+        self.once(Task::Convert(from, to, bits), || {
+            plan::convert(layouts.get(from), layouts.get(to), bits, machine)
+        })
     }
-}
 
-impl Plans {
     /// The cheapest reduction along an axis of operands with elements of these bits.
     pub fn reduce(
         &mut self,
@@ -73,12 +91,57 @@ impl Plans {
         axis: usize,
         bits: &[u32],
         machine: &Machine,
-    ) -> Result<&plan::Reduction, plan::PlanError> {
+    ) -> Result<&plan::Reduction, PlanError> {
         match self.reductions.entry((layout, axis, bits.to_vec())) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {
                 Ok(place.insert(plan::reduce(layouts.get(layout), axis, bits, machine)?))
             }
         }
+    }
+
+    /// The cheapest scan along an axis of operands with elements of these bits, all in one layout.
+    pub fn scan(
+        &mut self,
+        layouts: &Layouts,
+        layout: LayoutId,
+        axis: usize,
+        bits: &[u32],
+        direction: Direction,
+        machine: &Machine,
+    ) -> Result<&Plan, PlanError> {
+        self.once(Task::Scan(layout, axis, bits.to_vec(), direction), || {
+            plan::scan(layouts.get(layout), axis, bits, direction, machine)
+        })
+    }
+
+    /// The cheapest gather along an axis, of elements and by indices of so many bits.
+    pub fn gather(
+        &mut self,
+        layouts: &Layouts,
+        source: LayoutId,
+        result: LayoutId,
+        axis: usize,
+        bits: (u32, u32),
+        machine: &Machine,
+    ) -> Result<&Plan, PlanError> {
+        self.once(Task::Gather(source, result, axis, bits), || {
+            plan::gather(layouts.get(source), layouts.get(result), axis, bits.0, bits.1, machine)
+        })
+    }
+
+    /// The cheapest histogram of numbers of `bits` bits, of those with a true mask if there is one.
+    pub fn histogram(
+        &mut self,
+        layouts: &Layouts,
+        source: LayoutId,
+        result: LayoutId,
+        bits: u32,
+        masked: bool,
+        machine: &Machine,
+    ) -> Result<&Plan, PlanError> {
+        self.once(Task::Histogram(source, result, bits, masked), || {
+            plan::histogram(layouts.get(source), layouts.get(result), bits, masked, machine)
+        })
     }
 }

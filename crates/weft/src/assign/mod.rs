@@ -17,9 +17,13 @@
 //!
 //! A memory operation then runs either in its class's home or in its own coalesced layout with a
 //! conversion, whichever costs less. Nothing here depends on a layout's name.
+//!
+//! Where the program says itself how its tensors lie (TTGIR does), that is obeyed: every home is the
+//! given one (`given`), and nothing is chosen.
 
 mod access;
 mod classes;
+mod given;
 mod layouts;
 mod shape;
 mod solve;
@@ -28,10 +32,10 @@ pub use access::AccessShape;
 pub use classes::definitions;
 pub use layouts::{LayoutId, Layouts, Plans};
 pub use shape::{is_elementwise, is_shape_op, operand_layout, result_layout};
-pub use solve::run;
 
+use crate::axis::AxisFacts;
 use crate::id::IdMap;
-use crate::tile::{OpId, Value};
+use crate::tile::{Kernel, Misplaced, OpId, Value};
 use weft_layout::machine::Machine;
 use weft_layout::{LayoutError, plan};
 
@@ -51,6 +55,8 @@ pub enum Reason {
     Follows(OpId),
     /// Nothing asked for any: the default for the shape.
     Default,
+    /// The program says it.
+    Given,
 }
 
 /// The decisions.
@@ -61,6 +67,7 @@ pub struct Assignment {
     /// The plans made while deciding.
     pub plans: Plans,
     home: IdMap<Value, Option<LayoutId>>,
+    given: IdMap<Value, Option<LayoutId>>,
     free: IdMap<Value, bool>,
     runs_in: IdMap<OpId, Option<LayoutId>>,
     reasons: IdMap<Value, Option<Reason>>,
@@ -73,6 +80,18 @@ pub struct Block<'a> {
     pub machine: &'a Machine,
     /// Warps in the block: a power of two.
     pub warps: u32,
+}
+
+/// Decides every home: as the program says, where it does, else by the anchors.
+pub fn run(
+    kernel: &Kernel,
+    facts: &AxisFacts,
+    block: Block<'_>,
+) -> Result<Assignment, AssignError> {
+    match given::homes(kernel, block)? {
+        Some(assignment) => Ok(assignment),
+        None => solve::run(kernel, facts, block),
+    }
 }
 
 /// Why no layout could be found; never happens for a verified kernel within the machine's limits.
@@ -90,12 +109,6 @@ pub enum AssignError {
     /// A conversion could not be planned.
     #[error(transparent)]
     Plan(#[from] plan::PlanError),
-    /// No plan is made for what an operation does.
-    #[error("`{operation}` is not compiled: no plan is made for it")]
-    Unplanned {
-        /// The operation.
-        operation: String,
-    },
     /// No algorithm is known for a function of a type.
     #[error("`{function}` of {dtype} is not compiled: no algorithm for it is here; cast to f32")]
     NoAlgorithm {
@@ -103,6 +116,22 @@ pub enum AssignError {
         function: String,
         /// The type.
         dtype: crate::dtype::DType,
+    },
+    /// The program's own layout does not fit the block.
+    #[error("{name} of type {ty}: {misplaced}")]
+    Given {
+        /// The value.
+        name: String,
+        /// Its type.
+        ty: String,
+        /// What is wrong.
+        misplaced: Box<Misplaced>,
+    },
+    /// The program gives layouts to some of its tensors only.
+    #[error("{name} has no layout of its own, and other tensors of the program have one")]
+    NotGiven {
+        /// The value.
+        name: String,
     },
     /// A plan does not fit the program.
     #[error(transparent)]
@@ -119,6 +148,11 @@ impl Assignment {
     /// The layout that a value lives in: none for scalars, free values and shape operations.
     pub fn home(&self, value: Value) -> Option<LayoutId> {
         self.home[value]
+    }
+
+    /// The layout that the program gives to a tensor, free or not, if it gives any.
+    pub fn given(&self, value: Value) -> Option<LayoutId> {
+        self.given[value]
     }
 
     /// Whether a value is computed wherever it is needed.

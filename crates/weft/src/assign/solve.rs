@@ -1,6 +1,6 @@
 //! The home of each class, and the layout of each memory operation.
 
-use super::access::{AccessShape, memory_order, vector_elements};
+use super::access::{AccessShape, Reach, memory_order, vector_elements};
 use super::classes::{Classes, definitions, find_free};
 use super::layouts::{LayoutId, Layouts, Plans};
 use super::shape::{is_shape_op, result_layout};
@@ -12,9 +12,10 @@ use rustc_hash::FxHashMap;
 use weft_layout::family::Blocked;
 use weft_layout::plan;
 use weft_layout::space::REGISTER;
+use weft_layout::{Layout, Space};
 
 /// Decides every home.
-pub fn run(
+pub(super) fn run(
     kernel: &Kernel,
     facts: &AxisFacts,
     block: Block<'_>,
@@ -33,6 +34,7 @@ pub fn run(
             layouts: Layouts::default(),
             plans: Plans::default(),
             home: IdMap::default(),
+            given: IdMap::default(),
             free,
             runs_in: IdMap::default(),
             reasons: IdMap::default(),
@@ -94,6 +96,10 @@ impl Solver<'_> {
         let pointer = op.operands[0];
         let ty = self.kernel.ty(pointer);
         let shape = ty.shape.clone();
+        let reach = Reach::of(self.kernel, self.facts, self.block.machine, op)?;
+        if reach.axes.len() > 1 {
+            return self.walked(&shape, &reach);
+        }
         let order = memory_order(self.facts, pointer);
         let threads = self.lanes() * u64::from(self.block.warps);
         let vector = vector_elements(self.kernel, self.facts, self.block.machine, op);
@@ -103,6 +109,23 @@ impl Solver<'_> {
             per_thread[axis] = vector.min(share).min(shape[axis]);
         }
         self.blocked(&shape, &per_thread, &order)
+    }
+
+    /// The layout that walks memory in its order: registers as far as an instruction reaches and every
+    /// thread has a share, then lanes, warps, and further registers.
+    fn walked(&mut self, shape: &[u64], reach: &Reach) -> Result<LayoutId, AssignError> {
+        let outs = Space::tensor(shape)?;
+        let (lanes, warps) = (self.block.machine.lanes_log2, self.block.warps.ilog2());
+        let share = outs.total_bits().saturating_sub(lanes + warps);
+        let mut bits = reach.order.iter().map(|bit| 1_u64 << bit);
+        let mut registers: Vec<u64> =
+            bits.by_ref().take(reach.most_log2.min(share) as usize).collect();
+        // What is left over when the tensor has run out are copies.
+        let threads = (0..lanes + warps).map(|_| bits.next().unwrap_or(0)).collect::<Vec<u64>>();
+        registers.extend(bits);
+        let ins = Space::hardware(registers.len() as u32, lanes, warps, 0)?;
+        let layout = Layout::new(ins, outs, &[registers, threads].concat())?;
+        Ok(self.result.layouts.intern(layout))
     }
 
     /// A square of results in each thread, the lanes along a row first.

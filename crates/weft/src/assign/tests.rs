@@ -28,6 +28,7 @@ fn check(text: &str, expected: &Expect) {
                 format!("{} asks, {weight} against {against}", kernel.ops[*op].kind.name())
             }
             Some(Reason::Follows(op)) => format!("follows {}", kernel.ops[*op].kind.name()),
+            Some(Reason::Given) => "given".to_owned(),
             Some(Reason::Default) | None => "default".to_owned(),
         };
         let name = kernel.value_name(value);
@@ -38,9 +39,11 @@ fn check(text: &str, expected: &Expect) {
         mentioned.push(place);
         let layout = assignment.layouts.get(place);
         let shape = AccessShape::of(kernel, &facts, machine, op, layout).unwrap();
-        let (elements, axis) = (1 << shape.vectors.vector_log2, shape.axis);
+        let elements = 1 << shape.vectors.vector_log2;
+        let axes: Vec<String> = shape.axes.iter().map(ToString::to_string).collect();
+        let axes = axes.join(" and ");
         let what = if matches!(op.kind, OpKind::Load(_)) { "load" } else { "store" };
-        writeln!(text, "{what} in {place}, {elements} elements along {axis} at once").unwrap();
+        writeln!(text, "{what} in {place}, {elements} elements along {axes} at once").unwrap();
     });
     mentioned.sort_unstable();
     mentioned.dedup();
@@ -85,5 +88,37 @@ fn a_product_wants_squares_and_its_operands_rows() {
         L2 (table entry 2):
         [register: (0,1) (0,2) (1,0) (2,0) (32,0), lane: (0,4) (0,8) (0,16) (0,32) (4,0), warp: (8,0) (16,0), block:] -> [dim0: 64, dim1: 64]
     "#]],
+    );
+}
+
+#[test]
+fn a_narrow_tile_is_moved_over_both_axes() {
+    check(
+        r"
+        tt.func public @copy(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+          %rows = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32>
+          %columns = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>
+          %r = tt.expand_dims %rows {axis = 1 : i32} : tensor<512xi32> -> tensor<512x1xi32>
+          %c = tt.expand_dims %columns {axis = 0 : i32} : tensor<4xi32> -> tensor<1x4xi32>
+          %width = arith.constant dense<4> : tensor<512x1xi32>
+          %start = arith.muli %r, %width : tensor<512x1xi32>
+          %starts = tt.broadcast %start : tensor<512x1xi32> -> tensor<512x4xi32>
+          %across = tt.broadcast %c : tensor<1x4xi32> -> tensor<512x4xi32>
+          %offsets = arith.addi %starts, %across : tensor<512x4xi32>
+          %from = tt.splat %x : !tt.ptr<f16> -> tensor<512x4x!tt.ptr<f16>>
+          %source = tt.addptr %from, %offsets : tensor<512x4x!tt.ptr<f16>>, tensor<512x4xi32>
+          %tile = tt.load %source : tensor<512x4x!tt.ptr<f16>>
+          %to = tt.splat %y : !tt.ptr<f16> -> tensor<512x4x!tt.ptr<f16>>
+          %target = tt.addptr %to, %offsets : tensor<512x4x!tt.ptr<f16>>, tensor<512x4xi32>
+          tt.store %target, %tile : tensor<512x4x!tt.ptr<f16>>
+          tt.return
+        }",
+        &expect![[r#"
+            %tile        tensor<512x4xf16> in L0: load asks, 8192 against 0
+            load in L0, 8 elements along 1 and 0 at once
+            store in L0, 8 elements along 1 and 0 at once
+            L0 (table entry 0):
+            [register: (0,1) (0,2) (1,0) (256,0), lane: (2,0) (4,0) (8,0) (16,0) (32,0), warp: (64,0) (128,0), block:] -> [dim0: 512, dim1: 4]
+        "#]],
     );
 }

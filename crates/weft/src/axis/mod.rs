@@ -8,17 +8,21 @@
 //! * *constancy* `k`: each aligned run of `k` elements is equal.
 //!
 //! For `base + arange(0, 64)` with `base` a multiple of 16 that is contiguity 64, divisibility 16,
-//! constancy 1. Facts flow forward through the program; around a loop they are weakened until they
-//! hold for every round. Scalars have one dimension of extent 1.
+//! constancy 1. How axes go together is said by the steps of [`Strides`]. Facts flow forward through
+//! the program; around a loop they are weakened until they hold for every round. Scalars have one
+//! dimension of extent 1.
 //!
 //! Integers wrap at their width, and a run may wrap in its middle; but a part of it that starts at a
 //! multiple of its own length does not (up to half of the values of the type). So whoever relies on a
 //! run counting up without a break asks that its length divides the first element.
 
 mod rules;
+mod strides;
+
+pub use strides::Strides;
 
 use rules::{
-    add, comparison, divide, lowest_bit, multiply, pointwise, remainder, select, subtract,
+    add, add_wide, comparison, divide, lowest_bit, multiply, pointwise, remainder, select, subtract,
 };
 
 use crate::dtype::DType;
@@ -62,13 +66,16 @@ pub struct Facts {
     pub dims: SmallVec<[Dim; 2]>,
     /// The value of every element, if it is one known integer.
     pub constant: Option<u64>,
+    /// What each bit of the index adds.
+    pub strides: Strides,
     /// What counting up by one adds: the pointee's size in bytes for a pointer, else 1.
     unit: u64,
 }
 
 impl Default for Facts {
     fn default() -> Self {
-        Self { dims: smallvec![Dim::UNKNOWN], constant: None, unit: 1 }
+        let strides = Strides::uniform(&[], 1);
+        Self { dims: smallvec![Dim::UNKNOWN], constant: None, strides, unit: 1 }
     }
 }
 
@@ -77,6 +84,7 @@ impl Facts {
         Self {
             dims: smallvec![Dim::UNKNOWN; ty.shape.len().max(1)],
             constant: None,
+            strides: Strides::unknown(&ty.shape),
             unit: ty.element.pointee().map_or(1, |pointee| u64::from(pointee.bytes())),
         }
     }
@@ -85,6 +93,7 @@ impl Facts {
     fn uniform(ty: &Type, divisibility: u64, constant: Option<u64>) -> Self {
         let mut facts = Self::unknown(ty);
         facts.constant = constant;
+        facts.strides = Strides::uniform(&ty.shape, divisibility);
         for (index, dim) in facts.dims.iter_mut().enumerate() {
             dim.divisibility = divisibility;
             dim.constancy = ty.shape.get(index).copied().unwrap_or(1);
@@ -114,6 +123,7 @@ impl Facts {
                 })
                 .collect(),
             constant: if self.constant == other.constant { self.constant } else { None },
+            strides: self.strides.meet(&other.strides),
             unit: self.unit,
         }
     }
@@ -166,6 +176,36 @@ impl AxisFacts {
             .map_or(MOST, |mask| self.facts[mask].dims.get(axis).map_or(1, |dim| dim.constancy));
         let most = (most_bytes / bytes).max(1);
         dim.contiguity.min(mask).min(most).min((dim.divisibility / bytes).max(1))
+    }
+
+    /// The bits of the row-major index of `shape` that one access of at most `most_bytes` may walk,
+    /// lowest first, over any number of axes: the pointers count up along them, the addresses are
+    /// aligned to the whole access, and the mask is the same for all.
+    pub fn neighbours(
+        &self,
+        pointer: Value,
+        mask: Option<Value>,
+        shape: &[u64],
+        element: DType,
+        most_bytes: u64,
+    ) -> Vec<usize> {
+        let mut chain =
+            self.facts[pointer].strides.neighbours(u64::from(element.bytes()), most_bytes);
+        let Some(mask) = mask else { return chain };
+        let mask = &self.facts[mask];
+        // The mask is the same in a box whose sides are runs in which it is the same.
+        let mut behind = 0;
+        for (axis, extent) in shape.iter().enumerate().rev() {
+            let bits = extent.trailing_zeros() as usize;
+            let constancy = mask.dims.get(axis).map_or(1, |dim| dim.constancy.max(1));
+            let same = (constancy.ilog2() as usize).min(bits);
+            let differs = |bit: &usize| (behind + same..behind + bits).contains(bit);
+            if let Some(place) = chain.iter().position(differs) {
+                chain.truncate(place);
+            }
+            behind += bits;
+        }
+        chain
     }
 
     fn region(&mut self, kernel: &Kernel, region: &Region) {
@@ -315,8 +355,14 @@ impl AxisFacts {
                     divisibility: lowest_bit(*start as u32 as u64),
                     constancy: 1,
                 };
-                Facts { dims: smallvec![dim], constant: None, unit: 1 }
+                let strides = Strides::range(*start, length);
+                Facts { dims: smallvec![dim], constant: None, strides, unit: 1 }
             }
+            OpKind::Reshape { allow_reorder: false } => {
+                // Where axes begin and end is another matter than what a bit of the index adds.
+                Facts { strides: unary().strides, ..Facts::unknown(ty) }
+            }
+            OpKind::ConvertLayout => unary(),
             OpKind::Splat => {
                 let scalar = unary();
                 Facts::uniform(ty, scalar.divisibility_everywhere(), scalar.constant)
@@ -340,18 +386,26 @@ impl AxisFacts {
                         dim.constancy = extent;
                     }
                 }
+                if let Some(from) = from {
+                    facts.strides = facts.strides.repeated(&from, &ty.shape);
+                }
                 facts
             }
             OpKind::Trans { order } => {
                 let operand = unary();
                 let dims = order.iter().map(|&axis| operand.dims[usize::from(axis)]).collect();
-                Facts { dims, ..operand }
+                let shape = op.operands.first().map_or(&[][..], |&value| &kernel.ty(value).shape);
+                let strides = operand.strides.permuted(shape, order);
+                Facts { dims, strides, ..operand }
             }
             OpKind::Cast(cast @ (Cast::ExtS | Cast::ExtU | Cast::Trunc)) => {
                 // The narrower type's values: half of them, where the upper half has another sign.
                 let from = op.operands.first().map_or(64, |&value| kernel.ty(value).dtype().bits());
                 let most = 1 << from.min(ty.dtype().bits()).saturating_sub(1);
                 let mut facts = Facts { constant: None, ..unary() };
+                if *cast != Cast::Trunc {
+                    facts.strides = facts.strides.widened(from);
+                }
                 for dim in &mut facts.dims {
                     let contiguity = dim.contiguity.min(most);
                     dim.divisibility = dim.divisibility_at(contiguity, 1);
@@ -369,7 +423,11 @@ impl AxisFacts {
                 if bits.unit == new.unit { bits } else { new }
             }
             OpKind::AddPtr => match (facts(0), facts(1)) {
-                (Some(pointers), Some(offsets)) => add(pointers, offsets, pointers.unit),
+                (Some(pointers), Some(offsets)) => {
+                    let bits =
+                        op.operands.get(1).map_or(64, |&value| kernel.ty(value).dtype().bits());
+                    add_wide(pointers, offsets, bits)
+                }
                 _ => Facts::unknown(ty),
             },
             OpKind::Binary(binary) => match (facts(0), facts(1)) {

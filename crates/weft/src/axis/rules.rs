@@ -11,12 +11,22 @@ pub(super) fn lowest_bit(bits: u64) -> u64 {
 
 fn zip(x: &Facts, y: &Facts, dim: impl Fn(Dim, Dim) -> Dim) -> Facts {
     let dims = x.dims.iter().zip(&y.dims).map(|(&x, &y)| dim(x, y)).collect();
-    Facts { dims, constant: None, unit: x.unit }
+    Facts { dims, constant: None, strides: x.strides.forgotten(), unit: x.unit }
+}
+
+/// Pointers plus offsets of so many bits.
+pub(super) fn add_wide(pointers: &Facts, offsets: &Facts, bits: u32) -> Facts {
+    let unit = pointers.unit;
+    // Offsets of 64 bits may wrap, as addresses do.
+    let wide = if bits < 64 { offsets.strides.widened(bits) } else { offsets.strides.clone() };
+    let strides = pointers.strides.plus(&wide, unit);
+    Facts { strides, ..add(pointers, offsets, unit) }
 }
 
 /// `x + y * unit`, where `unit` is the size of what `x` points to.
 pub(super) fn add(x: &Facts, y: &Facts, unit: u64) -> Facts {
-    zip(x, y, |x, y| {
+    let strides = x.strides.plus(&y.strides, unit);
+    let sum = zip(x, y, |x, y| {
         let contiguity = x.contiguity.min(y.constancy).max(x.constancy.min(y.contiguity));
         let offsets = y.divisibility_at(contiguity, 1).saturating_mul(unit).min(MOST);
         Dim {
@@ -24,18 +34,21 @@ pub(super) fn add(x: &Facts, y: &Facts, unit: u64) -> Facts {
             divisibility: x.divisibility_at(contiguity, unit).min(offsets),
             constancy: x.constancy.min(y.constancy),
         }
-    })
+    });
+    Facts { strides, ..sum }
 }
 
 pub(super) fn subtract(x: &Facts, y: &Facts) -> Facts {
-    zip(x, y, |x, y| {
+    let strides = x.strides.minus(&y.strides);
+    let difference = zip(x, y, |x, y| {
         let contiguity = x.contiguity.min(y.constancy);
         Dim {
             contiguity,
             divisibility: x.divisibility_at(contiguity, 1).min(y.divisibility_at(contiguity, 1)),
             constancy: x.constancy.min(y.constancy),
         }
-    })
+    });
+    Facts { strides, ..difference }
 }
 
 pub(super) fn multiply(x: &Facts, y: &Facts) -> Facts {
@@ -44,14 +57,20 @@ pub(super) fn multiply(x: &Facts, y: &Facts) -> Facts {
         (_, Some(1)) => return x.clone(),
         _ => {}
     }
-    zip(x, y, |x, y| {
+    let strides = match (x.constant, y.constant) {
+        (Some(factor), _) => y.strides.times(factor),
+        (_, Some(factor)) => x.strides.times(factor),
+        _ => x.strides.product(&y.strides),
+    };
+    let product = zip(x, y, |x, y| {
         let product = x.divisibility_at(1, 1).saturating_mul(y.divisibility_at(1, 1));
         Dim {
             contiguity: 1,
             divisibility: product.min(MOST),
             constancy: x.constancy.min(y.constancy),
         }
-    })
+    });
+    Facts { strides, ..product }
 }
 
 /// The quotient of a run that counts up by a constant power of two is constant over that many
@@ -120,7 +139,8 @@ pub(super) fn comparison(op: Compare, x: &Facts, y: &Facts, ty: &Type) -> Facts 
 }
 
 pub(super) fn select(condition: &Facts, x: &Facts, y: &Facts) -> Facts {
-    let mut facts = x.meet(y);
+    // Some elements are of one and some of the other.
+    let mut facts = Facts { strides: x.strides.forgotten(), ..x.meet(y) };
     // A scalar condition is the same everywhere.
     if condition.dims.len() != facts.dims.len() {
         return facts;

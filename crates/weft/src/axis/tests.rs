@@ -4,7 +4,7 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
 use super::AxisFacts;
-use crate::tile::Kernel;
+use crate::tile::{Kernel, OpKind};
 use crate::ttir;
 use expect_test::{Expect, expect};
 use std::fmt::Write as _;
@@ -215,4 +215,85 @@ fn a_remainder_counts_from_a_multiple() {
         %uneven   1/1/1
     "#]],
     );
+}
+
+/// How many bits of the index one access of 16 bytes walks at the first load of a kernel.
+fn walked(text: &str) -> usize {
+    let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let kernel = &module.kernels[0];
+    let facts = AxisFacts::of(kernel);
+    let mut found = None;
+    kernel.walk(&kernel.body, &mut |_, op| {
+        if matches!(op.kind, OpKind::Load(_)) && found.is_none() {
+            let (pointer, mask) = (op.operands[0], op.operands.get(1).copied());
+            let ty = kernel.ty(pointer);
+            let element = ty.element.pointee().unwrap();
+            found = Some(facts.neighbours(pointer, mask, &ty.shape, element, 16).len());
+        }
+    });
+    found.unwrap()
+}
+
+/// A load of 64 rows of `columns` halves, each row `stride` halves after the one before it.
+fn rows(columns: u64, stride: u64, divisibility: u64, more: &str, mask: &str) -> String {
+    let shape = format!("64x{columns}");
+    format!(
+        "tt.func public @rows(%x: !tt.ptr<f16> {{tt.divisibility = {divisibility} : i32}}, %n: i32, %m: i32 {{tt.divisibility = 16 : i32}}) {{
+          %rows = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
+          %columns = tt.make_range {{end = {columns} : i32, start = 0 : i32}} : tensor<{columns}xi32>
+          %r = tt.expand_dims %rows {{axis = 1 : i32}} : tensor<64xi32> -> tensor<64x1xi32>
+          %c = tt.expand_dims %columns {{axis = 0 : i32}} : tensor<{columns}xi32> -> tensor<1x{columns}xi32>
+          %stride = arith.constant dense<{stride}> : tensor<64x1xi32>
+          %start = arith.muli %r, %stride : tensor<64x1xi32>
+          %starts = tt.broadcast %start : tensor<64x1xi32> -> tensor<{shape}xi32>
+          %all_rows = tt.broadcast %r : tensor<64x1xi32> -> tensor<{shape}xi32>
+          %across = tt.broadcast %c : tensor<1x{columns}xi32> -> tensor<{shape}xi32>
+          %together = arith.addi %starts, %across : tensor<{shape}xi32>
+          %ns = tt.splat %n : i32 -> tensor<{shape}xi32>
+          %ms = tt.splat %m : i32 -> tensor<{shape}xi32>
+          {more}
+          %base = tt.splat %x : !tt.ptr<f16> -> tensor<{shape}x!tt.ptr<f16>>
+          %from = tt.addptr %base, %offsets : tensor<{shape}x!tt.ptr<f16>>, tensor<{shape}xi32>
+          {mask}
+          tt.return
+        }}"
+    )
+}
+
+#[test]
+fn accesses_walk_over_several_axes() {
+    let plain = |columns: u64| {
+        format!(
+            "%zero = arith.constant dense<0> : tensor<64x{columns}xi32>\n%offsets = arith.addi %together, %zero : tensor<64x{columns}xi32>"
+        )
+    };
+    let load = |columns: u64| format!("%t = tt.load %from : tensor<64x{columns}x!tt.ptr<f16>>");
+    // Eight halves are 16 bytes, whatever the rows' length.
+    for columns in [1, 2, 4, 8, 16] {
+        let text = rows(columns, columns, 16, &plain(columns), &load(columns));
+        assert_eq!(walked(&text), 3, "{columns} columns");
+    }
+    // Between the rows there is room, rows overlap, or the base is known to be even alone.
+    assert_eq!(walked(&rows(2, 4, 16, &plain(2), &load(2))), 1);
+    assert_eq!(walked(&rows(2, 3, 16, &plain(2), &load(2))), 0);
+    assert_eq!(walked(&rows(4, 2, 16, &plain(4), &load(4))), 1);
+    assert_eq!(walked(&rows(2, 2, 4, &plain(2), &load(2))), 1);
+    // A multiple of 16 leaves all as it is; any number leaves nothing of it.
+    let shifted = |by| format!("%offsets = arith.addi %together, {by} : tensor<64x2xi32>");
+    assert_eq!(walked(&rows(2, 2, 16, &shifted("%ms"), &load(2))), 3);
+    assert_eq!(walked(&rows(2, 2, 16, &shifted("%ns"), &load(2))), 0);
+    // The mask of a row may differ from that of the next one, but not within 16 rows.
+    let masked = |bound| {
+        format!(
+            "%mask = arith.cmpi slt, %all_rows, {bound} : tensor<64x2xi32>\n\
+             %t = tt.load %from, %mask : tensor<64x2x!tt.ptr<f16>>"
+        )
+    };
+    assert_eq!(walked(&rows(2, 2, 16, &plain(2), &masked("%ns"))), 1);
+    assert_eq!(walked(&rows(2, 2, 16, &plain(2), &masked("%ms"))), 3);
+    // Some elements come from one array of offsets and some from another.
+    let chosen = "%zero = arith.constant dense<0> : tensor<64x2xi32>\n\
+                  %odd = arith.cmpi slt, %across, %ns : tensor<64x2xi32>\n\
+                  %offsets = arith.select %odd, %together, %zero : tensor<64x2xi1>, tensor<64x2xi32>";
+    assert_eq!(walked(&rows(2, 2, 16, chosen, &load(2))), 0);
 }

@@ -4,13 +4,16 @@
 //! where they stand; free values and shape operations where somebody asks for them
 //! (`values`). Whoever needs a value in another layout than its home gets a planned movement
 //! ([`movement`]), once per scope. Memory operations are in `memory`, the barriers between them in
-//! `order`, reductions and matrix products in `fold`.
+//! `order`, reductions and scans in `fold`, gathers and histograms in `indexed`, matrix products in
+//! `product`.
 //!
 //! What a scalar is differs from a tensor in one way only: every thread holds it.
 
 mod fold;
+mod indexed;
 mod memory;
 mod order;
+mod product;
 mod values;
 
 use crate::assign::{AssignError, Assignment, Block, LayoutId, definitions};
@@ -25,6 +28,7 @@ use crate::scalar::{Binary, Compare};
 use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+use weft_layout::plan::Direction;
 use weft_layout::step::Plan;
 
 /// A movement that was written into the program, for reports.
@@ -36,7 +40,7 @@ pub struct Movement {
     pub value: Value,
     /// From which layout.
     pub from: LayoutId,
-    /// To which; for a reduction the layout of its result.
+    /// To which; for a reduction, gather or histogram the layout of its result.
     pub to: LayoutId,
     /// How.
     pub plan: Plan,
@@ -210,9 +214,12 @@ impl Lowerer<'_> {
             OpKind::Reduce { axis } => self.reduce(id, op, usize::from(*axis)),
             OpKind::Dot => self.dot(op),
             OpKind::Yield | OpKind::Condition | OpKind::Return => Ok(()),
-            OpKind::Scan { .. } | OpKind::Gather { .. } | OpKind::Histogram => {
-                Err(AssignError::Unplanned { operation: op.kind.name() })
+            OpKind::Scan { axis, reverse } => {
+                let direction = if *reverse { Direction::Reverse } else { Direction::Forward };
+                self.scan(id, op, usize::from(*axis), direction)
             }
+            OpKind::Gather { axis } => self.gather(id, op, usize::from(*axis)),
+            OpKind::Histogram => self.histogram(id, op),
             OpKind::Split => op.results.iter().try_for_each(|&result| self.settle(op, result)),
             _ => self.pure(op),
         }

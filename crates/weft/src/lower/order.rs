@@ -197,6 +197,7 @@ impl<'a> Roots<'a> {
             | OpKind::ExpandDims { .. }
             | OpKind::Reshape { .. }
             | OpKind::Trans { .. }
+            | OpKind::ConvertLayout
             | OpKind::Cast(_) => self.collect(op.operands[0], visited, found),
             _ => None,
         }

@@ -30,11 +30,14 @@ fn unique_registers(layout: &Layout) -> Result<(Layout, Vec<usize>), AssignError
 }
 
 impl Lowerer<'_> {
-    /// A layout that a value can be asked for in at no price: its home, or, through shape operations,
-    /// what its operand's home gives; the default for its shape where it is free.
+    /// A layout that a value can be asked for in at no price: its home, the layout that the
+    /// program gives it, or, through shape operations, what its operand's home gives; the default for its shape where it is free.
     pub(super) fn anywhere(&mut self, value: Value) -> Result<LayoutId, AssignError> {
         if let Some(home) = self.assignment.home(value) {
             return Ok(home);
+        }
+        if let Some(given) = self.assignment.given(value) {
+            return Ok(given);
         }
         let shape = self.kernel.ty(value).shape.clone();
         if let Some(id) = self.definitions[value]
@@ -58,6 +61,12 @@ impl Lowerer<'_> {
             self.block.warps.into(),
         )?;
         Ok(self.assignment.layouts.intern(blocked.layout(&shape)?))
+    }
+
+    /// A layout without the registers that only hold copies of others.
+    pub(super) fn without_copies(&mut self, layout: LayoutId) -> Result<LayoutId, AssignError> {
+        let unique = self.assignment.layouts.get(layout).remove_zero_columns(REGISTER)?.0;
+        Ok(self.assignment.layouts.intern(unique))
     }
 
     /// The registers of a tensor in a layout, one lane value each.
@@ -154,6 +163,7 @@ impl Lowerer<'_> {
                 Ok(vec![scalar; count].into())
             }
             OpKind::MakeRange { start, .. } => Ok(self.range(*start, layout)),
+            OpKind::ConvertLayout => self.get(op.operands[0], layout),
             OpKind::Join => self.join(op, layout),
             OpKind::Split => {
                 let half = usize::from(op.results.first() != Some(&result));

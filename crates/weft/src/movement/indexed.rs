@@ -1,11 +1,13 @@
 //! Steps that follow numbers in registers.
 
-use super::thread_map;
 use super::types::integer;
+use super::{takes_part, thread_map};
+use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
-use crate::lane::{Access, Builder, Space, Value};
+use crate::lane::{Access, Builder, Op, Space, Value};
 use crate::scalar::{Binary, Cast, Compare};
-use weft_layout::step::DataMap;
+use smallvec::{SmallVec, smallvec};
+use weft_layout::step::{Count, DataMap};
 
 /// An affine function of each number and of the thread.
 pub(super) fn affine(build: &mut Builder, numbers: &[Value], map: &DataMap) -> Vec<Value> {
@@ -56,4 +58,43 @@ pub(super) fn lookup(
         build.load(Space::Shared, Access::default(), dtype, 1, address, None)[0]
     };
     addresses.iter().map(load).collect()
+}
+
+/// Adds one to the counter of each number that is small enough and whose mask is true.
+pub(super) fn count(
+    build: &mut Builder,
+    base: Value,
+    numbers: &[Value],
+    mask: Option<&[Value]>,
+    count: &Count,
+) {
+    let takes_part = takes_part(build, count.acting);
+    let places = affine(build, numbers, &count.map);
+    let one = build.i32(1);
+    for (register, (&number, &place)) in numbers.iter().zip(&places).enumerate() {
+        let dtype = build.dtype(number);
+        let mut predicate = takes_part;
+        if count.below <= dtype.mask() {
+            let end = build.constant(dtype, count.below);
+            let below = build.compare(Compare::Ult, number, end);
+            predicate = build.and_predicates(predicate, Some(below));
+        }
+        if let Some(&mask) = mask.and_then(|mask| mask.get(register)) {
+            let zero = build.constant(DType::I8, 0);
+            let counts = build.compare(Compare::Ne, mask, zero);
+            predicate = build.and_predicates(predicate, Some(counts));
+        }
+        let address = build.binary(Binary::Add, base, place);
+        let mut operands: SmallVec<[Value; 4]> = smallvec![address];
+        operands.extend(predicate);
+        operands.push(one);
+        let op = Op::AtomicRmw {
+            space: Space::Shared,
+            op: Rmw::Add,
+            order: Order::Relaxed,
+            scope: Scope::Block,
+            predicated: predicate.is_some(),
+        };
+        build.emit(op, operands, &[DType::I32]);
+    }
 }

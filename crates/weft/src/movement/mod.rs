@@ -161,6 +161,7 @@ impl<'p> Mover<'p> {
         let outputs = self.plan.outputs.iter().zip(&self.truths);
         outputs
             .map(|(&file, &truth)| {
+                let truth = truth && self.plan.file(file).element_bits == 8;
                 let values = self.file(file)?.iter();
                 Ok(values
                     .map(|&value| if truth { truth_of(build, value) } else { value })
@@ -278,6 +279,22 @@ impl<'p> Mover<'p> {
             Step::Lookup { address, to } => {
                 let (base, dtype) = (self.base.ok_or(Misfit::NoScratch)?, self.dtype(*to)?);
                 let values = indexed::lookup(build, base, dtype, self.file(*address)?);
+                self.define(*to, values)
+            }
+            Step::Zero { to } => {
+                let (dtype, registers) = (self.dtype(*to)?, self.plan.file(*to).registers);
+                let zero = build.constant(dtype, 0);
+                self.define(*to, vec![zero; registers as usize])
+            }
+            Step::Count(count) => {
+                let base = self.base.ok_or(Misfit::NoScratch)?;
+                let mask = count.mask.map(|mask| self.file(mask)).transpose()?;
+                indexed::count(build, base, self.file(count.numbers)?, mask, count);
+                Ok(())
+            }
+            Step::Add { a, b, to } => {
+                let pairs = self.file(*a)?.iter().zip(self.file(*b)?);
+                let values = pairs.map(|(&a, &b)| build.binary(Binary::Add, a, b)).collect();
                 self.define(*to, values)
             }
             Step::Bytes { a, b, to, selector } => self.bytes(build, [*a, *b, *to], selector),

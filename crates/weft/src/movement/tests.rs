@@ -2,6 +2,7 @@
 
 mod conversions;
 mod gathers;
+mod histograms;
 mod random;
 mod scans;
 

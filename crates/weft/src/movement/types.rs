@@ -17,8 +17,12 @@ pub(super) fn integer(bits: u32) -> DType {
 /// packed of several is an integer.
 pub(super) fn file_dtypes(plan: &Plan, inputs: &[DType]) -> Vec<DType> {
     let mut dtypes: Vec<Option<DType>> = vec![None; plan.files.len()];
-    for (files, inputs) in [(&plan.inputs, inputs), (&plan.outputs, inputs)] {
-        for (file, &dtype) in files.iter().zip(inputs) {
+    for (file, &dtype) in plan.inputs.iter().zip(inputs) {
+        dtypes[file.index()] = Some(dtype);
+    }
+    for ((file, input), &dtype) in plan.outputs.iter().zip(&plan.inputs).zip(inputs) {
+        // Counts of narrow numbers are words.
+        if plan.file(*file).element_bits == plan.file(*input).element_bits {
             dtypes[file.index()] = Some(dtype);
         }
     }
@@ -47,14 +51,18 @@ pub(super) fn file_dtypes(plan: &Plan, inputs: &[DType]) -> Vec<DType> {
                 }
                 Step::Select { even: a, odd: b, to, .. }
                 | Step::Where { inside: a, outside: b, to, .. }
-                | Step::Pick { even: a, odd: b, to, .. } => unify(&[*a, *b, *to]),
+                | Step::Pick { even: a, odd: b, to, .. }
+                | Step::Add { a, b, to } => unify(&[*a, *b, *to]),
                 Step::Combine { a, b, to, .. } => {
                     for ((a, b), to) in a.iter().zip(b).zip(to) {
                         unify(&[*a, *b, *to]);
                     }
                 }
-                // A file of bytes may hold several elements, or parts of one; numbers are integers.
+                // A file of bytes may hold several elements, or parts of one; numbers and counts are
+                // integers.
                 Step::Affine { .. }
+                | Step::Zero { .. }
+                | Step::Count(_)
                 | Step::Lookup { .. }
                 | Step::Bytes { .. }
                 | Step::Access(_)

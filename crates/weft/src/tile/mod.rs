@@ -20,6 +20,8 @@
 //!   earlier along the direction of the scan stands on the left.
 //! * `poison` and an unmasked division by zero give some value, the same in every run.
 
+mod aliases;
+mod encoding;
 pub(crate) mod names;
 mod signature;
 pub(crate) mod spelling;
@@ -29,6 +31,7 @@ mod verify;
 
 pub mod eval;
 
+pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
 pub use types::{Element, Type};
 pub use verify::verify;
 
@@ -63,6 +66,8 @@ pub struct Module {
     pub kernels: Vec<Kernel>,
     /// The places that operations refer to.
     pub locations: Locations,
+    /// What the text says of the launch.
+    pub launch: Launch,
 }
 
 /// One entry point.
@@ -165,6 +170,8 @@ pub enum OpKind {
         /// The permutation.
         order: Vec<u8>,
     },
+    /// The same tensor in another layout, which the result's type says. `(tensor) -> (tensor)`.
+    ConvertLayout,
     /// Two tensors side by side along a new last dimension of size two. `(x, y) -> (tensor)`.
     Join,
     /// What [`OpKind::Join`] joined: the elements at 0 and those at 1 of the last dimension, which has
@@ -229,7 +236,7 @@ pub enum OpKind {
         /// The axis that the indices count along.
         axis: u8,
     },
-    /// How often each of `0..n` occurs among the elements (of those with a true mask).
+    /// How often each of `0..n` occurs among the elements (of those with a true mask), read as unsigned.
     /// `(integers of one dimension, [mask]) -> (n integers i32)`. Other elements are not counted.
     Histogram,
     /// `(low, high, step, N initial values) -> (N)`; the region has the counter and N carried
@@ -272,6 +279,7 @@ impl OpKind {
             OpKind::Broadcast => "broadcast".into(),
             OpKind::Reshape { .. } => "reshape".into(),
             OpKind::Trans { .. } => "trans".into(),
+            OpKind::ConvertLayout => "convert_layout".into(),
             OpKind::Join => "join".into(),
             OpKind::Split => "split".into(),
             OpKind::Unary(op) => op.name().into(),

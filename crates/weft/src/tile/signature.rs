@@ -61,6 +61,11 @@ pub(super) fn check(
                 if x.is_tensor() && x.element == r.element && is_permuted(x, r, order)),
             "permutes the dimensions by its order",
         ),
+        OpKind::ConvertLayout => (
+            matches!((operands, results), ([x], [r])
+                if x.is_tensor() && r.is_tensor() && x.element == r.element && x.shape == r.shape),
+            "keeps the shape and the type of the elements",
+        ),
         OpKind::Join => (
             matches!((operands, results), ([x, y], [r])
                 if x.is_tensor() && x == y && is_joined(x, r)),

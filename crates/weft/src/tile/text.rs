@@ -4,6 +4,7 @@
 //! where a name is missing, or would hide another, a new one is made. Operations that Triton does not
 //! have print under names of the dialect `weft`.
 
+use super::aliases::Aliases;
 use super::names::Names;
 use super::spelling::{self, Spelling};
 use super::{Element, Kernel, Module, Op, OpId, OpKind, Region, Type, Value};
@@ -15,12 +16,27 @@ use core::fmt::{self, Write};
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Module { kernels, locations: _ } = self;
-        f.write_str("module {\n")?;
+        let Module { kernels, locations: _, launch } = self;
+        let aliases = Aliases::of(kernels);
+        aliases.define(f)?;
+        f.write_str("module")?;
+        if !launch.is_empty() {
+            write!(f, " attributes {launch}")?;
+        }
+        f.write_str(" {\n")?;
         for kernel in kernels {
-            Printer::new(kernel, f).kernel(1)?;
+            f.write_str(&aliases.shorten(Inside(kernel).to_string()))?;
         }
         f.write_str("}\n")
+    }
+}
+
+/// A kernel inside a module.
+struct Inside<'a>(&'a Kernel);
+
+impl fmt::Display for Inside<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Printer::new(self.0, f).kernel(1)
     }
 }
 
@@ -245,6 +261,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 let order = order.join(", ");
                 self.converted("tt.trans", op, &format!(" {{order = array<i32: {order}>}}"))
             }
+            OpKind::ConvertLayout => self.converted("ttg.convert_layout", op, ""),
             OpKind::Join => self.converted("tt.join", op, ""),
             OpKind::Split => self.converted("tt.split", op, ""),
             OpKind::Histogram => self.converted("tt.histogram", op, ""),

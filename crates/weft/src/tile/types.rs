@@ -1,8 +1,10 @@
 //! Types of tile values.
 
+use super::encoding::{Encoding, SharedMemory};
 use crate::dtype::DType;
 use core::fmt;
 use smallvec::SmallVec;
+use weft_layout::family::Family;
 
 /// What one element is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -11,54 +13,76 @@ pub enum Element {
     Scalar(DType),
     /// A 64-bit global address of an element of this type.
     Pointer(DType),
+    /// That asynchronous copies were issued: nothing to compute with.
+    Token,
 }
 
 impl Element {
-    /// The type that the element's raw bits have: a pointer is an i64.
+    /// The type that the element's raw bits have: a pointer is an i64, a token a zero.
     pub fn dtype(self) -> DType {
         match self {
             Element::Scalar(dtype) => dtype,
             Element::Pointer(_) => DType::I64,
+            Element::Token => DType::I1,
         }
     }
 
     /// What a pointer points to.
     pub fn pointee(self) -> Option<DType> {
         match self {
-            Element::Scalar(_) => None,
+            Element::Scalar(_) | Element::Token => None,
             Element::Pointer(pointee) => Some(pointee),
         }
     }
 }
 
-/// The type of a tile value: a scalar, or a tensor whose extents are powers of two.
+/// The type of a tile value: a scalar, a tensor whose extents are powers of two, or a description of
+/// shared memory that holds such a tensor.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Type {
     /// What each element is.
     pub element: Element,
     /// The extents, outermost first; empty for a scalar.
     pub shape: SmallVec<[u64; 4]>,
+    /// Where the program says that the value lives, if it says so.
+    pub encoding: Option<Encoding>,
 }
 
 impl Type {
     /// A scalar of `dtype`.
     pub fn scalar(dtype: DType) -> Self {
-        Self { element: Element::Scalar(dtype), shape: SmallVec::new() }
+        Self::single(Element::Scalar(dtype))
+    }
+
+    /// One element.
+    pub fn single(element: Element) -> Self {
+        Self { element, shape: SmallVec::new(), encoding: None }
     }
 
     /// A pointer to `pointee`.
     pub fn pointer(pointee: DType) -> Self {
-        Self { element: Element::Pointer(pointee), shape: SmallVec::new() }
+        Self::single(Element::Pointer(pointee))
     }
 
     /// A tensor of `element`s.
     pub fn tensor(element: Element, shape: &[u64]) -> Self {
-        Self { element, shape: SmallVec::from_slice(shape) }
+        Self { element, shape: SmallVec::from_slice(shape), encoding: None }
     }
 
-    /// The same shape with other elements.
+    /// The same with an encoding.
+    pub fn with_encoding(mut self, encoding: Encoding) -> Self {
+        self.encoding = Some(encoding);
+        self
+    }
+
+    /// The same shape in the same place with other elements.
     pub fn with_element(&self, element: Element) -> Self {
-        Self { element, shape: self.shape.clone() }
+        Self { element, ..self.clone() }
+    }
+
+    /// The same without an encoding.
+    pub fn bare(&self) -> Self {
+        Self { encoding: None, ..self.clone() }
     }
 
     /// The type of the elements' raw bits.
@@ -66,9 +90,25 @@ impl Type {
         self.element.dtype()
     }
 
-    /// Whether the value is a tensor.
+    /// Whether the value is a tensor: several elements among the threads, and no description of memory.
     pub fn is_tensor(&self) -> bool {
-        !self.shape.is_empty()
+        !self.shape.is_empty() && self.memory().is_none()
+    }
+
+    /// The shared memory that the value describes, if it is such a description.
+    pub fn memory(&self) -> Option<&SharedMemory> {
+        match &self.encoding {
+            Some(Encoding::Shared(memory)) => Some(memory),
+            _ => None,
+        }
+    }
+
+    /// How the program says that the value's elements are spread over the threads, if it says so.
+    pub fn distribution(&self) -> Option<&Family> {
+        match &self.encoding {
+            Some(Encoding::Registers(family)) => Some(family),
+            _ => None,
+        }
     }
 
     /// How many elements there are: 1 for a scalar.
@@ -82,6 +122,7 @@ impl fmt::Display for Element {
         match self {
             Element::Scalar(dtype) => write!(f, "{dtype}"),
             Element::Pointer(pointee) => write!(f, "!tt.ptr<{pointee}>"),
+            Element::Token => f.write_str("!ttg.async.token"),
         }
     }
 }
@@ -89,13 +130,19 @@ impl fmt::Display for Element {
 impl fmt::Display for Type {
     /// Triton's spelling.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.is_tensor() {
+        if self.shape.is_empty() {
             return write!(f, "{}", self.element);
         }
-        f.write_str("tensor<")?;
+        f.write_str(if self.memory().is_some() { "!ttg.memdesc<" } else { "tensor<" })?;
         for extent in &self.shape {
             write!(f, "{extent}x")?;
         }
-        write!(f, "{}>", self.element)
+        write!(f, "{}", self.element)?;
+        match &self.encoding {
+            None => {}
+            Some(Encoding::Registers(family)) => write!(f, ", {family}")?,
+            Some(Encoding::Shared(memory)) => memory.spell(&self.shape, f)?,
+        }
+        f.write_str(">")
     }
 }

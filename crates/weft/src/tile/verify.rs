@@ -336,7 +336,7 @@ fn check_type(ty: &Type) -> Result<(), &'static str> {
 
 /// The scalar that a tensor's elements are.
 fn scalar_of(ty: &Type) -> Type {
-    Type { element: ty.element, shape: [].into_iter().collect() }
+    Type::single(ty.element)
 }
 
 fn list(types: &[&Type]) -> String {

@@ -12,7 +12,9 @@ use crate::dtype::DType;
 use crate::id::IdVec;
 use crate::location::{Loc, Location, Locations};
 use crate::tile::names::Names;
-use crate::tile::{Kernel, Module, Op, OpId, OpKind, Param, Region, Type, Value, ValueData};
+use crate::tile::{
+    Kernel, Launch, Module, Op, OpId, OpKind, Param, Region, Type, Value, ValueData,
+};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -23,6 +25,7 @@ pub(super) const UNUSED: &str = "unused";
 pub(super) fn build(
     functions: &[Function<'_>],
     mut locations: Locations,
+    launch: Launch,
     errors: &mut Errors,
 ) -> Module {
     let mut by_name = BTreeMap::new();
@@ -68,7 +71,7 @@ pub(super) fn build(
         };
         errors.push(Diagnostic::new(span, message).with_hint("a kernel is a `tt.func public`"));
     }
-    Module { kernels, locations }
+    Module { kernels, locations, launch }
 }
 
 /// What a name of the text stands for.
@@ -411,7 +414,19 @@ impl<'a, 'r> Builder<'a, 'r> {
         if !self.visit(operation) {
             return;
         }
-        let values = self.build(operation, out);
+        let mut values = self.build(operation, out);
+        for (value, ty) in values.iter_mut().flatten().zip(&operation.result_types) {
+            // What was written anew has no layout of its own on the way.
+            if self.ty(*value) != ty && self.ty(*value).bare() == ty.bare() {
+                *value = self.push_one(
+                    OpKind::ConvertLayout,
+                    vec![*value],
+                    (UNUSED, ty),
+                    operation,
+                    out,
+                );
+            }
+        }
         self.bind_results(&operation.results, values.as_deref());
     }
 

@@ -73,6 +73,7 @@ impl<'a> Parser<'a> {
         match ty.element {
             Element::Scalar(dtype) => Ok((number.bits(dtype, span)?, ty)),
             Element::Pointer(_) => Err(Diagnostic::new(span, "there are no constant pointers")),
+            Element::Token => Err(Diagnostic::new(span, "there are no constant tokens")),
         }
     }
 

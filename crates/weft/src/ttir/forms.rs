@@ -210,7 +210,7 @@ impl<'a> Parser<'a> {
                 results = vec![choice];
             }
             Types::Element => {
-                results = vec![Type { element: first.element, shape: [].into_iter().collect() }];
+                results = vec![Type::single(first.element)];
                 operands = vec![first];
             }
             Types::Load | Types::Store => {
@@ -354,7 +354,7 @@ pub(super) fn check_types(name: &str, operation: &Operation<'_>, span: Span) -> 
 fn check_domain(domain: Domain, name: &str, operation: &Operation<'_>, span: Span) -> Parse<()> {
     let wrong = operation.operand_types.iter().find(|ty| match ty.element {
         Element::Scalar(dtype) => !domain.has(dtype),
-        Element::Pointer(_) => domain != Domain::Any,
+        Element::Pointer(_) | Element::Token => domain != Domain::Any,
     });
     match wrong {
         None => Ok(()),

@@ -6,8 +6,9 @@
 use super::build::Builder;
 use super::rewrite::Rewriter;
 use super::syntax::{Action, Block, Operation};
+use crate::dtype::DType;
 use crate::id::Id as _;
-use crate::tile::{Op, OpId, OpKind, Region, Type, Value};
+use crate::tile::{Element, Op, OpId, OpKind, Region, Type, Value};
 use std::collections::BTreeMap;
 
 /// A region that was built apart, to be written again in another form.
@@ -44,7 +45,8 @@ impl<'a, 'r> Builder<'a, 'r> {
             known.insert(param, value);
         }
         let mut rewriter = Rewriter { builder: self, operation, out: &mut region.ops };
-        let results = rewriter.flatten(&apart, &apart.region, &mut known, &[])?;
+        let results =
+            rewriter.flatten(&apart, &apart.region, &mut known, &Type::scalar(DType::I1))?;
         rewriter.hand_over(results);
         Some(region)
     }
@@ -79,7 +81,10 @@ impl<'a, 'r> Builder<'a, 'r> {
         }
         let mut known: BTreeMap<Value, Value> =
             apart.region.params.iter().copied().zip(entering).collect();
-        let lines = if pack == 1 { shape.clone() } else { vec![elements / pack] };
+        let lines = match pack {
+            1 => rewriter.ty(first),
+            _ => Type::tensor(Element::Scalar(DType::I1), &[elements / pack]),
+        };
         let results = rewriter.flatten(&apart, &apart.region, &mut known, &lines)?;
         let wanted = operation.result_types.len() * pack as usize;
         if results.len() != wanted {
@@ -89,7 +94,7 @@ impl<'a, 'r> Builder<'a, 'r> {
         let mut mapped = Vec::new();
         for hand in results.chunks(pack as usize) {
             let whole: Vec<Value> =
-                hand.iter().map(|&value| rewriter.splat(value, &lines)).collect();
+                hand.iter().map(|&value| rewriter.splat_like(value, &lines)).collect();
             let flat = rewriter.collected(&whole);
             mapped.push(rewriter.reshape(flat, &shape));
         }
@@ -122,14 +127,15 @@ impl Apart {
 }
 
 impl Rewriter<'_, '_, '_> {
-    /// Writes a region's operations again, on tensors of `shape` (on scalars where it is empty); what
+    /// Writes a region's operations again, on values of the type `like` but for the
+    /// element; what
     /// the region hands over.
     fn flatten(
         &mut self,
         apart: &Apart,
         region: &Region,
         known: &mut BTreeMap<Value, Value>,
-        shape: &[u64],
+        like: &Type,
     ) -> Option<Vec<Value>> {
         let mut results = Vec::new();
         for &id in &region.ops {
@@ -146,11 +152,11 @@ impl Rewriter<'_, '_, '_> {
             match &op.kind {
                 OpKind::If => {
                     let [then, otherwise] = &op.regions[..] else { return None };
-                    let yes = self.flatten(apart, then, known, shape)?;
-                    let no = self.flatten(apart, otherwise, known, shape)?;
+                    let yes = self.flatten(apart, then, known, like)?;
+                    let no = self.flatten(apart, otherwise, known, like)?;
                     for ((&result, yes), no) in op.results.iter().zip(yes).zip(no) {
-                        let (yes, no) = (self.splat(yes, shape), self.splat(no, shape));
-                        let condition = self.splat(operands[0], shape);
+                        let (yes, no) = (self.splat_like(yes, like), self.splat_like(no, like));
+                        let condition = self.splat_like(operands[0], like);
                         known.insert(result, self.select(condition, yes, no));
                     }
                 }
@@ -166,10 +172,10 @@ impl Rewriter<'_, '_, '_> {
                     }
                     // What is the same for all elements stays a scalar.
                     let lifts = operands.iter().any(|&operand| self.ty(operand).is_tensor());
-                    let ty =
-                        if lifts { Type::tensor(scalar.element, shape) } else { scalar.clone() };
+                    let ty = if lifts { like.with_element(scalar.element) } else { scalar.clone() };
                     if lifts {
-                        operands = operands.iter().map(|&value| self.splat(value, shape)).collect();
+                        operands =
+                            operands.iter().map(|&value| self.splat_like(value, like)).collect();
                     }
                     known.insert(result, self.one(kind.clone(), &operands, &ty));
                 }

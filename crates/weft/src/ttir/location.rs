@@ -47,13 +47,12 @@ impl<'a> Parser<'a> {
         Ok(self.entry(place))
     }
 
-    /// `#loc3 = loc(…)`, or an alias for something else, which is skipped.
+    /// `#loc3 = loc(…)`, or an alias for an attribute.
     pub(super) fn alias_definition(&mut self) -> Parse<()> {
         let (name, span) = self.take(TokenKind::Alias, "an alias")?;
         self.expect(b'=')?;
         if !self.at_word("loc") {
-            self.attribute(0)?;
-            return Ok(());
+            return self.attribute_alias(name, span);
         }
         self.bump();
         self.expect(b'(')?;

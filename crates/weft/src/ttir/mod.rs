@@ -1,4 +1,4 @@
-//! Reads Triton IR: MLIR's text as Triton 3.6 to 3.9 print it.
+//! Reads Triton IR and Triton GPU IR: MLIR's text as Triton 3.6 to 3.9 print it.
 //!
 //! [`parse`] gives the tile program, verified, or everything that is wrong with the text. It never
 //! panics, and its time and memory are bounded by the text and the limits below.
@@ -11,6 +11,8 @@
 //! 2. `build` resolves names and writes the tile program; `call` inlines, `flow` turns branches
 //!    between blocks (an early `return`) into `if`s.
 //! 3. [`tile::verify()`] checks the result.
+//!
+//! Layouts (`encoding`) stay in the types as they are named, and are checked where they stand.
 //!
 //! # What becomes of what the tile program does not have
 //!
@@ -32,7 +34,8 @@
 //! # Not read
 //!
 //! Inline assembly, prints, assertions, constants whose elements differ, pointers to tensors and to other
-//! memory than global, layouts (TTGIR). Each is refused by name.
+//! memory than global; of TTGIR what needs the asynchronous matrix unit, TMA, tensor memory or warps with
+//! roles. Each is refused by name.
 
 mod attribute;
 mod build;
@@ -40,6 +43,7 @@ mod call;
 mod constant;
 mod control;
 mod descriptor;
+mod encoding;
 mod external;
 mod flow;
 mod forms;
@@ -75,8 +79,8 @@ pub fn parse(text: &str) -> Result<Module, Diagnostics> {
         let message = format!("the text is longer than {} MiB", MAX_TEXT >> 20);
         return Err(Diagnostic::new(Span::default(), message).into());
     }
-    let parser::Reading { functions, locations, mut errors } = parser::read(text);
-    let module = build::build(&functions, locations, &mut errors);
+    let parser::Reading { functions, locations, launch, mut errors } = parser::read(text);
+    let module = build::build(&functions, locations, launch, &mut errors);
     if errors.is_empty() {
         for kernel in &module.kernels {
             if let Err(Diagnostics(broken)) = tile::verify(kernel) {

@@ -53,7 +53,8 @@ impl<'a> Parser<'a> {
             self.bump();
         }
         if self.eat_word("attributes") {
-            self.attributes()?;
+            let attributes = self.attributes()?;
+            self.launch_attributes(attributes)?;
         }
         self.expect(b'{')?;
         while !self.at(b'}') {

@@ -1,15 +1,18 @@
 //! The parser's core: tokens, complaints, and where to go on after one.
 
+use super::encoding::Encodings;
 use super::lexer::{Lexer, Token, TokenKind};
 use super::location::Aliases;
 use super::syntax::{Errors, Function, Parse, Use};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::location::{Loc, Locations};
+use crate::tile::Launch;
 
 /// Everything that a text says.
 pub(super) struct Reading<'a> {
     pub(super) functions: Vec<Function<'a>>,
     pub(super) locations: Locations,
+    pub(super) launch: Launch,
     pub(super) errors: Errors,
 }
 
@@ -17,9 +20,9 @@ pub(super) struct Reading<'a> {
 pub(super) fn read(text: &str) -> Reading<'_> {
     let mut parser = Parser::new(text);
     parser.top_level();
-    let Parser { functions, locations, aliases, mut errors, .. } = parser;
+    let Parser { functions, locations, launch, aliases, mut errors, .. } = parser;
     aliases.report_undefined(&mut errors);
-    Reading { functions, locations, errors }
+    Reading { functions, locations, launch, errors }
 }
 
 /// Reads tokens, one ahead.
@@ -35,6 +38,8 @@ pub(super) struct Parser<'a> {
     pub(super) depth: usize,
     pub(super) locations: Locations,
     pub(super) aliases: Aliases<'a>,
+    pub(super) encodings: Encodings<'a>,
+    pub(super) launch: Launch,
     pub(super) functions: Vec<Function<'a>>,
     pub(super) errors: Errors,
 }
@@ -51,6 +56,8 @@ impl<'a> Parser<'a> {
             depth: 0,
             locations: Locations::default(),
             aliases: Aliases::default(),
+            encodings: Encodings::default(),
+            launch: Launch::default(),
             functions: Vec::new(),
             errors: Errors::new(text.trim_end().len()),
         }

@@ -81,6 +81,15 @@ impl Rewriter<'_, '_, '_> {
         self.one(OpKind::Splat, &[x], &Type::tensor(ty.element, shape))
     }
 
+    /// A scalar everywhere in a tensor of a type; a tensor as it is.
+    pub(super) fn splat_like(&mut self, x: Value, like: &Type) -> Value {
+        let ty = self.ty(x);
+        if ty.is_tensor() || like.shape.is_empty() {
+            return x;
+        }
+        self.one(OpKind::Splat, &[x], &like.with_element(ty.element))
+    }
+
     pub(super) fn reshape(&mut self, x: Value, shape: &[u64]) -> Value {
         let ty = self.ty(x);
         if ty.shape[..] == *shape {

@@ -127,6 +127,7 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.broadcast",        Types::Convert,  (1, 1),   Domain::Any,    Fixed(Do(OpKind::Broadcast))),
     ("tt.reshape",          Types::Convert,  (1, 1),   Domain::Any,    With(reshape)),
     ("tt.trans",            Types::Convert,  (1, 1),   Domain::Any,    With(trans)),
+    ("ttg.convert_layout",  Types::Convert,  (1, 1),   Domain::Any,    Fixed(Do(OpKind::ConvertLayout))),
     ("tt.join",             Types::Convert,  (2, 2),   Domain::Any,    Fixed(Do(OpKind::Join))),
     ("tt.split",            Types::Halves,   (1, 1),   Domain::Any,    Fixed(Do(OpKind::Split))),
     ("tt.cat",              Types::Convert,  (2, 2),   Domain::Any,    Fixed(Action::Cat)),
@@ -240,7 +241,7 @@ pub(super) fn unsupported(name: &str, span: Span) -> Diagnostic {
         names().filter(|known| known.split('.').next() == Some(dialect)).collect();
     if known.is_empty() {
         return error.with_hint(
-            "operations of the dialects arith, math, tt, scf, cf, ub and llvm.intr.assume are read",
+            "operations of the dialects arith, math, tt, ttg, scf, cf, ub and llvm.intr.assume are read",
         );
     }
     known.sort_unstable();

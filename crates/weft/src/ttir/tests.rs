@@ -451,3 +451,99 @@ fn the_deepest_nesting_that_is_allowed_fits_the_stack() {
     assert_eq!(complaints(&text), "no error\n");
     check_round_trip(&text);
 }
+
+/// A module of TTGIR around the lines of a kernel's body.
+fn encoded(body: &str) -> String {
+    format!(
+        r##"#blocked = #ttg.blocked<{{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
+#rows = #ttg.blocked<{{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}}>
+#shared = #ttg.swizzled_shared<{{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}}>
+#turned = #ttg.swizzled_shared<{{vec = 4, perPhase = 1, maxPhase = 8, order = [0, 1]}}>
+#smem = #ttg.shared_memory
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32}} {{
+  tt.func public @kernel(%x: !tt.ptr<f32>, %n: i32) attributes {{noinline = false}} {{
+{body}
+    tt.return
+  }}
+}}
+"##
+    )
+}
+
+#[test]
+fn encodings_are_read_printed_and_kept() {
+    let text = encoded(
+        "    %a = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32, #blocked>
+    %b = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #rows}>>
+    %c = tt.expand_dims %b {axis = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #rows}>> -> tensor<1x64xi32, #rows>
+    %d = ttg.convert_layout %a : tensor<512xi32, #blocked> -> tensor<512xi32, #ttg.slice<{dim = 1, parent = #rows}>>",
+    );
+    let module = parse(&text).unwrap();
+    assert_eq!((module.launch.warps, module.launch.lanes), (Some(4), Some(32)));
+    assert_eq!(module.launch.target.as_deref(), Some("cuda:90"));
+    let printed = module.to_string();
+    assert_eq!(bare(parse(&printed).unwrap()), bare(module));
+    // The names are MLIR's, each layout once.
+    assert!(printed.starts_with("#blocked = #ttg.blocked<{sizePerThread = [4]"), "{printed}");
+    assert!(printed.contains("\n#blocked1 = #ttg.blocked<{sizePerThread = [1, 4]"), "{printed}");
+    assert!(printed.contains("#ttg.slice<{dim = 0, parent = #blocked1}>"), "{printed}");
+}
+
+#[test]
+fn an_encoding_that_does_not_fit_is_refused_where_it_stands() {
+    let of = |encoding: &str| {
+        let body = format!(
+            "    %a = tt.make_range {{end = 512 : i32, start = 0 : i32}} : tensor<512xi32, {encoding}>"
+        );
+        complaints(&encoded(&body)).replace('`', "")
+    };
+    let blocked = |size: &str, threads: &str, warps: &str, order: &str| {
+        of(&format!(
+            "#ttg.blocked<{{sizePerThread = [{size}], threadsPerWarp = [{threads}], warpsPerCTA = \
+             [{warps}], order = [{order}]}}>"
+        ))
+    };
+    assert_eq!(blocked("4", "32", "4", "0"), "no error\n");
+    let start = "8:77: this is no layout of 512 elements here: ";
+    assert_eq!(
+        blocked("4", "32", "2", "0"),
+        format!("{start}the layout is for 2 warps, and there are 4\n")
+    );
+    assert_eq!(
+        blocked("4", "64", "4", "0"),
+        format!("{start}the layout is for 64 lanes, and there are 32\n")
+    );
+    assert!(of("#rows").starts_with(start), "{}", of("#rows"));
+    assert_eq!(
+        of("#unknown"),
+        "8:77: the layout #unknown is not defined; a line #unknown = #ttg.… before the module defines it\n"
+    );
+    assert!(of("#ttg.striped<{a = 1}>").starts_with("8:77: this layout cannot be read: "));
+    assert!(of("#smem").starts_with("8:77: this layout cannot be read: "));
+}
+
+#[test]
+fn operands_with_other_encodings_are_refused() {
+    let text = encoded(
+        "    %a = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #rows}>>
+    %b = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #blocked>
+    %c = arith.addi %a, %b : tensor<64xi32, #blocked>",
+    );
+    let complaints = complaints(&text);
+    assert!(
+        complaints.starts_with("10:21: `%a` is `tensor<64xi32, #ttg.slice<{dim = 0"),
+        "{complaints}"
+    );
+}
+
+#[test]
+fn a_layout_of_aliases_that_grows_without_end_is_refused() {
+    let mut text = String::from("#a0 = #ttg.slice<{dim = 0, parent = #ttg.striped}>\n");
+    for level in 1..40 {
+        let before = level - 1;
+        writeln!(text, "#a{level} = #ttg.pair<#a{before}, #a{before}>").unwrap();
+    }
+    let body = "    %a = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #a39>";
+    let complaints = complaints(&format!("{text}{}", encoded(body)));
+    assert!(complaints.contains("is not defined"), "{complaints}");
+}

@@ -10,8 +10,15 @@ use crate::tile::{Element, MAX_ELEMENTS, MAX_RANK, Type};
 impl Parser<'_> {
     /// A type.
     pub(super) fn ty(&mut self) -> Parse<Type> {
+        if self.token.kind == TokenKind::TypeName && self.text() == "!ttg.memdesc" {
+            self.bump();
+            if !self.at(b'<') {
+                return self.expected("`<` and the extents in memory");
+            }
+            return self.memory_description();
+        }
         if !self.at_word("tensor") {
-            return Ok(Type { element: self.element()?, shape: [].into_iter().collect() });
+            return Ok(Type::single(self.element()?));
         }
         let start = self.token.span;
         self.bump();
@@ -20,14 +27,13 @@ impl Parser<'_> {
         }
         let shape = self.extents()?;
         let element = self.element()?;
-        if self.at(b',') {
-            let message = "tensors with a layout of their own are not read";
-            let hint = "give Triton IR from before layouts are chosen (`ttir`, not `ttgir`)";
-            return Err(Diagnostic::new(self.token.span, message).with_hint(hint));
+        check_shape(&shape, self.since(start))?;
+        let mut ty = Type::tensor(element, &shape);
+        if self.eat(b',') {
+            ty = ty.with_encoding(self.distribution(element, &shape)?);
         }
         self.expect(b'>')?;
-        check_shape(&shape, self.since(start))?;
-        Ok(Type::tensor(element, &shape))
+        Ok(ty)
     }
 
     /// The `<32x32xf32>` of a descriptor's block, after `tensor` or alone; an integer may say its sign.
@@ -56,8 +62,23 @@ impl Parser<'_> {
         Ok(Type::tensor(element, &shape))
     }
 
+    /// `3x64x64`: the extents of what was allocated, without an element.
+    pub(super) fn allocated_extents(&mut self) -> Parse<Vec<u64>> {
+        let start = self.token.span.start as usize;
+        self.lexer.seek(start);
+        let length = self.lexer.rest().bytes().take_while(|b| *b == b'x' || b.is_ascii_digit());
+        let span = Span::new(start, start + length.count());
+        let extents = self.lexer.slice(span).split('x').map(str::parse).collect::<Result<_, _>>();
+        let Ok(extents) = extents else {
+            return Err(Diagnostic::new(span, "expected `mutable` or extents such as `3x64x64`"));
+        };
+        self.lexer.seek(span.end as usize);
+        self.bump();
+        Ok(extents)
+    }
+
     /// `<128x64x`: here `0x10` is no hexadecimal number, so the text is read by hand.
-    fn extents(&mut self) -> Parse<Vec<u64>> {
+    pub(super) fn extents(&mut self) -> Parse<Vec<u64>> {
         let mut shape = Vec::new();
         let blanks = |text: &str| text.len() - text.trim_start().len();
         let mut position = self.token.span.end as usize;
@@ -89,7 +110,7 @@ impl Parser<'_> {
     }
 
     /// A scalar type or a pointer.
-    fn element(&mut self) -> Parse<Element> {
+    pub(super) fn element(&mut self) -> Parse<Element> {
         let text = self.text();
         match self.token.kind {
             TokenKind::Word => match DType::by_name(text) {
@@ -101,6 +122,10 @@ impl Parser<'_> {
                 None => self.expected("a type, such as `f32` or `tensor<128xf32>`"),
             },
             TokenKind::TypeName if text == "!tt.ptr" => self.pointer(),
+            TokenKind::TypeName if text == "!ttg.async.token" => {
+                self.bump();
+                Ok(Element::Token)
+            }
             TokenKind::TypeName => Err(self.unsupported_type()),
             _ => self.expected("a type, such as `f32` or `tensor<128xf32>`"),
         }
@@ -150,7 +175,7 @@ fn is_type_name(word: &str) -> bool {
 }
 
 /// Refuses extents that no tile may have.
-fn check_shape(shape: &[u64], span: Span) -> Parse<()> {
+pub(super) fn check_shape(shape: &[u64], span: Span) -> Parse<()> {
     if let Some(extent) = shape.iter().find(|extent| !extent.is_power_of_two()) {
         let message = format!("the extent {extent} is not a power of two");
         let hint = match extent.checked_next_power_of_two() {

@@ -183,7 +183,7 @@ pub(crate) fn text(file: &str) -> String {
 }
 
 /// Compiles, simulates, evaluates and compares one case; the message says what went wrong.
-fn check(case: &Case, machine: &Machine, warps: u32) -> Result<(), String> {
+pub(crate) fn check(case: &Case, machine: &Machine, warps: u32) -> Result<(), String> {
     let module = ttir::parse(&text(case.file)).map_err(|error| error.to_string())?;
     let kernel = &module.kernels[0];
     let options = Options { warps, ..Options::for_machine(machine) };

@@ -10,5 +10,6 @@ mod inputs;
 mod order;
 mod packed;
 mod random;
+mod regressions;
 mod scaled;
 mod truths;

@@ -1,18 +1,23 @@
-//! Random kernels: compiled, simulated, and equal to the reference evaluator, bit for bit.
+//! Random kernels: compiled, simulated, and equal to the reference evaluator, bit for bit; what
+//! approximate operations give is stored apart and held within their tolerance.
 //!
-//! A kernel is made from a number, its seed; a failure prints the seed, the machine, the number of
-//! warps and the text of the kernel after some shrinking. These environment variables change a run:
+//! A kernel is made from a number, its seed, and so are the machine and the number of warps that it is
+//! compiled for; a failure prints the three and the text of the kernel after some shrinking. These
+//! environment variables change a run:
 //!
-//! * `WEFT_LONG=600` goes on for ten minutes (best with `--release`); a failure does not end it, and
-//!   each kind of failure is shown once;
-//! * `WEFT_SEED=17` runs that seed only; with `WEFT_LONG`, starts there.
+//! * `WEFT_LONG=1` makes ten thousand runs instead of a few (best with `--release`); a failure does not
+//!   end it, and each kind of failure is shown once;
+//! * `WEFT_RUNS=500` makes so many;
+//! * `WEFT_SEED=17` holds that seed against every machine and number of warps; with `WEFT_LONG` or
+//!   `WEFT_RUNS`, starts there.
 //!
-//! Every kernel is also printed as PTX and CUDA, which must not fail in another way than by naming what
-//! is not supported, and compiled twice, with the same text.
+//! Every kernel is also printed in each language, which must not fail in another way than by naming
+//! what is not supported; compiled twice, with the same text; and read again from its own text.
 //!
 //! * `WEFT_NVCC` and `WEFT_CLANG` name compilers: the texts of `WEFT_TEXTS` kernels (20 if that is not
 //!   given) in CUDA and HIP go through them (`texts`).
 
+mod approximate;
 mod atomic;
 mod build;
 mod control;
@@ -26,15 +31,22 @@ use build::Sample;
 use shrink::{shrink, size};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
 use weft::assign::AssignError;
 use weft::compile::{self, CompileError, Options};
-use weft::emit::{cuda, ptx};
+use weft::emit::{self, Language, Target};
 use weft::memory::Memory;
 use weft::sim::{self, Launch};
 use weft::tile::{self, Module, eval};
+use weft::ttir;
 use weft_layout::machine::{Machine, Prices};
 use weft_layout::plan::PlanError;
+
+/// The runs of a test, and of a long one.
+const RUNS: (u64, u64) = (150, 10_000);
+
+/// Machines that there are, and some that there are not.
+const MACHINES: [&str; 8] =
+    ["sm_80", "sm_89", "sm_90", "gfx90a", "gfx942", "wide", "small", "packing"];
 
 /// How a kernel is compiled.
 #[derive(Clone, Copy, Debug)]
@@ -89,8 +101,27 @@ fn expected(sample: &Sample) -> Result<Memory, Failure> {
     }
 }
 
+/// Whether a kernel that was compiled ran, or there was too little shared memory for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Outcome {
+    Equal,
+    Refused,
+}
+
+/// Reads the text of a kernel and prints what was read.
+fn check_text(sample: &Sample) -> Result<(), Failure> {
+    let module = Module { kernels: vec![sample.kernel.clone()], ..Module::default() };
+    let text = module.to_string();
+    let again = ttir::parse(&text)
+        .map_err(|errors| Failure::new("text", format!("what is printed is not read: {errors}")))?;
+    if again.to_string() != text {
+        return Err(Failure::new("text", format!("what was read prints otherwise:\n{again}")));
+    }
+    Ok(())
+}
+
 /// Compiles, simulates and compares.
-fn check(sample: &Sample, setting: Setting, expected: &Memory) -> Result<(), Failure> {
+fn check(sample: &Sample, setting: Setting, expected: &Memory) -> Result<Outcome, Failure> {
     let machine = &machine(setting.machine);
     let options = Options { warps: setting.warps, ..Options::for_machine(machine) };
     let module = Module::default();
@@ -101,7 +132,7 @@ fn check(sample: &Sample, setting: Setting, expected: &Memory) -> Result<(), Fai
         Err(
             CompileError::SharedMemory { .. }
             | CompileError::Assign { cause: AssignError::Plan(PlanError::Scratch { .. }), .. },
-        ) => return Ok(()),
+        ) => return Ok(Outcome::Refused),
         Err(error) => {
             // Without the numbers, equal sentences are of one kind.
             let kind = error.to_string().replace(|c: char| c.is_ascii_digit(), "");
@@ -112,10 +143,11 @@ fn check(sample: &Sample, setting: Setting, expected: &Memory) -> Result<(), Fai
     if compile().map(|again| again.program.to_string()) != Ok(text) {
         return Err(Failure::new("order", "compiling twice gives two programs"));
     }
-    if let Some(target) = ptx::Target::by_name(setting.machine) {
-        // What is not supported is an error of its own type; anything else panics.
-        let _text = ptx::print(&compiled.program, target);
-        let _text = cuda::print(&compiled.program, target);
+    if let Some(target) = Target::by_name(setting.machine) {
+        for language in [Language::Ptx, Language::Cuda, Language::Hip] {
+            // What is not supported is an error of its own type; anything else panics.
+            let _text = emit::print(&compiled.program, language, target);
+        }
     }
     let mut memory = sample.memory.clone();
     let launch = Launch {
@@ -131,15 +163,24 @@ fn check(sample: &Sample, setting: Setting, expected: &Memory) -> Result<(), Fai
         let kind = format!("{:?}", finding.kind);
         return Err(Failure::new(kind, format!("{}: {:?}", finding.message, finding.actor)));
     }
-    for (expected, found) in expected.buffers().iter().zip(memory.buffers()) {
-        eval::compare(expected, found, &eval::Exactness::Exact)
+    for (index, (expected, found)) in expected.buffers().iter().zip(memory.buffers()).enumerate() {
+        let rounded = sample.approximate.contains(&index);
+        let tolerance = rounded.then(|| eval::Tolerance::of(expected.dtype)).flatten();
+        eval::compare_within(expected, found, tolerance)
             .map_err(|mismatch| Failure::new("mismatch", mismatch.to_string()))?;
     }
-    Ok(())
+    Ok(Outcome::Equal)
 }
 
-fn check_catching(sample: &Sample, setting: Setting, expected: &Memory) -> Result<(), Failure> {
-    let run = AssertUnwindSafe(|| check(sample, setting, expected));
+fn check_catching(
+    sample: &Sample,
+    setting: Setting,
+    expected: &Memory,
+) -> Result<Outcome, Failure> {
+    let run = AssertUnwindSafe(|| {
+        check_text(sample)?;
+        check(sample, setting, expected)
+    });
     catch_unwind(run).unwrap_or_else(|panic| {
         let message = panic
             .downcast_ref::<String>()
@@ -150,23 +191,16 @@ fn check_catching(sample: &Sample, setting: Setting, expected: &Memory) -> Resul
     })
 }
 
-/// Every setting of one seed; how a failure reads, and its kind.
-fn check_seed(
-    seed: u64,
-    settings: &[Setting],
-    known: &BTreeSet<String>,
-) -> Option<(String, String)> {
+/// One seed in one setting; the failure with the smallest kernel that was found to show it, without
+/// one where its kind is known.
+fn check_seed(seed: u64, setting: Setting, known: &BTreeSet<String>) -> Result<Outcome, Failure> {
     let sample = sample(seed);
-    let memory = match expected(&sample) {
-        Ok(memory) => memory,
-        Err(Failure { kind, message }) => {
-            return Some((kind, format!("seed {seed}: {message}\n{}", sample.kernel)));
-        }
-    };
-    for &setting in settings {
-        let Err(failure) = check_catching(&sample, setting, &memory) else { continue };
+    let memory = expected(&sample).map_err(|Failure { kind, message }| {
+        Failure::new(kind, format!("seed {seed}: {message}\n{}", sample.kernel))
+    })?;
+    check_catching(&sample, setting, &memory).map_err(|failure| {
         if known.contains(&failure.kind) {
-            return Some((failure.kind, String::new()));
+            return failure;
         }
         let same = |smaller: &Sample| {
             expected(smaller).is_ok_and(|memory| {
@@ -175,53 +209,57 @@ fn check_seed(
             })
         };
         let small = shrink(&sample, same);
-        let Failure { kind, message } = failure;
         let (from, to) = (size(&sample.kernel), size(&small.kernel));
         let message = format!(
-            "seed {seed} on {} with {} warps ({from} operations shrunk to {to}): {message}\n{}",
-            setting.machine, setting.warps, small.kernel
+            "seed {seed} on {} with {} warps ({from} operations shrunk to {to}): {}\n{}",
+            setting.machine, setting.warps, failure.message, small.kernel
         );
-        return Some((kind, message));
-    }
-    None
+        Failure { message, ..failure }
+    })
 }
 
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
 }
 
+/// Every machine with every number of warps.
+fn settings() -> Vec<Setting> {
+    let machines = MACHINES.iter();
+    machines.flat_map(|&machine| [1, 2, 4, 8].map(|warps| Setting { machine, warps })).collect()
+}
+
 #[test]
 fn random_kernels_equal_the_evaluator() {
-    let (long, seed) = (number("WEFT_LONG"), number("WEFT_SEED"));
-    let budget = Duration::from_secs(long.unwrap_or(4));
-    let all = ["sm_80", "sm_90", "wide", "small", "packing"]
-        .iter()
-        .flat_map(|&machine| [1, 2, 4, 8].map(|warps| Setting { machine, warps }));
-    let all: Vec<Setting> = all.collect();
-    let (mut failures, mut kinds) = (Vec::new(), BTreeSet::new());
-    let start = Instant::now();
-    let mut runs = 0;
-    let mut next = seed.unwrap_or(0);
-    while runs == 0 || start.elapsed() < budget {
-        // One seed alone is held against every setting, otherwise each against two.
-        let alone = seed.is_some() && long.is_none();
-        let two = [0, 1].map(|offset| all[(next as usize * 5 + offset * 7) % all.len()]);
-        let settings = if alone { &all[..] } else { &two[..] };
-        if let Some((kind, failure)) = check_seed(next, settings, &kinds) {
-            if kinds.insert(kind) {
-                println!("{failure}");
-                failures.push(failure);
-            }
-            if long.is_none() {
-                break;
-            }
+    let (short, long) = RUNS;
+    let is_long = std::env::var_os("WEFT_LONG").is_some();
+    let asked = number("WEFT_RUNS").or(is_long.then_some(long));
+    let first = number("WEFT_SEED");
+    let all = settings();
+    let runs: Vec<(u64, Setting)> = match (first, asked) {
+        (Some(seed), None) => all.iter().map(|&setting| (seed, setting)).collect(),
+        _ => {
+            let seeds = (first.unwrap_or(0)..).take(asked.unwrap_or(short) as usize);
+            seeds.map(|seed| (seed, all[dice::drawn(seed, all.len())])).collect()
         }
-        runs += 1;
-        next += 1;
-        if alone {
-            break;
+    };
+    let (mut failures, mut kinds) = (Vec::new(), BTreeSet::new());
+    let (mut equal, mut refused) = (0, 0);
+    for (seed, setting) in runs {
+        match check_seed(seed, setting, &kinds) {
+            Ok(Outcome::Equal) => equal += 1,
+            Ok(Outcome::Refused) => refused += 1,
+            Err(Failure { kind, message }) => {
+                if kinds.insert(kind) {
+                    println!("{message}");
+                    failures.push(message);
+                }
+                if asked.is_none() {
+                    break;
+                }
+            }
         }
     }
-    println!("{runs} random kernels");
+    println!("{equal} random kernels equal the evaluator, {refused} want more shared memory");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(refused * 10 <= equal, "{refused} kernels did not run, only {equal} did");
 }

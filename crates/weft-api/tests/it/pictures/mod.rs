@@ -4,6 +4,7 @@ mod answers;
 mod definition;
 mod drawers;
 mod drawn;
+mod movements;
 
 use weft_api::request::Picture;
 use weft_api::view::{Banks, Cell, Scene, View, Window, scene};

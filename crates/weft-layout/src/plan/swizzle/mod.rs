@@ -9,10 +9,11 @@
 //!
 //! [`solve`] takes any number of weighted accesses, each by vectors or by matrix moves, and returns a
 //! memory layout with a lower bound; [`check`] recomputes both from the definition and shares nothing with the solver.
-//! [`portable`] asks the same of several machines at once.
+//! [`portable`] asks the same of several machines at once, [`best_of`] of a few memory layouts.
 //! [`swizzle()`] is the construction of section 9.2 of the paper for one writer and one reader, fast
 //! enough for the planner; [`Replay`] has its seven steps one by one.
 
+mod among;
 mod bound;
 mod check;
 mod demand;
@@ -29,6 +30,7 @@ mod task;
 mod vectors;
 mod verdict;
 
+pub use among::best_of;
 pub use check::check;
 pub use meter::{Meter, Move};
 pub(super) use pair::{Arranged, Phases, arrange, fill_word, phase, vector_part};

@@ -160,7 +160,10 @@ impl<'a> State<'a> {
             | Step::Affine { .. }
             | Step::Fetch { .. }
             | Step::Pick { .. }
-            | Step::Lookup { .. } => None,
+            | Step::Lookup { .. }
+            | Step::Zero { .. }
+            | Step::Count(_)
+            | Step::Add { .. } => None,
             Step::Bytes { a, b, to, selector } => self.bytes(*a, *b, *to, selector),
             Step::Exchange { from, to, source } => self.exchange(*from, *to, source),
             Step::Access(access) => self.access(access),

@@ -1,8 +1,11 @@
 //! The interpreter of steps.
 
 mod access;
+mod count;
 mod indexed;
 mod registers;
+
+pub(super) use count::{Counted, sum, weight};
 
 use alloc::{vec, vec::Vec};
 
@@ -18,7 +21,8 @@ pub(super) const UNDEFINED: u64 = u64::MAX;
 /// The values of all files of all threads.
 ///
 /// A value is `word * operands + operand`, where letters are the elements of the tensor; a register
-/// holds its parts, which are `value << 3 | part`.
+/// holds its parts, which are `value << 3 | part`. While numbers are counted, a value is a sum of the
+/// weights of elements instead, and a file of numbers holds the elements that they stand for.
 pub(super) struct Replay<'a> {
     plan: &'a Plan,
     lanes: usize,
@@ -32,6 +36,8 @@ pub(super) struct Replay<'a> {
     numbers: Vec<Vec<u64>>,
     memory: Memory,
     words: Words,
+    /// What is counted, if numbers are counted instead of words made.
+    counted: Option<Counted>,
     now: Time,
     step: usize,
 }
@@ -49,6 +55,7 @@ impl<'a> Replay<'a> {
             numbers: vec![Vec::new(); plan.files.len()],
             memory: Memory::new(plan.scratch_bytes, granule, plan.lane_bits)?,
             words: Words::new(1 << element_bits),
+            counted: None,
             now: Time::default(),
             step: 0,
         })
@@ -85,6 +92,29 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
+    /// The bytes of a part.
+    pub(super) fn granule(&self) -> u64 {
+        self.granule
+    }
+
+    /// The values of the parts of a register; none where it was not defined.
+    pub(super) fn register(
+        &self,
+        file: File,
+        register: u32,
+        lane: u32,
+        warp: u32,
+    ) -> Vec<Option<u64>> {
+        let (Ok(ty), Ok(values)) = (self.ty(file), self.read(file)) else { return Vec::new() };
+        let (Ok(parts), lane) = (self.parts(ty), lane as usize) else { return Vec::new() };
+        if register >= ty.registers || lane >= self.lanes || warp as usize >= self.warps {
+            return Vec::new();
+        }
+        let row = warp as usize * ty.registers as usize + register as usize;
+        let part = |part| values.get((row * parts + part) * self.lanes + lane).copied();
+        (0..parts).map(|index| part(index).filter(|&value| value != UNDEFINED)).collect()
+    }
+
     /// The words that combinations made.
     pub(super) fn words(&self) -> &Words {
         &self.words
@@ -116,6 +146,9 @@ impl<'a> Replay<'a> {
                     self.pick(*even, *odd, *to, *index, *bit)?;
                 }
                 Step::Lookup { address, to } => self.lookup(*address, *to)?,
+                Step::Zero { to } => self.zero(*to)?,
+                Step::Count(count) => self.count(count)?,
+                Step::Add { a, b, to } => self.add(*a, *b, *to)?,
                 Step::Access(access) => self.access(access)?,
                 Step::Barrier(scope) => {
                     self.now.warp += 1;
@@ -145,28 +178,40 @@ impl<'a> Replay<'a> {
         places: &Places,
         mut check: impl FnMut(&Words, usize, Place, u64, Result<u64, Found>) -> Result<(), WitnessError>,
     ) -> Result<(), WitnessError> {
-        let lanes: Vec<u64> =
-            (0..self.lanes).map(|lane| combine(&places.lane, lane as u64)).collect();
         let pairs = self.plan.outputs.iter().zip(&self.plan.inputs);
         for (operand, (&file, &input)) in pairs.enumerate() {
-            places.check(self.plan, file)?;
-            let (ty, values) = (self.ty(file)?, self.read(file)?);
-            if ty.element_bits != self.ty(input)?.element_bits {
+            if self.ty(file)?.element_bits != self.ty(input)?.element_bits {
                 return Err(WitnessError::Layouts("a result is not as wide as its operand"));
             }
-            let parts = self.parts(ty)?;
-            let registers = 1_u64 << places.register.len();
-            let mut rows = values.chunks_exact(self.lanes * parts);
-            for warp in 0..self.warps as u64 {
-                for register in 0..registers {
-                    let base = combine(&places.warp, warp) ^ combine(&places.register, register);
-                    let row = rows.next().unwrap_or_default();
-                    for (lane, element) in lanes.iter().enumerate() {
-                        let tag = whole(row.iter().skip(lane).step_by(self.lanes));
-                        let (register, lane, warp) = (register as u32, lane as u32, warp as u32);
-                        let place = Place { register, lane, warp };
-                        check(&self.words, operand, place, element ^ base, tag)?;
-                    }
+            self.each_place(file, places, |place, element, tag| {
+                check(&self.words, operand, place, element, tag)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Calls `check` with place, element and value for every place of a file.
+    pub(super) fn each_place(
+        &self,
+        file: File,
+        places: &Places,
+        mut check: impl FnMut(Place, u64, Result<u64, Found>) -> Result<(), WitnessError>,
+    ) -> Result<(), WitnessError> {
+        let lanes: Vec<u64> =
+            (0..self.lanes).map(|lane| combine(&places.lane, lane as u64)).collect();
+        places.check(self.plan, file)?;
+        let (ty, values) = (self.ty(file)?, self.read(file)?);
+        let parts = self.parts(ty)?;
+        let registers = 1_u64 << places.register.len();
+        let mut rows = values.chunks_exact(self.lanes * parts);
+        for warp in 0..self.warps as u64 {
+            for register in 0..registers {
+                let base = combine(&places.warp, warp) ^ combine(&places.register, register);
+                let row = rows.next().unwrap_or_default();
+                for (lane, element) in lanes.iter().enumerate() {
+                    let tag = whole(row.iter().skip(lane).step_by(self.lanes));
+                    let (register, lane, warp) = (register as u32, lane as u32, warp as u32);
+                    check(Place { register, lane, warp }, element ^ base, tag)?;
                 }
             }
         }

@@ -336,7 +336,7 @@ pub(super) fn rmw(
             let call = format!("__hip_atomic_{name}({place}, {operand}, {order}, {scope})");
             if exchanges_float {
                 as_bits(w, c_type(dtype), &call)
-            } else if is_signed {
+            } else if is_signed && is_wanted(w, inst) {
                 format!("{}({call})", c_type(dtype))
             } else {
                 call
@@ -392,6 +392,11 @@ pub(super) fn cas(
     Ok(())
 }
 
+/// Whether somebody reads the old value. Clang warns of a conversion whose result is dropped.
+fn is_wanted(w: &Writer<'_>, inst: &InstData) -> bool {
+    inst.results.iter().any(|&result| w.is_used(result))
+}
+
 /// Defines what an atomic found; nothing is known of it where the atomic did not take place.
 fn define_old(
     w: &mut Writer<'_>,
@@ -402,7 +407,7 @@ fn define_old(
 ) {
     let &[result] = &inst.results[..] else { return };
     let guard = predicate.map(|predicate| format!("if ({}) ", w.spelled(predicate)));
-    if !w.is_used(result) {
+    if !is_wanted(w, inst) {
         return put!(w, "{}{text}", guard.unwrap_or_default());
     }
     let Some(guard) = guard else { return w.define(result, text) };

@@ -227,7 +227,7 @@ pub(super) fn needs(helper: Helper, dialect: Dialect) -> &'static [Helper] {
             &[Helper::Bits]
         }
         Helper::Whole => &[Helper::ToOdd],
-        Helper::FmaBrain => &[Helper::Bits, Helper::ToOdd],
+        Helper::FmaBrain => &[Helper::Brain, Helper::Bits, Helper::ToOdd],
         _ => &[],
     }
 }

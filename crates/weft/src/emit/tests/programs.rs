@@ -261,7 +261,10 @@ pub(in crate::emit) fn atomic(dtype: DType, op: Option<Rmw>) -> Program {
                     }
                 };
                 let old = build.emit(op, operands, &[dtype])[0];
-                build.store(Space::Global, Access::default(), x, None, &[old]);
+                // Printers leave out what nobody reads.
+                if scope != Scope::Block {
+                    build.store(Space::Global, Access::default(), x, None, &[old]);
+                }
             }
         }
     }

@@ -175,6 +175,7 @@ fn products(kernel: &Kernel) -> IdMap<Value, bool> {
             | OpKind::Broadcast
             | OpKind::Reshape { .. }
             | OpKind::Trans { .. }
+            | OpKind::ConvertLayout
             | OpKind::Split
             | OpKind::Gather { .. }
             | OpKind::Unary(Unary::Neg) => products[first],

@@ -34,7 +34,9 @@ pub(super) fn evaluate(
         (OpKind::Splat | OpKind::Unsplat, [x], _) => {
             Elements::Same(x.only().ok_or("an operand of more than one element")?)
         }
-        (OpKind::ExpandDims { .. } | OpKind::Reshape { .. }, [x], _) => x.clone(),
+        (OpKind::ExpandDims { .. } | OpKind::Reshape { .. } | OpKind::ConvertLayout, [x], _) => {
+            x.clone()
+        }
         (OpKind::Broadcast, [x], [from]) => {
             let repeated = broadcast_strides(&from.shape, &result.shape)?;
             x.strided(&result.shape, &repeated)
@@ -52,8 +54,8 @@ pub(super) fn evaluate(
         (OpKind::Histogram, [x, mask @ ..], [ty, ..]) => {
             let mut counts = vec![0; count];
             for element in 0..ty.elements() as usize {
-                // Bins are counted from zero; a negative number has none.
-                let bin = usize::try_from(scalar::sign_extend(ty.dtype(), x.get(element)));
+                // Integers have no sign of their own: all are read from zero on.
+                let bin = usize::try_from(x.get(element) & ty.dtype().mask());
                 let counted = mask.first().is_none_or(|mask| mask.get(element) & 1 == 1);
                 if let Some(bin) = bin.ok().and_then(|bin| counts.get_mut(bin)).filter(|_| counted)
                 {

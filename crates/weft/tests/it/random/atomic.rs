@@ -45,6 +45,8 @@ impl Build<'_> {
             // A cell for each element: what was there is known.
             let make = |b: &mut Self, size| b.input(dtype, size);
             let pointers = self.pointers(&shape, true, true, make);
+            let op = if self.dice.chance(1, 4) { Rmw::Exch } else { op };
+            let kind = OpKind::AtomicRmw { op, order, scope: Scope::Gpu };
             let mut operands = vec![pointers, value];
             if self.dice.chance(1, 4) {
                 operands.push(self.truth(&shape));

@@ -1,7 +1,8 @@
 //! A writer of tile programs that keeps a pool of what can be used.
 
 use super::dice::Dice;
-use weft::cache::Cache;
+use std::collections::BTreeSet;
+use weft::cache::{Cache, CacheModifier, Eviction};
 use weft::diagnostic::Span;
 use weft::dtype::DType;
 use weft::id::IdVec;
@@ -17,6 +18,8 @@ pub(super) struct Sample {
     pub(super) args: Vec<u64>,
     pub(super) memory: Memory,
     pub(super) grid: [u32; 3],
+    /// The buffers that may differ by rounding.
+    pub(super) approximate: BTreeSet<usize>,
 }
 
 /// Writes a kernel, operation by operation, and makes the arguments as they are needed.
@@ -25,6 +28,7 @@ pub(super) struct Build<'a> {
     kernel: Kernel,
     args: Vec<u64>,
     memory: Memory,
+    approximate: BTreeSet<usize>,
     open: Vec<Region>,
     /// The numbers, scalars and tensors, that can be used here; newest last.
     pub(super) pool: Vec<Value>,
@@ -63,6 +67,7 @@ impl<'a> Build<'a> {
             kernel,
             args: Vec::new(),
             memory: Memory::default(),
+            approximate: BTreeSet::new(),
             open: vec![Region::default()],
             pool: Vec::new(),
             instances,
@@ -74,7 +79,8 @@ impl<'a> Build<'a> {
         self.kernel.body = self.open.pop().unwrap();
         assert!(self.open.is_empty());
         let grid = [self.instances, 1, 1];
-        Sample { kernel: self.kernel, args: self.args, memory: self.memory, grid }
+        let Self { kernel, args, memory, approximate, .. } = self;
+        Sample { kernel, args, memory, grid, approximate }
     }
 
     pub(super) fn ops(&self) -> usize {
@@ -114,6 +120,11 @@ impl<'a> Build<'a> {
             .flat_map(|_| random_bits(&mut self.dice, dtype, small).to_le_bytes()[..bytes].to_vec())
             .collect();
         self.buffer(dtype, contents, true, aligned, skip)
+    }
+
+    /// Lets the newest buffer differ by rounding.
+    pub(super) fn round_newest(&mut self) {
+        self.approximate.insert(self.memory.buffers().len() - 1);
     }
 
     /// A pointer to so many elements that nobody has written.
@@ -250,7 +261,19 @@ impl<'a> Build<'a> {
     }
 
     pub(super) fn load(&mut self, operands: &[Value]) -> Value {
-        self.load_as(LoadOptions::default(), operands)
+        use CacheModifier::{All, Global, Streaming, Volatile};
+        let cache = self.cache(&[All, Global, Streaming, Volatile]);
+        self.load_as(LoadOptions { cache, ..LoadOptions::default() }, operands)
+    }
+
+    /// Mostly as the machine likes.
+    fn cache(&mut self, modifiers: &[CacheModifier]) -> Cache {
+        if self.dice.chance(5, 6) {
+            return Cache::default();
+        }
+        let modifier = self.dice.pick(modifiers);
+        let eviction = self.dice.pick(&[Eviction::Normal, Eviction::First, Eviction::Last]);
+        Cache { modifier, eviction }
     }
 
     pub(super) fn load_as(&mut self, options: LoadOptions, operands: &[Value]) -> Value {
@@ -260,7 +283,9 @@ impl<'a> Build<'a> {
     }
 
     pub(super) fn store(&mut self, operands: &[Value]) {
-        self.effect(OpKind::Store(Cache::default()), operands);
+        use CacheModifier::{Global, Streaming, WriteBack, WriteThrough};
+        let cache = self.cache(&[Global, Streaming, WriteBack, WriteThrough]);
+        self.effect(OpKind::Store(cache), operands);
     }
 
     /// A region with the values that it hands over; what its body adds to the pool leaves it.

@@ -39,16 +39,24 @@ impl<'a> Dice<'a> {
     }
 }
 
-/// So many bytes, all from one number.
-pub(super) fn bytes(seed: u64, count: usize) -> Vec<u8> {
+/// The words that the generator splitmix64 makes from a seed.
+fn words(seed: u64) -> impl Iterator<Item = u64> {
     let mut state = seed;
-    let next = || {
-        // The generator splitmix64.
+    core::iter::repeat_with(move || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = state;
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ mixed >> 31
-    };
-    core::iter::repeat_with(next).flat_map(u64::to_le_bytes).take(count).collect()
+    })
+}
+
+/// So many bytes, all from one number.
+pub(super) fn bytes(seed: u64, count: usize) -> Vec<u8> {
+    words(seed).flat_map(u64::to_le_bytes).take(count).collect()
+}
+
+/// A number below `count`, from a seed and apart from its bytes.
+pub(super) fn drawn(seed: u64, count: usize) -> usize {
+    words(!seed).next().map_or(0, |word| (word % count as u64) as usize)
 }

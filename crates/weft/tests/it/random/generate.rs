@@ -1,8 +1,8 @@
 //! Random kernels: what is written, one action at a time.
 //!
-//! Everything is exact: the evaluator and the simulator apply the same scalar operations, and what
-//! depends on an order (sums of floats by reduction or atomics) is left out. The bits of a NaN are not
-//! fixed, so floats are not cast to integers of the same bits.
+//! What can be used again is exact: the evaluator and the simulator apply the same scalar operations,
+//! and where an order matters (sums of floats by reduction or atomics) no partial sum is rounded. The
+//! bits of a NaN are not fixed, so floats are not cast to integers of the same bits.
 
 use super::build::{Build, Sample, tensor};
 use super::dice::Dice;
@@ -77,6 +77,15 @@ impl Build<'_> {
         ])
     }
 
+    /// A type that can be moved and converted, if not computed with.
+    pub(super) fn moved_dtype(&mut self) -> DType {
+        if self.dice.chance(1, 10) { self.eight_bit_dtype() } else { self.dtype() }
+    }
+
+    fn eight_bit_dtype(&mut self) -> DType {
+        self.dice.pick(&[DType::F8E4M3FN, DType::F8E5M2, DType::F8E4M3FNUZ, DType::F8E5M2FNUZ])
+    }
+
     pub(super) fn shape(&mut self, most: u64) -> Vec<u64> {
         let rank = 1 + self.dice.below(3);
         let mut left = most;
@@ -106,7 +115,7 @@ impl Build<'_> {
     }
 
     pub(super) fn act(&mut self, most: u64) {
-        match self.dice.below(44) {
+        match self.dice.below(50) {
             0..12 => self.elementwise(),
             12..19 => self.reshaped(most),
             19..23 => self.load_new(most),
@@ -125,6 +134,10 @@ impl Build<'_> {
             39 | 40 => self.joined(most),
             41 => self.split(),
             42 => self.eight_bits(),
+            43 => self.sum(most),
+            44 => self.variance(most),
+            45 | 46 => self.approximate(),
+            47 | 48 => self.written_and_read(most),
             _ => self.elementwise(),
         }
     }
@@ -172,6 +185,12 @@ impl Build<'_> {
         if from == to {
             return value;
         }
+        // Integers become floats of eight bits by way of wider ones, and back.
+        if (from.is_f8() && to.is_int()) || (to.is_f8() && from.is_int()) {
+            let between = self.dice.pick(&[DType::F32, DType::F16]);
+            let wide = self.cast_to(value, between);
+            return self.cast_to(wide, to);
+        }
         let fitting: Vec<Cast> = Cast::ALL
             .iter()
             .copied()
@@ -210,6 +229,10 @@ impl Build<'_> {
         let ty = self.ty(x);
         let dtype = ty.dtype();
         let result = match self.dice.below(12) {
+            0..6 | 8 if dtype.is_f8() => {
+                let to = self.moved_dtype();
+                self.cast_to(x, to)
+            }
             0..5 => {
                 let fitting: Vec<Binary> = Binary::ALL
                     .iter()
@@ -247,7 +270,7 @@ impl Build<'_> {
                 self.op(OpKind::Unary(op), &[x], &ty)
             }
             6 | 7 => {
-                let to = self.dtype();
+                let to = self.moved_dtype();
                 self.cast_to(x, to)
             }
             8 => {
@@ -260,6 +283,7 @@ impl Build<'_> {
                 let y = self.of_type(&ty);
                 self.op(OpKind::Select, &[condition, x, y], &ty)
             }
+            _ if dtype.is_f8() => self.cast_to(x, DType::F32),
             _ if dtype.is_float() => {
                 let (y, z) = (self.of_type(&ty), self.of_type(&ty));
                 self.op(OpKind::Fma, &[x, y, z], &ty)
@@ -272,9 +296,14 @@ impl Build<'_> {
         self.pool.push(result);
     }
 
-    /// A chain of shape operations.
     pub(super) fn reshaped(&mut self, most: u64) {
-        let Some(mut value) = self.any_tensor() else { return };
+        let Some(value) = self.any_tensor() else { return };
+        let moved = self.moved(value, most);
+        self.pool.push(moved);
+    }
+
+    /// A chain of shape operations.
+    pub(super) fn moved(&mut self, mut value: Value, most: u64) -> Value {
         for _ in 0..=self.dice.below(3) {
             let ty = self.ty(value);
             let rank = ty.shape.len();
@@ -314,15 +343,16 @@ impl Build<'_> {
                 }
             };
         }
-        self.pool.push(value);
+        value
     }
 
     pub(super) fn reduced(&mut self) {
-        let Some(value) = self.any_tensor() else { return };
+        let computed = |ty: &Type| ty.is_tensor() && !ty.dtype().is_f8();
+        let Some(value) = self.any_where(computed) else { return };
         let ty = self.ty(value);
         let axis = self.dice.below(ty.shape.len());
         let mut operands = vec![value];
-        if self.dice.chance(1, 4) {
+        for _ in 0..self.dice.below(8).saturating_sub(5) {
             let dtype = self.dtype();
             operands.push(self.of_type(&tensor(dtype, &ty.shape)));
         }
@@ -413,8 +443,12 @@ impl Build<'_> {
             (DType::BF16, DType::F32),
             (DType::F32, DType::F32),
             (DType::F64, DType::F64),
+            (DType::F8E4M3FN, DType::F32),
+            (DType::F8E5M2, DType::F16),
             (DType::I8, DType::I32),
+            (DType::I16, DType::I32),
             (DType::I32, DType::I32),
+            (DType::I64, DType::I64),
         ]);
         let batch: &[u64] = if self.dice.chance(1, 4) { &[2] } else { &[] };
         let shape = |sides: [u64; 2]| [batch, &sides[..]].concat();
@@ -455,8 +489,7 @@ impl Build<'_> {
     pub(super) fn eight_bits(&mut self) {
         let Some(value) = self.any_where(|ty| ty.dtype().is_float()) else { return };
         let ty = self.ty(value);
-        let narrow =
-            self.dice.pick(&[DType::F8E4M3FN, DType::F8E5M2, DType::F8E4M3FNUZ, DType::F8E5M2FNUZ]);
+        let narrow = self.eight_bit_dtype();
         let narrowed = self.cast_to(value, narrow);
         let wide = self.dice.pick(&[DType::F32, DType::F16, DType::BF16, DType::F64]);
         let widened = ty.with_element(Element::Scalar(wide));
@@ -481,7 +514,7 @@ impl Build<'_> {
 }
 
 /// Whether a function is compiled to an algorithm, whose last place may differ.
-fn is_composed(op: Unary, dtype: DType) -> bool {
+pub(super) fn is_composed(op: Unary, dtype: DType) -> bool {
     use Unary::{Cos, Erf, Exp, Exp2, Expm1, Log, Log1p, Log2, Sin, Tanh};
     match op {
         Sin | Cos | Tanh | Erf | Expm1 | Log1p => true,

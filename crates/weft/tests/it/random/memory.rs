@@ -122,7 +122,7 @@ impl Build<'_> {
     }
 
     pub(super) fn load_new(&mut self, most: u64) {
-        let dtype = self.dtype();
+        let dtype = self.moved_dtype();
         let shape = match self.any_tensor() {
             Some(tensor) if self.dice.chance(2, 3) => self.ty(tensor).shape.to_vec(),
             _ if self.dice.chance(1, 10) => Vec::new(),
@@ -218,6 +218,41 @@ impl Build<'_> {
             }
         }
         self.load(&operands)
+    }
+
+    /// Writes into an array and reads it again at other places, as the program's order has it; each
+    /// instance has a part of the array for itself.
+    pub(super) fn written_and_read(&mut self, most: u64) {
+        let Some(value) = self.any_tensor() else { return };
+        let ty = self.ty(value);
+        let (parts, size) = self.index_parts(&ty.shape, true);
+        let base = self.input(ty.dtype(), size * u64::from(self.instances));
+        let pid = self.op(OpKind::ProgramId(0), &[], &Type::scalar(DType::I32));
+        let whole = self.number(&Type::scalar(DType::I32), size);
+        let skip = self.binary(Binary::Mul, pid, whole);
+        let base = self.at(base, skip);
+        for _ in 0..=self.dice.below(2) {
+            let value = self.of_type(&ty);
+            let pointers = self.offset_by(base, &parts, &ty.shape);
+            let mut operands = vec![pointers, value];
+            if self.dice.chance(1, 4) {
+                operands.push(self.truth(&ty.shape));
+            }
+            self.store(&operands);
+            let loaded = if self.dice.chance(1, 3) {
+                let pointers = self.offset_by(base, &parts, &ty.shape);
+                self.load_masked(pointers, ty.dtype(), &ty.shape)
+            } else {
+                let shape = self.shape(most.min(512));
+                let index = tensor(DType::I32, &shape);
+                let places = self.of_type(&index);
+                let below = self.number(&index, (1 << size.ilog2()) - 1);
+                let places = self.binary(Binary::And, places, below);
+                let pointers = self.at(base, places);
+                self.load_masked(pointers, ty.dtype(), &shape)
+            };
+            self.pool.push(loaded);
+        }
     }
 
     /// Stores a value into an array of its own, each element in a place of its own.

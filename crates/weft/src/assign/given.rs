@@ -1,0 +1,81 @@
+//! Homes that the program gives.
+//!
+//! Every tensor of TTGIR has its layout. Free values have no home here either: whoever needs one asks for
+//! it in the layout that its own type gives, which is the one that the text gives to both.
+
+use super::classes::{definitions, find_free};
+use super::shape::{is_elementwise, is_shape_op};
+use super::{AssignError, Assignment, Block, Layouts, Plans, Reason};
+use crate::id::IdMap;
+use crate::tile::{Kernel, Launch, OpKind, Value};
+
+/// The homes that the types of a kernel give; nothing where they give none.
+pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignment>, AssignError> {
+    let mut tensors = kernel.values.iter().filter(|(_, value)| value.ty.is_tensor());
+    if !tensors.any(|(_, value)| value.ty.encoding.is_some()) {
+        return Ok(None);
+    }
+    let launch =
+        Launch { warps: Some(block.warps), lanes: Some(block.machine.lanes()), target: None };
+    let mut assignment = Assignment {
+        layouts: Layouts::default(),
+        plans: Plans::default(),
+        home: IdMap::default(),
+        given: IdMap::default(),
+        free: find_free(kernel),
+        runs_in: IdMap::default(),
+        reasons: IdMap::default(),
+    };
+    let definitions = definitions(kernel);
+    for (value, data) in kernel.values.iter().filter(|(_, value)| value.ty.is_tensor()) {
+        let misplaced = |misplaced| AssignError::Given {
+            name: kernel.value_name(value),
+            ty: data.ty.to_string(),
+            misplaced: Box::new(misplaced),
+        };
+        data.ty.check_encoding(&launch).map_err(misplaced)?;
+        let Some(layout) = data.ty.given_layout() else {
+            // What the reader wrote anew on the way to a given layout is computed there.
+            match definitions[value].map(|op| &kernel.ops[op].kind) {
+                Some(kind) if is_elementwise(kind) || is_shape_op(kind) || is_made(kind) => {
+                    continue;
+                }
+                _ => return Err(AssignError::NotGiven { name: kernel.value_name(value) }),
+            }
+        };
+        let layout = assignment.layouts.intern(layout.map_err(misplaced)?);
+        assignment.given.set(value, Some(layout));
+        if !assignment.free[value] {
+            assignment.home.set(value, Some(layout));
+            assignment.reasons.set(value, Some(Reason::Given));
+        }
+    }
+    kernel.walk(&kernel.body, &mut |id, op| {
+        let accesses = matches!(
+            op.kind,
+            OpKind::Load(_)
+                | OpKind::Store(_)
+                | OpKind::AtomicRmw { .. }
+                | OpKind::AtomicCas { .. }
+        );
+        let place = |&pointers: &Value| assignment.given[pointers];
+        if let Some(place) = op.operands.first().and_then(place).filter(|_| accesses) {
+            assignment.runs_in.set(id, Some(place));
+        }
+    });
+    Ok(Some(assignment))
+}
+
+/// Whether an operation computes each element from its operands wherever somebody asks for it.
+fn is_made(kind: &OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::Constant(_)
+            | OpKind::Poison
+            | OpKind::MakeRange { .. }
+            | OpKind::Splat
+            | OpKind::Join
+            | OpKind::Split
+            | OpKind::ConvertLayout
+    )
+}

@@ -1,0 +1,165 @@
+//! Values to which bits of the index add steps of their own.
+//!
+//! The facts of one axis do not say how axes go together: of `2 i + j` for `j` below two they know that
+//! every row counts up, but not that the next row goes on where it ended. Here the index is one
+//! row-major number, so that reshapes change nothing, and each of its bits may have a step.
+
+use super::{MOST, rules::lowest_bit};
+use smallvec::SmallVec;
+
+/// `g(unknown bits) + Σ step[b]` over the set bits `b` of the row-major index that have a step, modulo
+/// the type's width.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Strides {
+    /// What every value of `g` is a multiple of: a power of two.
+    pub first: u64,
+    /// What each bit of the index adds (bytes, for a pointer), the last dimension's lowest bit first;
+    /// none where that is not known.
+    pub steps: SmallVec<[Option<u64>; 12]>,
+}
+
+/// The bits of an index.
+fn bits(shape: &[u64]) -> usize {
+    shape.iter().map(|extent| extent.trailing_zeros() as usize).sum()
+}
+
+impl Strides {
+    /// Elements of which nothing is known.
+    pub(super) fn unknown(shape: &[u64]) -> Self {
+        Self { first: 1, steps: SmallVec::from_elem(None, bits(shape)) }
+    }
+
+    /// Of an index of the same bits nothing is known.
+    pub(super) fn forgotten(&self) -> Self {
+        Self { first: 1, steps: SmallVec::from_elem(None, self.steps.len()) }
+    }
+
+    /// Elements that are all equal.
+    pub(super) fn uniform(shape: &[u64], first: u64) -> Self {
+        Self { first, steps: SmallVec::from_elem(Some(0), bits(shape)) }
+    }
+
+    /// The integers from `start` upward.
+    pub(super) fn range(start: i32, extent: u64) -> Self {
+        let steps = (0..bits(&[extent])).map(|bit| Some(1 << bit)).collect();
+        Self { first: lowest_bit(u64::from(start as u32)), steps }
+    }
+
+    /// With the dimensions in another order; `shape` is the operand's.
+    pub(super) fn permuted(&self, shape: &[u64], order: &[u8]) -> Self {
+        let mut steps = SmallVec::new();
+        for &axis in order.iter().rev() {
+            let axis = usize::from(axis);
+            let behind = bits(shape.get(axis + 1..).unwrap_or(&[]));
+            let own = shape.get(axis).map_or(0, |&extent| bits(&[extent]));
+            steps.extend_from_slice(self.steps.get(behind..behind + own).unwrap_or(&[]));
+        }
+        Self { first: self.first, steps }
+    }
+
+    /// With dimensions of size one repeated.
+    pub(super) fn repeated(&self, from: &[u64], to: &[u64]) -> Self {
+        let mut known = self.steps.iter().copied();
+        let mut steps = SmallVec::new();
+        for (from, to) in from.iter().zip(to).rev() {
+            for _ in 0..bits(&[*to]) {
+                steps.push(if from == to { known.next().flatten() } else { Some(0) });
+            }
+        }
+        Self { first: self.first, steps }
+    }
+
+    /// What every element is a multiple of.
+    fn everywhere(&self) -> u64 {
+        self.steps.iter().flatten().fold(self.first, |all, &step| all.min(lowest_bit(step)))
+    }
+
+    /// Combines the steps that both know, where `combine` gives one. What only one of them knows
+    /// becomes a part of the unknown.
+    fn zip(&self, other: &Self, combine: impl Fn(u64, u64) -> Option<u64>) -> Self {
+        let mut first = self.first.min(other.first);
+        let steps = self.steps.iter().zip(&other.steps).map(|(&x, &y)| {
+            let both = x.zip(y).and_then(|(x, y)| combine(x, y));
+            if both.is_none() {
+                let left = x.into_iter().chain(y).map(lowest_bit);
+                first = left.fold(first, u64::min);
+            }
+            both
+        });
+        let steps = steps.collect();
+        Self { first, steps }
+    }
+
+    /// The sum with another value whose elements count `unit` each.
+    pub(super) fn plus(&self, other: &Self, unit: u64) -> Self {
+        self.zip(&other.times(unit), |x, y| Some(x.wrapping_add(y)))
+    }
+
+    /// The difference from another value.
+    pub(super) fn minus(&self, other: &Self) -> Self {
+        self.zip(other, |x, y| Some(x.wrapping_sub(y)))
+    }
+
+    /// The product with a constant.
+    pub(super) fn times(&self, factor: u64) -> Self {
+        let steps = self.steps.iter().map(|step| step.map(|step| step.wrapping_mul(factor)));
+        let first = self.first.saturating_mul(lowest_bit(factor)).min(MOST);
+        Self { first, steps: steps.collect() }
+    }
+
+    /// The product with another value: known where both stay the same.
+    pub(super) fn product(&self, other: &Self) -> Self {
+        let first = self.everywhere().saturating_mul(other.everywhere()).min(MOST);
+        let steps = self.steps.iter().zip(&other.steps);
+        let steps = steps.map(|pair| matches!(pair, (Some(0), Some(0))).then_some(0));
+        Self { first, steps: steps.collect() }
+    }
+
+    /// What is known of a value of so many bits when it becomes wider. It may have wrapped, but not
+    /// between two multiples of a power of two up to half of its range; so what counts up from such a
+    /// multiple to less than the next one stays, and the rest becomes a part of the unknown.
+    pub(super) fn widened(&self, bits: u32) -> Self {
+        let half = 1_u64 << bits.saturating_sub(1).min(62);
+        let mut widened = self.clone();
+        loop {
+            let limit = widened.first.min(half);
+            let known = widened.steps.iter().flatten();
+            let span = known.copied().try_fold(0, u64::checked_add);
+            if span.is_some_and(|span| span < limit) {
+                return widened;
+            }
+            let Some(largest) = widened.steps.iter_mut().max() else { return widened };
+            let step = largest.take().unwrap_or(0);
+            widened.first = limit.min(lowest_bit(step));
+        }
+    }
+
+    /// What holds of both.
+    pub(super) fn meet(&self, other: &Self) -> Self {
+        self.zip(other, |x, y| (x == y).then_some(x))
+    }
+
+    /// The bits of the index that walk through memory from one element of so many bytes to the next,
+    /// lowest first, as long as whole pieces of no more than `most_bytes` lie at multiples of their
+    /// size.
+    pub(super) fn neighbours(&self, bytes: u64, most_bytes: u64) -> Vec<usize> {
+        let mut chain = Vec::new();
+        while bytes << (chain.len() + 1) <= most_bytes {
+            let step = bytes << chain.len();
+            match self.steps.iter().position(|&known| known == Some(step)) {
+                Some(bit) => chain.push(bit),
+                None => break,
+            }
+        }
+        let aligned = |chain: &[usize]| {
+            let size = bytes << chain.len();
+            let others = self.steps.iter().enumerate().filter(|(bit, _)| !chain.contains(bit));
+            let mut others = others.filter_map(|(_, &step)| step);
+            self.first.is_multiple_of(size) && others.all(|step: u64| step.is_multiple_of(size))
+        };
+        while !chain.is_empty() && !aligned(&chain) {
+            chain.pop();
+        }
+        chain
+    }
+}

@@ -1,0 +1,66 @@
+//! Gathers and histograms: plans that follow numbers.
+
+use super::{Lowerer, Movement};
+use crate::assign::{AssignError, LayoutId};
+use crate::movement;
+use crate::tile::{Op, OpId, Value};
+use weft_layout::step::Plan;
+
+impl Lowerer<'_> {
+    /// A gather takes its source where that lives, and leaves what it finds where the indices are.
+    pub(super) fn gather(&mut self, id: OpId, op: &Op, axis: usize) -> Result<(), AssignError> {
+        let ([source, indices], result) = ([op.operands[0], op.operands[1]], op.results[0]);
+        let [from, to] = [self.held_at(source)?, self.held_at(result)?];
+        let bits = (self.width(source), self.width(indices));
+        let assignment = &mut *self.assignment;
+        let plan = assignment
+            .plans
+            .gather(&assignment.layouts, from, to, axis, bits, self.block.machine)?
+            .clone();
+        self.indexed(id, &plan, &[(source, from), (indices, to)], (result, to))
+    }
+
+    /// A histogram takes its numbers where they live.
+    pub(super) fn histogram(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
+        let (numbers, result) = (op.operands[0], op.results[0]);
+        let [from, to] = [self.held_at(numbers)?, self.held_at(result)?];
+        let (bits, masked) = (self.width(numbers), op.operands.len() > 1);
+        let assignment = &mut *self.assignment;
+        let plan = assignment
+            .plans
+            .histogram(&assignment.layouts, from, to, bits, masked, self.block.machine)?
+            .clone();
+        let inputs: Vec<_> = op.operands.iter().map(|&operand| (operand, from)).collect();
+        self.indexed(id, &plan, &inputs, (result, to))
+    }
+
+    /// Where a tensor is at no price, in registers that hold no copies.
+    fn held_at(&mut self, value: Value) -> Result<LayoutId, AssignError> {
+        let place = self.anywhere(value)?;
+        self.without_copies(place)
+    }
+
+    /// The bits that an element takes in a register.
+    pub(super) fn width(&self, value: Value) -> u32 {
+        self.kernel.ty(value).dtype().bytes() * 8
+    }
+
+    /// Writes a plan of several inputs and one output.
+    fn indexed(
+        &mut self,
+        id: OpId,
+        plan: &Plan,
+        from: &[(Value, LayoutId)],
+        (result, to): (Value, LayoutId),
+    ) -> Result<(), AssignError> {
+        let mut inputs = Vec::new();
+        for &(value, place) in from {
+            inputs.push(self.get(value, place)?.to_vec());
+        }
+        if let Some(&(value, from)) = from.first() {
+            self.movements.push(Movement { op: id, value, from, to, plan: plan.clone() });
+        }
+        let outputs = movement::write(&mut self.build, plan, inputs)?;
+        self.bind_moved(result, to, outputs.first().map_or(&[], Vec::as_slice))
+    }
+}
