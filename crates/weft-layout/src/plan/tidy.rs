@@ -144,7 +144,7 @@ impl Tidy<'_> {
             Step::Bytes { a, b, to, selector } => {
                 let bytes = 0..self.plan.file(*to).element_bits / 8;
                 let taken = bytes.fold(0, |all, byte| all | selector.taken(byte));
-                let a = if taken & 0xf == 0 { *b } else { *a };
+                let a = if taken.trailing_zeros() >= 4 { *b } else { *a };
                 let b = if taken >> 4 == 0 { a } else { *b };
                 self.pairs(index, [a, b], *to, None)?;
             }
