@@ -227,10 +227,8 @@ fn pack(packing: &mut Packing<'_>, step: &Step) -> u64 {
         Step::Combine { to, .. } => (&[], to),
         // Words of 32 bits.
         Step::Zero { to } | Step::Add { to, .. } => (&[], &[*to]),
-        Step::Count(count) => {
-            return packing.whole(count.numbers) + count.mask.map_or(0, |mask| packing.whole(mask));
-        }
-        Step::Barrier(_) => (&[], &[]),
+        // Numbers and masks are taken out one by one, in the arithmetic of the step.
+        Step::Barrier(_) | Step::Count(_) => (&[], &[]),
     };
     let taken = read.iter().map(|&file| packing.whole(file)).sum();
     for &file in defined {
