@@ -9,6 +9,8 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     PlanError,
+    align::{Aligned, aligned, shared_first},
+    priced,
     rounds::Rounds,
     swizzle::{Arranged, Phases, Preference, Side, arrange, fill_word, vector_part},
     threads::keeps_warp,
@@ -16,18 +18,19 @@ use super::{
 };
 use crate::{
     access::widest_shared_log2,
-    f2::{Echelon, Subspace, extract_bits},
+    f2::{Echelon, Matrix, Subspace, extract_bits},
     layout::{Layout, LayoutError},
     machine::{Kind, Machine},
     space::{LANE, REGISTER, WARP},
     step::{Acting, Cost, File, FileType, Plan, Scope, Step, Strategy, combine},
 };
 
-/// How both sides move, and what that takes in one round.
+/// How both sides move, and what that takes at least in one round.
 struct Candidate<'a> {
     store: Moves<'a>,
     load: Moves<'a>,
     cost: Cost,
+    matrices: bool,
 }
 
 impl Candidate<'_> {
@@ -38,19 +41,26 @@ impl Candidate<'_> {
     fn has_conflicts(&self) -> bool {
         self.cost.wavefronts > self.cost.ideal_wavefronts
     }
+
+    /// Nothing collides, and no vector could be wider.
+    fn is_wide(&self) -> bool {
+        !self.has_conflicts() && self.store.is_wide() && self.load.is_wide()
+    }
 }
 
 /// Stores every element once, waits, and loads what each thread needs; in several rounds when
 /// shared memory cannot hold all elements at once.
 ///
 /// `source` maps places of `to` to places of `from`.
-/// Gives the cheapest plan of each kind: vectors on both sides, and matrices on one or both.
+/// Gives the cheapest plan, with its cost; with `all` that of each kind: vectors on both sides, and
+/// matrices on one or both.
 pub(super) fn plans(
     from: &Layout,
     to: &Layout,
     source: &Layout,
     bits: u32,
     machine: &Machine,
+    all: bool,
 ) -> Result<Vec<Plan>, PlanError> {
     let bytes_log2 = (bits / 8).max(1).ilog2();
     let available = machine.shared_bytes_per_block;
@@ -66,6 +76,7 @@ pub(super) fn plans(
     let numbers: Vec<u64> = (0..reader.side.registers.len()).map(|bit| 1 << bit).collect();
     let actor =
         |kind, side, numbers, acting| Actor { machine, kind, side, numbers, acting, bytes_log2 };
+    let scope = if writer.feeds_own_warp(&reader.side) { Scope::Warp } else { Scope::Block };
     let search = Search {
         machine,
         bits: sides.bits - excess,
@@ -73,30 +84,37 @@ pub(super) fn plans(
         store: actor(Kind::Store, &writer.side, &writer.numbers, writer.acting),
         load: actor(Kind::Load, &reader.side, &numbers, Acting::ALL),
         fragments: [Kind::Store, Kind::Load].map(|kind| Fragment::all(machine, kind, bytes_log2)),
-    };
-    let scope = if writer.feeds_own_warp(&reader.side) { Scope::Warp } else { Scope::Block };
-    let ty = FileType { registers: 1 << from.in_bits(REGISTER), element_bits: bits };
-    let write = |candidate: &Candidate<'_>| {
-        let mut plan = Plan::new(&[ty], from.in_bits(LANE), from.in_bits(WARP));
-        let mut loaded = Vec::new();
-        for round in 0..1_u64 << excess {
-            if round > 0 {
+        given: if excess == 0 { reader.parts.as_slice() } else { &[] },
+        writer: &|candidate: &Candidate<'_>| {
+            let ty = FileType { registers: 1 << from.in_bits(REGISTER), element_bits: bits };
+            let mut plan = Plan::new(&[ty], from.in_bits(LANE), from.in_bits(WARP));
+            let mut loaded = Vec::new();
+            for round in 0..1_u64 << excess {
+                if round > 0 {
+                    plan.steps.push(Step::Barrier(scope));
+                }
+                let part = permute(&mut plan, File(0), rounds.from.registers(round));
+                plan.steps.push(Step::Access(candidate.store.access(part)));
                 plan.steps.push(Step::Barrier(scope));
+                let file = plan.add_file(1 << reader.side.registers.len(), bits);
+                plan.steps.push(Step::Access(candidate.load.access(file)));
+                loaded.push(permute(&mut plan, file, reader.expanded()));
             }
-            let part = permute(&mut plan, File(0), rounds.from.registers(round));
-            plan.steps.push(Step::Access(candidate.store.access(part)));
-            plan.steps.push(Step::Barrier(scope));
-            let file = plan.add_file(1 << reader.side.registers.len(), bits);
-            plan.steps.push(Step::Access(candidate.load.access(file)));
-            loaded.push(permute(&mut plan, file, reader.expanded()));
-        }
-        let file = concat(&mut plan, loaded);
-        plan.outputs = vec![permute(&mut plan, file, rounds.to.positions())];
-        plan.scratch_bytes = 1 << (sides.bits - excess + bytes_log2);
-        plan.strategy = Strategy::SharedMemory;
-        plan
+            let file = concat(&mut plan, loaded);
+            plan.outputs = vec![permute(&mut plan, file, rounds.to.positions())];
+            plan.scratch_bytes = 1 << (sides.bits - excess + bytes_log2);
+            plan.strategy = Strategy::SharedMemory;
+            priced(plan, machine)
+        },
     };
-    Ok(search.run()?.iter().map(write).collect())
+    let mut found = search.run()?;
+    found.sort_by_key(|candidate| candidate.key(machine));
+    if !all {
+        return Ok(vec![search.cheapest(&found)?]);
+    }
+    let (matrices, vectors): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| one.matrices);
+    let kinds = [vectors, matrices].into_iter().filter(|kind| !kind.is_empty());
+    kinds.map(|kind| search.cheapest(&kind)).collect()
 }
 
 /// The choice of low offset bits and of ways.
@@ -107,54 +125,86 @@ struct Search<'a> {
     store: Actor<'a>,
     load: Actor<'a>,
     fragments: [Vec<Fragment<'a>>; 2],
+    /// For each register bit of the result its part in the registers that are loaded; nothing where
+    /// they are loaded in several rounds.
+    given: &'a [u64],
+    /// The whole plan of a candidate, with its cost.
+    writer: &'a dyn Fn(&Candidate<'_>) -> Result<Plan, PlanError>,
 }
 
 impl Search<'_> {
-    /// The best candidates: of vectors, and of matrices where those are better.
-    fn run(&self) -> Result<Vec<Candidate<'_>>, LayoutError> {
-        let mut vectors: Option<Candidate<'_>> = None;
+    /// The candidates that may be the cheapest.
+    fn run(&self) -> Result<Vec<Candidate<'_>>, PlanError> {
+        let mut found: Vec<Candidate<'_>> = Vec::new();
         for widest in (0..=widest_shared_log2(self.machine)).rev() {
             let Some(widest) = widest.checked_sub(self.bytes_log2) else { break };
             let mut tried: Vec<Vec<u64>> = Vec::new();
-            for preference in Preference::ALL {
-                let low = self.low(preference, widest);
-                if !tried.contains(&low) {
-                    self.try_all(&low, widest, false, &mut vectors)?;
-                    tried.push(low);
+            for low in self.lows(widest) {
+                if tried.contains(&low) {
+                    continue;
                 }
-                let done = |best: &Candidate<'_>| {
-                    let wide = best.store.is_wide() && best.load.is_wide();
-                    wide && !best.has_conflicts() && best.cost.alu == 0
-                };
-                if vectors.as_ref().is_some_and(done) {
-                    return Ok(vectors.into_iter().collect());
+                let first = found.len();
+                self.try_all(&low, widest, false, &mut found)?;
+                tried.push(low);
+                for candidate in found.iter().skip(first).filter(|one| one.is_wide()) {
+                    let Cost { wavefronts, .. } = candidate.cost;
+                    let busy = (self.writer)(candidate)?.cost.busiest(&self.machine.prices);
+                    // Only memory is busy, and it cannot be less so.
+                    if busy == candidate.cost.busiest(&self.machine.prices)
+                        && busy == wavefronts * self.machine.prices.wavefront
+                    {
+                        return Ok(found.drain(first..).collect());
+                    }
                 }
             }
             // Narrower vectors only help where wide ones collide.
-            if vectors.as_ref().is_some_and(|best| !best.has_conflicts()) {
+            if found.iter().any(|one| !one.has_conflicts()) {
                 break;
             }
         }
-        let mut matrices: Option<Candidate<'_>> = None;
         let widest = widest_shared_log2(self.machine).saturating_sub(self.bytes_log2);
         let mut tried: Vec<Vec<u64>> = Vec::new();
         for low in self.rows() {
             if !tried.contains(&low) {
-                self.try_all(&low, widest, true, &mut matrices)?;
+                self.try_all(&low, widest, true, &mut found)?;
                 tried.push(low);
             }
         }
-        let mut found: Vec<Candidate<'_>> = vectors.into_iter().chain(matrices).collect();
-        found.sort_by_key(|candidate| candidate.key(self.machine));
         Ok(found)
     }
 
+    /// The cheapest plan of these candidates, the one that may be cheapest first.
+    fn cheapest(&self, found: &[Candidate<'_>]) -> Result<Plan, PlanError> {
+        let prices = &self.machine.prices;
+        let busiest = |plan: &Plan| (plan.cost.busiest(prices), plan.cost.instructions);
+        let mut best: Option<Plan> = None;
+        for candidate in found {
+            if best.as_ref().is_some_and(|best| busiest(best) <= candidate.key(self.machine)) {
+                break;
+            }
+            let plan = (self.writer)(candidate)?;
+            if best.as_ref().is_none_or(|best| busiest(&plan) < busiest(best)) {
+                best = Some(plan);
+            }
+        }
+        best.ok_or(PlanError::TooLarge)
+    }
+
     /// The elements at the lowest offset bits that suit vectors.
-    fn low(&self, preference: Preference, widest: u32) -> Vec<u64> {
+    fn lows(&self, widest: u32) -> impl Iterator<Item = Vec<u64>> {
         let (store, load) = (self.store.side, self.load.side);
-        let (mut low, _) = vector_part(store, load, preference, widest as usize);
-        fill_word(&mut low, self.word(), store, load);
-        low
+        let word = self.word();
+        let simple = Preference::ALL.into_iter().map(move |preference| {
+            let (mut low, _) = vector_part(store, load, preference, widest as usize);
+            fill_word(&mut low, word, store, load);
+            low
+        });
+        let shared = [store, load].into_iter().map(move |more| {
+            let mut low = shared_first(store, load, widest as usize, more);
+            fill_word(&mut low, word, store, load);
+            low
+        });
+        simple.chain(shared)
     }
 
     /// The elements at the lowest offset bits that suit matrices of one side or both.
@@ -184,7 +234,7 @@ impl Search<'_> {
         low: &[u64],
         widest: u32,
         matrices: bool,
-        best: &mut Option<Candidate<'s>>,
+        found: &mut Vec<Candidate<'s>>,
     ) -> Result<(), LayoutError> {
         let [stores, loads] = &self.fragments;
         let is_matrix = |way: &Way<'_>| matches!(way, Way::Matrix(_));
@@ -193,22 +243,20 @@ impl Search<'_> {
                 if (is_matrix(&store) || is_matrix(&load)) != matrices {
                     continue;
                 }
-                let Some(candidate) = self.candidate(low, store, load)? else { continue };
-                let key = candidate.key(self.machine);
-                if best.as_ref().is_none_or(|best| key < best.key(self.machine)) {
-                    *best = Some(candidate);
-                }
+                self.candidates(low, store, load, found)?;
             }
         }
         Ok(())
     }
 
-    fn candidate<'s>(
+    /// The candidates that move these ways.
+    fn candidates<'s>(
         &'s self,
         low: &[u64],
         store: Way<'s>,
         load: Way<'s>,
-    ) -> Result<Option<Candidate<'s>>, LayoutError> {
+        found: &mut Vec<Candidate<'s>>,
+    ) -> Result<(), LayoutError> {
         let word = self.word();
         let phases = Phases {
             store: self.store.touched(store, low, word),
@@ -218,11 +266,37 @@ impl Search<'_> {
         let row = self.machine.row_bytes_log2().saturating_sub(self.bytes_log2);
         let (writer, reader) = (self.store.side, self.load.side);
         let Arranged { offsets, .. } = arrange(self.bits, row, writer, reader, &phases)?;
-        let placed = self.store.place(store, &offsets).zip(self.load.place(load, &offsets));
-        let Some((store, load)) = placed else { return Ok(None) };
+        let first = self.candidate(store, load, &offsets);
+        let as_wanted = |one: &Candidate<'_>| one.store.moves(store) && one.load.moves(load);
+        let done = first.as_ref().is_some_and(as_wanted);
+        found.extend(first);
+        if done {
+            return Ok(());
+        }
+        // Threads move addresses by less than a vector or a row: first one side is seen to, then the
+        // other.
+        for store_first in [true, false] {
+            let sides = ((&self.store, store), (&self.load, load));
+            let Some(inside) = aligned(sides.0, sides.1, &phases, store_first) else { continue };
+            let Aligned { store: writer, load: reader, phases } = inside;
+            let Arranged { offsets, .. } = arrange(self.bits, row, &writer, &reader, &phases)?;
+            found.extend(self.candidate(store, load, &offsets));
+        }
+        Ok(())
+    }
+
+    /// What these offsets make of two ways.
+    fn candidate<'s>(
+        &'s self,
+        store: Way<'s>,
+        load: Way<'s>,
+        offsets: &Matrix,
+    ) -> Option<Candidate<'s>> {
+        let matrices = matches!(store, Way::Matrix(_)) || matches!(load, Way::Matrix(_));
+        let (store, load) = (self.store.place(store, offsets)?, self.load.place(load, offsets)?);
         let mut cost = Cost::default();
-        let priced = store.price(&mut cost).and_then(|()| load.price(&mut cost));
-        Ok(priced.is_ok().then_some(Candidate { store, load, cost }))
+        let priced = store.price(&mut cost, &[]).and_then(|()| load.price(&mut cost, self.given));
+        priced.is_ok().then_some(Candidate { store, load, cost, matrices })
     }
 }
 

@@ -5,9 +5,11 @@
 //! Before a plan is returned the [witness] checks it on basis vectors; where debug assertions are on
 //! it also replays it.
 
+mod align;
 mod axis;
 mod bound;
 mod builder;
+mod fuse;
 mod gather;
 mod histogram;
 mod memory;
@@ -167,6 +169,8 @@ fn enumerate(
     check_pair(from, to, machine)?;
     let source = to.solve(from)?;
     check_blocks(&source)?;
+    let all = wanted == Wanted::All;
+    let shown = |plan: &Plan| witness::conversion_is_shown(plan, from, to) == Ok(true);
     let mut found = Vec::new();
     let within = Exchanges::of(&source, bits);
     let (stays, moves) = match within {
@@ -174,26 +178,22 @@ fn enumerate(
         within => (None, within),
     };
     if let Some(stays) = stays {
-        for plan in stays.plans(&machine.prices, u64::MAX) {
-            found.push(priced(plan, machine)?);
-        }
+        found.extend(stays.plans(machine, u64::MAX, all, shown)?);
         if found.iter().any(|plan| plan.cost.total == 0) {
             return Ok(found);
         }
     }
-    let through = memory::plans(from, to, &source, bits, machine);
-    for plan in through.iter().flatten() {
-        found.push(priced(plan.clone(), machine)?);
-    }
+    let (through, refused) = match memory::plans(from, to, &source, bits, machine, all) {
+        Ok(plans) => (plans, None),
+        Err(error) => (Vec::new(), Some(error)),
+    };
+    found.extend(through);
     if let Some(moves) = moves {
-        let best = found.iter().map(|plan| plan.cost.total).min();
-        let most = best.filter(|_| wanted == Wanted::Best).unwrap_or(u64::MAX);
-        for plan in moves.plans(&machine.prices, most) {
-            found.push(priced(plan, machine)?);
-        }
+        let most = found.iter().map(|plan| plan.cost.total).min().unwrap_or(u64::MAX);
+        found.extend(moves.plans(machine, most, all, shown)?);
     }
-    match through {
-        Err(error) if found.is_empty() => Err(error),
+    match refused {
+        Some(error) if found.is_empty() => Err(error),
         _ => Ok(found),
     }
 }

@@ -20,11 +20,18 @@
 
 use alloc::vec::Vec;
 
-use super::{builder::Builder, tidy::tidy, words::Words};
+use super::{
+    PlanError,
+    builder::Builder,
+    fuse::fuse,
+    priced,
+    tidy::tidy,
+    words::{Share, Words},
+};
 use crate::{
     f2::{Echelon, Matrix, Subspace, extract_bits},
     layout::Layout,
-    machine::Prices,
+    machine::{Machine, Prices},
     space::{BLOCK, LANE, Label, REGISTER, WARP},
     step::{File, LaneMap, Plan, Step, Strategy, combine},
 };
@@ -62,40 +69,83 @@ impl Exchanges {
         self.blocks.stays()
     }
 
-    /// The plans, as far as one can cost less than `most` hundredths of a cycle.
+    /// The plans with their costs, as far as one can cost less than `most` hundredths of a cycle, and
+    /// less than those before it; with `all` as many as there are.
     ///
     /// Elements narrower than a word travel alone, or packed as far as a word holds them; registers
     /// and lanes change places all at once, or first one or two bits on their own.
-    pub(super) fn plans(&self, prices: &Prices, most: u64) -> Vec<Plan> {
+    /// Choices are part of byte permutes only where the plan is then `shown` to be right at once: bytes
+    /// that nobody looks at may be no affine function of the thread.
+    pub(super) fn plans(
+        &self,
+        machine: &Machine,
+        mut most: u64,
+        all: bool,
+        shown: impl Fn(&Plan) -> bool,
+    ) -> Result<Vec<Plan>, PlanError> {
+        let prices = &machine.prices;
         let together = (32 / self.bits.max(1)).max(1).ilog2();
-        let mut swaps: Vec<Blocks> = Vec::new();
-        let mut left: Option<Blocks> = None;
+        let (swaps, rests) = self.stages();
+        let stages = [&self.blocks].into_iter().chain(&rests).enumerate();
+        let ways = stages.flat_map(|(count, rest)| {
+            (0..=together).map(move |packed| {
+                (self.least(count as u64, rest, packed, prices), count, rest, packed)
+            })
+        });
+        let mut ways: Vec<_> = ways.collect();
+        ways.sort_by_key(|way| way.0);
         let mut plans = Vec::new();
-        loop {
-            let rest = left.as_ref().unwrap_or(&self.blocks);
-            for packed in 0..=together {
-                if self.least(swaps.len() as u64, rest, packed, prices) >= most {
-                    continue;
+        for (least, count, rest, packed) in ways {
+            // Where not all of a word is used, more travel anyway.
+            let full = packed > 0 && packed == together;
+            let shares = if full { &Share::ALL[..] } else { &Share::ALL[..1] };
+            let mut least = least;
+            for &share in shares {
+                if least >= most && !all {
+                    break;
                 }
-                let Some(plan) = self.plan(&swaps, rest, packed) else { break };
-                plans.push(plan);
+                let Some(plan) = self.plan(&swaps[..count], rest, packed, share) else { break };
+                let plan = priced(plan, machine)?;
+                // As many words travel whichever elements share them; only choices may take less.
+                least = least.max(prices.shuffle.saturating_mul(plan.cost.shuffles));
+                // A byte permute stands for two choices of each element of a word, at most.
+                let choices = plan.cost.alu >> (together + 1);
+                let fused = least.max(prices.alu.saturating_mul(choices));
+                let slow = plan.cost.total > fused && (fused < most || all);
+                let fused = slow.then(|| fuse(&plan)).flatten();
+                let fused = fused.and_then(|plan| tidy(&plan)).filter(&shown);
+                let fused = fused.map(|plan| priced(plan, machine));
+                for plan in [plan].into_iter().chain(fused.transpose()?) {
+                    most = most.min(plan.cost.total);
+                    plans.push(plan);
+                }
             }
+        }
+        Ok(plans)
+    }
+
+    /// The bits that may change places on their own, one after the other, and what is left to do after
+    /// each.
+    fn stages(&self) -> (Vec<Blocks>, Vec<Blocks>) {
+        let (mut swaps, mut rests) = (Vec::new(), Vec::new());
+        loop {
+            let rest = rests.last().unwrap_or(&self.blocks);
             // Where one bit is all there is, it goes together with everything else.
             let mixed = rest.mixed();
             if swaps.len() >= STAGES || mixed == 0 || mixed == 1 && swaps.is_empty() {
-                return plans;
+                return (swaps, rests);
             }
-            let Some((swap, next)) = rest.without_one() else { return plans };
+            let Some((swap, next)) = rest.without_one() else { return (swaps, rests) };
             swaps.push(swap);
-            left = Some(next);
+            rests.push(next);
         }
     }
 
-    fn plan(&self, swaps: &[Blocks], rest: &Blocks, packed: u32) -> Option<Plan> {
+    fn plan(&self, swaps: &[Blocks], rest: &Blocks, packed: u32, share: Share) -> Option<Plan> {
         let registers = 1_u32.checked_shl(self.blocks.register_bits)?;
         let mut builder = Builder::new(registers, self.bits, self.lane_bits, self.warp_bits);
         for stage in swaps.iter().chain([rest]) {
-            builder.moved = stage.write(&mut builder, packed)?;
+            builder.moved = stage.write(&mut builder, packed, share)?;
         }
         let exchanges = |step: &_| matches!(step, Step::Exchange { .. });
         let Builder { mut plan, moved } = builder;
@@ -123,7 +173,12 @@ impl Exchanges {
             () if rest.mixed() > 0 => half,
             () => 0,
         };
-        let alu = 3 * swapped + 2 * half * u64::from(rest.idle());
+        // A byte permute that packs a word chooses among its elements, and between two words.
+        let idle = u64::from(rest.idle());
+        let among_words = 2 * idle.saturating_sub(u64::from(packed));
+        let levels = among_words.max(u64::from(idle > 0));
+        let each = if packed > 0 { 1 } else { 3 };
+        let alu = each * swapped + half * levels;
         (prices.shuffle * (swapped + travel)).max(prices.alu * alu)
     }
 }
@@ -251,7 +306,7 @@ impl Blocks {
     }
 
     /// Writes the plan with 2^`packed` elements in a word; `None` when no so many travel together.
-    fn write(&self, builder: &mut Builder, packed: u32) -> Option<File> {
+    fn write(&self, builder: &mut Builder, packed: u32, share: Share) -> Option<File> {
         let (kept, mut skew) = (self.rr.len(), self.skew());
         let more = self.received(&mut skew)?;
         let wider;
@@ -261,7 +316,7 @@ impl Blocks {
             wider = self.widened(&more);
             &wider
         };
-        blocks.write_skewed(builder, packed, &skew, kept)
+        blocks.write_skewed(builder, packed, share, &skew, kept)
     }
 
     /// Writes the plan whose target registers are skewed by `skew`, of which the first 2^`kept` are
@@ -270,6 +325,7 @@ impl Blocks {
         &self,
         builder: &mut Builder,
         packed: u32,
+        share: Share,
         skew: &[u64],
         kept: usize,
     ) -> Option<File> {
@@ -290,7 +346,10 @@ impl Blocks {
         targets.numbers.truncate(kept);
         let (choice, rw) = (compact(&choice), compact(&rw));
         let chosen: Vec<u64> = choice.iter().chain(&rw).copied().collect();
-        let words = Words::new(&targets, &chosen, numbers.dim(), packed)?;
+        let word = u64::from((4 / builder.bytes_of(&[builder.moved]).max(1)).max(1));
+        let inside = numbers.basis().zip(0..).filter(|register| register.0 < word);
+        let together = inside.fold(0, |mask, (_, bit)| mask | 1 << bit);
+        let words = Words::new(&targets, &chosen, together, numbers.dim(), packed, share)?;
 
         let registers: Vec<u64> = numbers.basis().collect();
         let file = words.pack(builder, &registers, &choice, &rw);

@@ -10,7 +10,7 @@ use alloc::{collections::BTreeMap, vec, vec::Vec};
 use crate::step::{Access, File, Kind, LaneMap, Parity, Plan, Selector, Step};
 
 /// A value, by number.
-type Id = u32;
+pub(super) type Id = u32;
 
 /// What makes a value.
 #[derive(Clone, Copy)]
@@ -316,14 +316,10 @@ impl Tidy<'_> {
                 of_step.get_mut(step)?.push(value as Id);
             }
         }
-        let types: Vec<_> = self.plan.inputs.iter().map(|&file| self.plan.file(file)).collect();
-        let mut writer = Writer {
-            plan: Plan::new(&types, self.plan.lane_bits, self.plan.warp_bits),
-            places: vec![None; self.nodes.len()],
-            joined: BTreeMap::new(),
-        };
-        writer.plan.scratch_bytes = self.plan.scratch_bytes;
-        writer.plan.strategy = self.plan.strategy;
+        let mut writer = Writer::of(self.plan);
+        self.nodes.iter().for_each(|_| {
+            writer.value();
+        });
         for (new, &old) in (0..).zip(&self.plan.inputs) {
             writer.define(self.registers(old)?, File(new));
         }
@@ -422,15 +418,33 @@ impl Tidy<'_> {
     }
 }
 
-struct Writer {
-    plan: Plan,
+/// Writes steps on values that stand anywhere.
+pub(super) struct Writer {
+    pub(super) plan: Plan,
+    /// Where each value stands, once it does.
     places: Vec<Option<Place>>,
     /// Files one after the other.
     joined: BTreeMap<Vec<File>, File>,
 }
 
 impl Writer {
-    fn define(&mut self, values: &[Id], file: File) {
+    /// A plan with the inputs of another one.
+    pub(super) fn of(plan: &Plan) -> Writer {
+        let types: Vec<_> = plan.inputs.iter().map(|&file| plan.file(file)).collect();
+        let mut new = Plan::new(&types, plan.lane_bits, plan.warp_bits);
+        new.scratch_bytes = plan.scratch_bytes;
+        new.strategy = plan.strategy;
+        Writer { plan: new, places: Vec::new(), joined: BTreeMap::new() }
+    }
+
+    /// A new value.
+    pub(super) fn value(&mut self) -> Id {
+        self.places.push(None);
+        (self.places.len() - 1) as Id
+    }
+
+    /// Values are the registers of a file.
+    pub(super) fn define(&mut self, values: &[Id], file: File) {
         for (register, &value) in (0..).zip(values) {
             if let Some(place) = self.places.get_mut(value as usize) {
                 place.get_or_insert(Place { file, register });
@@ -439,7 +453,7 @@ impl Writer {
     }
 
     /// A file of these values.
-    fn gather(&mut self, values: &[Id], bits: u32) -> Option<File> {
+    pub(super) fn gather(&mut self, values: &[Id], bits: u32) -> Option<File> {
         let places = values.iter().map(|&value| *self.places.get(value as usize)?);
         let places = places.collect::<Option<Vec<Place>>>()?;
         let mut files: Vec<File> = places.iter().map(|place| place.file).collect();

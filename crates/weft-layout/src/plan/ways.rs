@@ -372,8 +372,9 @@ impl Moves<'_> {
         self.lanes.iter().map(|offset| offset << self.actor.bytes_log2).collect()
     }
 
-    /// Adds what the instructions take.
-    pub(super) fn price(&self, cost: &mut Cost) -> Result<(), AccessError> {
+    /// Adds what the instructions take, and what packing takes at least: a store's words come from
+    /// words of the input, a load's go to words of the output, whose register bits are `given`.
+    pub(super) fn price(&self, cost: &mut Cost, given: &[u64]) -> Result<(), AccessError> {
         let Actor { machine, kind, acting, bytes_log2, .. } = self.actor;
         let (count, registers) = (1_u64 << self.rest.len(), 1_u64 << self.inner.len());
         let bytes = (registers as u32) << bytes_log2;
@@ -388,34 +389,60 @@ impl Moves<'_> {
         };
         cost.wavefronts += count * times * u64::from(taken.actual);
         cost.ideal_wavefronts += count * times * u64::from(taken.ideal);
-        let packed = self.packing();
-        cost.alu += packed;
-        cost.instructions += count + packed;
+        let packing = match kind {
+            Kind::Store => self.packed(),
+            Kind::Load => self.unpacked(given),
+        };
+        cost.alu += packing;
+        cost.instructions += count + packing;
         Ok(())
     }
 
-    /// The byte permutes that narrow registers take to stand in words as they are stored, or, after a
-    /// load, in the order of their numbers.
-    fn packing(&self) -> u64 {
-        let all = self.inner.len() + self.rest.len();
-        let word = 2_usize.saturating_sub(self.actor.bytes_log2 as usize).min(all);
-        let group = self.inner.get(..word).unwrap_or(&self.inner);
-        let own = Subspace::from_vectors(&(0..word).map(|bit| 1 << bit).collect::<Vec<u64>>());
-        let common = Subspace::from_vectors(group).intersection(&own).dim() as usize;
-        let ordered = (0..).zip(group).all(|(bit, &number)| number == 1 << bit);
-        let (words, parts, missing) = match self.actor.kind {
-            Kind::Store => (all - group.len(), group.len() - common, word - group.len()),
-            Kind::Load => (all - word, word - common, word - group.len()),
-        };
-        let words = 1_u64 << words;
-        match (parts, self.actor.kind) {
-            // Some words are the low part of one already.
-            (0, Kind::Store) if ordered => words - (words >> missing),
-            (0, _) if ordered => 0,
-            (0 | 1, _) => words,
-            // Four bytes of four words, by halves, which two words share unless they came alone.
-            _ if missing == 2 => 3 * words,
+    /// The logarithm of the elements of a word.
+    fn word(&self) -> usize {
+        2_u32.saturating_sub(self.actor.bytes_log2) as usize
+    }
+
+    /// The byte permutes that fill the words of a store, at least.
+    fn packed(&self) -> u64 {
+        let word = self.word();
+        let part = &self.inner[..word.min(self.inner.len())];
+        let words = 1_u64 << (self.inner.len() - part.len() + self.rest.len());
+        // Words that begin elsewhere than a word of the input does.
+        let low = low_mask(word as u32);
+        let starts = self.inner[part.len()..].iter().chain(self.rest.iter().map(|one| &one.0));
+        let shifted = Echelon::of(starts.map(|number| number & low)).rank();
+        let in_order = part.iter().zip(0..).all(|(&number, bit)| number == 1 << bit);
+        let from = Echelon::of(part.iter().map(|number| number >> word)).rank();
+        match from {
+            0 if in_order => words - (words >> shifted),
+            0 | 1 => words,
             _ => 2 * words,
+        }
+    }
+
+    /// The byte permutes that fill the words of the output, at least.
+    fn unpacked(&self, given: &[u64]) -> u64 {
+        let Some((part, rest)) = given.split_at_checked(self.word()) else { return 0 };
+        let inner = &self.inner[..self.word().min(self.inner.len())];
+        let mut words = Echelon::of(inner.iter().copied());
+        let from = part.iter().filter(|&&number| words.grows(number)).count();
+        let in_order = part == inner;
+        let mut all = Echelon::of(part.iter().copied());
+        let count = 1_u64 << rest.iter().filter(|&&number| all.grows(number)).count();
+        // Words that begin elsewhere than a loaded word does.
+        let mut places = Echelon::new();
+        let others = self.inner.iter().skip(inner.len()).chain(self.rest.iter().map(|one| &one.0));
+        let own = inner.iter().zip(0..).map(|(number, bit)| (number, 1 << bit));
+        for (&number, place) in own.chain(others.map(|number| (number, 0))) {
+            places.insert(number, place);
+        }
+        let place = |&number: &u64| places.reduce(number, 0).1;
+        let shifted = Echelon::of(rest.iter().map(place)).rank();
+        match from {
+            0 if in_order => count - (count >> shifted),
+            0 | 1 => count,
+            _ => 2 * count,
         }
     }
 
@@ -423,6 +450,14 @@ impl Moves<'_> {
     pub(super) fn is_wide(&self) -> bool {
         let bytes = 1_u32 << (self.inner.len() as u32 + self.actor.bytes_log2);
         self.rest.is_empty() || bytes >= self.actor.machine.shared_vector_bytes
+    }
+
+    /// Whether this is what a way asks for.
+    pub(super) fn moves(&self, way: Way<'_>) -> bool {
+        match way {
+            Way::Vector(vector) => self.inner.len() as u32 == vector,
+            Way::Matrix(_) => true,
+        }
     }
 
     /// The instructions as a step.

@@ -15,6 +15,21 @@ use crate::{
     step::{File, LaneMap, Selector, combine},
 };
 
+/// Which elements share a word on their way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Share {
+    /// As many as can be of those that a thread chooses from.
+    Choices,
+    /// Those that share a word of the input.
+    Source,
+    /// Those that share a word of the output.
+    Target,
+}
+
+impl Share {
+    pub(super) const ALL: [Share; 3] = [Share::Choices, Share::Source, Share::Target];
+}
+
 /// How the registers of source and target are numbered by slot and word.
 pub(super) struct Words {
     /// The logarithm of the elements of a word.
@@ -44,18 +59,32 @@ impl Coordinates {
 }
 
 impl Words {
-    /// 2^`packed` elements in a word, chosen so that as much as possible of what threads choose
-    /// (`chosen`, source registers of `bits` bits) lies along the slots; `None` when no so many
-    /// elements share their lanes.
-    pub(super) fn new(targets: &Targets, chosen: &[u64], bits: u32, packed: u32) -> Option<Words> {
+    /// 2^`packed` elements in a word; `None` when no so many share their lanes.
+    ///
+    /// Threads choose source registers (of `bits` bits) as `chosen` says; those of `together` are in
+    /// one word of the input.
+    pub(super) fn new(
+        targets: &Targets,
+        chosen: &[u64],
+        together: u64,
+        bits: u32,
+        packed: u32,
+        share: Share,
+    ) -> Option<Words> {
         let mut slots = Echelon::new();
         let mut along: Vec<u64> = Vec::new();
         let chosen = Echelon::of(chosen.iter().copied());
         let beyond = |target: u64| chosen.reduce(combine(&targets.registers, target), 0).0;
         let lane = |target: u64| combine(&targets.lanes, target);
-        let units = (0..targets.registers.len()).map(|bit| 1_u64 << bit);
-        let shared = kernel(units, lane);
-        let inside = kernel(shared.iter().copied(), beyond);
+        let mut units: Vec<u64> = (0..targets.registers.len()).map(|bit| 1_u64 << bit).collect();
+        if share == Share::Source {
+            units.sort_by_key(|&unit| combine(&targets.registers, unit) & !together != 0);
+        }
+        let shared = kernel(units.into_iter(), lane);
+        let inside = match share {
+            Share::Choices => kernel(shared.iter().copied(), beyond),
+            _ => Vec::new(),
+        };
         for target in inside.into_iter().chain(shared) {
             if along.len() < packed as usize && slots.grows(target) {
                 along.push(target);

@@ -7,7 +7,11 @@ use arbitrary::{Result, Unstructured};
 use super::oracle;
 use crate::{
     Layout, Machine,
-    plan::{PlanError, conversions, convert},
+    interop::parse_attribute,
+    plan::{
+        PlanError, conversions, convert,
+        swizzle::{Access, Problem, solve},
+    },
     space::{LANE, REGISTER, Space, WARP},
     step::{Cost, Form, Kind, Matrix, Plan, Scope, Step, Strategy, price},
     testing::{self, distributed_over, invertible, repeat, shape},
@@ -141,6 +145,31 @@ fn copies_of_warps_need_no_barrier_of_the_block() {
     assert_eq!(plan.scratch_bytes, 4 * 4 * 512);
 }
 
+/// Elements of 16 bits between operands of products: a thread chooses among the halves of two words
+/// by one byte permute, before they travel and after.
+#[test]
+fn choices_among_halves_of_words_are_byte_permutes() {
+    let operand = |width: u32| {
+        let text = format!(
+            "#ttg.dot_op<{{opIdx = 0, parent = #ttg.nvidia_mma<{{versionMajor = 2, versionMinor = 0, \
+             warpsPerCTA = [1, 1], instrShape = [16, 8]}}>, kWidth = {width}}}>"
+        );
+        parse_attribute(&text).unwrap().layout(&[32, 32]).unwrap()
+    };
+    let Plan { cost, .. } = convert(&operand(1), &operand(2), 16, hopper()).unwrap();
+    assert_eq!((cost.shuffles, cost.alu, cost.total), (16, 32, 1600));
+}
+
+/// Bytes whose lanes and warps add up many elements: what lets one side move vectors.
+#[test]
+fn threads_that_mix_all_bits_still_move_vectors() {
+    let from = places(&[2048], [&[32, 256, 4, 128], &[1121, 1963, 168, 1035, 319], &[1885, 240]]);
+    let to = places(&[2048], [&[1, 2, 4, 8], &[16, 32, 64, 128, 256], &[512, 1024]]);
+    let Plan { cost, .. } = convert(&from, &to, 8, hopper()).unwrap();
+    // 16 for single bytes on one side, 4 for vectors of four on the other.
+    assert_eq!((cost.wavefronts, cost.ideal_wavefronts), (20, 20));
+}
+
 #[test]
 fn alternatives_are_told_from_the_cheapest_on() {
     let mut counts = BTreeMap::new();
@@ -170,6 +199,35 @@ fn alternatives_are_told_from_the_cheapest_on() {
     println!("{counts:?}, {reached} of {all} are at the bound");
     assert!(counts.keys().any(|&count| count > 2), "{counts:?}");
     assert!(reached > 0 && reached < all);
+}
+
+/// What a conversion through memory pays in wavefronts is what the search for swizzles finds best for the
+/// same store and the same load: two searches, of which neither may fall behind.
+#[test]
+fn conversions_take_the_wavefronts_of_the_best_swizzle() {
+    let (mut compared, mut optimal) = (0, 0);
+    repeat(if long() { 2000 } else { 100 }, |u| {
+        let bits = *u.choose(&[32, 64])?;
+        let warps = u.int_in_range(0..=2)?;
+        let registers = u.int_in_range(0..=4)?;
+        let shape = shape(u, registers + 5 + warps)?;
+        let mut side = || distributed_over(u, &shape, 5, warps, testing::Kind::Permutation);
+        let (from, to) = (side()?, side()?);
+        let found = conversions(&from, &to, bits, hopper()).unwrap();
+        let through = |plan: &&Plan| plan.strategy == Strategy::SharedMemory;
+        let Some(plan) = found.plans().find(through) else { return Ok(()) };
+        let accesses = [(Kind::Store, &from), (Kind::Load, &to)]
+            .map(|(kind, layout)| Access::new(kind, layout.clone()));
+        let solved = solve(&Problem::new(hopper(), bits, accesses.into())).unwrap();
+        let taken = plan.cost.wavefronts;
+        assert!(taken >= solved.bound, "{taken} < {}\n{plan}\n{from}\n{to}", solved.bound);
+        assert_eq!(taken, solved.total, "{plan}\n{from}\n{to}");
+        compared += 1;
+        optimal += u32::from(solved.total == solved.bound);
+        Ok(())
+    });
+    println!("{compared} conversions, {optimal} of them shown to be best");
+    assert!(compared > 20 && optimal * 2 > compared);
 }
 
 /// Many cases, where `WEFT_LONG` is set (best with `--release`).

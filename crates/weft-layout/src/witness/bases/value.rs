@@ -113,10 +113,11 @@ impl Forms {
         Some(Value { form: self.add(columns, word)?, ..even })
     }
 
-    /// `bytes[start + columns·t]`.
+    /// `bytes[start + C·t]`, where `C` has these columns.
     ///
-    /// Affine when all bytes that some thread chooses vary alike, and their constants are affine in
-    /// the number of the byte.
+    /// Let `bytes[start + j] = c_j + F_j·t`. The choice is `c_0 + F_0·t + M·C·t` exactly when every
+    /// `F_j - F_0` that some thread chooses vanishes where `C` does, and `M·j` is what `c_j + F_j·t` and
+    /// `c_0 + F_0·t` differ by in a thread `t` with `C·t = j`: linear in `j`.
     pub(super) fn choose(
         &mut self,
         bytes: &[Value; 8],
@@ -129,19 +130,39 @@ impl Forms {
             return Some(first);
         }
         let form = *self.all.get(usize::from(first.form))?;
-        let mut changes = Echelon::new();
-        for &column in columns {
-            changes.insert(column, first.constant ^ at(start ^ column)?.constant);
+        // Which threads choose a byte, and those that choose the first.
+        let mut threads = Echelon::new();
+        let dependent = columns.iter().zip(0..).map(|(&c, bit)| threads.insert(c, 1 << bit));
+        let kernel: Vec<u64> = dependent.flatten().collect();
+        let mut changes = [None; 8];
+        for (index, change) in (0..8).zip(&mut changes) {
+            let (outside, chooses) = threads.reduce(index, 0);
+            if outside != 0 {
+                continue;
+            }
+            let other = at(start ^ index)?;
+            let own = self.all.get(usize::from(other.form))?;
+            let differs = |thread: u64| {
+                let bits = ones(thread).map(|bit| bit as usize);
+                bits.fold(0, |sum, bit| sum ^ own.columns[bit] ^ form.columns[bit])
+            };
+            let alike = other.form == first.form
+                || own.word == form.word && kernel.iter().all(|&thread| differs(thread) == 0);
+            if !alike {
+                return None;
+            }
+            let moved = if other.form == first.form { 0 } else { differs(chooses) };
+            *change = Some(first.constant ^ other.constant ^ moved);
         }
-        let reached = |index: u64| changes.reduce(index ^ start, first.constant);
-        let affine = (0..8).all(|index| match reached(index) {
-            (0, constant) => at(index) == Some(Value { form: first.form, constant }),
-            _ => true,
-        });
-        if !affine {
+        let mut linear = Echelon::new();
+        for &column in columns {
+            linear.insert(column, (*changes.get(column as usize)?)?);
+        }
+        let known = (0..8).zip(changes).filter_map(|(index, change)| Some((index, change?)));
+        if known.into_iter().any(|(index, change)| linear.reduce(index, 0).1 != change) {
             return None;
         }
-        let sum = form.columns.iter().zip(columns).map(|(own, &c)| own ^ changes.reduce(c, 0).1);
+        let sum = form.columns.iter().zip(columns).map(|(own, &c)| own ^ linear.reduce(c, 0).1);
         let form = self.add(sum, form.word)?;
         Some(Value { form, ..first })
     }
