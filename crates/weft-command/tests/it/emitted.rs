@@ -42,59 +42,65 @@ fn a_conversion_is_a_device_function_in_three_languages() {
             .address_size 64
 
             .visible .func (.param .align 16 .b8 to[4]) convert_2x32_f16(
-              .param .align 16 .b8 from[4],
-              .param .b32 scratch
+              .param .align 16 .b8 from[4]
             )
             {
-              .reg .b16 %rs<39>;
-              .reg .b32 %r<37>;
+              .reg .b16 %rs<46>;
+              .reg .b32 %r<44>;
               .reg .b32 %thread, %lane, %warp;
               mov.u32 %thread, %tid.x;
               and.b32 %lane, %thread, 31;
               ld.param.b16 %rs0, [from+0];
               ld.param.b16 %rs1, [from+2];
-              ld.param.b32 %r2, [scratch];
-              // step 1, 1 store of 4 bytes: store f0 matrices of 8 rows of 16 bits transposed at lane [64, 16, 32, 0, 0] warp [] [0, 1]@0
-              mov.b32 %r3, %lane;
-              mov.b32 %r4, 6;
-              and.b32 %r5, %r3, %r4;
-              mov.b32 %r6, 3;
-              shl.b32 %r7, %r5, 3;
-              mov.b32 %r8, 1;
-              and.b32 %r9, %r3, %r8;
-              shl.b32 %r10, %r9, 6;
-              xor.b32 %r11, %r7, %r10;
-              add.s32 %r12, %r2, %r11;
-              mov.b16 %rs13, %rs0;
-              cvt.u32.u16 %r14, %rs13;
-              mov.b16 %rs15, %rs1;
-              cvt.u32.u16 %r16, %rs15;
-              mov.b32 %r17, 21520;
-              prmt.b32 %r18, %r14, %r16, %r17;
-              stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%r12], {%r18};
-              // step 2, the warp waits: barrier warp
-              bar.warp.sync 0xffffffff;
-              // step 3, 1 load of 4 bytes: f1: 2 x 16 bits = load matrices of 8 rows of 16 bits transposed at lane [16, 64, 32, 0, 0] warp [] [0, 1]@0
-              mov.b32 %r19, 4;
-              and.b32 %r20, %r3, %r19;
-              shl.b32 %r21, %r20, 3;
-              shl.b32 %r22, %r9, 4;
-              xor.b32 %r23, %r21, %r22;
-              mov.b32 %r24, 2;
-              and.b32 %r25, %r3, %r24;
-              mov.b32 %r26, 5;
-              shl.b32 %r27, %r25, 5;
-              xor.b32 %r28, %r23, %r27;
-              add.s32 %r30, %r2, %r28;
-              ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r32}, [%r30];
-              cvt.u16.u32 %rs33, %r32;
-              mov.b16 %rs34, %rs33;
-              mov.b32 %r35, 16;
-              shr.u32 %r36, %r32, 16;
-              cvt.u16.u32 %rs37, %r36;
-              mov.b16 %rs38, %rs37;
-              st.param.b16 [to+0], %rs34;
-              st.param.b16 [to+2], %rs38;
+              // step 3, 1 register put together from bytes: f3: 1 x 32 bits = bytes f1 f2 0x5410
+              mov.b32 %r2, %lane;
+              mov.b32 %r4, 21520;
+              mov.b16 %rs5, %rs0;
+              cvt.u32.u16 %r6, %rs5;
+              mov.b16 %rs7, %rs1;
+              cvt.u32.u16 %r8, %rs7;
+              prmt.b32 %r9, %r6, %r8, %r4;
+              // step 4, 1 register put together from bytes: f4: 1 x 16 bits = bytes f3 f3 0x32 ^ lane [22] warp []
+              mov.b32 %r10, 1;
+              and.b32 %r11, %r2, %r10;
+              shl.b32 %r12, %r11, 1;
+              mov.b32 %r13, 5;
+              shl.b32 %r14, %r11, 5;
+              xor.b32 %r15, %r12, %r14;
+              mov.b32 %r16, 50;
+              xor.b32 %r17, %r15, %r16;
+              prmt.b32 %r18, %r9, %r9, %r17;
+              // step 5, 1 register from another lane: f5: 1 x 16 bits = exchange f4 lane ^ 0x1
+              shfl.sync.bfly.b32 %r20, %r18, 1, 0x1f, 0xffffffff;
+              // step 6, 1 register put together from bytes: f6: 1 x 32 bits = bytes f3 f5 0x5410 ^ lane [6644] warp []
+              mov.b32 %r22, 2;
+              shl.b32 %r23, %r11, 2;
+              mov.b32 %r24, 6;
+              shl.b32 %r25, %r11, 6;
+              xor.b32 %r26, %r23, %r25;
+              mov.b32 %r27, 9;
+              shl.b32 %r28, %r11, 9;
+              xor.b32 %r29, %r26, %r28;
+              mov.b32 %r30, 10;
+              shl.b32 %r31, %r11, 10;
+              xor.b32 %r32, %r29, %r31;
+              mov.b32 %r33, 13;
+              shl.b32 %r34, %r11, 13;
+              xor.b32 %r35, %r32, %r34;
+              mov.b32 %r36, 14;
+              shl.b32 %r37, %r11, 14;
+              xor.b32 %r38, %r35, %r37;
+              xor.b32 %r39, %r38, %r4;
+              prmt.b32 %r40, %r9, %r20, %r39;
+              // step 7, 1 register put together from bytes: f7: 1 x 16 bits = bytes f6 f6 0x10
+              cvt.u16.u32 %rs41, %r40;
+              mov.b16 %rs42, %rs41;
+              // step 8, 1 register put together from bytes: f8: 1 x 16 bits = bytes f6 f6 0x32
+              prmt.b32 %r43, %r40, %r40, %r16;
+              cvt.u16.u32 %rs44, %r43;
+              mov.b16 %rs45, %rs44;
+              st.param.b16 [to+0], %rs42;
+              st.param.b16 [to+2], %rs45;
               ret;
             }
         "#]],
@@ -110,23 +116,34 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               const u32 lane = threadIdx.x % 32;
               const u8 v2 = from[0] ? u8(1) : u8(0);
               const u8 v3 = from[1] ? u8(1) : u8(0);
-              // step 3, each thread picks 1 register out of two files: f3: 1 x 8 bits = select f1 f2 by lane 0x1 warp 0x0
-              const u32 v6 = lane & 1u;
-              const bool v8 = v6 != 0u;
-              const u32 v9 = u32(v3);
-              const u32 v10 = u32(v2);
-              const u32 v11 = v8 ? v10 : v9;
-              // step 4, 1 register from another lane: f4: 1 x 8 bits = exchange f3 lane ^ 0x1
-              const u32 v13 = shuffle_xor<1>(v11);
-              // step 8, each thread picks 2 registers out of two files: f8: 2 x 8 bits = select f6 f7 by lane 0x1 warp 0x0
-              const u32 v15 = v8 ? v13 : v10;
-              const u8 v16 = u8(v15);
-              const u32 v17 = v8 ? v9 : v13;
-              const u8 v18 = u8(v17);
-              const bool v20 = v16 != u8(0);
-              const bool v21 = v18 != u8(0);
-              to[0] = v20;
-              to[1] = v21;
+              // step 3, 1 register put together from bytes: f3: 1 x 16 bits = bytes f1 f2 0x40
+              const u32 v7 = u32(v2);
+              const u32 v8 = u32(v3);
+              // step 4, 1 register put together from bytes: f4: 1 x 8 bits = bytes f3 f3 0x1 ^ lane [1] warp []
+              const u32 v12 = lane & 1u;
+              const u32 v13 = v12 ^ 1u;
+              const u32 v15 = byte_permute(v7, v8, 12864u);
+              const u32 v17 = byte_permute(0u, v15, 84u);
+              const u32 v18 = byte_permute(v17, v17, v13);
+              // step 5, 1 register from another lane: f5: 1 x 8 bits = exchange f4 lane ^ 0x1
+              const u32 v20 = shuffle_xor<1>(v18);
+              // step 6, 1 register put together from bytes: f6: 1 x 16 bits = bytes f3 f5 0x40 ^ lane [54] warp []
+              const u32 v23 = v12 << 2;
+              const u32 v25 = v12 << 4;
+              const u32 v26 = v23 ^ v25;
+              const u32 v28 = v12 << 6;
+              const u32 v29 = v26 ^ v28;
+              const u32 v30 = v29 ^ 64u;
+              const u32 v31 = byte_permute(v17, v20, v30);
+              // step 7, 1 register put together from bytes: f7: 1 x 8 bits = bytes f6 f6 0x0
+              const u8 v33 = u8(v31);
+              // step 8, 1 register put together from bytes: f8: 1 x 8 bits = bytes f6 f6 0x1
+              const u32 v34 = byte_permute(v31, v31, 1u);
+              const u8 v35 = u8(v34);
+              const bool v37 = v33 != u8(0);
+              const bool v38 = v35 != u8(0);
+              to[0] = v37;
+              to[1] = v38;
             }
         "#]],
     );
@@ -139,26 +156,43 @@ fn a_conversion_is_a_device_function_in_three_languages() {
             __device__ __forceinline__ void convert_2x64_bf16(const convert_2x64_bf16_parts::bf16 (&from)[2], convert_2x64_bf16_parts::bf16 (&to)[2]) {
               using namespace convert_2x64_bf16_parts;
               const u32 lane = __builtin_amdgcn_workitem_id_x() % 64;
-              // step 3, each thread picks 1 register out of two files: f3: 1 x 16 bits = select f1 f2 by lane 0x20 warp 0x0
-              const u32 v4 = lane & 32u;
-              const u32 v6 = v4 >> 5;
-              const bool v8 = v6 != 0u;
-              const u16 v9 = bits<u16>(from[1]);
-              const u32 v10 = u32(v9);
-              const u16 v11 = bits<u16>(from[0]);
-              const u32 v12 = u32(v11);
-              const u32 v13 = v8 ? v12 : v10;
-              // step 4, 1 register from another lane: f4: 1 x 16 bits = exchange f3 lane ^ 0x20
-              const u32 v16 = shuffle_xor<32>(v13);
-              // step 8, each thread picks 2 registers out of two files: f8: 2 x 16 bits = select f6 f7 by lane 0x20 warp 0x0
-              const u32 v19 = v8 ? v16 : v12;
-              const u16 v20 = u16(v19);
-              const bf16 v21 = bits<bf16>(v20);
-              const u32 v22 = v8 ? v10 : v16;
-              const u16 v23 = u16(v22);
-              const bf16 v24 = bits<bf16>(v23);
-              to[0] = v21;
-              to[1] = v24;
+              // step 3, 1 register put together from bytes: f3: 1 x 32 bits = bytes f1 f2 0x5410
+              const u16 v5 = bits<u16>(from[0]);
+              const u32 v6 = u32(v5);
+              const u16 v7 = bits<u16>(from[1]);
+              const u32 v8 = u32(v7);
+              const u32 v9 = byte_permute(v6, v8, 21520u);
+              // step 4, 1 register put together from bytes: f4: 1 x 16 bits = bytes f3 f3 0x32 ^ lane [0, 0, 0, 0, 0, 22] warp []
+              const u32 v11 = lane & 32u;
+              const u32 v13 = v11 >> 4;
+              const u32 v14 = v13 ^ v11;
+              const u32 v16 = v14 ^ 50u;
+              const u32 v17 = byte_permute(v9, v9, v16);
+              // step 5, 1 register from another lane: f5: 1 x 16 bits = exchange f4 lane ^ 0x20
+              const u32 v19 = shuffle_xor<32>(v17);
+              // step 6, 1 register put together from bytes: f6: 1 x 32 bits = bytes f3 f5 0x5410 ^ lane [0, 0, 0, 0, 0, 6644] warp []
+              const u32 v22 = v11 >> 3;
+              const u32 v24 = v11 << 1;
+              const u32 v25 = v22 ^ v24;
+              const u32 v26 = v11 << 4;
+              const u32 v27 = v25 ^ v26;
+              const u32 v29 = v11 << 5;
+              const u32 v30 = v27 ^ v29;
+              const u32 v32 = v11 << 8;
+              const u32 v33 = v30 ^ v32;
+              const u32 v35 = v11 << 9;
+              const u32 v36 = v33 ^ v35;
+              const u32 v37 = v36 ^ 21520u;
+              const u32 v38 = byte_permute(v9, v19, v37);
+              // step 7, 1 register put together from bytes: f7: 1 x 16 bits = bytes f6 f6 0x10
+              const u16 v39 = u16(v38);
+              const bf16 v40 = bits<bf16>(v39);
+              // step 8, 1 register put together from bytes: f8: 1 x 16 bits = bytes f6 f6 0x32
+              const u32 v41 = byte_permute(v38, v38, 50u);
+              const u16 v42 = u16(v41);
+              const bf16 v43 = bits<bf16>(v42);
+              to[0] = v40;
+              to[1] = v43;
             }
         "#]],
     );
@@ -169,14 +203,19 @@ fn a_conversion_is_a_device_function_in_three_languages() {
         // to    [register: (1,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16)] -> [dim0: 2, dim1: 32]
         //
         // Every thread of the block calls it, with the registers that it holds of `from`, and gets those of `to`; i1 as true or false.
-        // `scratch` is 128 bytes of shared memory, aligned to 256 bytes, that nobody uses meanwhile: wait for the block before and after other uses.
         //
-        // Way: shared memory. Price for a warp: 2.25 cycles (2 wavefronts of at least 2, 0 shuffles, 0 arithmetic, 1 barriers; 3 instructions).
-        // Bound without bank conflicts: 2.25 cycles.
+        // Way: shuffles. Price for a warp: 1.00 cycles (0 wavefronts of at least 0, 1 shuffles, 2 arithmetic, 0 barriers; 3 instructions).
+        // Bound without bank conflicts: 1.00 cycles.
         //
-        // step 1, 1 store of 4 bytes: store f0 matrices of 8 rows of 16 bits transposed at lane [64, 16, 32, 0, 0] warp [] [0, 1]@0
-        // step 2, the warp waits: barrier warp
-        // step 3, 1 load of 4 bytes: f1: 2 x 16 bits = load matrices of 8 rows of 16 bits transposed at lane [16, 64, 32, 0, 0] warp [] [0, 1]@0
+        // step 1, 1 register renamed, which is free: f1: 1 x 16 bits = permute f0 [0]
+        // step 2, 1 register renamed, which is free: f2: 1 x 16 bits = permute f0 [1]
+        // step 3, 1 register put together from bytes: f3: 1 x 32 bits = bytes f1 f2 0x5410
+        // step 4, 1 register put together from bytes: f4: 1 x 16 bits = bytes f3 f3 0x32 ^ lane [22] warp []
+        // step 5, 1 register from another lane: f5: 1 x 16 bits = exchange f4 lane ^ 0x1
+        // step 6, 1 register put together from bytes: f6: 1 x 32 bits = bytes f3 f5 0x5410 ^ lane [6644] warp []
+        // step 7, 1 register put together from bytes: f7: 1 x 16 bits = bytes f6 f6 0x10
+        // step 8, 1 register put together from bytes: f8: 1 x 16 bits = bytes f6 f6 0x32
+        // step 9, 2 registers put side by side, which is free: f9: 2 x 16 bits = concat f7 f8
         //
         // Compile: nvcc -std=c++17 -arch=sm_90 -cubin"#]].assert_eq(text.split("\n\n").next().unwrap());
 }

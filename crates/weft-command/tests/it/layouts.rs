@@ -189,7 +189,11 @@ fn a_conversion() {
     assert_eq!(finished.status, 0, "{}", finished.stderr);
     assert!(finished.stdout.starts_with("strategy           "), "{}", finished.stdout);
     assert!(finished.stdout.contains("\nverified           by the witness\n"));
-    assert!(finished.stdout.contains("\nalternatives       shuffles: "), "{}", finished.stdout);
+    assert!(
+        finished.stdout.contains("\nalternatives       shared memory: "),
+        "{}",
+        finished.stdout
+    );
 }
 
 #[test]
