@@ -209,7 +209,10 @@ pub(crate) fn run_file(
         let answer = String::from_utf8_lossy(&output.stdout);
         bail!("{} failed: {said}{answer}", file.display());
     }
-    Ok(Ran { answer: serde_json::from_slice(&output.stdout)?, said })
+    // What kernels print on a device comes before the answer, which is the last line.
+    let answer = String::from_utf8_lossy(&output.stdout);
+    let answer = serde_json::from_str(answer.lines().next_back().unwrap_or_default())?;
+    Ok(Ran { answer, said })
 }
 
 /// What a run answered.
