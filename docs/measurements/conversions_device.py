@@ -489,6 +489,13 @@ def told(what, command, versions, machine, columns, rows):
     return {"what": what, "command": command, "versions": versions, "machine": machine, "date": date, "columns": columns, "rows": rows}
 
 
+def written(measured, key):
+    """The text of a file: what the documents read, then one line for each row under `key`."""
+    rows = ",\n".join("    " + json.dumps(row) for row in measured[key])
+    head = json.dumps({name: value for name, value in measured.items() if name != key}, indent=2)
+    return f'{head.removesuffix(chr(10) + "}")},\n  "{key}": [\n{rows}\n  ]\n}}\n'
+
+
 def show(run):
     rows = run["points"]
     print(f"{run['machine']}, {len(rows)} points; wrong: {[(r['number'], r['wrong']) for r in rows if r['wrong']]}")
@@ -525,7 +532,7 @@ def main():
         assemble(options.ours)
         counted = count_all(options.ours, grid(numbers))
         if options.output:
-            options.output.write_text(json.dumps(counted, indent=1) + "\n")
+            options.output.write_text(written(counted, "kernels"))
         rows = counted["kernels"]
         different = list(filter(differs, rows))
         through = sum(row["plan"] > 0 for row in rows)
@@ -535,7 +542,7 @@ def main():
     assemble(options.ours)
     run = time_all([options.ours, *options.cubins], grid(numbers))
     if options.output:
-        options.output.write_text(json.dumps(run, indent=1) + "\n")
+        options.output.write_text(written(run, "points"))
     show(run)
 
 

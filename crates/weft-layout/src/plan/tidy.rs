@@ -39,10 +39,12 @@ struct Picked {
 const ALL: u32 = u32::MAX;
 
 impl Picked {
-    /// Takes for the bytes that nobody needs what stands beside the first one that somebody does.
-    fn with_neighbours(self, needed: u32) -> Picked {
+    /// Takes for the bytes that nobody needs what stands beside the first one that somebody does, if
+    /// that is defined: values of the pair have so many `bytes`.
+    fn with_neighbours(self, needed: u32, bytes: [u32; 2]) -> Picked {
         let first = u64::from(needed.trailing_zeros());
         let from = self.nibbles >> (4 * first) & 7;
+        let defined = u64::from(bytes[usize::from(from >= 4)]).min(4);
         let (mut nibbles, mut pair) = (self.nibbles, [self.pair[usize::from(from >= 4)]; 2]);
         for byte in 0..u64::from(self.bits / 8) {
             let nibble = self.nibbles >> (4 * byte) & 7;
@@ -51,7 +53,7 @@ impl Picked {
                 pair[side] = self.pair[side];
                 continue;
             }
-            let beside = (from % 4 + byte).checked_sub(first).filter(|&place| place < 4);
+            let beside = (from % 4 + byte).checked_sub(first).filter(|&place| place < defined);
             let beside = beside.map_or(from, |place| place | from & 4);
             nibbles = nibbles & !(0xf << (4 * byte)) | beside << (4 * byte);
         }
@@ -358,7 +360,9 @@ impl Tidy<'_> {
         let mut kinds: BTreeMap<_, Vec<(Id, [Id; 2])>> = BTreeMap::new();
         for &value in values {
             let Some(&Node::Picked(picked)) = self.nodes.get(value as usize) else { return None };
-            let picked = picked.with_neighbours(*needed.get(value as usize)?);
+            let [a, b] = picked.pair.map(|part| self.bits.get(part as usize));
+            let bytes = [a? / 8, b? / 8];
+            let picked = picked.with_neighbours(*needed.get(value as usize)?, bytes);
             let Picked { pair, nibbles, bits, .. } = picked;
             let widths = [*self.bits.get(pair[0] as usize)?, *self.bits.get(pair[1] as usize)?];
             kinds.entry((nibbles, bits, widths)).or_default().push((value, pair));

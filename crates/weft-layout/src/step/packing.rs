@@ -117,17 +117,21 @@ impl<'p> Packing<'p> {
             return taken + u64::from(self.plan.file(to).registers);
         }
         let width = self.width(to);
-        let pairs = self.registers(a).into_iter().zip(self.registers(b));
-        let registers = pairs.map(|(a, b)| {
+        let (all_a, all_b) = (self.registers(a), self.registers(b));
+        let mut registers = Vec::with_capacity(all_a.len());
+        for (a, b) in all_a.into_iter().zip(all_b) {
             let pair = [a, b].concat();
             let mut bytes = [ANY; 4];
             for (place, byte) in bytes.iter_mut().enumerate().take(width) {
                 let from = (selector.xor >> (4 * place) & 7) as usize;
                 *byte = pair.get(from).copied().unwrap_or(ANY);
+                // What is not defined saves nothing.
+                if *byte == ANY {
+                    *byte = 4 * self.new_word();
+                }
             }
-            bytes
-        });
-        let registers = registers.collect();
+            registers.push(bytes);
+        }
         self.define(to, registers);
         0
     }

@@ -224,11 +224,14 @@ fn pack(packing: &mut Packing<'_>, step: &Step) -> u64 {
         | Step::Affine { from, to, .. }
         | Step::Fetch { from, to, .. }
         | Step::Lookup { address: from, to } => (&[*from], &[*to]),
+        Step::Count(count) => {
+            let mask = count.mask.map_or(0, |mask| packing.whole(mask));
+            return packing.whole(count.numbers) + mask;
+        }
         Step::Combine { to, .. } => (&[], to),
-        // Words of 32 bits.
-        Step::Zero { to } | Step::Add { to, .. } => (&[], &[*to]),
-        // Numbers and masks are taken out one by one, in the arithmetic of the step.
-        Step::Barrier(_) | Step::Count(_) => (&[], &[]),
+        // Words.
+        Step::Add { to, .. } | Step::Zero { to } => (&[], core::slice::from_ref(to)),
+        Step::Barrier(_) => (&[], &[]),
     };
     let taken = read.iter().map(|&file| packing.whole(file)).sum();
     for &file in defined {

@@ -13,7 +13,7 @@ use crate::{
         swizzle::{Access, Problem, solve},
     },
     space::{LANE, REGISTER, Space, WARP},
-    step::{Form, Kind, Matrix, Plan, Scope, Step, Strategy, price},
+    step::{Cost, Form, Kind, Matrix, Plan, Scope, Step, Strategy, price},
     testing::{self, distributed_over, invertible, repeat, shape},
     witness::{self, conversion_is_shown},
 };
@@ -113,6 +113,24 @@ fn half_of_the_registers_travel_for_each_bit() {
         let Plan { cost, strategy, .. } = convert(&from, to, 32, hopper()).unwrap();
         assert_eq!(strategy, Strategy::Shuffles);
         assert_eq!((cost.shuffles, cost.alu, cost.total), (shuffles, alu, total), "{to}");
+    }
+}
+
+/// Two bits of words of halves: exchanges are cheaper alone, memory beside busy arithmetic.
+#[test]
+fn other_work_of_a_loop_decides_between_ways() {
+    let from = places(&[32, 32], [&[1, 2, 4, 8, 16], &[32, 64, 128, 256, 512], &[]]);
+    let to = places(&[32, 32], [&[1, 32, 64, 8, 16], &[2, 4, 128, 256, 512], &[]]);
+    let found = conversions(&from, &to, 16, hopper()).unwrap();
+    let beside = |alu| {
+        let work = Cost { alu, instructions: alu, ..Cost::default() };
+        found.beside(work, hopper())
+    };
+    assert_eq!(beside(0).strategy, Strategy::Shuffles);
+    assert_eq!(beside(32).strategy, Strategy::SharedMemory);
+    // Nothing beside costs at least what the plan costs alone.
+    for plan in found.plans() {
+        assert!(plan.cost.beside(Cost::default(), hopper()) >= plan.cost.total);
     }
 }
 

@@ -7,7 +7,7 @@ mod values;
 
 use super::control::copies;
 use super::writer::Writer;
-use super::{Target, Version, print, symbol};
+use super::{Registers, Target, Version, print, print_with, symbol};
 use crate::atomic::Rmw;
 use crate::dtype::DType;
 use crate::emit::Unsupported;
@@ -19,6 +19,14 @@ use crate::lane::{Builder, Program, Value, verify};
 use crate::scalar::{Binary, Cast, Unary};
 use expect_test::expect;
 use std::collections::BTreeMap;
+
+#[test]
+fn a_kernel_may_take_all_registers() {
+    let program = Builder::new("nothing", 4, 5).finish();
+    let plenty = print_with(&program, target("sm_90"), Registers::Plenty).unwrap();
+    assert!(plenty.contains(".reqntid 128\n.minnctapersm 1\n{\n"), "{plenty}");
+    assert_eq!(plenty.replace(".minnctapersm 1\n", ""), print(&program, target("sm_90")).unwrap());
+}
 
 #[test]
 fn vector_add_is_printed() {
@@ -37,7 +45,6 @@ fn vector_add_is_printed() {
           .param .u64 .ptr .global .align 1 p5_profile_scratch
         )
         .reqntid 128
-        .minnctapersm 1
         {
           .reg .pred %p<18>;
           .reg .b16 %rs<50>;
@@ -128,7 +135,6 @@ fn a_loop_swaps_its_carried_values() {
           .param .u64 .ptr .global .align 1 p3_profile_scratch
         )
         .reqntid 32
-        .minnctapersm 1
         {
           .reg .pred %p<10>;
           .reg .b32 %r<13>;
