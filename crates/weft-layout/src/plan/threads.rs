@@ -173,11 +173,12 @@ impl Exchanges {
             () if rest.mixed() > 0 => half,
             () => 0,
         };
-        // A byte permute that packs a word chooses among its elements, and between two words.
+        // A byte permute chooses among the elements of a word, and between two words.
         let idle = u64::from(rest.idle());
-        let among_words = 2 * idle.saturating_sub(u64::from(packed));
-        let levels = among_words.max(u64::from(idle > 0));
-        let each = if packed > 0 { 1 } else { 3 };
+        let narrow = 32 / self.bits.clamp(1, 32);
+        let among_words = 2 * idle.saturating_sub(u64::from(narrow.ilog2()));
+        let levels = among_words.max(u64::from(idle > 0 && packed > 0));
+        let each = if narrow > 1 { 1 } else { 3 };
         let alu = each * swapped + half * levels;
         (prices.shuffle * (swapped + travel)).max(prices.alu * alu)
     }
