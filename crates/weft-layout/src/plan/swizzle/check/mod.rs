@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     access::{AccessError, count_wavefronts},
-    f2::{Subspace, low_mask},
+    f2::{Subspace, low_mask, ones},
     space::OFFSET,
     step::Form,
 };
@@ -68,29 +68,28 @@ pub fn check(problem: &Problem<'_>, solved: &Solved) -> Result<Verdict, CheckErr
 /// Instructions and wavefronts of a warp, counted over addresses; the columns are offsets.
 fn taken(side: &Columns<'_>, way: &Way) -> Result<(u64, u64), AccessError> {
     let (machine, element) = (side.problem.machine, u64::from(side.element_bytes()));
-    let count = |acting: &dyn Fn(u64) -> Option<u64>, bytes| {
-        let offsets = (0..u64::from(machine.lanes())).map(acting);
-        let addresses: Vec<_> = offsets.map(|offset| Some(offset? * element)).collect();
-        count_wavefronts(machine, side.access.kind, &addresses, bytes)
-    };
     let low = low_mask(way.low.len() as u32);
     let held = Subspace::spanned_by(side.registers.iter().map(|offset| offset & !low));
     if way.form == Form::Vector {
-        let one = count(&|lane| (lane & side.idle == 0).then(|| side.at(lane)), way.bytes)?;
+        let acts = |lane| (lane & side.idle == 0).then(|| side.at(lane) * element);
+        let addresses: Vec<_> = (0..u64::from(machine.lanes())).map(acts).collect();
+        let one = count_wavefronts(machine, side.access.kind, &addresses, way.bytes)?;
         return Ok((1 << held.dim(), u64::from(one.actual) << held.dim()));
     }
-    // The eight rows of a matrix, as eight lanes would ask for them; the register that counts rows
-    // is the best one.
+    // Eight rows of a matrix are served together; the register that counts rows is the best one.
     let counted = way.rows.contains(&None);
-    let mut least = u64::MAX;
-    for register in held.elements().into_iter().flatten().filter(|&x| counted == (x != 0)) {
+    let turns = |register: u64| {
         let columns = [0, 1, 2].map(|bit| way.rows[bit].map_or(register, |lane| side.lane(lane)));
-        let row = |row: u64| {
-            (0..3).filter(|bit| row >> bit & 1 == 1).fold(0, |sum, bit| sum ^ columns[bit])
-        };
-        let one = count(&|lane| (lane < 8).then(|| row(lane)), 16)?;
-        least = least.min(u64::from(one.actual));
-    }
+        let row = |row: u64| ones(row).fold(0, |sum, bit| sum ^ columns[bit as usize]);
+        let bytes = (0..8).flat_map(|index| (0..16).map(move |byte| (row(index) * element) | byte));
+        let mut words: Vec<u64> = bytes.map(|byte| byte >> machine.bank_bytes_log2).collect();
+        let bank = |word: &u64| word & low_mask(machine.banks_log2_of(side.access.kind));
+        words.sort_unstable_by_key(|word| (bank(word), *word));
+        words.dedup();
+        words.chunk_by(|a, b| bank(a) == bank(b)).map(|same| same.len() as u64).max()
+    };
+    let registers = held.elements().into_iter().flatten().filter(|&x| counted == (x != 0));
+    let least = registers.filter_map(turns).min().unwrap_or(u64::MAX);
     let matrices = 1_u64 << (held.dim() - u32::from(counted));
     let instructions = matrices / u64::from(way.bytes / 4).min(matrices);
     Ok((instructions, matrices.saturating_mul(least)))
