@@ -66,6 +66,7 @@ const HOUSES: [House; 3] = [
             ("math", &["dtype", "lane", "scalar"]),
             ("movement", &["atomic", "dtype", "lane", "location", "scalar"]),
             ("axis", &["dtype", "id", "scalar", "tile"]),
+            ("pipeline", &["axis", "cache", "dtype", "id", "scalar", "tile"]),
             (
                 "assign",
                 &["axis", "diagnostic", "dtype", "id", "lane", "movement", "scalar", "tile"],

@@ -7,13 +7,7 @@ use crate::tile::{Kernel, OpId, OpKind, Region, Value};
 
 /// The operation that defines each value, where one does.
 pub fn definitions(kernel: &Kernel) -> IdMap<Value, Option<OpId>> {
-    let mut definitions = IdMap::default();
-    kernel.walk(&kernel.body, &mut |id, op| {
-        for &result in &op.results {
-            definitions.set(result, Some(id));
-        }
-    });
-    definitions
+    kernel.definitions()
 }
 
 pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {

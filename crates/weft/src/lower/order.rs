@@ -10,20 +10,17 @@
 //! What is found here is which operations get a barrier in front; a later pass removes those before
 //! which nothing was touched.
 
-use crate::assign::{Assignment, LayoutId, definitions};
+use crate::assign::{Assignment, LayoutId};
 use crate::axis::{AxisFacts, Dim};
 use crate::id::IdMap;
-use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
-use rustc_hash::FxHashMap;
+use crate::tile::{Kernel, Op, OpId, OpKind, Origins, Region, Value};
 use weft_layout::space::{LANE, WARP};
-
-/// The argument that a pointer comes from; none when it cannot be told.
-type Root = Option<Value>;
 
 /// One access of the kernel.
 struct Seen {
     op: OpId,
-    root: Root,
+    /// The argument that the pointers come from; none when it cannot be told.
+    root: Option<Value>,
     writes: bool,
     atomic: bool,
     /// The pointers and the layout, if in every such access each thread touches the same elements, and
@@ -37,7 +34,7 @@ pub(super) fn needs_barrier(
     facts: &AxisFacts,
     assignment: &Assignment,
 ) -> IdMap<OpId, bool> {
-    let roots = Roots::of(kernel);
+    let origins = Origins::of(kernel);
     let mut varying = IdMap::default();
     find_varying(kernel, &kernel.body, false, &mut varying);
     let mut seen = Vec::new();
@@ -50,7 +47,7 @@ pub(super) fn needs_barrier(
         };
         let own =
             owned(kernel, facts, assignment, id, op).filter(|(pointer, _)| !varying[*pointer]);
-        seen.push(Seen { op: id, root: roots.root(op.operands[0]), writes, atomic, own });
+        seen.push(Seen { op: id, root: origins.argument(op.operands[0]), writes, atomic, own });
     });
     let mut needs = IdMap::default();
     for access in &seen {
@@ -109,97 +106,4 @@ fn owned(
     let layout = assignment.layouts.get(place);
     let copies = layout.free_mask(LANE) | layout.free_mask(WARP);
     (copies == 0).then_some((pointer, place))
-}
-
-/// Where pointers come from.
-struct Roots<'a> {
-    kernel: &'a Kernel,
-    definitions: IdMap<Value, Option<OpId>>,
-    /// For what a region takes or an operation with regions gives: the values it may be.
-    sources: FxHashMap<Value, Vec<Value>>,
-}
-
-impl<'a> Roots<'a> {
-    fn of(kernel: &'a Kernel) -> Self {
-        let mut sources: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
-        let mut flow = |from: &[Value], to: &[Value]| {
-            for (&from, &to) in from.iter().zip(to) {
-                sources.entry(to).or_default().push(from);
-            }
-        };
-        kernel.walk(&kernel.body, &mut |_, op| {
-            let handed_over = |region: usize| -> &[Value] {
-                let last = op.regions.get(region).and_then(|region| region.ops.last());
-                last.map_or(&[], |&last| &kernel.ops[last].operands)
-            };
-            match op.kind {
-                OpKind::For => {
-                    let carried = &op.regions[0].params[1..];
-                    flow(&op.operands[3..], carried);
-                    flow(handed_over(0), carried);
-                    flow(carried, &op.results);
-                }
-                OpKind::While => {
-                    flow(&op.operands, &op.regions[0].params);
-                    flow(handed_over(1), &op.regions[0].params);
-                    let passed = handed_over(0).get(1..).unwrap_or(&[]);
-                    flow(passed, &op.regions[1].params);
-                    flow(passed, &op.results);
-                }
-                OpKind::If => {
-                    flow(handed_over(0), &op.results);
-                    flow(handed_over(1), &op.results);
-                }
-                _ => {}
-            }
-        });
-        Self { kernel, definitions: definitions(kernel), sources }
-    }
-
-    fn root(&self, pointer: Value) -> Root {
-        let mut found = Vec::new();
-        self.collect(pointer, &mut Vec::new(), &mut found)?;
-        found.dedup();
-        match found[..] {
-            [root] => Some(root),
-            _ => None,
-        }
-    }
-
-    /// Adds the arguments that a pointer may come from; none when one of its sources is no argument.
-    fn collect(
-        &self,
-        value: Value,
-        visited: &mut Vec<Value>,
-        found: &mut Vec<Value>,
-    ) -> Option<()> {
-        if visited.contains(&value) {
-            return Some(());
-        }
-        visited.push(value);
-        if self.kernel.body.params.contains(&value) {
-            found.push(value);
-            found.sort_unstable();
-            return Some(());
-        }
-        if let Some(sources) = self.sources.get(&value) {
-            return sources.iter().try_for_each(|&source| self.collect(source, visited, found));
-        }
-        let op = &self.kernel.ops[self.definitions[value]?];
-        match op.kind {
-            OpKind::Select => {
-                op.operands[1..].iter().try_for_each(|&source| self.collect(source, visited, found))
-            }
-            OpKind::AddPtr
-            | OpKind::Splat
-            | OpKind::Unsplat
-            | OpKind::Broadcast
-            | OpKind::ExpandDims { .. }
-            | OpKind::Reshape { .. }
-            | OpKind::Trans { .. }
-            | OpKind::ConvertLayout
-            | OpKind::Cast(_) => self.collect(op.operands[0], visited, found),
-            _ => None,
-        }
-    }
 }

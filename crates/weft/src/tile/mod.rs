@@ -26,6 +26,7 @@ mod aliases;
 mod encoding;
 mod local;
 pub(crate) mod names;
+mod origin;
 pub mod report;
 mod signature;
 pub(crate) mod spelling;
@@ -36,13 +37,14 @@ mod verify;
 pub mod eval;
 
 pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
+pub use origin::Origins;
 pub use types::{Element, Type};
 pub use verify::verify;
 
 use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::Cache;
 use crate::diagnostic::Span;
-use crate::id::{IdVec, define_id};
+use crate::id::{IdMap, IdVec, define_id};
 use crate::location::{Loc, Locations};
 use crate::scalar::{Binary, Cast, Compare, Unary};
 
@@ -453,6 +455,17 @@ impl Kernel {
             Some(name) => format!("%{name}"),
             None => value.to_string(),
         }
+    }
+
+    /// The operation that defines each value, where one does.
+    pub fn definitions(&self) -> IdMap<Value, Option<OpId>> {
+        let mut definitions = IdMap::default();
+        self.walk(&self.body, &mut |id, op| {
+            for &result in &op.results {
+                definitions.set(result, Some(id));
+            }
+        });
+        definitions
     }
 
     /// Every operation of a region and of the regions inside it, outer before inner, in order.

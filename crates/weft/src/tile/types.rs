@@ -111,6 +111,14 @@ impl Type {
         }
     }
 
+    /// The extents without those that count buffers of shared memory: powers of two, which the others
+    /// need not be.
+    pub fn tensor_extents(&self) -> &[u64] {
+        let rank = self.memory().and_then(|memory| memory.rank().ok());
+        let buffers = self.shape.len().saturating_sub(rank.unwrap_or(self.shape.len()));
+        &self.shape[buffers..]
+    }
+
     /// How many elements there are: 1 for a scalar.
     pub fn elements(&self) -> u64 {
         self.shape.iter().product()

@@ -13,7 +13,7 @@
 //!
 //! Types:
 //!
-//! * Extents are powers of two; a tensor has at most [`MAX_ELEMENTS`] elements and [`MAX_RANK`]
+//! * Extents are powers of two, but there may be any number of buffers; a tensor has at most [`MAX_ELEMENTS`] elements and [`MAX_RANK`]
 //!   dimensions.
 //! * Operands and results are as the documentation of [`OpKind`] says, and the element type has the
 //!   operation (`scalar::unary` and its like give it). Element-wise operations have one shape.
@@ -341,8 +341,11 @@ fn check_type(ty: &Type) -> Result<(), &'static str> {
     if ty.shape.len() > MAX_RANK {
         return Err("it has too many dimensions");
     }
-    if !ty.shape.iter().all(|extent| extent.is_power_of_two()) {
+    if !ty.tensor_extents().iter().all(|extent| extent.is_power_of_two()) {
         return Err("extents are powers of two");
+    }
+    if ty.shape.contains(&0) {
+        return Err("there is at least one buffer");
     }
     let elements = ty.shape.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent));
     if elements.is_none_or(|elements| elements > MAX_ELEMENTS) {

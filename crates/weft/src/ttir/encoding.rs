@@ -111,12 +111,14 @@ impl<'a> Parser<'a> {
         let allocated = if more { Some(self.allocated_extents()?) } else { None };
         self.expect(b'>')?;
         let place = self.since(start);
-        super::types::check_shape(&shape, place)?;
         let allocated: SmallVec<[u64; 4]> =
             allocated.map_or_else(|| shape.iter().copied().collect(), SmallVec::from_vec);
-        super::types::check_shape(&allocated, place)?;
+        for shape in [&shape[..], &allocated] {
+            super::types::check_count(shape, place)?;
+        }
         let memory = SharedMemory { family, mutable, allocated };
         let ty = Type::tensor(element, &shape).with_encoding(Encoding::Shared(Arc::new(memory)));
+        super::types::check_extents(ty.tensor_extents(), place)?;
         if !matches!(element, Element::Scalar(_)) {
             let message = format!("shared memory holds numbers, not `{element}`");
             return Err(Diagnostic::new(place, message));

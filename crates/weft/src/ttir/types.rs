@@ -176,21 +176,35 @@ fn is_type_name(word: &str) -> bool {
 
 /// Refuses extents that no tile may have.
 pub(super) fn check_shape(shape: &[u64], span: Span) -> Parse<()> {
-    if let Some(extent) = shape.iter().find(|extent| !extent.is_power_of_two()) {
-        let message = format!("the extent {extent} is not a power of two");
-        let hint = match extent.checked_next_power_of_two() {
-            Some(next) if next <= MAX_ELEMENTS => {
-                format!("the next one is {next}; mask what is too much")
-            }
-            _ => "tile extents are".into(),
-        };
-        return Err(Diagnostic::new(span, message).with_hint(hint));
-    }
+    check_extents(shape, span)?;
+    check_count(shape, span)
+}
+
+/// Refuses extents that are no powers of two.
+pub(super) fn check_extents(shape: &[u64], span: Span) -> Parse<()> {
+    let Some(extent) = shape.iter().find(|extent| !extent.is_power_of_two()) else {
+        return Ok(());
+    };
+    let message = format!("the extent {extent} is not a power of two");
+    let hint = match extent.checked_next_power_of_two() {
+        Some(next) if next <= MAX_ELEMENTS => {
+            format!("the next one is {next}; mask what is too much")
+        }
+        _ => "tile extents are".into(),
+    };
+    Err(Diagnostic::new(span, message).with_hint(hint))
+}
+
+/// Refuses more elements than a tile may have, and none.
+pub(super) fn check_count(shape: &[u64], span: Span) -> Parse<()> {
     let elements = shape.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent));
     if elements.is_none_or(|elements| elements > MAX_ELEMENTS) {
         let message = format!("a tile has at most 2^{} elements", MAX_ELEMENTS.ilog2());
         let hint = "split the work over more program instances";
         return Err(Diagnostic::new(span, message).with_hint(hint));
+    }
+    if elements == Some(0) {
+        return Err(Diagnostic::new(span, "there is at least one element"));
     }
     Ok(())
 }

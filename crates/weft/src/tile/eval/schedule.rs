@@ -82,7 +82,8 @@ fn check(kernel: &Kernel, args: &[u64]) -> Result<(), EvalError> {
     }
     for (value, data) in kernel.values.iter() {
         let shape = &data.ty.shape;
-        if let Some(extent) = shape.iter().find(|extent| !extent.is_power_of_two()) {
+        let mut extents = data.ty.tensor_extents().iter();
+        if let Some(extent) = extents.find(|extent| !extent.is_power_of_two()) {
             return Err(EvalError::Malformed {
                 op: kernel.name.clone(),
                 loc: kernel.loc,

@@ -1,0 +1,192 @@
+//! Which loads of which loops may run ahead.
+
+use super::orders_memory;
+use crate::axis::AxisFacts;
+use crate::dtype::DType;
+use crate::id::IdMap;
+use crate::tile::{Element, Kernel, Op, OpId, OpKind, Origins, Value};
+use std::collections::BTreeSet;
+
+/// The least bytes that an asynchronous copy moves for a thread.
+const LEAST_BYTES: u64 = 4;
+/// The most bytes that one moves.
+const MOST_BYTES: u64 = 16;
+
+/// A loop, and what of it runs ahead.
+pub(super) struct Loop {
+    pub(super) op: OpId,
+    /// The loads, in their order.
+    pub(super) loads: Vec<OpId>,
+    /// What computes their addresses and masks and the next round's, in order.
+    pub(super) slice: Vec<OpId>,
+    /// The carried values that these need, by number.
+    pub(super) carried: Vec<usize>,
+}
+
+/// The loops of a kernel whose loads may run ahead.
+pub(super) fn loops(kernel: &Kernel, facts: &AxisFacts) -> Vec<Loop> {
+    let origins = Origins::of(kernel);
+    let mut found = Vec::new();
+    kernel.walk(&kernel.body, &mut |id, op| {
+        if op.kind == OpKind::For {
+            let body = Body::of(kernel, facts, &origins, op);
+            found.extend(body.and_then(|body| body.loop_of(id)));
+        }
+    });
+    found
+}
+
+/// The body of a loop.
+struct Body<'a> {
+    kernel: &'a Kernel,
+    facts: &'a AxisFacts,
+    origins: &'a Origins<'a>,
+    params: &'a [Value],
+    ops: &'a [OpId],
+    yields: &'a [Value],
+    /// What the operations that stand directly in the body define.
+    definitions: IdMap<Value, Option<OpId>>,
+    /// What is defined inside, directly or not.
+    inside: IdMap<Value, bool>,
+    /// The arguments that the loop may write to; none where it may be any.
+    written: Option<BTreeSet<Value>>,
+}
+
+/// What a value needs, of the operations of a body and of what the loop carries.
+#[derive(Clone, Default)]
+struct Needs {
+    ops: BTreeSet<OpId>,
+    carried: BTreeSet<usize>,
+}
+
+impl<'a> Body<'a> {
+    /// Nothing where loads may not move at all.
+    fn of(
+        kernel: &'a Kernel,
+        facts: &'a AxisFacts,
+        origins: &'a Origins<'a>,
+        op: &'a Op,
+    ) -> Option<Self> {
+        let region = op.regions.first()?;
+        let (&last, _) = region.ops.split_last()?;
+        let mut definitions = IdMap::default();
+        for &id in &region.ops {
+            for &result in &kernel.ops[id].results {
+                definitions.set(result, Some(id));
+            }
+        }
+        let mut inside = IdMap::default();
+        let mut written = Some(BTreeSet::new());
+        let mut ordered = false;
+        kernel.walk(region, &mut |_, op| {
+            let entering = op.regions.iter().flat_map(|region| &region.params);
+            for &value in op.results.iter().chain(entering) {
+                inside.set(value, true);
+            }
+            ordered |= orders_memory(&op.kind);
+            if let OpKind::Store(_) = op.kind {
+                match (origins.argument(op.operands[0]), &mut written) {
+                    (Some(argument), Some(written)) => drop(written.insert(argument)),
+                    _ => written = None,
+                }
+            }
+        });
+        let (params, yields) = (&region.params[..], &kernel.ops[last].operands[..]);
+        let body = Self {
+            kernel,
+            facts,
+            origins,
+            params,
+            ops: &region.ops,
+            yields,
+            definitions,
+            inside,
+            written,
+        };
+        (!ordered).then_some(body)
+    }
+
+    fn loop_of(&self, op: OpId) -> Option<Loop> {
+        let fed = self.feeds_products();
+        let (mut loads, mut all) = (Vec::new(), Needs::default());
+        for &id in self.ops {
+            let load = &self.kernel.ops[id];
+            if !fed.contains(&id) || !self.may_run_ahead(load) {
+                continue;
+            }
+            let mut needs = all.clone();
+            if self.need(&load.operands, &mut needs) {
+                all = needs;
+                loads.push(id);
+            }
+        }
+        let slice = self.ops.iter().copied().filter(|id| all.ops.contains(id)).collect();
+        let carried = all.carried.into_iter().collect();
+        (!loads.is_empty()).then_some(Loop { op, loads, slice, carried })
+    }
+
+    /// The operations of the body that factors of a product are computed from.
+    fn feeds_products(&self) -> BTreeSet<OpId> {
+        let mut fed = BTreeSet::new();
+        for &id in self.ops.iter().rev() {
+            let op = &self.kernel.ops[id];
+            let needed: &[Value] = match op.kind {
+                OpKind::Dot => &op.operands[..2],
+                _ if fed.contains(&id) && op.kind.is_pure() => &op.operands,
+                _ => continue,
+            };
+            fed.extend(needed.iter().filter_map(|&value| self.definitions[value]));
+        }
+        fed
+    }
+
+    /// Whether a load may move, as far as it goes by itself.
+    fn may_run_ahead(&self, op: &Op) -> bool {
+        let OpKind::Load(options) = op.kind else { return false };
+        let ty = self.kernel.ty(op.results[0]);
+        let Element::Scalar(dtype) = ty.element else { return false };
+        let pointer = op.operands[0];
+        let is_read_only = match (&self.written, self.origins.argument(pointer)) {
+            (Some(written), Some(argument)) => !written.contains(&argument),
+            (Some(written), None) => written.is_empty(),
+            (None, _) => false,
+        };
+        let mask = op.operands.get(1).copied();
+        let widest = (0..ty.shape.len()).map(|axis| {
+            self.facts.vector_elements(pointer, mask, axis, dtype, MOST_BYTES)
+                * u64::from(dtype.bytes())
+        });
+        ty.is_tensor()
+            && !options.volatile
+            && dtype != DType::I1
+            && is_read_only
+            && widest.max() >= Some(LEAST_BYTES)
+    }
+
+    /// Adds what some values need; false where that cannot be computed ahead.
+    fn need(&self, values: &[Value], needs: &mut Needs) -> bool {
+        let mut left = values.to_vec();
+        while let Some(value) = left.pop() {
+            if let Some(param) = self.params.iter().position(|&param| param == value) {
+                // The first is the counter, which is known.
+                let carried = param.checked_sub(1).filter(|&index| needs.carried.insert(index));
+                left.extend(carried.map(|index| self.yields[index]));
+                continue;
+            }
+            let Some(id) = self.definitions[value] else {
+                if self.inside[value] {
+                    return false;
+                }
+                continue;
+            };
+            let op = &self.kernel.ops[id];
+            if !op.kind.is_pure() || !op.regions.is_empty() || op.kind == OpKind::Dot {
+                return false;
+            }
+            if needs.ops.insert(id) {
+                left.extend(&op.operands);
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,94 @@
+//! Loads that run ahead: software pipelines of loops that multiply matrices.
+//!
+//! A loop that loads two tiles and multiplies them waits for memory in every round. Here the loads of
+//! round `i + s - 1` are issued in round `i`, as asynchronous copies into one of `s` buffers of shared
+//! memory (`s` is the number of *stages*), and the product reads the buffer that was filled `s - 1`
+//! rounds before:
+//!
+//! ```text
+//! allocate s buffers                          for i in low..high:
+//! for t in 0..s-1:                              wait until at most s - 2 groups are under way
+//!     copy the tiles of round t into buffer t   copy the tiles of round i + s - 1 into the buffer
+//!     commit them as one group                  that was read a round ago, and commit them
+//!                                               load the tiles of round i, multiply, …
+//! ```
+//!
+//! It is a rewriting of tile programs: what it makes has the same meaning (the evaluator runs both), and
+//! nothing after it knows that it was here. One barrier a round is enough, since a buffer is written
+//! again only a round after it was read.
+//!
+//! What a round needs to know its addresses, pointers that a loop carries for example, is computed that
+//! many rounds ahead as well; rounds that do not exist are masked. Rounds are counted without
+//! overflow: a round ahead exists while what is left of the range is more than a step.
+//!
+//! A load takes part when a product in the loop needs it, its address and mask are computed in the loop
+//! from the loop's own values alone, it is no narrower than the smallest copy (4 bytes a thread), and
+//! nothing in the loop may write to the argument that it reads.
+
+mod ahead;
+mod find;
+mod prune;
+
+use crate::axis::AxisFacts;
+use crate::id::IdMap;
+use crate::tile::{Kernel, OpId, OpKind};
+use weft_layout::machine::{Isa, Machine};
+
+/// The kernel with its loads that feed matrix products `stages - 1` rounds ahead; nothing where no loop
+/// has such loads, or the machine has no asynchronous copies.
+///
+/// All buffers of a loop together take at most what a block of the machine may have; a loop whose
+/// buffers would take more gets fewer stages.
+pub fn run(kernel: &Kernel, facts: &AxisFacts, machine: &Machine, stages: u32) -> Option<Kernel> {
+    if !has_copies(machine) || stages < 2 {
+        return None;
+    }
+    let loops = find::loops(kernel, facts);
+    if loops.is_empty() {
+        return None;
+    }
+    let mut result = kernel.clone();
+    let mut around: IdMap<OpId, Option<ahead::Around>> = IdMap::default();
+    for found in &loops {
+        let each: u64 = found.loads.iter().map(|&load| bytes(kernel, load)).sum();
+        let fit = machine.shared_bytes_per_block / each.max(1);
+        let stages = u64::from(stages).min(fit) as u32;
+        if stages >= 2 {
+            around.set(found.op, Some(ahead::rewrite(&mut result, found, stages)));
+        }
+    }
+    let body = core::mem::take(&mut result.body);
+    result.body = ahead::placed(&mut result, body, &around);
+    prune::run(&mut result);
+    Some(result)
+}
+
+/// The bytes of what a load gives.
+fn bytes(kernel: &Kernel, load: OpId) -> u64 {
+    let ty = kernel.ty(kernel.ops[load].results[0]);
+    ty.elements() * u64::from(ty.dtype().bytes())
+}
+
+/// Whether a machine copies from global to shared memory asynchronously.
+pub(crate) fn has_copies(machine: &Machine) -> bool {
+    matches!(machine.isa, Isa::Ptx { capability } if capability >= 80)
+}
+
+/// The values that the last operation of a region hands on.
+fn handed_over(kernel: &Kernel, ops: &[OpId]) -> Vec<crate::tile::Value> {
+    ops.last().map_or(Vec::new(), |&last| kernel.ops[last].operands.clone())
+}
+
+/// Whether an operation may touch memory in a way that loads may not move across.
+fn orders_memory(kind: &OpKind) -> bool {
+    match kind {
+        OpKind::AtomicRmw { .. }
+        | OpKind::AtomicCas { .. }
+        | OpKind::LocalAlloc
+        | OpKind::AsyncCopy(_)
+        | OpKind::AsyncCommit
+        | OpKind::AsyncWait { .. } => true,
+        OpKind::InlineAsm(asm) => !asm.pure,
+        _ => false,
+    }
+}
