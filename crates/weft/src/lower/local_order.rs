@@ -3,11 +3,14 @@
 //! A barrier stands in front of an access where another thread may have touched the same bytes since the
 //! last one, one of the two writing. Two accesses of one allocation through one type and one layout, of
 //! which no thread holds copies, are each thread's own: the same bytes of one buffer, or other buffers.
+//! Two buffers of one allocation whose numbers differ have no bytes in common: two constants, or two
+//! values of one round of a loop that hands a set of distinct constants round.
 //! An asynchronous copy writes when it is waited for, whatever barriers stood between.
 //!
 //! Barriers of movements are not counted on; where they do the same, a later pass removes one of the two.
 
-use crate::assign::{Assignment, LayoutId, definitions};
+use super::rotations::Rotations;
+use crate::assign::{Assignment, LayoutId};
 use crate::id::IdMap;
 use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
 use weft_layout::space::{LANE, WARP};
@@ -18,6 +21,8 @@ struct Access {
     /// The operation that allocated the memory.
     root: OpId,
     writes: bool,
+    /// The number of the buffer, as far as it is known to be the same in what follows.
+    buffer: Option<Value>,
     /// The layout and the description, where each thread has bytes of its own.
     own: Option<(LayoutId, Value)>,
 }
@@ -30,19 +35,31 @@ struct Pending {
     copies: Vec<Access>,
 }
 
+impl Pending {
+    /// The values of a round are others in the next one.
+    fn forget_buffers(&mut self) {
+        for access in self.accesses.iter_mut().chain(&mut self.copies) {
+            access.buffer = None;
+        }
+    }
+}
+
 struct Walk<'a> {
     kernel: &'a Kernel,
     assignment: &'a Assignment,
     definitions: IdMap<Value, Option<OpId>>,
+    rotations: Rotations,
     needs: IdMap<OpId, bool>,
 }
 
 /// Marks the operations that need a barrier of the block in front, besides those that are marked.
 pub(super) fn mark(kernel: &Kernel, assignment: &Assignment, needs: &mut IdMap<OpId, bool>) {
+    let definitions = kernel.definitions();
     let mut walk = Walk {
         kernel,
         assignment,
-        definitions: definitions(kernel),
+        rotations: Rotations::of(kernel, &definitions),
+        definitions,
         needs: core::mem::take(needs),
     };
     walk.region(&kernel.body, Pending::default());
@@ -89,6 +106,7 @@ impl Walk<'_> {
             for region in regions {
                 end = self.region(region, end);
             }
+            end.forget_buffers();
             let before = (known.accesses.len(), known.copies.len());
             self.join(&mut known, &end);
             if before == (known.accesses.len(), known.copies.len()) {
@@ -121,12 +139,12 @@ impl Walk<'_> {
             OpKind::AsyncCopy(_) => (op.operands[1], op.operands[0], true),
             _ => return,
         };
-        let Some(root) = self.root(memory) else { return };
+        let Some((root, buffer)) = self.root(memory) else { return };
         let own = self.assignment.given(tensor).filter(|&layout| {
             let layout = self.assignment.layouts.get(layout);
             layout.free_mask(LANE) | layout.free_mask(WARP) == 0
         });
-        let access = Access { root, writes, own: own.map(|layout| (layout, memory)) };
+        let access = Access { root, writes, buffer, own: own.map(|layout| (layout, memory)) };
         if pending.accesses.iter().any(|before| self.meet(before, &access)) {
             self.needs.set(id, true);
             pending.accesses.clear();
@@ -139,7 +157,11 @@ impl Walk<'_> {
 
     /// Whether threads may meet in two accesses, one of which writes.
     fn meet(&self, x: &Access, y: &Access) -> bool {
-        x.root == y.root && (x.writes || y.writes) && !(x.own.is_some() && self.are_own(x, y))
+        let apart = || self.rotations.differ(x.buffer?, y.buffer?).then_some(());
+        x.root == y.root
+            && (x.writes || y.writes)
+            && !(x.own.is_some() && self.are_own(x, y))
+            && apart().is_none()
     }
 
     fn are_own(&self, x: &Access, y: &Access) -> bool {
@@ -153,17 +175,19 @@ impl Walk<'_> {
     }
 
     fn is_same(&self, x: &Access, y: &Access) -> bool {
-        x.root == y.root && x.writes == y.writes && self.are_own(x, y)
+        x.root == y.root && x.writes == y.writes && x.buffer == y.buffer && self.are_own(x, y)
     }
 
-    /// The operation that allocated what a value describes.
-    fn root(&self, memory: Value) -> Option<OpId> {
-        let mut at = memory;
+    /// The operation that allocated what a value describes, and the number of the buffer.
+    fn root(&self, memory: Value) -> Option<(OpId, Option<Value>)> {
+        let (mut at, mut buffer) = (memory, None);
         loop {
             let id = self.definitions[at]?;
             let op = &self.kernel.ops[id];
-            if op.kind == OpKind::LocalAlloc {
-                return Some(id);
+            match op.kind {
+                OpKind::LocalAlloc => return Some((id, buffer)),
+                OpKind::MemdescIndex => buffer = op.operands.get(1).copied(),
+                _ => {}
             }
             at = *op.operands.first()?;
         }

@@ -18,6 +18,7 @@ mod memory;
 mod order;
 mod product;
 mod report;
+mod rotations;
 mod values;
 
 use crate::assign::{AssignError, Assignment, Block, LayoutId, definitions};
