@@ -435,8 +435,23 @@ pub struct BufferAnswer {
     pub max_relative_error: Option<f64>,
     /// The relative difference that was allowed; none where bits must be the same.
     pub tolerance: Option<f64>,
+    /// The sums that atomics left in it, in whatever order they came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sums: Option<SumsAnswer>,
     /// The first element that is not as expected.
     pub mismatch: Option<String>,
+}
+
+/// Sums of floats in a buffer, whose order of addition is not fixed.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct SumsAnswer {
+    /// How many elements of the buffer are such sums.
+    pub places: usize,
+    /// The most additions that made one of them.
+    pub additions: u64,
+    /// The most that one of them may differ by, in addition to the tolerance: for each, from the number
+    /// of its additions and the magnitudes of its terms.
+    pub allowed: f64,
 }
 
 /// Something that was wrong.

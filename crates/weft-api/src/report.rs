@@ -11,6 +11,7 @@ pub use swizzle::swizzle;
 use crate::answer::{
     ActorAnswer, AlternativeAnswer, BufferAnswer, ConflictAnswer, ConflictsAnswer, ConvertAnswer,
     ExplainAnswer, FindingAnswer, LayoutAnswer, MovementAnswer, NameAnswer, RunAnswer, SideAnswer,
+    SumsAnswer,
 };
 use crate::request::Grid;
 use std::fmt::{self, Write as _};
@@ -334,11 +335,16 @@ fn described(buffer: &BufferAnswer) -> String {
     if let Some(mismatch) = &buffer.mismatch {
         return format!("{ty} DIFFERS: {mismatch}");
     }
+    let sums = buffer.sums.map(|sums| {
+        let SumsAnswer { additions, allowed, .. } = sums;
+        format!("; {allowed:.1e} more for sums of up to {} terms in any order", additions + 1)
+    });
+    let sums = sums.unwrap_or_default();
     match buffer.tolerance {
         _ if !buffer.changed && buffer.exact => format!("{ty} unchanged"),
         _ if buffer.exact => format!("{ty} bit for bit"),
         Some(tolerance) => format!(
-            "{ty} largest relative error {:.1e}, {tolerance:e} allowed",
+            "{ty} largest relative error {:.1e}, {tolerance:e} allowed{sums}",
             buffer.max_relative_error.unwrap_or(0.0)
         ),
         None => format!("{ty} equal but for the bits of NaNs"),

@@ -58,10 +58,11 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     // What does not end on the simulator would not end here, and what leaves its buffers would
     // write over others.
-    if evaluated.outcome.is_err() || !simulated.report.is_clean() {
+    let report = evaluated.outcome.as_ref().ok().filter(|_| simulated.report.is_clean());
+    let Some(report) = report else {
         Output::note("note: not run on the device, because of what the simulator found");
         return Ok(());
-    }
+    };
     let kernel = &prepared.kernel;
     let function = match code {
         Code::Printed => device.load_ptx(&kernel.ptx()?)?.function(&kernel.symbol())?,
@@ -82,14 +83,14 @@ pub(crate) fn run(
     for (index, buffer) in buffers.iter().enumerate() {
         memory.bytes_mut(index).copy_from_slice(&buffer.copy_out()?);
     }
-    let against_evaluator = prepared.check(&evaluated.memory, &memory);
+    let against_evaluator = prepared.check(&evaluated.memory, &memory, report);
     answer.passed &= against_evaluator.iter().all(|buffer| buffer.agrees);
     let (major, minor) = device.compute_capability();
     answer.device = Some(DeviceAnswer {
         name: device.name().to_owned(),
         capability: format!("sm_{major}{minor}"),
         buffers: against_evaluator,
-        simulator: prepared.check(&simulated.memory, &memory),
+        simulator: prepared.check(&simulated.memory, &memory, report),
     });
     if time {
         // A kernel with atomics may wait for a count that only a fresh buffer leads to.

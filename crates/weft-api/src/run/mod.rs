@@ -15,7 +15,7 @@ mod random;
 
 pub use argument::{Fill, MAX_BUFFER_BYTES, RANDOM_INTEGERS, Value, signature};
 
-use crate::answer::{BufferAnswer, Counts, RunAnswer};
+use crate::answer::{BufferAnswer, Counts, RunAnswer, SumsAnswer};
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use crate::request::RunRequest;
@@ -24,7 +24,7 @@ use weft::compile;
 use weft::memory::{Buffer, Memory};
 use weft::sim::{self, Launch};
 use weft::tile::Param;
-use weft::tile::eval::{self, EvalError, Exactness, Tolerance};
+use weft::tile::eval::{self, Allowance, EvalError, Sum};
 
 /// The most bytes of all buffers of a run together.
 const MAX_MEMORY_BYTES: usize = 1 << 30;
@@ -124,13 +124,22 @@ impl Prepared {
     }
 
     /// Compares each buffer with what was expected of it, as strictly as the kernel's operations
-    /// allow.
-    pub fn check(&self, expected: &Memory, actual: &Memory) -> Vec<BufferAnswer> {
+    /// allow; `report` is the evaluator's on the same run.
+    pub fn check(
+        &self,
+        expected: &Memory,
+        actual: &Memory,
+        report: &eval::Report,
+    ) -> Vec<BufferAnswer> {
         let exactness = eval::exactness(self.kernel.kernel());
         let pairs = expected.buffers().iter().zip(actual.buffers());
         pairs
             .zip(self.memory.buffers())
-            .map(|((expected, actual), before)| compare(before, expected, actual, &exactness))
+            .enumerate()
+            .map(|(index, ((expected, actual), before))| {
+                let allowance = Allowance::new(expected.dtype, &exactness, report, index);
+                compare(before, expected, actual, &allowance, sums(report, index))
+            })
             .collect()
     }
 
@@ -138,7 +147,7 @@ impl Prepared {
     pub fn answer(&self, evaluated: &Evaluated, simulated: &Simulated) -> RunAnswer {
         let Simulated { memory, report } = simulated;
         let buffers = match &evaluated.outcome {
-            Ok(_) => self.check(&evaluated.memory, memory),
+            Ok(report) => self.check(&evaluated.memory, memory, report),
             Err(_) => Vec::new(),
         };
         let findings = findings::of(&self.kernel, evaluated, report);
@@ -225,9 +234,10 @@ fn compare(
     before: &Buffer,
     expected: &Buffer,
     actual: &Buffer,
-    exactness: &Exactness,
+    allowance: &Allowance<'_>,
+    sums: Option<SumsAnswer>,
 ) -> BufferAnswer {
-    let outcome = eval::compare(expected, actual, exactness);
+    let outcome = eval::compare(expected, actual, allowance);
     let dtype = expected.dtype;
     BufferAnswer {
         name: expected.name.clone(),
@@ -237,9 +247,21 @@ fn compare(
         agrees: outcome.is_ok(),
         exact: expected.bytes == actual.bytes,
         max_relative_error: outcome.as_ref().ok().map(|agreement| agreement.max_rel),
-        tolerance: Tolerance::for_buffer(dtype, exactness).map(|tolerance| tolerance.relative),
+        tolerance: allowance.tolerance.map(|tolerance| tolerance.relative),
+        sums,
         mismatch: outcome.err().map(|mismatch| mismatch.to_string()),
     }
+}
+
+/// The sums that atomics left in a buffer.
+fn sums(report: &eval::Report, buffer: usize) -> Option<SumsAnswer> {
+    let widest = report.sums.of_buffer(buffer).max_by(|x, y| x.bound().total_cmp(&y.bound()))?;
+    let additions = report.sums.of_buffer(buffer).map(|sum| sum.additions).max()?;
+    Some(SumsAnswer {
+        places: report.sums.of_buffer(buffer).count(),
+        additions,
+        allowed: Sum::bound(widest),
+    })
 }
 
 fn counts(report: &sim::Report, shared_bytes: u32) -> Counts {

@@ -203,11 +203,13 @@ pub(crate) fn check(case: &Case, machine: &Machine, warps: u32) -> Result<(), St
         let place = module.locations.display(finding.actor.loc);
         return Err(format!("{} at {place}", finding.message));
     }
-    eval::run(kernel, case.grid, &args, &mut expected, eval::Options::default())
+    let report = eval::run(kernel, case.grid, &args, &mut expected, eval::Options::default())
         .map_err(|error| error.to_string())?;
     let exactness = eval::exactness(kernel);
-    for (expected, simulated) in expected.buffers().iter().zip(simulated.buffers()) {
-        eval::compare(expected, simulated, &exactness).map_err(|error| error.to_string())?;
+    let pairs = expected.buffers().iter().zip(simulated.buffers());
+    for (index, (expected, simulated)) in pairs.enumerate() {
+        let allowance = eval::Allowance::new(expected.dtype, &exactness, &report, index);
+        eval::compare(expected, simulated, &allowance).map_err(|error| error.to_string())?;
     }
     Ok(())
 }

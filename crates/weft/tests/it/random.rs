@@ -88,8 +88,14 @@ fn sample(seed: u64) -> Sample {
     generate::sample(&dice::bytes(seed, 1 << 15))
 }
 
+/// What the evaluator leaves, and the sums of floats in it.
+struct Expected {
+    memory: Memory,
+    sums: eval::Sums,
+}
+
 /// What the evaluator says; a random kernel has no faults.
-fn expected(sample: &Sample) -> Result<Memory, Failure> {
+fn expected(sample: &Sample) -> Result<Expected, Failure> {
     let mut memory = sample.memory.clone();
     tile::verify(&sample.kernel)
         .map_err(|errors| Failure::new("generator", format!("{errors:?}")))?;
@@ -98,7 +104,7 @@ fn expected(sample: &Sample) -> Result<Memory, Failure> {
             .map_err(|error| Failure::new("generator", error.to_string()))?;
     match report.findings.first() {
         Some(finding) => Err(Failure::new("generator", finding.to_string())),
-        None => Ok(memory),
+        None => Ok(Expected { memory, sums: report.sums }),
     }
 }
 
@@ -122,7 +128,7 @@ fn check_text(sample: &Sample) -> Result<(), Failure> {
 }
 
 /// Compiles, simulates and compares.
-fn check(sample: &Sample, setting: Setting, expected: &Memory) -> Result<Outcome, Failure> {
+fn check(sample: &Sample, setting: Setting, expected: &Expected) -> Result<Outcome, Failure> {
     let machine = &machine(setting.machine);
     let options = Options { warps: setting.warps, ..Options::for_machine(machine) };
     let module = Module::default();
@@ -164,10 +170,13 @@ fn check(sample: &Sample, setting: Setting, expected: &Memory) -> Result<Outcome
         let kind = format!("{:?}", finding.kind);
         return Err(Failure::new(kind, format!("{}: {:?}", finding.message, finding.actor)));
     }
-    for (index, (expected, found)) in expected.buffers().iter().zip(memory.buffers()).enumerate() {
+    for (index, (wanted, found)) in
+        expected.memory.buffers().iter().zip(memory.buffers()).enumerate()
+    {
         let rounded = sample.approximate.contains(&index);
-        let tolerance = rounded.then(|| eval::Tolerance::of(expected.dtype)).flatten();
-        eval::compare_within(expected, found, tolerance)
+        let tolerance = rounded.then(|| eval::Tolerance::of(wanted.dtype)).flatten();
+        let sums = Some((&expected.sums, index));
+        eval::compare(wanted, found, &eval::Allowance { tolerance, sums })
             .map_err(|mismatch| Failure::new("mismatch", mismatch.to_string()))?;
     }
     Ok(Outcome::Equal)
@@ -176,7 +185,7 @@ fn check(sample: &Sample, setting: Setting, expected: &Memory) -> Result<Outcome
 fn check_catching(
     sample: &Sample,
     setting: Setting,
-    expected: &Memory,
+    expected: &Expected,
 ) -> Result<Outcome, Failure> {
     let run = AssertUnwindSafe(|| {
         check_text(sample)?;
@@ -196,16 +205,16 @@ fn check_catching(
 /// one where its kind is known.
 fn check_seed(seed: u64, setting: Setting, known: &BTreeSet<String>) -> Result<Outcome, Failure> {
     let sample = sample(seed);
-    let memory = expected(&sample).map_err(|Failure { kind, message }| {
+    let wanted = expected(&sample).map_err(|Failure { kind, message }| {
         Failure::new(kind, format!("seed {seed}: {message}\n{}", sample.kernel))
     })?;
-    check_catching(&sample, setting, &memory).map_err(|failure| {
+    check_catching(&sample, setting, &wanted).map_err(|failure| {
         if known.contains(&failure.kind) {
             return failure;
         }
         let same = |smaller: &Sample| {
-            expected(smaller).is_ok_and(|memory| {
-                check_catching(smaller, setting, &memory)
+            expected(smaller).is_ok_and(|wanted| {
+                check_catching(smaller, setting, &wanted)
                     .is_err_and(|other| other.kind == failure.kind)
             })
         };

@@ -44,6 +44,7 @@ impl World<'_, '_> {
     /// Writes the elements.
     pub(super) fn store(&mut self, site: Site<'_>, places: Places<'_>, values: &Elements) {
         for index in (0..places.count).filter(|&index| places.takes_part(index)) {
+            self.sums.forget(places.pointers.get(index));
             self.write(site, &places, index, values.get(index));
         }
     }
@@ -59,9 +60,20 @@ impl World<'_, '_> {
         if op.apply(places.dtype, 0, 0).is_none() {
             return Err(format!("{op} is no operation on {}", places.dtype));
         }
-        Ok(self.atomic(site, places, |index, old| {
+        let found = self.atomic(site, places, |index, old| {
             op.apply(places.dtype, old, values.get(index)).unwrap_or(old)
-        }))
+        });
+        for index in (0..places.count).filter(|&index| places.takes_part(index)) {
+            let address = places.pointers.get(index);
+            match op {
+                Rmw::FAdd => {
+                    self.sums.add(address, places.dtype, found.get(index), values.get(index));
+                }
+                Rmw::Exch => self.sums.forget(address),
+                _ => {}
+            }
+        }
+        Ok(found)
     }
 
     /// Replaces the elements in memory by `desired` where they have the bits of `expected`, and

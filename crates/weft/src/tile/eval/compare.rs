@@ -1,6 +1,7 @@
 //! Comparing what a compiled program wrote with what the evaluator wrote.
 
 use super::exactness::Exactness;
+use super::{Report, Sums};
 use crate::dtype::DType;
 use crate::memory::Buffer;
 use crate::scalar::{sign_extend, to_f64};
@@ -16,6 +17,8 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
+    const NONE: Self = Self { relative: 0.0, absolute: 0.0 };
+
     /// What results that were rounded to `dtype` may differ by; none for integers, which must agree.
     ///
     /// | type | relative | absolute |
@@ -49,6 +52,42 @@ impl Tolerance {
         let Exactness::Rounded { coarsest, .. } = exactness else { return None };
         let (own, coarse) = (Self::of(dtype)?, Self::of(*coarsest)?);
         Some(if coarse.relative > own.relative { coarse } else { own })
+    }
+}
+
+/// What two buffers may differ by; nothing by default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Allowance<'a> {
+    /// Every float; none where bits must be the same.
+    pub tolerance: Option<Tolerance>,
+    /// The sums that atomics left, with the place of the buffer among all: each may differ by what its
+    /// number of terms allows, in addition.
+    pub sums: Option<(&'a Sums, usize)>,
+}
+
+impl<'a> Allowance<'a> {
+    /// The allowance for buffer `index` of a run that the evaluator reported on.
+    pub fn new(
+        dtype: DType,
+        exactness: &Exactness,
+        report: &'a Report,
+        index: usize,
+    ) -> Allowance<'a> {
+        let tolerance = Tolerance::for_buffer(dtype, exactness);
+        Allowance { tolerance, sums: Some((&report.sums, index)) }
+    }
+
+    /// The allowance for one element; none where its bits must be the same.
+    fn of(&self, dtype: DType, index: usize) -> Option<Tolerance> {
+        if !dtype.is_float() {
+            return None;
+        }
+        let (sums, buffer) = self.sums.unzip();
+        let sum = sums.and_then(|sums| sums.get(buffer?, index, dtype.bytes() as usize));
+        let own = self.tolerance;
+        let Some(sum) = sum else { return own };
+        let Tolerance { relative, absolute } = own.unwrap_or(Tolerance::NONE);
+        Some(Tolerance { relative, absolute: absolute + sum.bound() })
     }
 }
 
@@ -115,7 +154,7 @@ fn hex_width(dtype: DType) -> usize {
     2 + 2 * dtype.bytes() as usize
 }
 
-/// Compares a buffer with what was expected, as strictly as the kernel's exactness allows.
+/// Compares a buffer with what was expected, within what may differ.
 ///
 /// NaN equals NaN whatever its bits, because GPUs have one of their own; infinities must match. Both
 /// are read as elements of the expected buffer's type.
@@ -123,7 +162,7 @@ fn hex_width(dtype: DType) -> usize {
 /// ```
 /// use weft::dtype::DType;
 /// use weft::memory::Buffer;
-/// use weft::tile::eval::{Exactness, compare};
+/// use weft::tile::eval::{Allowance, compare};
 ///
 /// let buffer = |values: [f32; 2]| Buffer {
 ///     name: "out".into(),
@@ -132,31 +171,22 @@ fn hex_width(dtype: DType) -> usize {
 ///     initialised: true,
 /// };
 /// let (expected, actual) = (buffer([1.0, 2.0]), buffer([1.0, 2.5]));
-/// assert!(compare(&expected, &expected, &Exactness::Exact).is_ok());
-/// let mismatch = compare(&expected, &actual, &Exactness::Exact).unwrap_err();
+/// assert!(compare(&expected, &expected, &Allowance::default()).is_ok());
+/// let mismatch = compare(&expected, &actual, &Allowance::default()).unwrap_err();
 /// assert_eq!(mismatch.index, 1);
 /// ```
 pub fn compare(
     expected: &Buffer,
     actual: &Buffer,
-    exactness: &Exactness,
-) -> Result<Agreement, Mismatch> {
-    compare_within(expected, actual, Tolerance::for_buffer(expected.dtype, exactness))
-}
-
-/// Compares a buffer with what was expected, within a tolerance or bit for bit.
-pub fn compare_within(
-    expected: &Buffer,
-    actual: &Buffer,
-    tolerance: Option<Tolerance>,
+    allowance: &Allowance<'_>,
 ) -> Result<Agreement, Mismatch> {
     let dtype = expected.dtype;
-    let tolerance = tolerance.filter(|_| dtype.is_float());
     let mut agreement = Agreement::default();
     let mut first: Option<Mismatch> = None;
     let bytes = dtype.bytes() as usize;
     let elements = expected.bytes.len().max(actual.bytes.len()).div_ceil(bytes);
     for index in 0..elements {
+        let tolerance = allowance.of(dtype, index);
         let [wanted, got] = [expected, actual].map(|buffer| element(buffer, index, bytes));
         if let (Some(wanted), Some(got)) = (wanted, got)
             && agrees(dtype, wanted, got, tolerance, &mut agreement)

@@ -211,7 +211,7 @@ fn rounds_to(kernel: &Kernel, op: &Op) -> Option<DType> {
 }
 
 /// How many binary digits a float type keeps.
-fn digits(dtype: DType) -> u32 {
+pub(super) fn digits(dtype: DType) -> u32 {
     match dtype {
         DType::F8E5M2 | DType::F8E5M2FNUZ => 3,
         DType::F8E4M3FN | DType::F8E4M3FNUZ => 4,

@@ -22,7 +22,8 @@
 //!   **assertion** that does not hold is told, and the run goes on.
 //!
 //! [`exactness`] says whether a kernel met one of these choices (or an operation that GPUs compute
-//! approximately), and [`compare`] compares two buffers accordingly.
+//! approximately), and [`compare`] compares two buffers accordingly. What atomics added up in floats may
+//! differ by what their number allows: [`Sums`].
 //!
 //! # Instances that wait for one another
 //!
@@ -47,13 +48,15 @@ mod reduction;
 mod report;
 mod scan;
 mod schedule;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod world;
 
-pub use compare::{Agreement, Mismatch, Tolerance, compare, compare_within};
+pub use compare::{Agreement, Allowance, Mismatch, Tolerance, compare};
 pub use exactness::{Exactness, Reason, Why, exactness, exactness_fused};
 pub use local::LocalFault;
+pub use sums::{Sum, Sums};
 
 use super::{Kernel, OpId, Value};
 use crate::format::Printed;
@@ -78,13 +81,15 @@ impl Default for Options {
 }
 
 /// What a finished run has to tell, besides the memory it left.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
     /// The program's faults that did not end the run: one entry for each faulty operation, in order of
     /// first occurrence.
     pub findings: Vec<Finding>,
     /// The assertions that did not hold; the run went on.
     pub failures: Vec<Failure>,
+    /// The float sums of atomics that stand in memory at the end.
+    pub sums: Sums,
     /// What was printed.
     pub printed: Printed,
     /// How many operations were executed.

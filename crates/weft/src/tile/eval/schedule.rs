@@ -2,7 +2,7 @@
 
 use super::instance::{Instance, Pause};
 use super::world::World;
-use super::{EvalError, MAX_ELEMENTS, Options, Report, Waiting};
+use super::{EvalError, MAX_ELEMENTS, Options, Report, Sums, Waiting};
 use crate::format::Printed;
 use crate::memory::Memory;
 use crate::tile::{Kernel, OpKind};
@@ -27,6 +27,7 @@ pub(super) fn run(
         changed: false,
         findings: Vec::new(),
         failures: Vec::new(),
+        sums: Sums::default(),
         printed: Printed::default(),
         steps: 0,
         options,
@@ -70,8 +71,8 @@ pub(super) fn run(
             watch = Watch::default();
         }
     }
-    let World { findings, failures, printed, steps, .. } = world;
-    Ok(Report { findings, failures, printed, steps, instances: waiting.next })
+    let World { findings, failures, sums, printed, steps, .. } = world;
+    Ok(Report { findings, failures, sums, printed, steps, instances: waiting.next })
 }
 
 /// What must hold before an instance can be made.

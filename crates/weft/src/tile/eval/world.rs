@@ -1,6 +1,6 @@
 //! What all instances of a run share.
 
-use super::{EvalError, Failure, Fault, Finding, Options};
+use super::{EvalError, Failure, Fault, Finding, Options, Sums};
 use crate::format::Printed;
 use crate::memory::{Memory, OutOfRange};
 use crate::tile::{Kernel, Op, OpId};
@@ -19,6 +19,8 @@ pub(super) struct World<'k, 'm> {
     pub(super) findings: Vec<Finding>,
     /// The assertions that did not hold.
     pub(super) failures: Vec<Failure>,
+    /// The float sums of atomics that stand in memory.
+    pub(super) sums: Sums,
     /// What was printed.
     pub(super) printed: Printed,
     /// How many operations were executed.

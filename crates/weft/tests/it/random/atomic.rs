@@ -1,9 +1,9 @@
-//! Atomics whose outcome depends on no order.
+//! Atomics whose outcome depends on no order, but for the rounding of sums.
 
 use super::build::{Build, tensor};
 use weft::atomic::{Order, Rmw, Scope};
 use weft::dtype::DType;
-use weft::scalar::{self, Binary};
+use weft::scalar::{self, Binary, Cast};
 use weft::tile::{OpKind, Type};
 
 impl Build<'_> {
@@ -16,7 +16,7 @@ impl Build<'_> {
             _ => Vec::new(),
         };
         if self.dice.chance(1, 8) && !shape.is_empty() {
-            self.count_in_floats(&shape);
+            self.sum_in_floats(&shape);
             return;
         }
         let op = self.dice.pick(&[Rmw::Add, Rmw::Max, Rmw::Min, Rmw::UMax, Rmw::Xor, Rmw::Or]);
@@ -75,16 +75,20 @@ impl Build<'_> {
         self.op(kind, &operands, &ty);
     }
 
-    /// Ones, added to a few floats: exact in any order.
-    pub(super) fn count_in_floats(&mut self, shape: &[u64]) {
-        let dtype = self.dice.pick(&[DType::F32, DType::F64]);
-        let ones = self.constant(&tensor(dtype, shape), scalar::from_f64(dtype, 1.0));
+    /// Floats below one, added to a few: rounded in every order, and never too large for the type.
+    fn sum_in_floats(&mut self, shape: &[u64]) {
+        let dtype = self.dice.pick(&[DType::F16, DType::BF16, DType::F32, DType::F64]);
+        let ty = tensor(dtype, shape);
+        let terms = self.of_type(&tensor(DType::I8, shape));
+        let terms = self.op(OpKind::Cast(Cast::FloatFromS), &[terms], &ty);
+        let scale = self.constant(&ty, scalar::from_f64(dtype, 1.0 / 128.0));
+        let terms = self.binary(Binary::Mul, terms, scale);
         let index = self.of_type(&tensor(DType::I32, shape));
         let mask = self.number(&tensor(DType::I32, shape), 3);
         let index = self.binary(Binary::And, index, mask);
         let base = self.input(dtype, 4);
         let pointers = self.at(base, index);
         let kind = OpKind::AtomicRmw { op: Rmw::FAdd, order: Order::AcqRel, scope: Scope::Gpu };
-        self.op(kind, &[pointers, ones], &tensor(dtype, shape));
+        self.op(kind, &[pointers, terms], &ty);
     }
 }

@@ -1,14 +1,15 @@
 //! Exactness and comparison.
 
-use super::build::{Build, tensor};
+use super::build::{Argument, Build, launch, tensor};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::memory::Buffer;
 use crate::scalar::{self, Binary, Cast, Unary};
 use crate::tile::eval::{
-    Agreement, Exactness, Reason, Tolerance, Why, compare, exactness, exactness_fused,
+    Agreement, Allowance, Exactness, Mismatch, Reason, Sums, Tolerance, Why, exactness,
+    exactness_fused,
 };
-use crate::tile::{OpKind, Type, Value};
+use crate::tile::{Kernel, OpKind, Type, Value};
 
 /// The reasons of a kernel that computes on a vector of `dtype`.
 fn reasons(dtype: DType, body: impl FnOnce(&mut Build, Value)) -> Vec<(String, Why)> {
@@ -123,6 +124,12 @@ fn rounded(coarsest: DType) -> Exactness {
     Exactness::Rounded { why: Vec::new(), coarsest }
 }
 
+/// Compared as strictly as an exactness allows, where nothing was added up by atomics.
+fn compare(wanted: &Buffer, got: &Buffer, exactness: &Exactness) -> Result<Agreement, Mismatch> {
+    let tolerance = Tolerance::for_buffer(wanted.dtype, exactness);
+    super::super::compare(wanted, got, &Allowance { tolerance, sums: None })
+}
+
 #[test]
 fn floats_are_compared_within_the_tolerance_of_their_type() {
     let near = [
@@ -165,4 +172,95 @@ fn special_values_lengths_and_integers() {
     let zeros = compare(&f32s(&[0.0]), &f32s(&[-0.0]), &rounded(DType::F32)).unwrap();
     assert_eq!(zeros.max_ulp, 0);
     assert!(compare(&f32s(&[0.0]), &f32s(&[-0.0]), &Exactness::Exact).is_err());
+}
+
+/// The terms of a sum, some large and some small, of both signs.
+fn terms(dtype: DType, count: u64, seed: u64) -> Vec<u64> {
+    let hash = |index: u64| (seed * 1000 + index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    (0..count)
+        .map(|index| {
+            let bits = hash(index);
+            // Thirds fill the digits of every type.
+            let size = f64::from(1 << (bits % 7)) / 48.0;
+            let value = (f64::from((bits >> 8) as u32 & 0xffff) / 32768.0 - 1.0) * size;
+            scalar::from_f64(dtype, value)
+        })
+        .collect()
+}
+
+/// A kernel of which each instance adds its element of `x` to the only one of `sum`.
+fn sum_of_floats(dtype: DType) -> Kernel {
+    let mut b = Build::new();
+    let [x, sum] = [dtype; 2].map(|dtype| b.pointer(dtype));
+    let place = b.program();
+    let pointer = b.at(x, place);
+    let term = b.load(&[pointer]);
+    let kind = OpKind::AtomicRmw { op: Rmw::FAdd, order: Order::Relaxed, scope: Scope::Gpu };
+    b.op(kind, &[sum, term], &Type::scalar(dtype));
+    b.finish()
+}
+
+/// Every order of a sum lies within what the evaluator allows for it, and a sum that lacks a term or
+/// has one twice does not, where that term is larger than what is allowed.
+#[test]
+fn unordered_sums_differ_by_what_their_number_of_terms_allows() {
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        let add = scalar::binary(Binary::Add, dtype).unwrap();
+        let kernel = sum_of_floats(dtype);
+        let (mut furthest, mut missed) = (0.0_f64, 0);
+        for (seed, count) in [2, 2, 4, 4, 16, 64, 256].into_iter().enumerate() {
+            let x = terms(dtype, count, seed as u64);
+            let values = x.iter().map(|&bits| scalar::to_f64(dtype, bits)).collect();
+            let arguments = vec![Argument::Array(dtype, values), Argument::Array(dtype, vec![0.5])];
+            let outcome = launch(&kernel, count as u32, arguments).unwrap();
+            let sum = *outcome.report.sums.get(1, 0, dtype.bytes() as usize).unwrap();
+            assert_eq!((sum.dtype, sum.additions), (dtype, count));
+            assert_eq!(outcome.report.sums.of_buffer(0).count(), 0);
+            let allowance = Allowance { tolerance: None, sums: Some((&outcome.report.sums, 1)) };
+            let expected = &outcome.memory.buffers()[1];
+            let verdict = |value: u64| {
+                let bytes = value.to_le_bytes()[..dtype.bytes() as usize].to_vec();
+                super::super::compare(expected, &Buffer { bytes, ..expected.clone() }, &allowance)
+            };
+            let start = scalar::from_f64(dtype, 0.5);
+            let of = |order: &[u64]| order.iter().fold(start, |sum, &term| add(sum, term));
+            let mut orders = vec![x.clone()];
+            orders.push(x.iter().rev().copied().collect());
+            for by_size in [1.0, -1.0] {
+                let mut sorted = x.clone();
+                let size = |&bits: &u64| scalar::to_f64(dtype, bits).abs() * by_size;
+                sorted.sort_by(|x, y| size(x).total_cmp(&size(y)));
+                orders.push(sorted);
+            }
+            for order in orders {
+                let agreement = verdict(of(&order)).unwrap();
+                furthest = furthest.max(agreement.max_abs / sum.bound());
+            }
+            for (index, &term) in x.iter().enumerate() {
+                let mut without = x.clone();
+                without.remove(index);
+                let twice = [&x[..], &[term]].concat();
+                // What is left out is off by its size, give or take another order's rounding.
+                if scalar::to_f64(dtype, term).abs() > 2.0 * sum.bound() {
+                    missed += 1;
+                    assert!(verdict(of(&without)).is_err() && verdict(of(&twice)).is_err());
+                }
+            }
+        }
+        assert!(furthest > 0.0 && furthest <= 1.0, "{dtype}: {furthest}");
+        assert!(missed >= 5, "{dtype}: {missed} terms are larger than what is allowed");
+    }
+}
+
+#[test]
+fn a_place_that_is_stored_to_holds_no_sum() {
+    let mut b = Build::new();
+    let x = b.pointer(DType::F32);
+    let one = b.constant(DType::F32, 1.0);
+    let kind = OpKind::AtomicRmw { op: Rmw::FAdd, order: Order::Relaxed, scope: Scope::Gpu };
+    b.op(kind, &[x, one], &Type::scalar(DType::F32));
+    b.store(&[x, one]);
+    let arguments = vec![Argument::Array(DType::F32, vec![2.0])];
+    let outcome = launch(&b.finish(), 1, arguments).unwrap();
+    assert_eq!(outcome.report.sums, Sums::default());
 }
