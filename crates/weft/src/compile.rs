@@ -8,6 +8,7 @@ use crate::assign::{self, AssignError, Assignment, Block};
 use crate::axis::AxisFacts;
 use crate::lane;
 use crate::lower::{self, Movement};
+use crate::pipeline;
 use crate::sim;
 use crate::simplify;
 use crate::tile::{Kernel, Launch, Module};
@@ -20,6 +21,9 @@ pub struct Options {
     pub machine: Machine,
     /// Warps in a block: a power of two.
     pub warps: u32,
+    /// How many rounds of a loop the loads that feed matrix products may be apart from the products, and
+    /// one: 1 leaves them where they are.
+    pub stages: u32,
     /// Whether the program is verified after every pass.
     pub verify_each: bool,
     /// Keeps the program's text after this pass.
@@ -32,6 +36,7 @@ impl Options {
         Self {
             machine: machine.clone(),
             warps: 4,
+            stages: 3,
             verify_each: cfg!(debug_assertions),
             dump_after: None,
         }
@@ -137,8 +142,17 @@ pub fn compile(
     let block = Block { machine: &options.machine, warps: options.warps };
     let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
 
-    let facts = AxisFacts::of(kernel);
-    let mut assignment = assign::run(kernel, &facts, block).map_err(cause)?;
+    let mut facts = AxisFacts::of(kernel);
+    let mut ahead = pipeline::run(kernel, &facts, &options.machine, options.stages);
+    if let Some(ahead) = &ahead {
+        facts = AxisFacts::of(ahead);
+    }
+    let mut assignment =
+        assign::run(ahead.as_ref().unwrap_or(kernel), &facts, block).map_err(cause)?;
+    if let Some(ahead) = &mut ahead {
+        assign::place_buffers(ahead, &facts, &assignment, block).map_err(cause)?;
+    }
+    let kernel = ahead.as_ref().unwrap_or(kernel);
     let lowered =
         lower::run(kernel, &module.locations, &facts, &mut assignment, block).map_err(cause)?;
     let mut stages = Stages { kernel, options, dump: None };

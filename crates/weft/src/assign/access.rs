@@ -166,7 +166,7 @@ pub(super) fn vector_elements(
 fn guard(machine: &Machine, op: &Op) -> Option<(Option<Value>, u64)> {
     let mask = match op.kind {
         OpKind::Load(_) => op.operands.get(1),
-        OpKind::Store(_) => op.operands.get(2),
+        OpKind::Store(_) | OpKind::AsyncCopy(_) => op.operands.get(2),
         _ => return None,
     };
     // The machine's widest access, as far as the lane program has it.

@@ -22,6 +22,7 @@
 //! given one (`given`), and nothing is chosen.
 
 mod access;
+mod buffers;
 mod classes;
 mod encode;
 mod given;
@@ -30,6 +31,7 @@ mod shape;
 mod solve;
 
 pub use access::AccessShape;
+pub use buffers::place_buffers;
 pub use classes::definitions;
 pub use encode::encode;
 pub use layouts::{LayoutId, Layouts, Plans};

@@ -1,6 +1,6 @@
 //! Asynchronous copies from global to shared memory.
 //!
-//! A copy runs in the layout of its pointers. It moves 4, 8 or 16 bytes for each thread; where the machine
+//! A copy runs in the layout that is chosen for it, else in that of its pointers. It moves 4, 8 or 16 bytes for each thread; where the machine
 //! has no such copies, or a thread's elements are too few to make 4 bytes, a load and a store take its
 //! place, and committing and waiting do nothing for it.
 
@@ -11,16 +11,24 @@ use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::lane::{self, Access, Op as LaneOp, Space};
 use crate::movement;
+use crate::pipeline::has_copies;
 use crate::scalar::Binary;
-use crate::tile::{CopyOptions, Op, Value};
+use crate::tile::{CopyOptions, Op, OpId, Value};
 use smallvec::{SmallVec, smallvec};
-use weft_layout::machine::Isa;
 use weft_layout::space::{Label, OFFSET};
 
 impl Lowerer<'_> {
-    pub(super) fn async_copy(&mut self, op: &Op, options: CopyOptions) -> Result<(), AssignError> {
+    pub(super) fn async_copy(
+        &mut self,
+        id: OpId,
+        op: &Op,
+        options: CopyOptions,
+    ) -> Result<(), AssignError> {
         let (pointers, memory) = (op.operands[0], op.operands[1]);
-        let place = self.place_of(pointers)?;
+        let place = match self.assignment.runs_in(id) {
+            Some(place) => place,
+            None => self.place_of(pointers)?,
+        };
         let mask = op.operands.get(2).filter(|_| options.masked).copied();
         let other = op.operands.get(3).copied();
         let element = self.kernel.ty(memory).dtype();
@@ -34,7 +42,7 @@ impl Lowerer<'_> {
         let acting = movement::takes_part(&mut self.build, meeting.vectors.acting);
         let dtype = in_memory(element);
         let cost = meeting.vectors.bytes(dtype.bytes());
-        let copies = has_copies(self.block.machine.isa) && matches!(cost, 4 | 8 | 16);
+        let copies = has_copies(self.block.machine) && matches!(cost, 4 | 8 | 16);
         let zero = self.build.constant(dtype, 0);
         for group in &meeting.vectors.groups {
             let first = group[0] as usize;
@@ -107,19 +115,14 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn async_commit(&mut self) {
-        if has_copies(self.block.machine.isa) {
+        if has_copies(self.block.machine) {
             self.build.emit(LaneOp::AsyncCommit, smallvec![], &[]);
         }
     }
 
     pub(super) fn async_wait(&mut self, pending: u32) {
-        if has_copies(self.block.machine.isa) {
+        if has_copies(self.block.machine) {
             self.build.emit(LaneOp::AsyncWait { pending }, smallvec![], &[]);
         }
     }
-}
-
-/// Whether a machine copies from global to shared memory asynchronously.
-fn has_copies(isa: Isa) -> bool {
-    matches!(isa, Isa::Ptx { capability } if capability >= 80)
 }

@@ -228,7 +228,7 @@ impl Lowerer<'_> {
                 self.memdesc_renamed(op);
                 Ok(())
             }
-            OpKind::AsyncCopy(options) => self.async_copy(op, *options),
+            OpKind::AsyncCopy(options) => self.async_copy(id, op, *options),
             OpKind::AsyncCommit => {
                 self.async_commit();
                 Ok(())

@@ -35,12 +35,14 @@ use crate::tile::{Kernel, OpId, OpKind};
 use weft_layout::machine::{Isa, Machine};
 
 /// The kernel with its loads that feed matrix products `stages - 1` rounds ahead; nothing where no loop
-/// has such loads, or the machine has no asynchronous copies.
+/// has such loads, the machine has no asynchronous copies, or the program says itself where
+/// its tensors live.
 ///
 /// All buffers of a loop together take at most what a block of the machine may have; a loop whose
 /// buffers would take more gets fewer stages.
 pub fn run(kernel: &Kernel, facts: &AxisFacts, machine: &Machine, stages: u32) -> Option<Kernel> {
-    if !has_copies(machine) || stages < 2 {
+    let is_given = kernel.values.values().any(|value| value.ty.encoding.is_some());
+    if !has_copies(machine) || stages < 2 || is_given {
         return None;
     }
     let loops = find::loops(kernel, facts);
