@@ -4,7 +4,7 @@
 //! lowered and when it is finished, and on request (and in debug builds) after each pass; the text
 //! after any pass can be kept.
 
-use crate::assign::{self, AssignError, Assignment, Block};
+use crate::assign::{self, AssignError, Assignment, Block, Pin, Review, Spent};
 use crate::axis::AxisFacts;
 use crate::lane;
 use crate::lower::{self, Movement};
@@ -24,6 +24,8 @@ pub struct Options {
     pub verify_each: bool,
     /// Keeps the program's text after this pass.
     pub dump_after: Option<String>,
+    /// Values of the kernel with the layouts that they shall live in.
+    pub pins: Vec<Pin>,
 }
 
 impl Options {
@@ -34,6 +36,7 @@ impl Options {
             warps: 4,
             verify_each: cfg!(debug_assertions),
             dump_after: None,
+            pins: Vec::new(),
         }
     }
 }
@@ -49,6 +52,40 @@ pub struct Compiled {
     pub movements: Vec<Movement>,
     /// The program after the pass that was asked for.
     pub dump: Option<String>,
+}
+
+impl Compiled {
+    /// What the movements and accesses of the kernel that this was made of cost.
+    pub fn spent(&self, kernel: &Kernel, options: &Options) -> Result<Spent, CompileError> {
+        spent(kernel, options, &AxisFacts::of(kernel), &self.assignment, &self.movements)
+    }
+}
+
+/// What movements and accesses would cost with the homes of a greedy choice, as Triton makes it: the
+/// heaviest access or product of tensors that belong together decides, others convert.
+pub fn spent_greedily(kernel: &Kernel, options: &Options) -> Result<Spent, CompileError> {
+    let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
+    let (facts, block) = (AxisFacts::of(kernel), block(options));
+    let mut assignment = assign::greedy(kernel, &facts, block).map_err(cause)?;
+    let locations = crate::location::Locations::default();
+    let lowered = lower::run(kernel, &locations, &facts, &mut assignment, block).map_err(cause)?;
+    spent(kernel, options, &facts, &assignment, &lowered.movements)
+}
+
+fn spent(
+    kernel: &Kernel,
+    options: &Options,
+    facts: &AxisFacts,
+    assignment: &Assignment,
+    movements: &[Movement],
+) -> Result<Spent, CompileError> {
+    let movements = movements.iter().map(|movement| (movement.op, &movement.plan));
+    assign::spent(kernel, facts, assignment, block(options), movements)
+        .map_err(|cause| CompileError::Assign { kernel: kernel.name.clone(), cause })
+}
+
+fn block(options: &Options) -> Block<'_> {
+    Block { machine: &options.machine, warps: options.warps, shared_byte: 0 }
 }
 
 /// Why a kernel could not be compiled.
@@ -126,6 +163,10 @@ pub enum CompileError {
     },
 }
 
+/// The prices of a byte of shared memory, in hundredths of a cycle of the block, at which homes are
+/// chosen: the next one where a block does not have enough of it with those before.
+const SHARED_BYTE: [u64; 4] = [0, 1, 10, 100];
+
 /// Compiles one kernel of a verified module.
 pub fn compile(
     module: &Module,
@@ -134,13 +175,33 @@ pub fn compile(
 ) -> Result<Compiled, CompileError> {
     check_options(options)?;
     check_launch(&module.launch, options)?;
-    let block = Block { machine: &options.machine, warps: options.warps };
+    let facts = AxisFacts::of(kernel);
+    let mut compiled = compile_at(module, kernel, options, &facts, SHARED_BYTE[0])?;
+    for price in &SHARED_BYTE[1..] {
+        let chosen = compiled.assignment.total().is_some();
+        if !chosen || check_shared_memory(&compiled.program, options).is_ok() {
+            break;
+        }
+        compiled = compile_at(module, kernel, options, &facts, *price)?;
+    }
+    check_shared_memory(&compiled.program, options)?;
+    Ok(compiled)
+}
+
+/// Compiles a kernel at a price of shared memory.
+fn compile_at(
+    module: &Module,
+    kernel: &Kernel,
+    options: &Options,
+    facts: &AxisFacts,
+    shared_byte: u64,
+) -> Result<Compiled, CompileError> {
+    let block = Block { shared_byte, ..block(options) };
     let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
 
-    let facts = AxisFacts::of(kernel);
-    let mut assignment = assign::run(kernel, &facts, block).map_err(cause)?;
+    let mut assignment = assign::run(kernel, facts, block, &options.pins).map_err(cause)?;
     let lowered =
-        lower::run(kernel, &module.locations, &facts, &mut assignment, block).map_err(cause)?;
+        lower::run(kernel, &module.locations, facts, &mut assignment, block).map_err(cause)?;
     let mut stages = Stages { kernel, options, dump: None };
     let mut program = lowered.program;
     stages.verify("lower", &program)?;
@@ -153,9 +214,15 @@ pub fn compile(
         stages.keep(pass.name, &program);
     }
     stages.verify("the last pass", &program)?;
-
-    check_shared_memory(&program, options)?;
     Ok(Compiled { program, assignment, movements: lowered.movements, dump: stages.dump })
+}
+
+/// What speaks for each home, and what the next best would cost; nothing where the text itself says
+/// where values live.
+pub fn review(kernel: &Kernel, options: &Options) -> Result<Option<Review>, CompileError> {
+    let facts = AxisFacts::of(kernel);
+    assign::review(kernel, &facts, block(options), &options.pins)
+        .map_err(|cause| CompileError::Assign { kernel: kernel.name.clone(), cause })
 }
 
 /// The kernel as TTGIR: with the homes that were chosen for it as encodings.
@@ -171,7 +238,7 @@ pub fn encoded(
     let (encoded, launch) = if given {
         (kernel.clone(), module.launch.clone())
     } else {
-        let block = Block { machine: &options.machine, warps: options.warps };
+        let block = block(options);
         let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
         assign::encode(kernel, &mut compiled.assignment.clone(), block).map_err(cause)?
     };
