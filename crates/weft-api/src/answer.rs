@@ -230,6 +230,8 @@ pub struct MovementAnswer {
     pub from: String,
     /// The layout after.
     pub to: String,
+    /// How often: loops whose bounds are not known are counted 16 times.
+    pub times: u64,
     /// How, and at what cost.
     #[serde(flatten)]
     pub movement: ConvertAnswer,
@@ -285,12 +287,48 @@ pub struct ExplainAnswer {
     pub warps: u32,
     /// Bytes of dynamic shared memory of a block.
     pub shared_bytes: u32,
+    /// What movements and accesses cost with these homes.
+    pub spent: SpentAnswer,
+    /// What they would cost with the homes of a greedy choice, as Triton makes it; none where the text
+    /// itself says where values live.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub greedy: Option<SpentAnswer>,
+    /// How far the choice may be from the best; none where the text itself says where values live.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choice: Option<ChoiceAnswer>,
     /// Where each value lives.
     pub homes: Vec<HomeAnswer>,
     /// Every movement of data between threads.
     pub movements: Vec<MovementAnswer>,
     /// Every access of a tensor to memory.
     pub accesses: Vec<AccessAnswer>,
+}
+
+/// What homes cost, in hundredths of a cycle of the block, over all rounds of loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SpentAnswer {
+    /// Conversions, reductions, scans, gathers and histograms.
+    pub movements: u64,
+    /// Accesses to global memory.
+    pub accesses: u64,
+}
+
+/// What was chosen of all homes, in hundredths of a cycle of the block, over all rounds of loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ChoiceAnswer {
+    /// Movements, accesses, and the arithmetic that homes decide on.
+    pub cost: u64,
+    /// No choice among the candidates costs less.
+    pub bound: u64,
+}
+
+/// The best choice of all in which something is in another layout.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct NextAnswer {
+    /// That layout.
+    pub layout: String,
+    /// What everything together costs more then, in hundredths of a cycle of the block.
+    pub more: u64,
 }
 
 /// Where a value lives.
@@ -305,6 +343,9 @@ pub struct HomeAnswer {
     pub layout: String,
     /// Why.
     pub reason: String,
+    /// What the next best home would cost; none where no other is possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextAnswer>,
     /// Where the value is computed in the user's source: `file:line:column`.
     pub place: Option<String>,
 }
@@ -329,6 +370,11 @@ pub struct AccessAnswer {
     pub sectors: u64,
     /// The sectors of as many bytes without gaps.
     pub ideal_sectors: u64,
+    /// How often it runs: loops whose bounds are not known are counted 16 times.
+    pub times: u64,
+    /// What the next best layout for it would cost; none where no other is possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextAnswer>,
 }
 
 /// A run, checked.

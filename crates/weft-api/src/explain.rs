@@ -1,93 +1,137 @@
 //! The decisions of the compiler with their reasons.
 
-use crate::answer::{AccessAnswer, ExplainAnswer, HomeAnswer};
+use crate::answer::{
+    AccessAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer, NextAnswer, SpentAnswer,
+};
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use crate::request::{CompileRequest, ExplainRequest};
-use weft::assign::{AccessShape, LayoutId, Reason, definitions};
+use weft::assign::{AccessShape, Judged, LayoutId, Review, Spent, Trips, definitions};
 use weft::axis::AxisFacts;
+use weft::compile;
 use weft::tile::{Element, Op, OpId, OpKind, Value};
 
 /// Where each value of a kernel lives and why, and what each movement and access costs.
 pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
-    let ExplainRequest { ttir, kernel, target, warps } = request;
+    let ExplainRequest { ttir, kernel, target, warps, pins } = request;
     let compile = CompileRequest {
         ttir: ttir.clone(),
         kernel: kernel.clone(),
         target: target.clone(),
         warps: *warps,
+        pins: pins.clone(),
         emit: Vec::new(),
         dump_after: None,
     };
-    Ok(explain_kernel(&CompiledKernel::new(&compile)?))
+    explain_kernel(&CompiledKernel::new(&compile)?)
 }
 
 /// The decisions behind a compiled kernel.
-pub fn explain_kernel(kernel: &CompiledKernel) -> ExplainAnswer {
-    ExplainAnswer {
-        name: kernel.kernel().name.clone(),
-        target: kernel.machine.name.to_string(),
-        warps: kernel.warps,
-        shared_bytes: kernel.program().shared_bytes,
-        homes: homes(kernel),
-        movements: kernel.movements(),
-        accesses: accesses(kernel),
-    }
-}
-
-fn homes(compiled: &CompiledKernel) -> Vec<HomeAnswer> {
-    let kernel = compiled.kernel();
-    let assignment = &compiled.compiled.assignment;
-    let definitions = definitions(kernel);
-    let home = |value: Value, layout: LayoutId| HomeAnswer {
-        value: kernel.value_name(value),
-        ty: kernel.ty(value).bare().to_string(),
-        layout: compiled.layout(layout),
-        reason: reason(compiled, assignment.reason(value)),
-        place: definitions[value].and_then(|op| compiled.place(kernel.ops[op].loc)),
+pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiError> {
+    let (kernel, options) = (compiled.kernel(), compiled.options());
+    let review = compile::review(kernel, &options)?;
+    let spent = |spent: Spent| SpentAnswer { movements: spent.movements, accesses: spent.accesses };
+    let greedy = match &review {
+        Some(_) => Some(spent(compile::spent_greedily(kernel, &options)?)),
+        None => None,
     };
-    let values = kernel.values.keys();
-    values.filter_map(|value| assignment.home(value).map(|layout| home(value, layout))).collect()
+    let total = compiled.compiled.assignment.total();
+    let explained = Explained { compiled, review: review.as_ref() };
+    Ok(ExplainAnswer {
+        name: kernel.name.clone(),
+        target: compiled.machine.name.to_string(),
+        warps: compiled.warps,
+        shared_bytes: compiled.program().shared_bytes,
+        spent: spent(compiled.compiled.spent(kernel, &options)?),
+        greedy,
+        choice: total.map(|total| ChoiceAnswer { cost: total.cost, bound: total.bound }),
+        homes: explained.homes(),
+        movements: compiled.movements(),
+        accesses: explained.accesses(),
+    })
 }
 
-fn reason(compiled: &CompiledKernel, reason: Option<&Reason>) -> String {
-    let operation = |id: OpId| {
-        let op = &compiled.kernel().ops[id];
-        match compiled.place(op.loc) {
-            Some(place) => format!("the {} at {place}", op.kind.name()),
-            None => format!("a {}", op.kind.name()),
-        }
-    };
-    match reason {
-        Some(Reason::Anchor { op, weight, against: 0 }) => {
-            format!("{} asks for it ({weight} bytes, nothing against)", operation(*op))
-        }
-        Some(Reason::Anchor { op, weight, against }) => {
-            format!("{} asks for it ({weight} bytes, {against} against)", operation(*op))
-        }
-        Some(Reason::Follows(op)) => format!("it follows from the operand of {}", operation(*op)),
-        Some(Reason::Given) => "given by the text".into(),
-        Some(Reason::Default) | None => "nothing asks for any: the default".into(),
+/// A compiled kernel with what speaks for its homes.
+struct Explained<'a> {
+    compiled: &'a CompiledKernel,
+    review: Option<&'a Review>,
+}
+
+impl Explained<'_> {
+    fn homes(&self) -> Vec<HomeAnswer> {
+        let kernel = self.compiled.kernel();
+        let assignment = &self.compiled.compiled.assignment;
+        let definitions = definitions(kernel);
+        let home = |value: Value, layout: LayoutId| {
+            let judged = self.review.and_then(|review| review.homes[value].as_ref());
+            HomeAnswer {
+                value: kernel.value_name(value),
+                ty: kernel.ty(value).bare().to_string(),
+                layout: self.compiled.layout(layout),
+                reason: self.reason(value, judged),
+                next: judged.and_then(|judged| self.next(judged)),
+                place: definitions[value].and_then(|op| self.compiled.place(kernel.ops[op].loc)),
+            }
+        };
+        let values = kernel.values.keys();
+        values
+            .filter_map(|value| assignment.home(value).map(|layout| home(value, layout)))
+            .collect()
     }
-}
 
-fn accesses(compiled: &CompiledKernel) -> Vec<AccessAnswer> {
-    let kernel = compiled.kernel();
-    let facts = AxisFacts::of(kernel);
-    let mut answers = Vec::new();
-    kernel.walk(&kernel.body, &mut |id, op| {
-        let memory = matches!(
-            op.kind,
-            OpKind::Load(_)
-                | OpKind::Store(_)
-                | OpKind::AtomicRmw { .. }
-                | OpKind::AtomicCas { .. }
-        );
-        if let Some(layout) = compiled.compiled.assignment.runs_in(id).filter(|_| memory) {
-            answers.extend(access(compiled, &facts, op, layout));
+    fn next(&self, judged: &Judged) -> Option<NextAnswer> {
+        let (layout, more) = judged.next?;
+        let layout = self.review?.layouts.get(layout).to_string();
+        Some(NextAnswer { layout, more })
+    }
+
+    fn reason(&self, value: Value, judged: Option<&Judged>) -> String {
+        if self.compiled.pins.iter().any(|pin| pin.value == value) {
+            return "pinned".into();
         }
-    });
-    answers
+        let Some(judged) = judged else { return "given by the text".into() };
+        let operation = |&id: &OpId| {
+            let op = &self.compiled.kernel().ops[id];
+            match self.compiled.place(op.loc) {
+                Some(place) => format!("the {} at {place}", op.kind.name()),
+                None => format!("the {}", op.kind.name()),
+            }
+        };
+        let mut agree: Vec<String> = judged.agree.iter().map(operation).collect();
+        agree.dedup();
+        match &agree[..] {
+            [] => "everything together costs least so".into(),
+            [one] => format!("as {one} runs"),
+            [some @ .., last] => format!("as {} and {last} run", some.join(", ")),
+        }
+    }
+
+    fn accesses(&self) -> Vec<AccessAnswer> {
+        let compiled = self.compiled;
+        let kernel = compiled.kernel();
+        let (facts, trips) = (AxisFacts::of(kernel), Trips::of(kernel));
+        let mut answers = Vec::new();
+        kernel.walk(&kernel.body, &mut |id, op| {
+            let memory = matches!(
+                op.kind,
+                OpKind::Load(_)
+                    | OpKind::Store(_)
+                    | OpKind::AtomicRmw { .. }
+                    | OpKind::AtomicCas { .. }
+            );
+            if let Some(layout) = compiled.compiled.assignment.runs_in(id).filter(|_| memory) {
+                let judged = self.review.and_then(|review| review.runs[id].as_ref());
+                let next = judged.and_then(|judged| self.next(judged));
+                let answer = access(compiled, &facts, op, layout);
+                answers.extend(answer.map(|answer| AccessAnswer {
+                    times: trips.of_op(id),
+                    next,
+                    ..answer
+                }));
+            }
+        });
+        answers
+    }
 }
 
 /// One access; none where the machine has no such access, which a compiled program does not have.
@@ -111,5 +155,7 @@ fn access(
         instructions: shape.instructions(),
         sectors: sectors.actual,
         ideal_sectors: sectors.ideal,
+        times: 1,
+        next: None,
     })
 }

@@ -121,7 +121,7 @@ pub fn text_of(answer: &impl Serialize) -> String {
 pub fn compile(request: &CompileRequest) -> Result<CompileAnswer, ApiError> {
     let (kernel, mut answer) = kernels::compile(request)?;
     if request.emit.contains(&Emit::Report) {
-        answer.report = Some(report::explain(&explain::explain_kernel(&kernel)));
+        answer.report = Some(report::explain(&explain::explain_kernel(&kernel)?));
     }
     Ok(answer)
 }

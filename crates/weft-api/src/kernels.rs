@@ -2,13 +2,14 @@
 
 use crate::answer::{CompileAnswer, ConvertAnswer, MovementAnswer};
 use crate::error::{ApiError, TextError};
+use crate::reading;
 use crate::request::{CompileRequest, DEFAULT_WARPS, Emit, machine};
 use std::borrow::Cow;
-use weft::assign::LayoutId;
+use weft::assign::{LayoutId, Pin, Trips};
 use weft::compile::{self, Compiled, Options};
 use weft::emit::{self, Language, Target, cuda, ptx};
 use weft::location::Loc;
-use weft::tile::{Kernel, Module, OpKind};
+use weft::tile::{Kernel, Module, OpKind, Value};
 use weft::{lane, ttir};
 use weft_layout::machine::Isa;
 use weft_layout::step::Strategy;
@@ -27,6 +28,8 @@ pub struct CompiledKernel {
     pub target: Target,
     /// Warps in a block.
     pub warps: u32,
+    /// The homes that were asked for.
+    pub pins: Vec<Pin>,
     /// The program, and the decisions that led to it.
     pub compiled: Compiled,
 }
@@ -34,7 +37,7 @@ pub struct CompiledKernel {
 impl CompiledKernel {
     /// Reads a text and compiles the kernel that the request chooses.
     pub fn new(request: &CompileRequest) -> Result<Self, ApiError> {
-        let CompileRequest { ttir, kernel, target, warps, emit: _, dump_after } = request;
+        let CompileRequest { ttir, kernel, target, warps, pins, emit: _, dump_after } = request;
         let machine = machine(target)?;
         // What nobody can print nobody compiles: the machine's instructions are not known.
         let target = printed(&machine)?;
@@ -43,13 +46,22 @@ impl CompiledKernel {
         let mut options = Options::for_machine(&machine);
         options.warps = warps.or(module.launch.warps).unwrap_or(DEFAULT_WARPS);
         options.dump_after.clone_from(dump_after);
+        let pinned = pins.iter().map(|pin| read_pin(&module.kernels[index], pin));
+        options.pins = pinned.collect::<Result<_, _>>()?;
         let compiled = compile::compile(&module, &module.kernels[index], &options)?;
-        Ok(Self { module, index, machine, target, warps: options.warps, compiled })
+        let Options { warps, pins, .. } = options;
+        Ok(Self { module, index, machine, target, warps, pins, compiled })
     }
 
     /// The tile program.
     pub fn kernel(&self) -> &Kernel {
         &self.module.kernels[self.index]
+    }
+
+    /// How it was compiled.
+    pub fn options(&self) -> Options {
+        let options = Options::for_machine(&self.machine);
+        Options { warps: self.warps, pins: self.pins.clone(), ..options }
     }
 
     /// The lane program.
@@ -77,10 +89,8 @@ impl CompiledKernel {
 
     /// The tile program with the homes that were chosen as encodings.
     pub fn ttgir(&self) -> Result<String, ApiError> {
-        let mut options = Options::for_machine(&self.machine);
-        options.warps = self.warps;
-        let kernel = self.kernel();
-        Ok(compile::encoded(&self.module, kernel, &self.compiled, &options)?.to_string())
+        let options = self.options();
+        Ok(compile::encoded(&self.module, self.kernel(), &self.compiled, &options)?.to_string())
     }
 
     /// The PTX text.
@@ -101,6 +111,7 @@ impl CompiledKernel {
     /// Every movement of data between threads, in the program's order.
     pub fn movements(&self) -> Vec<MovementAnswer> {
         let kernel = self.kernel();
+        let trips = Trips::of(kernel);
         let movements = self.compiled.movements.iter();
         let answer = |movement: &weft::lower::Movement| {
             let op = &kernel.ops[movement.op];
@@ -111,6 +122,7 @@ impl CompiledKernel {
                 place: self.place(op.loc),
                 from: self.layout(movement.from),
                 to: self.layout(movement.to),
+                times: trips.of_op(movement.op),
                 movement: ConvertAnswer::of(&movement.plan),
             }
         };
@@ -188,6 +200,30 @@ fn choose(module: &Module, name: Option<&str>) -> Result<usize, ApiError> {
             _ => Err(ApiError::Kernels { known: known() }),
         },
     }
+}
+
+/// A value and the layout that it shall live in, from `NAME=ATTR`.
+fn read_pin(kernel: &Kernel, text: &str) -> Result<Pin, ApiError> {
+    let refused = |reason: String, hint: &str| ApiError::Argument { reason, hint: hint.into() };
+    let Some((name, attribute)) = text.split_once('=') else {
+        let hint = "a pin is a value and a layout, such as %tile=#ttg.blocked<{…}>";
+        return Err(refused(format!("the pin `{text}` has no `=`"), hint));
+    };
+    let name = name.trim();
+    let known = |&value: &Value| {
+        let spelled = kernel.value_name(value);
+        spelled == name || spelled.strip_prefix('%') == Some(name)
+    };
+    let value = kernel.values.keys().find(known).ok_or_else(|| {
+        refused(format!("there is no value `{name}` to pin"), "`weft explain` names the values")
+    })?;
+    let ty = kernel.ty(value);
+    if !ty.is_tensor() {
+        let reason = format!("`{name}` is no tensor: every thread holds it");
+        return Err(refused(reason, "pin a value with a home; `weft explain` lists them"));
+    }
+    let layout = reading::read_linear("pin", &attribute.trim().into(), &ty.shape)?;
+    Ok(Pin { value, layout })
 }
 
 /// A place in the user's source as `file:line:column`.

@@ -9,9 +9,9 @@ pub use paper::paper;
 pub use swizzle::swizzle;
 
 use crate::answer::{
-    ActorAnswer, AlternativeAnswer, BufferAnswer, ConflictAnswer, ConflictsAnswer, ConvertAnswer,
-    ExplainAnswer, FindingAnswer, LayoutAnswer, MovementAnswer, NameAnswer, RunAnswer, SideAnswer,
-    SumsAnswer,
+    ActorAnswer, AlternativeAnswer, BufferAnswer, ChoiceAnswer, ConflictAnswer, ConflictsAnswer,
+    ConvertAnswer, ExplainAnswer, FindingAnswer, LayoutAnswer, MovementAnswer, NameAnswer,
+    NextAnswer, RunAnswer, SideAnswer, SpentAnswer, SumsAnswer,
 };
 use crate::request::Grid;
 use std::fmt::{self, Write as _};
@@ -165,6 +165,8 @@ pub fn explain(answer: &ExplainAnswer) -> String {
                 home.value, home.ty, home.reason
             ),
         );
+        let indent = 2 + width + 2 + types + 2 + 3 + 2;
+        next_best(&mut body, indent, home.next.as_ref(), &mut layouts);
     }
     none_if_empty(&mut body, answer.homes.is_empty());
 
@@ -181,11 +183,12 @@ pub fn explain(answer: &ExplainAnswer) -> String {
         line(
             &mut body,
             format_args!(
-                "  {} of {} in {}, {}",
+                "  {} of {} in {}, {}{}",
                 access.operation,
                 access.ty,
                 layouts.name(&access.layout),
                 access.place.as_deref().unwrap_or("at an unknown place"),
+                times(access.times)
             ),
         );
         line(
@@ -195,18 +198,64 @@ pub fn explain(answer: &ExplainAnswer) -> String {
                 access.vector_bytes, access.instructions, access.sectors, access.ideal_sectors
             ),
         );
+        next_best(&mut body, 4, access.next.as_ref(), &mut layouts);
     }
     none_if_empty(&mut body, answer.accesses.is_empty());
 
     let mut text = format!(
-        "{} for {}, {} warps a block, {} bytes of shared memory\n\nlayouts\n",
+        "{} for {}, {} warps a block, {} bytes of shared memory\n",
         answer.name, answer.target, answer.warps, answer.shared_bytes
     );
+    costs(&mut text, answer);
+    line(&mut text, "\nlayouts");
     for (index, layout) in layouts.0.iter().enumerate() {
         line(&mut text, format_args!("  L{index} = {layout}"));
     }
     none_if_empty(&mut text, layouts.0.is_empty());
     text + &body
+}
+
+/// What the homes cost, how far from the best that may be, and what others would.
+fn costs(text: &mut String, answer: &ExplainAnswer) {
+    let spent = |SpentAnswer { movements, accesses }: SpentAnswer| {
+        format!("movements {}, accesses {}", cycles(movements), cycles(accesses))
+    };
+    line(text, "\ncosts of a block, over all rounds of loops");
+    line(text, format_args!("  {}", spent(answer.spent)));
+    if let Some(ChoiceAnswer { cost, bound }) = answer.choice {
+        let arithmetic = format!("{} with the arithmetic that homes decide on", cycles(cost));
+        if cost == bound {
+            line(text, format_args!("  {arithmetic}: no choice among the candidates costs less"));
+        } else {
+            let bound = cycles(bound);
+            line(text, format_args!("  {arithmetic}: no choice costs less than {bound}"));
+        }
+    }
+    if let Some(greedy) = answer.greedy {
+        line(text, format_args!("  greedily, as Triton chooses: {}", spent(greedy)));
+    }
+}
+
+/// How often, where that is not once.
+fn times(times: u64) -> String {
+    if times == 1 { String::new() } else { format!(", {times} times") }
+}
+
+/// What the next best would cost.
+fn next_best<'a>(
+    text: &mut String,
+    indent: usize,
+    next: Option<&'a NextAnswer>,
+    layouts: &mut Layouts<'a>,
+) {
+    if let Some(NextAnswer { layout, more }) = next {
+        let layout = layouts.name(layout);
+        let next = match more {
+            0 => format!("{layout} would cost the same"),
+            more => format!("next best {layout}, {} more", cycles(*more)),
+        };
+        line(text, format_args!("{:indent$}{next}", ""));
+    }
 }
 
 fn explain_movement<'a>(
@@ -220,8 +269,11 @@ fn explain_movement<'a>(
     line(
         text,
         format_args!(
-            "  {} {} from {from} to {to}, for the {} at {place}",
-            movement.value, movement.ty, movement.operation
+            "  {} {} from {from} to {to}, for the {} at {place}{}",
+            movement.value,
+            movement.ty,
+            movement.operation,
+            times(movement.times)
         ),
     );
     let cost = &movement.movement;

@@ -207,6 +207,9 @@ pub struct CompileRequest {
     /// The texts that the answer holds.
     #[serde(default = "default_emit")]
     pub emit: Vec<Emit>,
+    /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
+    #[serde(default)]
+    pub pins: Vec<String>,
     /// A pass after which the lane program's text is kept.
     pub dump_after: Option<String>,
 }
@@ -243,6 +246,9 @@ pub struct ExplainRequest {
     pub target: Target,
     /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
     pub warps: Option<u32>,
+    /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
+    #[serde(default)]
+    pub pins: Vec<String>,
 }
 
 /// What does a kernel compute, what does it cost, and is anything wrong with it?
@@ -262,6 +268,9 @@ pub struct RunRequest {
     pub target: Target,
     /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
     pub warps: Option<u32>,
+    /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
+    #[serde(default)]
+    pub pins: Vec<String>,
     /// What random values start from.
     #[serde(default)]
     pub seed: u64,
@@ -278,6 +287,7 @@ impl RunRequest {
             kernel: self.kernel.clone(),
             target: self.target.clone(),
             warps: self.warps,
+            pins: self.pins.clone(),
             emit: Vec::new(),
             dump_after: None,
         }

@@ -347,6 +347,9 @@ pub(crate) struct Kernel {
     /// Which kernel, where the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
+    /// Have a value live in this layout; may be given several times. `weft explain` names the values.
+    #[arg(long = "pin", value_name = "VALUE=ATTR")]
+    pub(crate) pins: Vec<String>,
 }
 
 /// Compiles a kernel from Triton IR.
@@ -386,7 +389,7 @@ pub(crate) struct Compile {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "target", "warps", "name", "emit", "dump_after", "output"]
+        conflicts_with_all = ["file", "target", "warps", "name", "pins", "emit", "dump_after", "output"]
     )]
     pub(crate) batch: Option<PathBuf>,
 }
@@ -429,6 +432,9 @@ pub(crate) struct Run {
     /// Which kernel, where the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
+    /// Have a value live in this layout; may be given several times. `weft explain` names the values.
+    #[arg(long = "pin", value_name = "VALUE=ATTR")]
+    pub(crate) pins: Vec<String>,
     /// What random values start from.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,

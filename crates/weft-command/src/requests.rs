@@ -149,12 +149,13 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
         return batch::run("compile", batch, output);
     }
     let source = input::read(arguments.file.as_deref().unwrap_or(Path::new("-")))?;
-    let Kernel { target, warps, name } = &arguments.kernel;
+    let Kernel { target, warps, name, pins } = &arguments.kernel;
     let request = CompileRequest {
         ttir: source.text.clone(),
         kernel: name.clone(),
         target: input::target(target)?,
         warps: *warps,
+        pins: pins.clone(),
         emit: if arguments.dump_after.is_some() { Vec::new() } else { vec![arguments.emit] },
         dump_after: arguments.dump_after.clone(),
     };
@@ -185,12 +186,13 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
 /// `weft explain`.
 pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
     let source = input::read(&arguments.file)?;
-    let Kernel { target, warps, name } = &arguments.kernel;
+    let Kernel { target, warps, name, pins } = &arguments.kernel;
     let request = ExplainRequest {
         ttir: source.text.clone(),
         kernel: name.clone(),
         target: input::target(target)?,
         warps: *warps,
+        pins: pins.clone(),
     };
     let answer = timed("explain", arguments.time, || explained::explain(&request))
         .map_err(|error| Failure::about(&source, error))?;
@@ -218,8 +220,21 @@ pub(crate) fn paper(arguments: &Paper, output: &mut Output) -> Result<Outcome, F
 
 /// `weft run`.
 pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failure> {
-    let Run { file, grid, args, target, warps, name, seed, verify, device, compiled, json, time } =
-        arguments;
+    let Run {
+        file,
+        grid,
+        args,
+        target,
+        warps,
+        name,
+        pins,
+        seed,
+        verify,
+        device,
+        compiled,
+        json,
+        time,
+    } = arguments;
     let source = input::read(file)?;
     let mut values = Arguments::default();
     for argument in args {
@@ -242,6 +257,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         args: values,
         target,
         warps: *warps,
+        pins: pins.clone(),
         seed: *seed,
         verify: *verify,
     };

@@ -4,7 +4,7 @@
 //! lowered and when it is finished, and on request (and in debug builds) after each pass; the text
 //! after any pass can be kept.
 
-use crate::assign::{self, AssignError, Assignment, Block};
+use crate::assign::{self, AssignError, Assignment, Block, Pin, Review, Spent};
 use crate::axis::AxisFacts;
 use crate::lane;
 use crate::lower::{self, Movement};
@@ -28,6 +28,8 @@ pub struct Options {
     pub verify_each: bool,
     /// Keeps the program's text after this pass.
     pub dump_after: Option<String>,
+    /// Values of the kernel with the layouts that they shall live in.
+    pub pins: Vec<Pin>,
 }
 
 impl Options {
@@ -39,6 +41,7 @@ impl Options {
             stages: 3,
             verify_each: cfg!(debug_assertions),
             dump_after: None,
+            pins: Vec::new(),
         }
     }
 }
@@ -46,6 +49,8 @@ impl Options {
 /// A compiled kernel, with the decisions that led to it.
 #[derive(Clone, Debug)]
 pub struct Compiled {
+    /// The tile program that was lowered: the one that was given, or one with its loads ahead.
+    pub kernel: Kernel,
     /// What one thread runs.
     pub program: lane::Program,
     /// The homes of all values.
@@ -54,6 +59,41 @@ pub struct Compiled {
     pub movements: Vec<Movement>,
     /// The program after the pass that was asked for.
     pub dump: Option<String>,
+}
+
+impl Compiled {
+    /// What the movements and accesses of the kernel cost.
+    pub fn spent(&self, options: &Options) -> Result<Spent, CompileError> {
+        let Self { kernel, assignment, movements, .. } = self;
+        spent(kernel, options, &AxisFacts::of(kernel), assignment, movements)
+    }
+}
+
+/// What movements and accesses would cost with the homes of a greedy choice, as Triton makes it: the
+/// heaviest access or product of tensors that belong together decides, others convert.
+pub fn spent_greedily(kernel: &Kernel, options: &Options) -> Result<Spent, CompileError> {
+    let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
+    let (facts, block) = (AxisFacts::of(kernel), block(options));
+    let mut assignment = assign::greedy(kernel, &facts, block).map_err(cause)?;
+    let locations = crate::location::Locations::default();
+    let lowered = lower::run(kernel, &locations, &facts, &mut assignment, block).map_err(cause)?;
+    spent(kernel, options, &facts, &assignment, &lowered.movements)
+}
+
+fn spent(
+    kernel: &Kernel,
+    options: &Options,
+    facts: &AxisFacts,
+    assignment: &Assignment,
+    movements: &[Movement],
+) -> Result<Spent, CompileError> {
+    let movements = movements.iter().map(|movement| (movement.op, &movement.plan));
+    assign::spent(kernel, facts, assignment, block(options), movements)
+        .map_err(|cause| CompileError::Assign { kernel: kernel.name.clone(), cause })
+}
+
+fn block(options: &Options) -> Block<'_> {
+    Block { machine: &options.machine, warps: options.warps, shared_byte: 0 }
 }
 
 /// Why a kernel could not be compiled.
@@ -131,6 +171,10 @@ pub enum CompileError {
     },
 }
 
+/// The prices of a byte of shared memory, in hundredths of a cycle of the block, at which homes are
+/// chosen: the next one where a block does not have enough of it with those before.
+const SHARED_BYTE: [u64; 4] = [0, 1, 10, 100];
+
 /// Compiles one kernel of a verified module.
 pub fn compile(
     module: &Module,
@@ -139,23 +183,56 @@ pub fn compile(
 ) -> Result<Compiled, CompileError> {
     check_options(options)?;
     check_launch(&module.launch, options)?;
-    let block = Block { machine: &options.machine, warps: options.warps };
+    let facts = AxisFacts::of(kernel);
+    // Fewer stages where a block does not have the memory for so many.
+    for stages in (2..=options.stages).rev() {
+        let Some(ahead) = pipeline::run(kernel, &facts, &options.machine, stages) else { break };
+        let facts = AxisFacts::of(&ahead);
+        let compiled = compile_fitting(module, &ahead, options, &facts)?;
+        if check_shared_memory(&compiled.program, options).is_ok() {
+            return Ok(compiled);
+        }
+    }
+    let compiled = compile_fitting(module, kernel, options, &facts)?;
+    check_shared_memory(&compiled.program, options)?;
+    Ok(compiled)
+}
+
+/// Compiles a kernel at the lowest price of shared memory at which it fits, or at the highest.
+fn compile_fitting(
+    module: &Module,
+    kernel: &Kernel,
+    options: &Options,
+    facts: &AxisFacts,
+) -> Result<Compiled, CompileError> {
+    let mut compiled = compile_at(module, kernel, options, facts, SHARED_BYTE[0])?;
+    for price in &SHARED_BYTE[1..] {
+        let chosen = compiled.assignment.total().is_some();
+        if !chosen || check_shared_memory(&compiled.program, options).is_ok() {
+            break;
+        }
+        compiled = compile_at(module, kernel, options, facts, *price)?;
+    }
+    Ok(compiled)
+}
+
+/// Compiles a kernel at a price of shared memory.
+fn compile_at(
+    module: &Module,
+    kernel: &Kernel,
+    options: &Options,
+    facts: &AxisFacts,
+    shared_byte: u64,
+) -> Result<Compiled, CompileError> {
+    let block = Block { shared_byte, ..block(options) };
     let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
 
-    let mut facts = AxisFacts::of(kernel);
-    let mut ahead = pipeline::run(kernel, &facts, &options.machine, options.stages);
-    if let Some(ahead) = &ahead {
-        facts = AxisFacts::of(ahead);
-    }
-    let mut assignment =
-        assign::run(ahead.as_ref().unwrap_or(kernel), &facts, block).map_err(cause)?;
-    if let Some(ahead) = &mut ahead {
-        assign::place_buffers(ahead, &facts, &assignment, block).map_err(cause)?;
-    }
-    let kernel = ahead.as_ref().unwrap_or(kernel);
+    let mut assignment = assign::run(kernel, facts, block, &options.pins).map_err(cause)?;
+    let mut kernel = kernel.clone();
+    assign::place_buffers(&mut kernel, facts, &assignment, block).map_err(cause)?;
     let lowered =
-        lower::run(kernel, &module.locations, &facts, &mut assignment, block).map_err(cause)?;
-    let mut stages = Stages { kernel, options, dump: None };
+        lower::run(&kernel, &module.locations, facts, &mut assignment, block).map_err(cause)?;
+    let mut stages = Stages { kernel: &kernel, options, dump: None };
     let mut program = lowered.program;
     stages.verify("lower", &program)?;
     stages.keep("lower", &program);
@@ -167,9 +244,16 @@ pub fn compile(
         stages.keep(pass.name, &program);
     }
     stages.verify("the last pass", &program)?;
+    let (movements, dump) = (lowered.movements, stages.dump);
+    Ok(Compiled { kernel, program, assignment, movements, dump })
+}
 
-    check_shared_memory(&program, options)?;
-    Ok(Compiled { program, assignment, movements: lowered.movements, dump: stages.dump })
+/// What speaks for each home, and what the next best would cost; nothing where the text itself says
+/// where values live.
+pub fn review(kernel: &Kernel, options: &Options) -> Result<Option<Review>, CompileError> {
+    let facts = AxisFacts::of(kernel);
+    assign::review(kernel, &facts, block(options), &options.pins)
+        .map_err(|cause| CompileError::Assign { kernel: kernel.name.clone(), cause })
 }
 
 /// The kernel as TTGIR: with the homes that were chosen for it as encodings.
@@ -177,15 +261,16 @@ pub fn compile(
 /// A kernel that came with encodings is given back as it is.
 pub fn encoded(
     module: &Module,
-    kernel: &Kernel,
     compiled: &Compiled,
     options: &Options,
 ) -> Result<Module, CompileError> {
-    let given = kernel.values.values().any(|value| value.ty.encoding.is_some());
+    let kernel = &compiled.kernel;
+    let mut tensors = kernel.values.values().filter(|value| value.ty.is_tensor());
+    let given = tensors.any(|value| value.ty.encoding.is_some());
     let (encoded, launch) = if given {
         (kernel.clone(), module.launch.clone())
     } else {
-        let block = Block { machine: &options.machine, warps: options.warps };
+        let block = block(options);
         let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
         assign::encode(kernel, &mut compiled.assignment.clone(), block).map_err(cause)?
     };

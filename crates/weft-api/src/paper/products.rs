@@ -115,6 +115,7 @@ fn row(
         ]),
         target: request.target.clone(),
         warps: Some(warps),
+        pins: Vec::new(),
         seed: 0,
         verify: false,
     })?;

@@ -33,6 +33,7 @@ pub(super) fn rows(request: &PaperRequest) -> Result<Vec<VectorRow>, ApiError> {
             warps: Some(DEFAULT_WARPS),
             kernel: None,
             emit: Vec::new(),
+            pins: Vec::new(),
             dump_after: None,
         })?;
         // Only NVIDIA's machines have a text whose instructions can be read.

@@ -92,14 +92,14 @@ fn matmul() {
         0,
         &expect![[r#"
             kernel             matmul for sm_90, grid 2x3, 4 warps a block
-            instructions       60672 of warps, 1941504 of lanes
-            global sectors     9216 (ideal 9216)
-            shared wavefronts  13824 (ideal 13824)
+            instructions       67248 of warps, 2151936 of lanes
+            global sectors     12288 (ideal 9216)
+            shared wavefronts  6912 (ideal 6912)
             shuffles           0
-            barriers           192 of blocks, 96 of warps
+            barriers           192 of blocks, 0 of warps
             atomics            0
-            shared memory      8192 bytes a block
-            plans              2, each replayed by the witness
+            shared memory      4096 bytes a block
+            plans              1, each replayed by the witness
 
             a                  f32[8192] unchanged
             b                  f32[12288] unchanged

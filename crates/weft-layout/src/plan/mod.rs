@@ -139,6 +139,18 @@ pub fn conversions(
     Ok(Conversions { best, others, least })
 }
 
+/// What no conversion could be cheaper than ([`Conversions::least`]), in hundredths of a cycle of one
+/// warp. It looks at dimensions only, which takes a small part of the time that a plan takes.
+pub fn least_conversion(
+    from: &Layout,
+    to: &Layout,
+    element_bits: u32,
+    machine: &Machine,
+) -> Result<u64, PlanError> {
+    check_pair(from, to, machine)?;
+    Ok(bound::least(from, to, stored_bits(element_bits)?, machine))
+}
+
 /// A plan that the witness accepts.
 fn checked(plan: Plan, from: &Layout, to: &Layout) -> Result<Plan, PlanError> {
     witness::conversion_by_bases(&plan, from, to).map_err(PlanError::Refused)?;

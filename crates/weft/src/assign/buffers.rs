@@ -19,13 +19,18 @@ use weft_layout::space::{Label, OFFSET, REGISTER};
 /// The alignment that is written into the layouts, in bytes.
 const ALIGNMENT: u64 = 16;
 
-/// Gives every buffer that copies fill the layout that suits those who fill and read it.
+/// Gives every buffer that copies fill the layout that suits those who fill and read it, unless the
+/// program says itself where its tensors live.
 pub fn place_buffers(
     kernel: &mut Kernel,
     facts: &AxisFacts,
     assignment: &Assignment,
     block: Block<'_>,
 ) -> Result<(), AssignError> {
+    let mut tensors = kernel.values.values().filter(|value| value.ty.is_tensor());
+    if tensors.any(|value| value.ty.encoding.is_some()) {
+        return Ok(());
+    }
     let mut allocated = Vec::new();
     kernel.walk(&kernel.body, &mut |_, op| {
         if op.kind == OpKind::LocalAlloc {

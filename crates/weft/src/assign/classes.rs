@@ -23,19 +23,7 @@ pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {
             | OpKind::MakeRange { .. }
             | OpKind::Splat
             | OpKind::ConvertLayout => true,
-            OpKind::Unary(op) => matches!(op, Unary::Neg | Unary::Abs | Unary::Not),
-            OpKind::Binary(op) => !matches!(
-                op,
-                Binary::Div
-                    | Binary::DivPrecise
-                    | Binary::Rem
-                    | Binary::Pow
-                    | Binary::DivS
-                    | Binary::DivU
-                    | Binary::RemS
-                    | Binary::RemU
-            ),
-            kind => is_elementwise(kind) || is_shape_op(kind),
+            kind => is_cheap(kind) || is_shape_op(kind),
         };
         let inputs_free =
             op.operands.iter().all(|&value| free[value] || !kernel.ty(value).is_tensor());
@@ -44,7 +32,27 @@ pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {
     free
 }
 
+/// Whether an element-wise operation costs so little that it may be done twice.
+pub(super) fn is_cheap(kind: &OpKind) -> bool {
+    match kind {
+        OpKind::Unary(op) => matches!(op, Unary::Neg | Unary::Abs | Unary::Not),
+        OpKind::Binary(op) => !matches!(
+            op,
+            Binary::Div
+                | Binary::DivPrecise
+                | Binary::Rem
+                | Binary::Pow
+                | Binary::DivS
+                | Binary::DivU
+                | Binary::RemS
+                | Binary::RemU
+        ),
+        kind => is_elementwise(kind),
+    }
+}
+
 /// Values that share a home, by union and find.
+#[derive(Default)]
 pub(super) struct Classes {
     parent: IdMap<Value, Option<Value>>,
 }
@@ -102,13 +110,18 @@ impl Classes {
         }
         for &other in others {
             if !free[other] && kernel.ty(other).is_tensor() {
-                let (a, b) = (self.find(value), self.find(other));
-                // The older value represents the class, so that the result depends on no order.
-                let (root, child) = if a <= b { (a, b) } else { (b, a) };
-                if root != child {
-                    self.parent.set(child, Some(root));
-                }
+                self.join(value, other);
             }
+        }
+    }
+
+    /// Makes one class of those of two values.
+    pub(super) fn join(&mut self, a: Value, b: Value) {
+        let (a, b) = (self.find(a), self.find(b));
+        // The older value represents the class, so that the result depends on no order.
+        let (root, child) = if a <= b { (a, b) } else { (b, a) };
+        if root != child {
+            self.parent.set(child, Some(root));
         }
     }
 

@@ -5,9 +5,8 @@
 
 use super::classes::{definitions, find_free};
 use super::shape::{is_elementwise, is_shape_op};
-use super::{AssignError, Assignment, Block, Layouts, Plans, Reason};
-use crate::id::IdMap;
-use crate::tile::{Kernel, Launch, OpKind, Value};
+use super::{AssignError, Assignment, Block, Reason};
+use crate::tile::{Kernel, Launch, OpKind};
 
 /// The homes that the types of a kernel give; nothing where they give none.
 pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignment>, AssignError> {
@@ -17,15 +16,7 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
     }
     let launch =
         Launch { warps: Some(block.warps), lanes: Some(block.machine.lanes()), target: None };
-    let mut assignment = Assignment {
-        layouts: Layouts::default(),
-        plans: Plans::default(),
-        home: IdMap::default(),
-        given: IdMap::default(),
-        free: find_free(kernel),
-        runs_in: IdMap::default(),
-        reasons: IdMap::default(),
-    };
+    let mut assignment = Assignment::empty(find_free(kernel), Reason::Given);
     let definitions = definitions(kernel);
     for (value, data) in kernel.values.iter().filter(|(_, value)| value.ty.is_tensor()) {
         let misplaced = |misplaced| AssignError::Given {
@@ -47,21 +38,23 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
         assignment.given.set(value, Some(layout));
         if !assignment.free[value] {
             assignment.home.set(value, Some(layout));
-            assignment.reasons.set(value, Some(Reason::Given));
         }
     }
     kernel.walk(&kernel.body, &mut |id, op| {
-        let accesses = matches!(
-            op.kind,
+        let place = match op.kind {
             OpKind::Load(_)
-                | OpKind::Store(_)
-                | OpKind::AtomicRmw { .. }
-                | OpKind::AtomicCas { .. }
-                | OpKind::AsyncCopy(_)
-        );
-        let place = |&pointers: &Value| assignment.given[pointers];
-        if let Some(place) = op.operands.first().and_then(place).filter(|_| accesses) {
-            assignment.runs_in.set(id, Some(place));
+            | OpKind::Store(_)
+            | OpKind::AtomicRmw { .. }
+            | OpKind::AtomicCas { .. }
+            | OpKind::AsyncCopy(_) => {
+                op.operands.first().and_then(|&value| assignment.given[value])
+            }
+            OpKind::Reduce { .. } => op.operands.iter().find_map(|&value| assignment.home[value]),
+            OpKind::Scan { .. } | OpKind::Dot => assignment.home[op.results[0]],
+            _ => None,
+        };
+        if place.is_some() {
+            assignment.runs_in.set(id, place);
         }
     });
     Ok(Some(assignment))

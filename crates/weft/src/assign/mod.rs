@@ -1,41 +1,62 @@
-//! Homes: in which layout each tensor value lives, and in which each memory operation runs.
+//! Homes: in which layout each tensor value lives, and in which each operation that cares runs.
 //!
-//! Three kinds of value:
+//! Four kinds of value:
 //!
 //! * *Free* values are cheap functions of constants, ranges and scalars: masks, offsets, pointers.
 //!   They have no home; whoever needs one computes it in the layout that it is needed in.
 //! * *Shape operations* (`trans`, `reshape`, `expand_dims`, `broadcast`) move nothing: asked for a
 //!   layout, they ask their operand for the one before them (theorem 9.3 of the paper, backward).
+//! * What is *made again*: a few cheap operations on tensors that are smaller in bytes (a load widened to
+//!   `f32`, a row added to each row). Moving what it is made of costs less than moving it.
 //! * Everything else has a *home*. Values that an element-wise operation, a loop or an `if` ties
-//!   together share one; they form a *class*.
+//!   together share one (`regions`).
 //!
-//! A class that a reduction defines takes what the reduction leaves: the operand's layout without the
-//! axis. Every other takes the layout of its heaviest *anchor*: an access to memory asks for the
-//! layout that coalesces it, weighed by the bytes it moves, a matrix product for a square of results
-//! in each thread. A class without an anchor takes what a shape operation gives: its operand's layout
-//! carried forward.
+//! Which layout each home is, and in which each access, reduction, scan, gather and product runs, is one
+//! partitioned boolean quadratic problem: `problem` states what flows where, `candidates` gives each
+//! unit the layouts that it may take, `price` asks real plans what movements cost, times the rounds of
+//! loops, and `pbqp` solves. `choose` goes round: it solves with prices that no plan goes below, plans
+//! what was chosen, and solves again, until all that was chosen is real. Nothing here depends on a
+//! layout's name: layouts of different families that hold the same elements in the same threads are
+//! equal, and moving between layouts that differ by the order of registers costs nothing.
 //!
-//! A memory operation then runs either in its class's home or in its own coalesced layout with a
-//! conversion, whichever costs less. Nothing here depends on a layout's name.
+//! `greedy` makes the choice that Triton's passes make, to be compared with in the same currency
+//! (`spent`); `review` says what the next best of each decision costs; `pins` are homes that somebody asks
+//! for.
 //!
 //! Where the program says itself how its tensors lie (TTGIR does), that is obeyed: every home is the
 //! given one (`given`), and nothing is chosen.
 
 mod access;
+mod anchors;
 mod buffers;
+mod candidates;
+mod choose;
 mod classes;
 mod encode;
 mod given;
+mod greedy;
 mod layouts;
+mod pbqp;
+mod pins;
+mod price;
+mod problem;
+mod regions;
+mod review;
 mod shape;
-mod solve;
+mod spent;
+mod trips;
 
 pub use access::AccessShape;
 pub use buffers::place_buffers;
+pub use choose::Total;
 pub use classes::definitions;
 pub use encode::encode;
 pub use layouts::{LayoutId, Layouts, Plans};
+pub use pins::Pin;
+pub use review::{Judged, Review};
 pub use shape::{is_elementwise, is_shape_op, operand_layout, result_layout};
+pub use spent::{Spent, spent};
+pub use trips::Trips;
 
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
@@ -44,22 +65,11 @@ use weft_layout::family::Blocked;
 use weft_layout::machine::Machine;
 use weft_layout::{LayoutError, plan};
 
-/// Why a class has its home.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Why a value has its home.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// The heaviest anchor is this operation, with this weight in bytes; others weighed so much.
-    Anchor {
-        /// The operation.
-        op: OpId,
-        /// Its weight.
-        weight: u64,
-        /// The weight of the anchors that asked for another layout.
-        against: u64,
-    },
-    /// It follows from the layout of an operand of the operation that defines it.
-    Follows(OpId),
-    /// Nothing asked for any: the default for the shape.
-    Default,
+    /// Everything together costs least so.
+    Cheapest,
     /// The program says it.
     Given,
 }
@@ -75,7 +85,28 @@ pub struct Assignment {
     given: IdMap<Value, Option<LayoutId>>,
     free: IdMap<Value, bool>,
     runs_in: IdMap<OpId, Option<LayoutId>>,
-    reasons: IdMap<Value, Option<Reason>>,
+    source_in: IdMap<OpId, Option<LayoutId>>,
+    ahead: IdMap<OpId, Vec<(Value, LayoutId)>>,
+    reason: Reason,
+    total: Option<Total>,
+}
+
+impl Assignment {
+    /// Nothing decided yet.
+    fn empty(free: IdMap<Value, bool>, reason: Reason) -> Self {
+        Self {
+            layouts: Layouts::default(),
+            plans: Plans::default(),
+            home: IdMap::default(),
+            given: IdMap::default(),
+            free,
+            runs_in: IdMap::default(),
+            source_in: IdMap::default(),
+            ahead: IdMap::default(),
+            reason,
+            total: None,
+        }
+    }
 }
 
 /// What the block of a kernel looks like, and the machine it runs on.
@@ -85,17 +116,51 @@ pub struct Block<'a> {
     pub machine: &'a Machine,
     /// Warps in the block: a power of two.
     pub warps: u32,
+    /// What a byte of shared memory costs, in hundredths of a cycle of the block, beside what is done in
+    /// it: nothing, unless there is too little.
+    pub shared_byte: u64,
 }
 
-/// Decides every home: as the program says, where it does, else by the anchors.
+/// Decides every home: as the program says, where it does, else as costs least with what is pinned.
 pub fn run(
+    kernel: &Kernel,
+    facts: &AxisFacts,
+    block: Block<'_>,
+    pins: &[Pin],
+) -> Result<Assignment, AssignError> {
+    match (given::homes(kernel, block)?, pins.first()) {
+        (Some(_), Some(pin)) => Err(AssignError::PinnedTwice {
+            name: kernel.value_name(pin.value),
+            other: "its type in the text".into(),
+        }),
+        (Some(assignment), None) => Ok(assignment),
+        (None, _) => choose::run(kernel, facts, block, pins),
+    }
+}
+
+/// What speaks for each decision; nothing where the program itself decides.
+pub fn review(
+    kernel: &Kernel,
+    facts: &AxisFacts,
+    block: Block<'_>,
+    pins: &[Pin],
+) -> Result<Option<Review>, AssignError> {
+    match given::homes(kernel, block)? {
+        Some(_) => Ok(None),
+        None => review::run(kernel, facts, block, pins).map(Some),
+    }
+}
+
+/// Decides every home as Triton does, to be compared with: the heaviest anchor of a class wins, and
+/// whoever needs another layout converts.
+pub fn greedy(
     kernel: &Kernel,
     facts: &AxisFacts,
     block: Block<'_>,
 ) -> Result<Assignment, AssignError> {
     match given::homes(kernel, block)? {
         Some(assignment) => Ok(assignment),
-        None => solve::run(kernel, facts, block),
+        None => greedy::run(kernel, facts, block),
     }
 }
 
@@ -137,6 +202,24 @@ pub enum AssignError {
     NotGiven {
         /// The value.
         name: String,
+    },
+    /// A pin is on a value without a home.
+    #[error(
+        "{name} has no home that could be pinned: it is made wherever it is needed; pin one of {known}"
+    )]
+    Homeless {
+        /// The value.
+        name: String,
+        /// Values with homes, one for each home, with commas.
+        known: String,
+    },
+    /// Two homes are asked for where there is one.
+    #[error("{name} is pinned to another layout than {other}, with which it shares its home")]
+    PinnedTwice {
+        /// The value.
+        name: String,
+        /// What says something else.
+        other: String,
     },
     /// More shared memory is allocated than addresses reach.
     #[error("{name} takes {bytes} bytes of shared memory; a kernel may have {most}")]
@@ -194,6 +277,12 @@ impl Assignment {
                 let layout = result_layout(&op.kind, self.layouts.get(below), shape)?;
                 return Ok(self.layouts.intern(layout));
             }
+            // What is made again where it is needed lies where what it is made from does.
+            let is_held = |value: &&Value| kernel.ty(**value).is_tensor() && !self.free[**value];
+            let held = op.operands.iter().find(is_held).filter(|_| is_elementwise(&op.kind));
+            if let Some(&held) = held {
+                return self.anywhere(kernel, definitions, block, held);
+            }
         }
         let ones = vec![1; shape.len()];
         let order: Vec<usize> = (0..shape.len()).rev().collect();
@@ -207,14 +296,31 @@ impl Assignment {
         self.free[value]
     }
 
-    /// The layout in which a load, store or atomic runs.
+    /// The layout in which an access to memory, a reduction, a scan, a gather, a histogram or a matrix
+    /// product runs: that of its operands, of a gather's indices, of a product's sum.
     pub fn runs_in(&self, op: OpId) -> Option<LayoutId> {
         self.runs_in[op]
     }
 
-    /// Why a value has its home.
-    pub fn reason(&self, value: Value) -> Option<&Reason> {
-        self.reasons[value].as_ref()
+    /// The layout in which a gather takes its source.
+    pub fn source_in(&self, op: OpId) -> Option<LayoutId> {
+        self.source_in[op]
+    }
+
+    /// What moves before a loop, because its rounds need it: values and the layouts that they move to.
+    pub fn ahead(&self, op: OpId) -> &[(Value, LayoutId)] {
+        &self.ahead[op]
+    }
+
+    /// What all movements, accesses and arithmetic that depend on homes cost, and what no choice goes
+    /// below; nothing where nothing was chosen.
+    pub fn total(&self) -> Option<Total> {
+        self.total
+    }
+
+    /// Why values have their homes.
+    pub fn reason(&self) -> Reason {
+        self.reason
     }
 }
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
-use super::{AccessShape, Block, Reason};
+use super::{AccessShape, Block};
 use crate::axis::AxisFacts;
 use crate::id::Id;
 use crate::tile::OpKind;
@@ -16,33 +16,29 @@ fn check(text: &str, expected: &Expect) {
     let kernel = &module.kernels[0];
     let machine = Machine::by_name("sm_90").unwrap();
     let facts = AxisFacts::of(kernel);
-    let block = Block { machine, warps: 4 };
-    let assignment = super::run(kernel, &facts, block).unwrap();
+    let block = Block { machine, warps: 4, shared_byte: 0 };
+    let assignment = super::run(kernel, &facts, block, &[]).unwrap();
     let mut text = String::new();
     let mut mentioned = Vec::new();
     for value in kernel.values.keys() {
         let Some(home) = assignment.home(value) else { continue };
         mentioned.push(home);
-        let reason = match assignment.reason(value) {
-            Some(Reason::Anchor { op, weight, against }) => {
-                format!("{} asks, {weight} against {against}", kernel.ops[*op].kind.name())
-            }
-            Some(Reason::Follows(op)) => format!("follows {}", kernel.ops[*op].kind.name()),
-            Some(Reason::Given) => "given".to_owned(),
-            Some(Reason::Default) | None => "default".to_owned(),
-        };
         let name = kernel.value_name(value);
-        writeln!(text, "{name:12} {} in {home}: {reason}", kernel.ty(value)).unwrap();
+        writeln!(text, "{name:12} {} in {home}", kernel.ty(value)).unwrap();
     }
     kernel.walk(&kernel.body, &mut |id, op| {
         let Some(place) = assignment.runs_in(id) else { return };
         mentioned.push(place);
+        if !matches!(op.kind, OpKind::Load(_) | OpKind::Store(_)) {
+            writeln!(text, "{} in {place}", op.kind.name()).unwrap();
+            return;
+        }
         let layout = assignment.layouts.get(place);
         let shape = AccessShape::of(kernel, &facts, machine, op, layout).unwrap();
         let elements = 1 << shape.vectors.vector_log2;
         let axes: Vec<String> = shape.axes.iter().map(ToString::to_string).collect();
         let axes = axes.join(" and ");
-        let what = if matches!(op.kind, OpKind::Load(_)) { "load" } else { "store" };
+        let what = op.kind.name();
         writeln!(text, "{what} in {place}, {elements} elements along {axes} at once").unwrap();
     });
     mentioned.sort_unstable();
@@ -59,12 +55,12 @@ fn a_transpose_is_stored_as_it_lies_in_memory() {
     check(
         include_str!("../../../../examples/tiled_transpose.ttir"),
         &expect![[r#"
-        %loaded_22   tensor<64x64xf32> in L0: load asks, 16384 against 0
-        load in L0, 4 elements along 1 at once
-        store in L0, 4 elements along 1 at once
-        L0 (table entry 0):
-        [register: (0,1) (0,2) (8,0) (16,0) (32,0), lane: (0,4) (0,8) (0,16) (0,32) (1,0), warp: (2,0) (4,0), block:] -> [dim0: 64, dim1: 64]
-    "#]],
+            %loaded_22   tensor<64x64xf32> in L0
+            load in L0, 4 elements along 1 at once
+            store in L0, 4 elements along 1 at once
+            L0 (table entry 0):
+            [register: (0,1) (0,2) (8,0) (16,0) (32,0), lane: (0,4) (0,8) (0,16) (0,32) (1,0), warp: (2,0) (4,0), block:] -> [dim0: 64, dim1: 64]
+        "#]],
     );
 }
 
@@ -73,21 +69,24 @@ fn a_product_wants_squares_and_its_operands_rows() {
     check(
         include_str!("../../../../examples/matmul.ttir"),
         &expect![[r#"
-        %total_10    tensor<64x64xf32> in L2: dot asks, 262144 against 16384
-        %total_11    tensor<64x64xf32> in L2: dot asks, 262144 against 16384
-        %tile_a_30   tensor<64x16xf32> in L0: load asks, 4096 against 0
-        %tile_b_44   tensor<16x64xf32> in L1: load asks, 4096 against 0
-        %total_45    tensor<64x64xf32> in L2: dot asks, 262144 against 16384
-        load in L0, 4 elements along 1 at once
-        load in L1, 4 elements along 1 at once
-        store in L2, 4 elements along 1 at once
-        L0 (table entry 0):
-        [register: (0,1) (0,2) (32,0), lane: (0,4) (0,8) (1,0) (2,0) (4,0), warp: (8,0) (16,0), block:] -> [dim0: 64, dim1: 16]
-        L1 (table entry 1):
-        [register: (0,1) (0,2) (8,0), lane: (0,4) (0,8) (0,16) (0,32) (1,0), warp: (2,0) (4,0), block:] -> [dim0: 16, dim1: 64]
-        L2 (table entry 2):
-        [register: (0,1) (0,2) (1,0) (2,0) (32,0), lane: (0,4) (0,8) (0,16) (0,32) (4,0), warp: (8,0) (16,0), block:] -> [dim0: 64, dim1: 64]
-    "#]],
+            %total_10    tensor<64x64xf32> in L2
+            %total_11    tensor<64x64xf32> in L2
+            %tile_a_30   tensor<64x16xf32> in L4
+            %tile_b_44   tensor<16x64xf32> in L5
+            %total_45    tensor<64x64xf32> in L2
+            load in L4, 4 elements along 1 at once
+            load in L1, 4 elements along 1 at once
+            dot in L2
+            store in L2, 4 elements along 1 at once
+            L1 (table entry 1):
+            [register: (0,1) (0,2) (8,0), lane: (0,4) (0,8) (0,16) (0,32) (1,0), warp: (2,0) (4,0), block:] -> [dim0: 16, dim1: 64]
+            L2 (table entry 2):
+            [register: (0,1) (0,2) (1,0) (2,0) (32,0), lane: (0,4) (0,8) (0,16) (0,32) (4,0), warp: (8,0) (16,0), block:] -> [dim0: 64, dim1: 64]
+            L4 (table entry 4):
+            [register: (1,0) (2,0) (32,0) (0,1) (0,2) (0,4) (0,8), lane: (0,0) (0,0) (0,0) (0,0) (4,0), warp: (8,0) (16,0), block:] -> [dim0: 64, dim1: 16]
+            L5 (table entry 5):
+            [register: (0,1) (0,2) (1,0) (2,0) (4,0) (8,0), lane: (0,4) (0,8) (0,16) (0,32) (0,0), warp: (0,0) (0,0), block:] -> [dim0: 16, dim1: 64]
+        "#]],
     );
 }
 
@@ -114,7 +113,7 @@ fn a_narrow_tile_is_moved_over_both_axes() {
           tt.return
         }",
         &expect![[r#"
-            %tile        tensor<512x4xf16> in L0: load asks, 8192 against 0
+            %tile        tensor<512x4xf16> in L0
             load in L0, 8 elements along 1 and 0 at once
             store in L0, 8 elements along 1 and 0 at once
             L0 (table entry 0):

@@ -11,15 +11,7 @@ use weft_layout::step::Plan;
 
 impl Lowerer<'_> {
     pub(super) fn reduce(&mut self, id: OpId, op: &Op, axis: usize) -> Result<(), AssignError> {
-        let mut source = None;
-        for &operand in &op.operands {
-            source = source.or(self.assignment.home(operand));
-        }
-        let from = match source {
-            Some(home) => home,
-            None => self.anywhere(op.operands[0])?,
-        };
-        let from = self.without_copies(from)?;
+        let from = self.runs_in(id, op.operands[0])?;
         let bits = self.widths(op);
         let assignment = &mut *self.assignment;
         let plan::Reduction { plan, result } = assignment
@@ -38,7 +30,6 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// A scan runs where its first result lives.
     pub(super) fn scan(
         &mut self,
         id: OpId,
@@ -46,8 +37,7 @@ impl Lowerer<'_> {
         axis: usize,
         direction: Direction,
     ) -> Result<(), AssignError> {
-        let place = self.anywhere(op.results[0])?;
-        let place = self.without_copies(place)?;
+        let place = self.runs_in(id, op.results[0])?;
         let bits = self.widths(op);
         let assignment = &mut *self.assignment;
         let plan = assignment

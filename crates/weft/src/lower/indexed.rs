@@ -7,10 +7,14 @@ use crate::tile::{Op, OpId, Value};
 use weft_layout::step::Plan;
 
 impl Lowerer<'_> {
-    /// A gather takes its source where that lives, and leaves what it finds where the indices are.
+    /// A gather leaves what it finds where the indices are.
     pub(super) fn gather(&mut self, id: OpId, op: &Op, axis: usize) -> Result<(), AssignError> {
         let ([source, indices], result) = ([op.operands[0], op.operands[1]], op.results[0]);
-        let [from, to] = [self.held_at(source)?, self.held_at(result)?];
+        let from = match self.assignment.source_in(id) {
+            Some(place) => self.without_copies(place)?,
+            None => self.held_at(source)?,
+        };
+        let to = self.runs_in(id, result)?;
         let bits = (self.width(source), self.width(indices));
         let assignment = &mut *self.assignment;
         let plan = assignment
@@ -20,10 +24,9 @@ impl Lowerer<'_> {
         self.indexed(id, &plan, &[(source, from), (indices, to)], (result, to))
     }
 
-    /// A histogram takes its numbers where they live.
     pub(super) fn histogram(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
         let (numbers, result) = (op.operands[0], op.results[0]);
-        let [from, to] = [self.held_at(numbers)?, self.held_at(result)?];
+        let [from, to] = [self.runs_in(id, numbers)?, self.held_at(result)?];
         let (bits, masked) = (self.width(numbers), op.operands.len() > 1);
         let assignment = &mut *self.assignment;
         let plan = assignment
@@ -32,6 +35,15 @@ impl Lowerer<'_> {
             .clone();
         let inputs: Vec<_> = op.operands.iter().map(|&operand| (operand, from)).collect();
         self.indexed(id, &plan, &inputs, (result, to))
+    }
+
+    /// The layout in which an operation runs: the one that was chosen, else where a tensor of it lives, in
+    /// registers that hold no copies.
+    pub(super) fn runs_in(&mut self, op: OpId, value: Value) -> Result<LayoutId, AssignError> {
+        match self.assignment.runs_in(op) {
+            Some(place) => self.without_copies(place),
+            None => self.held_at(value),
+        }
     }
 
     /// Where a tensor is at no price, in registers that hold no copies.

@@ -76,8 +76,7 @@ impl Lowerer<'_> {
             }
         }
         let registers = held(&vectors, &registers);
-        self.bind_tensor(result, place, registers.into());
-        Ok(())
+        self.bind_moved(result, place, &registers)
     }
 
     fn load_scalar(&mut self, op: &Op, dtype: DType, how: Access) {
@@ -191,7 +190,11 @@ impl Lowerer<'_> {
         if let Some(first) = tellers {
             old = self.tell_copies(&layout, old, first);
         }
-        self.bind_tensor(result, place, old.into());
+        if self.used[result] {
+            self.bind_moved(result, place, &old)?;
+        } else {
+            self.bind_tensor(result, place, old.into());
+        }
         Ok(tellers.is_some())
     }
 

@@ -212,6 +212,9 @@ impl Lowerer<'_> {
         if self.needs_barrier[id] {
             self.build.barrier(BarrierScope::Block);
         }
+        for (value, layout) in self.assignment.ahead(id).to_vec() {
+            self.get(value, layout)?;
+        }
         match &op.kind {
             OpKind::For => self.for_loop(op),
             OpKind::While => self.while_loop(op),
@@ -238,7 +241,7 @@ impl Lowerer<'_> {
                 Ok(())
             }
             OpKind::Reduce { axis } => self.reduce(id, op, usize::from(*axis)),
-            OpKind::Dot => self.dot(op),
+            OpKind::Dot => self.dot(id, op),
             OpKind::Print { prefix, hex, signed } => {
                 self.print(op, Print { prefix, hex: *hex, signed })
             }

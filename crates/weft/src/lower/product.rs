@@ -6,17 +6,17 @@ use crate::dtype::DType;
 use crate::lane;
 use crate::movement;
 use crate::scalar::Cast;
-use crate::tile::{Op, Value};
+use crate::tile::{Op, OpId, Value};
 use std::rc::Rc;
 use weft_layout::step::Plan;
 
 impl Lowerer<'_> {
     /// Each thread multiplies and adds what its results need: the summed axis lies in registers, and
     /// the operands follow from the result's layout by dropping the other axis.
-    pub(super) fn dot(&mut self, op: &Op) -> Result<(), AssignError> {
+    pub(super) fn dot(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
         let [a, b, c] = [0, 1, 2].map(|index| op.operands[index]);
         let result = op.results[0];
-        let Some(home) = self.assignment.home(result) else { return Ok(()) };
+        let home = self.runs_in(id, result)?;
         let layout = self.assignment.layouts.get(home).clone();
         let rank = self.kernel.ty(result).shape.len();
         let summed = self.kernel.ty(a).shape[rank - 1];
@@ -42,8 +42,7 @@ impl Lowerer<'_> {
                 *sum = self.build.fma(x, y, *sum);
             }
         }
-        self.bind_tensor(result, home, sums.into());
-        Ok(())
+        self.bind_moved(result, home, &sums)
     }
 
     /// An operand of a product in the type of its sum.

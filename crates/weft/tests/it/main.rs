@@ -8,6 +8,7 @@ mod barriers;
 mod corpus;
 mod deep;
 mod external;
+mod homes;
 mod inputs;
 mod order;
 mod packed;

@@ -47,8 +47,9 @@ fn count(program: &Program, is: impl Fn(&Op) -> bool) -> usize {
 #[test]
 fn packed_elements_arrive_whole() {
     let nvidia = Machine::by_name("sm_90").unwrap();
-    // Where only shuffles count, as many elements as possible share one.
-    let prices = Prices { wavefront: 10_000, alu: 0, issue: 0, ..nvidia.prices };
+    // Where only shuffles and sectors count, accesses are dense and as many elements as possible share
+    // a shuffle.
+    let prices = Prices { wavefront: 10_000, sector: 10_000, alu: 0, issue: 0, ..nvidia.prices };
     let packing = Machine { prices, ..nvidia.clone() };
     for (narrow, narrowed, dtype) in [
         ("i8", "trunci", DType::I8),

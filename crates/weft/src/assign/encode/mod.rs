@@ -316,6 +316,10 @@ impl Encoder<'_> {
     }
 
     fn op(&mut self, id: OpId, op: &Op, places: &[Value]) -> Result<(), AssignError> {
+        for (value, layout) in self.assignment.ahead(id).to_vec() {
+            let place = self.place(layout)?;
+            self.get(value, place)?;
+        }
         match &op.kind {
             OpKind::For => {
                 let carried = &op.regions[0].params[1..];
@@ -346,9 +350,9 @@ impl Encoder<'_> {
                 self.push(op, op.kind.clone(), operands, Vec::new());
                 Ok(())
             }
-            OpKind::Reduce { .. } => self.reduce(op),
-            OpKind::Dot => self.dot(op),
-            OpKind::Scan { .. } | OpKind::Gather { .. } | OpKind::Histogram => self.indexed(op),
+            OpKind::Reduce { .. } => self.reduce(id, op),
+            OpKind::Dot => self.dot(id, op),
+            OpKind::Scan { .. } | OpKind::Gather { .. } | OpKind::Histogram => self.indexed(id, op),
             OpKind::Load(_)
             | OpKind::Store(_)
             | OpKind::AtomicRmw { .. }
@@ -380,10 +384,7 @@ impl Encoder<'_> {
         if !self.is_tensor(op.operands[0]) {
             return self.simple(op);
         }
-        let place = match self.assignment.runs_in(id) {
-            Some(place) => self.place(place)?,
-            None => self.anywhere(op.operands[0])?,
-        };
+        let place = self.runs_in(id, op.operands[0])?;
         let operands = self.operands(&op.operands, place)?;
         let results = self.folded(op, place);
         self.push(op, op.kind.clone(), operands, results);
@@ -405,13 +406,9 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    fn reduce(&mut self, op: &Op) -> Result<(), AssignError> {
+    fn reduce(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
         let OpKind::Reduce { axis } = op.kind else { return Ok(()) };
-        let homes = op.operands.iter().find_map(|&operand| self.assignment.home(operand));
-        let from = match homes {
-            Some(home) => self.place(home)?,
-            None => self.anywhere(op.operands[0])?,
-        };
+        let from = self.runs_in(id, op.operands[0])?;
         let operands = self.operands(&op.operands, from)?;
         let axis = usize::from(axis);
         let sliced = self.layout(from).slice(axis)?;
@@ -462,13 +459,10 @@ impl Encoder<'_> {
     }
 
     /// The operands of a product follow from the layout of the result: each lies where it is summed.
-    fn dot(&mut self, op: &Op) -> Result<(), AssignError> {
+    fn dot(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
         let [a, b, c] = [0, 1, 2].map(|index| op.operands[index]);
         let result = op.results[0];
-        let home = match self.home(result)? {
-            Some(home) => home,
-            None => self.anywhere(result)?,
-        };
+        let home = self.runs_in(id, result)?;
         let rank = self.kernel.ty(result).shape.len();
         let mut operands = Vec::new();
         for (side, (value, other)) in [(a, rank - 1), (b, rank - 2)].into_iter().enumerate() {
@@ -496,12 +490,20 @@ impl Encoder<'_> {
         self.settle(op, home)
     }
 
-    /// A scan keeps its layout. A gather takes its indices where it leaves what it finds; it and a
-    /// histogram take the other tensors as they are.
-    fn indexed(&mut self, op: &Op) -> Result<(), AssignError> {
+    /// A scan keeps its layout. A gather takes its indices where it leaves what it finds; a histogram leaves
+    /// its counts at home.
+    fn indexed(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
         let result = op.results[0];
-        let home = self.anywhere(result)?;
-        let source = self.anywhere(op.operands[0])?;
+        let (home, source) = match op.kind {
+            OpKind::Histogram => (self.anywhere(result)?, self.runs_in(id, op.operands[0])?),
+            _ => {
+                let source = match self.assignment.source_in(id) {
+                    Some(source) => self.place(source)?,
+                    None => self.anywhere(op.operands[0])?,
+                };
+                (self.runs_in(id, result)?, source)
+            }
+        };
         let mut operands = Vec::new();
         for (index, &operand) in op.operands.iter().enumerate() {
             let place = match op.kind {
@@ -575,6 +577,14 @@ impl Encoder<'_> {
         let results = self.folded(op, place);
         self.push(op, op.kind.clone(), operands, results);
         self.settle(op, place)
+    }
+
+    /// The place in which an operation runs: the one that was chosen, else where a tensor of it lives.
+    fn runs_in(&mut self, op: OpId, value: Value) -> Result<Place, AssignError> {
+        match self.assignment.runs_in(op) {
+            Some(place) => self.place(place),
+            None => self.anywhere(value),
+        }
     }
 
     fn anywhere(&mut self, value: Value) -> Result<Place, AssignError> {

@@ -1,18 +1,23 @@
-//! The home of each class, and the layout of each memory operation.
+//! The homes that a greedy choice gives, as Triton's passes make it: what the costs of
+//! [`choose`](super::choose) are compared with.
+//!
+//! A class that a reduction defines takes what the reduction leaves: the operand's layout without the
+//! axis. Every other takes the layout of its heaviest anchor: an access asks for the layout that coalesces
+//! it, weighed by the bytes it moves, a matrix product for a square of results in each thread. A class
+//! without an anchor takes what a shape operation gives. A memory operation then runs either in its
+//! class's home or in its own coalesced layout with a conversion, whichever costs less.
 
-use super::access::{AccessShape, Reach, memory_order, vector_elements};
+use super::anchors::Anchors;
 use super::classes::{Classes, definitions, find_free};
-use super::layouts::{LayoutId, Layouts, Plans};
+use super::layouts::LayoutId;
 use super::shape::{is_shape_op, result_layout};
 use super::{AssignError, Assignment, Block, Reason};
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
-use crate::tile::{Kernel, Op, OpId, OpKind, Value};
+use crate::tile::{Kernel, OpId, OpKind, Value};
 use rustc_hash::FxHashMap;
-use weft_layout::family::Blocked;
 use weft_layout::plan;
 use weft_layout::space::REGISTER;
-use weft_layout::{Layout, Space};
 
 /// Decides every home.
 pub(super) fn run(
@@ -24,25 +29,18 @@ pub(super) fn run(
     let classes = Classes::of(kernel, &free);
     let mut solver = Solver {
         kernel,
-        facts,
+        ask: Anchors { kernel, facts, block },
         block,
         classes,
         anchors: FxHashMap::default(),
         resolved: FxHashMap::default(),
         definitions: definitions(kernel),
-        result: Assignment {
-            layouts: Layouts::default(),
-            plans: Plans::default(),
-            home: IdMap::default(),
-            given: IdMap::default(),
-            free,
-            runs_in: IdMap::default(),
-            reasons: IdMap::default(),
-        },
+        result: Assignment::empty(free, Reason::Cheapest),
     };
     solver.collect_anchors()?;
     solver.set_homes()?;
     solver.place_memory_ops()?;
+    solver.place_reductions();
     Ok(solver.result)
 }
 
@@ -55,97 +53,19 @@ struct Anchor {
 
 struct Solver<'a> {
     kernel: &'a Kernel,
-    facts: &'a AxisFacts,
+    ask: Anchors<'a>,
     block: Block<'a>,
     classes: Classes,
     anchors: FxHashMap<Value, Vec<Anchor>>,
     /// The home of each class; none while it is being found.
-    resolved: FxHashMap<Value, Option<(LayoutId, Reason)>>,
+    resolved: FxHashMap<Value, Option<LayoutId>>,
     definitions: IdMap<Value, Option<OpId>>,
     result: Assignment,
 }
 
 impl Solver<'_> {
-    fn lanes(&self) -> u64 {
-        1 << self.block.machine.lanes_log2
-    }
-
     fn has_home(&self, value: Value) -> bool {
         self.kernel.ty(value).is_tensor() && !self.result.free[value]
-    }
-
-    fn blocked(
-        &mut self,
-        shape: &[u64],
-        per_thread: &[u64],
-        order: &[usize],
-    ) -> Result<LayoutId, AssignError> {
-        let warps = u64::from(self.block.warps);
-        let blocked = Blocked::for_memory(shape, per_thread, order, self.lanes(), warps)?;
-        let layout = blocked.layout(shape)?;
-        Ok(self.result.layouts.intern(layout))
-    }
-
-    fn default_layout(&mut self, shape: &[u64]) -> Result<LayoutId, AssignError> {
-        let order: Vec<usize> = (0..shape.len()).rev().collect();
-        self.blocked(shape, &vec![1; shape.len()], &order)
-    }
-
-    /// The layout that coalesces a memory operation.
-    fn memory_layout(&mut self, op: &Op) -> Result<LayoutId, AssignError> {
-        let pointer = op.operands[0];
-        let ty = self.kernel.ty(pointer);
-        let shape = ty.shape.clone();
-        let reach = Reach::of(self.kernel, self.facts, self.block.machine, op)?;
-        if reach.axes.len() > 1 {
-            return self.walked(&shape, &reach);
-        }
-        let order = memory_order(self.facts, pointer);
-        let threads = self.lanes() * u64::from(self.block.warps);
-        let vector = vector_elements(self.kernel, self.facts, self.block.machine, op);
-        let share = (ty.elements() / threads).max(1);
-        let mut per_thread = vec![1; shape.len()];
-        if let Some(&axis) = order.first() {
-            per_thread[axis] = vector.min(share).min(shape[axis]);
-        }
-        self.blocked(&shape, &per_thread, &order)
-    }
-
-    /// The layout that walks memory in its order: registers as far as an instruction reaches and every
-    /// thread has a share, then lanes, warps, and further registers.
-    fn walked(&mut self, shape: &[u64], reach: &Reach) -> Result<LayoutId, AssignError> {
-        let outs = Space::tensor(shape)?;
-        let (lanes, warps) = (self.block.machine.lanes_log2, self.block.warps.ilog2());
-        let share = outs.total_bits().saturating_sub(lanes + warps);
-        let mut bits = reach.order.iter().map(|bit| 1_u64 << bit);
-        let mut registers: Vec<u64> =
-            bits.by_ref().take(reach.most_log2.min(share) as usize).collect();
-        // What is left over when the tensor has run out are copies.
-        let threads = (0..lanes + warps).map(|_| bits.next().unwrap_or(0)).collect::<Vec<u64>>();
-        registers.extend(bits);
-        let ins = Space::hardware(registers.len() as u32, lanes, warps, 0)?;
-        let layout = Layout::new(ins, outs, &[registers, threads].concat())?;
-        Ok(self.result.layouts.intern(layout))
-    }
-
-    /// A square of results in each thread, the lanes along a row first.
-    fn dot_layout(&mut self, shape: &[u64]) -> Result<LayoutId, AssignError> {
-        let threads = self.lanes() * u64::from(self.block.warps);
-        let share = shape.iter().product::<u64>() / threads;
-        let side = if share >= 16 {
-            4
-        } else if share >= 4 {
-            2
-        } else {
-            1
-        };
-        // Dimensions before the last two count matrices, which share nothing.
-        let matrix = |axis: usize| axis + 2 >= shape.len();
-        let sides = shape.iter().enumerate();
-        let per_thread: Vec<u64> =
-            sides.map(|(axis, &extent)| if matrix(axis) { extent.min(side) } else { 1 }).collect();
-        let order: Vec<usize> = (0..shape.len()).rev().collect();
-        self.blocked(shape, &per_thread, &order)
     }
 
     fn collect_anchors(&mut self) -> Result<(), AssignError> {
@@ -160,14 +80,17 @@ impl Solver<'_> {
                     if !self.kernel.ty(op.operands[0]).is_tensor() {
                         continue;
                     }
-                    let layout = self.memory_layout(op)?;
+                    let layout = self.ask.memory_layout(&mut self.result.layouts, op)?;
                     let tensors = op.operands.iter().chain(&op.results).copied();
                     for value in tensors.collect::<Vec<_>>() {
                         self.anchor(value, id, layout, 1);
                     }
                 }
                 OpKind::Dot => {
-                    let layout = self.dot_layout(&self.kernel.ty(op.results[0]).shape.clone())?;
+                    let layout = self.ask.dot_layout(
+                        &mut self.result.layouts,
+                        &self.kernel.ty(op.results[0]).shape.clone(),
+                    )?;
                     // Every element is touched once for each element of the summed axis.
                     let k = self.kernel.ty(op.operands[0]).shape.last().copied().unwrap_or(1);
                     self.anchor(op.results[0], id, layout, k);
@@ -194,20 +117,19 @@ impl Solver<'_> {
             if !self.has_home(value) {
                 continue;
             }
-            let Some((layout, reason)) = self.resolve(self.classes.find(value))? else { continue };
+            let Some(layout) = self.resolve(self.classes.find(value))? else { continue };
             // A shape operation alone in its class is only a name for its operand.
             if !shape_op {
                 self.result.home.set(value, Some(layout));
-                self.result.reasons.set(value, Some(reason));
             }
         }
         Ok(())
     }
 
     /// The home of a class: none while it is being found further up.
-    fn resolve(&mut self, class: Value) -> Result<Option<(LayoutId, Reason)>, AssignError> {
+    fn resolve(&mut self, class: Value) -> Result<Option<LayoutId>, AssignError> {
         if let Some(found) = self.resolved.get(&class) {
-            return Ok(found.clone());
+            return Ok(*found);
         }
         self.resolved.insert(class, None);
         // What a reduction leaves is small and already spread over the threads that need it: moving
@@ -226,9 +148,9 @@ impl Solver<'_> {
         }
         if found.is_none() {
             let shape = self.kernel.ty(class).shape.clone();
-            found = Some((self.default_layout(&shape)?, Reason::Default));
+            found = Some(self.ask.default_layout(&mut self.result.layouts, &shape)?);
         }
-        self.resolved.insert(class, found.clone());
+        self.resolved.insert(class, found);
         Ok(found)
     }
 
@@ -238,7 +160,7 @@ impl Solver<'_> {
         anchors.iter().any(|anchor| matches!(self.kernel.ops[anchor.op].kind, OpKind::Dot))
     }
 
-    fn heaviest(&self, class: Value) -> Option<(LayoutId, Reason)> {
+    fn heaviest(&self, class: Value) -> Option<LayoutId> {
         let anchors = self.anchors.get(&class)?;
         // Weights of equal layouts add up.
         let weight_of = |layout: LayoutId| -> u64 {
@@ -248,7 +170,6 @@ impl Solver<'_> {
                 .map(|anchor| anchor.weight)
                 .sum()
         };
-        let total: u64 = anchors.iter().map(|anchor| anchor.weight).sum();
         let mut best: Option<(&Anchor, u64)> = None;
         for anchor in anchors {
             let weight = weight_of(anchor.layout);
@@ -256,9 +177,7 @@ impl Solver<'_> {
                 best = Some((anchor, weight));
             }
         }
-        let (anchor, weight) = best?;
-        let reason = Reason::Anchor { op: anchor.op, weight, against: total - weight };
-        Some((anchor.layout, reason))
+        best.map(|(anchor, _)| anchor.layout)
     }
 
     /// What the definitions (of such kinds) of a class's members give, from layouts found elsewhere.
@@ -266,7 +185,7 @@ impl Solver<'_> {
         &mut self,
         class: Value,
         through: fn(&OpKind) -> bool,
-    ) -> Result<Option<(LayoutId, Reason)>, AssignError> {
+    ) -> Result<Option<LayoutId>, AssignError> {
         let members: Vec<Value> = self
             .kernel
             .values
@@ -282,7 +201,7 @@ impl Solver<'_> {
             let Some(&source) = op.operands.iter().find(|&&value| self.has_home(value)) else {
                 continue;
             };
-            let Some((layout, _)) = self.resolve(self.classes.find(source))? else { continue };
+            let Some(layout) = self.resolve(self.classes.find(source))? else { continue };
             let operand = self.result.layouts.get(layout).clone();
             let layout = match op.kind {
                 OpKind::Reduce { axis } => {
@@ -292,9 +211,25 @@ impl Solver<'_> {
                 _ => result_layout(&op.kind, &operand, &self.kernel.ty(member).shape)?,
             };
             let layout = self.result.layouts.intern(layout);
-            return Ok(Some((layout, Reason::Follows(id))));
+            return Ok(Some(layout));
         }
         Ok(None)
+    }
+
+    /// A reduction runs where the first of its operands lives that has a home, a scan where it leaves
+    /// its results.
+    fn place_reductions(&mut self) {
+        let result = &mut self.result;
+        self.kernel.walk(&self.kernel.body, &mut |id, op| {
+            let place = match op.kind {
+                OpKind::Reduce { .. } => op.operands.iter().find_map(|&value| result.home[value]),
+                OpKind::Scan { .. } | OpKind::Dot => result.home[op.results[0]],
+                _ => None,
+            };
+            if place.is_some() {
+                result.runs_in.set(id, place);
+            }
+        });
     }
 
     /// Lets each memory operation run in its value's home or, with a conversion, in its own layout.
@@ -312,15 +247,15 @@ impl Solver<'_> {
             if !self.kernel.ty(op.operands[0]).is_tensor() {
                 continue;
             }
-            let own = self.memory_layout(op)?;
+            let own = self.ask.memory_layout(&mut self.result.layouts, op)?;
             let home = match self.resolved.get(&self.classes.find(moved)) {
-                Some(Some((home, _))) if self.has_home(moved) => *home,
+                Some(Some(home)) if self.has_home(moved) => *home,
                 _ => own,
             };
             let place = if own == home {
                 own
             } else {
-                let access = |layout| self.access_cost(op, layout);
+                let access = |layout| self.ask.access_cost(&self.result.layouts, op, layout);
                 let (in_home, in_own) = (access(home)?, access(own)?);
                 let bits = self.kernel.ty(moved).dtype().bytes() * 8;
                 let (from, to) =
@@ -348,15 +283,5 @@ impl Solver<'_> {
             }
         }
         Ok(())
-    }
-
-    /// What an access costs when it runs in `layout`, in the machine's unit of cost, over all warps.
-    fn access_cost(&self, op: &Op, layout: LayoutId) -> Result<u64, AssignError> {
-        let machine = self.block.machine;
-        let layout = self.result.layouts.get(layout);
-        let shape = AccessShape::of(self.kernel, self.facts, machine, op, layout)?;
-        let instructions = shape.instructions() * u64::from(self.block.warps);
-        let sectors = shape.sectors(machine)?.actual;
-        Ok(instructions * (sectors * machine.prices.sector + machine.prices.issue))
     }
 }

@@ -1,0 +1,142 @@
+//! The layouts that operations ask for, and what accesses cost.
+
+use super::access::{AccessShape, Reach, memory_order, vector_elements};
+use super::layouts::{LayoutId, Layouts};
+use super::{AssignError, Block};
+use crate::axis::AxisFacts;
+use crate::tile::{Kernel, Op, OpKind};
+use weft_layout::family::Blocked;
+use weft_layout::{Layout, Space};
+
+/// Asks a kernel's operations.
+#[derive(Clone, Copy)]
+pub(super) struct Anchors<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) facts: &'a AxisFacts,
+    pub(super) block: Block<'a>,
+}
+
+/// Whether an operation loads, stores or changes global memory, on tensors or on scalars.
+pub(super) fn is_access(kind: &OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::Load(_)
+            | OpKind::Store(_)
+            | OpKind::AsyncCopy(_)
+            | OpKind::AtomicRmw { .. }
+            | OpKind::AtomicCas { .. }
+    )
+}
+
+impl Anchors<'_> {
+    fn lanes(&self) -> u64 {
+        1 << self.block.machine.lanes_log2
+    }
+
+    pub(super) fn blocked(
+        self,
+        layouts: &mut Layouts,
+        shape: &[u64],
+        per_thread: &[u64],
+        order: &[usize],
+    ) -> Result<LayoutId, AssignError> {
+        let warps = u64::from(self.block.warps);
+        let blocked = Blocked::for_memory(shape, per_thread, order, self.lanes(), warps)?;
+        let layout = blocked.layout(shape)?;
+        Ok(layouts.intern(layout))
+    }
+
+    pub(super) fn default_layout(
+        self,
+        layouts: &mut Layouts,
+        shape: &[u64],
+    ) -> Result<LayoutId, AssignError> {
+        let order: Vec<usize> = (0..shape.len()).rev().collect();
+        self.blocked(layouts, shape, &vec![1; shape.len()], &order)
+    }
+
+    /// The layout that coalesces a memory operation.
+    pub(super) fn memory_layout(
+        self,
+        layouts: &mut Layouts,
+        op: &Op,
+    ) -> Result<LayoutId, AssignError> {
+        let pointer = op.operands[0];
+        let ty = self.kernel.ty(pointer);
+        let shape = ty.shape.clone();
+        let reach = Reach::of(self.kernel, self.facts, self.block.machine, op)?;
+        if reach.axes.len() > 1 {
+            return self.walked(layouts, &shape, &reach);
+        }
+        let order = memory_order(self.facts, pointer);
+        let threads = self.lanes() * u64::from(self.block.warps);
+        let vector = vector_elements(self.kernel, self.facts, self.block.machine, op);
+        let share = (ty.elements() / threads).max(1);
+        let mut per_thread = vec![1; shape.len()];
+        if let Some(&axis) = order.first() {
+            per_thread[axis] = vector.min(share).min(shape[axis]);
+        }
+        self.blocked(layouts, &shape, &per_thread, &order)
+    }
+
+    /// The layout that walks memory in its order: registers as far as an instruction reaches and every
+    /// thread has a share, then lanes, warps, and further registers.
+    pub(super) fn walked(
+        self,
+        layouts: &mut Layouts,
+        shape: &[u64],
+        reach: &Reach,
+    ) -> Result<LayoutId, AssignError> {
+        let outs = Space::tensor(shape)?;
+        let (lanes, warps) = (self.block.machine.lanes_log2, self.block.warps.ilog2());
+        let share = outs.total_bits().saturating_sub(lanes + warps);
+        let mut bits = reach.order.iter().map(|bit| 1_u64 << bit);
+        let mut registers: Vec<u64> =
+            bits.by_ref().take(reach.most_log2.min(share) as usize).collect();
+        // What is left over when the tensor has run out are copies.
+        let threads = (0..lanes + warps).map(|_| bits.next().unwrap_or(0)).collect::<Vec<u64>>();
+        registers.extend(bits);
+        let ins = Space::hardware(registers.len() as u32, lanes, warps, 0)?;
+        let layout = Layout::new(ins, outs, &[registers, threads].concat())?;
+        Ok(layouts.intern(layout))
+    }
+
+    /// A square of results in each thread, the lanes along a row first.
+    pub(super) fn dot_layout(
+        self,
+        layouts: &mut Layouts,
+        shape: &[u64],
+    ) -> Result<LayoutId, AssignError> {
+        let threads = self.lanes() * u64::from(self.block.warps);
+        let share = shape.iter().product::<u64>() / threads;
+        let side = if share >= 16 {
+            4
+        } else if share >= 4 {
+            2
+        } else {
+            1
+        };
+        // Dimensions before the last two count matrices, which share nothing.
+        let matrix = |axis: usize| axis + 2 >= shape.len();
+        let sides = shape.iter().enumerate();
+        let per_thread: Vec<u64> =
+            sides.map(|(axis, &extent)| if matrix(axis) { extent.min(side) } else { 1 }).collect();
+        let order: Vec<usize> = (0..shape.len()).rev().collect();
+        self.blocked(layouts, shape, &per_thread, &order)
+    }
+
+    /// What an access costs when it runs in `layout`, in the machine's unit of cost, over all warps.
+    pub(super) fn access_cost(
+        self,
+        layouts: &Layouts,
+        op: &Op,
+        layout: LayoutId,
+    ) -> Result<u64, AssignError> {
+        let machine = self.block.machine;
+        let layout = layouts.get(layout);
+        let shape = AccessShape::of(self.kernel, self.facts, machine, op, layout)?;
+        let instructions = shape.instructions() * u64::from(self.block.warps);
+        let sectors = shape.sectors(machine)?.actual;
+        Ok(instructions * (sectors * machine.prices.sector + machine.prices.issue))
+    }
+}

@@ -1,0 +1,306 @@
+//! What is left of a problem while it is solved, and how the rest follows.
+
+use super::{Matrix, NEVER, Problem, less, sum};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// How the label of a node that was removed follows from those of its neighbours then.
+#[derive(Clone, Debug)]
+enum Removed {
+    /// R0, or a branch.
+    Alone { node: usize, label: usize },
+    /// R1: by the neighbour's label.
+    One { node: usize, neighbour: usize, best: Rc<[usize]> },
+    /// R2: by the labels of both, the second's running first.
+    Two { node: usize, neighbours: [usize; 2], columns: usize, best: Rc<[usize]> },
+}
+
+/// A problem with some of its nodes removed.
+#[derive(Clone, Debug)]
+pub(super) struct Graph {
+    /// What every choice costs.
+    constant: u64,
+    /// The prices of the labels of each node that is left.
+    nodes: BTreeMap<usize, Vec<u64>>,
+    edges: BTreeMap<(usize, usize), Rc<Matrix>>,
+    neighbours: BTreeMap<usize, BTreeSet<usize>>,
+    removed: Vec<Removed>,
+    count: usize,
+}
+
+/// The label with the least price: the first of equals.
+fn least(prices: impl Iterator<Item = u64>) -> (usize, u64) {
+    let mut best = (0, NEVER);
+    for (label, price) in prices.enumerate() {
+        if price < best.1 {
+            best = (label, price);
+        }
+    }
+    best
+}
+
+impl Graph {
+    pub(super) fn of(problem: &Problem) -> Self {
+        let nodes: BTreeMap<usize, Vec<u64>> = problem.nodes.iter().cloned().enumerate().collect();
+        let mut neighbours: BTreeMap<usize, BTreeSet<usize>> =
+            nodes.keys().map(|&node| (node, BTreeSet::new())).collect();
+        for &(a, b) in problem.edges.keys() {
+            neighbours.entry(a).or_default().insert(b);
+            neighbours.entry(b).or_default().insert(a);
+        }
+        let (edges, count) = (problem.edges.clone(), nodes.len());
+        Self { constant: 0, nodes, edges, neighbours, removed: Vec::new(), count }
+    }
+
+    fn price(&self, a: usize, label_a: usize, b: usize, label_b: usize) -> u64 {
+        let edge = if a < b { (a, b) } else { (b, a) };
+        let (row, column) = if a < b { (label_a, label_b) } else { (label_b, label_a) };
+        self.edges.get(&edge).map_or(0, |matrix| matrix.get(row, column))
+    }
+
+    fn degree(&self, node: usize) -> usize {
+        self.neighbours.get(&node).map_or(0, BTreeSet::len)
+    }
+
+    fn labels_of(&self, node: usize) -> usize {
+        self.nodes.get(&node).map_or(0, Vec::len)
+    }
+
+    /// Takes a node and its edges away; gives its prices and neighbours.
+    fn remove(&mut self, node: usize) -> (Vec<u64>, Vec<usize>) {
+        let prices = self.nodes.remove(&node).unwrap_or_default();
+        let neighbours = self.neighbours.remove(&node).unwrap_or_default();
+        for &other in &neighbours {
+            self.unlink(node, other);
+        }
+        (prices, neighbours.into_iter().collect())
+    }
+
+    fn unlink(&mut self, a: usize, b: usize) {
+        self.edges.remove(&(a.min(b), a.max(b)));
+        for (own, other) in [(a, b), (b, a)] {
+            if let Some(neighbours) = self.neighbours.get_mut(&own) {
+                neighbours.remove(&other);
+            }
+        }
+    }
+
+    fn add(&mut self, node: usize, prices: impl Iterator<Item = u64>) {
+        if let Some(own) = self.nodes.get_mut(&node) {
+            for (own, price) in own.iter_mut().zip(prices) {
+                *own = sum(*own, price);
+            }
+        }
+    }
+
+    /// Removes every node with at most two neighbours.
+    pub(super) fn reduce(&mut self) {
+        let small = |graph: &Self, node: &usize| graph.degree(*node) <= 2;
+        let mut queue: BTreeSet<usize> =
+            self.nodes.keys().copied().filter(|node| small(self, node)).collect();
+        while let Some(node) = queue.pop_first() {
+            let neighbours: Vec<usize> =
+                self.neighbours.get(&node).into_iter().flatten().copied().collect();
+            match neighbours[..] {
+                [] => self.reduce_alone(node),
+                [other] => self.reduce_one(node, other),
+                [a, b] => self.reduce_two(node, a, b),
+                _ => continue,
+            }
+            queue.extend(neighbours.iter().filter(|other| small(self, other)));
+        }
+    }
+
+    /// R0: nothing else depends on it.
+    fn reduce_alone(&mut self, node: usize) {
+        let (prices, _) = self.remove(node);
+        let (label, price) = least(prices.into_iter());
+        self.constant = sum(self.constant, price);
+        self.removed.push(Removed::Alone { node, label });
+    }
+
+    /// R1: the best label for each label of the neighbour.
+    fn reduce_one(&mut self, node: usize, neighbour: usize) {
+        let own = self.nodes.get(&node).cloned().unwrap_or_default();
+        let best: Vec<(usize, u64)> = (0..self.labels_of(neighbour))
+            .map(|other| {
+                let price = |(label, &price)| sum(price, self.price(node, label, neighbour, other));
+                least(own.iter().enumerate().map(price))
+            })
+            .collect();
+        self.remove(node);
+        self.add(neighbour, best.iter().map(|&(_, price)| price));
+        let best = best.into_iter().map(|(label, _)| label).collect();
+        self.removed.push(Removed::One { node, neighbour, best });
+    }
+
+    /// R2: the best label for each pair of labels of the neighbours.
+    fn reduce_two(&mut self, node: usize, a: usize, b: usize) {
+        let own = self.nodes.get(&node).cloned().unwrap_or_default();
+        let (rows, columns) = (self.labels_of(a), self.labels_of(b));
+        let mut best = Vec::with_capacity(rows * columns);
+        for row in 0..rows {
+            let beside_a = |(label, &price)| sum(price, self.price(node, label, a, row));
+            let with_a: Vec<u64> = own.iter().enumerate().map(beside_a).collect();
+            for column in 0..columns {
+                let price = |(label, &price)| sum(price, self.price(node, label, b, column));
+                best.push(least(with_a.iter().enumerate().map(price)));
+            }
+        }
+        self.remove(node);
+        // Neighbours come in order.
+        let matrix = Matrix::new(rows, columns, |row, column| {
+            sum(self.price(a, row, b, column), best[row * columns + column].1)
+        });
+        self.edges.insert((a, b), Rc::new(matrix));
+        for (own, other) in [(a, b), (b, a)] {
+            self.neighbours.entry(own).or_default().insert(other);
+        }
+        let best = best.into_iter().map(|(label, _)| label).collect();
+        self.removed.push(Removed::Two { node, neighbours: [a, b], columns, best });
+    }
+
+    /// Moves what every choice pays from edges to nodes, and from nodes to the constant. No sum changes.
+    pub(super) fn move_to_nodes(&mut self) {
+        let edges: Vec<(usize, usize)> = self.edges.keys().copied().collect();
+        for (a, b) in edges {
+            let Some(matrix) = self.edges.get(&(a, b)).cloned() else { continue };
+            let (rows, columns) = (self.labels_of(a), self.labels_of(b));
+            let of_rows: Vec<u64> = (0..rows)
+                .map(|row| least((0..columns).map(|column| matrix.get(row, column))).1)
+                .collect();
+            // A row that may never be chosen is so by its node from now on.
+            let rest = |row: usize, column: usize| {
+                let moved = of_rows[row];
+                if moved >= NEVER { 0 } else { less(matrix.get(row, column), moved) }
+            };
+            let of_columns: Vec<u64> = (0..columns)
+                .map(|column| least((0..rows).map(|row| rest(row, column))).1)
+                .collect();
+            let matrix = Matrix::new(rows, columns, |row, column| {
+                let moved = of_columns[column];
+                if moved >= NEVER { 0 } else { less(rest(row, column), moved) }
+            });
+            self.add(a, of_rows.iter().copied());
+            self.add(b, of_columns.iter().copied());
+            if matrix.prices.iter().all(|&price| price == 0) {
+                self.unlink(a, b);
+            } else {
+                self.edges.insert((a, b), Rc::new(matrix));
+            }
+        }
+        for prices in self.nodes.values_mut() {
+            let moved = prices.iter().copied().min().unwrap_or(0);
+            self.constant = sum(self.constant, moved);
+            if moved < NEVER {
+                for price in prices {
+                    *price = less(*price, moved);
+                }
+            }
+        }
+    }
+
+    /// No choice of what is left costs less.
+    pub(super) fn bound(&self) -> u64 {
+        self.constant
+    }
+
+    /// How much there is to look at.
+    pub(super) fn size(&self) -> u64 {
+        let nodes: usize = self.nodes.values().map(Vec::len).sum();
+        let edges: usize = self.edges.values().map(|matrix| matrix.prices.len()).sum();
+        (nodes + edges) as u64
+    }
+
+    /// The node to branch on: one with the most neighbours.
+    pub(super) fn branching(&self) -> Option<usize> {
+        let most = |&node: &usize| (self.degree(node), std::cmp::Reverse(node));
+        self.nodes.keys().copied().max_by_key(most)
+    }
+
+    /// The labels of a node that may be in the cheapest choice, the most promising first.
+    pub(super) fn promising(&self, node: usize) -> Vec<usize> {
+        let Some(prices) = self.nodes.get(&node) else { return Vec::new() };
+        let neighbours: Vec<usize> =
+            self.neighbours.get(&node).into_iter().flatten().copied().collect();
+        let rows: Vec<Vec<Vec<u64>>> = (0..prices.len())
+            .map(|label| {
+                let row = |&other: &usize| {
+                    let labels = 0..self.labels_of(other);
+                    labels.map(|theirs| self.price(node, label, other, theirs)).collect()
+                };
+                neighbours.iter().map(row).collect()
+            })
+            .collect();
+        // Never worse than another label, whatever the neighbours take; of equals the first stays.
+        let dominated = |label: usize| {
+            (0..prices.len()).any(|other| {
+                let mut worse = prices[other];
+                for (own, theirs) in rows[label].iter().zip(&rows[other]) {
+                    let most = own.iter().zip(theirs).map(|(own, theirs)| excess(*theirs, *own));
+                    worse = sum_excess(worse, most.max().unwrap_or(0));
+                }
+                other != label && (worse < prices[label] || worse == prices[label] && other < label)
+            })
+        };
+        let hopeful = |label: usize| {
+            let around = rows[label].iter().zip(&neighbours).map(|(row, other)| {
+                let theirs = self.nodes.get(other).into_iter().flatten();
+                row.iter().zip(theirs).map(|(&pair, &own)| sum(pair, own)).min().unwrap_or(0)
+            });
+            around.fold(prices[label], sum)
+        };
+        let mut labels: Vec<usize> =
+            (0..prices.len()).filter(|&label| prices[label] < NEVER && !dominated(label)).collect();
+        if labels.is_empty() {
+            labels.push(0);
+        }
+        labels.sort_by_key(|&label| (hopeful(label), label));
+        labels
+    }
+
+    /// Gives a node a label.
+    pub(super) fn fix(&mut self, node: usize, label: usize) {
+        let neighbours: Vec<usize> =
+            self.neighbours.get(&node).into_iter().flatten().copied().collect();
+        for &other in &neighbours {
+            let row: Vec<u64> = (0..self.labels_of(other))
+                .map(|theirs| self.price(node, label, other, theirs))
+                .collect();
+            self.add(other, row.into_iter());
+        }
+        let (prices, _) = self.remove(node);
+        self.constant = sum(self.constant, prices.get(label).copied().unwrap_or(NEVER));
+        self.removed.push(Removed::Alone { node, label });
+    }
+
+    /// The label of every node, when none is left.
+    pub(super) fn labels(&self) -> Vec<usize> {
+        let mut labels = vec![0; self.count];
+        for removed in self.removed.iter().rev() {
+            let (node, label) = match removed {
+                Removed::Alone { node, label } => (*node, *label),
+                Removed::One { node, neighbour, best } => (*node, best[labels[*neighbour]]),
+                Removed::Two { node, neighbours: [a, b], columns, best } => {
+                    (*node, best[labels[*a] * columns + labels[*b]])
+                }
+            };
+            labels[node] = label;
+        }
+        labels
+    }
+}
+
+/// By how much more one price is than another; less than nothing where it is less.
+fn excess(price: u64, other: u64) -> i128 {
+    if price >= NEVER && other < NEVER {
+        i128::from(NEVER)
+    } else {
+        i128::from(price) - i128::from(other)
+    }
+}
+
+fn sum_excess(price: u64, excess: i128) -> u64 {
+    let sum = (i128::from(price) + excess).clamp(0, i128::from(NEVER));
+    u64::try_from(sum).unwrap_or(NEVER)
+}

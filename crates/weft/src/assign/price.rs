@@ -1,0 +1,145 @@
+//! What movements cost a block: by real plans, and before these are made by what no plan goes below.
+
+use super::Block;
+use super::layouts::{LayoutId, Layouts, Plans};
+use super::pbqp::NEVER;
+use rustc_hash::FxHashMap;
+use weft_layout::plan::{self, Direction, PlanError};
+use weft_layout::space::{LANE, REGISTER, WARP};
+
+/// A movement between threads, as its price needs to know it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Movement {
+    /// From one layout to another, elements of so many bits.
+    Convert(LayoutId, LayoutId, u32),
+    /// Along an axis, operands of these bits.
+    Reduce(LayoutId, usize, Vec<u32>),
+    /// Along an axis, operands of these bits.
+    Scan(LayoutId, usize, Vec<u32>, Direction),
+    /// A source and a result, along an axis, elements and indices of so many bits.
+    Gather(LayoutId, LayoutId, usize, (u32, u32)),
+    /// Numbers of so many bits, and maybe a mask, to counts.
+    Histogram(LayoutId, LayoutId, u32, bool),
+}
+
+/// A price, in hundredths of a cycle of the whole block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Price {
+    pub(super) total: u64,
+    /// Whether a plan costs this; else no plan costs less.
+    pub(super) is_real: bool,
+}
+
+/// The prices of movements.
+pub(super) struct Prices<'a> {
+    block: Block<'a>,
+    /// What a byte of shared memory costs, beside what is done in it.
+    shared_byte: u64,
+    known: FxHashMap<Movement, Price>,
+}
+
+impl<'a> Prices<'a> {
+    pub(super) fn new(block: Block<'a>) -> Self {
+        Self { block, shared_byte: block.shared_byte, known: FxHashMap::default() }
+    }
+
+    /// What is known of a price.
+    pub(super) fn get(&mut self, layouts: &Layouts, movement: &Movement) -> Price {
+        if let Some(&known) = self.known.get(movement) {
+            return known;
+        }
+        let price = self.least(layouts, movement);
+        self.known.insert(movement.clone(), price);
+        price
+    }
+
+    /// Makes the plan of a movement, whose price is real from now on; says whether it was not before.
+    pub(super) fn plan(
+        &mut self,
+        layouts: &Layouts,
+        plans: &mut Plans,
+        movement: &Movement,
+    ) -> Result<bool, PlanError> {
+        if self.get(layouts, movement).is_real {
+            return Ok(false);
+        }
+        let machine = self.block.machine;
+        let plan = match movement {
+            Movement::Convert(from, to, bits) => plans.convert(layouts, *from, *to, *bits, machine),
+            Movement::Reduce(from, axis, bits) => {
+                plans.reduce(layouts, *from, *axis, bits, machine).map(|reduction| &reduction.plan)
+            }
+            Movement::Scan(place, axis, bits, direction) => {
+                plans.scan(layouts, *place, *axis, bits, *direction, machine)
+            }
+            Movement::Gather(from, to, axis, bits) => {
+                plans.gather(layouts, *from, *to, *axis, *bits, machine)
+            }
+            Movement::Histogram(from, to, bits, masked) => {
+                plans.histogram(layouts, *from, *to, *bits, *masked, machine)
+            }
+        };
+        let total = match plan {
+            Ok(plan) => {
+                let own = plan.cost.total.saturating_mul(self.block.warps.into());
+                own.saturating_add(plan.scratch_bytes.saturating_mul(self.shared_byte))
+            }
+            Err(error @ PlanError::Refused(_)) => return Err(error),
+            // What cannot be done, or does not fit into shared memory, is not chosen.
+            Err(_) => NEVER,
+        };
+        self.known.insert(movement.clone(), Price { total: total.min(NEVER), is_real: true });
+        Ok(true)
+    }
+
+    /// What no plan costs less than.
+    fn least(&self, layouts: &Layouts, movement: &Movement) -> Price {
+        let machine = self.block.machine;
+        let bound = match movement {
+            Movement::Convert(from, to, _) if from == to => {
+                return Price { total: 0, is_real: true };
+            }
+            Movement::Convert(from, to, bits) => {
+                let (from, to) = (layouts.get(*from), layouts.get(*to));
+                let least = plan::least_conversion(from, to, *bits, machine);
+                // A pair that does not fit together is refused when its plan is made.
+                least.unwrap_or(0)
+            }
+            Movement::Reduce(from, axis, bits) | Movement::Scan(from, axis, bits, _) => {
+                self.least_along(layouts, *from, *axis, bits)
+            }
+            Movement::Gather(..) | Movement::Histogram(..) => 0,
+        };
+        Price { total: bound.saturating_mul(self.block.warps.into()), is_real: false }
+    }
+
+    /// What folding along an axis takes at least: where the axis runs over lanes an exchange, where over
+    /// warps a barrier, and in each thread, which may share its work with those that hold the same, one
+    /// combination for each element but one.
+    fn least_along(&self, layouts: &Layouts, from: LayoutId, axis: usize, bits: &[u32]) -> u64 {
+        let layout = layouts.get(from);
+        let Some((start, width)) = layout.outs().locate(weft_layout::Label::dim(axis as u32))
+        else {
+            return 0;
+        };
+        let mask = ((1_u64 << width) - 1) << start;
+        let runs = |label| layout.columns(label).iter().any(|column| column & mask != 0);
+        let prices = &self.block.machine.prices;
+        let words: u64 = bits.iter().map(|bits| u64::from(bits.div_ceil(32))).sum();
+        let (mut all, mut kept) = (0_u32, 0_u32);
+        for &column in layout.columns(REGISTER) {
+            all += u32::from(column != 0);
+            kept += u32::from(column & !mask != 0);
+        }
+        let copies = layout.free_mask(LANE).count_ones() + layout.free_mask(WARP).count_ones();
+        let combined = ((1_u64 << all) - (1 << kept.min(all))) >> copies.min(63);
+        let mut least = combined * words * prices.alu;
+        if runs(LANE) {
+            least = least.max(prices.shuffle * words);
+        }
+        if runs(WARP) {
+            least += prices.barrier_share(self.block.warps.into());
+        }
+        least
+    }
+}

@@ -1,0 +1,53 @@
+//! What homes cost in the program that they led to.
+
+use super::anchors::{Anchors, is_access};
+use super::trips::Trips;
+use super::{AssignError, Assignment, Block};
+use crate::axis::AxisFacts;
+use crate::tile::{Kernel, OpId};
+use weft_layout::step::Plan;
+
+/// What movements and accesses cost, in hundredths of a cycle of the whole block, over all rounds of
+/// loops (16 where their number is not known).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Spent {
+    /// Conversions, reductions, scans, gathers and histograms, by their plans.
+    pub movements: u64,
+    /// Accesses to global memory: their instructions, and the sectors that these touch.
+    pub accesses: u64,
+}
+
+impl Spent {
+    /// All together.
+    pub fn total(self) -> u64 {
+        self.movements.saturating_add(self.accesses)
+    }
+}
+
+/// What the movements that were written for operations cost, and the kernel's accesses.
+pub fn spent<'p>(
+    kernel: &Kernel,
+    facts: &AxisFacts,
+    assignment: &Assignment,
+    block: Block<'_>,
+    movements: impl Iterator<Item = (OpId, &'p Plan)>,
+) -> Result<Spent, AssignError> {
+    let trips = Trips::of(kernel);
+    let anchors = Anchors { kernel, facts, block };
+    let mut spent = Spent::default();
+    for (op, plan) in movements {
+        let all = plan.cost.total.saturating_mul(block.warps.into());
+        spent.movements = spent.movements.saturating_add(all.saturating_mul(trips.of_op(op)));
+    }
+    let mut accesses = Vec::new();
+    kernel.walk(&kernel.body, &mut |id, op| {
+        if let Some(place) = assignment.runs_in(id).filter(|_| is_access(&op.kind)) {
+            accesses.push((id, op, place));
+        }
+    });
+    for (id, op, place) in accesses {
+        let each = anchors.access_cost(&assignment.layouts, op, place)?;
+        spent.accesses = spent.accesses.saturating_add(each.saturating_mul(trips.of_op(id)));
+    }
+    Ok(spent)
+}
