@@ -3,20 +3,23 @@
 //! A barrier stands in front of an access where another thread may have touched the same bytes since the
 //! last one, one of the two writing. Two accesses of one allocation through one type and one layout, of
 //! which no thread holds copies, are each thread's own: the same bytes of one buffer, or other buffers.
+//! What a loop or a branch carries may be any of what is handed to it.
 //! An asynchronous copy writes when it is waited for, whatever barriers stood between.
 //!
 //! Barriers of movements are not counted on; where they do the same, a later pass removes one of the two.
 
+use super::order::Sources;
 use crate::assign::{Assignment, LayoutId, definitions};
 use crate::id::IdMap;
 use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
+use std::rc::Rc;
 use weft_layout::space::{LANE, WARP};
 
 /// An access since the last barrier.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, PartialEq)]
 struct Access {
-    /// The operation that allocated the memory.
-    root: OpId,
+    /// The operations that may have allocated the memory, in order.
+    roots: Rc<[OpId]>,
     writes: bool,
     /// The layout and the description, where each thread has bytes of its own.
     own: Option<(LayoutId, Value)>,
@@ -34,6 +37,7 @@ struct Walk<'a> {
     kernel: &'a Kernel,
     assignment: &'a Assignment,
     definitions: IdMap<Value, Option<OpId>>,
+    sources: Sources,
     needs: IdMap<OpId, bool>,
 }
 
@@ -43,6 +47,7 @@ pub(super) fn mark(kernel: &Kernel, assignment: &Assignment, needs: &mut IdMap<O
         kernel,
         assignment,
         definitions: definitions(kernel),
+        sources: Sources::of(kernel),
         needs: core::mem::take(needs),
     };
     walk.region(&kernel.body, Pending::default());
@@ -103,9 +108,9 @@ impl Walk<'_> {
     }
 
     fn add_all(&self, into: &mut Vec<Access>, from: &[Access]) {
-        for &access in from {
-            if !into.iter().any(|known| self.is_same(known, &access)) {
-                into.push(access);
+        for access in from {
+            if !into.iter().any(|known| self.is_same(known, access)) {
+                into.push(access.clone());
             }
         }
     }
@@ -121,25 +126,27 @@ impl Walk<'_> {
             OpKind::AsyncCopy(_) => (op.operands[1], op.operands[0], true),
             _ => return,
         };
-        let Some(root) = self.root(memory) else { return };
+        let roots = self.roots(memory);
         let own = self.assignment.given(tensor).filter(|&layout| {
             let layout = self.assignment.layouts.get(layout);
             layout.free_mask(LANE) | layout.free_mask(WARP) == 0
         });
-        let access = Access { root, writes, own: own.map(|layout| (layout, memory)) };
+        let access = Access { roots, writes, own: own.map(|layout| (layout, memory)) };
         if pending.accesses.iter().any(|before| self.meet(before, &access)) {
             self.needs.set(id, true);
             pending.accesses.clear();
         }
-        self.add_all(&mut pending.accesses, &[access]);
+        let access = [access];
+        self.add_all(&mut pending.accesses, &access);
         if matches!(op.kind, OpKind::AsyncCopy(_)) {
-            self.add_all(&mut pending.copies, &[access]);
+            self.add_all(&mut pending.copies, &access);
         }
     }
 
     /// Whether threads may meet in two accesses, one of which writes.
     fn meet(&self, x: &Access, y: &Access) -> bool {
-        x.root == y.root && (x.writes || y.writes) && !(x.own.is_some() && self.are_own(x, y))
+        let common = x.roots.iter().any(|root| y.roots.contains(root));
+        common && (x.writes || y.writes) && !(x.own.is_some() && self.are_own(x, y))
     }
 
     fn are_own(&self, x: &Access, y: &Access) -> bool {
@@ -153,19 +160,29 @@ impl Walk<'_> {
     }
 
     fn is_same(&self, x: &Access, y: &Access) -> bool {
-        x.root == y.root && x.writes == y.writes && self.are_own(x, y)
+        x.roots == y.roots && x.writes == y.writes && self.are_own(x, y)
     }
 
-    /// The operation that allocated what a value describes.
-    fn root(&self, memory: Value) -> Option<OpId> {
-        let mut at = memory;
-        loop {
-            let id = self.definitions[at]?;
-            let op = &self.kernel.ops[id];
-            if op.kind == OpKind::LocalAlloc {
-                return Some(id);
+    /// The operations that may have allocated what a value describes, in order.
+    fn roots(&self, memory: Value) -> Rc<[OpId]> {
+        let (mut seen, mut open, mut roots) = (Vec::new(), vec![memory], Vec::new());
+        while let Some(at) = open.pop() {
+            if seen.contains(&at) {
+                continue;
             }
-            at = *op.operands.first()?;
+            seen.push(at);
+            if let Some(sources) = self.sources.get(at) {
+                open.extend_from_slice(sources);
+                continue;
+            }
+            let Some(id) = self.definitions[at] else { continue };
+            let op = &self.kernel.ops[id];
+            match op.kind {
+                OpKind::LocalAlloc => roots.push(id),
+                _ => open.extend(op.operands.first()),
+            }
         }
+        roots.sort_unstable();
+        roots.into()
     }
 }

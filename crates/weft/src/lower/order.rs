@@ -111,16 +111,12 @@ fn owned(
     (copies == 0).then_some((pointer, place))
 }
 
-/// Where pointers come from.
-struct Roots<'a> {
-    kernel: &'a Kernel,
-    definitions: IdMap<Value, Option<OpId>>,
-    /// For what a region takes or an operation with regions gives: the values it may be.
-    sources: FxHashMap<Value, Vec<Value>>,
-}
+/// For what a region takes or an operation with regions gives: the values it may be.
+pub(super) struct Sources(FxHashMap<Value, Vec<Value>>);
 
-impl<'a> Roots<'a> {
-    fn of(kernel: &'a Kernel) -> Self {
+impl Sources {
+    /// The sources of every value that loops and branches carry.
+    pub(super) fn of(kernel: &Kernel) -> Self {
         let mut sources: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
         let mut flow = |from: &[Value], to: &[Value]| {
             for (&from, &to) in from.iter().zip(to) {
@@ -153,7 +149,25 @@ impl<'a> Roots<'a> {
                 _ => {}
             }
         });
-        Self { kernel, definitions: definitions(kernel), sources }
+        Self(sources)
+    }
+
+    /// What a value may be, if it is carried.
+    pub(super) fn get(&self, value: Value) -> Option<&[Value]> {
+        self.0.get(&value).map(Vec::as_slice)
+    }
+}
+
+/// Where pointers come from.
+struct Roots<'a> {
+    kernel: &'a Kernel,
+    definitions: IdMap<Value, Option<OpId>>,
+    sources: Sources,
+}
+
+impl<'a> Roots<'a> {
+    fn of(kernel: &'a Kernel) -> Self {
+        Self { kernel, definitions: definitions(kernel), sources: Sources::of(kernel) }
     }
 
     fn root(&self, pointer: Value) -> Root {
@@ -182,7 +196,7 @@ impl<'a> Roots<'a> {
             found.sort_unstable();
             return Some(());
         }
-        if let Some(sources) = self.sources.get(&value) {
+        if let Some(sources) = self.sources.get(value) {
             return sources.iter().try_for_each(|&source| self.collect(source, visited, found));
         }
         let op = &self.kernel.ops[self.definitions[value]?];

@@ -266,6 +266,9 @@ pub enum OpKind {
     },
     /// The same memory, its elements in row-major order under another shape. `(memory) -> (memory)`.
     MemdescReshape,
+    /// The same memory, as elements of another type of as many bits, in row-major order under another
+    /// shape. `(memory) -> (memory)`.
+    MemdescReinterpret,
     /// Begins to copy from global to shared memory. What is copied is read when the operation is met; it
     /// may be looked at after a wait that covers the copy's group.
     /// `(pointers, memory, [mask, [other]]) -> (token)`; zeros stand where the mask is false and no
@@ -387,6 +390,7 @@ impl OpKind {
             OpKind::MemdescSubslice { .. } => "memdesc_subslice".into(),
             OpKind::MemdescTrans { .. } => "memdesc_trans".into(),
             OpKind::MemdescReshape => "memdesc_reshape".into(),
+            OpKind::MemdescReinterpret => "memdesc_reinterpret".into(),
             OpKind::AsyncCopy(_) => "async_copy".into(),
             OpKind::AsyncCommit => "async_commit".into(),
             OpKind::AsyncWait { .. } => "async_wait".into(),
