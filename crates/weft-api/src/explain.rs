@@ -28,7 +28,7 @@ pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
 
 /// The decisions behind a compiled kernel.
 pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiError> {
-    let (kernel, options) = (compiled.kernel(), compiled.options());
+    let (kernel, options) = (compiled.lowered(), compiled.options());
     let review = compile::review(kernel, &options)?;
     let spent = |spent: Spent| SpentAnswer { movements: spent.movements, accesses: spent.accesses };
     let greedy = match &review {
@@ -42,7 +42,7 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
         target: compiled.machine.name.to_string(),
         warps: compiled.warps,
         shared_bytes: compiled.program().shared_bytes,
-        spent: spent(compiled.compiled.spent(kernel, &options)?),
+        spent: spent(compiled.compiled.spent(&options)?),
         greedy,
         choice: total.map(|total| ChoiceAnswer { cost: total.cost, bound: total.bound }),
         homes: explained.homes(),
@@ -59,7 +59,7 @@ struct Explained<'a> {
 
 impl Explained<'_> {
     fn homes(&self) -> Vec<HomeAnswer> {
-        let kernel = self.compiled.kernel();
+        let kernel = self.compiled.lowered();
         let assignment = &self.compiled.compiled.assignment;
         let definitions = definitions(kernel);
         let home = |value: Value, layout: LayoutId| {
@@ -91,7 +91,7 @@ impl Explained<'_> {
         }
         let Some(judged) = judged else { return "given by the text".into() };
         let operation = |&id: &OpId| {
-            let op = &self.compiled.kernel().ops[id];
+            let op = &self.compiled.lowered().ops[id];
             match self.compiled.place(op.loc) {
                 Some(place) => format!("the {} at {place}", op.kind.name()),
                 None => format!("the {}", op.kind.name()),
@@ -108,7 +108,7 @@ impl Explained<'_> {
 
     fn accesses(&self) -> Vec<AccessAnswer> {
         let compiled = self.compiled;
-        let kernel = compiled.kernel();
+        let kernel = compiled.lowered();
         let (facts, trips) = (AxisFacts::of(kernel), Trips::of(kernel));
         let mut answers = Vec::new();
         kernel.walk(&kernel.body, &mut |id, op| {
@@ -116,6 +116,7 @@ impl Explained<'_> {
                 op.kind,
                 OpKind::Load(_)
                     | OpKind::Store(_)
+                    | OpKind::AsyncCopy(_)
                     | OpKind::AtomicRmw { .. }
                     | OpKind::AtomicCas { .. }
             );
@@ -141,7 +142,7 @@ fn access(
     op: &Op,
     id: LayoutId,
 ) -> Option<AccessAnswer> {
-    let kernel = compiled.kernel();
+    let kernel = compiled.lowered();
     let layout = compiled.compiled.assignment.layouts.get(id);
     let shape = AccessShape::of(kernel, facts, &compiled.machine, op, layout).ok()?;
     let sectors = shape.sectors(&compiled.machine).ok()?;

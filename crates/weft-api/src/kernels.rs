@@ -53,9 +53,14 @@ impl CompiledKernel {
         Ok(Self { module, index, machine, target, warps, pins, compiled })
     }
 
-    /// The tile program.
+    /// The tile program as it was read: what it means.
     pub fn kernel(&self) -> &Kernel {
         &self.module.kernels[self.index]
+    }
+
+    /// The tile program that was lowered: the same, or one whose loads run ahead.
+    pub fn lowered(&self) -> &Kernel {
+        &self.compiled.kernel
     }
 
     /// How it was compiled.
@@ -90,7 +95,7 @@ impl CompiledKernel {
     /// The tile program with the homes that were chosen as encodings.
     pub fn ttgir(&self) -> Result<String, ApiError> {
         let options = self.options();
-        Ok(compile::encoded(&self.module, self.kernel(), &self.compiled, &options)?.to_string())
+        Ok(compile::encoded(&self.module, &self.compiled, &options)?.to_string())
     }
 
     /// The PTX text.
@@ -110,7 +115,7 @@ impl CompiledKernel {
 
     /// Every movement of data between threads, in the program's order.
     pub fn movements(&self) -> Vec<MovementAnswer> {
-        let kernel = self.kernel();
+        let kernel = self.lowered();
         let trips = Trips::of(kernel);
         let movements = self.compiled.movements.iter();
         let answer = |movement: &weft::lower::Movement| {
@@ -134,7 +139,7 @@ impl CompiledKernel {
         let layouts = &self.compiled.assignment.layouts;
         for movement in &self.compiled.movements {
             let (from, to) = (layouts.get(movement.from), layouts.get(movement.to));
-            let op = &self.kernel().ops[movement.op];
+            let op = &self.lowered().ops[movement.op];
             let outcome = match (movement.plan.strategy, &op.kind) {
                 (Strategy::Reduction, OpKind::Reduce { axis }) => {
                     witness::reduction(&movement.plan, from, usize::from(*axis), to)
@@ -142,7 +147,7 @@ impl CompiledKernel {
                 _ => witness::conversion(&movement.plan, from, to),
             };
             outcome.map_err(|error| ApiError::Refused {
-                what: format!("the movement of {}", self.kernel().value_name(movement.value)),
+                what: format!("the movement of {}", self.lowered().value_name(movement.value)),
                 error,
             })?;
         }

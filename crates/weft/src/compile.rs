@@ -265,9 +265,7 @@ pub fn encoded(
     options: &Options,
 ) -> Result<Module, CompileError> {
     let kernel = &compiled.kernel;
-    let mut tensors = kernel.values.values().filter(|value| value.ty.is_tensor());
-    let given = tensors.any(|value| value.ty.encoding.is_some());
-    let (encoded, launch) = if given {
+    let (encoded, launch) = if kernel.is_encoded() {
         (kernel.clone(), module.launch.clone())
     } else {
         let block = block(options);

@@ -28,6 +28,7 @@ module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.tar
 const LAYOUTS: &str = r##"#rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
 #columns = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
 #turned = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#upright = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
 #shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 #shared_t = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [0, 1]}>
 #padded = #ttg.padded_shared<[64:+4] {order = [1, 0], shape = [32, 64]}>
@@ -193,7 +194,6 @@ fn what_is_not_there_is_refused_by_name() {
         "ttng.async_tma_copy_global_to_local",
         "ttng.tmem_alloc",
         "ttg.warp_specialize",
-        "ttg.memdesc_reinterpret",
         "ttg.global_scratch_alloc",
     ] {
         let message = refused(&format!("    %a = {name} %x : !tt.ptr<f32>"));
@@ -227,15 +227,21 @@ fn memory_is_used_as_it_was_made() {
     let message =
         refused("    %m = ttg.local_alloc : () -> !ttg.memdesc<32x64xf32, #shared, #smem>");
     assert!(message.contains("mutable where nothing is put in yet"), "{message}");
+    let message = refused(&format!(
+        "{fixed}\n    %u = ttg.memdesc_reinterpret %m : !ttg.memdesc<32x64xf32, #shared, #smem> -> !ttg.memdesc<32x128xf16, #shared, #smem>"
+    ));
+    assert!(message.contains("as many bits"), "{message}");
     let message = refused(
         "    %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
     %m = ttg.local_alloc : () -> !ttg.memdesc<32x64xf32, #shared, #smem, mutable>
-    %r = scf.for %i = %zero to %one step %one iter_args(%n = %m) -> (!ttg.memdesc<32x64xf32, #shared, #smem, mutable>) : i32 {
-      scf.yield %n : !ttg.memdesc<32x64xf32, #shared, #smem, mutable>
+    %left = ttg.memdesc_subslice %m[0, 0] : !ttg.memdesc<32x64xf32, #shared, #smem, mutable> -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>
+    %right = ttg.memdesc_subslice %m[0, 32] : !ttg.memdesc<32x64xf32, #shared, #smem, mutable> -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>
+    %r = scf.for %i = %zero to %one step %one iter_args(%n = %left) -> (!ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>) : i32 {
+      scf.yield %right : !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>
     }",
     );
-    assert!(message.contains("memory is not"), "{message}");
+    assert!(message.contains("begins at another element"), "{message}");
 }
 
 #[test]
@@ -274,6 +280,70 @@ fn parts_buffers_and_other_shapes_are_views_of_the_same_bytes() {
     %f = ttg.memdesc_reshape %m : !ttg.memdesc<32x64xf32, #plain, #smem> -> !ttg.memdesc<64x32xf32, #plain, #smem>
     %v = ttg.local_load %f : !ttg.memdesc<64x32xf32, #plain, #smem> -> tensor<64x32xf32, #turned>
     tt.store %out_p, %v : tensor<64x32x!tt.ptr<f32>, #turned>",
+        pointers("x", 32, 64, "#rows"),
+        pointers("out", 64, 32, "#turned"),
+    );
+    passes(&body);
+}
+
+/// Two buffers that change places from round to round, a branch that chooses one, and a loop that ends
+/// where its condition says: memory is carried as values are, and waited for as it was carried.
+#[test]
+fn buffers_are_carried_by_loops_and_branches() {
+    let memory = "!ttg.memdesc<32x64xf32, #shared, #smem, mutable>";
+    let body = format!(
+        "{}\n{}
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %three = arith.constant 3 : i32
+    %yes = arith.constant true
+    %t = tt.load %x_p : tensor<32x64x!tt.ptr<f32>, #rows>
+    %a = ttg.local_alloc %t : (tensor<32x64xf32, #rows>) -> {memory}
+    %b = ttg.local_alloc : () -> {memory}
+    %r:2 = scf.for %i = %zero to %three step %one iter_args(%from = %a, %to = %b) -> ({memory}, {memory}) : i32 {{
+      %v = ttg.local_load %from : {memory} -> tensor<32x64xf32, #columns>
+      %w = arith.addf %v, %v : tensor<32x64xf32, #columns>
+      ttg.local_store %w, %to : tensor<32x64xf32, #columns> -> {memory}
+      scf.yield %to, %from : {memory}, {memory}
+    }}
+    %p = tt.get_program_id x : i32
+    %first = arith.cmpi eq, %p, %zero : i32
+    %c = scf.if %first -> ({memory}) {{
+      scf.yield %r#0 : {memory}
+    }} else {{
+      scf.yield %r#1 : {memory}
+    }}
+    %part = ttg.memdesc_subslice %c[0, 32] : {memory} -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>
+    %d:2 = scf.while (%m = %part, %n = %zero) : (!ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>, i32) -> (!ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>, i32) {{
+      %on = arith.cmpi slt, %n, %three : i32
+      scf.condition(%on) %m, %n : !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>, i32
+    }} do {{
+    ^bb0(%m: !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>, %n: i32):
+      %h = ttg.local_load %m : !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64> -> tensor<32x32xf32, #turned>
+      %h2 = tt.trans %h {{order = array<i32: 1, 0>}} : tensor<32x32xf32, #turned> -> tensor<32x32xf32, #upright>
+      %h3 = ttg.convert_layout %h2 : tensor<32x32xf32, #upright> -> tensor<32x32xf32, #turned>
+      ttg.local_store %h3, %m : tensor<32x32xf32, #turned> -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>
+      %n1 = arith.addi %n, %one : i32
+      scf.yield %m, %n1 : !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>, i32
+    }}
+    %s = ttg.local_load %c : {memory} -> tensor<32x64xf32, #rows>
+    tt.store %out_p, %s : tensor<32x64x!tt.ptr<f32>, #rows>",
+        pointers("x", 32, 64, "#rows"),
+        pointers("out", 32, 64, "#rows"),
+    );
+    passes(&body);
+}
+
+#[test]
+fn memory_is_read_as_numbers_of_another_type() {
+    let body = format!(
+        "{}\n{}
+    %t = tt.load %x_p : tensor<32x64x!tt.ptr<f32>, #rows>
+    %m = ttg.local_alloc %t : (tensor<32x64xf32, #rows>) -> !ttg.memdesc<32x64xf32, #plain, #smem>
+    %f = ttg.memdesc_reinterpret %m : !ttg.memdesc<32x64xf32, #plain, #smem> -> !ttg.memdesc<64x32xi32, #plain, #smem>
+    %v = ttg.local_load %f : !ttg.memdesc<64x32xi32, #plain, #smem> -> tensor<64x32xi32, #turned>
+    %w = arith.sitofp %v : tensor<64x32xi32, #turned> to tensor<64x32xf32, #turned>
+    tt.store %out_p, %w : tensor<64x32x!tt.ptr<f32>, #turned>",
         pointers("x", 32, 64, "#rows"),
         pointers("out", 64, 32, "#turned"),
     );

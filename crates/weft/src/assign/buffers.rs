@@ -27,8 +27,7 @@ pub fn place_buffers(
     assignment: &Assignment,
     block: Block<'_>,
 ) -> Result<(), AssignError> {
-    let mut tensors = kernel.values.values().filter(|value| value.ty.is_tensor());
-    if tensors.any(|value| value.ty.encoding.is_some()) {
+    if kernel.is_encoded() {
         return Ok(());
     }
     let mut allocated = Vec::new();

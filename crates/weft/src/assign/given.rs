@@ -10,8 +10,7 @@ use crate::tile::{Kernel, Launch, OpKind};
 
 /// The homes that the types of a kernel give; nothing where they give none.
 pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignment>, AssignError> {
-    let mut tensors = kernel.values.iter().filter(|(_, value)| value.ty.is_tensor());
-    if !tensors.any(|(_, value)| value.ty.encoding.is_some()) {
+    if !kernel.is_encoded() {
         return Ok(None);
     }
     let launch =

@@ -75,6 +75,7 @@ impl Solver<'_> {
             match op.kind {
                 OpKind::Load(_)
                 | OpKind::Store(_)
+                | OpKind::AsyncCopy(_)
                 | OpKind::AtomicRmw { .. }
                 | OpKind::AtomicCas { .. } => {
                     if !self.kernel.ty(op.operands[0]).is_tensor() {
@@ -237,6 +238,10 @@ impl Solver<'_> {
         let mut ops = Vec::new();
         self.kernel.walk(&self.kernel.body, &mut |id, op| ops.push((id, op)));
         for (id, op) in ops {
+            if let OpKind::AsyncCopy(_) = op.kind {
+                let own = self.ask.memory_layout(&mut self.result.layouts, op)?;
+                self.result.runs_in.set(id, Some(own));
+            }
             let moved = match op.kind {
                 OpKind::Load(_) => op.results.first(),
                 OpKind::Store(_) => op.operands.get(1),

@@ -231,6 +231,15 @@ pub enum AssignError {
         /// What all together may take.
         most: u64,
     },
+    /// A loop or an `if` carries parts of buffers that begin at different places.
+    #[error(
+        "{name} is a part of a buffer that begins at another element from round to round or branch to \
+         branch; carry the buffer, and take the part where it is used"
+    )]
+    CarriedPart {
+        /// What is carried.
+        name: String,
+    },
     /// A plan does not fit the program.
     #[error(transparent)]
     Movement(#[from] crate::movement::Misfit),

@@ -173,6 +173,39 @@ impl Lowerer<'_> {
         Ok(())
     }
 
+    pub(super) fn is_memory(&self, value: Value) -> bool {
+        self.kernel.ty(value).memory().is_some()
+    }
+
+    /// The address of memory that a region carries in `place`. Where in its buffer a part begins is no
+    /// lane value, and has to be the same whatever is carried there.
+    pub(super) fn carried_view(
+        &mut self,
+        value: Value,
+        place: Value,
+    ) -> Result<lane::Value, AssignError> {
+        let View { base, offset } = self.view(value);
+        if *self.offsets.entry(place).or_insert(offset) != offset {
+            return Err(AssignError::CarriedPart { name: self.kernel.value_name(place) });
+        }
+        Ok(base)
+    }
+
+    /// Memory that a region carries, at an address.
+    pub(super) fn bind_carried_view(&mut self, value: Value, base: lane::Value) {
+        let offset = self.offsets.get(&value).copied().unwrap_or(0);
+        self.bind_view(value, View { base, offset });
+    }
+
+    /// What one list of values carries goes on in another.
+    pub(super) fn carry_on(&mut self, from: &[Value], to: &[Value]) {
+        for (from, &to) in from.iter().zip(to) {
+            if let Some(&offset) = self.offsets.get(from) {
+                self.offsets.insert(to, offset);
+            }
+        }
+    }
+
     /// The same bytes under another description.
     pub(super) fn memdesc_renamed(&mut self, op: &Op) {
         let view = self.view(op.operands[0]);

@@ -5,6 +5,7 @@
 //! which no thread holds copies, are each thread's own: the same bytes of one buffer, or other buffers.
 //! Two buffers of one allocation whose numbers differ have no bytes in common: two constants, or two
 //! values of one round of a loop that hands a set of distinct constants round.
+//! What a loop or a branch carries may be any of what is handed to it.
 //! An asynchronous copy writes when it is waited for, whatever barriers stood between.
 //!
 //! Barriers of movements are not counted on; where they do the same, a later pass removes one of the two.
@@ -12,14 +13,15 @@
 use super::rotations::Rotations;
 use crate::assign::{Assignment, LayoutId};
 use crate::id::IdMap;
-use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
+use crate::tile::{Kernel, Op, OpId, OpKind, Region, Sources, Value};
+use std::rc::Rc;
 use weft_layout::space::{LANE, WARP};
 
 /// An access since the last barrier.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, PartialEq)]
 struct Access {
-    /// The operation that allocated the memory.
-    root: OpId,
+    /// The operations that may have allocated the memory, in order.
+    roots: Rc<[OpId]>,
     writes: bool,
     /// The number of the buffer, as far as it is known to be the same in what follows.
     buffer: Option<Value>,
@@ -49,6 +51,7 @@ struct Walk<'a> {
     assignment: &'a Assignment,
     definitions: IdMap<Value, Option<OpId>>,
     rotations: Rotations,
+    sources: Sources,
     needs: IdMap<OpId, bool>,
 }
 
@@ -60,6 +63,7 @@ pub(super) fn mark(kernel: &Kernel, assignment: &Assignment, needs: &mut IdMap<O
         assignment,
         rotations: Rotations::of(kernel, &definitions),
         definitions,
+        sources: Sources::of(kernel),
         needs: core::mem::take(needs),
     };
     walk.region(&kernel.body, Pending::default());
@@ -121,9 +125,9 @@ impl Walk<'_> {
     }
 
     fn add_all(&self, into: &mut Vec<Access>, from: &[Access]) {
-        for &access in from {
-            if !into.iter().any(|known| self.is_same(known, &access)) {
-                into.push(access);
+        for access in from {
+            if !into.iter().any(|known| self.is_same(known, access)) {
+                into.push(access.clone());
             }
         }
     }
@@ -139,29 +143,32 @@ impl Walk<'_> {
             OpKind::AsyncCopy(_) => (op.operands[1], op.operands[0], true),
             _ => return,
         };
-        let Some((root, buffer)) = self.root(memory) else { return };
+        let (roots, buffer) = self.roots(memory);
         let own = self.assignment.given(tensor).filter(|&layout| {
             let layout = self.assignment.layouts.get(layout);
             layout.free_mask(LANE) | layout.free_mask(WARP) == 0
         });
-        let access = Access { root, writes, buffer, own: own.map(|layout| (layout, memory)) };
+        let own = own.map(|layout| (layout, memory));
+        let access = Access { roots, writes, buffer, own };
         if pending.accesses.iter().any(|before| self.meet(before, &access)) {
             self.needs.set(id, true);
             pending.accesses.clear();
         }
-        self.add_all(&mut pending.accesses, &[access]);
+        let access = [access];
+        self.add_all(&mut pending.accesses, &access);
         if matches!(op.kind, OpKind::AsyncCopy(_)) {
-            self.add_all(&mut pending.copies, &[access]);
+            self.add_all(&mut pending.copies, &access);
         }
     }
 
     /// Whether threads may meet in two accesses, one of which writes.
     fn meet(&self, x: &Access, y: &Access) -> bool {
-        let apart = || self.rotations.differ(x.buffer?, y.buffer?).then_some(());
-        x.root == y.root
-            && (x.writes || y.writes)
-            && !(x.own.is_some() && self.are_own(x, y))
-            && apart().is_none()
+        let common = x.roots.iter().any(|root| y.roots.contains(root));
+        let apart = match (x.buffer, y.buffer) {
+            (Some(x), Some(y)) => self.rotations.differ(x, y),
+            _ => false,
+        };
+        common && !apart && (x.writes || y.writes) && !(x.own.is_some() && self.are_own(x, y))
     }
 
     fn are_own(&self, x: &Access, y: &Access) -> bool {
@@ -175,21 +182,37 @@ impl Walk<'_> {
     }
 
     fn is_same(&self, x: &Access, y: &Access) -> bool {
-        x.root == y.root && x.writes == y.writes && x.buffer == y.buffer && self.are_own(x, y)
+        x.roots == y.roots && x.writes == y.writes && x.buffer == y.buffer && self.are_own(x, y)
     }
 
-    /// The operation that allocated what a value describes, and the number of the buffer.
-    fn root(&self, memory: Value) -> Option<(OpId, Option<Value>)> {
-        let (mut at, mut buffer) = (memory, None);
-        loop {
-            let id = self.definitions[at]?;
+    /// The operations that may have allocated what a value describes, in order, and the number of the
+    /// buffer where there is one way to it alone.
+    fn roots(&self, memory: Value) -> (Rc<[OpId]>, Option<Value>) {
+        let (mut seen, mut open, mut roots) = (Vec::new(), vec![memory], Vec::new());
+        let (mut buffer, mut carried) = (None, false);
+        while let Some(at) = open.pop() {
+            if seen.contains(&at) {
+                continue;
+            }
+            seen.push(at);
+            if let Some(sources) = self.sources.get(at) {
+                carried = true;
+                open.extend_from_slice(sources);
+                continue;
+            }
+            let Some(id) = self.definitions[at] else { continue };
             let op = &self.kernel.ops[id];
             match op.kind {
-                OpKind::LocalAlloc => return Some((id, buffer)),
+                OpKind::LocalAlloc => {
+                    roots.push(id);
+                    continue;
+                }
                 OpKind::MemdescIndex => buffer = op.operands.get(1).copied(),
                 _ => {}
             }
-            at = *op.operands.first()?;
+            open.extend(op.operands.first());
         }
+        roots.sort_unstable();
+        (roots.into(), buffer.filter(|_| !carried))
     }
 }

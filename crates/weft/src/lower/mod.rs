@@ -85,6 +85,7 @@ pub fn run(
         needs_barrier,
         scopes: vec![Scope::default()],
         movements: Vec::new(),
+        offsets: FxHashMap::default(),
         current: None,
     };
     lowerer.params();
@@ -142,6 +143,8 @@ struct Lowerer<'a> {
     needs_barrier: IdMap<OpId, bool>,
     scopes: Vec<Scope>,
     movements: Vec<Movement>,
+    /// Where carried parts of buffers begin.
+    offsets: FxHashMap<Value, u64>,
     /// The operation being lowered.
     current: Option<OpId>,
 }
@@ -227,7 +230,7 @@ impl Lowerer<'_> {
             OpKind::LocalStore => self.local_store(op),
             OpKind::MemdescIndex => self.memdesc_index(op),
             OpKind::MemdescSubslice { offsets } => self.memdesc_subslice(op, offsets),
-            OpKind::MemdescTrans { .. } | OpKind::MemdescReshape => {
+            OpKind::MemdescTrans { .. } | OpKind::MemdescReshape | OpKind::MemdescReinterpret => {
                 self.memdesc_renamed(op);
                 Ok(())
             }
@@ -302,7 +305,12 @@ impl Lowerer<'_> {
     fn carried_dtypes(&self, values: &[Value]) -> Vec<DType> {
         values
             .iter()
-            .flat_map(|&value| vec![self.kernel.ty(value).dtype(); self.registers_of(value)])
+            .flat_map(|&value| {
+                let ty = self.kernel.ty(value);
+                // Memory is carried as its address.
+                let dtype = if ty.memory().is_some() { DType::I32 } else { ty.dtype() };
+                vec![dtype; self.registers_of(value)]
+            })
             .collect()
     }
 
@@ -317,6 +325,7 @@ impl Lowerer<'_> {
             match self.assignment.home(place) {
                 Some(home) => carried.extend_from_slice(&self.get(value, home)?),
                 None if self.registers_of(place) == 0 => {}
+                None if self.is_memory(place) => carried.push(self.carried_view(value, place)?),
                 None => carried.push(self.scalar(value)),
             }
         }
@@ -331,7 +340,15 @@ impl Lowerer<'_> {
             rest = others;
             match self.assignment.home(value) {
                 Some(home) => self.bind_tensor(value, home, own.into()),
-                None => own.iter().for_each(|&own| self.bind_scalar(value, own)),
+                None => {
+                    for &own in own {
+                        if self.is_memory(value) {
+                            self.bind_carried_view(value, own);
+                        } else {
+                            self.bind_scalar(value, own);
+                        }
+                    }
+                }
             }
         }
     }
@@ -371,6 +388,7 @@ impl Lowerer<'_> {
         next.extend(self.carried(&self.handed_over(body), carried)?);
         let region = self.close(LaneOp::Continue, &next);
         let results = self.build.place_loop(inst, region);
+        self.carry_on(carried, &op.results);
         self.bind_carried(&op.results, &results);
         Ok(())
     }
@@ -389,6 +407,7 @@ impl Lowerer<'_> {
         let done = self.build.binary(Binary::Xor, goes_on, one);
         let passed = self.carried(&condition[1..], &op.results)?;
         self.build.break_if(inst, done, &passed);
+        self.carry_on(&op.results, &after.params);
         self.bind_carried(&after.params, &passed);
         self.region(after)?;
         let next = self.carried(&self.handed_over(after), &before.params)?;

@@ -41,8 +41,7 @@ use weft_layout::machine::{Isa, Machine};
 /// All buffers of a loop together take at most what a block of the machine may have; a loop whose
 /// buffers would take more gets fewer stages.
 pub fn run(kernel: &Kernel, facts: &AxisFacts, machine: &Machine, stages: u32) -> Option<Kernel> {
-    let is_given = kernel.values.values().any(|value| value.ty.encoding.is_some());
-    if !has_copies(machine) || stages < 2 || is_given {
+    if !has_copies(machine) || stages < 2 || kernel.is_encoded() {
         return None;
     }
     let loops = find::loops(kernel, facts);

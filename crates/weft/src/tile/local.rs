@@ -50,6 +50,11 @@ pub(super) fn rule(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> (boo
             matches!((operands, results), ([m], [r]) if is_reshaped(m, r)),
             "takes a whole buffer and gives as many elements in another shape, each where it was",
         ),
+        OpKind::MemdescReinterpret => (
+            matches!((operands, results), ([m], [r]) if is_reinterpreted(m, r)),
+            "takes a whole buffer of numbers and gives as many numbers of as many bits in another \
+             shape, each where it was",
+        ),
         OpKind::AsyncCopy(options) => (
             match (operands, results) {
                 ([p, m, rest @ ..], [token]) => {
@@ -151,10 +156,22 @@ fn is_turned(from: &Type, to: &Type, order: &[u8]) -> bool {
 }
 
 fn is_reshaped(from: &Type, to: &Type) -> bool {
+    from.element == to.element && is_in_place(from, to)
+}
+
+fn is_reinterpreted(from: &Type, to: &Type) -> bool {
+    let bits = |ty: &Type| match ty.element {
+        Element::Scalar(dtype) => Some(dtype.bits()),
+        _ => None,
+    };
+    bits(from).is_some() && bits(from) == bits(to) && is_in_place(from, to)
+}
+
+/// Whether two whole buffers have element after element, in row-major order, in the same places.
+fn is_in_place(from: &Type, to: &Type) -> bool {
     let (Some(before), Some(after)) = (from.memory(), to.memory()) else { return false };
     let same = || Some(before.layout().ok()?.reshape(&to.shape).ok()? == after.layout().ok()?);
-    from.element == to.element
-        && before.mutable == after.mutable
+    before.mutable == after.mutable
         && from.elements() == to.elements()
         && is_whole(from)
         && is_whole(to)

@@ -37,7 +37,7 @@ mod verify;
 pub mod eval;
 
 pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
-pub use origin::Origins;
+pub use origin::{Origins, Sources};
 pub use types::{Element, Type};
 pub use verify::verify;
 
@@ -268,6 +268,9 @@ pub enum OpKind {
     },
     /// The same memory, its elements in row-major order under another shape. `(memory) -> (memory)`.
     MemdescReshape,
+    /// The same memory, as elements of another type of as many bits, in row-major order under another
+    /// shape. `(memory) -> (memory)`.
+    MemdescReinterpret,
     /// Begins to copy from global to shared memory. What is copied is read when the operation is met; it
     /// may be looked at after a wait that covers the copy's group.
     /// `(pointers, memory, [mask, [other]]) -> (token)`; zeros stand where the mask is false and no
@@ -389,6 +392,7 @@ impl OpKind {
             OpKind::MemdescSubslice { .. } => "memdesc_subslice".into(),
             OpKind::MemdescTrans { .. } => "memdesc_trans".into(),
             OpKind::MemdescReshape => "memdesc_reshape".into(),
+            OpKind::MemdescReinterpret => "memdesc_reinterpret".into(),
             OpKind::AsyncCopy(_) => "async_copy".into(),
             OpKind::AsyncCommit => "async_commit".into(),
             OpKind::AsyncWait { .. } => "async_wait".into(),
@@ -455,6 +459,12 @@ impl Kernel {
             Some(name) => format!("%{name}"),
             None => value.to_string(),
         }
+    }
+
+    /// Whether the program says itself where its tensors live, at least of one.
+    pub fn is_encoded(&self) -> bool {
+        let mut tensors = self.values.values().filter(|value| value.ty.is_tensor());
+        tensors.any(|value| value.ty.encoding.is_some())
     }
 
     /// The operation that defines each value, where one does.

@@ -1,20 +1,15 @@
-//! Which argument of the kernel a pointer comes from.
+//! Which values a value may be, and which argument of the kernel a pointer comes from.
 
 use super::{Kernel, OpId, OpKind, Value};
 use crate::id::IdMap;
 use rustc_hash::FxHashMap;
 
-/// Where pointers come from.
-pub struct Origins<'a> {
-    kernel: &'a Kernel,
-    definitions: IdMap<Value, Option<OpId>>,
-    /// For what a region takes or an operation with regions gives: the values it may be.
-    sources: FxHashMap<Value, Vec<Value>>,
-}
+/// For what a region takes or an operation with regions gives: the values it may be.
+pub struct Sources(FxHashMap<Value, Vec<Value>>);
 
-impl<'a> Origins<'a> {
-    /// Follows the pointers of a kernel.
-    pub fn of(kernel: &'a Kernel) -> Self {
+impl Sources {
+    /// The sources of every value that loops and branches carry.
+    pub fn of(kernel: &Kernel) -> Self {
         let mut sources: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
         let mut flow = |from: &[Value], to: &[Value]| {
             for (&from, &to) in from.iter().zip(to) {
@@ -47,7 +42,26 @@ impl<'a> Origins<'a> {
                 _ => {}
             }
         });
-        Self { kernel, definitions: kernel.definitions(), sources }
+        Self(sources)
+    }
+
+    /// What a value may be, if it is carried.
+    pub fn get(&self, value: Value) -> Option<&[Value]> {
+        self.0.get(&value).map(Vec::as_slice)
+    }
+}
+
+/// Where pointers come from.
+pub struct Origins<'a> {
+    kernel: &'a Kernel,
+    definitions: IdMap<Value, Option<OpId>>,
+    sources: Sources,
+}
+
+impl<'a> Origins<'a> {
+    /// Follows the pointers of a kernel.
+    pub fn of(kernel: &'a Kernel) -> Self {
+        Self { kernel, definitions: kernel.definitions(), sources: Sources::of(kernel) }
     }
 
     /// The argument that a pointer comes from; none when it cannot be told.
@@ -77,7 +91,7 @@ impl<'a> Origins<'a> {
             found.sort_unstable();
             return Some(());
         }
-        if let Some(sources) = self.sources.get(&value) {
+        if let Some(sources) = self.sources.get(value) {
             return sources.iter().try_for_each(|&source| self.collect(source, visited, found));
         }
         let op = &self.kernel.ops[self.definitions[value]?];

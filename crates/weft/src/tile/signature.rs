@@ -184,6 +184,7 @@ pub(super) fn check(
         | OpKind::MemdescSubslice { .. }
         | OpKind::MemdescTrans { .. }
         | OpKind::MemdescReshape
+        | OpKind::MemdescReinterpret
         | OpKind::AsyncCopy(_)
         | OpKind::AsyncCommit
         | OpKind::AsyncWait { .. } => local::rule(kind, operands, results),

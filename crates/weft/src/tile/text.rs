@@ -418,6 +418,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 self.converted("ttg.memdesc_trans", op, &order)
             }
             OpKind::MemdescReshape => self.converted("ttg.memdesc_reshape", op, ""),
+            OpKind::MemdescReinterpret => self.converted("ttg.memdesc_reinterpret", op, ""),
             OpKind::AsyncCopy(options) => self.async_copy(*options, op),
             OpKind::AsyncCommit => {
                 self.f.write_str("ttg.async_commit_group")?;

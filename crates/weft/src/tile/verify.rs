@@ -152,10 +152,6 @@ impl<'a> Verifier<'a> {
         for &param in &region.params {
             self.define(param, owner);
         }
-        if self.types(&region.params).iter().any(|ty| ty.memory().is_some()) {
-            let message = "memory is not carried into a region; use it from around it";
-            self.error(owner, message);
-        }
         let Some((&last, body)) = region.ops.split_last() else {
             self.error(owner, format!("a region is empty; it ends with `{}`", ending.name()));
             self.depth -= 1;
@@ -262,10 +258,6 @@ impl<'a> Verifier<'a> {
                 list(&operands),
                 list(&results)
             );
-            self.error(op.span, message);
-        }
-        if !op.regions.is_empty() && results.iter().any(|ty| ty.memory().is_some()) {
-            let message = "memory is not handed out of a region; allocate it around";
             self.error(op.span, message);
         }
         let regions = match op.kind {

@@ -106,6 +106,7 @@ impl<'a> Parser<'a> {
                 | Special::MemdescSubslice
                 | Special::MemdescTrans
                 | Special::MemdescReshape
+                | Special::MemdescReinterpret
                 | Special::AsyncCopy
                 | Special::AsyncCommit
                 | Special::AsyncWait => self.local(*special, details, start),

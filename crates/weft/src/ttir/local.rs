@@ -81,6 +81,11 @@ impl<'a> Parser<'a> {
                 self.memory_to_result(&mut details, &mut operation)?;
                 OpKind::MemdescReshape
             }
+            Special::MemdescReinterpret => {
+                operation.operands.push(self.value()?);
+                self.memory_to_result(&mut details, &mut operation)?;
+                OpKind::MemdescReinterpret
+            }
             Special::AsyncCopy => self.async_copy(&mut details, &mut operation)?,
             Special::AsyncCommit => {
                 if self.eat_word("tokens") {

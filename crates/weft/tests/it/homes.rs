@@ -35,8 +35,8 @@ fn no_kernel_costs_more_than_with_greedy_homes() {
             options.warps = module.launch.warps.unwrap_or(4);
             let compiled = compile::compile(&module, kernel, &options)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
-            let own = compiled.spent(kernel, &options).unwrap();
-            let greedy = compile::spent_greedily(kernel, &options).unwrap();
+            let own = compiled.spent(&options).unwrap();
+            let greedy = compile::spent_greedily(&compiled.kernel, &options).unwrap();
             if own.total() > greedy.total() {
                 writeln!(dearer, "{name}: {own:?}, greedily {greedy:?}").unwrap();
             }

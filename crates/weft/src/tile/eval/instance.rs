@@ -150,6 +150,7 @@ impl<'k> Instance<'k> {
             | OpKind::MemdescSubslice { .. }
             | OpKind::MemdescTrans { .. }
             | OpKind::MemdescReshape
+            | OpKind::MemdescReinterpret
             | OpKind::AsyncCopy(_)
             | OpKind::AsyncCommit
             | OpKind::AsyncWait { .. } => {

@@ -82,9 +82,10 @@ impl Local {
                 let (from, to) = ty(0).zip(result).ok_or("it lacks its types")?;
                 (Some(part(places, &from.shape, &to.shape, offsets)), None)
             }
-            (OpKind::MemdescTrans { .. } | OpKind::MemdescReshape, _) => {
-                (Some(pure::evaluate(world, site.instance, op, operands, all)?), None)
-            }
+            (
+                OpKind::MemdescTrans { .. } | OpKind::MemdescReshape | OpKind::MemdescReinterpret,
+                _,
+            ) => (Some(pure::evaluate(world, site.instance, op, operands, all)?), None),
             (OpKind::AsyncCopy(options), [pointers, places, rest @ ..]) => {
                 let ty = ty(0).ok_or("it lacks its pointers")?;
                 let dtype = ty.element.pointee().ok_or("its first operand is no pointer")?;

@@ -38,7 +38,8 @@ pub(super) fn evaluate(
             OpKind::ExpandDims { .. }
             | OpKind::Reshape { .. }
             | OpKind::ConvertLayout
-            | OpKind::MemdescReshape,
+            | OpKind::MemdescReshape
+            | OpKind::MemdescReinterpret,
             [x],
             _,
         ) => x.clone(),
