@@ -278,6 +278,9 @@ pub enum OpKind {
         /// How many.
         pending: u32,
     },
+    /// No thread of the block goes on before all have come, and each then sees what the others wrote.
+    /// `() -> ()`.
+    Barrier,
     /// `(N values)`: prints a line for each element of each operand; of none, one line.
     Print {
         /// What stands before each value.
@@ -388,6 +391,7 @@ impl OpKind {
             OpKind::MemdescTrans { .. } => "memdesc_trans".into(),
             OpKind::MemdescReshape => "memdesc_reshape".into(),
             OpKind::AsyncCopy(_) => "async_copy".into(),
+            OpKind::Barrier => "barrier".into(),
             OpKind::AsyncCommit => "async_commit".into(),
             OpKind::AsyncWait { .. } => "async_wait".into(),
             OpKind::Print { .. } => "print".into(),
@@ -423,6 +427,7 @@ impl OpKind {
                 | OpKind::AsyncCopy(_)
                 | OpKind::AsyncCommit
                 | OpKind::AsyncWait { .. }
+                | OpKind::Barrier
                 | OpKind::Print { .. }
                 | OpKind::Assert { .. }
                 | OpKind::InlineAsm(_)
