@@ -11,16 +11,16 @@ TILE = dict(m="i32", n="i32", k="i32")
 STRIDES = dict(a_row="i32:16", b_row="i32:16", c_row="i32:16")
 
 SIGNATURES = {
-    "matmul_f16": dict(
+    "gemm_f16": dict(
         a="*fp16:16", b="*fp16:16", c="*fp16:16", **TILE, **STRIDES, TILE_M=128, TILE_N=128, TILE_K=32, GROUP=4
     ),
-    "matmul_bf16": dict(a="*bf16:16", b="*bf16:16", c="*bf16:16", **TILE, **STRIDES, TILE_M=64, TILE_N=64, TILE_K=32),
-    "matmul_tf32": dict(a="*fp32:16", b="*fp32:16", c="*fp32:16", **TILE, **STRIDES, TILE_M=64, TILE_N=64, TILE_K=32),
-    "matmul_i8": dict(
+    "linear_bf16": dict(a="*bf16:16", b="*bf16:16", c="*bf16:16", **TILE, **STRIDES, TILE_M=64, TILE_N=64, TILE_K=32),
+    "gemm_tf32": dict(a="*fp32:16", b="*fp32:16", c="*fp32:16", **TILE, **STRIDES, TILE_M=64, TILE_N=64, TILE_K=32),
+    "gemm_i8": dict(
         a="*i8:16", b="*i8:16", a_scale="*fp32:16", b_scale="*fp32:16", c="*fp16:16", **TILE, **STRIDES,
         TILE_M=64, TILE_N=64, TILE_K=64,
     ),
-    "matmul_f8": dict(
+    "gemm_f8": dict(
         a="*fp8e4nv:16", b="*fp8e4nv:16", c="*bf16:16", scale="fp32", **TILE, **STRIDES, TILE_M=64, TILE_N=64, TILE_K=64
     ),
     "matmul_batched": dict(
@@ -101,7 +101,7 @@ def put(c, sums, m, n, c_row, row, column, TILE_M: tl.constexpr, TILE_N: tl.cons
 
 
 @triton.jit
-def matmul_f16(
+def gemm_f16(
     a, b, c, m, n, k, a_row, b_row, c_row,
     TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr, GROUP: tl.constexpr,
 ):  # fmt: skip
@@ -117,7 +117,7 @@ def matmul_f16(
 
 
 @triton.jit
-def matmul_bf16(
+def linear_bf16(
     a, b, c, m, n, k, a_row, b_row, c_row, TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr
 ):
     """With `b` in columns, as the weights of a linear layer lie."""
@@ -133,7 +133,7 @@ def matmul_bf16(
 
 
 @triton.jit
-def matmul_tf32(
+def gemm_tf32(
     a, b, c, m, n, k, a_row, b_row, c_row, TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr
 ):
     """Floats rounded to 19 bits where the machine multiplies them so."""
@@ -143,7 +143,7 @@ def matmul_tf32(
 
 
 @triton.jit
-def matmul_i8(
+def gemm_i8(
     a, b, a_scale, b_scale, c, m, n, k, a_row, b_row, c_row,
     TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr,
 ):  # fmt: skip
@@ -161,7 +161,7 @@ def matmul_i8(
 
 
 @triton.jit
-def matmul_f8(
+def gemm_f8(
     a, b, c, scale, m, n, k, a_row, b_row, c_row, TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr
 ):
     """Floats of eight bits, with one scale for all."""

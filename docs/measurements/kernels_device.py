@@ -504,17 +504,17 @@ def multiplied(large, kind, name, dtype, out_dtype, tile, grid=None, side=4096, 
 
 
 @case("matmul")
-def matmul_f16(large):
+def gemm_f16(large):
     return multiplied(large, "f16", "f16", torch.float16, torch.float16, (128, 128), lambda m, n: (m * n,))
 
 
 @case("matmul")
-def matmul_tf32(large):
+def gemm_tf32(large):
     return multiplied(large, "tf32", "f32 as tf32", torch.float32, torch.float32, (64, 64))
 
 
 @case("matmul")
-def matmul_f8(large):
+def gemm_f8(large):
     case = multiplied(large, "f8", "f8", torch.float8_e4m3fn, torch.bfloat16, (64, 64), after=lambda x: x * 0.5)
     arguments = {}
     for name, value in case.arguments.items():
@@ -540,7 +540,7 @@ def matmul_persistent(large):
 
 
 @case("linear")
-def matmul_bf16(large):
+def linear_bf16(large):
     m, n, k = sizes(large)
     a, b = (rand(m, padded(k)) / 4).to(torch.bfloat16), (rand(n, padded(k)) / 4).to(torch.bfloat16)
     c = zeros(m, padded(n), dtype=torch.bfloat16)
@@ -550,7 +550,7 @@ def matmul_bf16(large):
 
 
 @case("matmul of integers")
-def matmul_i8(large):
+def gemm_i8(large):
     m, n, k = sizes(large)
     a, b = integers(-128, 128, m, padded(k), dtype=torch.int8), integers(-128, 128, k, padded(n), dtype=torch.int8)
     a_scale, b_scale, c = torch.rand(m, device="cuda") / 999, torch.rand(n, device="cuda"), zeros(m, padded(n), dtype=torch.float16)
@@ -840,7 +840,7 @@ def compare(options):
                 found = case.arguments[output]
                 if kernel == "layer_norm_backward" and found.dim() == 2 and output != "dx":
                     found = found.sum(0)
-                limit_of_tf32 = 5e-3 if kernel == "matmul_tf32" else 0.0
+                limit_of_tf32 = 5e-3 if kernel == "gemm_tf32" else 0.0
                 difference, limit = apart(found, wanted)
                 worst = max(worst, difference)
                 if difference > max(limit, limit_of_tf32):
@@ -935,7 +935,7 @@ def time(options):
                 other()
                 for value, before in zip(outputs, found):
                     difference, limit = apart(value, before)
-                    if difference > max(limit, 5e-3 if kernel == "matmul_tf32" else 0.0):
+                    if difference > max(limit, 5e-3 if kernel == "gemm_tf32" else 0.0):
                         raise RuntimeError(f"the results are {difference:.1e} apart")
                 del found
             times = [(microseconds(mine), microseconds(other)) for _ in range(3)]
