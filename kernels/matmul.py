@@ -7,14 +7,16 @@ are apart. What lies outside is read as zero and not written.
 import triton
 import triton.language as tl
 
-TILE = dict(m="i32", n="i32", k="i32")
+# Sizes as launches usually have them, and such of which nothing is known.
+TILE = dict(m="i32", n="i32:16", k="i32:16")
+ANY = dict(m="i32", n="i32", k="i32")
 STRIDES = dict(a_row="i32:16", b_row="i32:16", c_row="i32:16")
 
 SIGNATURES = {
     "gemm_f16": dict(
         a="*fp16:16", b="*fp16:16", c="*fp16:16", **TILE, **STRIDES, TILE_M=128, TILE_N=128, TILE_K=32, GROUP=4
     ),
-    "linear_bf16": dict(a="*bf16:16", b="*bf16:16", c="*bf16:16", **TILE, **STRIDES, TILE_M=64, TILE_N=64, TILE_K=32),
+    "linear_bf16": dict(a="*bf16:16", b="*bf16:16", c="*bf16:16", **ANY, **STRIDES, TILE_M=64, TILE_N=64, TILE_K=32),
     "gemm_tf32": dict(a="*fp32:16", b="*fp32:16", c="*fp32:16", **TILE, **STRIDES, TILE_M=64, TILE_N=64, TILE_K=32),
     "gemm_i8": dict(
         a="*i8:16", b="*i8:16", a_scale="*fp32:16", b_scale="*fp32:16", c="*fp16:16", **TILE, **STRIDES,
@@ -24,7 +26,7 @@ SIGNATURES = {
         a="*fp8e4nv:16", b="*fp8e4nv:16", c="*bf16:16", scale="fp32", **TILE, **STRIDES, TILE_M=64, TILE_N=64, TILE_K=64
     ),
     "matmul_batched": dict(
-        a="*fp16:16", b="*fp16:16", c="*fp32:16", **TILE, a_batch="i32:16", b_batch="i32:16", c_batch="i32:16",
+        a="*fp16:16", b="*fp16:16", c="*fp32:16", **ANY, a_batch="i32:16", b_batch="i32:16", c_batch="i32:16",
         **STRIDES, TILE_M=32, TILE_N=64, TILE_K=32,
     ),
     "matmul_split_k": dict(a="*fp16:16", b="*fp16:16", c="*fp32:16", **TILE, **STRIDES, TILE_M=64, TILE_N=64, TILE_K=32),
@@ -35,12 +37,12 @@ SIGNATURES = {
         a="*fp16:16", b="*fp16:16", c="*fp16:16", **TILE, **STRIDES, TILE_M=64, TILE_N=64, TILE_K=32
     ),
     "matmul_grouped": dict(
-        a="*fp16:16", b="*fp16:16", c="*fp16:16", sizes="*i32:16", groups="i32", n="i32", k="i32", **STRIDES,
+        a="*fp16:16", b="*fp16:16", c="*fp16:16", sizes="*i32:16", groups="i32", n="i32:16", k="i32:16", **STRIDES,
         b_group="i32:16", TILE_M=32, TILE_N=64, TILE_K=32,
     ),
     "matmul_experts": dict(
         a="*bf16:16", b="*bf16:16", c="*bf16:16", tokens="*i32:16", experts="*i32:16", weights="*fp32:16",
-        count="i32", n="i32", k="i32", **STRIDES, b_expert="i32:16", TOP=2, TILE_M=32, TILE_N=64, TILE_K=32,
+        count="i32", n="i32:16", k="i32:16", **STRIDES, b_expert="i32:16", TOP=2, TILE_M=32, TILE_N=64, TILE_K=32,
     ),
     "matmul_bias_gelu": dict(
         a="*fp16:16", b="*fp16:16", bias="*fp16:16", c="*fp16:16", **TILE, **STRIDES, TILE_M=64, TILE_N=64, TILE_K=32

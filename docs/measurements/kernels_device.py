@@ -6,8 +6,9 @@
     python docs/measurements/kernels_device.py time      # into kernels_against_triton.json
 
 Needs a GPU, PyTorch, Triton and CuPy (which loads the PTX). `compare` launches Weft's PTX on arrays of
-ragged sizes and holds every output against what PyTorch's own functions compute. `time` launches the
-same PTX and the same Python source through Triton, in turn, on large arrays, after comparing the two.
+ragged sizes and holds every output against what PyTorch's own functions compute. `time` launches each
+kernel on large arrays through Triton and as the PTX that Weft makes of the same Triton IR, in turn,
+after comparing the two.
 Times are medians of three medians of `triton.testing.do_bench`. A rate counts every array once, read
 or written, or two operations for each product. Limits are measured in the same run: of memory the
 rate of PyTorch's copy, of products that of `mma.sync` alone, with nothing to load.
@@ -18,6 +19,7 @@ import datetime
 import importlib.util
 import json
 import math
+import re
 import statistics
 import subprocess
 import tempfile
@@ -482,7 +484,7 @@ def heads_first(large):
 
 
 def sizes(large, side=4096):
-    return (side, side, side) if large else (200, 150, 100)
+    return (side, side, side) if large else (200, 144, 112)
 
 
 def factors(large, dtype, side=4096):
@@ -593,7 +595,7 @@ def mxfp4(n, k):
 
 
 def weighed(large):
-    m, n, k = (4096, 4096, 4096) if large else (100, 150, 192)
+    m, n, k = (4096, 4096, 4096) if large else (100, 144, 192)
     a = (rand(m, k) / 4).to(torch.bfloat16)
     codes, exponents, weights = mxfp4(n, k)
     c = zeros(m, padded(n), dtype=torch.bfloat16)
@@ -758,23 +760,29 @@ def loaded(ptx, name):
         return cupy.RawModule(path=str(path)).get_function(name)
 
 
-NUMBERS = {"i32": cupy.int32, "i64": cupy.int64, "fp32": cupy.float32}
+NUMBERS = {"i32": cupy.int32, "i64": cupy.int64, "f32": cupy.float32}
 
 
-def ours(weft, kernel, signature, case):
-    """A launch of Weft's PTX."""
+def ours(weft, source, case):
+    """A launch of what Weft makes of a text of Triton IR."""
     major, minor = torch.cuda.get_device_capability()
-    command = [weft, "compile", ROOT / f"kernels/{kernel}.ttir", "--target", f"sm_{major}{minor}", "--json"]
-    answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    with tempfile.NamedTemporaryFile("w", suffix=".ttir") as file:
+        file.write(source)
+        file.flush()
+        command = [weft, "compile", file.name, "--target", f"sm_{major}{minor}", "--json"]
+        ran = subprocess.run(command, capture_output=True, text=True)
+    if ran.returncode:
+        raise RuntimeError(ran.stderr or ran.stdout)
+    answer = json.loads(ran.stdout)
     function = loaded(answer["ptx"], answer["name"])
     if answer["shared_bytes"] > 48 * 1024:
         function.max_dynamic_shared_size_bytes = answer["shared_bytes"]
+    # Without the sizes that Triton took for constants.
+    header = next(line for line in source.splitlines() if "tt.func public" in line)
     values = []
-    for name, value in case.arguments.items():
-        if isinstance(value, torch.Tensor):
-            values.append(cupy.uint64(value.data_ptr()))
-        else:
-            values.append(NUMBERS[signature[name].split(":")[0]](value))
+    for name, kind in re.findall(r"%(\w+): (!tt\.ptr<[^>]*>|\w+)", header):
+        value = case.arguments[name]
+        values.append(cupy.uint64(value.data_ptr()) if isinstance(value, torch.Tensor) else NUMBERS[kind](value))
     # Triton's launcher passes two scratch pointers after the arguments.
     values = (*values, cupy.uint64(0), cupy.uint64(0))
     stream = cupy.cuda.Stream.from_external(torch.cuda.current_stream())
@@ -830,11 +838,11 @@ def compare(options):
             continue
         worst, verdict, size = 0.0, "equal", ""
         try:
-            _, signature, case = prepared(kernel, False)
+            _, _, case = prepared(kernel, False)
             size = case.size
             if not case.expected and kernel != "dropout":
                 raise RuntimeError("nothing to compare with")
-            ours(options.weft, kernel, signature, case)()
+            ours(options.weft, (ROOT / f"kernels/{kernel}.ttir").read_text(), case)()
             torch.cuda.synchronize()
             for output, wanted in case.expected.items():
                 found = case.arguments[output]
@@ -915,6 +923,19 @@ def microseconds(launch):
     return triton.testing.do_bench(launch, warmup=10, rep=40, return_mode="median") * 1e3
 
 
+def warm(options):
+    """Compiles what `time` launches, with both compilers, into their caches: several processes may."""
+    for kernel, (_, timed, _) in CASES.items():
+        if timed and (not options.only or kernel in options.only):
+            try:
+                module, signature, case = prepared(kernel, True)
+                ours(options.weft, theirs(module, kernel, signature, case)().asm["ttir"], case)()
+                torch.cuda.synchronize()
+            except Exception as error:
+                print(f"{kernel}: {type(error).__name__}: {error}", flush=True)
+            torch.cuda.empty_cache()
+
+
 def time(options):
     """Every timed case, large, beside Triton."""
     limits = {"memory": limit_of_memory()} | {kind: limit_of_products(kind) for kind in PRODUCTS}
@@ -927,7 +948,9 @@ def time(options):
         try:
             module, signature, case = prepared(kernel, True)
             size, (work, kind) = case.size, case.work
-            mine, other = ours(options.weft, kernel, signature, case), theirs(module, kernel, signature, case)
+            other = theirs(module, kernel, signature, case)
+            # Made for the same sizes as Triton's: it asks whether they are multiples of 16.
+            mine = ours(options.weft, other().asm["ttir"], case)
             if kernel != "adam":
                 outputs = [value for name, value in case.arguments.items() if isinstance(value, torch.Tensor)]
                 mine()
@@ -977,12 +1000,12 @@ def written(options, name, verb, what, columns, rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("command", choices=["compare", "time"])
+    parser.add_argument("command", choices=["compare", "warm", "time"])
     parser.add_argument("--weft", type=Path, default=ROOT / "target/release/weft")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--only", type=lambda names: names.split(","), help="kernels, with commas")
     options = parser.parse_args()
-    {"compare": compare, "time": time}[options.command](options)
+    {"compare": compare, "warm": warm, "time": time}[options.command](options)
 
 
 if __name__ == "__main__":
