@@ -404,6 +404,7 @@ pub(crate) struct Compile {
 Values of arguments (--arg NAME=VALUE, once for each of the kernel's):
   n=4096                 a number
   x=random:f32[4096]     floats from -1 to 1, integers from 0 to 99; the same for the same --seed
+  x=-8..8:i8[64]         random numbers from -8 up to, not including, 8; whole ones for integers
   x=range:i32[64x64]     0, 1, 2, … in row-major order
   x=zeros:f32[64]        zeros; also ones:…
   out=empty:f32[4096]    not initialised: reading it before it is written is reported

@@ -23,6 +23,13 @@ pub enum Fill {
     Zeros,
     /// Ones.
     Ones,
+    /// Random numbers from `low` up to, not including, `high`; whole ones for integers.
+    Between {
+        /// The least.
+        low: i32,
+        /// What all are below.
+        high: i32,
+    },
     /// 0, 1, 2, … in row-major order.
     Range,
     /// Nothing: reading an element before it is written is a fault.
@@ -37,6 +44,23 @@ impl Fill {
         ("range", Fill::Range),
         ("empty", Fill::Empty),
     ];
+
+    /// The way to fill that a word names.
+    fn by_name(word: &str) -> Option<Self> {
+        if let Some((low, high)) = word.split_once("..") {
+            let (low, high) = (low.parse().ok()?, high.parse().ok()?);
+            return (low < high).then_some(Self::Between { low, high });
+        }
+        Self::ALL.into_iter().find(|(known, _)| *known == word).map(|(_, fill)| fill)
+    }
+
+    /// Whether an element type can hold what is asked for.
+    fn fits(self, dtype: DType) -> bool {
+        let Self::Between { low, high } = self else { return true };
+        // Either sign's reading of the bits will do.
+        let half = 1_i64 << (dtype.bits().min(33) - 1);
+        dtype.is_float() || i64::from(low) >= -half && i64::from(high) <= 2 * half
+    }
 }
 
 /// The value of an argument.
@@ -144,15 +168,14 @@ pub(super) fn buffer(
 fn ask(name: &str, pointee: DType, text: &str) -> Result<Ask, ApiError> {
     let hint = || {
         format!(
-            "give a buffer, as in {name}=random:{pointee}[4096]; kinds are random, zeros, ones, range, empty"
+            "give a buffer, as in {name}=random:{pointee}[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty"
         )
     };
     let refuse = |reason: String| ApiError::Argument { reason, hint: hint() };
     let Some((kind, rest)) = text.split_once(':') else {
         return Err(refuse(format!("`{name}` points to {pointee}, and `{text}` is no buffer")));
     };
-    let fill = Fill::ALL.into_iter().find(|(known, _)| *known == kind);
-    let Some((_, fill)) = fill else {
+    let Some(fill) = Fill::by_name(kind) else {
         return Err(refuse(format!("`{kind}` is no kind of buffer for `{name}`")));
     };
     let typed = rest.strip_suffix(']').and_then(|rest| rest.split_once('['));
@@ -162,6 +185,9 @@ fn ask(name: &str, pointee: DType, text: &str) -> Result<Ask, ApiError> {
     let Some(dtype) = DType::by_name(ty) else {
         return Err(refuse(format!("there is no element type `{ty}` for `{name}`")));
     };
+    if !fill.fits(dtype) {
+        return Err(refuse(format!("`{kind}` does not fit {dtype}, which `{name}` points to")));
+    }
     let Some(extents) = parse_extents(extents) else {
         return Err(refuse(format!("`{extents}` is no shape for `{name}`")));
     };
@@ -190,6 +216,14 @@ fn filled(fill: Fill, dtype: DType, elements: usize, mut random: Random) -> Vec<
             Fill::Random if dtype.is_float() => from_f64(dtype, random.symmetric()),
             Fill::Random if dtype == DType::I1 => random.below(2),
             Fill::Random => random.below(RANDOM_INTEGERS),
+            Fill::Between { low, high } if dtype.is_float() => {
+                let share = f64::midpoint(random.symmetric(), 1.0);
+                from_f64(dtype, f64::from(low) + share * (f64::from(high) - f64::from(low)))
+            }
+            Fill::Between { low, high } => {
+                let above = random.below(low.abs_diff(high).into());
+                i64::from(low).wrapping_add_unsigned(above) as u64 & dtype.mask()
+            }
             Fill::Range if dtype.is_float() => from_f64(dtype, index as f64),
             Fill::Range => index as u64 & dtype.mask(),
             _ => one,
@@ -197,4 +231,43 @@ fn filled(fill: Fill, dtype: DType, elements: usize, mut random: Random) -> Vec<
         place.copy_from_slice(&bits.to_le_bytes()[..width]);
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(text: &str, dtype: DType) -> Vec<u8> {
+        buffer("x", dtype, text, Random::new(0, 0)).unwrap().bytes
+    }
+
+    #[test]
+    fn numbers_between_two_bounds_are_all_that_there_are() {
+        let mut seen: Vec<i8> =
+            bytes("-8..8:i8[400]", DType::I8).iter().map(|byte| byte.cast_signed()).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen, (-8..8).collect::<Vec<_>>());
+        let floats = bytes("-1..3:f32[400]", DType::F32);
+        let floats: Vec<f32> =
+            floats.chunks(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect();
+        assert!(floats.iter().all(|number| (-1.0..3.0).contains(number)));
+        assert!(floats.iter().any(|&number| number > 2.5) && floats.iter().any(|&n| n < -0.5));
+        assert!(floats.iter().any(|number| number.fract() != 0.0));
+    }
+
+    #[test]
+    fn bounds_fit_the_type_in_either_sign() {
+        for (text, dtype, fits) in [
+            ("-128..128:i8[1]", DType::I8, true),
+            ("0..256:i8[1]", DType::I8, true),
+            ("-129..0:i8[1]", DType::I8, false),
+            ("0..257:i8[1]", DType::I8, false),
+            ("-2147483648..2147483647:i32[1]", DType::I32, true),
+            ("0..2147483648:i64[1]", DType::I64, false),
+            ("3..2:i32[1]", DType::I32, false),
+        ] {
+            assert_eq!(ask("x", dtype, text).is_ok(), fits, "{text}");
+        }
+    }
 }

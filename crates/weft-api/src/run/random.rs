@@ -25,7 +25,8 @@ impl Random {
         (self.next_u64() >> 40) as f64 * step - 1.0
     }
 
-    /// An integer from zero up to, not including, `end`; `end` is far below 2^32.
+    /// An integer from zero up to, not including, `end`; `end` is below 2^32, and its
+    /// even odds are as even as 2^32 over `end` is large.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         ((self.next_u64() >> 32) * end) >> 32
     }

@@ -109,7 +109,7 @@ fn arguments_of_the_wrong_kind() {
         &format!("{run} --arg out=4"),
         &expect![[r#"
         error: `out` points to i32, and `4` is no buffer
-          help: give a buffer, as in out=random:i32[4096]; kinds are random, zeros, ones, range, empty
+          help: give a buffer, as in out=random:i32[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty
     "#]],
     );
     check(
@@ -123,21 +123,35 @@ fn arguments_of_the_wrong_kind() {
         &format!("{run} --arg out=noise:i32[4]"),
         &expect![[r#"
         error: `noise` is no kind of buffer for `out`
-          help: give a buffer, as in out=random:i32[4096]; kinds are random, zeros, ones, range, empty
+          help: give a buffer, as in out=random:i32[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty
+    "#]],
+    );
+    check(
+        &format!("{run} --arg out=5..5:i32[4]"),
+        &expect![[r#"
+        error: `5..5` is no kind of buffer for `out`
+          help: give a buffer, as in out=random:i32[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty
+    "#]],
+    );
+    check(
+        &format!("{run} --arg out=0..257:i8[4]"),
+        &expect![[r#"
+        error: `0..257` does not fit i8, which `out` points to
+          help: give a buffer, as in out=random:i32[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty
     "#]],
     );
     check(
         &format!("{run} --arg out=zeros:i33[4]"),
         &expect![[r#"
         error: there is no element type `i33` for `out`
-          help: give a buffer, as in out=random:i32[4096]; kinds are random, zeros, ones, range, empty
+          help: give a buffer, as in out=random:i32[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty
     "#]],
     );
     check(
         &format!("{run} --arg out=zeros:i32[4xfour]"),
         &expect![[r#"
         error: `4xfour` is no shape for `out`
-          help: give a buffer, as in out=random:i32[4096]; kinds are random, zeros, ones, range, empty
+          help: give a buffer, as in out=random:i32[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty
     "#]],
     );
     check(

@@ -243,6 +243,10 @@ impl Lowerer<'_> {
                 self.async_wait(*pending);
                 Ok(())
             }
+            OpKind::Barrier => {
+                self.build.barrier(BarrierScope::Block);
+                Ok(())
+            }
             OpKind::Reduce { axis } => self.reduce(id, op, usize::from(*axis)),
             OpKind::Dot => self.dot(id, op),
             OpKind::Print { prefix, hex, signed } => {

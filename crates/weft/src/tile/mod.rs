@@ -283,6 +283,9 @@ pub enum OpKind {
         /// How many.
         pending: u32,
     },
+    /// No thread of the block goes on before all have come, and each then sees what the others wrote.
+    /// `() -> ()`.
+    Barrier,
     /// `(N values)`: prints a line for each element of each operand; of none, one line.
     Print {
         /// What stands before each value.
@@ -394,6 +397,7 @@ impl OpKind {
             OpKind::MemdescReshape => "memdesc_reshape".into(),
             OpKind::MemdescReinterpret => "memdesc_reinterpret".into(),
             OpKind::AsyncCopy(_) => "async_copy".into(),
+            OpKind::Barrier => "barrier".into(),
             OpKind::AsyncCommit => "async_commit".into(),
             OpKind::AsyncWait { .. } => "async_wait".into(),
             OpKind::Print { .. } => "print".into(),
@@ -429,6 +433,7 @@ impl OpKind {
                 | OpKind::AsyncCopy(_)
                 | OpKind::AsyncCommit
                 | OpKind::AsyncWait { .. }
+                | OpKind::Barrier
                 | OpKind::Print { .. }
                 | OpKind::Assert { .. }
                 | OpKind::InlineAsm(_)

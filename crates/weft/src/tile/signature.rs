@@ -188,6 +188,9 @@ pub(super) fn check(
         | OpKind::AsyncCopy(_)
         | OpKind::AsyncCommit
         | OpKind::AsyncWait { .. } => local::rule(kind, operands, results),
+        OpKind::Barrier => {
+            (operands.is_empty() && results.is_empty(), "takes nothing and gives nothing")
+        }
         OpKind::Print { signed, .. } => (
             results.is_empty()
                 && signed.len() == operands.len()

@@ -148,14 +148,18 @@ impl<'a> Parser<'a> {
 
     /// Operands and what stands among and after them: words, `key = value`, `flags<…>`.
     fn items(&mut self, details: &mut Details<'a>, operation: &mut Operation<'a>) -> Parse<()> {
+        let mut continued = false;
         loop {
             match self.token.kind {
+                // The next operation's result.
+                TokenKind::Value if self.token.first_on_line && !continued => return Ok(()),
                 TokenKind::Value => operation.operands.push(self.value()?),
                 TokenKind::Word if !self.ends_items() => self.word_item(details)?,
                 // After the last operand, words follow without a comma.
                 _ => return Ok(()),
             }
-            if self.eat(b',') {
+            continued = self.eat(b',');
+            if continued {
                 let item = self.token.kind == TokenKind::Value
                     || self.token.kind == TokenKind::Word && !self.ends_items();
                 if !item {
@@ -182,6 +186,9 @@ impl<'a> Parser<'a> {
             details.attributes.add(word, Attribute::Other, self.since(span));
         } else {
             details.words.push_back((word, span));
+            while self.eat(b'|') {
+                details.words.push_back(self.take(TokenKind::Word, "a word")?);
+            }
         }
         Ok(())
     }

@@ -156,6 +156,8 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    Fixed(Do(OpKind::Dot))),
     ("ttg.fp4_to_fp",       Types::Convert,  (1, 1),   Domain::Any,    With(fp4)),
     ("tt.extern_elementwise", Types::Function, (1, 3), Domain::Any,  With(external)),
+    ("ttg.barrier",         Types::Operands, (0, 0),   Domain::Any,    With(barrier)),
+    ("gpu.barrier",         Types::Operands, (0, 0),   Domain::Any,    Fixed(Do(OpKind::Barrier))),
     ("tt.return",           Types::Operands, ANY,      Domain::Any,    Fixed(Action::Return)),
     ("tt.reduce.return",    Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
     ("tt.scan.return",      Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
@@ -264,7 +266,7 @@ pub(super) fn unsupported(name: &str, span: Span) -> Diagnostic {
         names().filter(|known| known.split('.').next() == Some(dialect)).collect();
     if known.is_empty() {
         return error.with_hint(
-            "operations of the dialects arith, math, tt, ttg, scf, cf, ub and llvm.intr.assume are read",
+            "operations of the dialects arith, math, tt, ttg, scf, cf, ub, gpu.barrier and llvm.intr.assume are read",
         );
     }
     known.sort_unstable();
@@ -473,6 +475,15 @@ fn convert_floats<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
 
 fn program_id<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     Ok(Do(OpKind::ProgramId(details.grid_axis()?)))
+}
+
+/// Whatever memory it is for: a block waits for all of its accesses.
+fn barrier<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    const SPACES: [&str; 4] = ["all", "local", "global_read", "global_write"];
+    while details.words.front().is_some_and(|(word, _)| SPACES.contains(word)) {
+        details.words.pop_front();
+    }
+    Ok(Do(OpKind::Barrier))
 }
 
 fn num_programs<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {

@@ -13,6 +13,7 @@ mod inputs;
 mod order;
 mod packed;
 mod pipelines;
+mod preshuffle;
 mod random;
 mod regressions;
 mod reports;

@@ -234,6 +234,29 @@ fn s1_17_a_pre_shuffle_is_a_few_shape_operations() {
 }
 
 #[test]
+fn s1_17_with_128_columns_a_load_is_128_bits_and_an_exponent_serves_it() {
+    // Eight steps of `mma.sync`, as `examples/mxfp4_preshuffle.py` has them.
+    let operand = text(
+        "[register: (0,1) (8,0) (0,8) (0,16) (0,32) (0,64), lane: (0,2) (0,4) (1,0) (2,0) (4,0)] \
+         -> [dim0: 16, dim1: 128]",
+    );
+    // Backward through its reshape, permutation (0, 2, 3, 1, 4) and reshape.
+    let threads = operand.reshape_back(&[16, 8, 2, 4, 2]).unwrap();
+    let threads = threads.transpose(&[0, 3, 1, 2, 4]).unwrap();
+    let stored = threads.reshape_back(&[16, 128]).unwrap();
+    let row = stored.slice(0).unwrap().remove_zero_columns(REGISTER).unwrap().0;
+    assert_eq!(row.contiguous_run(REGISTER, I) * 4, 128);
+    // And further back to the exponents: one for each row of a thread.
+    let groups = stored.reshape_back(&[16, 4, 32]).unwrap();
+    let exponents = groups.broadcast_back(&[16, 4, 1]).unwrap().expand_dims_back(2).unwrap();
+    let (loaded, _) = exponents.remove_zero_columns(REGISTER).unwrap();
+    assert_eq!(
+        loaded.to_string(),
+        "[register: (8,0), lane: (0,1) (0,2) (1,0) (2,0) (4,0)] -> [dim0: 16, dim1: 4]"
+    );
+}
+
+#[test]
 fn s1_18_instructions_apply_where_their_tile_divides() {
     // Each lane has two neighbours of a row, four lanes a row of 8.
     let fragment =

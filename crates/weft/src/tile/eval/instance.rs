@@ -158,6 +158,8 @@ impl<'k> Instance<'k> {
                 let value = self.local.execute(site, &operands, world)?;
                 self.define_all(world.kernel, &op.results, value.into_iter().collect())?;
             }
+            // Operations on whole tensors are over before the next begins.
+            OpKind::Barrier => {}
             OpKind::InlineAsm(asm) => {
                 return Err(format!("its meaning is known to a GPU only: {}", asm.reason));
             }
