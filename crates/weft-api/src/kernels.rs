@@ -28,6 +28,8 @@ pub struct CompiledKernel {
     pub target: Target,
     /// Warps in a block.
     pub warps: u32,
+    /// The most stages of software pipelines.
+    pub stages: u32,
     /// The homes that were asked for.
     pub pins: Vec<Pin>,
     /// The program, and the decisions that led to it.
@@ -37,7 +39,8 @@ pub struct CompiledKernel {
 impl CompiledKernel {
     /// Reads a text and compiles the kernel that the request chooses.
     pub fn new(request: &CompileRequest) -> Result<Self, ApiError> {
-        let CompileRequest { ttir, kernel, target, warps, pins, emit: _, dump_after } = request;
+        let CompileRequest { ttir, kernel, target, warps, stages, pins, emit: _, dump_after } =
+            request;
         let machine = machine(target)?;
         // What nobody can print nobody compiles: the machine's instructions are not known.
         let target = printed(&machine)?;
@@ -45,12 +48,13 @@ impl CompiledKernel {
         let index = choose(&module, kernel.as_deref())?;
         let mut options = Options::for_machine(&machine);
         options.warps = warps.or(module.launch.warps).unwrap_or(DEFAULT_WARPS);
+        options.stages = stages.unwrap_or(options.stages);
         options.dump_after.clone_from(dump_after);
         let pinned = pins.iter().map(|pin| read_pin(&module.kernels[index], pin));
         options.pins = pinned.collect::<Result<_, _>>()?;
         let compiled = compile::compile(&module, &module.kernels[index], &options)?;
-        let Options { warps, pins, .. } = options;
-        Ok(Self { module, index, machine, target, warps, pins, compiled })
+        let Options { warps, stages, pins, .. } = options;
+        Ok(Self { module, index, machine, target, warps, stages, pins, compiled })
     }
 
     /// The tile program as it was read: what it means.
@@ -66,7 +70,7 @@ impl CompiledKernel {
     /// How it was compiled.
     pub fn options(&self) -> Options {
         let options = Options::for_machine(&self.machine);
-        Options { warps: self.warps, pins: self.pins.clone(), ..options }
+        Options { warps: self.warps, stages: self.stages, pins: self.pins.clone(), ..options }
     }
 
     /// The lane program.

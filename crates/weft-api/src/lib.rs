@@ -50,6 +50,7 @@
 //!     args: Arguments(vec![("x".into(), "range:f32[128]".into())]),
 //!     target: "sm_90".into(),
 //!     warps: None,
+//!     stages: None,
 //!     seed: 0,
 //!     verify: true,
 //! })?;

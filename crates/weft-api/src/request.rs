@@ -207,6 +207,9 @@ pub struct CompileRequest {
     /// The texts that the answer holds.
     #[serde(default = "default_emit")]
     pub emit: Vec<Emit>,
+    /// Stages of software pipelines, 1 for none; where nothing is said
+    /// [`DEFAULT_STAGES`](weft::compile::DEFAULT_STAGES).
+    pub stages: Option<u32>,
     /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
     #[serde(default)]
     pub pins: Vec<String>,
@@ -246,6 +249,9 @@ pub struct ExplainRequest {
     pub target: Target,
     /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
     pub warps: Option<u32>,
+    /// Stages of software pipelines, 1 for none; where nothing is said
+    /// [`DEFAULT_STAGES`](weft::compile::DEFAULT_STAGES).
+    pub stages: Option<u32>,
     /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
     #[serde(default)]
     pub pins: Vec<String>,
@@ -268,6 +274,9 @@ pub struct RunRequest {
     pub target: Target,
     /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
     pub warps: Option<u32>,
+    /// Stages of software pipelines, 1 for none; where nothing is said
+    /// [`DEFAULT_STAGES`](weft::compile::DEFAULT_STAGES).
+    pub stages: Option<u32>,
     /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
     #[serde(default)]
     pub pins: Vec<String>,
@@ -287,6 +296,7 @@ impl RunRequest {
             kernel: self.kernel.clone(),
             target: self.target.clone(),
             warps: self.warps,
+            stages: self.stages,
             pins: self.pins.clone(),
             emit: Vec::new(),
             dump_after: None,

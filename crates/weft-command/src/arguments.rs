@@ -347,6 +347,10 @@ pub(crate) struct Kernel {
     /// Which kernel, where the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
+    /// The most stages of software pipelines: how many rounds of a loop the loads that feed its matrix
+    /// products are apart from these, and one [default: 3]
+    #[arg(long)]
+    pub(crate) stages: Option<u32>,
     /// Have a value live in this layout; may be given several times. `weft explain` names the values.
     #[arg(long = "pin", value_name = "VALUE=ATTR")]
     pub(crate) pins: Vec<String>,
@@ -389,7 +393,7 @@ pub(crate) struct Compile {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "target", "warps", "name", "pins", "emit", "dump_after", "output"]
+        conflicts_with_all = ["file", "target", "warps", "stages", "name", "pins", "emit", "dump_after", "output"]
     )]
     pub(crate) batch: Option<PathBuf>,
 }
@@ -433,6 +437,10 @@ pub(crate) struct Run {
     /// Which kernel, where the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
+    /// The most stages of software pipelines: how many rounds of a loop the loads that feed its matrix
+    /// products are apart from these, and one [default: 3]
+    #[arg(long)]
+    pub(crate) stages: Option<u32>,
     /// Have a value live in this layout; may be given several times. `weft explain` names the values.
     #[arg(long = "pin", value_name = "VALUE=ATTR")]
     pub(crate) pins: Vec<String>,

@@ -149,12 +149,13 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
         return batch::run("compile", batch, output);
     }
     let source = input::read(arguments.file.as_deref().unwrap_or(Path::new("-")))?;
-    let Kernel { target, warps, name, pins } = &arguments.kernel;
+    let Kernel { target, warps, stages, name, pins } = &arguments.kernel;
     let request = CompileRequest {
         ttir: source.text.clone(),
         kernel: name.clone(),
         target: input::target(target)?,
         warps: *warps,
+        stages: *stages,
         pins: pins.clone(),
         emit: if arguments.dump_after.is_some() { Vec::new() } else { vec![arguments.emit] },
         dump_after: arguments.dump_after.clone(),
@@ -186,12 +187,13 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
 /// `weft explain`.
 pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
     let source = input::read(&arguments.file)?;
-    let Kernel { target, warps, name, pins } = &arguments.kernel;
+    let Kernel { target, warps, stages, name, pins } = &arguments.kernel;
     let request = ExplainRequest {
         ttir: source.text.clone(),
         kernel: name.clone(),
         target: input::target(target)?,
         warps: *warps,
+        stages: *stages,
         pins: pins.clone(),
     };
     let answer = timed("explain", arguments.time, || explained::explain(&request))
@@ -226,6 +228,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         args,
         target,
         warps,
+        stages,
         name,
         pins,
         seed,
@@ -257,6 +260,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         args: values,
         target,
         warps: *warps,
+        stages: *stages,
         pins: pins.clone(),
         seed: *seed,
         verify: *verify,

@@ -14,6 +14,11 @@ use crate::simplify;
 use crate::tile::{Kernel, Launch, Module};
 use weft_layout::machine::{Kind, MAX_ACCESS_LOG2, Machine};
 
+/// The stages of software pipelines where nothing is said: Triton's default.
+pub const DEFAULT_STAGES: u32 = 3;
+/// The most stages.
+const MOST_STAGES: u32 = 64;
+
 /// How to compile.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -38,7 +43,7 @@ impl Options {
         Self {
             machine: machine.clone(),
             warps: 4,
-            stages: 3,
+            stages: DEFAULT_STAGES,
             verify_each: cfg!(debug_assertions),
             dump_after: None,
             pins: Vec::new(),
@@ -109,6 +114,9 @@ pub enum CompileError {
         /// The most it takes.
         most: u32,
     },
+    /// There are no pipelines of so many stages.
+    #[error("software pipelines have 1 to {MOST_STAGES} stages, not {0}; 1 is none")]
+    Stages(u32),
     /// The text was made for other blocks.
     #[error("the text is for blocks of {given} warps (`ttg.num-warps`), not of {asked}")]
     GivenWarps {
@@ -305,6 +313,9 @@ fn check_options(options: &Options) -> Result<(), CompileError> {
     if !options.warps.is_power_of_two() || options.warps > most {
         let machine = machine.name.to_string();
         return Err(CompileError::Warps { warps: options.warps, machine, most });
+    }
+    if !(1..=MOST_STAGES).contains(&options.stages) {
+        return Err(CompileError::Stages(options.stages));
     }
     let names = || core::iter::once("lower").chain(simplify::PASSES.iter().map(|pass| pass.name));
     match &options.dump_after {

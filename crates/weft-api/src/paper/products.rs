@@ -114,6 +114,7 @@ fn row(
             ("c".into(), buffer("empty", c, [m, n])),
         ]),
         target: request.target.clone(),
+        stages: None,
         warps: Some(warps),
         pins: Vec::new(),
         seed: 0,

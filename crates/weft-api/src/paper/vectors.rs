@@ -33,6 +33,7 @@ pub(super) fn rows(request: &PaperRequest) -> Result<Vec<VectorRow>, ApiError> {
             warps: Some(DEFAULT_WARPS),
             kernel: None,
             emit: Vec::new(),
+            stages: None,
             pins: Vec::new(),
             dump_after: None,
         })?;
