@@ -8,7 +8,7 @@ use crate::lane::{
     Access, BarrierScope, Builder, Form, IdKind, Matrix, Op, Param, Program, Space, Value,
 };
 use crate::location::{Location, Locations};
-use crate::scalar::{self, Binary, Cast, Compare, Unary};
+use crate::scalar::{self, Binary, Cast, Compare, Rounding, Unary};
 use smallvec::smallvec;
 
 pub(in crate::emit) fn target(name: &str) -> &'static Target {
@@ -99,7 +99,18 @@ pub(in crate::emit) fn every_operation() -> Vec<Program> {
             b.select(x[0], x[1], x[2])
         }));
         let name = format!("fma_{dtype}");
-        programs.push(elementwise(&name, &[dtype; 3], |b, x| b.fma(x[0], x[1], x[2])));
+        // Floats of eight bits are not computed with.
+        if !dtype.is_f8() {
+            programs.push(elementwise(&name, &[dtype; 3], |b, x| b.fma(x[0], x[1], x[2])));
+        }
+        for &rounding in Rounding::ALL {
+            if matches!(dtype, DType::F32 | DType::F64) {
+                let name = format!("fma_{rounding}_{dtype}");
+                programs.push(elementwise(&name, &[dtype; 3], |b, x| {
+                    b.fma_toward(rounding, x[0], x[1], x[2])
+                }));
+            }
+        }
         let name = format!("shuffle_{dtype}");
         programs.push(elementwise(&name, &[dtype, DType::I32], |b, x| {
             let swapped = b.shuffle_xor(x[0], 5);

@@ -485,6 +485,15 @@ impl Writer<'_, '_, '_, '_> {
                 let high = self.with(Binary::ShrU, product, 32);
                 Some(self.cast(Cast::Trunc, high, DType::I32))
             }
+            (DType::I64, true) => {
+                // Each sign takes the other factor away once.
+                let high = self.binary(Binary::MulHiU, x, y);
+                Some([(x, y), (y, x)].into_iter().fold(high, |high, (sign, other)| {
+                    let sign = self.with(Binary::ShrS, sign, 63);
+                    let own = self.binary(Binary::And, sign, other);
+                    self.binary(Binary::Sub, high, own)
+                }))
+            }
             _ => None,
         }
     }
