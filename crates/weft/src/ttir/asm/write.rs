@@ -5,7 +5,7 @@
 //! (`ex2.approx` and the like) are those of the tile program, and keep subnormals.
 
 use super::super::rewrite::Rewriter;
-use super::convert::compare;
+use super::convert::{compare, directed};
 use super::read::{Instruction, Operand, read};
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Unary};
@@ -315,6 +315,12 @@ impl Writer<'_, '_, '_, '_> {
             "lo" => whole,
             _ => false,
         };
+        if let (&[how], DType::F32 | DType::F64, false) = (modifiers, dtype, whole)
+            && let Some(rounding) = directed(how)
+        {
+            let op = if name == "mad" { "fma" } else { name };
+            return self.rewriter.arithmetic(op, Some(rounding), operands);
+        }
         let high = modifiers == ["hi"];
         let wrap = modifiers == ["l", "wrap"] || modifiers == ["r", "wrap"];
         if !high && !wrap && !modifiers.iter().all(known) {

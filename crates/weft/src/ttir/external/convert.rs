@@ -43,11 +43,7 @@ impl Rewriter<'_, '_, '_> {
                 let cast = if *signed { Cast::FloatFromS } else { Cast::FloatFromU };
                 Some(self.cast(cast, x, *to))
             }
-            (false, true, Some(rounding)) => {
-                let wide = self.integer_to_f64(x, *signed, *rounding);
-                // What rounds twice in one direction has rounded once.
-                Some(if *to == DType::F64 { wide } else { self.narrowed(wide, *rounding) })
-            }
+            (false, true, Some(rounding)) => Some(self.from_integer(x, *signed, *to, *rounding)),
             (true, false, _) => {
                 let op = match rounding {
                     None => Unary::Nearest,
@@ -64,8 +60,21 @@ impl Rewriter<'_, '_, '_> {
         }
     }
 
+    /// An integer of 32 or 64 bits as an f32 or f64, rounded as told.
+    pub(in crate::ttir) fn from_integer(
+        &mut self,
+        x: Value,
+        signed: bool,
+        to: DType,
+        rounding: Rounding,
+    ) -> Value {
+        let wide = self.integer_to_f64(x, signed, rounding);
+        // What rounds twice in one direction has rounded once.
+        if to == DType::F64 { wide } else { self.narrowed(wide, rounding) }
+    }
+
     /// An f64 as the f32 on one side: toward zero, and one further where that is the wrong one.
-    fn narrowed(&mut self, x: Value, rounding: Rounding) -> Value {
+    pub(in crate::ttir) fn narrowed(&mut self, x: Value, rounding: Rounding) -> Value {
         let ty = self.ty(x);
         let single = ty.with_element(crate::tile::Element::Scalar(DType::F32));
         let inner = self.one(OpKind::Cast(Cast::FloatToZero), &[x], &single);

@@ -152,6 +152,16 @@ impl Rewriter<'_, '_, '_> {
             _ => return None,
         };
         let op = if name == fused { "fma" } else { name.strip_prefix(letter)? };
+        self.arithmetic(op, rounding, operands)
+    }
+
+    /// Arithmetic of f32 or f64 that rounds as told, or to the nearest.
+    pub(in crate::ttir) fn arithmetic(
+        &mut self,
+        op: &str,
+        rounding: Option<Rounding>,
+        operands: &[Value],
+    ) -> Option<Value> {
         let ty = self.ty(*operands.first()?);
         Some(match (op, operands, rounding) {
             ("fma", &[x, y, z], None) => self.one(OpKind::Fma, &[x, y, z], &ty),
@@ -184,7 +194,7 @@ impl Rewriter<'_, '_, '_> {
             ("sqrt", &[x], None) => self.unary(Unary::SqrtPrecise, x),
             ("sqrt", &[x], Some(rounding)) => self.directed(Directed::Sqrt, rounding, &[x]),
             // In f64: no f32 has an inverse root that near the middle of two others.
-            ("rsqrt", &[x], None) if float == DType::F32 => {
+            ("rsqrt", &[x], None) if ty.dtype() == DType::F32 => {
                 let wide = self.cast(Cast::Float, x, DType::F64);
                 let root = self.unary(Unary::SqrtPrecise, wide);
                 let ty = self.ty(root);
