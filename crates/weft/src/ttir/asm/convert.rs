@@ -43,7 +43,7 @@ impl Writer<'_, '_, '_, '_> {
                     return Ok(None);
                 };
                 let signed = from_kind == Kind::Signed;
-                Some(self.rewriter.from_integer(x, signed, to, rounding))
+                Some(self.rewriter.integer_to_float(x, signed, to, rounding))
             }
             (true, false, [round]) => {
                 let Some(rounded) = self.rounded(round, x) else { return Ok(None) };

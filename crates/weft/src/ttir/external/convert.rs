@@ -43,7 +43,9 @@ impl Rewriter<'_, '_, '_> {
                 let cast = if *signed { Cast::FloatFromS } else { Cast::FloatFromU };
                 Some(self.cast(cast, x, *to))
             }
-            (false, true, Some(rounding)) => Some(self.from_integer(x, *signed, *to, *rounding)),
+            (false, true, Some(rounding)) => {
+                Some(self.integer_to_float(x, *signed, *to, *rounding))
+            }
             (true, false, _) => {
                 let op = match rounding {
                     None => Unary::Nearest,
@@ -61,7 +63,7 @@ impl Rewriter<'_, '_, '_> {
     }
 
     /// An integer of 32 or 64 bits as an f32 or f64, rounded as told.
-    pub(in crate::ttir) fn from_integer(
+    pub(in crate::ttir) fn integer_to_float(
         &mut self,
         x: Value,
         signed: bool,
