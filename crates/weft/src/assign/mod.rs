@@ -179,14 +179,6 @@ pub enum AssignError {
     /// A conversion could not be planned.
     #[error(transparent)]
     Plan(#[from] plan::PlanError),
-    /// No algorithm is known for a function of a type.
-    #[error("`{function}` of {dtype} is not compiled: no algorithm for it is here; cast to f32")]
-    NoAlgorithm {
-        /// The function.
-        function: String,
-        /// The type.
-        dtype: crate::dtype::DType,
-    },
     /// The program's own layout does not fit the block.
     #[error("{name} of type {ty}: {misplaced}")]
     Given {

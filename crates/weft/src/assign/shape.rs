@@ -25,6 +25,8 @@ pub fn is_elementwise(kind: &OpKind) -> bool {
             | OpKind::Select
             | OpKind::Cast(_)
             | OpKind::Fma
+            | OpKind::Directed(..)
+            | OpKind::Function(_)
             | OpKind::AddPtr
     )
 }

@@ -450,7 +450,14 @@ impl AxisFacts {
     /// Of an element-wise operation nothing is known but that equal operands give equal results.
     fn elementwise_constancy(&self, op: &Op, ty: &Type) -> Facts {
         let mut facts = Facts::unknown(ty);
-        if !matches!(op.kind, OpKind::Unary(_) | OpKind::Cast(_) | OpKind::Fma) {
+        if !matches!(
+            op.kind,
+            OpKind::Unary(_)
+                | OpKind::Cast(_)
+                | OpKind::Fma
+                | OpKind::Directed(..)
+                | OpKind::Function(_)
+        ) {
             return facts;
         }
         for (index, dim) in facts.dims.iter_mut().enumerate() {

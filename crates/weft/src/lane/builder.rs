@@ -7,7 +7,7 @@ use super::{
 use crate::dtype::DType;
 use crate::id::{IdMap, IdVec};
 use crate::location::{Loc, Location, Locations};
-use crate::scalar::{self, Binary, Cast, Compare, Unary};
+use crate::scalar::{self, Binary, Cast, Compare, Rounding, Unary};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -66,6 +66,7 @@ enum KeyOp {
     Select,
     Cast(Cast),
     Fma,
+    FmaToward(Rounding),
     Bytes,
     SharedBase(Shared),
 }
@@ -83,6 +84,7 @@ impl KeyOp {
             Op::Select => KeyOp::Select,
             Op::Cast(op) => KeyOp::Cast(*op),
             Op::Fma => KeyOp::Fma,
+            Op::FmaToward(rounding) => KeyOp::FmaToward(*rounding),
             Op::Bytes => KeyOp::Bytes,
             Op::SharedBase(shared) => KeyOp::SharedBase(*shared),
             _ => return None,
@@ -338,6 +340,12 @@ impl Builder {
     pub fn fma(&mut self, x: Value, y: Value, z: Value) -> Value {
         let dtype = self.dtype(x);
         self.pure(Op::Fma, smallvec![x, y, z], dtype)
+    }
+
+    /// `x * y + z` of f32 or f64, rounded once, and as told.
+    pub fn fma_toward(&mut self, rounding: Rounding, x: Value, y: Value, z: Value) -> Value {
+        let dtype = self.dtype(x);
+        self.pure(Op::FmaToward(rounding), smallvec![x, y, z], dtype)
     }
 
     /// Bytes of the pair `a`, `b` (both i32), as the nibbles of `selector` say ([`Op::Bytes`]).

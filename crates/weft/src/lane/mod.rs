@@ -39,7 +39,7 @@ use crate::dtype::DType;
 use crate::format::Format;
 use crate::id::{IdVec, define_id};
 use crate::location::{Loc, Locations};
-use crate::scalar::{Binary, Cast, Compare, Unary};
+use crate::scalar::{Binary, Cast, Compare, Rounding, Unary};
 use smallvec::SmallVec;
 
 /// The most bytes that one load or store of a lane moves.
@@ -281,6 +281,8 @@ pub enum Op {
     Cast(Cast),
     /// `(x, y, z) -> x`: `x * y + z`, rounded once.
     Fma,
+    /// `(x, y, z) -> x`: `x * y + z` of f32 or f64, rounded once, and as told.
+    FmaToward(Rounding),
     /// `(a: i32, b: i32, selector: i32) -> i32`: each byte of the result is one of the eight bytes of
     /// `a` (0 to 3) and `b` (4 to 7), lowest first; byte `i` is the one that the low three bits of
     /// nibble `i` of the selector name, or eight copies of its sign where the nibble's top bit is set.
@@ -412,6 +414,7 @@ impl Op {
                 | Op::Select
                 | Op::Cast(_)
                 | Op::Fma
+                | Op::FmaToward(_)
                 | Op::Bytes
                 | Op::SharedBase(_)
         )

@@ -150,6 +150,9 @@ impl Verifier<'_> {
                 matches!((&operands[..], &results[..]), ([x, y, z], [r])
                     if x == y && y == z && z == r && !x.is_f8())
             }
+            Op::FmaToward(_) => {
+                matches!((&operands[..], &results[..]), ([x @ (DType::F32 | DType::F64), y, z], [r]) if x == y && y == z && z == r)
+            }
             Op::Bytes => operands == [DType::I32; 3] && results == [DType::I32],
             Op::SharedBase(shared) => {
                 results == [DType::I32] && Id::index(*shared) < self.program.shared.len()

@@ -27,7 +27,6 @@ use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::{self, BarrierScope, Builder, Op as LaneOp, Region as LaneRegion};
 use crate::location::Locations;
-use crate::math;
 use crate::movement;
 use crate::scalar::{Binary, Compare};
 use crate::tile::report::Print;
@@ -69,7 +68,6 @@ pub fn run(
     assignment: &mut Assignment,
     block: Block<'_>,
 ) -> Result<Lowered, AssignError> {
-    check_functions(kernel)?;
     let mut build = Builder::new(&kernel.name, block.warps, block.machine.lanes_log2);
     build.set_locations(locations.clone());
     let mut needs_barrier = order::needs_barrier(kernel, facts, assignment);
@@ -91,25 +89,6 @@ pub fn run(
     lowerer.params();
     lowerer.region(&kernel.body)?;
     Ok(Lowered { program: lowerer.build.finish(), movements: lowerer.movements })
-}
-
-/// Refuses functions of types for which there is no algorithm.
-fn check_functions(kernel: &Kernel) -> Result<(), AssignError> {
-    let mut missing = None;
-    kernel.walk(&kernel.body, &mut |_, op| {
-        let Some(dtype) = op.results.first().map(|&result| kernel.ty(result).dtype()) else {
-            return;
-        };
-        let known = match op.kind {
-            OpKind::Unary(unary) => math::has_unary(unary, dtype),
-            OpKind::Binary(binary) => math::has_binary(binary, dtype),
-            _ => true,
-        };
-        if !known && missing.is_none() {
-            missing = Some(AssignError::NoAlgorithm { function: op.kind.name(), dtype });
-        }
-    });
-    missing.map_or(Ok(()), Err)
 }
 
 /// Which values any operation takes.

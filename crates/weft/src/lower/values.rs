@@ -263,10 +263,16 @@ impl Lowerer<'_> {
             (OpKind::Constant(bits), _) => self.build.constant(ty.dtype(), *bits),
             (OpKind::ProgramId(axis), _) => self.build.id(lane::IdKind::Block(*axis)),
             (OpKind::NumPrograms(axis), _) => self.build.id(lane::IdKind::Blocks(*axis)),
-            // That there is an algorithm was seen before.
-            (OpKind::Unary(unary), &[x]) => math::unary(&mut self.build, *unary, x).unwrap_or(x),
-            (OpKind::Binary(binary), &[x, y]) => {
-                math::binary(&mut self.build, *binary, x, y).unwrap_or(x)
+            (OpKind::Unary(unary), &[x]) => math::unary(&mut self.build, *unary, x),
+            (OpKind::Binary(binary), &[x, y]) => math::binary(&mut self.build, *binary, x, y),
+            // A verified operation has operands.
+            (OpKind::Function(function), operands) => {
+                let value = math::function(&mut self.build, *function, operands);
+                value.unwrap_or_else(|| self.build.constant(ty.dtype(), 0))
+            }
+            (OpKind::Directed(op, rounding), operands) => {
+                let value = math::directed(&mut self.build, *op, *rounding, operands);
+                value.unwrap_or_else(|| self.build.constant(ty.dtype(), 0))
             }
             (OpKind::Compare(compare), &[x, y]) => self.build.compare(*compare, x, y),
             (OpKind::Select, &[condition, x, y]) => self.build.select(condition, x, y),

@@ -1,220 +1,223 @@
-//! Exponentials and logarithms of f64, and what is made of them.
+//! Exponentials, logarithms and powers of f64.
+//!
+//! `e^x = 2^n e^r` with `|r|` up to half of ln 2 and a polynomial for `e^r`; `log x = e log 2 + log m` with
+//! m from √½ to √2 and a polynomial for `atanh((m - 1) / (m + 1))`: W. J. Cody and W. Waite, *Software
+//! Manual for the Elementary Functions* (1980), chapters 5 to 7. What a power's exponent needs beyond 53
+//! bits is carried in pairs (T. J. Dekker, *A floating-point technique for extending the available
+//! precision*, 1971).
 
-use super::Writer;
-use crate::dtype::DType;
-use crate::lane::Value;
-use crate::scalar::{Binary, Cast, Compare, Unary};
-use core::f64::consts::{LN_2, LOG2_E};
+use super::expression::{Pair, Term};
+use super::fits;
+use core::f64::consts::{FRAC_1_SQRT_2, LN_2, LN_10, LOG2_10, LOG2_E, LOG10_E};
 
 /// The first 32 bits of ln 2: its product with an exponent is exact.
 const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 /// The rest.
 const LN_2_LOW: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
+/// What the nearest f64 leaves of `1 / ln 2`.
+const LOG2_E_LOW: f64 = 2.035_527_374_093_103_3e-17;
+/// What the nearest f64 leaves of `1 / ln 10`.
+const LOG10_E_LOW: f64 = 1.098_319_650_216_765e-17;
+/// What the nearest f64 leaves of ln 10.
+const LN_10_LOW: f64 = -2.170_756_223_382_249_4e-16;
+/// The first 30 bits of `log10 2`.
+const LOG10_2_HIGH: f64 = f64::from_bits(0x3fd3_4413_5080_0000);
+/// The rest.
+const LOG10_2_LOW: f64 = 1.145_110_089_802_183_8e-10;
 
-impl Writer<'_> {
-    /// `(e^r - 1) / r` for `|r|` up to half of ln 2, by Taylor's series of degree 13.
-    fn exp_quotient(&mut self, r: Value) -> Value {
-        let mut coefficients = Vec::new();
-        let mut factorial = 1.0;
-        for k in 1..=13 {
-            factorial *= f64::from(k);
-            coefficients.push(1.0 / factorial);
-        }
-        coefficients.reverse();
-        self.polynomial(r, &coefficients)
-    }
+/// A number as a whole multiple of ln 2 (as an i32) and a rest.
+type Reduced<'p> = (Term<'p>, Term<'p>);
 
-    /// The whole number next to `x`, which has at most 12 bits and may be NaN: as a float and an i32.
-    fn whole(&mut self, x: Value) -> (Value, Value) {
-        let half = self.plus(x, 0.5);
-        let whole = self.build.unary(Unary::Floor, half);
-        let int = self.build.cast(Cast::SFromFloat, whole, DType::I32);
-        (whole, int)
-    }
+/// `x + low = n ln 2 + r`.
+fn reduced<'p>(x: Term<'p>, low: Option<Term<'p>>) -> Reduced<'p> {
+    let n = (x * LOG2_E).nearest();
+    let r = (-n).fma(LN_2_HIGH, x);
+    let r = low.map_or(r, |low| r + low);
+    (n.i32(), (-n).fma(LN_2_LOW, r))
+}
 
-    /// 2 to the power of an i32 within the exponents of normal numbers.
-    fn power_of_two(&mut self, exponent: Value) -> Value {
-        let wide = self.build.cast(Cast::ExtS, exponent, DType::I64);
-        let biased = self.int(Binary::Add, wide, 1023);
-        let bits = self.int(Binary::Shl, biased, 52);
-        self.cast(Cast::Bits, bits, DType::F64)
-    }
+/// `e^r - 1` for `|r|` up to half of ln 2.
+fn less_one(r: Term<'_>) -> Term<'_> {
+    (r * r).fma(r.fit(&fits::EXP), r)
+}
 
-    /// `x * 2^n`, in two steps, so that neither power overflows where the result does not.
-    fn scaled(&mut self, x: Value, n: Value) -> Value {
-        let half = self.int(Binary::ShrS, n, 1);
-        let rest = self.sub(n, half);
-        let [half, rest] = [half, rest].map(|n| self.power_of_two(n));
-        let once = self.mul(x, half);
-        self.mul(once, rest)
-    }
+/// `x * 2^n`, in two steps, so that neither power overflows where the result does not.
+fn scaled<'p>(x: Term<'p>, n: Term<'p>) -> Term<'p> {
+    let half = n.shr_signed(1);
+    x * half.power_of_two() * (n - half).power_of_two()
+}
 
-    /// `x` between bounds beyond which the result is zero or infinity anyway; NaN stays.
-    fn bounded(&mut self, x: Value, bound: f64) -> Value {
-        let (low, high) = (self.number(x, -bound), self.number(x, bound));
-        let above = self.build.binary(Binary::Maximum, x, low);
-        self.build.binary(Binary::Minimum, above, high)
-    }
+pub(super) fn exp(x: Term<'_>) -> Term<'_> {
+    let (n, r) = reduced(x.bounded(800.0), None);
+    scaled(less_one(r) + 1.0, n)
+}
 
-    /// `x = n ln 2 + r`.
-    fn reduced(&mut self, x: Value) -> (Value, Value) {
-        let turns = self.times(x, LOG2_E);
-        let (whole, n) = self.whole(turns);
-        let negative = self.build.unary(Unary::Neg, whole);
-        let high = self.number(x, LN_2_HIGH);
-        let low = self.number(x, LN_2_LOW);
-        let r = self.fma(negative, high, x);
-        (n, self.fma(negative, low, r))
-    }
+/// `e^x / 2`, which is infinite only where it must be.
+pub(super) fn half_exp(x: Term<'_>) -> Term<'_> {
+    let (n, r) = reduced(x.bounded(800.0), None);
+    scaled(less_one(r) + 1.0, n - 1)
+}
 
-    pub(super) fn exp(&mut self, x: Value) -> Value {
-        let x = self.bounded(x, 800.0);
-        let (n, r) = self.reduced(x);
-        let quotient = self.exp_quotient(r);
-        let power = self.fma_number(quotient, r, 1.0);
-        self.scaled(power, n)
-    }
+/// `e^(high + low)`.
+pub(super) fn exp_of_pair(x: Pair<'_>) -> Term<'_> {
+    // Infinity has no low part.
+    let low = x.low.unless(x.high.abs().gt(800.0), 0.0);
+    let (n, r) = reduced(x.high.bounded(800.0), Some(low));
+    scaled(less_one(r) + 1.0, n)
+}
 
-    pub(super) fn exp2(&mut self, x: Value) -> Value {
-        let x = self.bounded(x, 1150.0);
-        let (whole, n) = self.whole(x);
-        let part = self.sub(x, whole);
-        let r = self.times(part, LN_2);
-        let quotient = self.exp_quotient(r);
-        let power = self.fma_number(quotient, r, 1.0);
-        self.scaled(power, n)
-    }
+pub(super) fn exp2(x: Term<'_>) -> Term<'_> {
+    let x = x.bounded(1150.0);
+    let whole = x.nearest();
+    scaled(less_one((x - whole) * LN_2) + 1.0, whole.i32())
+}
 
-    /// `e^x - 1` where neither overflows: for what was an f32.
-    pub(super) fn expm1(&mut self, x: Value) -> Value {
-        let x = self.bounded(x, 700.0);
-        let (n, r) = self.reduced(x);
-        let quotient = self.exp_quotient(r);
-        let small = self.mul(quotient, r);
-        let power = self.power_of_two(n);
-        let less = self.plus(power, -1.0);
-        self.fma(small, power, less)
-    }
+pub(super) fn exp10(x: Term<'_>) -> Term<'_> {
+    let x = x.bounded(400.0);
+    let n = (x * LOG2_10).nearest();
+    let r = (-n).fma(LOG10_2_LOW, (-n).fma(LOG10_2_HIGH, x));
+    let r = r.fma(LN_10, r * LN_10_LOW);
+    scaled(less_one(r) + 1.0, n.i32())
+}
 
-    /// `x = 2^e m` with m from √½ to √2; e as a float, and the logarithm of m.
-    fn log_parts(&mut self, x: Value) -> (Value, Value) {
-        // Subnormal numbers are brought up first.
-        let tiny = self.compare(Compare::Olt, x, f64::MIN_POSITIVE);
-        let lifted = self.times(x, 2f64.powi(54));
-        let x = self.select(tiny, lifted, x);
-        let bits = self.cast(Cast::Bits, x, DType::I64);
-        // Numbers from √½ on count for the next exponent.
-        let root_half = std::f64::consts::FRAC_1_SQRT_2.to_bits();
-        let above = self.int(Binary::Sub, bits, root_half);
-        let exponent = self.int(Binary::ShrS, above, 52);
-        let removed = self.int(Binary::Shl, exponent, 52);
-        let mantissa = self.sub(bits, removed);
-        let m = self.cast(Cast::Bits, mantissa, DType::F64);
-        let e = self.build.cast(Cast::FloatFromS, exponent, DType::F64);
-        let lower = self.plus(e, -54.0);
-        let e = self.select(tiny, lower, e);
-        let f = self.plus(m, -1.0);
-        let sum = self.plus(m, 1.0);
-        // log m = 2 atanh s = 2 s + 2 s (s²/3 + s⁴/5 + …), |s| below 0.1716.
-        let s = self.div(f, sum);
-        let square = self.mul(s, s);
-        let coefficients: Vec<f64> = (1..=11).rev().map(|k| 2.0 / f64::from(2 * k + 1)).collect();
-        let series = self.polynomial(square, &coefficients);
-        let rest = self.mul(square, series);
-        // 2 s = f - s f, and the last place of f counts.
-        let difference = self.sub(rest, f);
-        let correction = self.mul(s, difference);
-        (e, self.add(f, correction))
-    }
+/// `(e^x - 1) / 2`, which is infinite only where it must be.
+pub(super) fn half_expm1(x: Term<'_>) -> Term<'_> {
+    let (n, r) = reduced(x.bounded(800.0), None);
+    let small = less_one(r);
+    let half = (n.max(-100).min(100) - 1).power_of_two();
+    small
+        .fma(half, half - 0.5)
+        .unless(n.eq(0), small * 0.5)
+        .unless(n.gt(60), scaled(small + 1.0, n - 1))
+}
 
-    /// The logarithm's values where there is no number to take it of.
-    fn log_specials(&mut self, x: Value, log: Value) -> Value {
-        let zero = self.compare(Compare::Oeq, x, 0.0);
-        let log = self.number_if(zero, f64::NEG_INFINITY, log);
-        let negative = self.compare(Compare::FUlt, x, 0.0);
-        let log = self.number_if(negative, f64::NAN, log);
-        let infinite = self.compare(Compare::Oeq, x, f64::INFINITY);
-        self.number_if(infinite, f64::INFINITY, log)
-    }
+pub(super) fn expm1(x: Term<'_>) -> Term<'_> {
+    let half = half_expm1(x);
+    // Doubling is exact, but half of the least number is not.
+    (half + half).unless(x.abs().lt(1e-300), x)
+}
 
-    pub(super) fn log(&mut self, x: Value) -> Value {
-        let (e, log) = self.log_parts(x);
-        let (high, low) = (self.number(x, LN_2_HIGH), self.number(x, LN_2_LOW));
-        let small = self.fma(e, low, log);
-        let sum = self.fma(e, high, small);
-        self.log_specials(x, sum)
-    }
+/// `x = 2^e m` with m from √½ to √2.
+struct Parts<'p> {
+    /// The exponent, as a float.
+    e: Term<'p>,
+    /// `m - 1`.
+    f: Term<'p>,
+}
 
-    pub(super) fn log2(&mut self, x: Value) -> Value {
-        let (e, log) = self.log_parts(x);
-        // In two parts, lest the product's rounding show where e is zero.
-        let inverse = self.number(x, LOG2_E);
-        let high = self.mul(log, inverse);
-        let negative = self.build.unary(Unary::Neg, high);
-        let error = self.fma(log, inverse, negative);
-        let inverse_low = self.number(x, 2.035_527_374_093_103_3e-17);
-        let low = self.fma(log, inverse_low, error);
-        let upper = self.add(e, high);
-        let sum = self.add(upper, low);
-        self.log_specials(x, sum)
-    }
+/// The parts of a positive number, and of a number a little above or below it: `f` gets `low`, scaled.
+fn parts<'p>(x: Term<'p>, low: Option<Term<'p>>) -> Parts<'p> {
+    // Subnormal numbers are brought up first; what was an f32 is none.
+    let (tiny, x) = if x.page.single {
+        (None, x)
+    } else {
+        let tiny = x.lt(f64::MIN_POSITIVE);
+        (Some(tiny), x.unless(tiny, x * 2f64.powi(54)))
+    };
+    // Numbers from √½ on count for the next exponent.
+    let bits = x.word();
+    let exponent = (bits - FRAC_1_SQRT_2.to_bits() as i64).shr_signed(52);
+    let f = (bits - (exponent << 52)).real() - 1.0;
+    let e = exponent.f64();
+    let e = tiny.map_or(e, |tiny| e.unless(tiny, e - 54.0));
+    // Of a number that large the low part is nothing.
+    let down = |low: Term<'p>| low * ((-exponent.min(1000) + 1023) << 52).real();
+    Parts { e, f: low.map_or(f, |low| f + down(low)) }
+}
 
-    /// `log(1 + x)` for what was an f32: what rounding the sum lost is made good.
-    pub(super) fn log1p(&mut self, x: Value) -> Value {
-        let sum = self.plus(x, 1.0);
-        let log = self.log(sum);
-        let gained = self.plus(sum, -1.0);
-        let ratio = self.div(x, gained);
-        let exact = self.mul(log, ratio);
-        let none = self.compare(Compare::Oeq, gained, 0.0);
-        let result = self.select(none, x, exact);
-        let infinite = self.compare(Compare::Oeq, x, f64::INFINITY);
-        let result = self.number_if(infinite, f64::INFINITY, result);
-        let end = self.compare(Compare::Oeq, x, -1.0);
-        self.number_if(end, f64::NEG_INFINITY, result)
-    }
+/// `log(1 + f)` as a term near f, and what is to be added: `2 s = f - s f` for `s = f / (f + 2)`, and the
+/// last place of f counts.
+fn log_of_part(f: Term<'_>) -> Term<'_> {
+    let s = f / (f + 2.0);
+    let square = s * s;
+    let series = square * square.fit(&fits::LOG).fma(square, 2.0 / 3.0);
+    f + s * (series - f)
+}
 
-    /// `(e^2x - 1) / (e^2x + 1)` for what was an f32.
-    pub(super) fn tanh(&mut self, x: Value) -> Value {
-        let bounded = self.bounded(x, 20.0);
-        let double = self.add(bounded, bounded);
-        let less = self.expm1(double);
-        let more = self.plus(less, 2.0);
-        self.div(less, more)
-    }
+/// The logarithm's values where there is no number to take it of.
+fn specials<'p>(x: Term<'p>, log: Term<'p>) -> Term<'p> {
+    let log = log.unless(x.eq(0.0), f64::NEG_INFINITY);
+    log.unless(!x.ge(0.0), f64::NAN).unless(x.eq(f64::INFINITY), f64::INFINITY)
+}
 
-    /// `x^y` for what were f32, as IEEE's `pow`.
-    pub(super) fn pow(&mut self, x: Value, y: Value) -> Value {
-        let magnitude = self.build.unary(Unary::Abs, x);
-        let log = self.log(magnitude);
-        let product = self.mul(y, log);
-        let power = self.exp(product);
-        let whole = self.build.unary(Unary::Floor, y);
-        let is_whole = self.build.compare(Compare::Oeq, y, whole);
-        let half = self.times(y, 0.5);
-        let half_whole = self.build.unary(Unary::Floor, half);
-        let not_even = self.build.compare(Compare::One, half, half_whole);
-        let is_odd = self.build.binary(Binary::And, is_whole, not_even);
-        // Of a negative number odd powers are negative, and others that are not whole do not exist.
-        let opposite = self.with_sign_of(power, x);
-        let signed = self.select(is_odd, opposite, power);
-        let negative = self.compare(Compare::Olt, x, 0.0);
-        let finite = self.compare(Compare::Oeq, x, f64::NEG_INFINITY);
-        let one = self.bits(DType::I1, 1);
-        let [broken, number] =
-            [is_whole, finite].map(|truth| self.build.binary(Binary::Xor, truth, one));
-        let undefined = self.build.binary(Binary::And, negative, broken);
-        let undefined = self.build.binary(Binary::And, undefined, number);
-        let result = self.number_if(undefined, f64::NAN, signed);
-        // Whatever the other is, NaN too: x^0 and 1^y; and (-1)^±∞.
-        let no_power = self.compare(Compare::Oeq, y, 0.0);
-        let is_one = self.compare(Compare::Oeq, x, 1.0);
-        let unit = self.compare(Compare::Oeq, magnitude, 1.0);
-        let endless = self.build.unary(Unary::Abs, y);
-        let endless = self.compare(Compare::Oeq, endless, f64::INFINITY);
-        let units = self.build.binary(Binary::And, unit, endless);
-        let ones = self.build.binary(Binary::Or, no_power, is_one);
-        let ones = self.build.binary(Binary::Or, ones, units);
-        self.number_if(ones, 1.0, result)
-    }
+pub(super) fn log(x: Term<'_>) -> Term<'_> {
+    specials(x, positive_log(x))
+}
+
+/// The logarithm of a finite positive number.
+pub(super) fn positive_log(x: Term<'_>) -> Term<'_> {
+    let Parts { e, f } = parts(x, None);
+    e.fma(LN_2_HIGH, e.fma(LN_2_LOW, log_of_part(f)))
+}
+
+pub(super) fn log2(x: Term<'_>) -> Term<'_> {
+    let Parts { e, f } = parts(x, None);
+    // In two parts, lest the product's rounding show where e is zero.
+    let log = log_of_part(f);
+    let Pair { high, low } = Pair::product(log, LOG2_E);
+    specials(x, (e + high) + log.fma(LOG2_E_LOW, low))
+}
+
+pub(super) fn log10(x: Term<'_>) -> Term<'_> {
+    let Parts { e, f } = parts(x, None);
+    let log = log_of_part(f);
+    let Pair { high, low } = Pair::product(log, LOG10_E);
+    let low = e.fma(LOG10_2_LOW, log.fma(LOG10_E_LOW, low));
+    specials(x, e.fma(LOG10_2_HIGH, high) + low)
+}
+
+/// `log(1 + x)`: what rounding the sum lost is a part of the mantissa's rest.
+pub(super) fn log1p(x: Term<'_>) -> Term<'_> {
+    let sum = Pair::sum(x, x.number(1.0));
+    let Parts { e, f } = parts(sum.high, Some(sum.low));
+    let log = e.fma(LN_2_HIGH, e.fma(LN_2_LOW, log_of_part(f)));
+    let log = log.unless(x.abs().lt(1e-300), x);
+    let log = log.unless(x.eq(-1.0), f64::NEG_INFINITY);
+    log.unless(!x.ge(-1.0), f64::NAN).unless(x.eq(f64::INFINITY), f64::INFINITY)
+}
+
+/// The logarithm of a finite positive number, to some 65 bits.
+pub(super) fn log_pair(x: Term<'_>) -> Pair<'_> {
+    let Parts { e, f } = parts(x, None);
+    let sum = Pair::sum(f, f.number(2.0));
+    let s = f / sum.high;
+    // What the quotient left of f, over the divisor.
+    let rest = (-s).fma(sum.high, f);
+    let s = Pair { high: s, low: (-s).fma(sum.low, rest) / sum.high };
+    let square = s.times(s);
+    let third = Pair { high: f.number(2.0 / 3.0), low: f.number(2.0 / 3.0 / 2f64.powi(54)) };
+    let series = square.high * square.high.fit(&fits::LOG);
+    let inner = third.plus(Pair { high: series, low: f.number(0.0) });
+    let cubic = square.times(s).times(inner);
+    let double = Pair { high: s.high + s.high, low: s.low + s.low };
+    let log = double.plus(cubic);
+    let turns = Pair::sum(e * LN_2_HIGH, log.high);
+    Pair::ordered_sum(turns.high, e.fma(LN_2_LOW, turns.low + log.low))
+}
+
+/// `x^y` as IEEE's `pow`.
+pub(super) fn pow<'p>(x: Term<'p>, y: Term<'p>) -> Term<'p> {
+    let magnitude = x.abs();
+    let power = if x.page.single {
+        exp(y * specials(magnitude, positive_log(magnitude)))
+    } else {
+        let log = log_pair(magnitude);
+        let Pair { high, low } = Pair::product(log.high, y.bounded(1e300));
+        let exact = exp_of_pair(Pair { high, low: log.low.fma(y.bounded(1e300), low) });
+        // Of zero and infinity the logarithm is infinite.
+        let endless = magnitude.eq(0.0) | magnitude.eq(f64::INFINITY);
+        let grows = magnitude.eq(0.0) ^ y.gt(0.0);
+        let far = y.number(0.0).unless(grows, f64::INFINITY);
+        exact.unless(endless, far.unless(y.is_nan(), f64::NAN)).unless(magnitude.is_nan(), f64::NAN)
+    };
+    let is_whole = y.eq(y.floor());
+    let half = y * 0.5;
+    let is_odd = is_whole & half.ne(half.floor());
+    // Of a negative number odd powers are negative, and others that are not whole do not exist.
+    let signed = power.unless(is_odd, power.with_sign_of(x));
+    let undefined = x.lt(0.0) & !is_whole & !x.eq(f64::NEG_INFINITY);
+    // Whatever the other is, NaN too: x^0 and 1^y; and (-1)^±∞.
+    let units = magnitude.eq(1.0) & y.abs().eq(f64::INFINITY);
+    let ones = y.eq(0.0) | x.eq(1.0) | units;
+    signed.unless(undefined, f64::NAN).unless(ones, 1.0)
 }

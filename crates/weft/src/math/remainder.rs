@@ -1,78 +1,55 @@
 //! The remainder of floats, exactly.
 
-use super::Writer;
-use crate::dtype::DType;
-use crate::lane::Value;
-use crate::scalar::{Binary, Cast, Compare, Unary};
+use super::expression::Term;
+use crate::scalar::Cast;
 
-/// How many bits a step goes down: a remainder of 24 bits and these are exact in f64.
-const BITS: u64 = 29;
-/// Enough steps for the exponents of f32: 277 bits.
-const STEPS: u64 = 10;
+/// How many bits a step goes down.
+const BITS: i64 = 50;
 
-impl Writer<'_> {
-    /// `x - trunc(x / y) * y` for what were f32.
-    ///
-    /// With `x = a 2^i` and `y = b 2^j`, a and b whole numbers of 24 bits, the remainder is
-    /// `(a 2^(i - j) mod b) 2^j`.
-    pub(super) fn rem(&mut self, x: Value, y: Value) -> Value {
-        let [wide_x, wide_y] = [x, y].map(|x| self.build.unary(Unary::Abs, x));
-        let (a, i) = self.whole_part(wide_x);
-        let (b, j) = self.whole_part(wide_y);
-        let one = self.number(b, 1.0);
-        let inverse = self.div(one, b);
-        let mut rest = self.modulo(a, b, inverse);
-        let distance = self.sub(i, j);
-        for step in 0..STEPS {
-            // As many bits as are left, at most BITS.
-            let left = self.int(Binary::Sub, distance, step * BITS);
-            let some = self.int(Binary::MaxS, left, 0);
-            let some = self.int(Binary::MinS, some, BITS);
-            let biased = self.int(Binary::Add, some, 1023);
-            let bits = self.int(Binary::Shl, biased, 52);
-            let power = self.cast(Cast::Bits, bits, DType::F64);
-            let raised = self.mul(rest, power);
-            rest = self.modulo(raised, b, inverse);
-        }
-        // The exponent of y's last place.
-        let biased = self.int(Binary::Add, j, 1023 - 23);
-        let bits = self.int(Binary::Shl, biased, 52);
-        let unit = self.cast(Cast::Bits, bits, DType::F64);
-        let result = self.mul(rest, unit);
-        let below = self.build.compare(Compare::Olt, wide_x, wide_y);
-        let result = self.select(below, wide_x, result);
-        // No remainder by zero, nor of infinity, nor with NaN.
-        let zero = self.compare(Compare::Oeq, y, 0.0);
-        let finite = self.compare(Compare::FUge, wide_x, f64::INFINITY);
-        let unordered = self.build.compare(Compare::Uno, x, y);
-        let none = self.build.binary(Binary::Or, zero, finite);
-        let none = self.build.binary(Binary::Or, none, unordered);
-        let signed = self.with_sign_of(result, x);
-        self.number_if(none, f64::NAN, signed)
-    }
+/// `x - trunc(x / y) * y`.
+///
+/// With `x = a 2^i` and `y = b 2^j`, a and b whole numbers of 53 bits, the remainder is
+/// `(a 2^(i - j) mod b) 2^j`. A step multiplies by up to 2^50 and takes the nearest multiple of b away:
+/// what is left is at most half of b and a bit, a whole number of 53 bits, so that one fused operation
+/// gives it without error.
+pub(super) fn rem<'p>(x: Term<'p>, y: Term<'p>) -> Term<'p> {
+    let (wide_x, wide_y) = (x.abs(), y.abs());
+    let ((a, i), (b, j)) = (whole_part(wide_x), whole_part(wide_y));
+    let inverse = 1.0 / b;
+    let modulo = |x: Term<'p>| (-(x * inverse).nearest()).fma(b, x);
+    // As many bits as are left, at most so many.
+    let step = |[rest, left]: [Term<'p>; 2]| {
+        let some = left.max(0).min(BITS);
+        let raised = rest * ((some + 1023) << 52).real();
+        [modulo(raised), left - BITS]
+    };
+    let start = [modulo(a), i - j];
+    let [rest, _] = if x.page.single {
+        // The exponents of f32 are 277 apart.
+        (0..6).fold(start, |state, _| step(state))
+    } else {
+        x.page.repeat(42, start, step)
+    };
+    let rest = rest.unless(rest.lt(0.0), rest + b);
+    let result = scaled(rest, j).unless(wide_x.lt(wide_y), wide_x).with_sign_of(x);
+    // No remainder by zero, nor of infinity, nor with NaN.
+    let none = y.eq(0.0) | !wide_x.lt(f64::INFINITY) | y.is_nan();
+    result.unless(none, f64::NAN)
+}
 
-    /// The upper 24 bits of a number as a whole number, and its exponent as an i64.
-    fn whole_part(&mut self, x: Value) -> (Value, Value) {
-        let bits = self.cast(Cast::Bits, x, DType::I64);
-        let exponent = self.int(Binary::ShrU, bits, 52);
-        let exponent = self.int(Binary::Sub, exponent, 1023);
-        let mantissa = self.int(Binary::And, bits, (1 << 52) - 1);
-        let hidden = self.int(Binary::Or, mantissa, 1 << 52);
-        let upper = self.int(Binary::ShrU, hidden, 29);
-        (self.build.cast(Cast::FloatFromS, upper, DType::F64), exponent)
-    }
+/// The bits of a positive number as a whole number, and the exponent of the last one as an i64.
+fn whole_part(x: Term<'_>) -> (Term<'_>, Term<'_>) {
+    let bits = x.word();
+    let exponent = bits >> 52;
+    let mantissa = bits & ((1 << 52) - 1);
+    // Subnormal numbers have no hidden bit, and the exponent of the next ones.
+    let hidden = exponent.ne(0).cast(Cast::ExtU, crate::dtype::DType::I64) << 52;
+    ((mantissa | hidden).f64(), exponent.max(1) - 1075)
+}
 
-    /// `x mod b` of whole numbers: the quotient may be off by one.
-    fn modulo(&mut self, x: Value, b: Value, inverse: Value) -> Value {
-        let quotient = self.mul(x, inverse);
-        let quotient = self.build.unary(Unary::Floor, quotient);
-        let negative = self.build.unary(Unary::Neg, quotient);
-        let rest = self.fma(negative, b, x);
-        let more = self.add(rest, b);
-        let below = self.compare(Compare::Olt, rest, 0.0);
-        let rest = self.select(below, more, rest);
-        let less = self.sub(rest, b);
-        let above = self.build.compare(Compare::Oge, rest, b);
-        self.select(above, less, rest)
-    }
+/// A whole number of 53 bits times two to a power that makes it no larger than an f64.
+fn scaled<'p>(x: Term<'p>, exponent: Term<'p>) -> Term<'p> {
+    let half = exponent.shr_signed(1);
+    let power = |exponent: Term<'p>| ((exponent + 1023) << 52).real();
+    x * power(half) * power(exponent - half)
 }

@@ -26,12 +26,16 @@ macro_rules! per_operation {
 }
 
 mod cast;
+mod directed;
 mod float;
+mod function;
 mod int;
 mod narrow;
 mod ops;
 
 pub use cast::{cast, cast_applies, from_f64, sign_extend, to_f64};
+pub use directed::{Directed, Rounding, fma_toward};
+pub use function::Function;
 pub use narrow::Narrow;
 pub(crate) use ops::named_enum;
 pub use ops::{Binary, Cast, Compare, Unary};

@@ -554,6 +554,12 @@ impl Compiler<'_> {
                     _ => MicroOp::Ternary { f: scalar::fma(dtype), x, y, z, dst },
                 });
             }
+            Op::FmaToward(rounding) => {
+                let (dtype, x, y, z) = (type_of(0), x(self, 0), x(self, 1), x(self, 2));
+                let dst = self.allocate(inst.results[0]);
+                let f = scalar::fma_toward(*rounding, dtype);
+                self.code.ops.push(MicroOp::Ternary { f, x, y, z, dst });
+            }
             Op::Bytes => {
                 let (x, y, z) = (x(self, 0), x(self, 1), x(self, 2));
                 let dst = self.allocate(inst.results[0]);

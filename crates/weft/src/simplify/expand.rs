@@ -96,6 +96,7 @@ impl Writer<'_> {
                 (Op::Select, &[c, x, y]) => build.select(c, x, y),
                 (Op::Cast(op), &[x]) => build.cast(*op, x, self.program.dtype(inst.results[0])),
                 (Op::Fma, &[x, y, z]) => build.fma(x, y, z),
+                (Op::FmaToward(rounding), &[x, y, z]) => build.fma_toward(*rounding, x, y, z),
                 (Op::Bytes, &[x, y, z]) => build.bytes(x, y, z),
                 _ => return None,
             })

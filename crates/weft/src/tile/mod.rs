@@ -46,7 +46,7 @@ use crate::cache::Cache;
 use crate::diagnostic::Span;
 use crate::id::{IdMap, IdVec, define_id};
 use crate::location::{Loc, Locations};
-use crate::scalar::{Binary, Cast, Compare, Unary};
+use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
 
 /// The most elements of a tile.
 pub const MAX_ELEMENTS: u64 = 1 << 24;
@@ -195,6 +195,10 @@ pub enum OpKind {
     Cast(Cast),
     /// `(x, y, z) -> (T)`: `x * y + z` with one rounding.
     Fma,
+    /// `(as many as it has) -> (T)`, element by element, rounded as told.
+    Directed(Directed, Rounding),
+    /// `(as many as it has) -> (T)`, element by element.
+    Function(Function),
     /// A pointer plus a count of elements. `(pointers, i32 or i64 offsets) -> (pointers)`.
     AddPtr,
     /// `(pointers, [mask, [other]]) -> (T)`.
@@ -377,6 +381,8 @@ impl OpKind {
             OpKind::Select => "select".into(),
             OpKind::Cast(op) => format!("cast {op}"),
             OpKind::Fma => "fma".into(),
+            OpKind::Directed(op, rounding) => format!("{op}.{rounding}"),
+            OpKind::Function(function) => function.name().into(),
             OpKind::AddPtr => "addptr".into(),
             OpKind::Load(_) => "load".into(),
             OpKind::Store(_) => "store".into(),

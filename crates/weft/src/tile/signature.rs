@@ -110,6 +110,13 @@ pub(super) fn check(
                     && z == r),
             "takes three floats of one type and gives one",
         ),
+        OpKind::Directed(op, _) => {
+            (is_of_floats(op.arity(), operands, results), "takes numbers f32 or f64 and gives one")
+        }
+        OpKind::Function(function) => (
+            is_of_floats(function.arity(), operands, results),
+            "takes as many numbers f32 or f64 as the function has operands and gives one",
+        ),
         OpKind::AddPtr => (
             matches!((operands, results), ([p, o], [r])
                 if p.element.pointee().is_some() && p == r && p.shape == o.shape
@@ -330,4 +337,12 @@ fn is_reduced(operands: &[&Type], results: &[&Type], axis: u8) -> bool {
                 && result.shape == shape
                 && operand.element == result.element
         })
+}
+
+/// Whether so many operands f32 or f64 and one result have one type.
+fn is_of_floats(arity: usize, operands: &[&Type], results: &[&Type]) -> bool {
+    operands.len() == arity
+        && matches!((operands, results), ([x, ..], [r])
+            if is_number(x) && matches!(x.dtype(), DType::F32 | DType::F64) && x == r
+                && operands.iter().all(|operand| operand == x))
 }

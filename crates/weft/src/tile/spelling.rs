@@ -2,7 +2,7 @@
 
 use super::OpKind;
 use crate::dtype::DType;
-use crate::scalar::{Binary, Cast, Compare, Unary};
+use crate::scalar::{Binary, Cast, Compare, Directed, Unary};
 
 /// The elements that an operation of Triton works on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,6 +132,20 @@ pub(crate) static ELEMENTWISE: &[Spelling] = &[
 /// The row of an element-wise kind on operands of `dtype`, if it has a name of its own.
 pub(crate) fn elementwise(kind: &OpKind, dtype: DType) -> Option<&'static Spelling> {
     ELEMENTWISE.iter().find(|row| row.kind == *kind && row.domain.has(dtype))
+}
+
+/// The symbol of libdevice for a function of `dtype`, or an operation that rounds as told.
+pub(crate) fn symbol(kind: &OpKind, dtype: DType) -> String {
+    let single = dtype == DType::F32;
+    match kind {
+        OpKind::Directed(Directed::Fma, rounding) => {
+            format!("__nv_fma{}_{rounding}", if single { "f" } else { "" })
+        }
+        OpKind::Directed(op, rounding) => {
+            format!("__nv_{}{op}_{rounding}", if single { "f" } else { "d" })
+        }
+        kind => format!("__nv_{}{}", kind.name(), if single { "f" } else { "" }),
+    }
 }
 
 /// The predicates of `arith.cmpi`; the place in the list is the number in the generic form.

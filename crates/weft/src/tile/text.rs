@@ -285,6 +285,13 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 self.call(spelling.map_or("weft.untyped", |row: &Spelling| row.name), operands)?;
                 write!(self.f, " : {first}")
             }
+            OpKind::Function(_) | OpKind::Directed(..) => {
+                self.call("tt.extern_elementwise", operands)?;
+                let symbol = spelling::symbol(kind, first.dtype());
+                write!(self.f, " {{libname = \"\", libpath = \"\", pure = true, symbol = ")?;
+                write!(self.f, "\"{symbol}\"}}")?;
+                self.function_type(operands, results)
+            }
             OpKind::Compare(predicate) => {
                 let (name, table) = if first.dtype().is_float() {
                     ("arith.cmpf", spelling::FLOAT_PREDICATES)

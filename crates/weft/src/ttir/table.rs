@@ -155,7 +155,7 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.atomic_cas",       Types::Function, (3, 3),   Domain::Any,    With(atomic_cas)),
     ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    Fixed(Do(OpKind::Dot))),
     ("ttg.fp4_to_fp",       Types::Convert,  (1, 1),   Domain::Any,    With(fp4)),
-    ("tt.extern_elementwise", Types::Function, (1, 3), Domain::Any,  With(external)),
+    ("tt.extern_elementwise", Types::Function, (1, 4), Domain::Any,  With(external)),
     ("ttg.barrier",         Types::Operands, (0, 0),   Domain::Any,    With(barrier)),
     ("gpu.barrier",         Types::Operands, (0, 0),   Domain::Any,    Fixed(Do(OpKind::Barrier))),
     ("tt.return",           Types::Operands, ANY,      Domain::Any,    Fixed(Action::Return)),

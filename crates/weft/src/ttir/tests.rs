@@ -192,7 +192,7 @@ fn errors_say_where_and_what_would_be_right() {
     let cases = [
         kernel("    %a = arith.adi %n, %n : i32\n    %b = cf.switch %a : i32\n    %c = arith.addi %a, %b : i32"),
         kernel("    tt.descriptor_store %p[%n] : !tt.tensordesc<4xf32>\n    %v = tt.descriptor_load %p[%n] : !tt.tensordesc<4xf32> -> tensor<4xf32>"),
-        kernel("    %y = tt.extern_elementwise %x {libname = \"\", libpath = \"\", pure = true, symbol = \"__nv_j0f\"} : (f32) -> f32\n    %s = tt.splat %x : f32 -> tensor<4xf32>\n    %m = \"tt.map_elementwise\"(%s) <{pack = 2 : i32}> ({\n    ^bb0(%a: f32, %b: f32):\n      tt.map_elementwise.return %a : f32\n    }) : (tensor<4xf32>) -> tensor<4xf32>"),
+        kernel("    %y = tt.extern_elementwise %x {libname = \"\", libpath = \"\", pure = true, symbol = \"__nv_j0q\"} : (f32) -> f32\n    %s = tt.splat %x : f32 -> tensor<4xf32>\n    %m = \"tt.map_elementwise\"(%s) <{pack = 2 : i32}> ({\n    ^bb0(%a: f32, %b: f32):\n      tt.map_elementwise.return %a : f32\n    }) : (tensor<4xf32>) -> tensor<4xf32>"),
         kernel("    %a = arith.addi %n, %x : i32\n    %b = arith.addf %n, %n : i32"),
         kernel("    %a = arith.addi %n %n : i32\n    %b = arith.addi %n, %m : i32"),
         kernel("    %a = tt.splat %n : i32 -> tensor<100xi32>\n    %b = tt.splat %n : i32 -> tensor<67108864xi32>\n    %c = tt.splat %n : i32 -> tensor<8xf8E8M0FNU>"),

@@ -73,6 +73,12 @@ fn signed(x: u32) -> i32 {
     x as i32
 }
 
+/// The largest f32 that is not above.
+fn down(x: f64) -> f32 {
+    let nearest = x as f32;
+    if f64::from(nearest) > x { nearest.next_down() } else { nearest }
+}
+
 fn permuted(x: u32, y: u32, selector: u32) -> u32 {
     let bytes = [x.to_le_bytes(), y.to_le_bytes()].concat();
     let byte = |index: u32| {
@@ -108,6 +114,24 @@ const MEANINGS: &[(&str, Meaning)] = &[
     ("shr.s32 $0, $1, $2;", |a, b, _| (signed(a) >> b.min(31)) as u32),
     ("min.s32 $0, $1, $2;", |a, b, _| signed(a).min(signed(b)) as u32),
     ("max.u32 $0, $1, $2;", |a, b, _| a.max(b)),
+    ("cvt.rm.f32.s32 $0, $1;", |a, _, _| down(f64::from(signed(a))).to_bits()),
+    ("cvt.rp.f32.u32 $0, $1;", |a, _, _| (-down(-f64::from(a))).to_bits() & 0x7fff_ffff),
+    (
+        "{ .reg .f32 x, y; cvt.rn.f32.s32 x, $1; cvt.rn.f32.s32 y, $2; add.rm.f32 $0, x, y; }",
+        |a, b, _| {
+            let (x, y) = (signed(a) as f32, signed(b) as f32);
+            let sum = f64::from(x) + f64::from(y);
+            // A sum that is zero is negative there, but for that of two zeros.
+            if sum == 0.0 && x != 0.0 { (-0.0f32).to_bits() } else { down(sum).to_bits() }
+        },
+    ),
+    (
+        "{ .reg .f32 x, y; cvt.rn.f32.s32 x, $1; cvt.rn.f32.s32 y, $2; mul.rp.f32 $0, x, y; }",
+        |a, b, _| {
+            let product = f64::from(signed(a) as f32) * f64::from(signed(b) as f32);
+            (-down(-product)).to_bits()
+        },
+    ),
     ("popc.b32 $0, $1;", |a, _, _| a.count_ones()),
     ("clz.b32 $0, $1;", |a, _, _| a.leading_zeros()),
     ("brev.b32 $0, $1;", |a, _, _| a.reverse_bits()),

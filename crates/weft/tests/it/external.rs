@@ -1,21 +1,24 @@
 //! Functions of libdevice that are exact: each against the standard library's.
 
+use weft::compile::{self, Options};
 use weft::dtype::DType;
 use weft::memory::{Buffer, Memory};
+use weft::sim::{self, Launch};
 use weft::tile::eval;
 use weft::ttir;
+use weft_layout::machine::Machine;
 
 const COUNT: usize = 64;
 
-/// What a function gives for the bits of its operands, on scalars' types `from` and `to`.
-fn evaluated(symbol: &str, from: DType, to: DType, operands: &[Vec<u64>]) -> Vec<u64> {
+/// A kernel that applies a function to elements of some types, with a result of the type `to`.
+fn text(symbol: &str, to: DType, from: &[DType]) -> String {
     let tile = |element: &str| format!("tensor<{COUNT}x{element}>");
-    let (t, range) = (tile(&from.to_string()), tile("i32"));
+    let range = tile("i32");
     let mut params = String::new();
     let mut body =
         format!("  %r = tt.make_range {{end = {COUNT} : i32, start = 0 : i32}} : {range}\n");
     let mut names = Vec::new();
-    for (index, dtype) in operands.iter().map(|_| from).chain([to]).enumerate() {
+    for (index, dtype) in from.iter().chain([&to]).enumerate() {
         let pointers = tile(&format!("!tt.ptr<{dtype}>"));
         let comma = if index > 0 { ", " } else { "" };
         params += &format!("{comma}%p{index}: !tt.ptr<{dtype}>");
@@ -23,50 +26,121 @@ fn evaluated(symbol: &str, from: DType, to: DType, operands: &[Vec<u64>]) -> Vec
             "  %s{index} = tt.splat %p{index} : !tt.ptr<{dtype}> -> {pointers}\n  %a{index} = tt.addptr \
              %s{index}, %r : {pointers}, {range}\n"
         );
-        if index < operands.len() {
+        if index < from.len() {
             body += &format!("  %x{index} = tt.load %a{index} : {pointers}\n");
             names.push(format!("%x{index}"));
         }
     }
-    let (count, types) = (operands.len(), vec![t.as_str(); operands.len()].join(", "));
+    let types: Vec<String> = from.iter().map(|dtype| tile(&dtype.to_string())).collect();
     body += &format!(
         "  %y = tt.extern_elementwise {} {{libname = \"\", libpath = \"\", pure = true, symbol = \
-         \"{symbol}\"}} : ({types}) -> {}\n  tt.store %a{count}, %y : {}\n  tt.return\n",
+         \"{symbol}\"}} : ({}) -> {}\n  tt.store %a{}, %y : {}\n  tt.return\n",
         names.join(", "),
+        types.join(", "),
         tile(&to.to_string()),
+        from.len(),
         tile(&format!("!tt.ptr<{to}>"))
     );
-    let text = format!("tt.func public @k({params}) {{\n{body}}}\n");
-    let module = ttir::parse(&text).unwrap_or_else(|errors| panic!("{symbol}: {errors}"));
+    format!("tt.func public @k({params}) {{\n{body}}}\n")
+}
+
+/// What a function gives for the bits of its operands of some types, as bits of `to`: evaluated, or
+/// compiled and simulated.
+fn applied(symbol: &str, to: DType, operands: &[(DType, Vec<u64>)], compiled: bool) -> Vec<u64> {
+    let from: Vec<DType> = operands.iter().map(|operand| operand.0).collect();
+    let module =
+        ttir::parse(&text(symbol, to, &from)).unwrap_or_else(|errors| panic!("{symbol}: {errors}"));
     let mut memory = Memory::default();
     let mut buffer = |dtype: DType, bits: &[u64], initialised| {
         let bytes = dtype.bytes() as usize;
         let bytes = bits.iter().flat_map(|bits| bits.to_le_bytes()[..bytes].to_vec()).collect();
         memory.push(Buffer { name: "x".into(), bytes, dtype, initialised })
     };
-    let mut args: Vec<u64> = operands.iter().map(|bits| buffer(from, bits, true)).collect();
+    let mut args: Vec<u64> =
+        operands.iter().map(|(dtype, bits)| buffer(*dtype, bits, true)).collect();
     args.push(buffer(to, &[0; COUNT], false));
-    let options = eval::Options::default();
-    eval::run(&module.kernels[0], [1, 1, 1], &args, &mut memory, options).unwrap();
-    let width = to.bytes();
-    let out = args[operands.len()];
+    if compiled {
+        let machine = Machine::by_name("sm_90").unwrap();
+        let options = Options::for_machine(machine);
+        let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
+        let launch = Launch {
+            program: &compiled.program,
+            grid: [1, 1, 1],
+            args: &args,
+            machine: &compile::simulated(machine, 1),
+            options: sim::Options::default(),
+        };
+        sim::run(&launch, &mut memory).unwrap();
+    } else {
+        let options = eval::Options::default();
+        eval::run(&module.kernels[0], [1, 1, 1], &args, &mut memory, options).unwrap();
+    }
+    let (width, out) = (to.bytes(), args[operands.len()]);
     (0..COUNT as u64)
         .map(|index| memory.read(out + index * u64::from(width), width).unwrap())
         .collect()
 }
 
+fn evaluated(symbol: &str, to: DType, operands: &[(DType, Vec<u64>)]) -> Vec<u64> {
+    applied(symbol, to, operands, false)
+}
+
 fn singles(factor: f32) -> Vec<u64> {
-    let special = [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1.0, f32::NAN, 3.7];
+    let special = [
+        0.0,
+        -0.0,
+        0.5,
+        -0.5,
+        1.5,
+        2.5,
+        -2.5,
+        1.0,
+        f32::NAN,
+        3.7,
+        1e-42,
+        -3e-45,
+        1e38,
+        0.499_999_97,
+    ];
     let more = (0..COUNT - special.len()).map(|index| (index as f32 - 25.3) * factor);
     special.into_iter().chain(more).map(|x| u64::from(x.to_bits())).collect()
 }
 
 fn doubles(factor: f64) -> Vec<u64> {
-    (0..COUNT).map(|index| ((index as f64 - 25.3) * factor).to_bits()).collect()
+    let special = [
+        0.0,
+        -0.0,
+        0.5,
+        -2.5,
+        5e-324,
+        -1e-310,
+        1e308,
+        f64::INFINITY,
+        1.0,
+        0.499_999_999_999_999_94,
+    ];
+    let more = (0..COUNT - special.len()).map(|index| (index as f64 - 25.3) * factor);
+    special.into_iter().chain(more).map(f64::to_bits).collect()
 }
 
 fn integers(factor: u64, mask: u64) -> Vec<u64> {
-    (0..COUNT as u64).map(|index| (index + 3).wrapping_mul(factor) & mask).collect()
+    (0..COUNT as u64).map(|index| index.wrapping_mul(factor) & mask).collect()
+}
+
+/// The exponent of the highest bit, as C's `ilogb`.
+fn exponent(x: f64) -> i32 {
+    if x == 0.0 || x.is_nan() {
+        return i32::MIN;
+    }
+    if x.is_infinite() { i32::MAX } else { libm::ilogb(x) }
+}
+
+fn logb(x: f64) -> f64 {
+    match x {
+        0.0 => f64::NEG_INFINITY,
+        x if x.is_finite() => f64::from(libm::ilogb(x)),
+        x => x.abs(),
+    }
 }
 
 fn f32_of(bits: u64) -> f32 {
@@ -114,6 +188,31 @@ fn functions_of_one_operand_are_exact() {
         }),
         ("signbitf", F32, I32, |x| x >> 31),
         ("signbitd", F64, I32, |x| x >> 63),
+        ("clz", I32, I32, |x| u64::from((x as u32).leading_zeros())),
+        ("clzll", I64, I32, |x| u64::from(x.leading_zeros())),
+        ("popc", I32, I32, |x| u64::from(x.count_ones())),
+        ("popcll", I64, I32, |x| u64::from(x.count_ones())),
+        ("brev", I32, I32, |x| u64::from((x as u32).reverse_bits())),
+        ("brevll", I64, I64, u64::reverse_bits),
+        ("ffs", I32, I32, |x| if x == 0 { 0 } else { u64::from(x.trailing_zeros()) + 1 }),
+        ("ffsll", I64, I32, |x| if x == 0 { 0 } else { u64::from(x.trailing_zeros()) + 1 }),
+        ("double2loint", F64, I32, |x| x & 0xffff_ffff),
+        ("double2hiint", F64, I32, |x| x >> 32),
+        ("isnanf", F32, I32, |x| u64::from(f32_of(x).is_nan())),
+        ("isinfd", F64, I32, |x| u64::from(f64::from_bits(x).is_infinite())),
+        ("isfinited", F64, I32, |x| u64::from(f64::from_bits(x).is_finite())),
+        ("roundf", F32, F32, |x| bits(f32_of(x).round())),
+        ("round", F64, F64, |x| f64::from_bits(x).round().to_bits()),
+        ("llroundf", F32, I64, |x| f32_of(x).round() as i64 as u64),
+        ("llround", F64, I64, |x| f64::from_bits(x).round() as i64 as u64),
+        ("llrintf", F32, I64, |x| f32_of(x).round_ties_even() as i64 as u64),
+        ("llrint", F64, I64, |x| f64::from_bits(x).round_ties_even() as i64 as u64),
+        ("ilogbf", F32, I32, |x| u64::from(exponent(f64::from(f32_of(x))) as u32)),
+        ("ilogb", F64, I32, |x| u64::from(exponent(f64::from_bits(x)) as u32)),
+        ("logbf", F32, F32, |x| bits(logb(f64::from(f32_of(x))) as f32)),
+        ("logb", F64, F64, |x| logb(f64::from_bits(x)).to_bits()),
+        ("frsqrt_rn", F32, F32, |x| bits((1.0 / f64::from(f32_of(x)).sqrt()) as f32)),
+        ("rcp64h", F64, F64, |x| (1.0 / f64::from_bits(x)).to_bits() >> 32 << 32),
     ];
     for &(name, from, to, meaning) in cases {
         let operand = match from {
@@ -122,7 +221,7 @@ fn functions_of_one_operand_are_exact() {
             I32 => words.clone(),
             _ => longs.clone(),
         };
-        let found = evaluated(&format!("__nv_{name}"), from, to, std::slice::from_ref(&operand));
+        let found = evaluated(&format!("__nv_{name}"), to, &[(from, operand.clone())]);
         for (&x, &found) in operand.iter().zip(&found) {
             let expected = meaning(x);
             let special = from == F32 && f32_of(x).is_nan();
@@ -161,11 +260,324 @@ fn functions_of_two_operands_are_exact() {
             F64 => [doubles(1.1), doubles(-7.3)],
             _ => [integers(0x9e37_79b9, 0xffff_ffff), integers(0x85eb_ca77, 0xffff_ffff)],
         };
-        let found = evaluated(&format!("__nv_{name}"), dtype, dtype, &[a.clone(), b.clone()]);
+        let found =
+            evaluated(&format!("__nv_{name}"), dtype, &[(dtype, a.clone()), (dtype, b.clone())]);
         for index in 0..COUNT {
             let (expected, found) = (meaning(a[index], b[index]), found[index]);
             let nan = dtype == F32 && f32_of(found).is_nan() && f32_of(expected).is_nan();
             assert!(found == expected || nan, "{name} {index}: {found:#x}, not {expected:#x}");
         }
     }
+}
+
+/// `x * 2^n` of f64, rounded once.
+fn scaled(x: u64, n: u64) -> f64 {
+    libm::scalbn(f64::from_bits(x), n as u32 as i32)
+}
+
+#[test]
+fn functions_of_several_types_are_exact() {
+    use DType::{F32, F64, I32, I64};
+    type Several = fn(&[u64]) -> u64;
+    type Operand = (DType, Vec<u64>);
+    let words = |factor| (I32, integers(factor, 0xffff_ffff));
+    let longs = |factor| (I64, integers(factor, u64::MAX));
+    let small = (I32, (0..COUNT as i32).map(|n| u64::from((n * 41 - 1300) as u32)).collect());
+    let (a, b, c) = (words(0x9e37_79b9), words(0x85eb_ca77), words(0xc2b2_ae3d));
+    let (x, y) = ((F32, singles(1.37)), (F32, singles(-0.61).into_iter().rev().collect()));
+    let (v, w) = ((F64, doubles(1.1)), (F64, doubles(-7.3).into_iter().rev().collect()));
+    let cases: &[(&str, DType, &[&Operand], Several)] = &[
+        ("byte_perm", I32, &[&a, &b, &c], |x| {
+            let both = x[0] | x[1] << 32;
+            (0..4).fold(0, |sum, byte| {
+                let index = x[2] >> (4 * byte) & 7;
+                sum | (both >> (8 * index) & 0xff) << (8 * byte)
+            })
+        }),
+        ("mul64hi", I64, &[&longs(0x9e37_79b9_7f4a_7c15), &longs(0xc2b2_ae3d_27d4_eb4f)], |x| {
+            ((i128::from(x[0] as i64) * i128::from(x[1] as i64)) >> 64) as u64
+        }),
+        ("umul64hi", I64, &[&longs(0x9e37_79b9_7f4a_7c15), &longs(0xc2b2_ae3d_27d4_eb4f)], |x| {
+            ((u128::from(x[0]) * u128::from(x[1])) >> 64) as u64
+        }),
+        ("mul24", I32, &[&a, &b], |x| {
+            let cut = |x: u64| ((x as u32) << 8) as i32 >> 8;
+            u64::from(cut(x[0]).wrapping_mul(cut(x[1])) as u32)
+        }),
+        ("umul24", I32, &[&a, &b], |x| ((x[0] & 0xff_ffff) * (x[1] & 0xff_ffff)) & 0xffff_ffff),
+        ("sad", I32, &[&a, &b, &c], |x| {
+            let difference = (x[0] as u32 as i32).abs_diff(x[1] as u32 as i32);
+            u64::from(difference.wrapping_add(x[2] as u32))
+        }),
+        ("usad", I32, &[&a, &b, &c], |x| {
+            u64::from((x[0] as u32).abs_diff(x[1] as u32).wrapping_add(x[2] as u32))
+        }),
+        ("hadd", I32, &[&a, &b], |x| {
+            let sum = i64::from(x[0] as u32 as i32) + i64::from(x[1] as u32 as i32);
+            (sum >> 1) as u64 & 0xffff_ffff
+        }),
+        ("uhadd", I32, &[&a, &b], |x| (x[0] + x[1]) >> 1),
+        ("rhadd", I32, &[&a, &b], |x| {
+            let sum = i64::from(x[0] as u32 as i32) + i64::from(x[1] as u32 as i32);
+            ((sum + 1) >> 1) as u64 & 0xffff_ffff
+        }),
+        ("urhadd", I32, &[&a, &b], |x| (x[0] + x[1] + 1) >> 1),
+        ("hiloint2double", F64, &[&a, &b], |x| x[0] << 32 | x[1]),
+        ("ldexp", F64, &[&v, &small], |x| scaled(x[0], x[1]).to_bits()),
+        ("scalbn", F64, &[&w, &small], |x| scaled(x[0], x[1]).to_bits()),
+        ("ldexpf", F32, &[&x, &small], |x| {
+            bits(scaled(f64::from(f32_of(x[0])).to_bits(), x[1]) as f32)
+        }),
+        ("nextafterf", F32, &[&x, &y], |x| bits(libm::nextafterf(f32_of(x[0]), f32_of(x[1])))),
+        ("nextafterf", F32, &[&x, &x], |x| bits(libm::nextafterf(f32_of(x[0]), f32_of(x[1])))),
+        ("nextafter", F64, &[&v, &w], |x| {
+            libm::nextafter(f64::from_bits(x[0]), f64::from_bits(x[1])).to_bits()
+        }),
+        ("remainderf", F32, &[&x, &y], |x| bits(libm::remainderf(f32_of(x[0]), f32_of(x[1])))),
+        ("remainder", F64, &[&v, &w], |x| {
+            libm::remainder(f64::from_bits(x[0]), f64::from_bits(x[1])).to_bits()
+        }),
+        ("remainder", F64, &[&w, &v], |x| {
+            libm::remainder(f64::from_bits(x[0]), f64::from_bits(x[1])).to_bits()
+        }),
+        ("copysign", F64, &[&v, &w], |x| {
+            f64::from_bits(x[0]).copysign(f64::from_bits(x[1])).to_bits()
+        }),
+        ("fma", F64, &[&v, &w, &v], |x| {
+            let [x, y, z] = [x[0], x[1], x[2]].map(f64::from_bits);
+            x.mul_add(y, z).to_bits()
+        }),
+    ];
+    for &(name, to, operands, meaning) in cases {
+        let own: Vec<(DType, Vec<u64>)> = operands.iter().map(|&operand| operand.clone()).collect();
+        let found = evaluated(&format!("__nv_{name}"), to, &own);
+        for (index, &found) in found.iter().enumerate() {
+            let at: Vec<u64> = own.iter().map(|(_, bits)| bits[index]).collect();
+            let expected = meaning(&at);
+            let nan = |bits| to.is_float() && weft::scalar::to_f64(to, bits).is_nan();
+            let same = found == expected || nan(found) && nan(expected);
+            assert!(same, "{name} of {at:#x?}: {found:#x}, not {expected:#x}");
+        }
+    }
+}
+
+/// Bits of a type: some of every exponent, some special, some near each other.
+fn random(dtype: DType, seed: u64) -> Vec<u64> {
+    let mut state = seed;
+    let mut next = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state ^ state >> 29
+    };
+    let special = [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 3.0, -5e-324];
+    (0..COUNT)
+        .map(|index| {
+            let bits = next();
+            if !dtype.is_float() {
+                return (bits >> (bits & 63)) & dtype.mask();
+            }
+            match index % 4 {
+                0 => weft::scalar::from_f64(dtype, special[(bits >> 40) as usize % special.len()]),
+                1 => bits & dtype.mask(),
+                // Subnormal numbers and those of few bits.
+                2 => bits & dtype.mask() & (u64::MAX >> (64 - dtype.bits() + 12) | 1 << 63),
+                _ => weft::scalar::from_f64(dtype, (bits >> 50) as f64 / 64.0 - 128.0),
+            }
+        })
+        .collect()
+}
+
+/// Every exact name with its operands' types and its result's.
+fn exact_names() -> Vec<(String, Vec<DType>, DType)> {
+    use DType::{F32, F64, I32, I64};
+    let mut names = Vec::new();
+    let mut name =
+        |name: &str, from: &[DType], to| names.push((name.to_string(), from.to_vec(), to));
+    for rounding in ["rn", "rz", "rd", "ru"] {
+        for (letter, fma, dtype) in [("f", "fmaf", F32), ("d", "fma", F64)] {
+            for op in ["add", "sub", "mul", "div"] {
+                name(&format!("{letter}{op}_{rounding}"), &[dtype; 2], dtype);
+            }
+            for op in ["sqrt", "rcp"] {
+                name(&format!("{letter}{op}_{rounding}"), &[dtype], dtype);
+            }
+            name(&format!("{fma}_{rounding}"), &[dtype; 3], dtype);
+        }
+        let floats = [("float", F32), ("double", F64)];
+        for (float, dtype) in floats {
+            for (int, to) in [("int", I32), ("uint", I32), ("ll", I64), ("ull", I64)] {
+                name(&format!("{float}2{int}_{rounding}"), &[dtype], to);
+                if dtype == F32 || to == I64 || rounding == "rn" {
+                    name(&format!("{int}2{float}_{rounding}"), &[to], dtype);
+                }
+            }
+        }
+        name(&format!("double2float_{rounding}"), &[F64], F32);
+    }
+    for base in ["fabs", "floor", "ceil", "trunc", "rint", "nearbyint", "round", "logb"] {
+        name(&format!("{base}f"), &[F32], F32);
+        name(base, &[F64], F64);
+    }
+    for base in ["fmod", "remainder", "copysign", "nextafter", "fmax", "fmin", "fdim"] {
+        name(&format!("{base}f"), &[F32; 2], F32);
+        name(base, &[F64; 2], F64);
+    }
+    for base in ["ldexp", "scalbn"] {
+        name(&format!("{base}f"), &[F32, I32], F32);
+        name(base, &[F64, I32], F64);
+    }
+    for (base, to) in [("ilogb", I32), ("llrint", I64), ("llround", I64)] {
+        name(&format!("{base}f"), &[F32], to);
+        name(base, &[F64], to);
+    }
+    for base in ["isnan", "isinf", "signbit"] {
+        name(&format!("{base}f"), &[F32], I32);
+        name(&format!("{base}d"), &[F64], I32);
+    }
+    name("finitef", &[F32], I32);
+    name("isfinited", &[F64], I32);
+    name("saturatef", &[F32], F32);
+    name("frsqrt_rn", &[F32], F32);
+    name("rcp64h", &[F64], F64);
+    for base in ["clz", "popc", "ffs", "brev"] {
+        name(base, &[I32], I32);
+        name(&format!("{base}ll"), &[I64], if base == "brev" { I64 } else { I32 });
+    }
+    for base in ["mulhi", "umulhi", "mul24", "umul24", "hadd", "uhadd", "rhadd", "urhadd"] {
+        name(base, &[I32; 2], I32);
+    }
+    for base in ["byte_perm", "sad", "usad"] {
+        name(base, &[I32; 3], I32);
+    }
+    for base in ["mul64hi", "umul64hi"] {
+        name(base, &[I64; 2], I64);
+    }
+    name("abs", &[I32], I32);
+    name("llabs", &[I64], I64);
+    name("hiloint2double", &[I32; 2], F64);
+    name("double2loint", &[F64], I32);
+    name("double2hiint", &[F64], I32);
+    for (base, from, to) in [
+        ("int_as_float", I32, F32),
+        ("float_as_int", F32, I32),
+        ("uint_as_float", I32, F32),
+        ("float_as_uint", F32, I32),
+        ("longlong_as_double", I64, F64),
+        ("double_as_longlong", F64, I64),
+    ] {
+        name(base, &[from], to);
+    }
+    names
+}
+
+#[test]
+fn exact_functions_are_compiled_exactly() {
+    for (name, from, to) in exact_names() {
+        for seed in 0..3 {
+            let own: Vec<(DType, Vec<u64>)> = (1..)
+                .zip(&from)
+                .map(|(index, &dtype)| (dtype, random(dtype, 10 * seed + index)))
+                .collect();
+            let symbol = format!("__nv_{name}");
+            let (wanted, got) =
+                (applied(&symbol, to, &own, false), applied(&symbol, to, &own, true));
+            for (index, (&wanted, &got)) in wanted.iter().zip(&got).enumerate() {
+                let at: Vec<u64> = own.iter().map(|(_, bits)| bits[index]).collect();
+                let nan = |bits| to.is_float() && weft::scalar::to_f64(to, bits).is_nan();
+                let same = wanted == got || nan(wanted) && nan(got);
+                assert!(same, "{name} of {at:#x?}: {got:#x}, not {wanted:#x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn directed_arithmetic_rounds_as_told() {
+    use DType::{F32, F64};
+    let at = |symbol: &str, dtype: DType, operands: &[Vec<u64>]| {
+        let operands: Vec<(DType, Vec<u64>)> =
+            operands.iter().map(|bits| (dtype, bits.clone())).collect();
+        let values = applied(&format!("__nv_{symbol}"), dtype, &operands, false);
+        values.into_iter().map(|bits| weft::scalar::to_f64(dtype, bits)).collect::<Vec<f64>>()
+    };
+    for (dtype, letter, fma) in [(F32, "f", "fmaf"), (F64, "d", "fma")] {
+        for (op, arity) in [("add", 2), ("sub", 2), ("mul", 2), ("div", 2), ("sqrt", 1), ("", 3)] {
+            let name = if arity == 3 { fma.to_string() } else { format!("{letter}{op}") };
+            for seed in 0..20 {
+                let operands: Vec<Vec<u64>> =
+                    (0..arity).map(|index| random(dtype, 100 * seed + index)).collect();
+                let [near, zero, down, up] = ["rn", "rz", "rd", "ru"]
+                    .map(|rounding| at(&format!("{name}_{rounding}"), dtype, &operands));
+                for index in 0..COUNT {
+                    let (near, zero, down, up) = (near[index], zero[index], down[index], up[index]);
+                    if near.is_nan() {
+                        assert!(zero.is_nan() && down.is_nan() && up.is_nan());
+                        continue;
+                    }
+                    // The nearest is one of the neighbours, which are one apart or the same.
+                    let next = if dtype == F32 {
+                        f64::from((down as f32).next_up())
+                    } else {
+                        down.next_up()
+                    };
+                    assert!(near == down || near == up, "{name}: {down} {near} {up}");
+                    assert!(up == down || up == next, "{name}: {down} {near} {up}");
+                    let inner = if down >= 0.0 && up > 0.0 { down } else { up };
+                    assert!(zero == inner, "{name}: {down} {zero} {up}");
+                    // Of f32 the exact result is known: an f64 holds products, and what it does not
+                    // hold of a sum or a quotient is far from any f32.
+                    if dtype == F32 && arity == 2 {
+                        let [x, y] = [0, 1].map(|operand: usize| {
+                            weft::scalar::to_f64(dtype, operands[operand][index])
+                        });
+                        let exact = match op {
+                            "add" => x + y,
+                            "sub" => x - y,
+                            "mul" => x * y,
+                            _ => x / y,
+                        };
+                        assert!(down <= exact && exact <= up, "{x} {op} {y}: {down} {exact} {up}");
+                        let held = exact == f64::from(exact as f32);
+                        assert!(!held || op == "add" || op == "sub" || up == down, "{x} {op} {y}");
+                        assert!(held || up != down, "{x} {op} {y}: {exact}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Every function that Triton's `libdevice` names, with the types of its operands and its result.
+const NAMES: &str = include_str!("libdevice.txt");
+
+/// Functions that are refused by name.
+const REFUSED: [&str; 4] = ["__nv_jnf", "__nv_jn", "__nv_ynf", "__nv_yn"];
+
+#[test]
+fn every_name_of_libdevice_is_compiled_or_refused() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let options = Options::for_machine(machine);
+    let mut count = 0;
+    for line in NAMES.lines() {
+        let (call, to) = line.split_once(" -> ").unwrap();
+        let mut words = call.split(' ');
+        let symbol = words.next().unwrap();
+        let dtype = |name: &str| DType::ALL.into_iter().find(|dtype| dtype.to_string() == name);
+        let from: Vec<DType> = words.map(|name| dtype(name).unwrap()).collect();
+        let parsed = ttir::parse(&text(symbol, dtype(to).unwrap(), &from));
+        if REFUSED.contains(&symbol) {
+            let refused = parsed.unwrap_err().to_string();
+            assert!(refused.contains(&format!("`{symbol}` is not compiled: ")), "{refused}");
+            continue;
+        }
+        let module = parsed.unwrap_or_else(|errors| panic!("{line}: {errors}"));
+        compile::compile(&module, &module.kernels[0], &options)
+            .unwrap_or_else(|error| panic!("{line}: {error}"));
+        // What is printed is read as the same.
+        let printed = module.to_string();
+        let again = ttir::parse(&printed).unwrap_or_else(|errors| panic!("{line}: {errors}"));
+        assert_eq!(again.to_string(), printed, "{line}");
+        count += 1;
+    }
+    assert_eq!(count + REFUSED.len(), NAMES.lines().count());
 }

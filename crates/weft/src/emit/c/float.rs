@@ -4,7 +4,7 @@ use super::prelude::Helper;
 use super::writer::{Writer, c_type};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
-use crate::scalar::{Binary, Compare, Unary};
+use crate::scalar::{Binary, Compare, Rounding, Unary};
 
 /// The value of an f16 or bf16 as a float; others are there already.
 pub(super) fn widen(dtype: DType, x: &str) -> String {
@@ -176,4 +176,26 @@ pub(super) fn multiply_add(w: &mut Writer<'_>, dtype: DType, [x, y, z]: [&str; 3
         }
     };
     format!("{name}({x}, {y}, {z})")
+}
+
+pub(super) fn multiply_add_toward(
+    w: &mut Writer<'_>,
+    rounding: Rounding,
+    dtype: DType,
+    [x, y, z]: [&str; 3],
+) -> String {
+    let double = dtype == DType::F64;
+    if w.dialect.is_cuda() {
+        let name = if double { "__fma" } else { "__fmaf" };
+        return format!("{name}_{rounding}({x}, {y}, {z})");
+    }
+    let (helper, name) = match (double, rounding) {
+        (false, Rounding::Zero) => (Helper::FmaZero, "fma_rz"),
+        (false, Rounding::Down) => (Helper::FmaDown, "fma_rd"),
+        (false, Rounding::Up) => (Helper::FmaUp, "fma_ru"),
+        (true, Rounding::Zero) => (Helper::FmaZeroDouble, "fma_rz"),
+        (true, Rounding::Down) => (Helper::FmaDownDouble, "fma_rd"),
+        (true, Rounding::Up) => (Helper::FmaUpDouble, "fma_ru"),
+    };
+    call(w, helper, name, &[x, y, z].map(ToString::to_string))
 }

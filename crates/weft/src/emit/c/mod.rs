@@ -280,6 +280,9 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType) -> Result<(), Unsupp
         (Op::Cast(op), &[x]) => cast::cast(w, *op, (of, dtype), x),
         (Op::Fma, &[x, y, z]) if dtype.is_float() => float::multiply_add(w, dtype, [x, y, z]),
         (Op::Fma, &[x, y, z]) => arithmetic::multiply_add(dtype, [x, y, z]),
+        (Op::FmaToward(rounding), &[x, y, z]) => {
+            float::multiply_add_toward(w, *rounding, dtype, [x, y, z])
+        }
         (Op::Bytes, &[x, y, selector]) => w.byte_permute(x, y, selector),
         (Op::ShuffleXor { mask }, &[x]) => w.shuffle_xor(x, *mask),
         (Op::ShuffleIndex, &[x, lane]) => w.shuffle(x, lane),

@@ -62,6 +62,12 @@ pub(super) enum Helper {
     FromEighth,
     ToEighth,
     FmaBrain,
+    FmaZero,
+    FmaDown,
+    FmaUp,
+    FmaZeroDouble,
+    FmaDownDouble,
+    FmaUpDouble,
 }
 
 impl Helper {
@@ -755,6 +761,84 @@ __device__ __forceinline__ bf16 multiply_add(bf16 x, bf16 y, bf16 z) {
   if (error == 0.0 || !finite || (word & 1) != 0) return bf16(to_odd(sum));
   const bool away = (error > 0.0) == (sum > 0.0);
   return bf16(to_odd(bits<double>(away ? word + 1 : word - 1)));
+}
+",
+        Helper::FmaZero => "\
+// x * y + z, rounded toward zero: the wave's rounding mode is changed for this one instruction.
+__device__ __forceinline__ float fma_rz(float x, float y, float z) {
+  float sum;
+  asm volatile(
+      \"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 3\\n\"
+      \"v_fma_f32 %0, %1, %2, %3\\n\"
+      \"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 0\"
+      : \"=v\"(sum)
+      : \"v\"(x), \"v\"(y), \"v\"(z));
+  return sum;
+}
+",
+        Helper::FmaZeroDouble => "\
+// x * y + z, rounded toward zero: the wave's rounding mode is changed for this one instruction.
+__device__ __forceinline__ double fma_rz(double x, double y, double z) {
+  double sum;
+  asm volatile(
+      \"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 3\\n\"
+      \"v_fma_f64 %0, %1, %2, %3\\n\"
+      \"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 0\"
+      : \"=v\"(sum)
+      : \"v\"(x), \"v\"(y), \"v\"(z));
+  return sum;
+}
+",
+        Helper::FmaDown => "\
+// x * y + z, rounded down: the wave's rounding mode is changed for this one instruction.
+__device__ __forceinline__ float fma_rd(float x, float y, float z) {
+  float sum;
+  asm volatile(
+      \"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 2\\n\"
+      \"v_fma_f32 %0, %1, %2, %3\\n\"
+      \"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 0\"
+      : \"=v\"(sum)
+      : \"v\"(x), \"v\"(y), \"v\"(z));
+  return sum;
+}
+",
+        Helper::FmaDownDouble => "\
+// x * y + z, rounded down: the wave's rounding mode is changed for this one instruction.
+__device__ __forceinline__ double fma_rd(double x, double y, double z) {
+  double sum;
+  asm volatile(
+      \"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 2\\n\"
+      \"v_fma_f64 %0, %1, %2, %3\\n\"
+      \"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 0\"
+      : \"=v\"(sum)
+      : \"v\"(x), \"v\"(y), \"v\"(z));
+  return sum;
+}
+",
+        Helper::FmaUp => "\
+// x * y + z, rounded up: the wave's rounding mode is changed for this one instruction.
+__device__ __forceinline__ float fma_ru(float x, float y, float z) {
+  float sum;
+  asm volatile(
+      \"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 1\\n\"
+      \"v_fma_f32 %0, %1, %2, %3\\n\"
+      \"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 0\"
+      : \"=v\"(sum)
+      : \"v\"(x), \"v\"(y), \"v\"(z));
+  return sum;
+}
+",
+        Helper::FmaUpDouble => "\
+// x * y + z, rounded up: the wave's rounding mode is changed for this one instruction.
+__device__ __forceinline__ double fma_ru(double x, double y, double z) {
+  double sum;
+  asm volatile(
+      \"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 1\\n\"
+      \"v_fma_f64 %0, %1, %2, %3\\n\"
+      \"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 0\"
+      : \"=v\"(sum)
+      : \"v\"(x), \"v\"(y), \"v\"(z));
+  return sum;
 }
 ",
         _ => "",

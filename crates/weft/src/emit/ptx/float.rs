@@ -7,7 +7,7 @@ use super::narrow;
 use super::writer::{Class, Reg, Writer, put};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
-use crate::scalar::{Binary, Compare, Unary};
+use crate::scalar::{Binary, Compare, Rounding, Unary};
 
 /// log2(e), as an f32.
 const LOG2_E: u32 = 0x3fb8_aa3b;
@@ -228,4 +228,19 @@ pub(super) fn compare(w: &mut Writer<'_>, op: Compare, dtype: DType, d: Reg, x: 
 /// `x * y + z`, rounded once.
 pub(super) fn multiply_add(w: &mut Writer<'_>, dtype: DType, d: Reg, [x, y, z]: [Reg; 3]) {
     put!(w, "fma.rn.{} {d}, {x}, {y}, {z}", suffix(dtype));
+}
+
+pub(super) fn multiply_add_toward(
+    w: &mut Writer<'_>,
+    rounding: Rounding,
+    dtype: DType,
+    d: Reg,
+    [x, y, z]: [Reg; 3],
+) {
+    let rounding = match rounding {
+        Rounding::Zero => "rz",
+        Rounding::Down => "rm",
+        Rounding::Up => "rp",
+    };
+    put!(w, "fma.{rounding}.{} {d}, {x}, {y}, {z}", suffix(dtype));
 }

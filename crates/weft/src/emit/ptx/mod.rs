@@ -312,6 +312,9 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType, d: Reg) -> Result<()
         }
         (Op::Fma, &[x, y, z]) if dtype.is_float() => float::multiply_add(w, dtype, d, [x, y, z]),
         (Op::Fma, &[x, y, z]) => integer::multiply_add(w, dtype, d, [x, y, z]),
+        (Op::FmaToward(rounding), &[x, y, z]) => {
+            float::multiply_add_toward(w, *rounding, dtype, d, [x, y, z]);
+        }
         (Op::Bytes, &[x, y, selector]) => put!(w, "prmt.b32 {d}, {x}, {y}, {selector}"),
         (Op::ShuffleXor { mask }, &[x]) => exchange::shuffle_xor(w, *mask, d, x),
         (Op::ShuffleIndex, &[x, lane]) => exchange::shuffle_index(w, d, x, lane),

@@ -9,7 +9,7 @@ use crate::lane::{
     Value,
 };
 use crate::location::{Location, Locations};
-use crate::scalar::{self, Binary, Cast, Compare, Unary};
+use crate::scalar::{self, Binary, Cast, Compare, Rounding, Unary};
 use smallvec::smallvec;
 
 pub(in crate::emit) fn target(name: &str) -> &'static Target {
@@ -99,9 +99,18 @@ pub(in crate::emit) fn every_operation() -> Vec<Program> {
         programs.push(elementwise(&name, &[DType::I1, dtype, dtype], |b, x| {
             b.select(x[0], x[1], x[2])
         }));
+        let name = format!("fma_{dtype}");
+        // Floats of eight bits are not computed with.
         if !dtype.is_f8() {
-            let name = format!("fma_{dtype}");
             programs.push(elementwise(&name, &[dtype; 3], |b, x| b.fma(x[0], x[1], x[2])));
+        }
+        for &rounding in Rounding::ALL {
+            if matches!(dtype, DType::F32 | DType::F64) {
+                let name = format!("fma_{rounding}_{dtype}");
+                programs.push(elementwise(&name, &[dtype; 3], |b, x| {
+                    b.fma_toward(rounding, x[0], x[1], x[2])
+                }));
+            }
         }
         let name = format!("shuffle_{dtype}");
         programs.push(elementwise(&name, &[dtype, DType::I32], |b, x| {

@@ -129,7 +129,8 @@ fn reason(kernel: &Kernel, op: &Op) -> Option<Why> {
             | Unary::Expm1
             | Unary::Log1p,
         )
-        | OpKind::Binary(Binary::Pow) => Some(Why::Approximate),
+        | OpKind::Binary(Binary::Pow)
+        | OpKind::Function(_) => Some(Why::Approximate),
         // For doubles the only square root and quotient are the correctly rounded ones.
         OpKind::Unary(Unary::Sqrt) | OpKind::Binary(Binary::Div) if dtype != DType::F64 => {
             Some(Why::Approximate)
@@ -153,7 +154,12 @@ fn rounds(kernel: &Kernel, region: &Region) -> bool {
             OpKind::Binary(Binary::MinNum | Binary::MaxNum | Binary::Minimum | Binary::Maximum) => {
                 false
             }
-            OpKind::Unary(_) | OpKind::Binary(_) | OpKind::Fma | OpKind::Cast(_) => {
+            OpKind::Unary(_)
+            | OpKind::Binary(_)
+            | OpKind::Fma
+            | OpKind::Directed(..)
+            | OpKind::Function(_)
+            | OpKind::Cast(_) => {
                 op.results.iter().any(|&result| kernel.ty(result).dtype().is_float())
             }
             _ => false,
@@ -205,7 +211,7 @@ fn rounds_to(kernel: &Kernel, op: &Op) -> Option<DType> {
             digits(result) < digits(kernel.ty(*op.operands.first()?).dtype())
         }
         // What sums of atomics may differ by is known for each of them.
-        OpKind::Fma | OpKind::Dot => true,
+        OpKind::Fma | OpKind::Function(_) | OpKind::Dot => true,
         _ => false,
     };
     (rounds && result.is_float()).then_some(result)

@@ -96,6 +96,12 @@ pub(super) fn evaluate(
         (OpKind::Fma, [x, y, z], _) => {
             Elements::zip3(count, [x, y, z], scalar::fma(result.dtype()))
         }
+        (OpKind::Function(function), operands, [ty, ..]) => {
+            by_element(count, operands, |bits| function.apply(ty.dtype(), bits))
+        }
+        (OpKind::Directed(op, rounding), operands, [ty, ..]) => {
+            by_element(count, operands, |bits| op.apply(*rounding, ty.dtype(), bits))
+        }
         (OpKind::AddPtr, [pointers, offsets], [_, offset]) => {
             let Element::Pointer(pointee) = result.element else {
                 return Err("the result is no pointer".into());
@@ -110,6 +116,17 @@ pub(super) fn evaluate(
             dot([a, b, c], [a_type, b_type, c_type])?
         }
         _ => return Err(format!("it has {} operands", operands.len())),
+    })
+}
+
+/// A function of any number of operands of the elements at each index.
+fn by_element(count: usize, operands: &[Elements], apply: impl Fn(&[u64]) -> u64) -> Elements {
+    let mut bits = vec![0; operands.len()];
+    Elements::from_fn(count, |index| {
+        for (bits, operand) in bits.iter_mut().zip(operands) {
+            *bits = operand.get(index);
+        }
+        apply(&bits)
     })
 }
 

@@ -97,6 +97,8 @@ pub(super) fn is_elementwise(kernel: &Kernel, region: &Region) -> bool {
                 | OpKind::Select
                 | OpKind::Cast(_)
                 | OpKind::Fma
+                | OpKind::Directed(..)
+                | OpKind::Function(_)
                 | OpKind::AddPtr
                 | OpKind::Yield
         )

@@ -2,7 +2,8 @@
 
 use super::read::Operand;
 use super::write::{Done, Kind, Writer, typed};
-use crate::scalar::{Cast, Compare, Unary};
+use crate::dtype::DType;
+use crate::scalar::{Cast, Compare, Rounding, Unary};
 use crate::tile::Value;
 
 impl Writer<'_, '_, '_, '_> {
@@ -37,6 +38,13 @@ impl Writer<'_, '_, '_, '_> {
                 let signed = from_kind == Kind::Signed;
                 Some(self.cast(if signed { Cast::FloatFromS } else { Cast::FloatFromU }, x, to))
             }
+            (false, true, [how]) => {
+                let (true, Some(rounding)) = (is_rounded(from, to), directed(how)) else {
+                    return Ok(None);
+                };
+                let signed = from_kind == Kind::Signed;
+                Some(self.rewriter.integer_to_float(x, signed, to, rounding))
+            }
             (true, false, [round]) => {
                 let Some(rounded) = self.rounded(round, x) else { return Ok(None) };
                 let signed = to_kind == Kind::Signed;
@@ -50,6 +58,9 @@ impl Writer<'_, '_, '_, '_> {
             (true, true, ["rn"]) if to != from => Some(self.cast(Cast::Float, x, to)),
             (true, true, ["rz"]) if to.bits() < from.bits() => {
                 Some(self.cast(Cast::FloatToZero, x, to))
+            }
+            (true, true, [how @ ("rm" | "rp")]) if (from, to) == (DType::F64, DType::F32) => {
+                directed(how).map(|rounding| self.rewriter.narrowed(x, rounding))
             }
             (true, true, [round]) if to == from => self.rounded(round, x),
             _ => None,
@@ -66,6 +77,21 @@ impl Writer<'_, '_, '_, '_> {
             _ => return None,
         };
         Some(self.unary(op, x))
+    }
+}
+
+/// Whether an integer type is rounded to a float type as told.
+fn is_rounded(from: DType, to: DType) -> bool {
+    matches!((from, to), (DType::I32 | DType::I64, DType::F32 | DType::F64))
+}
+
+/// The modifier of an instruction that does not round to the nearest.
+pub(super) fn directed(modifier: &str) -> Option<Rounding> {
+    match modifier {
+        "rz" => Some(Rounding::Zero),
+        "rm" => Some(Rounding::Down),
+        "rp" => Some(Rounding::Up),
+        _ => None,
     }
 }
 

@@ -165,6 +165,27 @@ impl Rewriter<'_, '_, '_> {
         Some(unpacked)
     }
 
+    /// The one result of a text that can be read.
+    pub(super) fn read_ptx(
+        &mut self,
+        text: &str,
+        constraints: &str,
+        result: &Type,
+        operands: &[Value],
+    ) -> Option<Value> {
+        let widths = widths(constraints, 1, operands.len()).ok()?;
+        let run = result.with_element(Element::Scalar(DType::I32));
+        let inputs = operands
+            .iter()
+            .map(|&operand| {
+                let ty = self.ty(operand);
+                self.raw(operand, &ty)
+            })
+            .collect();
+        let words = write::run(self, text, &run, &widths, inputs).ok()?;
+        self.unpacked(&words, result, 1)
+    }
+
     /// The words that assembly gives whose text is not read.
     fn handed_on(
         &mut self,

@@ -5,7 +5,7 @@
 //! (`ex2.approx` and the like) are those of the tile program, and keep subnormals.
 
 use super::super::rewrite::Rewriter;
-use super::convert::compare;
+use super::convert::{compare, directed};
 use super::read::{Instruction, Operand, read};
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Unary};
@@ -315,6 +315,12 @@ impl Writer<'_, '_, '_, '_> {
             "lo" => whole,
             _ => false,
         };
+        if let (&[how], DType::F32 | DType::F64, false) = (modifiers, dtype, whole)
+            && let Some(rounding) = directed(how)
+        {
+            let op = if name == "mad" { "fma" } else { name };
+            return self.rewriter.arithmetic(op, Some(rounding), operands);
+        }
         let high = modifiers == ["hi"];
         let wrap = modifiers == ["l", "wrap"] || modifiers == ["r", "wrap"];
         if !high && !wrap && !modifiers.iter().all(known) {
@@ -484,6 +490,15 @@ impl Writer<'_, '_, '_, '_> {
                 let product = self.binary(Binary::Mul, x, y);
                 let high = self.with(Binary::ShrU, product, 32);
                 Some(self.cast(Cast::Trunc, high, DType::I32))
+            }
+            (DType::I64, true) => {
+                // Each sign takes the other factor away once.
+                let high = self.binary(Binary::MulHiU, x, y);
+                Some([(x, y), (y, x)].into_iter().fold(high, |high, (sign, other)| {
+                    let sign = self.with(Binary::ShrS, sign, 63);
+                    let own = self.binary(Binary::And, sign, other);
+                    self.binary(Binary::Sub, high, own)
+                }))
             }
             _ => None,
         }

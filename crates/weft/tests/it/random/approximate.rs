@@ -3,7 +3,6 @@
 use super::build::{Build, tensor};
 use super::generate::is_composed;
 use weft::dtype::DType;
-use weft::math;
 use weft::scalar::{self, Binary, Unary};
 use weft::tile::{OpKind, Type, Value};
 
@@ -62,9 +61,8 @@ impl Build<'_> {
             .iter()
             .copied()
             .filter(|&op| is_composed(op, dtype) && scalar::unary(op, dtype).is_some())
-            .filter(|&op| math::has_unary(op, dtype))
             .collect();
-        let mut value = if math::has_binary(Binary::Pow, dtype) && self.dice.chance(1, 8) {
+        let mut value = if self.dice.chance(1, 8) {
             let y = self.of_type(&ty);
             self.binary(Binary::Pow, x, y)
         } else {

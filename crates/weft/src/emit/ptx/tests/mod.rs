@@ -498,3 +498,18 @@ fn the_assembler_accepts_every_operation() {
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn directed_rounding_is_the_instructions_own() {
+    use crate::scalar::Rounding;
+    for (rounding, modifier) in
+        [(Rounding::Zero, "rz"), (Rounding::Down, "rm"), (Rounding::Up, "rp")]
+    {
+        for dtype in [DType::F32, DType::F64] {
+            let program =
+                elementwise("fma", &[dtype; 3], |b, x| b.fma_toward(rounding, x[0], x[1], x[2]));
+            let text = print(&program, target("sm_80")).unwrap();
+            assert!(text.contains(&format!("fma.{modifier}.{dtype} ")), "{text}");
+        }
+    }
+}
