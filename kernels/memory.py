@@ -11,6 +11,7 @@ SIGNATURES = {
     "pointers_as_integers": dict(x="*i32:16", out="*i64:16", BLOCK=64),
     "atomic_integers": dict(x="*i32:16", slots="*i32:16", BLOCK=128),
     "atomic_floats": dict(x="*fp32:16", sums="*fp32:16", halves="*fp16:16", largest="*fp32:16", BLOCK=128),
+    "atomic_brains": dict(x="*bf16:16", sums="*bf16:16", places="*bf16:16", old="*bf16:16", BLOCK=128),
     "atomic_longs": dict(x="*i64:16", slots="*i64:16", BLOCK=128),
     "atomic_exchange": dict(slots="*i32:16", old="*i32:16", BLOCK=64),
     "compare_and_swap": dict(slots="*i32:16", old="*i32:16", BLOCK=64),
@@ -94,6 +95,16 @@ def atomic_floats(x, sums, halves, largest, BLOCK: tl.constexpr):
     tl.atomic_add(halves + offsets % 16, values.to(tl.float16), sem="relaxed")
     tl.atomic_max(largest + offsets % 2, values)
     tl.atomic_min(largest + 2 + offsets % 2, values)
+
+
+@triton.jit
+def atomic_brains(x, sums, places, old, BLOCK: tl.constexpr):
+    """Sums of bf16 with a mask, and what was there before where each place is added to once."""
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    values = tl.load(x + offsets)
+    tl.atomic_add(sums + offsets % 8, values, mask=offsets % 3 != 0)
+    tl.store(old + offsets, tl.atomic_add(places + offsets, values, sem="relaxed"))
+    tl.atomic_add(sums + 8, 0.5 * values.sum(0))
 
 
 @triton.jit

@@ -34,7 +34,7 @@ from triton.backends.compiler import GPUTarget
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "examples"))
-from record import ttir
+from record import recorded
 
 WEFT = Path(os.environ.get("WEFT", ROOT / "target/release/weft"))
 RUNS = 3
@@ -132,7 +132,7 @@ def main() -> None:
     mean = f"{math.exp(statistics.fmean(map(math.log, ratios))):.0f}"
     with tempfile.TemporaryDirectory() as folder:
         long = Path(folder, "sort_8192.ttir")
-        long.write_text(ttir(sort_8192, {"x": "*fp32:16", "out": "*fp32:16"}))
+        long.write_text(recorded(sort_8192, {"x": "*fp32:16", "out": "*fp32:16"}, 90, "ttir"))
         ours, memory = weft(long)
     sort = ["`sort_8192`", f"{ours:.0f}", "-", "-", f"{memory:.0f}"]
     last = [f"geometric mean of {len(ratios)} kernels, most memory", "", "", mean, f"{most:.0f}"]
@@ -140,4 +140,5 @@ def main() -> None:
     write("against_triton_kernels", "Compile times", rows + [last])
 
 
-main()
+if __name__ == "__main__":
+    main()

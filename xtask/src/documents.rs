@@ -2,7 +2,8 @@
 //! typed by hand.
 //!
 //! * Between `<!-- table: NAME -->` and `<!-- /table -->` a document shows the table of
-//!   `docs/measurements/NAME.json`.
+//!   `docs/measurements/NAME.json`; between `<!-- counts: NAME -->` and `<!-- /counts -->` how many of
+//!   its rows have which word in the second column.
 //! * Between `<!-- listing: COMMAND -->` and `<!-- /listing -->` it shows what a command of `weft`
 //!   prints; `<!-- listing 3..9: COMMAND -->` shows lines 3 to 9 of it.
 
@@ -56,7 +57,8 @@ fn fill(text: &str) -> anyhow::Result<(String, usize)> {
             rest[end..].find(&close).with_context(|| format!("no `{close}` after {marker}"))?;
         let (head, argument) = marker[5..marker.len() - 4].split_once(": ").context("no `: `")?;
         let content = match kind {
-            "table" => table(argument)?,
+            "table" => measurement(argument)?.table(argument),
+            "counts" => measurement(argument)?.counts(argument),
             _ => listing(head, argument)?,
         };
         filled.push_str(&rest[..end]);
@@ -70,15 +72,16 @@ fn fill(text: &str) -> anyhow::Result<(String, usize)> {
 }
 
 fn next_marker(text: &str) -> Option<(usize, &'static str)> {
-    let kinds = [("<!-- table: ", "table"), ("<!-- listing", "listing")];
+    let kinds =
+        [("<!-- table: ", "table"), ("<!-- counts: ", "counts"), ("<!-- listing", "listing")];
     let found = kinds.iter().filter_map(|(open, kind)| Some((text.find(open)?, *kind)));
     found.min_by_key(|(at, _)| *at)
 }
 
-fn table(name: &str) -> anyhow::Result<String> {
+fn measurement(name: &str) -> anyhow::Result<Measurement> {
     let path = root().join(format!("docs/measurements/{name}.json"));
     let measured = std::fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
-    Ok(Measurement::read(&measured)?.table(name))
+    Measurement::read(&measured)
 }
 
 /// What a command prints, or the lines `head` names of it, in a code block.

@@ -87,12 +87,31 @@ impl Measurement {
         for row in &self.rows {
             let _ = write!(text, "\n| {} |", row.join(" | "));
         }
+        text + &self.origin(name)
+    }
+
+    /// How many rows have which word in the second column, as Markdown, with the same line.
+    pub(crate) fn counts(&self, name: &str) -> String {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for word in self.rows.iter().filter_map(|row| row.get(1)) {
+            match counts.iter_mut().find(|(known, _)| known == word) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((word, 1)),
+            }
+        }
+        counts.sort_by_key(|&(_, count)| core::cmp::Reverse(count));
+        let column = self.columns.get(1).map_or("", String::as_str);
+        let mut text = format!("\n| {column} | of {} |\n| --- | ---: |", self.rows.len());
+        for (word, count) in counts {
+            let _ = write!(text, "\n| {word} | {count} |");
+        }
+        text + &self.origin(name)
+    }
+
+    /// Where the numbers come from.
+    fn origin(&self, name: &str) -> String {
         let Self { what, versions, machine, date, .. } = self;
-        let _ = write!(
-            text,
-            "\n\n{what}; {machine}, {versions}, {date} (`docs/measurements/{name}.json`).\n\n"
-        );
-        text
+        format!("\n\n{what}; {machine}, {versions}, {date} (`docs/measurements/{name}.json`).\n\n")
     }
 }
 

@@ -354,7 +354,9 @@ pub(super) fn rmw(
     let kind = ptx::rmw_kind(op, dtype, capability).map_err(|reason| refused(w, reason))?;
     let text = match w.dialect {
         Dialect::Cuda(_) => {
-            let helper = Atomic { name: op.name(), kind: &kind, dtype, how, operands: &["value"] };
+            let swapped = ptx::is_swapped(op, dtype, capability);
+            let operands = &["value"];
+            let helper = Atomic { name: op.name(), kind: &kind, swapped, dtype, how, operands };
             let name = helper.ask(w);
             let place = cuda_place(w, how.0, roles.address);
             format!("{name}({place}, {})", w.spelled(value))
@@ -417,7 +419,7 @@ pub(super) fn cas(
         Dialect::Cuda(_) => {
             let kind = format!("cas.b{}", dtype.bits());
             let operands: &[&str] = &["expected", "desired"];
-            let helper = Atomic { name: "cas", kind: &kind, dtype, how, operands };
+            let helper = Atomic { name: "cas", kind: &kind, swapped: false, dtype, how, operands };
             let name = helper.ask(w);
             let place = cuda_place(w, how.0, roles.address);
             format!("{name}({place}, {old}, {new})")
@@ -499,6 +501,8 @@ struct Atomic<'a> {
     name: &'a str,
     /// The instruction's end.
     kind: &'a str,
+    /// Whether it is a sum of bf16 by compare-and-swaps.
+    swapped: bool,
     dtype: DType,
     how: (Space, Order, Scope),
     operands: &'a [&'a str],
@@ -507,7 +511,7 @@ struct Atomic<'a> {
 impl Atomic<'_> {
     /// Puts the function into the prelude and gives its name.
     fn ask(&self, w: &mut Writer<'_>) -> String {
-        let Atomic { name, kind, dtype, how: (space, order, scope), operands } = self;
+        let Atomic { name, kind, swapped, dtype, how: (space, order, scope), operands } = self;
         let space_name = match space {
             Space::Global => "global",
             Space::Shared => "shared",
@@ -549,13 +553,25 @@ impl Atomic<'_> {
             (2..2 + operands.len()).map(|index| format!("%{index}")).collect();
         let instruction = format!("atom.{order}.{scope}.{space_name}.{kind}");
         let old = if carried { format!("bits<{own}>(old)") } else { "old".into() };
+        let places = places.join(", ");
+        let body = if *swapped {
+            // What is believed to be there is swapped for the sum with it until that was right.
+            format!(
+                "{{ .reg .pred again; .reg .b16 found, believed, sum, one;\"\n               \
+                 \" mov.b16 one, 0x3f80; mov.b16 found, 0;\"\n               \
+                 \" swap: mov.b16 believed, found; fma.rn.bf16 sum, believed, one, {places};\"\n\
+                 \x20              \" {instruction} found, [%1], believed, sum;\"\n               \
+                 \" setp.ne.b16 again, found, believed; @again bra swap; mov.b16 %0, found; }}"
+            )
+        } else {
+            format!("{instruction} %0, [%1], {places};")
+        };
         let text = format!(
             "__device__ __forceinline__ {own} {function}({place}, {}) {{\n  {carrier} old;\n  \
-             asm volatile(\"{instruction} %0, [%1], {};\"\n               \
+             asm volatile(\"{body}\"\n               \
              : \"={mark}\"(old) : \"{place_mark}\"({address}), {} : \"memory\");\n  \
              return {old};\n}}\n",
             params.join(", "),
-            places.join(", "),
             inputs.join(", "),
         );
         w.instructions.insert(function.clone(), text);

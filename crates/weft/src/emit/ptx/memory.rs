@@ -27,6 +27,7 @@ use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::{CacheModifier, Eviction};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
+use crate::id::Id as _;
 use crate::lane::{Access, Form, InstData, Matrix, Space, Value};
 
 /// Where a memory operation acts, ready to be printed.
@@ -374,17 +375,57 @@ pub(super) fn rmw(
     let dtype = w.program.dtype(value);
     let kind = rmw_kind(op, dtype, w.target.capability)
         .map_err(|reason| w.unsupported(format!("atomic {op} of {dtype}"), reason))?;
-    if (op, dtype) == (Rmw::FAdd, DType::BF16) {
+    let swapped = is_swapped(op, dtype, w.target.capability);
+    if !swapped && (op, dtype) == (Rmw::FAdd, DType::BF16) {
         w.need((7, 8));
     }
     let (d, value) = (w.reg(result), w.reg(value));
     let Place { address, guard } = Place::new(w, roles.address, roles.predicate, 0);
+    let ordering = ordering(order, scope, space);
+    if swapped {
+        let cas = format!("atom.{ordering}.{kind}");
+        sum_by_swaps(w, &cas, (result, d), (&address, &guard), value);
+        return Ok(());
+    }
     if !guard.is_empty() {
         put!(w, "mov.{} {d}, 0", d.class.suffix());
     }
-    let ordering = ordering(order, scope, space);
     put!(w, "{guard}atom.{ordering}.{kind} {d}, {address}, {value}");
     Ok(())
+}
+
+/// Whether an atomic is made of compare-and-swaps on a GPU of this compute capability.
+pub(in crate::emit) fn is_swapped(op: Rmw, dtype: DType, capability: u32) -> bool {
+    (op, dtype) == (Rmw::FAdd, DType::BF16) && capability < 90
+}
+
+/// A sum of bf16: each lane swaps what it believes to be there for the sum with it, and is told what is
+/// there, until it believed right. Bits are compared, so that a NaN equals itself. The first belief is
+/// zero, which is also the result of a lane that takes no part.
+fn sum_by_swaps(
+    w: &mut Writer<'_>,
+    cas: &str,
+    (result, d): (Value, Reg),
+    (address, guard): (&str, &str),
+    value: Reg,
+) {
+    let n = result.index();
+    let [one, believed, sum] = [Class::B16; 3].map(|class| w.temp(class));
+    let again = w.temp(Class::Predicate);
+    put!(w, "mov.b16 {one}, 0x3f80");
+    put!(w, "mov.b16 {d}, 0");
+    if let Some(predicate) = guard.strip_prefix('@') {
+        put!(w, "@!{predicate}bra $L_swapped_{n}");
+    }
+    w.label(format_args!("$L_swap_{n}"));
+    put!(w, "mov.b16 {believed}, {d}");
+    put!(w, "fma.rn.bf16 {sum}, {believed}, {one}, {value}");
+    put!(w, "{cas} {d}, {address}, {believed}, {sum}");
+    put!(w, "setp.ne.b16 {again}, {d}, {believed}");
+    put!(w, "@{again} bra $L_swap_{n}");
+    if !guard.is_empty() {
+        w.label(format_args!("$L_swapped_{n}"));
+    }
 }
 
 /// The operation and type of an atomic instruction on a GPU of this compute capability, or why there
@@ -397,9 +438,7 @@ pub(in crate::emit) fn rmw_kind(
     let bits = dtype.bits();
     if op == Rmw::FAdd {
         return match dtype {
-            DType::BF16 if capability < 90 => {
-                Err("the atomic sum of bf16 needs sm_90; use f16 or f32")
-            }
+            DType::BF16 if is_swapped(op, dtype, capability) => Ok("cas.b16".into()),
             DType::F16 | DType::BF16 => Ok(format!("add.noftz.{dtype}")),
             _ => Ok(format!("add.{dtype}")),
         };

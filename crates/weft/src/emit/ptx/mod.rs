@@ -69,7 +69,7 @@ mod writer;
 pub use function::function;
 pub use target::{Target, Version};
 
-pub(super) use memory::{CAS_WIDTHS, matrix_move, rmw_kind};
+pub(super) use memory::{CAS_WIDTHS, is_swapped, matrix_move, rmw_kind};
 pub(super) use multiply::instruction as matrix_multiply;
 
 use super::Unsupported;

@@ -200,7 +200,6 @@ fn every_operation_is_printed_or_refused_as_listed() {
         atomic exch of f8E5M2FNUZ
         atomic cas of f8E5M2FNUZ
         atomic exch of f16
-        atomic fadd of bf16
         atomic exch of bf16
         stores of matrices
         loads of matrices of bytes"#]]

@@ -287,7 +287,6 @@ fn what_ptx_lacks_is_refused_with_its_name() {
     let texts = [
         refused(&exp, "sm_90"),
         refused(&rem, "sm_80"),
-        refused(&atomic(DType::BF16, Some(Rmw::FAdd)), "sm_89"),
         refused(&atomic(DType::I16, Some(Rmw::Add)), "sm_90"),
         refused(&Builder::new("wide", 4, 6).finish(), "sm_90"),
         refused(&Builder::new("large", 64, 5).finish(), "sm_90"),
@@ -295,7 +294,6 @@ fn what_ptx_lacks_is_refused_with_its_name() {
     expect![[r"
         sm_90 has no `exp of f64`: PTX has no such instruction; lowering writes an algorithm of others
         sm_80 has no `rem of f32`: PTX has no such instruction; lowering writes an algorithm of others
-        sm_89 has no `atomic fadd of bf16`: the atomic sum of bf16 needs sm_90; use f16 or f32
         sm_90 has no `atomic add of i16`: atomics of integers and exchanges have 32 or 64 bits
         sm_90 has no `warp of 64 lanes`: a warp has 32 lanes
         sm_90 has no `block of 64 warps`: a block has 1 to 32 warps"]].assert_eq(&texts.join("\n"));
@@ -397,7 +395,6 @@ fn every_operation_is_printed_or_refused_as_listed() {
         atomic exch of f8E5M2FNUZ
         atomic cas of f8E5M2FNUZ
         atomic exch of f16
-        atomic fadd of bf16
         atomic exch of bf16
         stores of matrices
         stores of matrices of bytes
