@@ -22,7 +22,8 @@ mod strides;
 pub use strides::Strides;
 
 use rules::{
-    add, add_wide, comparison, divide, lowest_bit, multiply, pointwise, remainder, select, subtract,
+    Rounding, add, add_wide, comparison, divide, lowest_bit, multiply, pointwise, remainder,
+    select, subtract,
 };
 
 use crate::dtype::DType;
@@ -486,7 +487,15 @@ impl AxisFacts {
                 }
                 _ => pointwise(x, y, |_, _| 1),
             },
-            Binary::DivU => divide(x, y),
+            Binary::DivU => divide(x, y, Rounding::Down),
+            Binary::DivS => divide(x, y, Rounding::TowardZero),
+            Binary::ShrU | Binary::ShrS => match y.constant {
+                Some(count) if count < 62 => {
+                    let divisor = Facts::uniform(ty, 1 << count, Some(1 << count));
+                    divide(x, &divisor, Rounding::Down)
+                }
+                _ => pointwise(x, y, |_, _| 1),
+            },
             Binary::RemU => remainder(x, y),
             Binary::MinS
             | Binary::MaxS

@@ -73,14 +73,32 @@ pub(super) fn multiply(x: &Facts, y: &Facts) -> Facts {
     Facts { strides, ..product }
 }
 
-/// The quotient of a run that counts up by a constant power of two is constant over that many
-/// elements.
-pub(super) fn divide(x: &Facts, y: &Facts) -> Facts {
+/// Where quotients that are no integers go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rounding {
+    /// To the integer below.
+    Down,
+    /// To the integer nearer to zero, which is not the same for all of a run that passes zero.
+    TowardZero,
+}
+
+/// Rounded down, the quotient of a run that counts up by a constant power of two is constant over that
+/// many elements. Multiples of the divisor have quotients without a rest, of either sign.
+pub(super) fn divide(x: &Facts, y: &Facts, rounding: Rounding) -> Facts {
     let divisor = y.constant.filter(|divisor| divisor.is_power_of_two());
-    zip(x, y, |x, y| {
-        let constancy = divisor.map_or(1, |divisor| x.contiguity.min(x.divisibility).min(divisor));
-        Dim { constancy: constancy.max(x.constancy.min(y.constancy)), ..Dim::UNKNOWN }
-    })
+    let quotient = zip(x, y, |x, y| {
+        let run = divisor.filter(|_| rounding == Rounding::Down);
+        let constancy = run.map_or(1, |divisor| x.contiguity.min(x.divisibility).min(divisor));
+        Dim {
+            contiguity: 1,
+            divisibility: divisor.map_or(1, |divisor| (x.divisibility_at(1, 1) / divisor).max(1)),
+            constancy: constancy.max(x.constancy.min(y.constancy)),
+        }
+    });
+    match divisor {
+        Some(divisor) => Facts { strides: x.strides.divided(divisor), ..quotient },
+        None => quotient,
+    }
 }
 
 /// The remainder of a run that counts up by a constant power of two counts up over that many

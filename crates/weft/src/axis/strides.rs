@@ -107,6 +107,12 @@ impl Strides {
         Self { first, steps: steps.collect() }
     }
 
+    /// The quotient by a constant power of two: known where it stays the same.
+    pub(super) fn divided(&self, divisor: u64) -> Self {
+        let steps = self.steps.iter().map(|&step| step.filter(|&step| step == 0));
+        Self { first: (self.everywhere() / divisor).max(1), steps: steps.collect() }
+    }
+
     /// The product with another value: known where both stay the same.
     pub(super) fn product(&self, other: &Self) -> Self {
         let first = self.everywhere().saturating_mul(other.everywhere()).min(MOST);

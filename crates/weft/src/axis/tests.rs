@@ -217,6 +217,46 @@ fn a_remainder_counts_from_a_multiple() {
     );
 }
 
+#[test]
+fn quotients_of_multiples_are_multiples() {
+    let text = "
+        tt.func public @quotients(%n: i32 {tt.divisibility = 16 : i32}) {
+          %c2 = arith.constant 2 : i32
+          %c32 = arith.constant 32 : i32
+          %half = arith.divsi %n, %c2 : i32
+          %part = arith.divsi %n, %c32 : i32
+          %shifted = arith.shrsi %n, %c2 : i32
+          %range = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+          %eight = arith.constant dense<8> : tensor<16xi32>
+          %three = arith.constant dense<3> : tensor<16xi32>
+          %around = arith.subi %range, %eight : tensor<16xi32>
+          %toward_zero = arith.divsi %around, %eight : tensor<16xi32>
+          %down = arith.shrsi %around, %three : tensor<16xi32>
+          %rows = tt.splat %half : i32 -> tensor<16xi32>
+          %places = arith.addi %rows, %range : tensor<16xi32>
+          tt.return
+        }";
+    check(
+        text,
+        &expect![[r#"
+            %n        1/16/1
+            %c2       1/2/1 = 2
+            %c32      1/32/1 = 32
+            %half     1/8/1
+            %part     1/1/1
+            %shifted  1/4/1
+            %range    16/0/1
+            %eight    1/8/16 = 8
+            %three    1/1/16 = 3
+            %around   16/8/1
+            %toward_zero 1/1/1
+            %down     1/1/8
+            %rows     1/8/16
+            %places   16/8/1
+        "#]],
+    );
+}
+
 /// How many bits of the index one access of 16 bytes walks at the first load of a kernel.
 fn walked(text: &str) -> usize {
     let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
