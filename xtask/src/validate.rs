@@ -62,6 +62,14 @@ impl Compiler {
         program.with_context(|| format!("{variable} is not set: it names {what}"))
     }
 
+    /// How many texts are given at once: what a compiler reads before each is much.
+    fn together(self) -> usize {
+        match self {
+            Compiler::Nvcc => 16,
+            Compiler::Ptxas | Compiler::Clang => 1,
+        }
+    }
+
     /// The ending of a text's file.
     fn ending(self) -> &'static str {
         match self {
@@ -112,6 +120,13 @@ struct Sample {
     name: String,
     text: anyhow::Result<String>,
     is_kernel: bool,
+}
+
+impl Sample {
+    /// The name without what tells one recording of a kernel from another.
+    fn stem(&self) -> &str {
+        self.name.split('.').next().unwrap_or_default()
+    }
 }
 
 /// Prints and compiles everything; fails with every text that was refused.
@@ -167,22 +182,32 @@ fn judge(
 ) -> anyhow::Result<Vec<String>> {
     let folder = Folder(std::env::temp_dir().join(format!("weft-validate-{}", std::process::id())));
     std::fs::create_dir_all(&folder.0)?;
+    let groups = groups(samples, compiler.together());
     let next = AtomicUsize::new(0);
     let refused = Mutex::new(BTreeMap::new());
+    let judged = |indices: &[usize], text: &str| {
+        let sample = &samples[indices[0]];
+        let arguments = compiler.arguments(target, sample.is_kernel);
+        let source = folder.0.join(format!("{}.{}", indices[0], compiler.ending()));
+        compile(program, &arguments, text, &source)
+    };
     let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(sample) = samples.get(index) else { break };
-            let arguments = compiler.arguments(target, sample.is_kernel);
-            let judged = match &sample.text {
-                Ok(text) => {
-                    let source = folder.0.join(format!("{index}.{}", compiler.ending()));
-                    compile(program, &arguments, text, &source)
+        while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let texts: Vec<&str> =
+                group.iter().filter_map(|&at| samples[at].text.as_deref().ok()).collect();
+            if group.len() > 1 && judged(group, &side_by_side(&texts)).is_ok() {
+                continue;
+            }
+            // Each by itself, to know which is refused and why.
+            for &index in group {
+                let sample = &samples[index];
+                let result = match &sample.text {
+                    Ok(text) => judged(&[index], text),
+                    Err(error) => Err(anyhow::anyhow!("{error}")),
+                };
+                if let (Err(error), Ok(mut refused)) = (result, refused.lock()) {
+                    refused.insert(index, format!("{} {target}: {error}", sample.name));
                 }
-                Err(error) => Err(anyhow::anyhow!("{error}")),
-            };
-            if let (Err(error), Ok(mut refused)) = (judged, refused.lock()) {
-                refused.insert(index, format!("{} {target}: {error}", sample.name));
             }
         }
     };
@@ -193,6 +218,38 @@ fn judge(
     });
     let refused = refused.into_inner().map_err(|_| anyhow::anyhow!("a compiler's thread ended"))?;
     Ok(refused.into_values().collect())
+}
+
+/// The texts by number, in groups of at most so many whose names differ; one that is none is alone.
+fn groups(samples: &[Sample], most: usize) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (index, sample) in samples.iter().enumerate() {
+        let takes = |group: &&mut Vec<usize>| {
+            group.len() < most
+                && group.iter().all(|&other| {
+                    let other = &samples[other];
+                    other.text.is_ok() && other.stem() != sample.stem()
+                })
+        };
+        match groups.last_mut().filter(|_| sample.text.is_ok()).filter(takes) {
+            Some(group) => group.push(index),
+            None => groups.push(vec![index]),
+        }
+    }
+    groups
+}
+
+/// Texts in one, each in a namespace of its own behind what they include.
+fn side_by_side(texts: &[&str]) -> String {
+    let is_include = |line: &&str| line.starts_with("#include");
+    let includes: BTreeSet<&str> =
+        texts.iter().flat_map(|text| text.lines().filter(is_include)).collect();
+    let mut all: String = includes.iter().map(|line| format!("{line}\n")).collect();
+    for (number, text) in texts.iter().enumerate() {
+        let own: Vec<&str> = text.lines().filter(|line| !is_include(line)).collect();
+        all += &format!("namespace text_{number} {{\n{}\n}}\n", own.join("\n"));
+    }
+    all
 }
 
 /// The kernels with which a device of this target is probed, each once.
