@@ -24,6 +24,7 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
         given: IdMap::default(),
         free: find_free(kernel),
         runs_in: IdMap::default(),
+        products: IdMap::default(),
         reasons: IdMap::default(),
     };
     let definitions = definitions(kernel);

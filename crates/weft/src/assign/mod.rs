@@ -26,6 +26,7 @@ mod classes;
 mod encode;
 mod given;
 mod layouts;
+mod product;
 mod shape;
 mod solve;
 
@@ -33,6 +34,7 @@ pub use access::AccessShape;
 pub use classes::definitions;
 pub use encode::encode;
 pub use layouts::{LayoutId, Layouts, Plans};
+pub use product::{Candidate, Fragments, Matrix, Product, candidates};
 pub use shape::{is_elementwise, is_shape_op, operand_layout, result_layout};
 
 use crate::axis::AxisFacts;
@@ -73,6 +75,7 @@ pub struct Assignment {
     given: IdMap<Value, Option<LayoutId>>,
     free: IdMap<Value, bool>,
     runs_in: IdMap<OpId, Option<LayoutId>>,
+    products: IdMap<OpId, Option<Product>>,
     reasons: IdMap<Value, Option<Reason>>,
 }
 
@@ -208,6 +211,11 @@ impl Assignment {
     /// The layout in which a load, store or atomic runs.
     pub fn runs_in(&self, op: OpId) -> Option<LayoutId> {
         self.runs_in[op]
+    }
+
+    /// How a matrix product is computed: by multiply-adds where nothing was decided.
+    pub fn product(&self, op: OpId) -> &Product {
+        self.products[op].as_ref().unwrap_or(&Product::Multiply)
     }
 
     /// Why a value has its home.

@@ -3,6 +3,7 @@
 use super::access::{AccessShape, Reach, memory_order, vector_elements};
 use super::classes::{Classes, definitions, find_free};
 use super::layouts::{LayoutId, Layouts, Plans};
+use super::product::choose;
 use super::shape::{is_shape_op, result_layout};
 use super::{AssignError, Assignment, Block, Reason};
 use crate::axis::AxisFacts;
@@ -37,6 +38,7 @@ pub(super) fn run(
             given: IdMap::default(),
             free,
             runs_in: IdMap::default(),
+            products: IdMap::default(),
             reasons: IdMap::default(),
         },
     };
@@ -128,27 +130,21 @@ impl Solver<'_> {
         Ok(self.result.layouts.intern(layout))
     }
 
-    /// A square of results in each thread, the lanes along a row first.
-    fn dot_layout(&mut self, shape: &[u64]) -> Result<LayoutId, AssignError> {
-        let threads = self.lanes() * u64::from(self.block.warps);
-        let share = shape.iter().product::<u64>() / threads;
-        let side = if share >= 16 {
-            4
-        } else if share >= 4 {
-            2
-        } else {
-            1
-        };
-        // Dimensions before the last two count matrices, which share nothing.
-        let matrix = |axis: usize| axis + 2 >= shape.len();
-        let sides = shape.iter().enumerate();
-        let per_thread: Vec<u64> =
-            sides.map(|(axis, &extent)| if matrix(axis) { extent.min(side) } else { 1 }).collect();
-        let order: Vec<usize> = (0..shape.len()).rev().collect();
-        self.blocked(shape, &per_thread, &order)
+    /// A product asks for the layout of its sum.
+    fn anchor_products(&mut self) -> Result<(), AssignError> {
+        let layouts = &mut self.result.layouts;
+        for (id, candidate) in choose(self.kernel, &self.definitions, self.block, layouts)? {
+            let op = &self.kernel.ops[id];
+            // Every element is touched once for each element of the summed axis.
+            let k = self.kernel.ty(op.operands[0]).shape.last().copied().unwrap_or(1);
+            self.anchor(op.results[0], id, candidate.accumulator, k);
+            self.result.products.set(id, Some(candidate.product));
+        }
+        Ok(())
     }
 
     fn collect_anchors(&mut self) -> Result<(), AssignError> {
+        self.anchor_products()?;
         let mut ops = Vec::new();
         self.kernel.walk(&self.kernel.body, &mut |id, op| ops.push((id, op)));
         for (id, op) in ops {
@@ -165,12 +161,6 @@ impl Solver<'_> {
                     for value in tensors.collect::<Vec<_>>() {
                         self.anchor(value, id, layout, 1);
                     }
-                }
-                OpKind::Dot => {
-                    let layout = self.dot_layout(&self.kernel.ty(op.results[0]).shape.clone())?;
-                    // Every element is touched once for each element of the summed axis.
-                    let k = self.kernel.ty(op.operands[0]).shape.last().copied().unwrap_or(1);
-                    self.anchor(op.results[0], id, layout, k);
                 }
                 _ => {}
             }
@@ -235,7 +225,7 @@ impl Solver<'_> {
     /// Whether a matrix product asks for a layout of the class.
     fn has_product(&self, class: Value) -> bool {
         let anchors = self.anchors.get(&class).map_or(&[][..], |anchors| anchors);
-        anchors.iter().any(|anchor| matches!(self.kernel.ops[anchor.op].kind, OpKind::Dot))
+        anchors.iter().any(|anchor| matches!(self.kernel.ops[anchor.op].kind, OpKind::Dot(_)))
     }
 
     fn heaviest(&self, class: Value) -> Option<(LayoutId, Reason)> {

@@ -347,7 +347,7 @@ impl Encoder<'_> {
                 Ok(())
             }
             OpKind::Reduce { .. } => self.reduce(op),
-            OpKind::Dot => self.dot(op),
+            OpKind::Dot(_) => self.dot(op),
             OpKind::Scan { .. } | OpKind::Gather { .. } | OpKind::Histogram => self.indexed(op),
             OpKind::Load(_)
             | OpKind::Store(_)
