@@ -30,7 +30,7 @@ const HOUSES: [House; 3] = [
             ("layout", &["f2", "space"]),
             ("affine", &["f2", "space", "layout"]),
             ("family", &["f2", "space", "layout", "affine"]),
-            ("machine", &["f2"]),
+            ("machine", &["f2", "space", "layout"]),
             ("access", &["f2", "space", "layout", "affine", "machine"]),
             ("step", &["f2", "machine", "access"]),
             ("witness", &["f2", "space", "layout", "step"]),

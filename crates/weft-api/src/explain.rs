@@ -32,7 +32,7 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
     let review = compile::review(kernel, &options)?;
     let spent = |spent: Spent| SpentAnswer { movements: spent.movements, accesses: spent.accesses };
     let greedy = match &review {
-        Some(_) => Some(spent(compile::spent_greedily(kernel, &options)?)),
+        Some(_) => Some(spent(compile::spent_greedily(&compiled.module, kernel, &options)?)),
         None => None,
     };
     let total = compiled.compiled.assignment.total();

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use weft_layout::Machine;
 use weft_layout::f2::Subspace;
 use weft_layout::machine::{
-    Isa, Kind, MAX_ACCESS_LOG2, MatrixMove, Origin, Phases, Pipe, Prices, Reach, Shuffle, Source,
-    Together, Transposes,
+    Isa, Kind, MAX_ACCESS_LOG2, MatrixMove, MatrixMultiply, Number, Origin, Phases, Pipe, Prices,
+    Reach, Shuffle, Source, Together, Transposes,
 };
 
 /// The most lanes of a warp that the engine's tables have room for.
@@ -19,7 +19,7 @@ const MAX_PRICE: u64 = 1_000_000_000;
 const MAX_BYTES: u64 = 1 << 30;
 const MAX_COUNT: u32 = 1 << 24;
 
-const KEYS: [&str; 26] = [
+const KEYS: [&str; 27] = [
     "name",
     "isa",
     "lanes",
@@ -41,6 +41,7 @@ const KEYS: [&str; 26] = [
     "barriers",
     "cluster_blocks",
     "matrix_moves",
+    "matrix_multiplies",
     "shuffles",
     "byte_permute",
     "prices",
@@ -93,6 +94,7 @@ pub fn read(value: &Value) -> Result<Machine, MachineError> {
         barriers: get("barriers")?.count(1..=1 << 16)?,
         cluster_blocks: get("cluster_blocks")?.count(1..=1 << 16)?,
         matrix_moves: Cow::Owned(matrix_moves(&get("matrix_moves")?, lanes)?),
+        matrix_multiplies: Cow::Owned(matrix_multiplies(&get("matrix_multiplies")?, lanes)?),
         shuffles: Cow::Owned(shuffles(&get("shuffles")?, lanes)?),
         byte_permute: Cow::Owned(get("byte_permute")?.text()?.to_owned()),
         prices: prices(&get("prices")?)?,
@@ -241,6 +243,36 @@ fn matrix_move(at: &At<'_>, lanes: u32) -> Result<MatrixMove, MachineError> {
         transposes: (object.get("transposes")?)
             .word(&[("either", Transposes::Either), ("always", Transposes::Always)])?,
         architecture_specific: object.get("architecture_specific")?.truth()?,
+    })
+}
+
+fn matrix_multiplies(at: &At<'_>, lanes: u32) -> Result<Vec<MatrixMultiply>, MachineError> {
+    let rows = at.list()?;
+    if lanes != 32 && !rows.is_empty() {
+        return at.refuse(format!("a warp of {lanes} lanes has none: all are for 32 lanes"));
+    }
+    rows.iter().map(matrix_multiply).collect()
+}
+
+fn matrix_multiply(at: &At<'_>) -> Result<MatrixMultiply, MachineError> {
+    let object =
+        at.object(&["name", "rows", "columns", "summed", "left", "right", "sum", "price"])?;
+    let number = |key| object.get(key)?.word(&Number::ALL.map(|number| (number.word(), number)));
+    let (left, right) = (number("left")?, number("right")?);
+    if left.bits() != right.bits() {
+        return object.get("right")?.refuse("the factors are of one width");
+    }
+    // Four lanes of one word each along the summed index at least.
+    let least = 4 * (32 / left.bits()).max(1);
+    Ok(MatrixMultiply {
+        name: Cow::Owned(object.get("name")?.text()?.to_owned()),
+        rows: object.get("rows")?.power(8..=16)?,
+        columns: object.get("columns")?.power(8..=8)?,
+        summed: object.get("summed")?.power(least..=256)?,
+        left,
+        right,
+        sum: number("sum")?,
+        price: object.get("price")?.number(0..=MAX_PRICE)?,
     })
 }
 

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use weft_layout::Machine;
 use weft_layout::machine::{
-    Isa, Kind, MatrixMove, Phases, Pipe, Prices, Reach, Shuffle, Source, Together, Transposes,
+    Isa, Kind, MatrixMove, MatrixMultiply, Phases, Pipe, Prices, Reach, Shuffle, Source, Together,
+    Transposes,
 };
 
 /// A machine, whole.
@@ -51,6 +52,8 @@ pub struct MachineAnswer {
     pub cluster_blocks: u32,
     /// The instructions that move matrices between shared memory and registers.
     pub matrix_moves: Vec<MatrixMoveAnswer>,
+    /// The instructions that multiply matrices in the registers of a warp.
+    pub matrix_multiplies: Vec<MatrixMultiplyAnswer>,
     /// The instructions that exchange registers between lanes.
     pub shuffles: Vec<ShuffleAnswer>,
     /// The instruction that makes a word of any four bytes of two.
@@ -133,6 +136,27 @@ pub struct MatrixMoveAnswer {
     pub transposes: &'static str,
     /// Whether only code for the architecture alone may use it.
     pub architecture_specific: bool,
+}
+
+/// An instruction that multiplies two matrices and adds the product to a third.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MatrixMultiplyAnswer {
+    /// Shape and kinds.
+    pub name: String,
+    /// Rows of the left factor.
+    pub rows: u32,
+    /// Columns of the right factor.
+    pub columns: u32,
+    /// How many products each sum gets.
+    pub summed: u32,
+    /// What the left factor holds: `f16`, `bf16`, `tf32`, `f64`, `e4m3`, `e5m2` or `s8`.
+    pub left: &'static str,
+    /// What the right factor holds.
+    pub right: &'static str,
+    /// What the sum holds: `f16`, `f32`, `f64` or `s32`.
+    pub sum: &'static str,
+    /// Hundredths of a cycle for one instruction of a warp.
+    pub price: u64,
 }
 
 /// An instruction that exchanges registers between lanes.
@@ -221,6 +245,7 @@ impl MachineAnswer {
             barriers: machine.barriers,
             cluster_blocks: machine.cluster_blocks,
             matrix_moves: machine.matrix_moves.iter().map(matrix_move).collect(),
+            matrix_multiplies: machine.matrix_multiplies.iter().map(matrix_multiply).collect(),
             shuffles: machine.shuffles.iter().map(shuffle).collect(),
             byte_permute: machine.byte_permute.to_string(),
             prices: prices(&machine.prices),
@@ -263,6 +288,20 @@ fn matrix_move(form: &MatrixMove) -> MatrixMoveAnswer {
             Transposes::Always => "always",
         },
         architecture_specific: form.architecture_specific,
+    }
+}
+
+fn matrix_multiply(form: &MatrixMultiply) -> MatrixMultiplyAnswer {
+    let MatrixMultiply { name, rows, columns, summed, left, right, sum, price } = form;
+    MatrixMultiplyAnswer {
+        name: name.to_string(),
+        rows: *rows,
+        columns: *columns,
+        summed: *summed,
+        left: left.word(),
+        right: right.word(),
+        sum: sum.word(),
+        price: *price,
     }
 }
 

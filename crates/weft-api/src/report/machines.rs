@@ -3,8 +3,8 @@
 use super::line;
 use crate::answer::MachinesAnswer;
 use crate::machines::{
-    IsaAnswer, MachineAnswer, MatrixMoveAnswer, PricesAnswer, ReachAnswer, ShuffleAnswer,
-    SourceAnswer, WidthsAnswer,
+    IsaAnswer, MachineAnswer, MatrixMoveAnswer, MatrixMultiplyAnswer, PricesAnswer, ReachAnswer,
+    ShuffleAnswer, SourceAnswer, WidthsAnswer,
 };
 use std::fmt::Display;
 
@@ -91,6 +91,10 @@ pub fn machine(machine: &MachineAnswer) -> String {
         let MatrixMoveAnswer { name, matrices, rows, row_bytes, .. } = form;
         let value = format!("{matrices:?} of {rows} x {row_bytes} bytes");
         row(name, &value, &format!("matrix_moves.{name}"));
+    }
+    for MatrixMultiplyAnswer { name, price, .. } in &m.matrix_multiplies {
+        let price = format!("{}.{:02} cycles", price / 100, price % 100);
+        row(name, &price, &format!("matrix_multiplies.{name}"));
     }
     for ShuffleAnswer { name, reach, pipe } in &m.shuffles {
         let reach = match reach {

@@ -18,6 +18,7 @@
 mod phases;
 mod prices;
 mod forms;
+mod multiply;
 mod sources;
 mod nvidia;
 mod amd;
@@ -26,6 +27,7 @@ use alloc::borrow::Cow;
 
 use amd::{GFX90A, GFX942, GFX950, GFX1100, GFX1200};
 pub use forms::{Matrix, MatrixMove, Pipe, Reach, Shuffle, Transposes};
+pub use multiply::{MatrixMultiply, Number, Part};
 use nvidia::{SM_80, SM_86, SM_89, SM_90, SM_100, SM_120};
 pub use phases::{MAX_ACCESS_LOG2, Phases, Together};
 pub use prices::Prices;
@@ -98,6 +100,8 @@ pub struct Machine {
     pub cluster_blocks: u32,
     /// The instructions that move matrices between shared memory and registers.
     pub matrix_moves: Cow<'static, [MatrixMove]>,
+    /// The instructions that multiply matrices in the registers of a warp.
+    pub matrix_multiplies: Cow<'static, [MatrixMultiply]>,
     /// The instructions that exchange registers between lanes.
     pub shuffles: Cow<'static, [Shuffle]>,
     /// The instruction that makes a word of any four bytes of two.

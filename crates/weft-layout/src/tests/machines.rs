@@ -1,11 +1,13 @@
 //! The rows of machines: what must hold of all of them.
 
-use std::{collections::BTreeSet, vec::Vec};
+use std::{boxed::Box, collections::BTreeSet, vec::Vec};
 
 use crate::{
     Machine,
     f2::low_mask,
-    machine::{Isa, Kind, MAX_ACCESS_LOG2, Reach},
+    family::{DotOperand, Family, NvidiaMma},
+    machine::{Isa, Kind, MAX_ACCESS_LOG2, Part, Reach},
+    space::REGISTER,
 };
 
 #[test]
@@ -91,6 +93,77 @@ fn matrix_moves_by_machine() {
     assert_eq!(names("gfx950"), transposing);
 }
 
+/// The fragments, number by number, against the formulas of the PTX ISA ("matrix fragments for
+/// `mma.m16n8k16`" and its siblings).
+#[test]
+fn fragments_of_matrix_instructions_are_those_of_the_isa() {
+    let mut seen = BTreeSet::new();
+    for machine in Machine::ALL {
+        for multiply in machine.matrix_multiplies.iter() {
+            let name = &multiply.name;
+            assert_eq!(machine.matrix_multiply(name), Some(multiply));
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            let word = u64::from(32 / multiply.left.bits()).max(1);
+            for part in [Part::Left, Part::Right, Part::Sum] {
+                let layout = multiply.fragment(part).unwrap();
+                assert!(layout.is_invertible(), "{name} {part:?}");
+                let [_, columns] = multiply.shape(part);
+                let registers = 1 << layout.in_bits(REGISTER);
+                for (lane, register) in (0..32).flat_map(|l| (0..registers).map(move |r| (l, r))) {
+                    let (group, quad) = (lane / 4, lane % 4);
+                    let (i, e) = (register / word, register % word);
+                    let (row, column) = match part {
+                        Part::Left if multiply.rows == 16 => {
+                            (group + 8 * (i % 2), word * quad + e + 4 * word * (i / 2))
+                        }
+                        Part::Left => (group, word * quad + e + 4 * word * i),
+                        Part::Right => (word * quad + e + 4 * word * i, group),
+                        Part::Sum => (group + 8 * (register / 2), 2 * quad + register % 2),
+                    };
+                    let place = layout.apply_flat(lane << layout.in_bits(REGISTER) | register);
+                    assert_eq!(place, row * columns + column, "{name} {part:?} {lane} {register}");
+                }
+            }
+        }
+    }
+    assert_eq!(seen.len(), 18);
+}
+
+/// Triton's families describe the same fragments.
+#[test]
+fn fragments_of_matrix_instructions_are_triton_s_layouts() {
+    let machine = Machine::by_name("sm_89").unwrap();
+    for name in [
+        "mma.m16n8k16.f32.f16.f16",
+        "mma.m16n8k8.f32.tf32.tf32",
+        "mma.m8n8k4.f64.f64.f64",
+        "mma.m16n8k32.s32.s8.s8",
+        "mma.m16n8k32.f32.e4m3.e5m2",
+    ] {
+        let multiply = machine.matrix_multiply(name).unwrap();
+        let result = NvidiaMma {
+            version_major: 2,
+            version_minor: 0,
+            warps_per_cta: [1, 1].into(),
+            instr_shape: multiply.shape(Part::Sum).into(),
+            blocks: [].into(),
+        };
+        let parent = Box::new(Family::NvidiaMma(result));
+        assert_eq!(
+            parent.layout(&multiply.shape(Part::Sum)),
+            Ok(multiply.fragment(Part::Sum).unwrap())
+        );
+        let k_width = (32 / multiply.left.bits()).max(1);
+        for (operand, part) in [(0, Part::Left), (1, Part::Right)] {
+            let family = DotOperand { operand, parent: parent.clone(), k_width };
+            let layout = family.layout(&multiply.shape(part));
+            assert_eq!(layout, Ok(multiply.fragment(part).unwrap()), "{name} {part:?}");
+        }
+    }
+}
+
 /// Every number of a machine, by its path.
 fn numbers(machine: &Machine) -> Vec<std::string::String> {
     let mut paths: Vec<std::string::String> = [
@@ -110,6 +183,8 @@ fn numbers(machine: &Machine) -> Vec<std::string::String> {
     }
     let moves = machine.matrix_moves.iter().map(|form| std::format!("matrix_moves.{}", form.name));
     paths.extend(moves);
+    let multiplies = machine.matrix_multiplies.iter();
+    paths.extend(multiplies.map(|form| std::format!("matrix_multiplies.{}", form.name)));
     paths.extend(machine.shuffles.iter().map(|form| std::format!("shuffles.{}", form.name)));
     paths
 }

@@ -50,7 +50,7 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
                 op.operands.first().and_then(|&value| assignment.given[value])
             }
             OpKind::Reduce { .. } => op.operands.iter().find_map(|&value| assignment.home[value]),
-            OpKind::Scan { .. } | OpKind::Dot => assignment.home[op.results[0]],
+            OpKind::Scan { .. } | OpKind::Dot(_) => assignment.home[op.results[0]],
             _ => None,
         };
         if place.is_some() {

@@ -1,8 +1,8 @@
 //! Writing a lane program, operation by operation.
 
 use super::{
-    Access, BarrierScope, IdKind, Inst, InstData, Op, Param, Program, Region, Shared, SharedData,
-    Space, Value, ValueData,
+    Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Op, Param, Program, Region,
+    Shared, SharedData, Space, Value, ValueData,
 };
 use crate::dtype::DType;
 use crate::id::{IdMap, IdVec};
@@ -388,6 +388,19 @@ impl Builder {
         }
         let access = Access { predicated: predicate.is_some(), ..access };
         self.emit(Op::Load { space, access }, operands, &vec![dtype; count])
+    }
+
+    /// The sum of a third matrix and the product of two, each as the words of
+    /// [`MatrixMultiply::words`].
+    pub fn matrix_multiply(
+        &mut self,
+        multiply: MatrixMultiply,
+        [left, right, sum]: [&[Value]; 3],
+    ) -> SmallVec<[Value; 2]> {
+        let operands = [left, right, sum].concat();
+        let [.., words] = multiply.words();
+        let results = vec![words.dtype; words.count];
+        self.emit(Op::MatrixMultiply(multiply), operands.into(), &results)
     }
 
     /// Stores consecutive elements.

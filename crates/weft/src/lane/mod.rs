@@ -23,12 +23,14 @@
 
 mod builder;
 mod bytes;
+mod multiply;
 mod text;
 mod verify;
 #[cfg(test)]
 mod tests;
 
 pub use builder::Builder;
+pub use multiply::{MatrixMultiply, Words};
 pub use verify::verify;
 
 use crate::atomic::{Order, Rmw, Scope};
@@ -353,6 +355,9 @@ pub enum Op {
     },
     /// `(x, i32 lane) -> x` of that lane, its index taken modulo the lanes of a warp.
     ShuffleIndex,
+    /// `(words of the left factor, of the right one, of the sum) -> words of the sum`. Every lane of
+    /// the warp takes part.
+    MatrixMultiply(MatrixMultiply),
     /// `()`: waits for the others, and orders memory between them.
     Barrier(BarrierScope),
     /// `(words) -> words`: PTX that is not read, with `$0` for the first result, and so on through the
@@ -417,7 +422,7 @@ impl Op {
     pub fn is_removable(&self) -> bool {
         match self {
             Op::Load { access, .. } => !access.volatile,
-            Op::ShuffleXor { .. } | Op::ShuffleIndex => true,
+            Op::ShuffleXor { .. } | Op::ShuffleIndex | Op::MatrixMultiply(_) => true,
             Op::InlineAsm { pure, .. } => *pure,
             op => op.is_pure(),
         }

@@ -1,7 +1,8 @@
 //! The lane program's text.
 
 use super::{
-    Access, BarrierScope, Form, IdKind, Inst, InstData, Matrix, Op, Program, Region, Space, Value,
+    Access, BarrierScope, Form, IdKind, Inst, InstData, Matrix, MatrixMultiply, Op, Program,
+    Region, Space, Value,
 };
 use core::fmt::{self, Write};
 
@@ -160,6 +161,9 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::AsyncWait { pending } => write!(f, "async.wait {pending}"),
         Op::ShuffleXor { mask } => write!(f, "shuffle.xor {mask}"),
         Op::ShuffleIndex => f.write_str("shuffle.index"),
+        Op::MatrixMultiply(MatrixMultiply { rows, columns, summed, left, right, sum }) => {
+            write!(f, "multiply.{rows}x{columns}x{summed}.{sum}.{left}.{right}")
+        }
         Op::Barrier(BarrierScope::Warp) => f.write_str("barrier.warp"),
         Op::Barrier(BarrierScope::Block) => f.write_str("barrier.block"),
         Op::Print(format) => write!(f, "print {:?}", format.c()),

@@ -9,9 +9,10 @@
 //! * Memory operations have an i64 address for global and an i32 address for shared memory, at most
 //!   16 bytes an access, and a power-of-two number of elements of one type.
 //! * Matrices are moved by warps of 32 lanes, in shared memory, as one of the forms of
-//!   [`Matrix`](super::Matrix).
+//!   [`Matrix`](super::Matrix); they are multiplied by such warps, in the forms of
+//!   [`MatrixMultiply`].
 
-use super::{Access, Form, Inst, InstData, Op, Program, Region, Space, Value};
+use super::{Access, Form, Inst, InstData, MatrixMultiply, Op, Program, Region, Space, Value};
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
 use crate::scalar;
@@ -146,7 +147,8 @@ impl Verifier<'_> {
                 matches!((&operands[..], &results[..]), ([x], [r]) if scalar::cast_applies(*op, *x, *r))
             }
             Op::Fma => {
-                matches!((&operands[..], &results[..]), ([x, y, z], [r]) if x == y && y == z && z == r)
+                matches!((&operands[..], &results[..]), ([x, y, z], [r])
+                    if x == y && y == z && z == r && !x.is_f8())
             }
             Op::Bytes => operands == [DType::I32; 3] && results == [DType::I32],
             Op::SharedBase(shared) => {
@@ -161,6 +163,7 @@ impl Verifier<'_> {
             Op::ShuffleIndex => {
                 matches!((&operands[..], &results[..]), ([x, DType::I32], [r]) if x == r)
             }
+            Op::MatrixMultiply(multiply) => self.multiply(*multiply, &operands, &results),
             Op::AsyncCopy { bytes, predicated, filled, .. } => {
                 let flags = usize::from(*predicated) + usize::from(*filled);
                 matches!(bytes, 4 | 8 | 16)
@@ -253,6 +256,17 @@ impl Verifier<'_> {
             && moved.len().is_power_of_two()
             && bytes <= super::MAX_ACCESS_BYTES
             && formed
+    }
+
+    fn multiply(&self, multiply: MatrixMultiply, operands: &[DType], results: &[DType]) -> bool {
+        let words = multiply.words();
+        let wanted = words.iter().flat_map(|words| core::iter::repeat_n(words.dtype, words.count));
+        let [.., sum] = words;
+        multiply.exists()
+            && self.program.lanes_log2 == 5
+            && operands.iter().copied().eq(wanted)
+            && results.len() == sum.count
+            && results.iter().all(|&dtype| dtype == sum.dtype)
     }
 
     fn form(&self, access: Access, loads: bool, space: Space, moved: &[DType], bytes: u32) -> bool {

@@ -240,7 +240,7 @@ impl Lowerer<'_> {
                 Ok(())
             }
             OpKind::Reduce { axis } => self.reduce(id, op, usize::from(*axis)),
-            OpKind::Dot => self.dot(id, op),
+            OpKind::Dot(precision) => self.dot(id, op, *precision),
             OpKind::Print { prefix, hex, signed } => {
                 self.print(op, Print { prefix, hex: *hex, signed })
             }

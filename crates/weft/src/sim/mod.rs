@@ -93,6 +93,7 @@ mod count;
 mod fuzz;
 mod machine;
 mod memory_access;
+mod multiply;
 mod program;
 mod report;
 mod rows;

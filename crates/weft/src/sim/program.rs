@@ -19,7 +19,8 @@ use crate::dtype::DType;
 use crate::format::Format;
 use crate::id::IdMap;
 use crate::lane::{
-    Access, BarrierScope, Form, IdKind, Inst, InstData, Matrix, Op, Program, Region, Space, Value,
+    Access, BarrierScope, Form, IdKind, Inst, InstData, Matrix, MatrixMultiply, Op, Program,
+    Region, Space, Value,
 };
 use crate::scalar::{self, BinaryFn, Cast, TernaryFn, UnaryFn};
 use rustc_hash::FxHashMap;
@@ -117,6 +118,7 @@ pub(super) enum MicroOp {
         dst: Row,
         inst: Inst,
     },
+    MatrixMultiply(Box<MultiplyOp>),
     WarpBarrier {
         inst: Inst,
     },
@@ -186,6 +188,16 @@ pub(super) struct MemoryOp {
     pub(super) results: SmallVec<[Row; 4]>,
     pub(super) volatile: bool,
     pub(super) atomic: Option<AtomicOp>,
+}
+
+/// A product of matrices.
+#[derive(Debug)]
+pub(super) struct MultiplyOp {
+    pub(super) multiply: MatrixMultiply,
+    /// The words of the left factor, of the right one, and of what is added to.
+    pub(super) operands: [SmallVec<[Row; 4]>; 3],
+    pub(super) results: SmallVec<[Row; 4]>,
+    pub(super) inst: Inst,
 }
 
 /// What an atomic does.
@@ -566,6 +578,15 @@ impl Compiler<'_> {
                 let (x, lane) = (x(self, 0), x(self, 1));
                 let dst = self.allocate(inst.results[0]);
                 self.code.ops.push(MicroOp::ShuffleIndex { x, lane, dst, inst: id });
+            }
+            Op::MatrixMultiply(multiply) => {
+                let [left, right, _] = multiply.words();
+                let (factors, sum) = inst.operands.split_at(left.count + right.count);
+                let (a, b) = factors.split_at(left.count);
+                let operands = [self.rows(a), self.rows(b), self.rows(sum)];
+                let results = inst.results.iter().map(|&result| self.allocate(result)).collect();
+                let op = MultiplyOp { multiply: *multiply, operands, results, inst: id };
+                self.code.ops.push(MicroOp::MatrixMultiply(Box::new(op)));
             }
             Op::Barrier(BarrierScope::Warp) => {
                 self.code.ops.push(MicroOp::WarpBarrier { inst: id });

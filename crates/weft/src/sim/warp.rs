@@ -2,6 +2,7 @@
 
 use super::clock::Knowledge;
 use super::memory_access::{self, copies::Copies};
+use super::multiply::multiply;
 use super::program::{CONST, Code, MicroOp, Moves, OWN_ROWS, Row};
 use super::report::FindingKind;
 use super::schedule::{Block, World};
@@ -274,6 +275,19 @@ impl Warp {
                     let x = around.get(*x);
                     for (dst, &from) in dst.iter_mut().zip(around.get(*lane)) {
                         *dst = x[from as usize & (lanes - 1)];
+                    }
+                }
+                MicroOp::MatrixMultiply(op) => {
+                    count!();
+                    self.together(block, world, op.inst, full, "a product of matrices");
+                    let operands = op.operands.each_ref().map(|rows| {
+                        let words = rows.iter();
+                        words.map(|&word| row(&self.registers, constants, word, lanes)).collect()
+                    });
+                    let [a, b, sum]: [Vec<&[u64]>; 3] = operands;
+                    let results = multiply(op.multiply, [&a, &b, &sum]);
+                    for (&to, words) in op.results.iter().zip(results.chunks_exact(lanes)) {
+                        self.registers[to as usize..][..lanes].copy_from_slice(words);
                     }
                 }
                 MicroOp::WarpBarrier { inst } => {

@@ -61,8 +61,10 @@ enum Effect {
 fn effect(op: &Op) -> Effect {
     match op {
         Op::Barrier(scope) => Effect::Waits(*scope),
-        // A shuffle makes lanes wait, but orders no memory.
-        Op::ShuffleXor { .. } | Op::ShuffleIndex | Op::Return => Effect::None,
+        // Lanes that exchange registers wait for one another, but order no memory.
+        Op::ShuffleXor { .. } | Op::ShuffleIndex | Op::MatrixMultiply(_) | Op::Return => {
+            Effect::None
+        }
         op if op.is_pure() => Effect::None,
         _ => Effect::Touches,
     }

@@ -25,6 +25,7 @@
 mod aliases;
 mod encoding;
 mod local;
+mod precision;
 pub(crate) mod names;
 pub mod report;
 mod signature;
@@ -36,6 +37,7 @@ mod verify;
 pub mod eval;
 
 pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
+pub use precision::Precision;
 pub use types::{Element, Type};
 pub use verify::verify;
 
@@ -218,7 +220,7 @@ pub enum OpKind {
     },
     /// `(a: M x K, b: K x N, c: M x N) -> (M x N)`: c plus the matrix product, in c's type. Dimensions
     /// before these two count matrices.
-    Dot,
+    Dot(Precision),
     /// Folds each operand along an axis. `(N tensors) -> (N tensors or scalars)`; its region has
     /// `2 N` scalar parameters (left, then right) and yields N.
     Reduce {
@@ -374,7 +376,7 @@ impl OpKind {
             OpKind::Store(_) => "store".into(),
             OpKind::AtomicRmw { op, .. } => format!("atomic_rmw {op}"),
             OpKind::AtomicCas { .. } => "atomic_cas".into(),
-            OpKind::Dot => "dot".into(),
+            OpKind::Dot(_) => "dot".into(),
             OpKind::Reduce { .. } => "reduce".into(),
             OpKind::Scan { .. } => "scan".into(),
             OpKind::Gather { .. } => "gather".into(),

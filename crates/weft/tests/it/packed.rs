@@ -2,12 +2,14 @@
 
 use crate::inputs::Argument::{Empty, Integers, Zeros};
 use crate::inputs::make;
+use weft::assign::Pin;
 use weft::compile::{self, Options};
 use weft::dtype::DType;
 use weft::lane::{Op, Program};
 use weft::sim::{self, Launch};
 use weft::tile::eval;
 use weft::ttir;
+use weft_layout::family::Blocked;
 use weft_layout::machine::{Machine, Prices};
 
 /// A tile of narrow numbers and the truth of each, both turned.
@@ -68,7 +70,15 @@ fn packed_elements_arrive_whole() {
             ("signs", Zeros(DType::I1, 32 * 32)),
         ];
         for machine in [nvidia, &packing] {
-            let options = Options { warps: 1, ..Options::for_machine(machine) };
+            // Loaded as rows lie; what is narrow lives so too, and is turned for the stores.
+            let rows = Blocked::new(&[1, 4], &[4, 8], &[1, 1], &[1, 0]).layout(&[32, 32]).unwrap();
+            let pins = ["%narrow", "%sign"].map(|name| {
+                let mut values = kernel.values.keys();
+                let value = values.find(|&value| kernel.value_name(value) == name).unwrap();
+                Pin { value, layout: rows.clone() }
+            });
+            let options =
+                Options { warps: 1, pins: pins.to_vec(), ..Options::for_machine(machine) };
             let program = compile::compile(&module, kernel, &options).unwrap().program;
             if machine == &packing {
                 assert!(count(&program, |op| *op == Op::Bytes) > 0, "{program}");

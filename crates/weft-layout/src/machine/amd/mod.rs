@@ -166,6 +166,7 @@ pub(super) const GFX942: Machine = Machine {
     cluster_blocks: 1,
     matrix_moves: Cow::Borrowed(&[]),
     shuffles: Cow::Borrowed(&[BPERMUTE, SWIZZLE, QUAD_PERMUTE, MIRRORS]),
+    matrix_multiplies: Cow::Borrowed(&[]),
     byte_permute: Cow::Borrowed("v_perm_b32"),
     prices: PRICES,
     sources: Cow::Borrowed(sources::GFX942),

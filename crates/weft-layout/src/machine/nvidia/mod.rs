@@ -4,6 +4,7 @@
 //! PTX ISA 9.1; *assembled* that ptxas 13.4 takes the form for exactly these targets; *recalled*
 //! that no source was at hand.
 
+mod multiplies;
 mod sources;
 
 use alloc::borrow::Cow;
@@ -110,6 +111,7 @@ pub(super) const SM_90: Machine = Machine {
     barriers: 16,
     cluster_blocks: 8,
     matrix_moves: Cow::Borrowed(&[LDMATRIX, STMATRIX]),
+    matrix_multiplies: Cow::Borrowed(multiplies::SM_90),
     shuffles: Cow::Borrowed(SHUFFLES),
     byte_permute: Cow::Borrowed("prmt.b32"),
     prices: PRICES,
@@ -125,6 +127,7 @@ pub(super) const SM_80: Machine = Machine {
     multiprocessors: 108,
     cluster_blocks: 1,
     matrix_moves: Cow::Borrowed(&[LDMATRIX]),
+    matrix_multiplies: Cow::Borrowed(multiplies::SM_80),
     sources: Cow::Borrowed(sources::SM_80),
     ..SM_90
 };
@@ -138,6 +141,7 @@ pub(super) const SM_86: Machine = Machine {
     threads: 1536,
     blocks: 16,
     multiprocessors: 84,
+    matrix_multiplies: Cow::Borrowed(multiplies::SM_86),
     sources: Cow::Borrowed(sources::SM_86),
     ..SM_80
 };
@@ -148,6 +152,7 @@ pub(super) const SM_89: Machine = Machine {
     isa: Isa::Ptx { capability: 89 },
     blocks: 24,
     multiprocessors: 142,
+    matrix_multiplies: Cow::Borrowed(multiplies::SM_89),
     sources: Cow::Borrowed(sources::SM_89),
     ..SM_86
 };
@@ -159,6 +164,7 @@ pub(super) const SM_100: Machine = Machine {
     global_vector_bytes: 32,
     multiprocessors: 148,
     matrix_moves: Cow::Borrowed(&[LDMATRIX, STMATRIX, LDMATRIX_BYTES, STMATRIX_BYTES]),
+    matrix_multiplies: Cow::Borrowed(multiplies::SM_100),
     sources: Cow::Borrowed(sources::SM_100),
     ..SM_90
 };
@@ -173,6 +179,7 @@ pub(super) const SM_120: Machine = Machine {
     blocks: 24,
     multiprocessors: 188,
     cluster_blocks: 1,
+    matrix_multiplies: Cow::Borrowed(multiplies::SM_120),
     sources: Cow::Borrowed(sources::SM_120),
     ..SM_100
 };

@@ -1,7 +1,7 @@
 //! Where NVIDIA's numbers come from.
 
 use crate::machine::{
-    Origin::{Assembled, Documented, Inferred, Measured, Recalled},
+    Origin::{Assembled, Documented, Inferred, Measured, Published, Recalled},
     Source,
     sources::source,
 };
@@ -24,11 +24,22 @@ const SHUFFLE_FORMS: Source =
 const ISSUE: Source =
     source("prices.issue", Documented, "four schedulers, one warp instruction a cycle each");
 
+const MULTIPLIES: Source = source(
+    "matrix_multiplies",
+    Documented,
+    "PTX ISA 9.1, and the rates of NVIDIA's data sheets for dense matrices",
+);
+
 pub(super) const SM_90: &[Source] = &[
     GUIDE,
     source("phases", Measured, "one H200, by `weft probe` (docs/measurements/h200)"),
     source("prices", Measured, "one H200, by `weft probe` (docs/measurements/h200)"),
     MOVES,
+    source(
+        "matrix_multiplies",
+        Published,
+        "shapes by PTX ISA 9.1; `mma.sync` on an H100 reaches about 5/8 of the rate of its data sheet",
+    ),
     SHUFFLE_FORMS,
     source(
         "prices.sector",
@@ -37,7 +48,8 @@ pub(super) const SM_90: &[Source] = &[
     ),
 ];
 
-pub(super) const SM_80: &[Source] = &[GUIDE, AS_H200, PRICES_AS_H200, ISSUE, MOVES, SHUFFLE_FORMS];
+pub(super) const SM_80: &[Source] =
+    &[GUIDE, AS_H200, PRICES_AS_H200, ISSUE, MOVES, MULTIPLIES, SHUFFLE_FORMS];
 
 pub(super) const SM_86: &[Source] = &[
     GUIDE,
@@ -45,6 +57,7 @@ pub(super) const SM_86: &[Source] = &[
     PRICES_AS_H200,
     ISSUE,
     MOVES,
+    MULTIPLIES,
     SHUFFLE_FORMS,
     source("multiprocessors", Recalled, "RTX A6000"),
 ];
@@ -57,6 +70,7 @@ pub(super) const SM_100: &[Source] = &[
     PRICES_AS_H200,
     ISSUE,
     MOVES,
+    source("matrix_multiplies", Inferred, "shapes by PTX ISA 9.1, prices as on an A100"),
     SHUFFLE_FORMS,
     source("global_vector_bytes", Assembled, "ptxas 13.4 takes 32 bytes for this target"),
 ];
@@ -67,6 +81,7 @@ pub(super) const SM_120: &[Source] = &[
     PRICES_AS_H200,
     ISSUE,
     MOVES,
+    MULTIPLIES,
     SHUFFLE_FORMS,
     source("global_vector_bytes", Assembled, "ptxas 13.4 takes 32 bytes for this target"),
     source("multiprocessors", Recalled, "RTX PRO 6000"),

@@ -351,7 +351,7 @@ impl Encoder<'_> {
                 Ok(())
             }
             OpKind::Reduce { .. } => self.reduce(id, op),
-            OpKind::Dot => self.dot(id, op),
+            OpKind::Dot(_) => self.dot(id, op),
             OpKind::Scan { .. } | OpKind::Gather { .. } | OpKind::Histogram => self.indexed(id, op),
             OpKind::Load(_)
             | OpKind::Store(_)

@@ -24,6 +24,7 @@ mod dialect;
 mod float;
 mod live;
 mod memory;
+mod multiply;
 mod prelude;
 mod report;
 #[cfg(test)]
@@ -213,6 +214,7 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         }
         Op::AsyncCommit => return memory::async_group(w, None),
         Op::AsyncWait { pending } => return memory::async_group(w, Some(*pending)),
+        Op::MatrixMultiply(form) => return multiply::multiply(w, *form, inst),
         Op::Barrier(scope) => {
             let call = w.barrier(*scope == BarrierScope::Block);
             put!(w, "{call}");

@@ -58,6 +58,7 @@ mod float;
 mod function;
 mod integer;
 mod memory;
+mod multiply;
 mod narrow;
 mod report;
 mod target;
@@ -69,6 +70,7 @@ pub use function::function;
 pub use target::{Target, Version};
 
 pub(super) use memory::{CAS_WIDTHS, matrix_move, rmw_kind};
+pub(super) use multiply::instruction as matrix_multiply;
 
 use super::Unsupported;
 use crate::dtype::DType;
@@ -262,6 +264,7 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         }
         Op::AsyncCommit => put!(w, "cp.async.commit_group"),
         Op::AsyncWait { pending } => put!(w, "cp.async.wait_group {pending}"),
+        Op::MatrixMultiply(form) => return multiply::multiply(w, *form, inst),
         Op::Barrier(scope) => exchange::barrier(w, *scope),
         Op::Print(format) => report::print(w, format, inst),
         Op::Assert { message } => report::assert(w, message, inst),

@@ -5,7 +5,8 @@ use crate::cache::{Cache, CacheModifier, Eviction};
 use crate::dtype::DType;
 use crate::emit::ptx::Target;
 use crate::lane::{
-    Access, BarrierScope, Builder, Form, IdKind, Matrix, Op, Param, Program, Space, Value,
+    Access, BarrierScope, Builder, Form, IdKind, Matrix, MatrixMultiply, Op, Param, Program, Space,
+    Value,
 };
 use crate::location::{Location, Locations};
 use crate::scalar::{self, Binary, Cast, Compare, Unary};
@@ -98,8 +99,10 @@ pub(in crate::emit) fn every_operation() -> Vec<Program> {
         programs.push(elementwise(&name, &[DType::I1, dtype, dtype], |b, x| {
             b.select(x[0], x[1], x[2])
         }));
-        let name = format!("fma_{dtype}");
-        programs.push(elementwise(&name, &[dtype; 3], |b, x| b.fma(x[0], x[1], x[2])));
+        if !dtype.is_f8() {
+            let name = format!("fma_{dtype}");
+            programs.push(elementwise(&name, &[dtype; 3], |b, x| b.fma(x[0], x[1], x[2])));
+        }
         let name = format!("shuffle_{dtype}");
         programs.push(elementwise(&name, &[dtype, DType::I32], |b, x| {
             let swapped = b.shuffle_xor(x[0], 5);
@@ -117,7 +120,47 @@ pub(in crate::emit) fn every_operation() -> Vec<Program> {
             }
         }
     }
+    programs.extend(every_matrix_multiply());
     programs
+}
+
+/// Every shape and types of products of matrices.
+fn every_matrix_multiply() -> Vec<Program> {
+    let mut programs = Vec::new();
+    let shapes = [8, 16].into_iter().flat_map(|rows| [4, 8, 16, 32].map(|summed| (rows, summed)));
+    for (rows, summed) in shapes {
+        for (left, right) in DType::ALL.into_iter().flat_map(|l| DType::ALL.map(|r| (l, r))) {
+            let form = |sum| MatrixMultiply { rows, columns: 8, summed, left, right, sum };
+            let forms = DType::ALL.into_iter().map(form);
+            programs.extend(forms.filter(|form| form.exists()).map(matrix_multiply));
+        }
+    }
+    programs
+}
+
+/// Each lane's words of three matrices from memory, multiplied and stored.
+pub(in crate::emit) fn matrix_multiply(form: MatrixMultiply) -> Program {
+    let MatrixMultiply { rows, columns: _, summed, left, right, sum } = form;
+    let mut build = Builder::new(&format!("matrix_{rows}_{summed}_{left}_{right}_{sum}"), 1, 5);
+    let lane = build.id(IdKind::Lane);
+    let parts = form.words().map(|words| {
+        let base = build.param(pointer("matrix", words.dtype));
+        let bytes = words.dtype.bytes();
+        let place = element(&mut build, base, lane, bytes * words.count as u32);
+        let loaded = (0..words.count as i32).map(|word| {
+            let access = Access { offset: word * bytes as i32, ..Access::default() };
+            build.load(Space::Global, access, words.dtype, 1, place, None)[0]
+        });
+        let loaded: Vec<Value> = loaded.collect();
+        (place, loaded)
+    });
+    let [a, b, c] = parts.each_ref().map(|(_, words)| &words[..]);
+    for (word, &value) in build.matrix_multiply(form, [a, b, c]).iter().enumerate() {
+        let offset = word as i32 * build.dtype(value).bytes() as i32;
+        let access = Access { offset, ..Access::default() };
+        build.store(Space::Global, access, parts[2].0, None, &[value]);
+    }
+    build.finish()
 }
 
 /// Loads and stores of every type, width, space and predicate; every atomic.

@@ -167,6 +167,11 @@ fn every_operation_is_printed_or_refused_as_listed() {
         expm1 of f64
         log1p of f64
         pow of f64
+        products of f64 and f64 with 16 rows
+        products of f8E4M3FN and f8E4M3FN with 16 rows
+        products of f8E4M3FN and f8E5M2 with 16 rows
+        products of f8E5M2 and f8E4M3FN with 16 rows
+        products of f8E5M2 and f8E5M2 with 16 rows
         atomic and of i8
         atomic or of i8
         atomic xor of i8

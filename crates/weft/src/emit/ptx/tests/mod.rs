@@ -13,9 +13,9 @@ use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::emit::tests::programs::{
     argument, atomic, elementwise, every_memory_operation, every_operation, fibonacci, linear,
-    target, vector_add,
+    matrix_multiply, target, vector_add,
 };
-use crate::lane::{Builder, Program, Value, verify};
+use crate::lane::{Builder, MatrixMultiply, Program, Value, verify};
 use crate::scalar::{Binary, Cast, Unary};
 use expect_test::expect;
 use std::collections::BTreeMap;
@@ -317,6 +317,7 @@ fn every_operation_is_printed_or_refused_as_listed() {
                     let listed = functions.contains(&function)
                         || operation.ends_with("of f64")
                         || operation.contains("matrices")
+                        || operation.starts_with("products of ")
                         || operation.starts_with("atomic");
                     assert!(listed, "{operation} is not listed");
                     if !refused.contains(&operation) {
@@ -363,6 +364,11 @@ fn every_operation_is_printed_or_refused_as_listed() {
         log1p of f64
         rem of f64
         pow of f64
+        products of f64 and f64 with 16 rows
+        products of f8E4M3FN and f8E4M3FN with 16 rows
+        products of f8E4M3FN and f8E5M2 with 16 rows
+        products of f8E5M2 and f8E4M3FN with 16 rows
+        products of f8E5M2 and f8E5M2 with 16 rows
         atomic and of i8
         atomic or of i8
         atomic xor of i8
@@ -419,6 +425,46 @@ fn module(programs: &[Program], target: &Target) -> (usize, String) {
         target.name
     );
     (count, header + &entries)
+}
+
+#[test]
+fn products_of_matrices_are_one_instruction() {
+    let line = |form: MatrixMultiply, name: &str| {
+        let text =
+            print(&matrix_multiply(form), target(name)).map_err(|error| error.to_string())?;
+        let lines = text.lines().filter(|line| line.contains("mma") || line.contains(".version"));
+        Ok::<_, String>(lines.collect::<Vec<_>>().join("\n"))
+    };
+    let form = |[rows, summed]: [u8; 2], left, right, sum| MatrixMultiply {
+        rows,
+        columns: 8,
+        summed,
+        left,
+        right,
+        sum,
+    };
+    let half = form([16, 16], DType::F16, DType::F16, DType::F32);
+    expect![[r#"
+        .version 7.0
+          mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r24, %r25, %r26, %r27}, {%r7, %r8, %r9, %r10}, {%r16, %r17}, {%r20, %r21, %r22, %r23};"#]].assert_eq(&line(half, "sm_80").unwrap());
+    let short = form([16, 8], DType::F16, DType::F16, DType::F16);
+    expect![[r#"
+        .version 7.0
+          mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r19, %r20}, {%r7, %r8}, {%r14}, {%r17, %r18};"#]].assert_eq(&line(short, "sm_80").unwrap());
+    let rounded = form([16, 4], DType::F32, DType::F32, DType::F32);
+    expect![[r#"
+        .version 7.0
+          mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%r23, %r24, %r25, %r26}, {%r7, %r8}, {%r14}, {%r19, %r20, %r21, %r22};"#]].assert_eq(&line(rounded, "sm_80").unwrap());
+    let doubles = form([16, 4], DType::F64, DType::F64, DType::F64);
+    expect!["sm_80 has no `products of f64 and f64 with 16 rows`: mma.sync of f64 with 16 rows needs sm_90; one with 8 rows does not"].assert_eq(&line(doubles, "sm_80").unwrap_err());
+    expect![[r#"
+        .version 7.8
+          mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%rd24, %rd25, %rd26, %rd27}, {%rd7, %rd8}, {%rd14}, {%rd20, %rd21, %rd22, %rd23};"#]].assert_eq(&line(doubles, "sm_90").unwrap());
+    let mixed = form([16, 32], DType::F8E4M3FN, DType::F8E5M2, DType::F32);
+    expect!["sm_80 has no `products of f8E4M3FN and f8E5M2 with 16 rows`: mma.sync of 8-bit floats needs sm_89; widen them to f16"].assert_eq(&line(mixed, "sm_80").unwrap_err());
+    expect![[r#"
+        .version 8.4
+          mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%r24, %r25, %r26, %r27}, {%r7, %r8, %r9, %r10}, {%r16, %r17}, {%r20, %r21, %r22, %r23};"#]].assert_eq(&line(mixed, "sm_89").unwrap());
 }
 
 #[test]
