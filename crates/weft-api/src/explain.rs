@@ -6,7 +6,7 @@ use crate::answer::{
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use crate::request::{CompileRequest, ExplainRequest};
-use weft::assign::{AccessShape, Judged, LayoutId, Review, Spent, Trips, definitions};
+use weft::assign::{AccessShape, Judged, LayoutId, Review, Spent, Trips};
 use weft::axis::AxisFacts;
 use weft::compile;
 use weft::tile::{Element, Op, OpId, OpKind, Value};
@@ -33,7 +33,7 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
     let review = compile::review(kernel, &options)?;
     let spent = |spent: Spent| SpentAnswer { movements: spent.movements, accesses: spent.accesses };
     let greedy = match &review {
-        Some(_) => Some(spent(compile::spent_greedily(kernel, &options)?)),
+        Some(_) => Some(spent(compile::spent_greedily(&compiled.module, kernel, &options)?)),
         None => None,
     };
     let total = compiled.compiled.assignment.total();
@@ -62,7 +62,7 @@ impl Explained<'_> {
     fn homes(&self) -> Vec<HomeAnswer> {
         let kernel = self.compiled.lowered();
         let assignment = &self.compiled.compiled.assignment;
-        let definitions = definitions(kernel);
+        let definitions = kernel.definitions();
         let home = |value: Value, layout: LayoutId| {
             let judged = self.review.and_then(|review| review.homes[value].as_ref());
             HomeAnswer {

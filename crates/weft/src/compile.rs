@@ -74,15 +74,26 @@ impl Compiled {
     }
 }
 
-/// What movements and accesses would cost with the homes of a greedy choice, as Triton makes it: the
-/// heaviest access or product of tensors that belong together decides, others convert.
-pub fn spent_greedily(kernel: &Kernel, options: &Options) -> Result<Spent, CompileError> {
-    let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
-    let (facts, block) = (AxisFacts::of(kernel), block(options));
-    let mut assignment = assign::greedy(kernel, &facts, block).map_err(cause)?;
-    let locations = crate::location::Locations::default();
-    let lowered = lower::run(kernel, &locations, &facts, &mut assignment, block).map_err(cause)?;
-    spent(kernel, options, &facts, &assignment, &lowered.movements)
+/// What movements, accesses and arithmetic would cost with the homes of a greedy choice, as Triton makes
+/// it: the heaviest access or product of tensors that belong together decides, others convert.
+pub fn spent_greedily(
+    module: &Module,
+    kernel: &Kernel,
+    options: &Options,
+) -> Result<Spent, CompileError> {
+    compile_greedily(module, kernel, options)?.spent(options)
+}
+
+/// The kernel with the homes of a greedy choice.
+pub fn compile_greedily(
+    module: &Module,
+    kernel: &Kernel,
+    options: &Options,
+) -> Result<Compiled, CompileError> {
+    check_options(options)?;
+    let facts = AxisFacts::of(kernel);
+    let assignment = assign::greedy(kernel, &facts, block(options));
+    finish(module, kernel, options, &facts, assignment)
 }
 
 fn spent(
@@ -233,13 +244,24 @@ fn compile_at(
     shared_byte: u64,
 ) -> Result<Compiled, CompileError> {
     let block = Block { shared_byte, ..block(options) };
-    let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
+    let assignment = assign::run(kernel, facts, block, &options.pins);
+    finish(module, kernel, options, facts, assignment)
+}
 
-    let mut assignment = assign::run(kernel, facts, block, &options.pins).map_err(cause)?;
+/// The program of a kernel with these homes.
+fn finish(
+    module: &Module,
+    kernel: &Kernel,
+    options: &Options,
+    facts: &AxisFacts,
+    assignment: Result<Assignment, AssignError>,
+) -> Result<Compiled, CompileError> {
+    let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
+    let mut assignment = assignment.map_err(cause)?;
+    let (locations, block) = (&module.locations, block(options));
     let mut kernel = kernel.clone();
     assign::place_buffers(&mut kernel, facts, &assignment, block).map_err(cause)?;
-    let lowered =
-        lower::run(&kernel, &module.locations, facts, &mut assignment, block).map_err(cause)?;
+    let lowered = lower::run(&kernel, locations, facts, &mut assignment, block).map_err(cause)?;
     let mut stages = Stages { kernel: &kernel, options, dump: None };
     let mut program = lowered.program;
     stages.verify("lower", &program)?;

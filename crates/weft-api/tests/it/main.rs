@@ -7,6 +7,7 @@ mod kernels;
 mod machines;
 mod pictures;
 mod paper;
+mod pins;
 mod preshuffle;
 mod probe;
 mod random;

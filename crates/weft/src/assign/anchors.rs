@@ -101,30 +101,6 @@ impl Anchors<'_> {
         Ok(layouts.intern(layout))
     }
 
-    /// A square of results in each thread, the lanes along a row first.
-    pub(super) fn dot_layout(
-        self,
-        layouts: &mut Layouts,
-        shape: &[u64],
-    ) -> Result<LayoutId, AssignError> {
-        let threads = self.lanes() * u64::from(self.block.warps);
-        let share = shape.iter().product::<u64>() / threads;
-        let side = if share >= 16 {
-            4
-        } else if share >= 4 {
-            2
-        } else {
-            1
-        };
-        // Dimensions before the last two count matrices, which share nothing.
-        let matrix = |axis: usize| axis + 2 >= shape.len();
-        let sides = shape.iter().enumerate();
-        let per_thread: Vec<u64> =
-            sides.map(|(axis, &extent)| if matrix(axis) { extent.min(side) } else { 1 }).collect();
-        let order: Vec<usize> = (0..shape.len()).rev().collect();
-        self.blocked(layouts, shape, &per_thread, &order)
-    }
-
     /// What an access costs when it runs in `layout`, in the machine's unit of cost, over all warps.
     pub(super) fn access_cost(
         self,

@@ -6,15 +6,17 @@
 
 use super::anchors::{Anchors, is_access};
 use super::candidates::{Candidates, asked, left};
-use super::classes::{definitions, find_free};
+use super::classes::find_free;
 use super::layouts::{LayoutId, Layouts, Plans};
 use super::pbqp::{self, NEVER};
-use super::price::{Movement, Prices};
+use super::price::{Movement, MovementId, Prices};
 use super::problem::{Carrier, Port, Problem, UnitId, What, bits_of};
+use super::product::Candidate;
 use super::{AssignError, Assignment, Block, Pin, Reason, pins};
 use crate::axis::AxisFacts;
-use crate::tile::{Kernel, OpKind, Value};
-use weft_layout::Layout;
+use crate::tile::{Kernel, Value};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
 use weft_layout::space::REGISTER;
 
 /// The most rounds of solving and planning.
@@ -58,7 +60,7 @@ pub(super) fn with_problem<T>(
 ) -> Result<T, AssignError> {
     let free = find_free(kernel);
     let pinned: Vec<Value> = pins.iter().map(|pin| pin.value).collect();
-    let problem = Problem::of(kernel, &free, definitions(kernel), &pinned);
+    let problem = Problem::of(kernel, &free, kernel.definitions(), &pinned);
     let anchors = Anchors { kernel, facts, block };
     let mut layouts = Layouts::default();
     let pinned = pins::units(&problem, &mut layouts, block, pins)?;
@@ -70,6 +72,8 @@ pub(super) fn with_problem<T>(
 struct Ends {
     left: Vec<Option<LayoutId>>,
     asked: Vec<Option<LayoutId>>,
+    /// The movements between them, those from the first label in front; shared by flows with equal ends.
+    movements: Rc<[Option<MovementId>]>,
 }
 
 impl Ends {
@@ -86,6 +90,8 @@ pub(super) struct Chooser<'a> {
     plans: Plans,
     prices: Prices<'a>,
     flows: Vec<Ends>,
+    /// For each label of each unit that folds along an axis, that movement.
+    folds: Vec<Vec<MovementId>>,
     /// What each label of each unit costs by itself, without movements.
     pub(super) own: Vec<Vec<u64>>,
 }
@@ -97,53 +103,70 @@ impl<'a> Chooser<'a> {
         anchors: Anchors<'a>,
         mut layouts: Layouts,
     ) -> Result<Self, AssignError> {
-        let mut ends = |unit: UnitId, map: &dyn Fn(&Layout) -> Option<Layout>| {
-            let labels = candidates.labels[unit].iter();
-            labels
-                .map(|&label| {
-                    let layout = map(layouts.get(label))?;
-                    Some(layouts.intern(layout))
-                })
-                .collect::<Vec<_>>()
-        };
+        let (plans, mut prices) = (Plans::default(), Prices::new(anchors.block));
+        let mut known: FxHashMap<_, Rc<[Option<MovementId>]>> = FxHashMap::default();
         let mut flows = Vec::with_capacity(problem.flows.len());
         for flow in &problem.flows {
-            flows.push(Ends {
-                left: ends(flow.from, &|label| left(flow, label).ok()),
-                asked: ends(flow.to, &|label| asked(problem, flow, label).ok()),
+            let mut ends = Ends { left: Vec::new(), asked: Vec::new(), movements: Rc::default() };
+            for &label in &candidates.labels[flow.from] {
+                let layout = left(flow, layouts.get(label));
+                ends.left.push(layout.ok().map(|layout| layouts.intern(layout)));
+            }
+            for (index, &label) in candidates.labels[flow.to].iter().enumerate() {
+                let way = candidates.way(flow.to, index);
+                let layout = asked(problem, &layouts, flow, layouts.get(label), way);
+                ends.asked.push(layout.ok().map(|layout| layouts.intern(layout)));
+            }
+            let bits = bits_of(problem.kernel, flow.value);
+            let key = (ends.left.clone(), ends.asked.clone(), flow.carrier.clone(), bits);
+            let movements = known.entry(key).or_insert_with(|| {
+                let pairs = ends
+                    .left
+                    .iter()
+                    .flat_map(|&left| ends.asked.iter().map(move |&asked| left.zip(asked)));
+                let movement = |(left, asked)| match flow.carrier {
+                    Carrier::Conversion => Movement::Convert(left, asked, bits),
+                    Carrier::Gather(axis, indices) => {
+                        Movement::Gather(left, asked, axis, (bits, indices))
+                    }
+                    Carrier::Histogram(masked) => Movement::Histogram(left, asked, bits, masked),
+                };
+                pairs.map(|pair| pair.map(|pair| prices.id(&layouts, movement(pair)))).collect()
             });
+            ends.movements = Rc::clone(movements);
+            flows.push(ends);
+        }
+        let mut folds = Vec::with_capacity(problem.units.len());
+        for (unit, labels) in candidates.labels.iter().enumerate() {
+            let What::Runs(id) = problem.units[unit].what else {
+                folds.push(Vec::new());
+                continue;
+            };
+            let fold = problem.folds(id);
+            let movement = |&label: &LayoutId| {
+                let movement = match fold.clone()? {
+                    (axis, bits, None) => Movement::Reduce(label, axis, bits),
+                    (axis, bits, Some(direction)) => Movement::Scan(label, axis, bits, direction),
+                };
+                Some(prices.id(&layouts, movement))
+            };
+            folds.push(labels.iter().filter_map(movement).collect());
         }
         let mut own = Vec::with_capacity(problem.units.len());
         for (unit, labels) in candidates.labels.iter().enumerate() {
-            let prices =
-                labels.iter().map(|&label| own_price(problem, anchors, &layouts, unit, label));
+            let prices = labels.iter().enumerate().map(|(index, &label)| {
+                let way = candidates.way(unit, index);
+                own_price(problem, anchors, &layouts, unit, label, way)
+            });
             own.push(prices.collect::<Result<Vec<u64>, AssignError>>()?);
         }
-        let (plans, prices) = (Plans::default(), Prices::new(anchors.block));
-        Ok(Self { problem, candidates, layouts, plans, prices, flows, own })
+        Ok(Self { problem, candidates, layouts, plans, prices, flows, folds, own })
     }
 
     /// The movement that a flow is between two labels; nothing where there can be none.
-    fn movement(&self, flow: usize, from: usize, to: usize) -> Option<Movement> {
-        let (Some(left), Some(asked)) = self.flows[flow].ends(from, to) else { return None };
-        let flow = &self.problem.flows[flow];
-        let bits = bits_of(self.problem.kernel, flow.value);
-        Some(match flow.carrier {
-            Carrier::Conversion => Movement::Convert(left, asked, bits),
-            Carrier::Gather(axis, indices) => Movement::Gather(left, asked, axis, (bits, indices)),
-            Carrier::Histogram(masked) => Movement::Histogram(left, asked, bits, masked),
-        })
-    }
-
-    /// The movement that a unit is in itself.
-    fn folding(&self, unit: UnitId, label: usize) -> Option<Movement> {
-        let What::Runs(id) = self.problem.units[unit].what else { return None };
-        let (axis, bits, direction) = self.problem.folds(id)?;
-        let layout = self.candidates.labels[unit][label];
-        Some(match direction {
-            None => Movement::Reduce(layout, axis, bits),
-            Some(direction) => Movement::Scan(layout, axis, bits, direction),
-        })
+    fn movement(&self, flow: usize, from: usize, to: usize) -> Option<MovementId> {
+        let ends = &self.flows[flow];
+        ends.movements[from * ends.asked.len() + to]
     }
 
     fn times(&self, unit: UnitId) -> u64 {
@@ -173,7 +196,11 @@ impl<'a> Chooser<'a> {
         for (unit, data) in problem.units.iter().enumerate() {
             match data.what {
                 What::Home(_) => {}
-                What::Runs(id) => result.runs_in.set(id, Some(chosen(unit))),
+                What::Runs(id) => {
+                    result.runs_in.set(id, Some(chosen(unit)));
+                    let way = candidates.way(unit, labels[unit]);
+                    result.products.set(id, way.map(|way| way.product.clone()));
+                }
                 What::Source(id) => result.source_in.set(id, Some(chosen(unit))),
             }
         }
@@ -217,7 +244,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// The problem with the prices that are known.
-    fn stated(&mut self) -> pbqp::Problem {
+    fn stated(&self) -> pbqp::Problem {
         let mut stated = pbqp::Problem::default();
         let mut nodes = Vec::with_capacity(self.own.len());
         for unit in 0..self.own.len() {
@@ -238,33 +265,32 @@ impl<'a> Chooser<'a> {
         stated
     }
 
-    pub(super) fn folding_price(&mut self, unit: UnitId, label: usize) -> u64 {
-        let Some(movement) = self.folding(unit, label) else { return 0 };
-        let price = self.prices.get(&self.layouts, &movement).total;
-        times(price, self.times(unit))
+    pub(super) fn folding_price(&self, unit: UnitId, label: usize) -> u64 {
+        let Some(&movement) = self.folds[unit].get(label) else { return 0 };
+        times(self.prices.get(movement).total, self.times(unit))
     }
 
-    pub(super) fn flow_price(&mut self, flow: usize, from: usize, to: usize) -> u64 {
+    pub(super) fn flow_price(&self, flow: usize, from: usize, to: usize) -> u64 {
         let Some(movement) = self.movement(flow, from, to) else { return NEVER };
-        let price = self.prices.get(&self.layouts, &movement).total;
-        times(price, self.flow_times(flow, to))
+        times(self.prices.get(movement).total, self.flow_times(flow, to))
     }
 
     /// Makes the plans of a choice; says whether one of them was not known.
     fn plan(&mut self, labels: &[usize]) -> Result<bool, AssignError> {
         let mut learned = false;
-        let own = (0..self.own.len()).filter_map(|unit| self.folding(unit, labels[unit]));
+        let own =
+            (0..self.own.len()).filter_map(|unit| self.folds[unit].get(labels[unit]).copied());
         let flows = self.problem.flows.iter().enumerate();
         let flows = flows
             .filter_map(|(index, flow)| self.movement(index, labels[flow.from], labels[flow.to]));
         for movement in own.chain(flows).collect::<Vec<_>>() {
-            learned |= self.prices.plan(&self.layouts, &mut self.plans, &movement)?;
+            learned |= self.prices.plan(&self.layouts, &mut self.plans, movement)?;
         }
         Ok(learned)
     }
 
     /// What a choice costs.
-    fn cost(&mut self, labels: &[usize]) -> u64 {
+    fn cost(&self, labels: &[usize]) -> u64 {
         let mut cost: u64 = 0;
         for (unit, &label) in labels.iter().enumerate() {
             cost = cost.saturating_add(self.own[unit][label]);
@@ -296,6 +322,7 @@ fn own_price(
     layouts: &Layouts,
     unit: UnitId,
     label: LayoutId,
+    way: Option<&Candidate>,
 ) -> Result<u64, AssignError> {
     let Block { machine, warps, .. } = anchors.block;
     let prices = &machine.prices;
@@ -308,12 +335,8 @@ fn own_price(
             if is_access(&op.kind) {
                 return Ok(times(anchors.access_cost(layouts, op, label)?, trips));
             }
-            if op.kind != OpKind::Dot {
-                return Ok(0);
-            }
-            let summed = problem.kernel.ty(op.operands[0]).shape.last().copied().unwrap_or(1);
-            let words = u64::from(bits_of(problem.kernel, op.results[0]).div_ceil(32));
-            registers * summed * words * prices.alu * trips
+            // What all warps issue.
+            return Ok(times(way.map_or(0, |way| way.instructions), trips));
         }
         What::Home(_) => {
             let words = registers * u64::from(data.bits.div_ceil(32));

@@ -3,12 +3,7 @@
 use super::shape::{is_elementwise, is_shape_op};
 use crate::id::IdMap;
 use crate::scalar::{Binary, Unary};
-use crate::tile::{Kernel, OpId, OpKind, Region, Value};
-
-/// The operation that defines each value, where one does.
-pub fn definitions(kernel: &Kernel) -> IdMap<Value, Option<OpId>> {
-    kernel.definitions()
-}
+use crate::tile::{Kernel, OpKind, Region, Value};
 
 pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {
     let mut free = IdMap::default();

@@ -3,7 +3,7 @@
 //! Every tensor of TTGIR has its layout. Free values have no home here either: whoever needs one asks for
 //! it in the layout that its own type gives, which is the one that the text gives to both.
 
-use super::classes::{definitions, find_free};
+use super::classes::find_free;
 use super::shape::{is_elementwise, is_shape_op};
 use super::{AssignError, Assignment, Block, Reason};
 use crate::tile::{Kernel, Launch, OpKind};
@@ -16,7 +16,7 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
     let launch =
         Launch { warps: Some(block.warps), lanes: Some(block.machine.lanes()), target: None };
     let mut assignment = Assignment::empty(find_free(kernel), Reason::Given);
-    let definitions = definitions(kernel);
+    let definitions = kernel.definitions();
     for (value, data) in kernel.values.iter().filter(|(_, value)| value.ty.is_tensor()) {
         let misplaced = |misplaced| AssignError::Given {
             name: kernel.value_name(value),
@@ -49,7 +49,7 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
                 op.operands.first().and_then(|&value| assignment.given[value])
             }
             OpKind::Reduce { .. } => op.operands.iter().find_map(|&value| assignment.home[value]),
-            OpKind::Scan { .. } | OpKind::Dot => assignment.home[op.results[0]],
+            OpKind::Scan { .. } | OpKind::Dot(_) => assignment.home[op.results[0]],
             _ => None,
         };
         if place.is_some() {

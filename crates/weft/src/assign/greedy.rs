@@ -8,8 +8,9 @@
 //! class's home or in its own coalesced layout with a conversion, whichever costs less.
 
 use super::anchors::Anchors;
-use super::classes::{Classes, definitions, find_free};
+use super::classes::{Classes, find_free};
 use super::layouts::LayoutId;
+use super::product::choose;
 use super::shape::{is_shape_op, result_layout};
 use super::{AssignError, Assignment, Block, Reason};
 use crate::axis::AxisFacts;
@@ -34,7 +35,7 @@ pub(super) fn run(
         classes,
         anchors: FxHashMap::default(),
         resolved: FxHashMap::default(),
-        definitions: definitions(kernel),
+        definitions: kernel.definitions(),
         result: Assignment::empty(free, Reason::Cheapest),
     };
     solver.collect_anchors()?;
@@ -68,7 +69,22 @@ impl Solver<'_> {
         self.kernel.ty(value).is_tensor() && !self.result.free[value]
     }
 
+    /// A product asks for the layout of its sum.
+    fn anchor_products(&mut self) -> Result<(), AssignError> {
+        let layouts = &mut self.result.layouts;
+        for (id, candidate) in choose(self.kernel, &self.definitions, self.block, layouts)? {
+            let op = &self.kernel.ops[id];
+            // Every element is touched once for each element of the summed axis.
+            let k = self.kernel.ty(op.operands[0]).shape.last().copied().unwrap_or(1);
+            self.anchor(op.results[0], id, candidate.accumulator, k);
+            self.result.runs_in.set(id, Some(candidate.accumulator));
+            self.result.products.set(id, Some(candidate.product));
+        }
+        Ok(())
+    }
+
     fn collect_anchors(&mut self) -> Result<(), AssignError> {
+        self.anchor_products()?;
         let mut ops = Vec::new();
         self.kernel.walk(&self.kernel.body, &mut |id, op| ops.push((id, op)));
         for (id, op) in ops {
@@ -86,15 +102,6 @@ impl Solver<'_> {
                     for value in tensors.collect::<Vec<_>>() {
                         self.anchor(value, id, layout, 1);
                     }
-                }
-                OpKind::Dot => {
-                    let layout = self.ask.dot_layout(
-                        &mut self.result.layouts,
-                        &self.kernel.ty(op.results[0]).shape.clone(),
-                    )?;
-                    // Every element is touched once for each element of the summed axis.
-                    let k = self.kernel.ty(op.operands[0]).shape.last().copied().unwrap_or(1);
-                    self.anchor(op.results[0], id, layout, k);
                 }
                 _ => {}
             }
@@ -158,7 +165,7 @@ impl Solver<'_> {
     /// Whether a matrix product asks for a layout of the class.
     fn has_product(&self, class: Value) -> bool {
         let anchors = self.anchors.get(&class).map_or(&[][..], |anchors| anchors);
-        anchors.iter().any(|anchor| matches!(self.kernel.ops[anchor.op].kind, OpKind::Dot))
+        anchors.iter().any(|anchor| matches!(self.kernel.ops[anchor.op].kind, OpKind::Dot(_)))
     }
 
     fn heaviest(&self, class: Value) -> Option<LayoutId> {
@@ -224,7 +231,7 @@ impl Solver<'_> {
         self.kernel.walk(&self.kernel.body, &mut |id, op| {
             let place = match op.kind {
                 OpKind::Reduce { .. } => op.operands.iter().find_map(|&value| result.home[value]),
-                OpKind::Scan { .. } | OpKind::Dot => result.home[op.results[0]],
+                OpKind::Scan { .. } => result.home[op.results[0]],
                 _ => None,
             };
             if place.is_some() {

@@ -40,6 +40,7 @@ mod pbqp;
 mod pins;
 mod price;
 mod problem;
+mod product;
 mod regions;
 mod review;
 mod shape;
@@ -49,10 +50,10 @@ mod trips;
 pub use access::AccessShape;
 pub use buffers::place_buffers;
 pub use choose::Total;
-pub use classes::definitions;
 pub use encode::encode;
 pub use layouts::{LayoutId, Layouts, Plans};
 pub use pins::Pin;
+pub use product::{Candidate, Fragments, Matrix, Product, candidates};
 pub use review::{Judged, Review};
 pub use shape::{is_elementwise, is_shape_op, operand_layout, result_layout};
 pub use spent::{Spent, spent};
@@ -87,6 +88,7 @@ pub struct Assignment {
     runs_in: IdMap<OpId, Option<LayoutId>>,
     source_in: IdMap<OpId, Option<LayoutId>>,
     ahead: IdMap<OpId, Vec<(Value, LayoutId)>>,
+    products: IdMap<OpId, Option<Product>>,
     reason: Reason,
     total: Option<Total>,
 }
@@ -103,6 +105,7 @@ impl Assignment {
             runs_in: IdMap::default(),
             source_in: IdMap::default(),
             ahead: IdMap::default(),
+            products: IdMap::default(),
             reason,
             total: None,
         }
@@ -301,6 +304,11 @@ impl Assignment {
     /// product runs: that of its operands, of a gather's indices, of a product's sum.
     pub fn runs_in(&self, op: OpId) -> Option<LayoutId> {
         self.runs_in[op]
+    }
+
+    /// How a matrix product is computed: by multiply-adds where nothing was decided.
+    pub fn product(&self, op: OpId) -> &Product {
+        self.products[op].as_ref().unwrap_or(&Product::Multiply)
     }
 
     /// The layout in which a gather takes its source.

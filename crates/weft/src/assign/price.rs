@@ -30,27 +30,37 @@ pub(super) struct Price {
     pub(super) is_real: bool,
 }
 
+/// The number of a movement in [`Prices`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct MovementId(u32);
+
 /// The prices of movements.
 pub(super) struct Prices<'a> {
     block: Block<'a>,
-    /// What a byte of shared memory costs, beside what is done in it.
-    shared_byte: u64,
-    known: FxHashMap<Movement, Price>,
+    ids: FxHashMap<Movement, MovementId>,
+    all: Vec<(Movement, Price)>,
 }
 
 impl<'a> Prices<'a> {
     pub(super) fn new(block: Block<'a>) -> Self {
-        Self { block, shared_byte: block.shared_byte, known: FxHashMap::default() }
+        Self { block, ids: FxHashMap::default(), all: Vec::new() }
+    }
+
+    /// The number of a movement.
+    pub(super) fn id(&mut self, layouts: &Layouts, movement: Movement) -> MovementId {
+        if let Some(&known) = self.ids.get(&movement) {
+            return known;
+        }
+        let id = MovementId(self.all.len() as u32);
+        let price = self.least(layouts, &movement);
+        self.all.push((movement.clone(), price));
+        self.ids.insert(movement, id);
+        id
     }
 
     /// What is known of a price.
-    pub(super) fn get(&mut self, layouts: &Layouts, movement: &Movement) -> Price {
-        if let Some(&known) = self.known.get(movement) {
-            return known;
-        }
-        let price = self.least(layouts, movement);
-        self.known.insert(movement.clone(), price);
-        price
+    pub(super) fn get(&self, id: MovementId) -> Price {
+        self.all[id.0 as usize].1
     }
 
     /// Makes the plan of a movement, whose price is real from now on; says whether it was not before.
@@ -58,9 +68,10 @@ impl<'a> Prices<'a> {
         &mut self,
         layouts: &Layouts,
         plans: &mut Plans,
-        movement: &Movement,
+        id: MovementId,
     ) -> Result<bool, PlanError> {
-        if self.get(layouts, movement).is_real {
+        let (movement, price) = &self.all[id.0 as usize];
+        if price.is_real {
             return Ok(false);
         }
         let machine = self.block.machine;
@@ -82,13 +93,13 @@ impl<'a> Prices<'a> {
         let total = match plan {
             Ok(plan) => {
                 let own = plan.cost.total.saturating_mul(self.block.warps.into());
-                own.saturating_add(plan.scratch_bytes.saturating_mul(self.shared_byte))
+                own.saturating_add(plan.scratch_bytes.saturating_mul(self.block.shared_byte))
             }
             Err(error @ PlanError::Refused(_)) => return Err(error),
             // What cannot be done, or does not fit into shared memory, is not chosen.
             Err(_) => NEVER,
         };
-        self.known.insert(movement.clone(), Price { total: total.min(NEVER), is_real: true });
+        self.all[id.0 as usize].1 = Price { total: total.min(NEVER), is_real: true };
         Ok(true)
     }
 

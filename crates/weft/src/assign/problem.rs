@@ -51,8 +51,8 @@ pub(super) enum Port {
     Half,
     /// What a split into these results takes.
     Joined,
-    /// What a matrix product of the value's shape takes: without one axis of the result, and with the
-    /// summed one in registers.
+    /// A factor of a matrix product, by its operand: for multiply-adds without one axis of the result and
+    /// with the summed one in registers, for matrix instructions as their fragments say.
     Factor(usize),
 }
 
@@ -178,7 +178,7 @@ impl<'a> Problem<'a> {
             }
             OpKind::Reduce { axis } => self.running_op(id, op, Port::Without((*axis).into())),
             OpKind::Scan { .. } => self.running_op(id, op, Port::Same),
-            OpKind::Dot => self.product(id, op),
+            OpKind::Dot(_) => self.product(id, op),
             OpKind::Gather { axis } => {
                 let [source, indices] = [op.operands[0], op.operands[1]];
                 let from = self.unit(What::Source(id), source);
@@ -233,10 +233,9 @@ impl<'a> Problem<'a> {
     }
 
     fn product(&mut self, id: OpId, op: &Op) {
-        let rank = self.kernel.ty(op.results[0]).shape.len();
         let unit = self.unit(What::Runs(id), op.results[0]);
-        self.ask(id, op.operands[0], Port::Factor(rank - 1), unit);
-        self.ask(id, op.operands[1], Port::Factor(rank - 2), unit);
+        self.ask(id, op.operands[0], Port::Factor(0), unit);
+        self.ask(id, op.operands[1], Port::Factor(1), unit);
         self.ask(id, op.operands[2], Port::Same, unit);
         self.leave(id, op.results[0], unit, Port::Same);
     }

@@ -21,7 +21,7 @@ mod report;
 mod rotations;
 mod values;
 
-use crate::assign::{AssignError, Assignment, Block, LayoutId, definitions};
+use crate::assign::{AssignError, Assignment, Block, LayoutId};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
@@ -78,7 +78,7 @@ pub fn run(
         assignment,
         block,
         build,
-        definitions: definitions(kernel),
+        definitions: kernel.definitions(),
         used: used(kernel),
         needs_barrier,
         scopes: vec![Scope::default()],
@@ -227,7 +227,7 @@ impl Lowerer<'_> {
                 Ok(())
             }
             OpKind::Reduce { axis } => self.reduce(id, op, usize::from(*axis)),
-            OpKind::Dot => self.dot(id, op),
+            OpKind::Dot(precision) => self.dot(id, op, *precision),
             OpKind::Print { prefix, hex, signed } => {
                 self.print(op, Print { prefix, hex: *hex, signed })
             }

@@ -1,19 +1,34 @@
 //! Matrix products.
 
+mod matrix;
+mod parts;
+
 use super::Lowerer;
-use crate::assign::{AssignError, LayoutId};
+use crate::assign::{AssignError, LayoutId, Product};
 use crate::dtype::DType;
 use crate::lane;
 use crate::movement;
 use crate::scalar::Cast;
-use crate::tile::{Op, OpId, Value};
+use crate::tile::{Op, OpId, Precision, Value};
 use std::rc::Rc;
 use weft_layout::step::Plan;
 
 impl Lowerer<'_> {
+    pub(super) fn dot(
+        &mut self,
+        id: OpId,
+        op: &Op,
+        precision: Precision,
+    ) -> Result<(), AssignError> {
+        match self.assignment.product(id).clone() {
+            Product::Multiply => self.multiply_adds(id, op),
+            Product::Matrix(matrix) => self.matrix_product(op, &matrix, precision),
+        }
+    }
+
     /// Each thread multiplies and adds what its results need: the summed axis lies in registers, and
     /// the operands follow from the result's layout by dropping the other axis.
-    pub(super) fn dot(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
+    fn multiply_adds(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
         let [a, b, c] = [0, 1, 2].map(|index| op.operands[index]);
         let result = op.results[0];
         let home = self.runs_in(id, result)?;

@@ -131,7 +131,7 @@ impl<'a> Body<'a> {
         for &id in self.ops.iter().rev() {
             let op = &self.kernel.ops[id];
             let needed: &[Value] = match op.kind {
-                OpKind::Dot => &op.operands[..2],
+                OpKind::Dot(_) => &op.operands[..2],
                 _ if fed.contains(&id) && op.kind.is_pure() => &op.operands,
                 _ => continue,
             };
@@ -180,7 +180,8 @@ impl<'a> Body<'a> {
                 continue;
             };
             let op = &self.kernel.ops[id];
-            if !op.kind.is_pure() || !op.regions.is_empty() || op.kind == OpKind::Dot {
+            let is_product = matches!(op.kind, OpKind::Dot(_));
+            if !op.kind.is_pure() || !op.regions.is_empty() || is_product {
                 return false;
             }
             if needs.ops.insert(id) {

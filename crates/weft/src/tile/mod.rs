@@ -25,6 +25,7 @@
 mod aliases;
 mod encoding;
 mod local;
+mod precision;
 pub(crate) mod names;
 mod origin;
 pub mod report;
@@ -38,6 +39,7 @@ pub mod eval;
 
 pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
 pub use origin::{Origins, Sources};
+pub use precision::Precision;
 pub use types::{Element, Type};
 pub use verify::verify;
 
@@ -224,7 +226,7 @@ pub enum OpKind {
     },
     /// `(a: M x K, b: K x N, c: M x N) -> (M x N)`: c plus the matrix product, in c's type. Dimensions
     /// before these two count matrices.
-    Dot,
+    Dot(Precision),
     /// Folds each operand along an axis. `(N tensors) -> (N tensors or scalars)`; its region has
     /// `2 N` scalar parameters (left, then right) and yields N.
     Reduce {
@@ -388,7 +390,7 @@ impl OpKind {
             OpKind::Store(_) => "store".into(),
             OpKind::AtomicRmw { op, .. } => format!("atomic_rmw {op}"),
             OpKind::AtomicCas { .. } => "atomic_cas".into(),
-            OpKind::Dot => "dot".into(),
+            OpKind::Dot(_) => "dot".into(),
             OpKind::Reduce { .. } => "reduce".into(),
             OpKind::Scan { .. } => "scan".into(),
             OpKind::Gather { .. } => "gather".into(),

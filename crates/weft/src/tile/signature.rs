@@ -155,7 +155,7 @@ pub(super) fn check(
                 if is_access(p, e, None) && e == d && d == r && r.dtype().bits() >= 16),
             "takes pointers and two values of a pointee of 16 bits or more, and gives values",
         ),
-        OpKind::Dot => (
+        OpKind::Dot(_) => (
             matches!((operands, results), ([a, b, c], [r]) if c == r && is_product(a, b, c)),
             "takes M x K, K x N and M x N of matching elements, or as many matrices of each, and gives \
              M x N",

@@ -8,7 +8,8 @@ use super::aliases::Aliases;
 use super::names::Names;
 use super::spelling::{self, Spelling};
 use super::{
-    CopyOptions, Element, InlineAsm, Kernel, Module, Op, OpId, OpKind, Region, Type, Value,
+    CopyOptions, Element, InlineAsm, Kernel, Module, Op, OpId, OpKind, Precision, Region, Type,
+    Value,
 };
 use crate::cache::Cache;
 use crate::dtype::DType;
@@ -384,8 +385,11 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 self.f.write_str(" -> ")?;
                 self.types(results)
             }
-            OpKind::Dot => {
+            OpKind::Dot(precision) => {
                 self.call("tt.dot", operands)?;
+                if *precision != Precision::Ieee {
+                    write!(self.f, ", inputPrecision = {precision}")?;
+                }
                 write!(self.f, " : {first} * {} -> {result}", self.ty(operands, 1))
             }
             OpKind::LocalAlloc => {

@@ -30,7 +30,7 @@
 //! | `llvm.intr.assume` | nothing |
 //! | `cf.br`, `cf.cond_br` | `if`; loops of branches are refused |
 //! | `scf.yield` left out | a `yield` of nothing |
-//! | precision of `tt.dot`, fast-math and overflow flags, loop hints | nothing: each allows what we do |
+//! | `maxNumImpreciseAcc` of `tt.dot`, fast-math and overflow flags, loop hints | nothing: each allows what we do |
 //!
 //! # Not read
 //!

@@ -16,7 +16,7 @@ use super::table::Details;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare};
-use crate::tile::{OpKind, Type, Value};
+use crate::tile::{OpKind, Precision, Type, Value};
 
 /// How the numbers of a factor are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,7 +130,7 @@ impl Rewriter<'_, '_, '_> {
             widened.push(if side == 1 { self.transposed(numbers) } else { numbers });
         }
         let result = self.ty(sum);
-        Some(self.one(OpKind::Dot, &[widened[0], widened[1], sum], &result))
+        Some(self.one(OpKind::Dot(Precision::Ieee), &[widened[0], widened[1], sum], &result))
     }
 
     /// `ttg.fp4_to_fp`: numbers of four bits, of which each byte holds two neighbours along an axis.

@@ -14,7 +14,7 @@ use crate::cache::Cache;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::scalar::Cast;
 use crate::tile::spelling::{self, Domain, ELEMENTWISE, Spelling};
-use crate::tile::{LoadOptions, OpKind};
+use crate::tile::{LoadOptions, OpKind, Precision};
 use Make::{Fixed, With};
 use std::collections::VecDeque;
 
@@ -153,7 +153,7 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.store",            Types::Store,    (2, 3),   Domain::Any,    With(store)),
     ("tt.atomic_rmw",       Types::Function, (2, 3),   Domain::Any,    With(atomic_rmw)),
     ("tt.atomic_cas",       Types::Function, (3, 3),   Domain::Any,    With(atomic_cas)),
-    ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    Fixed(Do(OpKind::Dot))),
+    ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    With(dot)),
     ("ttg.fp4_to_fp",       Types::Convert,  (1, 1),   Domain::Any,    With(fp4)),
     ("tt.extern_elementwise", Types::Function, (1, 4), Domain::Any,  With(external)),
     ("ttg.barrier",         Types::Operands, (0, 0),   Domain::Any,    With(barrier)),
@@ -209,7 +209,6 @@ static SPECIAL: &[(&str, Special)] = &[
 const PERMISSIONS: &[&str] = &[
     "efficient_layout",
     "fastmath",
-    "inputPrecision",
     "maxNumImpreciseAcc",
     "operandSegmentSizes",
     "overflow",
@@ -500,6 +499,15 @@ fn external<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
         Some((Attribute::String(symbol), _)) => Ok(Action::External(symbol)),
         _ => Err(details.missing("attribute `symbol`")),
     }
+}
+
+fn dot<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    let given = details.attributes.has("inputPrecision");
+    let precision = match given {
+        true => details.choice("inputPrecision", &Precision::TABLE, 0)?,
+        false => Precision::Ieee,
+    };
+    Ok(Do(OpKind::Dot(precision)))
 }
 
 fn gather<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {

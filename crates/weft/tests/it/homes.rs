@@ -36,7 +36,7 @@ fn no_kernel_costs_more_than_with_greedy_homes() {
             let compiled = compile::compile(&module, kernel, &options)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
             let own = compiled.spent(&options).unwrap();
-            let greedy = compile::spent_greedily(&compiled.kernel, &options).unwrap();
+            let greedy = compile::spent_greedily(&module, &compiled.kernel, &options).unwrap();
             if own.total() > greedy.total() {
                 writeln!(dearer, "{name}: {own:?}, greedily {greedy:?}").unwrap();
             }

@@ -7,7 +7,7 @@ use weft::compile::{self, Options};
 use weft::dtype::DType;
 use weft::lane::{Op, Program};
 use weft::sim::{self, Launch};
-use weft::tile::{Value, eval};
+use weft::tile::eval;
 use weft::ttir;
 use weft_layout::family::Blocked;
 use weft_layout::machine::{Machine, Prices};
@@ -70,15 +70,15 @@ fn packed_elements_arrive_whole() {
             ("signs", Zeros(DType::I1, 32 * 32)),
         ];
         for machine in [nvidia, &packing] {
-            // Both tensors stay as they are loaded densely, so that they have to move.
-            let loaded = Blocked::for_memory(&[32, 32], &[1, 4], &[1, 0], 32, 1).unwrap();
-            let layout = loaded.layout(&[32, 32]).unwrap();
-            let named = |wanted: &str| {
-                let is_it = |value: &Value| kernel.values[*value].name.as_deref() == Some(wanted);
-                Pin { value: kernel.values.keys().find(is_it).unwrap(), layout: layout.clone() }
-            };
-            let pins = vec![named("narrow"), named("sign")];
-            let options = Options { warps: 1, pins, ..Options::for_machine(machine) };
+            // Loaded as rows lie; what is narrow lives so too, and is turned for the stores.
+            let rows = Blocked::new(&[1, 4], &[4, 8], &[1, 1], &[1, 0]).layout(&[32, 32]).unwrap();
+            let pins = ["%narrow", "%sign"].map(|name| {
+                let mut values = kernel.values.keys();
+                let value = values.find(|&value| kernel.value_name(value) == name).unwrap();
+                Pin { value, layout: rows.clone() }
+            });
+            let options =
+                Options { warps: 1, pins: pins.to_vec(), ..Options::for_machine(machine) };
             let program = compile::compile(&module, kernel, &options).unwrap().program;
             if machine == &packing {
                 assert!(count(&program, |op| *op == Op::Bytes) > 0, "{program}");

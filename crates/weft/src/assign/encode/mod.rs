@@ -15,7 +15,7 @@ mod places;
 
 use self::places::{Place, Places};
 use super::{AssignError, Assignment, Block, LayoutId};
-use super::{definitions, is_elementwise, is_shape_op, operand_layout};
+use super::{is_elementwise, is_shape_op, operand_layout};
 use crate::id::{IdMap, IdVec};
 use crate::tile::{Encoding, Kernel, Launch, Op, OpId, OpKind, Region, Type, Value, ValueData};
 use rustc_hash::FxHashMap;
@@ -49,7 +49,7 @@ pub fn encode(
         kernel,
         assignment,
         block,
-        definitions: definitions(kernel),
+        definitions: kernel.definitions(),
         places: Places::default(),
         result,
         scopes: Vec::new(),
@@ -351,7 +351,7 @@ impl Encoder<'_> {
                 Ok(())
             }
             OpKind::Reduce { .. } => self.reduce(id, op),
-            OpKind::Dot => self.dot(id, op),
+            OpKind::Dot(_) => self.dot(id, op),
             OpKind::Scan { .. } | OpKind::Gather { .. } | OpKind::Histogram => self.indexed(id, op),
             OpKind::Load(_)
             | OpKind::Store(_)

@@ -28,6 +28,24 @@ pub(super) struct Graph {
     count: usize,
 }
 
+/// An edge, as one of its nodes sees it.
+struct Side {
+    matrix: Option<Rc<Matrix>>,
+    /// Whether that node's labels are rows.
+    first: bool,
+}
+
+impl Side {
+    /// The price of a pair: nothing where there is no edge.
+    fn get(&self, own: usize, theirs: usize) -> u64 {
+        match &self.matrix {
+            Some(matrix) if self.first => matrix.get(own, theirs),
+            Some(matrix) => matrix.get(theirs, own),
+            None => 0,
+        }
+    }
+}
+
 /// The label with the least price: the first of equals.
 fn least(prices: impl Iterator<Item = u64>) -> (usize, u64) {
     let mut best = (0, NEVER);
@@ -52,10 +70,10 @@ impl Graph {
         Self { constant: 0, nodes, edges, neighbours, removed: Vec::new(), count }
     }
 
-    fn price(&self, a: usize, label_a: usize, b: usize, label_b: usize) -> u64 {
-        let edge = if a < b { (a, b) } else { (b, a) };
-        let (row, column) = if a < b { (label_a, label_b) } else { (label_b, label_a) };
-        self.edges.get(&edge).map_or(0, |matrix| matrix.get(row, column))
+    /// The prices of an edge, as one of its nodes sees them.
+    fn edge(&self, node: usize, other: usize) -> Side {
+        let matrix = self.edges.get(&(node.min(other), node.max(other))).cloned();
+        Side { matrix, first: node < other }
     }
 
     fn degree(&self, node: usize) -> usize {
@@ -122,9 +140,10 @@ impl Graph {
     /// R1: the best label for each label of the neighbour.
     fn reduce_one(&mut self, node: usize, neighbour: usize) {
         let own = self.nodes.get(&node).cloned().unwrap_or_default();
+        let edge = self.edge(node, neighbour);
         let best: Vec<(usize, u64)> = (0..self.labels_of(neighbour))
             .map(|other| {
-                let price = |(label, &price)| sum(price, self.price(node, label, neighbour, other));
+                let price = |(label, &price)| sum(price, edge.get(label, other));
                 least(own.iter().enumerate().map(price))
             })
             .collect();
@@ -138,19 +157,21 @@ impl Graph {
     fn reduce_two(&mut self, node: usize, a: usize, b: usize) {
         let own = self.nodes.get(&node).cloned().unwrap_or_default();
         let (rows, columns) = (self.labels_of(a), self.labels_of(b));
+        let (edge_a, edge_b) = (self.edge(node, a), self.edge(node, b));
         let mut best = Vec::with_capacity(rows * columns);
         for row in 0..rows {
-            let beside_a = |(label, &price)| sum(price, self.price(node, label, a, row));
+            let beside_a = |(label, &price)| sum(price, edge_a.get(label, row));
             let with_a: Vec<u64> = own.iter().enumerate().map(beside_a).collect();
             for column in 0..columns {
-                let price = |(label, &price)| sum(price, self.price(node, label, b, column));
+                let price = |(label, &price)| sum(price, edge_b.get(label, column));
                 best.push(least(with_a.iter().enumerate().map(price)));
             }
         }
         self.remove(node);
         // Neighbours come in order.
+        let known = self.edge(a, b);
         let matrix = Matrix::new(rows, columns, |row, column| {
-            sum(self.price(a, row, b, column), best[row * columns + column].1)
+            sum(known.get(row, column), best[row * columns + column].1)
         });
         self.edges.insert((a, b), Rc::new(matrix));
         for (own, other) in [(a, b), (b, a)] {
@@ -226,8 +247,8 @@ impl Graph {
         let rows: Vec<Vec<Vec<u64>>> = (0..prices.len())
             .map(|label| {
                 let row = |&other: &usize| {
-                    let labels = 0..self.labels_of(other);
-                    labels.map(|theirs| self.price(node, label, other, theirs)).collect()
+                    let (labels, edge) = (0..self.labels_of(other), self.edge(node, other));
+                    labels.map(|theirs| edge.get(label, theirs)).collect()
                 };
                 neighbours.iter().map(row).collect()
             })
@@ -264,9 +285,9 @@ impl Graph {
         let neighbours: Vec<usize> =
             self.neighbours.get(&node).into_iter().flatten().copied().collect();
         for &other in &neighbours {
-            let row: Vec<u64> = (0..self.labels_of(other))
-                .map(|theirs| self.price(node, label, other, theirs))
-                .collect();
+            let edge = self.edge(node, other);
+            let row: Vec<u64> =
+                (0..self.labels_of(other)).map(|theirs| edge.get(label, theirs)).collect();
             self.add(other, row.into_iter());
         }
         let (prices, _) = self.remove(node);

@@ -135,7 +135,7 @@ fn reason(kernel: &Kernel, op: &Op) -> Option<Why> {
         OpKind::Unary(Unary::Sqrt) | OpKind::Binary(Binary::Div) if dtype != DType::F64 => {
             Some(Why::Approximate)
         }
-        OpKind::Dot if dtype.is_float() => Some(Why::Order),
+        OpKind::Dot(_) if dtype.is_float() => Some(Why::Order),
         OpKind::AtomicRmw { op: Rmw::FAdd, .. } => Some(Why::Order),
         OpKind::Reduce { .. } | OpKind::Scan { .. } => {
             op.regions.iter().any(|region| rounds(kernel, region)).then_some(Why::Order)
@@ -210,8 +210,16 @@ fn rounds_to(kernel: &Kernel, op: &Op) -> Option<DType> {
         OpKind::Cast(Cast::Float | Cast::FloatToZero) => {
             digits(result) < digits(kernel.ty(*op.operands.first()?).dtype())
         }
+        // Factors of f32 that are rounded to 11 or 16 digits: as if to f16.
+        OpKind::Dot(precision) => {
+            let factors = kernel.ty(*op.operands.first()?).dtype();
+            if factors == DType::F32 && precision.digits() <= 16 {
+                return Some(DType::F16);
+            }
+            true
+        }
         // What sums of atomics may differ by is known for each of them.
-        OpKind::Fma | OpKind::Function(_) | OpKind::Dot => true,
+        OpKind::Fma | OpKind::Function(_) => true,
         _ => false,
     };
     (rounds && result.is_float()).then_some(result)

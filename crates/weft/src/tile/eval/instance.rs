@@ -232,7 +232,7 @@ impl<'k> Instance<'k> {
                         | OpKind::Join
                         | OpKind::Gather { .. }
                         | OpKind::Histogram
-                        | OpKind::Dot
+                        | OpKind::Dot(_)
                 );
                 if elementwise && !operands.iter().all(|operand| operand.fits(count)) {
                     return Err("its operands differ in shape".into());

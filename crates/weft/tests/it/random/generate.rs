@@ -8,7 +8,7 @@ use super::build::{Build, Sample, tensor};
 use super::dice::Dice;
 use weft::dtype::DType;
 use weft::scalar::{self, Binary, Cast, Compare, Unary};
-use weft::tile::{Element, OpKind, Type, Value};
+use weft::tile::{Element, OpKind, Precision, Type, Value};
 
 /// The most elements of a tensor.
 const MOST_ELEMENTS: u64 = 4096;
@@ -455,11 +455,30 @@ impl Build<'_> {
         ]);
         let batch: &[u64] = if self.dice.chance(1, 4) { &[2] } else { &[] };
         let shape = |sides: [u64; 2]| [batch, &sides[..]].concat();
-        let a = self.of_type(&tensor(from, &shape([m, k])));
-        let b = self.of_type(&tensor(from, &shape([k, n])));
-        let c = self.of_type(&tensor(to, &shape([m, n])));
-        let result = self.op(OpKind::Dot, &[a, b, c], &tensor(to, &shape([m, n])));
+        let a = self.whole(&tensor(from, &shape([m, k])), 7);
+        let b = self.whole(&tensor(from, &shape([k, n])), 7);
+        let c = self.whole(&tensor(to, &shape([m, n])), 255);
+        let (_, precision) = self.dice.pick(&Precision::TABLE);
+        let result = self.op(OpKind::Dot(precision), &[a, b, c], &tensor(to, &shape([m, n])));
         self.pool.push(result);
+    }
+
+    /// Numbers of a type: any integers, floats that are whole numbers up to `most` (all ones), so that
+    /// sums of their products are exact in any order.
+    fn whole(&mut self, ty: &Type, most: u64) -> Value {
+        if ty.dtype().is_int() {
+            return self.of_type(ty);
+        }
+        let words = tensor(DType::I32, &ty.shape);
+        let any = self.of_type(&words);
+        let mask = self.constant(&words, most);
+        let small = self.binary(Binary::And, any, mask);
+        let floats = tensor(DType::F32, &ty.shape);
+        let whole = self.op(OpKind::Cast(Cast::FloatFromS), &[small], &floats);
+        match ty.dtype() {
+            DType::F32 => whole,
+            _ => self.op(OpKind::Cast(Cast::Float), &[whole], ty),
+        }
     }
 
     /// Two tensors side by side.

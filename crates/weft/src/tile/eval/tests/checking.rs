@@ -9,7 +9,7 @@ use crate::tile::eval::{
     Agreement, Allowance, Exactness, Mismatch, Reason, Sums, Tolerance, Why, exactness,
     exactness_fused,
 };
-use crate::tile::{Kernel, OpKind, Type, Value};
+use crate::tile::{Kernel, OpKind, Precision, Type, Value};
 
 /// The reasons of a kernel that computes on a vector of `dtype`.
 fn reasons(dtype: DType, body: impl FnOnce(&mut Build, Value)) -> Vec<(String, Why)> {
@@ -70,7 +70,8 @@ fn dots_and_atomics_round_in_floats_and_contraction_only_where_asked() {
         let mut b = Build::new();
         let x = b.pointer(dtype);
         let tile = b.load_array(x, &[16, 16]);
-        let sum = b.op(OpKind::Dot, &[tile, tile, tile], &tensor(dtype, &[16, 16]));
+        let sum =
+            b.op(OpKind::Dot(Precision::Ieee), &[tile, tile, tile], &tensor(dtype, &[16, 16]));
         let product = b.binary(Binary::Mul, sum, sum);
         b.binary(Binary::Add, product, sum);
         let scalar = b.constant(dtype, 1.0);

@@ -4,7 +4,7 @@ use super::build::{Argument, Build, launch, place, tensor};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::scalar::{Binary, Compare};
-use crate::tile::{OpKind, Type, Value};
+use crate::tile::{OpKind, Precision, Type, Value};
 
 fn count(n: usize) -> Argument {
     Argument::Array(DType::I32, (0..n).map(|i| i as f64).collect())
@@ -187,7 +187,7 @@ fn matrix_product(n: u64, tile: [u64; 3]) {
         let x = places(b, left, [row, k], [tile_m, tile_k]);
         let y = places(b, right, [k, column], [tile_k, tile_n]);
         let (x, y) = (b.load(&[x]), b.load(&[y]));
-        vec![b.op(OpKind::Dot, &[x, y, p[1]], &ty)]
+        vec![b.op(OpKind::Dot(Precision::Ieee), &[x, y, p[1]], &ty)]
     });
     let target = places(&mut b, out, [row, column], [tile_m, tile_n]);
     b.store(&[target, sum[0]]);

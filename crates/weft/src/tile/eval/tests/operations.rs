@@ -3,7 +3,7 @@
 use super::build::{Argument, Build, launch, tensor};
 use crate::dtype::DType;
 use crate::scalar::{self, Binary, Cast, Compare, Unary};
-use crate::tile::{Element, OpKind, Type, Value};
+use crate::tile::{Element, OpKind, Precision, Type, Value};
 
 /// What a kernel that reads arrays and stores one tensor leaves in its last argument.
 pub(super) fn computed(
@@ -156,7 +156,7 @@ fn dot_is_the_sum_of_products_in_the_type_of_c() {
             (wide, &[m, n][..], c.clone()),
         ];
         let got = computed(&inputs, (wide, m * n), |build, v| {
-            build.op(OpKind::Dot, v, &tensor(wide, &[m, n]))
+            build.op(OpKind::Dot(Precision::Ieee), v, &tensor(wide, &[m, n]))
         });
         for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
             let products = (0..k).map(|l| a[(i * k + l) as usize] * b[(l * n + j) as usize]);
@@ -174,7 +174,7 @@ fn dot_of_several_matrices() {
     let got = computed(&inputs, (DType::F32, 32), |build, v| {
         let ty = tensor(DType::F32, &[2, 4, 4]);
         let zero = build.op(OpKind::Constant(0), &[], &ty);
-        build.op(OpKind::Dot, &[v[0], v[1], zero], &ty)
+        build.op(OpKind::Dot(Precision::Ieee), &[v[0], v[1], zero], &ty)
     });
     for (place, got) in got.into_iter().enumerate() {
         let (z, i, j) = (place / 16, place / 4 % 4, place % 4);

@@ -1,0 +1,187 @@
+//! The layouts of the matrices of a product, from an instruction's fragments.
+//!
+//! The instruction deals out one small matrix over registers and lanes. Beyond it the warps take the
+//! next rows and columns, and registers repeat it over the rest of the tile. The order of registers is
+//! that of Triton's families, so that a layout that has a name there gets it.
+//!
+//! The index that is summed over may be renamed: `summed[j]` is the index that bit `j` of the
+//! instruction's own stands for. Two renamings are used.
+//!
+//! * *Stretched*: a lane that has `w` neighbours along the summed axis in a word gets `2^t` of them in
+//!   several words (Triton's `kWidth`), so that it reads more of a row at a time.
+//! * *As sums lie*: a sum has bits 1 and 2 of a column on lanes, a left factor of bytes the bits 2 and
+//!   3 of the summed index. With the index renamed the two are the same places:
+//!
+//! ```text
+//! sum              registers n0 m3 n3 n4 …   lanes n1 n2 m0 m1 m2
+//! factor of bytes  registers k0 k1 m3 k4 …   lanes k2 k3 m0 m1 m2
+//! renamed          k0 = n0, k1 = n3, k2 = n1, k3 = n2, k4 = n4
+//! ```
+
+use super::Sizes;
+use weft_layout::machine::{MatrixMultiply, Part};
+use weft_layout::space::{LANE, REGISTER};
+use weft_layout::{Layout, LayoutError, Space};
+
+/// An instruction dealt out over a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Fragments<'a> {
+    /// The instruction.
+    pub instruction: &'a MatrixMultiply,
+    /// The renaming of the summed index.
+    pub summed: &'a [u64],
+    /// Over how many warps the matrices, the rows and the columns are dealt.
+    pub split: &'a [u64; 3],
+}
+
+/// The bits of an index of so many bits with `2^together` neighbours in a lane, where the instruction
+/// has `2^own` in a word.
+pub(super) fn stretched(bits: u32, own: u32, together: u32) -> Vec<u64> {
+    let low = 0..own;
+    let lanes = together..together + 2;
+    let rest = (own..together).chain(together + 2..bits);
+    low.chain(lanes).chain(rest).map(|bit| 1 << bit).collect()
+}
+
+/// The bits of an index of bytes in the places where a row of sums has them.
+pub(super) fn as_sums(bits: u32) -> Vec<u64> {
+    [0, 3, 1, 2].into_iter().chain(4..bits).map(|bit| 1 << bit).collect()
+}
+
+/// Steps of an axis: each bit as the basis vector of a tensor's place.
+struct Axis {
+    /// The unit of the axis.
+    unit: u64,
+    extent: u64,
+}
+
+impl Axis {
+    /// A coordinate's place; beyond the end a copy, which is no step.
+    fn step(&self, coordinate: u64) -> u64 {
+        if coordinate < self.extent { coordinate * self.unit } else { 0 }
+    }
+
+    /// The steps from `from` on to the end.
+    fn steps(&self, from: u64) -> impl Iterator<Item = u64> {
+        let powers = core::iter::successors(Some(from), |value| value.checked_mul(2));
+        powers.take_while(|&value| value < self.extent).map(|value| value * self.unit)
+    }
+
+    /// The first `count` doublings from `from` on.
+    fn doublings(&self, from: u64, count: u64) -> impl Iterator<Item = u64> {
+        (0..count.max(1).ilog2()).map(move |bit| self.step(from << bit))
+    }
+}
+
+impl Fragments<'_> {
+    /// The layouts of the left factor, the right one and the sum, without copies in registers.
+    pub(super) fn layouts(&self, sizes: &Sizes) -> Result<[Layout; 3], LayoutError> {
+        Ok([
+            self.layout(sizes, Part::Left)?,
+            self.layout(sizes, Part::Right)?,
+            self.layout(sizes, Part::Sum)?,
+        ])
+    }
+
+    fn layout(&self, sizes: &Sizes, part: Part) -> Result<Layout, LayoutError> {
+        let Sizes { batch, rows, columns, summed } = sizes;
+        let inner = match part {
+            Part::Left => [*rows, *summed],
+            Part::Right => [*summed, *columns],
+            Part::Sum => [*rows, *columns],
+        };
+        let shape = [&batch[..], &inner].concat();
+        let axes = [Axis { unit: inner[1], extent: inner[0] }, Axis { unit: 1, extent: inner[1] }];
+        let batch = Axis { unit: inner[0] * inner[1], extent: sizes.count() };
+        let fragment = self.instruction.fragment(part)?;
+        let [height, width] = self.instruction.shape(part);
+        // A place of the fragment in the tensor, the summed index renamed.
+        let is_summed = |axis: usize| matches!((part, axis), (Part::Left, 1) | (Part::Right, 0));
+        let placed = |&place: &u64| {
+            [place / width, place % width]
+                .into_iter()
+                .enumerate()
+                .map(|(axis, value)| {
+                    let renamed = match value {
+                        0 => 0,
+                        _ if is_summed(axis) => {
+                            let bit = value.trailing_zeros() as usize;
+                            self.summed.get(bit).copied().unwrap_or(0)
+                        }
+                        _ => value,
+                    };
+                    axes[axis].step(renamed)
+                })
+                .sum::<u64>()
+        };
+        let lanes: Vec<u64> = fragment.columns(LANE).iter().map(placed).collect();
+        let [matrices, down, across] = *self.split;
+        let steps = |axis: usize, from: u64, count: u64| -> Vec<u64> {
+            if is_summed(axis) {
+                return vec![0; count.max(1).ilog2() as usize];
+            }
+            axes[axis].doublings(from, count).collect()
+        };
+        // Warps walk along columns first, then rows, then matrices.
+        let mut warps = Vec::new();
+        match part {
+            Part::Left => {
+                warps.extend(vec![0; across.max(1).ilog2() as usize]);
+                warps.extend(steps(0, height, down));
+            }
+            Part::Right => {
+                warps.extend(steps(1, width, across));
+                warps.extend(vec![0; down.max(1).ilog2() as usize]);
+            }
+            Part::Sum => {
+                warps.extend(steps(1, width, across));
+                warps.extend(steps(0, height, down));
+            }
+        }
+        warps.extend(batch.doublings(1, matrices));
+        let own: Vec<u64> = fragment.columns(REGISTER).iter().map(placed).collect();
+        let registers = self.registers(part, own, &axes, &batch);
+        let registers: Vec<u64> = registers.into_iter().filter(|&step| step != 0).collect();
+        let ins =
+            Space::hardware(registers.len() as u32, lanes.len() as u32, warps.len() as u32, 0)?;
+        Layout::new(ins, Space::tensor(&shape)?, &[registers, lanes, warps].concat())
+    }
+
+    /// The steps of registers, in the order of Triton's families.
+    fn registers(&self, part: Part, own: Vec<u64>, axes: &[Axis; 2], batch: &Axis) -> Vec<u64> {
+        let [height, width] = self.instruction.shape(part);
+        let [matrices, down, across] = *self.split;
+        let k = self.instruction.summed.ilog2() as usize;
+        let in_lane = (32 / self.instruction.left.bits()).max(1).ilog2() as usize;
+        // Along the summed axis: the neighbours below what lanes hold, then the rest.
+        let lane = self.summed.get(in_lane).copied().unwrap_or(0);
+        let mut summed: Vec<u64> = self.summed[..in_lane.min(self.summed.len())].to_vec();
+        summed.extend(self.summed.get(in_lane + 2..).unwrap_or_default());
+        summed.sort_unstable();
+        let inside = summed.partition_point(|&index| index < lane);
+        let along = |axis: &Axis, indices: &[u64]| -> Vec<u64> {
+            indices.iter().map(|&index| axis.step(index)).collect()
+        };
+        debug_assert!(k <= self.summed.len(), "the instruction sums no more than there is");
+        let mut registers = Vec::new();
+        match part {
+            Part::Left => {
+                registers.extend(along(&axes[1], &summed[..inside]));
+                registers.extend((8..height).filter(|rows| *rows == 8).map(|r| axes[0].step(r)));
+                registers.extend(along(&axes[1], &summed[inside..]));
+                registers.extend(axes[0].steps(height * down));
+            }
+            Part::Right => {
+                registers.extend(along(&axes[0], &summed));
+                registers.extend(axes[1].steps(width * across));
+            }
+            Part::Sum => {
+                registers.extend(own);
+                registers.extend(axes[1].steps(width * across));
+                registers.extend(axes[0].steps(height * down));
+            }
+        }
+        registers.extend(batch.steps(matrices));
+        registers
+    }
+}

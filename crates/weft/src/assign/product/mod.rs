@@ -1,0 +1,327 @@
+//! How a matrix product may be computed, and at what price.
+//!
+//! Every product can be computed by fused multiply-adds of each thread. Where the machine has a matrix
+//! instruction for the factors' types, or for types that hold them exactly, each way to deal the
+//! product out over the warps is another candidate: the layouts of the sum and of the factors follow
+//! from the instruction's fragments (`fragments`), and the price from how often it runs and from what
+//! it reads. Nothing here converts: whoever takes a candidate asks for the factors in its layouts.
+//!
+//! ```text
+//! sum   rows × columns   one instruction's 16 × 8, then the warps side by side, then registers
+//! left  rows × k         the same rows; every warp of a row of warps holds the same
+//! right k × columns      the same columns
+//! ```
+//!
+//! A tile with fewer rows or columns than the instruction has copies in their place, which change
+//! nothing: the same sums come out twice. Along k copies would be summed twice, so an instruction that
+//! sums more than there is does not fit.
+
+mod choose;
+mod fragments;
+
+pub(super) use choose::choose;
+pub use fragments::Fragments;
+
+use super::layouts::{LayoutId, Layouts};
+use super::{AssignError, Block};
+use crate::dtype::DType;
+use crate::tile::{Kernel, Op, OpKind, Precision};
+use weft_layout::family::Blocked;
+use weft_layout::machine::{Machine, MatrixMultiply, Number};
+use weft_layout::space::REGISTER;
+
+/// The lanes of a warp that an instruction's fragments are dealt out to.
+const FRAGMENT_LANES_LOG2: u32 = 5;
+
+/// How a matrix product is computed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Product {
+    /// Each thread multiplies and adds for its own sums; all of the summed axis is in its registers.
+    Multiply,
+    /// Warps use a matrix instruction.
+    Matrix(Box<Matrix>),
+}
+
+/// A matrix instruction and where its matrices lie.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Matrix {
+    /// The instruction.
+    pub instruction: MatrixMultiply,
+    /// The layout of the sum, without copies in registers.
+    pub accumulator: LayoutId,
+    /// The layout of the left factor.
+    pub left: LayoutId,
+    /// The layout of the right factor.
+    pub right: LayoutId,
+    /// The summed index that each bit of the instruction's stands for, and after these each bit of the
+    /// number of the step along the summed axis. Both factors are dealt out by it, so any order of all
+    /// indices gives the same sum.
+    pub summed: Vec<u64>,
+}
+
+/// A way to compute a product, with its price.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// The way.
+    pub product: Product,
+    /// The layout of the result.
+    pub accumulator: LayoutId,
+    /// What the instructions cost, in the machine's unit, for all warps of a block.
+    pub instructions: u64,
+    /// What it costs all warps to bring the left factor and the right one through shared memory, if
+    /// nothing conflicts: to write each once, to wait, and to read.
+    pub moves: [u64; 2],
+}
+
+impl Candidate {
+    /// The whole price.
+    pub fn price(&self) -> u64 {
+        self.moves.iter().fold(self.instructions, |sum, &moves| sum.saturating_add(moves))
+    }
+}
+
+/// The sizes of a product.
+#[derive(Clone, Debug)]
+struct Sizes {
+    /// How many matrices of each, along each dimension in front.
+    batch: Vec<u64>,
+    rows: u64,
+    columns: u64,
+    summed: u64,
+}
+
+impl Sizes {
+    fn of(kernel: &Kernel, op: &Op) -> Option<Sizes> {
+        let [a, .., c] = [0, 1, 2].map(|index| kernel.ty(op.operands[index]));
+        let ([batch @ .., rows, columns], Some(&summed)) = (&c.shape[..], a.shape.last()) else {
+            return None;
+        };
+        Some(Sizes { batch: batch.to_vec(), rows: *rows, columns: *columns, summed })
+    }
+
+    /// How many matrices there are.
+    fn count(&self) -> u64 {
+        self.batch.iter().product()
+    }
+}
+
+/// Every way to compute a product, fused multiply-adds first.
+pub fn candidates(
+    kernel: &Kernel,
+    op: &Op,
+    block: Block<'_>,
+    layouts: &mut Layouts,
+) -> Result<Vec<Candidate>, AssignError> {
+    let (OpKind::Dot(precision), Some(sizes)) = (&op.kind, Sizes::of(kernel, op)) else {
+        return Ok(Vec::new());
+    };
+    let [a, b, c] = [0, 1, 2].map(|index| kernel.ty(op.operands[index]).dtype());
+    let mut candidates = vec![multiply(&sizes, [a, b, c], block, layouts)?];
+    for numbers in kinds([a, b, c], *precision) {
+        let Some(instruction) = fitting(block.machine, numbers, &sizes) else { continue };
+        for split in splits(&sizes, instruction, block.warps) {
+            for summed in orders(&sizes, instruction, [a, b]) {
+                let fragments = Fragments { instruction, summed: &summed, split: &split };
+                let [left, right, accumulator] = fragments.layouts(&sizes)?;
+                let [left, right, accumulator] =
+                    [left, right, accumulator].map(|layout| layouts.intern(layout));
+                let matrix =
+                    Matrix { instruction: instruction.clone(), accumulator, left, right, summed };
+                let times = passes(a, *precision) * runs(&sizes, instruction, split);
+                candidates.push(priced(matrix, [a, b], times, block, layouts));
+            }
+        }
+    }
+    Ok(candidates)
+}
+
+/// The kinds of numbers that an instruction may have for a product of these types: factors and sum.
+/// A factor is taken as a kind that holds it exactly, but for f32, which the precision lets be rounded.
+fn kinds([a, b, sum]: [DType; 3], precision: Precision) -> Vec<[Number; 3]> {
+    let narrow = |dtype| match dtype {
+        DType::F8E4M3FN => Some(Number::E4M3),
+        DType::F8E5M2 => Some(Number::E5M2),
+        _ => None,
+    };
+    let half = |dtype: DType| dtype == DType::F16 || dtype.is_f8();
+    let brain = |dtype: DType| dtype == DType::BF16 || dtype.is_f8();
+    let mut kinds = Vec::new();
+    match sum {
+        DType::I32 if a == DType::I8 && b == DType::I8 => {
+            kinds.push([Number::S8, Number::S8, Number::S32]);
+        }
+        DType::F64 if a == DType::F64 && b == DType::F64 => kinds.push([Number::F64; 3]),
+        DType::F16 if half(a) && half(b) => kinds.push([Number::F16; 3]),
+        DType::F32 => {
+            if let (Some(a), Some(b)) = (narrow(a), narrow(b)) {
+                kinds.push([a, b, Number::F32]);
+            }
+            if half(a) && half(b) {
+                kinds.push([Number::F16, Number::F16, Number::F32]);
+            } else if brain(a) && brain(b) {
+                kinds.push([Number::BF16, Number::BF16, Number::F32]);
+            }
+            if a == DType::F32 && b == DType::F32 {
+                match precision {
+                    Precision::Ieee => {}
+                    Precision::Tf32 | Precision::Tf32x3 => {
+                        kinds.push([Number::TF32, Number::TF32, Number::F32]);
+                    }
+                    Precision::Bf16x3 | Precision::Bf16x6 => {
+                        kinds.push([Number::BF16, Number::BF16, Number::F32]);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+    kinds
+}
+
+/// Of the instructions for these kinds that sum no more than there is, the cheapest for one of the
+/// tile's products; the longest of several.
+fn fitting<'m>(
+    machine: &'m Machine,
+    [left, right, sum]: [Number; 3],
+    sizes: &Sizes,
+) -> Option<&'m MatrixMultiply> {
+    let fitting = machine.matrix_multiplies.iter().filter(|multiply| {
+        (multiply.left, multiply.right, multiply.sum) == (left, right, sum)
+            && u64::from(multiply.summed) <= sizes.summed
+            && machine.lanes_log2 == FRAGMENT_LANES_LOG2
+    });
+    fitting.min_by_key(|multiply| {
+        let useful = u64::from(multiply.rows).min(sizes.rows) * u64::from(multiply.summed);
+        (multiply.price.saturating_mul(1 << 16) / useful.max(1), u32::MAX - multiply.summed)
+    })
+}
+
+/// How many products are taken in place of one.
+fn passes(factor: DType, precision: Precision) -> u64 {
+    match (factor, precision) {
+        (DType::F32, Precision::Tf32x3 | Precision::Bf16x3) => 3,
+        (DType::F32, Precision::Bf16x6) => 6,
+        _ => 1,
+    }
+}
+
+/// How often a warp runs the instruction.
+fn runs(sizes: &Sizes, instruction: &MatrixMultiply, [matrices, down, across]: [u64; 3]) -> u64 {
+    let share = |extent: u64, of: u32, warps: u64| extent.div_ceil(u64::from(of) * warps).max(1);
+    share(sizes.count(), 1, matrices)
+        * share(sizes.rows, instruction.rows, down)
+        * share(sizes.columns, instruction.columns, across)
+        * share(sizes.summed, instruction.summed, 1)
+}
+
+/// How warps may be dealt out: over the matrices, then rows, then columns, each no farther than there
+/// are instructions; what is left over are copies, in columns.
+fn splits(sizes: &Sizes, instruction: &MatrixMultiply, warps: u32) -> Vec<[u64; 3]> {
+    let warps = u64::from(warps);
+    let matrices = sizes.count().min(warps);
+    let [rows, columns] = [
+        (sizes.rows / u64::from(instruction.rows)).max(1),
+        (sizes.columns / u64::from(instruction.columns)).max(1),
+    ];
+    let left = warps / matrices;
+    let powers = core::iter::successors(Some(1), |power| Some(power * 2));
+    let mut splits: Vec<[u64; 3]> = powers
+        .take_while(|&down| down <= rows.min(left))
+        .filter(|&down| left / down <= columns)
+        .map(|down| [matrices, down, left / down])
+        .collect();
+    if splits.is_empty() {
+        let down = rows.min(left);
+        splits.push([matrices, down, left / down]);
+    }
+    splits
+}
+
+/// The orders of the summed index that are worth a candidate: as the instruction has it, or, where a
+/// factor's numbers are narrower than the instruction's, so that a lane has a word of them side by
+/// side; and for numbers of eight bits as sums lie, so that a sum becomes a left factor where it is.
+fn orders(sizes: &Sizes, instruction: &MatrixMultiply, factors: [DType; 2]) -> Vec<Vec<u64>> {
+    let word = |bits: u32| (32 / bits.max(1)).max(1).ilog2();
+    let own = word(instruction.left.bits());
+    let bits = sizes.summed.ilog2();
+    let stored = factors.map(|dtype| word(dtype.bits())).into_iter().max().unwrap_or(own);
+    let together = stored.clamp(own, bits.saturating_sub(2).max(own));
+    let mut orders = vec![fragments::stretched(bits, own, together)];
+    if own == 2 && bits >= 5 {
+        orders.push(fragments::as_sums(bits));
+    }
+    orders
+}
+
+fn priced(
+    matrix: Matrix,
+    factors: [DType; 2],
+    times: u64,
+    block: Block<'_>,
+    layouts: &Layouts,
+) -> Candidate {
+    let (machine, warps) = (block.machine, u64::from(block.warps));
+    let registers = |layout| 1_u64 << layouts.get(layout).in_bits(REGISTER);
+    let instruction = &matrix.instruction;
+    let mut instructions = (warps * times).saturating_mul(instruction.price);
+    let mut moves = [0; 2];
+    let sides = [(matrix.left, instruction.left), (matrix.right, instruction.right)];
+    for (side, (layout, number)) in sides.into_iter().enumerate() {
+        let numbers = registers(layout);
+        let bytes = 32 * numbers * u64::from(factors[side].bytes());
+        let elements = layouts.get(layout).shape().iter().product::<u64>();
+        moves[side] = moved(elements, factors[side], warps * bytes.div_ceil(128), block);
+        // A factor of another type is converted where it has arrived, two at a time.
+        if factors[side].bits() < number.bits() {
+            instructions += warps * numbers.div_ceil(2) * machine.prices.alu;
+        }
+    }
+    let accumulator = matrix.accumulator;
+    Candidate { product: Product::Matrix(Box::new(matrix)), accumulator, instructions, moves }
+}
+
+/// What a factor costs that goes through shared memory and is read in so many wavefronts.
+fn moved(elements: u64, dtype: DType, reads: u64, block: Block<'_>) -> u64 {
+    let prices = &block.machine.prices;
+    let writes = (elements * u64::from(dtype.bytes())).div_ceil(128);
+    (writes + reads) * prices.wavefront + prices.barrier(block.warps.into())
+}
+
+/// Fused multiply-adds: a square of results in each thread, the lanes along a row first.
+fn multiply(
+    sizes: &Sizes,
+    factors: [DType; 3],
+    block: Block<'_>,
+    layouts: &mut Layouts,
+) -> Result<Candidate, AssignError> {
+    /// Issues that one multiply-add of doubles takes. Documented: 32 a cycle of a multiprocessor of
+    /// an A100, and four instructions are issued a cycle.
+    const DOUBLE: u64 = 4;
+    let (machine, warps) = (block.machine, u64::from(block.warps));
+    let lanes = u64::from(machine.lanes());
+    let shape = [&sizes.batch[..], &[sizes.rows, sizes.columns]].concat();
+    let share = shape.iter().product::<u64>() / (lanes * warps);
+    let side = match share {
+        16.. => 4,
+        4.. => 2,
+        _ => 1,
+    };
+    // Dimensions before the last two count matrices, which share nothing.
+    let in_thread: Vec<u64> = (0..shape.len())
+        .map(|axis| if axis + 2 >= shape.len() { shape[axis].min(side) } else { 1 })
+        .collect();
+    let order: Vec<usize> = (0..shape.len()).rev().collect();
+    let layout = Blocked::for_memory(&shape, &in_thread, &order, lanes, warps)?.layout(&shape)?;
+    let sums = 1_u64 << layout.in_bits(REGISTER);
+    let times = if factors[2] == DType::F64 { DOUBLE } else { 1 };
+    let instructions = warps * sums * sizes.summed * machine.prices.issue * times;
+    // Each thread reads its rows and columns; lanes that share them are served together.
+    let sides = [(factors[0], sizes.rows), (factors[1], sizes.columns)];
+    let moves = sides.map(|(dtype, extent)| {
+        let numbers = sums.div_ceil(side * side).max(1) * side.min(extent) * sizes.summed;
+        let wavefronts = warps * (numbers * u64::from(dtype.bytes())).div_ceil(4);
+        moved(sizes.count() * extent * sizes.summed, dtype, wavefronts, block)
+    });
+    let accumulator = layouts.intern(layout);
+    Ok(Candidate { product: Product::Multiply, accumulator, instructions, moves })
+}
