@@ -34,7 +34,7 @@ pub use access::AccessShape;
 pub use classes::definitions;
 pub use encode::encode;
 pub use layouts::{LayoutId, Layouts, Plans};
-pub use product::{Candidate, Fragments, Matrix, Product, candidates};
+pub use product::{Candidate, Matrix, Product, candidates};
 pub use shape::{is_elementwise, is_shape_op, operand_layout, result_layout};
 
 use crate::axis::AxisFacts;

@@ -11,6 +11,7 @@ mod external;
 mod inputs;
 mod order;
 mod packed;
+mod products;
 mod random;
 mod regressions;
 mod reports;
