@@ -417,7 +417,10 @@ fn narrow_numbers_that_only_move_are_loaded_as_words() {
     let number = build.load(Space::Global, access, DType::F16, 2, to, None);
     let sum = build.binary(Binary::Add, number[0], number[1]);
     build.store(Space::Global, access, from, None, &[sum]);
-    check(|program| sweep::run(expand::run(program)), &build.finish(), &expect![[r#"
+    check(
+        |program| sweep::run(expand::run(program)),
+        &build.finish(),
+        &expect![[r#"
         lane @test(n: i32, from: ptr<f16>, to: ptr<f16>) warps 2 lanes 32 shared 0 {
           %0: i32 = param 0
           %1: i64 = param 1
@@ -452,5 +455,6 @@ fn narrow_numbers_that_only_move_are_loaded_as_words() {
           store.global %1, %28
           return
         }
-    "#]]);
+    "#]],
+    );
 }

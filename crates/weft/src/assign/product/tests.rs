@@ -170,7 +170,7 @@ fn products_take_the_instruction_of_their_types() {
     assert_eq!(instructions(kernel!("product_modes"), "sm_90"), [tf32, tf32, bf16, bf16]);
     assert_eq!(instructions(kernel!("product_i8"), "sm_80"), ["mma.m16n8k32.s32.s8.s8"]);
     assert_eq!(instructions(kernel!("matmul_f64"), "sm_80"), ["mma.m8n8k4.f64.f64.f64"]);
-    assert_eq!(instructions(kernel!("matmul_f64"), "sm_90"), ["mma.m16n8k16.f64.f64.f64"]);
+    assert_eq!(instructions(kernel!("matmul_f64"), "sm_90"), ["mma.m16n8k8.f64.f64.f64"]);
     // Bytes are widened where there is no instruction for them, or a dear one.
     assert_eq!(instructions(kernel!("matmul_f8"), "sm_80"), [half]);
     assert_eq!(instructions(kernel!("matmul_f8"), "sm_89"), ["mma.m16n8k32.f32.e4m3.e4m3"]);
