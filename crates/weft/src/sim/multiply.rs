@@ -180,9 +180,12 @@ mod tests {
         for form in forms {
             let [m, n, k] = [form.rows, form.columns, form.summed].map(usize::from);
             // Small integers are exact in every type, and so are their sums.
-            let number = |dtype: DType, value: i64| match dtype.is_float() {
-                true => scalar::from_f64(dtype, value as f64),
-                false => value as u64 & dtype.mask(),
+            let number = |dtype: DType, value: i64| {
+                if dtype.is_float() {
+                    scalar::from_f64(dtype, value as f64)
+                } else {
+                    value as u64 & dtype.mask()
+                }
             };
             let a = |row: usize, at: usize| (row * 7 + at * 5) as i64 % 8 - 3;
             let b = |at: usize, column: usize| (at * 3 + column * 11) as i64 % 7 - 4;
@@ -224,7 +227,7 @@ mod tests {
         let zero = row(0.0);
         // Each lane has one number along the summed index; three of four are zeros.
         let first = |x: f32| {
-            let lane = |lane: u64| if lane % 4 == 0 { u64::from(x.to_bits()) } else { 0 };
+            let lane = |lane: u64| if lane.is_multiple_of(4) { u64::from(x.to_bits()) } else { 0 };
             (0..32).map(lane).collect::<Vec<u64>>()
         };
         let (a, b, start) = (first(a), first(b), row(start));

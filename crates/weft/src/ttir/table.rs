@@ -503,9 +503,10 @@ fn external<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
 
 fn dot<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     let given = details.attributes.has("inputPrecision");
-    let precision = match given {
-        true => details.choice("inputPrecision", &Precision::TABLE, 0)?,
-        false => Precision::Ieee,
+    let precision = if given {
+        details.choice("inputPrecision", &Precision::TABLE, 0)?
+    } else {
+        Precision::Ieee
     };
     Ok(Do(OpKind::Dot(precision)))
 }

@@ -14,6 +14,7 @@ mod order;
 mod packed;
 mod pipelines;
 mod preshuffle;
+mod products;
 mod random;
 mod regressions;
 mod reports;

@@ -9,12 +9,11 @@
 //! | A100 | 1024 | 512 | 64 | 2048 | |
 //! | RTX A6000 | 512 | 256 | 2 | 1024 | |
 //! | L40S | 512 | 256 | 2 | 1024 | 1024 |
-//! | H100, H200 | 2048 | 1024 | 128 | 4096 | |
 //! | RTX PRO 6000 | 512 | 256 | 2 | 1024 | 1024 |
 //!
-//! An H200 gives these rates to its asynchronous instructions alone. By `mma.sync` it reaches about 5/8
-//! of them (*published*; f64, which has no other instruction, all). It has no `mma.sync` for
-//! eight-bit floats: ptxas writes twelve conversions and two instructions for f16 (*assembled*), at
+//! An H200's prices are *measured* (`docs/measurements/matrix_instructions.json`): `mma.sync` reaches two
+//! thirds of the rate that the data sheet gives for its asynchronous instructions. It has no `mma.sync`
+//! for eight-bit floats: ptxas writes twelve conversions and two instructions for f16 (*assembled*), at
 //! the price of these.
 //! For B200 no rate of `mma.sync` is documented: those of A100 (*inferred*), the floats of eight bits as
 //! on an H200.
@@ -49,7 +48,7 @@ pub(super) const SM_86: &[MatrixMultiply] = &[
     mma("mma.m16n8k8.f32.bf16.bf16", [16, 8, 8], [F32, BF16, BF16], 200),
     mma("mma.m16n8k8.f32.tf32.tf32", [16, 8, 8], [F32, TF32, TF32], 400),
     mma("mma.m16n8k4.f32.tf32.tf32", [16, 8, 4], [F32, TF32, TF32], 200),
-    mma("mma.m8n8k4.f64.f64.f64", [8, 8, 4], [F64, F64, F64], 12800),
+    mma("mma.m8n8k4.f64.f64.f64", [8, 8, 4], [F64, F64, F64], 12_800),
     mma("mma.m16n8k32.s32.s8.s8", [16, 8, 32], [S32, S8, S8], 400),
     mma("mma.m16n8k16.s32.s8.s8", [16, 8, 16], [S32, S8, S8], 200),
 ];
@@ -63,7 +62,7 @@ pub(super) const SM_89: &[MatrixMultiply] = &[
     mma("mma.m16n8k8.f32.bf16.bf16", [16, 8, 8], [F32, BF16, BF16], 200),
     mma("mma.m16n8k8.f32.tf32.tf32", [16, 8, 8], [F32, TF32, TF32], 400),
     mma("mma.m16n8k4.f32.tf32.tf32", [16, 8, 4], [F32, TF32, TF32], 200),
-    mma("mma.m8n8k4.f64.f64.f64", [8, 8, 4], [F64, F64, F64], 12800),
+    mma("mma.m8n8k4.f64.f64.f64", [8, 8, 4], [F64, F64, F64], 12_800),
     mma("mma.m16n8k32.s32.s8.s8", [16, 8, 32], [S32, S8, S8], 400),
     mma("mma.m16n8k16.s32.s8.s8", [16, 8, 16], [S32, S8, S8], 200),
     mma("mma.m16n8k32.f32.e4m3.e4m3", [16, 8, 32], [F32, E4M3, E4M3], 400),
@@ -73,24 +72,24 @@ pub(super) const SM_89: &[MatrixMultiply] = &[
 ];
 
 pub(super) const SM_90: &[MatrixMultiply] = &[
-    mma("mma.m16n8k16.f32.f16.f16", [16, 8, 16], [F32, F16, F16], 160),
-    mma("mma.m16n8k8.f32.f16.f16", [16, 8, 8], [F32, F16, F16], 80),
-    mma("mma.m16n8k16.f16.f16.f16", [16, 8, 16], [F16, F16, F16], 160),
-    mma("mma.m16n8k8.f16.f16.f16", [16, 8, 8], [F16, F16, F16], 80),
-    mma("mma.m16n8k16.f32.bf16.bf16", [16, 8, 16], [F32, BF16, BF16], 160),
-    mma("mma.m16n8k8.f32.bf16.bf16", [16, 8, 8], [F32, BF16, BF16], 80),
-    mma("mma.m16n8k8.f32.tf32.tf32", [16, 8, 8], [F32, TF32, TF32], 160),
-    mma("mma.m16n8k4.f32.tf32.tf32", [16, 8, 4], [F32, TF32, TF32], 80),
-    mma("mma.m16n8k16.f64.f64.f64", [16, 8, 16], [F64, F64, F64], 1600),
-    mma("mma.m16n8k8.f64.f64.f64", [16, 8, 8], [F64, F64, F64], 800),
-    mma("mma.m16n8k4.f64.f64.f64", [16, 8, 4], [F64, F64, F64], 400),
-    mma("mma.m8n8k4.f64.f64.f64", [8, 8, 4], [F64, F64, F64], 200),
-    mma("mma.m16n8k32.s32.s8.s8", [16, 8, 32], [S32, S8, S8], 160),
-    mma("mma.m16n8k16.s32.s8.s8", [16, 8, 16], [S32, S8, S8], 80),
-    mma("mma.m16n8k32.f32.e4m3.e4m3", [16, 8, 32], [F32, E4M3, E4M3], 920),
-    mma("mma.m16n8k32.f32.e4m3.e5m2", [16, 8, 32], [F32, E4M3, E5M2], 920),
-    mma("mma.m16n8k32.f32.e5m2.e4m3", [16, 8, 32], [F32, E5M2, E4M3], 920),
-    mma("mma.m16n8k32.f32.e5m2.e5m2", [16, 8, 32], [F32, E5M2, E5M2], 920),
+    mma("mma.m16n8k16.f32.f16.f16", [16, 8, 16], [F32, F16, F16], 153),
+    mma("mma.m16n8k8.f32.f16.f16", [16, 8, 8], [F32, F16, F16], 105),
+    mma("mma.m16n8k16.f16.f16.f16", [16, 8, 16], [F16, F16, F16], 153),
+    mma("mma.m16n8k8.f16.f16.f16", [16, 8, 8], [F16, F16, F16], 105),
+    mma("mma.m16n8k16.f32.bf16.bf16", [16, 8, 16], [F32, BF16, BF16], 153),
+    mma("mma.m16n8k8.f32.bf16.bf16", [16, 8, 8], [F32, BF16, BF16], 105),
+    mma("mma.m16n8k8.f32.tf32.tf32", [16, 8, 8], [F32, TF32, TF32], 153),
+    mma("mma.m16n8k4.f32.tf32.tf32", [16, 8, 4], [F32, TF32, TF32], 105),
+    mma("mma.m16n8k16.f64.f64.f64", [16, 8, 16], [F64, F64, F64], 1695),
+    mma("mma.m16n8k8.f64.f64.f64", [16, 8, 8], [F64, F64, F64], 809),
+    mma("mma.m16n8k4.f64.f64.f64", [16, 8, 4], [F64, F64, F64], 431),
+    mma("mma.m8n8k4.f64.f64.f64", [8, 8, 4], [F64, F64, F64], 401),
+    mma("mma.m16n8k32.s32.s8.s8", [16, 8, 32], [S32, S8, S8], 155),
+    mma("mma.m16n8k16.s32.s8.s8", [16, 8, 16], [S32, S8, S8], 107),
+    mma("mma.m16n8k32.f32.e4m3.e4m3", [16, 8, 32], [F32, E4M3, E4M3], 906),
+    mma("mma.m16n8k32.f32.e4m3.e5m2", [16, 8, 32], [F32, E4M3, E5M2], 906),
+    mma("mma.m16n8k32.f32.e5m2.e4m3", [16, 8, 32], [F32, E5M2, E4M3], 906),
+    mma("mma.m16n8k32.f32.e5m2.e5m2", [16, 8, 32], [F32, E5M2, E5M2], 906),
 ];
 
 pub(super) const SM_100: &[MatrixMultiply] = &[
@@ -123,10 +122,10 @@ pub(super) const SM_120: &[MatrixMultiply] = &[
     mma("mma.m16n8k8.f32.bf16.bf16", [16, 8, 8], [F32, BF16, BF16], 200),
     mma("mma.m16n8k8.f32.tf32.tf32", [16, 8, 8], [F32, TF32, TF32], 400),
     mma("mma.m16n8k4.f32.tf32.tf32", [16, 8, 4], [F32, TF32, TF32], 200),
-    mma("mma.m16n8k16.f64.f64.f64", [16, 8, 16], [F64, F64, F64], 102400),
-    mma("mma.m16n8k8.f64.f64.f64", [16, 8, 8], [F64, F64, F64], 51200),
-    mma("mma.m16n8k4.f64.f64.f64", [16, 8, 4], [F64, F64, F64], 25600),
-    mma("mma.m8n8k4.f64.f64.f64", [8, 8, 4], [F64, F64, F64], 12800),
+    mma("mma.m16n8k16.f64.f64.f64", [16, 8, 16], [F64, F64, F64], 102_400),
+    mma("mma.m16n8k8.f64.f64.f64", [16, 8, 8], [F64, F64, F64], 51_200),
+    mma("mma.m16n8k4.f64.f64.f64", [16, 8, 4], [F64, F64, F64], 25_600),
+    mma("mma.m8n8k4.f64.f64.f64", [8, 8, 4], [F64, F64, F64], 12_800),
     mma("mma.m16n8k32.s32.s8.s8", [16, 8, 32], [S32, S8, S8], 400),
     mma("mma.m16n8k16.s32.s8.s8", [16, 8, 16], [S32, S8, S8], 200),
     mma("mma.m16n8k32.f32.e4m3.e4m3", [16, 8, 32], [F32, E4M3, E4M3], 400),

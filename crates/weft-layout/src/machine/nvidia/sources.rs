@@ -1,7 +1,7 @@
 //! Where NVIDIA's numbers come from.
 
 use crate::machine::{
-    Origin::{Assembled, Documented, Inferred, Measured, Published, Recalled},
+    Origin::{Assembled, Documented, Inferred, Measured, Recalled},
     Source,
     sources::source,
 };
@@ -37,8 +37,13 @@ pub(super) const SM_90: &[Source] = &[
     MOVES,
     source(
         "matrix_multiplies",
-        Published,
-        "shapes by PTX ISA 9.1; `mma.sync` on an H100 reaches about 5/8 of the rate of its data sheet",
+        Measured,
+        "one H200, by docs/measurements/matrix_instructions.py; shapes by PTX ISA 9.1",
+    ),
+    source(
+        "matrix_multiplies.mma.m16n8k32.f32",
+        Inferred,
+        "two products of f16 and the twelve conversions that ptxas writes",
     ),
     SHUFFLE_FORMS,
     source(

@@ -82,7 +82,7 @@ impl Registers {
     /// The register with an element of a tile that begins at a place, or its copy within the tile.
     fn register(&self, start: u64, [row, column]: [u64; 2]) -> usize {
         let [rows, columns] = self.sizes;
-        let place = start ^ (row & (rows - 1)) * columns ^ (column & (columns - 1));
+        let place = start ^ ((row & (rows - 1)) * columns) ^ (column & (columns - 1));
         let found = self.by_place.get(&place);
         debug_assert!(found.is_some(), "a thread has what its fragments hold");
         found.copied().unwrap_or(0)
@@ -162,7 +162,7 @@ impl<'m> Plan<'m> {
         [matrix, row, step]: [u64; 3],
     ) -> Vec<lane::Value> {
         let [rows, summed] = self.left.sizes;
-        let start = (matrix * rows + row) * summed ^ step;
+        let start = ((matrix * rows + row) * summed) ^ step;
         let places = self.left.fragment.iter().map(|&[row, index]| {
             self.left.register(start, [row, renamed(&self.matrix.summed, index)])
         });
@@ -177,7 +177,7 @@ impl<'m> Plan<'m> {
         [matrix, column, step]: [u64; 3],
     ) -> Vec<lane::Value> {
         let [summed, columns] = self.right.sizes;
-        let start = (matrix * summed + step) * columns ^ column;
+        let start = ((matrix * summed + step) * columns) ^ column;
         let places = self.right.fragment.iter().map(|&[index, column]| {
             self.right.register(start, [renamed(&self.matrix.summed, index), column])
         });
@@ -187,7 +187,7 @@ impl<'m> Plan<'m> {
     /// The registers of the sum in a tile.
     fn sums(&self, [matrix, row, column]: [u64; 3]) -> Vec<usize> {
         let [rows, columns] = self.sum.sizes;
-        let start = (matrix * rows + row) * columns ^ column;
+        let start = ((matrix * rows + row) * columns) ^ column;
         self.sum.fragment.iter().map(|&place| self.sum.register(start, place)).collect()
     }
 }
