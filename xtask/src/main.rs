@@ -6,6 +6,7 @@
 //! * `documents` writes those files' tables, and what commands print, into the documents, or checks
 //!   that they stand there.
 
+mod accuracy;
 mod conversions;
 mod documents;
 mod kernels;

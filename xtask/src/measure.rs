@@ -1,7 +1,7 @@
 //! Measurements, and the files that hold them.
 
 use crate::kernels::{in_folder, to_ptx};
-use crate::{operations, root, runs, say};
+use crate::{accuracy, operations, root, runs, say};
 use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -23,6 +23,8 @@ pub(crate) enum What {
     Device,
     /// The same with the kernels' CUDA texts, as nvcc compiles them; `WEFT_NVCC` may name it.
     DeviceCuda,
+    /// How far compiled functions are from the true ones.
+    Accuracy,
 }
 
 /// A measured claim: what, how, where, when, and the numbers.
@@ -122,7 +124,7 @@ pub(crate) fn run(
     output: Option<PathBuf>,
     dry_run: bool,
 ) -> anyhow::Result<()> {
-    if cfg!(debug_assertions) {
+    if cfg!(debug_assertions) && !matches!(what, What::Accuracy) {
         say(
             "this is a debug build: measure with `cargo run --release --package xtask -- measure …`",
         );
@@ -133,6 +135,7 @@ pub(crate) fn run(
         What::Device if dry_run => ("device", device(weft, &Way::Simulated)?),
         What::Device => ("device", device(weft, &Way::Ptx)?),
         What::DeviceCuda => ("device_cuda", device(weft, &Way::cuda()?)?),
+        What::Accuracy => ("accuracy", accuracy()?),
     };
     let usual = || root().join(format!("docs/measurements/{name}.json"));
     if let Some(path) = output.or_else(|| (!dry_run).then(usual)) {
@@ -144,7 +147,7 @@ pub(crate) fn run(
             let wrong = say_verdicts(&measurement);
             ensure!(wrong == 0, "{wrong} runs are not as they should be");
         }
-        What::Compile | What::Simulate => say(&measurement.table(name)),
+        What::Compile | What::Simulate | What::Accuracy => say(&measurement.table(name)),
     }
     Ok(())
 }
@@ -187,6 +190,33 @@ fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown");
     format!("one core of {}", model.trim_start_matches([' ', '\t', ':']))
+}
+
+/// Samples of each range of a function.
+const SAMPLES: usize = 1024;
+
+/// The largest errors of compiled functions.
+fn accuracy() -> anyhow::Result<Measurement> {
+    let columns = ["function", "arguments", "f32", "f64", "algorithm"];
+    let what = format!(
+        "Largest errors in units of the last place, of the lane programs as simulated, against numbers of \
+         512 bits; {SAMPLES} samples of each range"
+    );
+    let mut measurement = Measurement::new(&what, "accuracy", &columns);
+    let all = accuracy::measure(SAMPLES)?;
+    let wrong: Vec<String> = all.iter().flat_map(accuracy::Found::wrong).collect();
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for found in all {
+        let shown = |worst: &accuracy::Worst| format!("{:.2}", worst.units);
+        measurement.rows.push(vec![
+            format!("`{}`", found.name),
+            found.range,
+            found.single.as_ref().map_or("instruction".into(), shown),
+            shown(&found.double),
+            found.algorithm.into(),
+        ]);
+    }
+    Ok(measurement)
 }
 
 /// The median of many runs, in microseconds.

@@ -12,8 +12,9 @@ use core::f64::consts::{FRAC_2_PI, FRAC_PI_4};
 
 /// What belongs to one order.
 pub(super) struct Order {
-    /// The zeros of J below 8, each as a nearest f64 and a rest.
-    zeros: [[f64; 2]; 2],
+    /// The first zeros of J, each as a nearest f64 and a rest: those below 8, and one more, without
+    /// which the polynomial would fall too far to be evaluated well.
+    zeros: [[f64; 2]; 3],
     first: Fit,
     second: Fit,
     modulus: Fit,
@@ -27,6 +28,7 @@ pub(super) const ZEROTH: Order = Order {
     zeros: [
         [2.404_825_557_695_773, -1.176_691_651_530_894e-16],
         [5.520_078_110_286_311, 8.088_597_146_146_722e-17],
+        [8.653_727_912_911_013, -2.928_126_073_207_79e-16],
     ],
     first: fits::J0,
     second: fits::Y0,
@@ -41,6 +43,7 @@ pub(super) const FIRST: Order = Order {
     zeros: [
         [3.831_705_970_207_512_5, -1.526_918_409_008_806_6e-16],
         [7.015_586_669_815_619, -9.414_165_653_410_389e-17],
+        [10.173_468_135_062_722, 4.482_162_274_768_888e-16],
     ],
     first: fits::J1,
     second: fits::Y1,

@@ -10,8 +10,8 @@ from mpmath import mp, mpf
 
 mp.dps = 50
 
-ZERO_J0 = [mp.besseljzero(0, k) for k in (1, 2)]
-ZERO_J1 = [mp.besseljzero(1, k) for k in (1, 2)]
+ZERO_J0 = [mp.besseljzero(0, k) for k in (1, 2, 3)]
+ZERO_J1 = [mp.besseljzero(1, k) for k in (1, 2, 3)]
 
 
 def at(limit, point=0):
@@ -115,8 +115,8 @@ FITS = [
     ("LGAMMA", "`log(Γ(2 + y)) / y`, `|y|` up to 1/2", at(0)(lambda y: mp.loggamma(2 + y) / y), mpf("-0.5"), mpf("0.5")),
     ("GAMMA", "`Γ(2 + y)`, `|y|` up to 1/2", lambda y: mp.gamma(2 + y), mpf("-0.5"), mpf("0.5")),
     ("STIRLING", "what Stirling's formula leaves of `log Γ(x)`, times `x`, in `1 / x^2`, `x` from 12", at(0)(lambda z: stirling(z) if z > mpf(10) ** -8 else mpf(1) / 12 - z / 360), 0, mpf(1) / 144),
-    ("J0", "`J0(x)` over its factors with zeros below 8, in `x^2 / 32 - 1`", at(0, -1)(lambda t: bessel_j(0, t)), -1, 1),
-    ("J1", "`J1(x) / x` over its factors with zeros below 8, in `x^2 / 32 - 1`", at(0, -1)(lambda t: bessel_j(1, t)), -1, 1),
+    ("J0", "`J0(x)` over the factors with its first three zeros, in `x^2 / 32 - 1`", at(0, -1)(lambda t: bessel_j(0, t)), -1, 1),
+    ("J1", "`J1(x) / x` over the factors with its first three zeros, in `x^2 / 32 - 1`", at(0, -1)(lambda t: bessel_j(1, t)), -1, 1),
     ("Y0", "`Y0(x) - 2/π log(x) J0(x)` in `x^2 / 32 - 1`", at(0, -1)(lambda t: regular(0, t)), -1, 1),
     ("Y1", "`(Y1(x) - 2/π (log(x) J1(x) - 1/x)) / x` in `x^2 / 32 - 1`", at(0, -1)(lambda t: regular(1, t)), -1, 1),
     ("MODULUS_0", "`sqrt(π x / 2 (J0^2 + Y0^2))` in `(8 / x)^2`, `x` from 8", at(0)(lambda w: bessel_modulus(0, w) if w > mpf(10) ** -6 else 1 - w / 1024), 0, 1),
