@@ -10,11 +10,13 @@ use alloc::{vec, vec::Vec};
 use super::{
     PlanError,
     align::{Aligned, aligned, shared_first},
+    fragment::Fragment,
+    moves::Moves,
     priced,
     rounds::Rounds,
     swizzle::{Arranged, Phases, Preference, Side, arrange, fill_word, vector_part},
     threads::keeps_warp,
-    ways::{Actor, Fragment, Moves, Way},
+    ways::{Actor, Way},
 };
 use crate::{
     access::widest_shared_log2,
