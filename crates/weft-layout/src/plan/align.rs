@@ -10,8 +10,9 @@
 use alloc::vec::Vec;
 
 use super::{
+    fragment::Slot,
     swizzle::{Phases, Side},
-    ways::{Actor, Slot, Way},
+    ways::{Actor, Way},
 };
 use crate::{
     f2::{Echelon, low_mask},

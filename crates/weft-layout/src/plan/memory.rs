@@ -10,11 +10,13 @@ use alloc::{vec, vec::Vec};
 use super::{
     PlanError,
     align::{Aligned, aligned, shared_first},
+    fragment::Fragment,
+    moves::Moves,
     priced,
     rounds::Rounds,
     swizzle::{Arranged, Phases, Preference, Side, arrange, fill_word, vector_part},
     threads::keeps_warp,
-    ways::{Actor, Fragment, Moves, Way},
+    ways::{Actor, Way},
 };
 use crate::{
     access::widest_shared_log2,
@@ -147,12 +149,10 @@ impl Search<'_> {
                 self.try_all(&low, widest, false, &mut found)?;
                 tried.push(low);
                 for candidate in found.iter().skip(first).filter(|one| one.is_wide()) {
-                    let Cost { wavefronts, .. } = candidate.cost;
-                    let busy = (self.writer)(candidate)?.cost.busiest(&self.machine.prices);
-                    // Only memory is busy, and it cannot be less so.
-                    if busy == candidate.cost.busiest(&self.machine.prices)
-                        && busy == wavefronts * self.machine.prices.wavefront
-                    {
+                    let Cost { wavefronts, alu, .. } = (self.writer)(candidate)?.cost;
+                    // Only memory is busy, and it cannot be less so. Where bytes are put into words, a
+                    // matrix move may spare that.
+                    if wavefronts == candidate.cost.wavefronts && alu == 0 {
                         return Ok(found.drain(first..).collect());
                     }
                 }

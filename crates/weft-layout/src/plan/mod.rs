@@ -6,13 +6,17 @@
 //! it also replays it.
 
 mod align;
+mod alike;
 mod axis;
 mod bound;
 mod builder;
+mod chosen;
+mod fragment;
 mod fuse;
 mod gather;
 mod histogram;
 mod memory;
+mod moves;
 mod ordered;
 mod partials;
 mod reduce;
@@ -23,6 +27,7 @@ pub mod swizzle;
 mod threads;
 mod tidy;
 mod tuple;
+mod values;
 mod vectorize;
 mod ways;
 mod words;
@@ -30,6 +35,7 @@ mod words;
 use alloc::vec::Vec;
 use core::fmt;
 
+use alike::Alike;
 pub use gather::gather;
 pub use histogram::histogram;
 pub use reduce::{Order, Reduction, reduce, reduce_into};
@@ -182,15 +188,24 @@ fn enumerate(
     let source = to.solve(from)?;
     check_blocks(&source)?;
     let all = wanted == Wanted::All;
-    let shown = |plan: &Plan| witness::conversion_is_shown(plan, from, to) == Ok(true);
+    let alike = Alike::of(&source, bits);
+    let [small_from, small_to, small_source] = alike.smallest(from, to, &source)?;
+    let shown =
+        |plan: &Plan| witness::conversion_is_shown(plan, &small_from, &small_to) == Ok(true);
+    // Plans of the smallest conversion become plans of the whole.
+    let exchanged = |ways: &Exchanges, most: u64| -> Result<Vec<Plan>, PlanError> {
+        let most = most.div_ceil(1 << alike.repetitions_log2());
+        let plans = ways.plans(machine, most, all, shown)?.into_iter();
+        plans.filter_map(|plan| alike.whole(plan)).map(|plan| priced(plan, machine)).collect()
+    };
     let mut found = Vec::new();
-    let within = Exchanges::of(&source, bits);
+    let within = Exchanges::of(&small_source, bits);
     let (stays, moves) = match within {
         Some(within) if within.stays() => (Some(within), None),
         within => (None, within),
     };
     if let Some(stays) = stays {
-        found.extend(stays.plans(machine, u64::MAX, all, shown)?);
+        found.extend(exchanged(&stays, u64::MAX)?);
         if found.iter().any(|plan| plan.cost.total == 0) {
             return Ok(found);
         }
@@ -202,7 +217,7 @@ fn enumerate(
     found.extend(through);
     if let Some(moves) = moves {
         let most = found.iter().map(|plan| plan.cost.total).min().unwrap_or(u64::MAX);
-        found.extend(moves.plans(machine, most, all, shown)?);
+        found.extend(exchanged(&moves, most)?);
     }
     match refused {
         Some(error) if found.is_empty() => Err(error),

@@ -24,7 +24,7 @@ use super::{
     PlanError,
     builder::Builder,
     fuse::fuse,
-    priced,
+    key, priced,
     tidy::tidy,
     words::{Share, Words},
 };
@@ -69,8 +69,8 @@ impl Exchanges {
         self.blocks.stays()
     }
 
-    /// The plans with their costs, as far as one can cost less than `most` hundredths of a cycle, and
-    /// less than those before it; with `all` as many as there are.
+    /// The cheapest plan with its cost, if one can cost less than `most` hundredths of a cycle; with
+    /// `all` as many as there are.
     ///
     /// Elements narrower than a word travel alone, or packed as far as a word holds them; registers
     /// and lanes change places all at once, or first one or two bits on their own.
@@ -94,32 +94,44 @@ impl Exchanges {
         });
         let mut ways: Vec<_> = ways.collect();
         ways.sort_by_key(|way| way.0);
-        let mut plans = Vec::new();
+        let mut plans: Vec<Plan> = Vec::new();
         for (least, count, rest, packed) in ways {
             // Where not all of a word is used, more travel anyway.
             let full = packed > 0 && packed == together;
             let shares = if full { &Share::ALL[..] } else { &Share::ALL[..1] };
             let mut least = least;
+            let mut tried: Vec<Plan> = Vec::new();
             for &share in shares {
                 if least >= most && !all {
                     break;
                 }
                 let Some(plan) = self.plan(&swaps[..count], rest, packed, share) else { break };
-                let plan = priced(plan, machine)?;
+                if tried.contains(&plan) {
+                    continue;
+                }
+                tried.push(plan.clone());
+                let plan = priced(tidy(&plan).unwrap_or(plan), machine)?;
                 // As many words travel whichever elements share them; only choices may take less.
                 least = least.max(prices.shuffle.saturating_mul(plan.cost.shuffles));
                 // A byte permute stands for two choices of each element of a word, at most.
                 let choices = plan.cost.alu >> (together + 1);
                 let fused = least.max(prices.alu.saturating_mul(choices));
                 let slow = plan.cost.total > fused && (fused < most || all);
-                let fused = slow.then(|| fuse(&plan)).flatten();
-                let fused = fused.and_then(|plan| tidy(&plan)).filter(&shown);
-                let fused = fused.map(|plan| priced(plan, machine));
-                for plan in [plan].into_iter().chain(fused.transpose()?) {
-                    most = most.min(plan.cost.total);
-                    plans.push(plan);
+                let fused = slow.then(|| fuse(&plan)).flatten().and_then(|plan| tidy(&plan));
+                most = most.min(plan.cost.total);
+                plans.push(plan);
+                let Some(fused) = fused else { continue };
+                let fused = priced(fused, machine)?;
+                if (fused.cost.total < most || all) && shown(&fused) {
+                    most = most.min(fused.cost.total);
+                    plans.push(fused);
                 }
             }
+        }
+        if !all {
+            // The first one of those that are equal.
+            let best = plans.into_iter().reduce(|a, b| if key(&b) < key(&a) { b } else { a });
+            plans = best.into_iter().collect();
         }
         Ok(plans)
     }
@@ -155,7 +167,7 @@ impl Exchanges {
             () if plan.steps.iter().any(exchanges) => Strategy::Shuffles,
             () => Strategy::Registers,
         };
-        tidy(&plan).or(Some(plan))
+        Some(plan)
     }
 
     /// Less than a plan costs: half of the words travel for each bit on its own, with three selects for

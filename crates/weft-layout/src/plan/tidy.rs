@@ -7,10 +7,8 @@
 
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 
+use super::values::{Id, Writer};
 use crate::step::{Access, File, Kind, LaneMap, Parity, Plan, Selector, Step};
-
-/// A value, by number.
-pub(super) type Id = u32;
 
 /// What makes a value.
 #[derive(Clone, Copy)]
@@ -59,13 +57,6 @@ impl Picked {
         }
         Picked { pair, nibbles, ..self }
     }
-}
-
-/// Where values stand in the new plan.
-#[derive(Clone, Copy)]
-struct Place {
-    file: File,
-    register: u32,
 }
 
 struct Tidy<'p> {
@@ -415,77 +406,5 @@ impl Tidy<'_> {
         writer.plan.steps.push(step);
         writer.define(values, to);
         Some(())
-    }
-}
-
-/// Writes steps on values that stand anywhere.
-pub(super) struct Writer {
-    pub(super) plan: Plan,
-    /// Where each value stands, once it does.
-    places: Vec<Option<Place>>,
-    /// Files one after the other.
-    joined: BTreeMap<Vec<File>, File>,
-}
-
-impl Writer {
-    /// A plan with the inputs of another one.
-    pub(super) fn of(plan: &Plan) -> Writer {
-        let types: Vec<_> = plan.inputs.iter().map(|&file| plan.file(file)).collect();
-        let mut new = Plan::new(&types, plan.lane_bits, plan.warp_bits);
-        new.scratch_bytes = plan.scratch_bytes;
-        new.strategy = plan.strategy;
-        Writer { plan: new, places: Vec::new(), joined: BTreeMap::new() }
-    }
-
-    /// A new value.
-    pub(super) fn value(&mut self) -> Id {
-        self.places.push(None);
-        (self.places.len() - 1) as Id
-    }
-
-    /// Values are the registers of a file.
-    pub(super) fn define(&mut self, values: &[Id], file: File) {
-        for (register, &value) in (0..).zip(values) {
-            if let Some(place) = self.places.get_mut(value as usize) {
-                place.get_or_insert(Place { file, register });
-            }
-        }
-    }
-
-    /// A file of these values.
-    pub(super) fn gather(&mut self, values: &[Id], bits: u32) -> Option<File> {
-        let places = values.iter().map(|&value| *self.places.get(value as usize)?);
-        let places = places.collect::<Option<Vec<Place>>>()?;
-        let mut files: Vec<File> = places.iter().map(|place| place.file).collect();
-        files.sort_unstable();
-        files.dedup();
-        let mut starts = BTreeMap::new();
-        let mut total = 0;
-        for &file in &files {
-            starts.insert(file, total);
-            total += self.plan.file(file).registers;
-        }
-        let all = match files[..] {
-            [] => self.plan.add_file(0, bits),
-            [one] => one,
-            _ => match self.joined.get(&files) {
-                Some(&known) => known,
-                None => {
-                    let to = self.plan.add_file(total, bits);
-                    self.joined.insert(files.clone(), to);
-                    self.plan.steps.push(Step::Concat { from: files, to });
-                    to
-                }
-            },
-        };
-        let start = |place: &Place| starts.get(&place.file).copied().unwrap_or(0) + place.register;
-        let source: Vec<u32> = places.iter().map(start).collect();
-        let same = source.len() == total as usize && source.iter().zip(0..).all(|(&s, i)| s == i);
-        if same {
-            return Some(all);
-        }
-        let to = self.plan.add_file(source.len() as u32, bits);
-        self.plan.steps.push(Step::Permute { from: all, to, source });
-        Some(to)
     }
 }

@@ -201,6 +201,43 @@ fn alternatives_are_told_from_the_cheapest_on() {
     assert!(reached > 0 && reached < all);
 }
 
+/// Registers above the words that are only renamed repeat a conversion within warps, each twice at twice
+/// the price; copies of registers above the words cost nothing.
+#[test]
+fn registers_that_ride_along_repeat_the_price() {
+    let mut compared = 0;
+    repeat(if long() { 3000 } else { 60 }, |u| {
+        let bits = *u.choose(&[8, 16, 32])?;
+        let registers = u.int_in_range(2..=3)?;
+        let inside = registers + 5;
+        let columns = [testing::shuffled(u, inside)?, testing::shuffled(u, inside)?];
+        // As many more registers, which number the highest elements; then copies.
+        let sides = |more: u32, copies: [&[u64]; 2]| {
+            let own: Vec<u64> = (0..more).map(|bit| 1 << (inside + bit)).collect();
+            [0, 1].map(|side| {
+                let (lanes, other) = columns[side].split_at(5);
+                let all = [other, &own, copies[side]].concat();
+                places(&[1 << (inside + more)], [&all, lanes, &[]])
+            })
+        };
+        let price = |[from, to]: [Layout; 2]| {
+            let found = conversions(&from, &to, bits, hopper()).unwrap();
+            let ways = found.plans().filter(|plan| plan.strategy != Strategy::SharedMemory);
+            ways.map(|plan| plan.cost.total).min()
+        };
+        // Two are kept, because words of bytes may be filled along them.
+        let wide = price(sides(3, [&[], &[]]));
+        assert_eq!(wide, price(sides(2, [&[], &[]])).map(|one| 2 * one), "{columns:?}");
+        let highest = 1 << (inside + 2);
+        for copies in [[&[0][..], &[]], [&[], &[0]], [&[highest, 0], &[0, highest]]] {
+            assert_eq!(price(sides(3, copies)), wide, "{bits} {copies:?} {columns:?}");
+        }
+        compared += u32::from(wide > Some(0));
+        Ok(())
+    });
+    assert!(compared > 20, "{compared}");
+}
+
 /// What a conversion through memory pays in wavefronts is what the search for swizzles finds best for the
 /// same store and the same load: two searches, of which neither may fall behind.
 #[test]

@@ -1,0 +1,90 @@
+//! Plans written value by value: a value is a register of some file, and what is read together is
+//! gathered from wherever it stands.
+
+use alloc::{collections::BTreeMap, vec::Vec};
+
+use crate::step::{File, Plan, Step};
+
+/// A value, by number.
+pub(super) type Id = u32;
+
+/// Where values stand in the new plan.
+#[derive(Clone, Copy)]
+struct Place {
+    file: File,
+    register: u32,
+}
+
+/// Writes steps on values that stand anywhere.
+pub(super) struct Writer {
+    pub(super) plan: Plan,
+    /// Where each value stands, once it does.
+    places: Vec<Option<Place>>,
+    /// Files one after the other.
+    joined: BTreeMap<Vec<File>, File>,
+}
+
+impl Writer {
+    /// A plan with the inputs of another one.
+    pub(super) fn of(plan: &Plan) -> Writer {
+        let types: Vec<_> = plan.inputs.iter().map(|&file| plan.file(file)).collect();
+        let mut new = Plan::new(&types, plan.lane_bits, plan.warp_bits);
+        new.scratch_bytes = plan.scratch_bytes;
+        new.strategy = plan.strategy;
+        Writer { plan: new, places: Vec::new(), joined: BTreeMap::new() }
+    }
+
+    /// A new value.
+    pub(super) fn value(&mut self) -> Id {
+        self.places.push(None);
+        (self.places.len() - 1) as Id
+    }
+
+    /// Values are the registers of a file.
+    pub(super) fn define(&mut self, values: &[Id], file: File) {
+        for (register, &value) in (0..).zip(values) {
+            if let Some(place) = self.places.get_mut(value as usize) {
+                place.get_or_insert(Place { file, register });
+            }
+        }
+    }
+
+    /// A file of these values.
+    pub(super) fn gather(&mut self, values: &[Id], bits: u32) -> Option<File> {
+        let places = values.iter().map(|&value| *self.places.get(value as usize)?);
+        let places = places.collect::<Option<Vec<Place>>>()?;
+        let mut files: Vec<File> = places.iter().map(|place| place.file).collect();
+        files.sort_unstable();
+        files.dedup();
+        let mut total = 0;
+        let start = |&file: &File| {
+            total += self.plan.file(file).registers;
+            total - self.plan.file(file).registers
+        };
+        let starts: Vec<u32> = files.iter().map(start).collect();
+        let order = files.clone();
+        let all = match files[..] {
+            [] => self.plan.add_file(0, bits),
+            [one] => one,
+            _ => match self.joined.get(&files) {
+                Some(&known) => known,
+                None => {
+                    let to = self.plan.add_file(total, bits);
+                    self.joined.insert(files.clone(), to);
+                    self.plan.steps.push(Step::Concat { from: files, to });
+                    to
+                }
+            },
+        };
+        let start = |file: File| order.binary_search(&file).ok().and_then(|at| starts.get(at));
+        let place = |place: &Place| start(place.file).copied().unwrap_or(0) + place.register;
+        let source: Vec<u32> = places.iter().map(place).collect();
+        let same = source.len() == total as usize && source.iter().zip(0..).all(|(&s, i)| s == i);
+        if same {
+            return Some(all);
+        }
+        let to = self.plan.add_file(source.len() as u32, bits);
+        self.plan.steps.push(Step::Permute { from: all, to, source });
+        Some(to)
+    }
+}
