@@ -479,8 +479,13 @@ fn program_id<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
 /// Whatever memory it is for: a block waits for all of its accesses.
 fn barrier<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
     const SPACES: [&str; 4] = ["all", "local", "global_read", "global_write"];
+    let named = details.words.len();
     while details.words.front().is_some_and(|(word, _)| SPACES.contains(word)) {
         details.words.pop_front();
+    }
+    if named == 0 {
+        let message = format!("`{}` does not say for which memory", details.name);
+        return Err(Diagnostic::new(details.span, message).with_hint("write `ttg.barrier all`"));
     }
     Ok(Do(OpKind::Barrier))
 }

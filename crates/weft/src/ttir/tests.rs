@@ -207,6 +207,7 @@ fn errors_say_where_and_what_would_be_right() {
         "module {\n  tt.func public @k(%n: i32) {\n    %a = arith.addi %n,".into(),
         "module {\n  tt.func public @k(%n: i32) {\n    %a = arith.addi %n, %n : i32\n".into(),
         "tt.func private @f() {\n  tt.call @g() : () -> ()\n  tt.return\n}\ntt.func private @g() {\n  tt.call @f() : () -> ()\n  tt.return\n}\ntt.func public @k() {\n  tt.call @f() : () -> ()\n  tt.return\n}".into(),
+        kernel("    ttg.barrier\n    ttg.barrier local|registers"),
         "tt.func private @f() {\n  tt.return\n}".into(),
         String::new(),
         "int main() {}\n".into(),

@@ -73,7 +73,7 @@ fn s1_17_a_product_of_pre_shuffled_activations_is_exact() {
             for column in 0..N {
                 let product = |at: usize| {
                     // The first of two numbers lies in the lower half.
-                    let code = codes[(row * K + at) / 2] >> (4 * (at % 2)) & 15;
+                    let code = codes[row * (K / 2) + at / 2] >> (4 * (at % 2)) & 15;
                     let sign = if code < 8 { 1.0 } else { -1.0 };
                     let exponent = i32::from(exponents[row * EXPONENTS + at / 32]) - 127;
                     sign * E2M1[usize::from(code & 7)] * 2f64.powi(exponent) * x[column * K + at]
