@@ -9,6 +9,7 @@ mod corpus;
 mod deep;
 mod external;
 mod inputs;
+mod mutated;
 mod order;
 mod packed;
 mod random;
