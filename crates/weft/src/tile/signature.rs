@@ -157,8 +157,8 @@ pub(super) fn check(
         ),
         OpKind::Dot(_) => (
             matches!((operands, results), ([a, b, c], [r]) if c == r && is_product(a, b, c)),
-            "takes M x K, K x N and M x N of matching elements, or as many matrices of each, and gives \
-             M x N",
+            "takes M x K, K x N and M x N of matching elements, those of the sum wide enough for the \
+             factors, or as many matrices of each, and gives M x N",
         ),
         OpKind::Reduce { axis } => {
             (is_reduced(operands, results, *axis), "takes tensors of one shape and drops its axis")
@@ -320,7 +320,17 @@ fn is_product(a: &Type, b: &Type, c: &Type) -> bool {
         && is_number(c)
         && a.element == b.element
         && a.dtype().is_float() == c.dtype().is_float()
+        && holds(c.dtype(), a.dtype())
         && !c.dtype().is_f8()
+}
+
+/// Whether a type of sums holds every number of another type.
+fn holds(sum: DType, factor: DType) -> bool {
+    match (factor, sum) {
+        _ if factor == sum => true,
+        (DType::F16, DType::BF16) | (DType::BF16, DType::F16) => false,
+        _ => factor.bits() < sum.bits(),
+    }
 }
 
 fn is_reduced(operands: &[&Type], results: &[&Type], axis: u8) -> bool {

@@ -554,3 +554,27 @@ fn a_layout_of_aliases_that_grows_without_end_is_refused() {
     let complaints = complaints(&format!("{text}{}", encoded(body)));
     assert!(complaints.contains("is not defined"), "{complaints}");
 }
+
+/// The sum of a product is in the type of what it starts from, to which the factors are widened.
+#[test]
+fn a_product_whose_sum_does_not_hold_its_factors_is_refused() {
+    let product = |factor: &str, sum: &str| {
+        format!(
+            "tt.func @product(%a: !tt.ptr<{factor}>, %c: !tt.ptr<{sum}>) {{
+               %x = tt.splat %a : !tt.ptr<{factor}> -> tensor<16x16x!tt.ptr<{factor}>>
+               %y = tt.load %x : tensor<16x16x!tt.ptr<{factor}>>
+               %z = tt.splat %c : !tt.ptr<{sum}> -> tensor<16x16x!tt.ptr<{sum}>>
+               %w = tt.load %z : tensor<16x16x!tt.ptr<{sum}>>
+               %d = tt.dot %y, %y, %w : tensor<16x16x{factor}> * tensor<16x16x{factor}> -> tensor<16x16x{sum}>
+               tt.return
+             }}"
+        )
+    };
+    for (factor, sum) in [("i64", "i32"), ("f32", "f16"), ("f16", "bf16"), ("f64", "f32")] {
+        let said = complaints(&product(factor, sum));
+        assert!(said.contains("wide enough for the factors"), "{factor} in {sum}: {said}");
+    }
+    for (factor, sum) in [("i8", "i32"), ("f8E5M2", "f16"), ("f16", "f16"), ("bf16", "f32")] {
+        assert_eq!(complaints(&product(factor, sum)), "no error\n");
+    }
+}

@@ -10,6 +10,7 @@ mod deep;
 mod external;
 mod homes;
 mod inputs;
+mod mutated;
 mod order;
 mod packed;
 mod pipelines;

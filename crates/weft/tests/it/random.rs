@@ -20,6 +20,7 @@
 mod approximate;
 mod atomic;
 mod build;
+mod check;
 mod control;
 mod dice;
 mod generate;
@@ -29,157 +30,16 @@ mod shrink;
 mod texts;
 
 use build::Sample;
+use check::{Expected, Failure, MACHINES, Outcome, Setting, check, check_text, expected};
 use shrink::{shrink, size};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use weft::assign::AssignError;
-use weft::compile::{self, CompileError, Options};
-use weft::emit::{self, Language, Target};
-use weft::memory::Memory;
-use weft::sim::{self, Launch};
-use weft::tile::{self, Module, eval};
-use weft::ttir;
-use weft_layout::machine::{Machine, Prices};
-use weft_layout::plan::PlanError;
 
 /// The runs of a test, and of a long one.
 const RUNS: (u64, u64) = (150, 10_000);
 
-/// Machines that there are, and some that there are not.
-const MACHINES: [&str; 8] =
-    ["sm_80", "sm_89", "sm_90", "gfx90a", "gfx942", "wide", "small", "packing"];
-
-/// How a kernel is compiled.
-#[derive(Clone, Copy, Debug)]
-struct Setting {
-    machine: &'static str,
-    warps: u32,
-}
-
-/// What is wrong: a short name that tells defects apart, and all that is known.
-#[derive(Debug)]
-struct Failure {
-    kind: String,
-    message: String,
-}
-
-impl Failure {
-    fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { kind: kind.into(), message: message.into() }
-    }
-}
-
-/// A machine by its name, or one that there is not: nothing assumes 32 lanes.
-fn machine(name: &str) -> Machine {
-    let nvidia = Machine::by_name("sm_90").unwrap();
-    match name {
-        "wide" => Machine { lanes_log2: 6, ..nvidia.clone() },
-        "small" => Machine { lanes_log2: 3, shared_bytes_per_block: 1 << 13, ..nvidia.clone() },
-        // Where only shuffles count, narrow elements are packed for them.
-        "packing" => {
-            let prices = Prices { wavefront: 10_000, alu: 0, issue: 0, ..nvidia.prices };
-            Machine { prices, ..nvidia.clone() }
-        }
-        _ => Machine::by_name(name).unwrap().clone(),
-    }
-}
-
 fn sample(seed: u64) -> Sample {
     generate::sample(&dice::bytes(seed, 1 << 15))
-}
-
-/// What the evaluator leaves, and the sums of floats in it.
-struct Expected {
-    memory: Memory,
-    sums: eval::Sums,
-}
-
-/// What the evaluator says; a random kernel has no faults.
-fn expected(sample: &Sample) -> Result<Expected, Failure> {
-    let mut memory = sample.memory.clone();
-    tile::verify(&sample.kernel)
-        .map_err(|errors| Failure::new("generator", format!("{errors:?}")))?;
-    let report =
-        eval::run(&sample.kernel, sample.grid, &sample.args, &mut memory, eval::Options::default())
-            .map_err(|error| Failure::new("generator", error.to_string()))?;
-    match report.findings.first() {
-        Some(finding) => Err(Failure::new("generator", finding.to_string())),
-        None => Ok(Expected { memory, sums: report.sums }),
-    }
-}
-
-/// Whether a kernel that was compiled ran, or there was too little shared memory for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Outcome {
-    Equal,
-    Refused,
-}
-
-/// Reads the text of a kernel and prints what was read.
-fn check_text(sample: &Sample) -> Result<(), Failure> {
-    let module = Module { kernels: vec![sample.kernel.clone()], ..Module::default() };
-    let text = module.to_string();
-    let again = ttir::parse(&text)
-        .map_err(|errors| Failure::new("text", format!("what is printed is not read: {errors}")))?;
-    if again.to_string() != text {
-        return Err(Failure::new("text", format!("what was read prints otherwise:\n{again}")));
-    }
-    Ok(())
-}
-
-/// Compiles, simulates and compares.
-fn check(sample: &Sample, setting: Setting, expected: &Expected) -> Result<Outcome, Failure> {
-    let machine = &machine(setting.machine);
-    let options = Options { warps: setting.warps, ..Options::for_machine(machine) };
-    let module = Module::default();
-    let compile = || compile::compile(&module, &sample.kernel, &options);
-    let compiled = match compile() {
-        Ok(compiled) => compiled,
-        // There may be too little shared memory.
-        Err(
-            CompileError::SharedMemory { .. }
-            | CompileError::Assign { cause: AssignError::Plan(PlanError::Scratch { .. }), .. },
-        ) => return Ok(Outcome::Refused),
-        Err(error) => {
-            // Without the numbers, equal sentences are of one kind.
-            let kind = error.to_string().replace(|c: char| c.is_ascii_digit(), "");
-            return Err(Failure::new(kind, error.to_string()));
-        }
-    };
-    let text = compiled.program.to_string();
-    if compile().map(|again| again.program.to_string()) != Ok(text) {
-        return Err(Failure::new("order", "compiling twice gives two programs"));
-    }
-    if let Some(target) = Target::by_name(setting.machine) {
-        for language in [Language::Ptx, Language::Cuda, Language::Hip] {
-            // What is not supported is an error of its own type; anything else panics.
-            let _text = emit::print(&compiled.program, language, target);
-        }
-    }
-    let mut memory = sample.memory.clone();
-    let launch = Launch {
-        program: &compiled.program,
-        grid: sample.grid,
-        args: &sample.args,
-        machine: &compile::simulated(machine, 8),
-        options: sim::Options { max_steps: 1 << 24, ..sim::Options::default() },
-    };
-    let report = sim::run(&launch, &mut memory)
-        .map_err(|error| Failure::new("simulate", error.to_string()))?;
-    if let Some(finding) = report.findings.first() {
-        let kind = format!("{:?}", finding.kind);
-        return Err(Failure::new(kind, format!("{}: {:?}", finding.message, finding.actor)));
-    }
-    for (index, (wanted, found)) in
-        expected.memory.buffers().iter().zip(memory.buffers()).enumerate()
-    {
-        let rounded = sample.approximate.contains(&index);
-        let tolerance = rounded.then(|| eval::Tolerance::of(wanted.dtype)).flatten();
-        let sums = Some((&expected.sums, index));
-        eval::compare(wanted, found, &eval::Allowance { tolerance, sums })
-            .map_err(|mismatch| Failure::new("mismatch", mismatch.to_string()))?;
-    }
-    Ok(Outcome::Equal)
 }
 
 fn check_catching(
