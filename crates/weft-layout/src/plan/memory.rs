@@ -453,9 +453,9 @@ impl Writer {
 /// Who loads what: each thread each of its elements once.
 pub(super) struct Reader {
     /// Independent register columns; all lanes and warps.
-    side: Side,
+    pub(super) side: Side,
     /// For each register bit of the layout its part in the registers that are loaded.
-    parts: Vec<u64>,
+    pub(super) parts: Vec<u64>,
 }
 
 impl Reader {
@@ -478,7 +478,7 @@ impl Reader {
     }
 
     /// For each register of the layout the one that is loaded for it.
-    fn expanded(&self) -> Vec<u32> {
+    pub(super) fn expanded(&self) -> Vec<u32> {
         (0..1_u64 << self.parts.len()).map(|r| combine(&self.parts, r) as u32).collect()
     }
 }

@@ -15,6 +15,7 @@ mod fragment;
 mod fuse;
 mod gather;
 mod histogram;
+mod load;
 mod memory;
 mod moves;
 mod ordered;
@@ -38,6 +39,9 @@ use core::fmt;
 use alike::Alike;
 pub use gather::gather;
 pub use histogram::histogram;
+pub use load::load;
+#[cfg(test)]
+pub(crate) use load::loaded;
 pub use reduce::{Order, Reduction, reduce, reduce_into};
 pub use scan::{Direction, scan};
 pub use swizzle::{Preference, Side, Swizzle, swizzle};

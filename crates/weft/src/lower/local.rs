@@ -273,6 +273,10 @@ impl Lowerer<'_> {
         let (memory, result) = (op.operands[0], op.results[0]);
         let place = self.place_of(result)?;
         let view = self.view(memory);
+        if let Some(registers) = self.whole_load(place, view, memory)? {
+            self.bind_tensor(result, place, registers.into());
+            return Ok(());
+        }
         let meeting = self.meeting(place, memory, u64::MAX)?;
         let truth = self.kernel.ty(result).dtype() == DType::I1;
         let dtype = in_memory(self.kernel.ty(result).dtype());
@@ -292,6 +296,30 @@ impl Lowerer<'_> {
             meeting.vectors.holders.iter().map(|&holder| registers[holder as usize]).collect();
         self.bind_tensor(result, place, held.into());
         Ok(())
+    }
+
+    /// A whole buffer without gaps, loaded by the instructions that suit its layout best; nothing for
+    /// other memory.
+    fn whole_load(
+        &mut self,
+        place: LayoutId,
+        view: View,
+        memory: Value,
+    ) -> Result<Option<Vec<lane::Value>>, AssignError> {
+        let ty = self.kernel.ty(memory).clone();
+        let (padded, dtype) = (memory_of(&ty)?, ty.dtype());
+        let layout = self.assignment.layouts.get(place);
+        let whole = padded.paddings().is_empty()
+            && view.offset == 0
+            && dtype != DType::I1
+            && padded.layout().outs() == layout.outs()
+            && padded.layout().matrix().inverse().is_ok();
+        if !whole {
+            return Ok(None);
+        }
+        let bits = dtype.bytes() * 8;
+        let plan = plan::load(padded.layout(), layout, bits, self.block.machine)?;
+        Ok(Some(movement::write_load(&mut self.build, &plan, view.base, dtype)?))
     }
 
     pub(super) fn local_store(&mut self, op: &Op) -> Result<(), AssignError> {

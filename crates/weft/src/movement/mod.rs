@@ -75,6 +75,21 @@ pub fn write(
     Ok(outputs.pop().unwrap_or_default())
 }
 
+/// Writes a plan without inputs that loads elements of this type from memory at an address in bytes.
+pub fn write_load(
+    build: &mut Builder,
+    plan: &Plan,
+    base: Value,
+    dtype: DType,
+) -> Result<Vec<Value>, Misfit> {
+    let files = vec![Vec::new(); plan.files.len()];
+    let dtypes = vec![dtype; plan.files.len()];
+    let (truths, base) = (vec![false; plan.outputs.len()], Some(base));
+    let mut mover = Mover { plan, places: &[], files, dtypes, truths, next: 0, base };
+    while mover.run_to_barrier(build, &mut |_, left, _| left.to_vec())?.is_some() {}
+    Ok(mover.finish(build)?.pop().unwrap_or_default())
+}
+
 /// Writes independent plans side by side: each up to its next barrier, then one barrier for all.
 ///
 /// `host` is a builder, or somebody who has one and whom `combine` needs.
