@@ -8,6 +8,7 @@
 
 mod conversions;
 mod documents;
+mod homes;
 mod kernels;
 mod measure;
 mod operations;

@@ -94,7 +94,7 @@ pub fn read(value: &Value) -> Result<Machine, MachineError> {
         barriers: get("barriers")?.count(1..=1 << 16)?,
         cluster_blocks: get("cluster_blocks")?.count(1..=1 << 16)?,
         matrix_moves: Cow::Owned(matrix_moves(&get("matrix_moves")?, lanes)?),
-        matrix_multiplies: Cow::Owned(matrix_multiplies(&get("matrix_multiplies")?, lanes)?),
+        matrix_multiplies: Cow::Owned(matrix_multiplies(&get("matrix_multiplies")?)?),
         shuffles: Cow::Owned(shuffles(&get("shuffles")?, lanes)?),
         byte_permute: Cow::Owned(get("byte_permute")?.text()?.to_owned()),
         prices: prices(&get("prices")?)?,
@@ -246,12 +246,8 @@ fn matrix_move(at: &At<'_>, lanes: u32) -> Result<MatrixMove, MachineError> {
     })
 }
 
-fn matrix_multiplies(at: &At<'_>, lanes: u32) -> Result<Vec<MatrixMultiply>, MachineError> {
-    let rows = at.list()?;
-    if lanes != 32 && !rows.is_empty() {
-        return at.refuse(format!("a warp of {lanes} lanes has none: all are for 32 lanes"));
-    }
-    rows.iter().map(matrix_multiply).collect()
+fn matrix_multiplies(at: &At<'_>) -> Result<Vec<MatrixMultiply>, MachineError> {
+    at.list()?.iter().map(matrix_multiply).collect()
 }
 
 fn matrix_multiply(at: &At<'_>) -> Result<MatrixMultiply, MachineError> {

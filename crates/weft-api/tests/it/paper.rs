@@ -52,7 +52,10 @@ fn s1_27_mixed_products_are_right() {
     let PaperRows::Products(rows) = &answer.rows else { panic!("other rows") };
     assert_eq!(rows.len(), 784_usize.div_ceil(every as usize));
     for row in rows {
-        assert!(row.exact, "{row:?}");
+        assert!(row.equal, "{row:?}");
+        // Matrix instructions add products of f16 and bf16 in an order of their own; those of the
+        // other classes are exact, as are these sums, or have no such instruction.
+        assert!(row.exact || row.class == "f16", "{row:?}");
     }
     assert!(answer.passed);
 }

@@ -5,7 +5,7 @@
 
 use super::classes::{definitions, find_free};
 use super::shape::{is_elementwise, is_shape_op};
-use super::{AssignError, Assignment, Block, Reason};
+use super::{AssignError, Assignment, Block, Reason, product};
 use crate::tile::{Kernel, Launch, OpKind};
 
 /// The homes that the types of a kernel give; nothing where they give none.
@@ -57,6 +57,22 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
             assignment.runs_in.set(id, place);
         }
     });
+    let mut products = Vec::new();
+    kernel.walk(&kernel.body, &mut |id, op| {
+        if matches!(op.kind, OpKind::Dot(_)) {
+            products.push(id);
+        }
+    });
+    for id in products {
+        let op = &kernel.ops[id];
+        let [left, right, sum] =
+            [op.operands[0], op.operands[1], op.results[0]].map(|value| assignment.given[value]);
+        if let (Some(left), Some(right), Some(sum)) = (left, right, sum) {
+            let layouts = &mut assignment.layouts;
+            let found = product::given(kernel, op, block, layouts, [left, right, sum])?;
+            assignment.products.set(id, Some(found));
+        }
+    }
     Ok(Some(assignment))
 }
 

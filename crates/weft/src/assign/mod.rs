@@ -52,7 +52,7 @@ pub use classes::definitions;
 pub use encode::encode;
 pub use layouts::{LayoutId, Layouts, Plans};
 pub use pins::Pin;
-pub use product::{Candidate, Fragments, Matrix, Product, candidates};
+pub use product::{Candidate, Matrix, Product, candidates};
 pub use review::{Judged, Review};
 pub use shape::{is_elementwise, is_shape_op, operand_layout, result_layout};
 pub use spent::{Spent, spent};

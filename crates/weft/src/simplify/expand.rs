@@ -11,9 +11,12 @@
 //!
 //! The mask is left out where the operand has no other bits (a lane's number has five, say).
 
+use super::words;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::lane::{Builder, IdKind, Inst, InstData, Op, Program, Region, Value, diagonals};
+use crate::lane::{
+    Access, Builder, IdKind, Inst, InstData, Op, Program, Region, Space, Value, diagonals,
+};
 use crate::scalar::Binary;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -28,8 +31,13 @@ pub fn run(mut program: Program) -> Program {
     for param in &program.params {
         build.declare_param(param.clone());
     }
-    let mut writer =
-        Writer { program: &program, build, values: IdMap::default(), loops: FxHashMap::default() };
+    let mut writer = Writer {
+        program: &program,
+        build,
+        values: IdMap::default(),
+        loops: FxHashMap::default(),
+        in_words: words::loads(&program),
+    };
     writer.region(&program.body);
     let results = writer.all(program.results());
     writer.build.finish_with(&results)
@@ -40,6 +48,8 @@ struct Writer<'a> {
     build: Builder,
     values: IdMap<Value, Option<Value>>,
     loops: FxHashMap<Inst, Inst>,
+    /// The loads of narrow numbers that give words instead.
+    in_words: IdMap<Inst, bool>,
 }
 
 impl Writer<'_> {
@@ -81,6 +91,26 @@ impl Writer<'_> {
         self.build.close_region(end, &values)
     }
 
+    /// A load of words, and the narrow numbers in them.
+    fn load_words(
+        &mut self,
+        space: Space,
+        access: Access,
+        inst: &InstData,
+    ) -> SmallVec<[Value; 2]> {
+        let Some(roles) = inst.memory_operands() else { return SmallVec::new() };
+        let narrow = self.program.dtype(inst.results[0]);
+        let in_word = (4 / narrow.bytes()) as usize;
+        let address = self.value(roles.address);
+        let others = self.all(roles.values);
+        let others: Vec<Value> =
+            others.chunks(in_word).map(|others| self.build.join(others)).collect();
+        let predicate = roles.predicate.map(|predicate| (self.value(predicate), &others[..]));
+        let count = inst.results.len() / in_word;
+        let words = self.build.load(space, access, DType::I32, count, address, predicate);
+        words.into_iter().flat_map(|word| self.build.split(word, narrow)).collect()
+    }
+
     fn inst(&mut self, id: Inst, inst: &InstData) {
         let operands = self.all(&inst.operands);
         let result = |build: &mut Builder| -> Option<Value> {
@@ -105,6 +135,9 @@ impl Writer<'_> {
             return;
         }
         let results = match &inst.op {
+            Op::Load { space, access } if self.in_words[id] => {
+                self.load_words(*space, *access, inst)
+            }
             Op::If => {
                 let then = self.inner(&inst.regions[0], Op::Yield);
                 let otherwise = self.inner(&inst.regions[1], Op::Yield);

@@ -4,7 +4,8 @@
 //! removable, terminator, the memory they touch). In the order of [`PASSES`]:
 //!
 //! * [`expand`] writes the program anew through the builder, which folds constants and shares equal
-//!   operations, and turns each F2-linear map into shifts and masks;
+//!   operations, and turns each F2-linear map into shifts and masks; narrow numbers that are loaded only
+//!   to be put into words are loaded as words;
 //! * [`hoist`] takes out of loops what does not change in them;
 //! * [`expand`] again shares what hoisting brought together;
 //! * [`sweep`] removes what nobody uses;
@@ -21,6 +22,7 @@ pub mod pack;
 mod pieces;
 pub mod sink;
 pub mod sweep;
+mod words;
 
 use crate::lane::Program;
 

@@ -397,3 +397,64 @@ fn the_third_movement_uses_the_memory_of_the_first() {
     assert_eq!(offsets(&after), [(0, 512), (512, 256), (0, 384), (0, 0)]);
     assert_eq!((before.shared_bytes, after.shared_bytes), (5248, 768));
 }
+
+#[test]
+fn narrow_numbers_that_only_move_are_loaded_as_words() {
+    let (mut build, _) = build();
+    let [from, to] = ["from", "to"].map(|name| {
+        build.param(Param {
+            name: name.into(),
+            dtype: DType::I64,
+            pointee: Some(DType::F16),
+            divisibility: 16,
+        })
+    });
+    let access = Access::default();
+    let moved = build.load(Space::Global, access, DType::F16, 4, from, None);
+    let words: Vec<Value> = moved.chunks(2).map(|pair| build.join(pair)).collect();
+    build.store(Space::Global, access, to, None, &words);
+    // A number that is computed with is loaded as it is.
+    let number = build.load(Space::Global, access, DType::F16, 2, to, None);
+    let sum = build.binary(Binary::Add, number[0], number[1]);
+    build.store(Space::Global, access, from, None, &[sum]);
+    check(
+        |program| sweep::run(expand::run(program)),
+        &build.finish(),
+        &expect![[r#"
+        lane @test(n: i32, from: ptr<f16>, to: ptr<f16>) warps 2 lanes 32 shared 0 {
+          %0: i32 = param 0
+          %1: i64 = param 1
+          %2: i64 = param 2
+          %3: f16, %4: f16, %5: f16, %6: f16 = load.global %1
+          %7: i16 = cast.bits %3
+          %8: i32 = cast.ext_u %7
+          %9: i16 = cast.bits %4
+          %10: i32 = cast.ext_u %9
+          %11: i32 = const 0x5410
+          %12: i32 = bytes %8, %10, %11
+          %13: i16 = cast.bits %5
+          %14: i32 = cast.ext_u %13
+          %15: i16 = cast.bits %6
+          %16: i32 = cast.ext_u %15
+          %17: i32 = bytes %14, %16, %11
+          store.global %2, %12, %17
+          %18: f16, %19: f16 = load.global %2
+          %20: f16 = add %18, %19
+          store.global %1, %20
+          return
+        }
+
+        after:
+        lane @test(n: i32, from: ptr<f16>, to: ptr<f16>) warps 2 lanes 32 shared 0 {
+          %1: i64 = param 1
+          %2: i64 = param 2
+          %3: i32, %4: i32 = load.global %1
+          store.global %2, %3, %4
+          %26: f16, %27: f16 = load.global %2
+          %28: f16 = add %26, %27
+          store.global %1, %28
+          return
+        }
+    "#]],
+    );
+}

@@ -12,6 +12,7 @@ mod homes;
 mod inputs;
 mod order;
 mod packed;
+mod products;
 mod random;
 mod regressions;
 mod reports;

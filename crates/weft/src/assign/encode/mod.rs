@@ -14,7 +14,7 @@
 mod places;
 
 use self::places::{Place, Places};
-use super::{AssignError, Assignment, Block, LayoutId};
+use super::{AssignError, Assignment, Block, LayoutId, Product};
 use super::{definitions, is_elementwise, is_shape_op, operand_layout};
 use crate::id::{IdMap, IdVec};
 use crate::tile::{Encoding, Kernel, Launch, Op, OpId, OpKind, Region, Type, Value, ValueData};
@@ -458,20 +458,33 @@ impl Encoder<'_> {
         results
     }
 
-    /// The operands of a product follow from the layout of the result: each lies where it is summed.
+    /// The factors of a product lie where its instruction takes them, or follow from the layout of the
+    /// result: each lies where it is summed.
     fn dot(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
         let [a, b, c] = [0, 1, 2].map(|index| op.operands[index]);
         let result = op.results[0];
-        let home = self.runs_in(id, result)?;
+        let matrix = match self.assignment.product(id) {
+            Product::Matrix(matrix) => Some(matrix.clone()),
+            Product::Multiply => None,
+        };
+        let home = match &matrix {
+            Some(matrix) => self.place(matrix.accumulator)?,
+            None => self.runs_in(id, result)?,
+        };
         let rank = self.kernel.ty(result).shape.len();
         let mut operands = Vec::new();
         for (side, (value, other)) in [(a, rank - 1), (b, rank - 2)].into_iter().enumerate() {
             let shape = self.kernel.ty(value).shape.clone();
             let parent = self.family(home);
+            let k_width = matrix.as_ref().map_or(0, |matrix| matrix.together());
             let factor =
-                DotOperand { operand: side as u32, parent: Box::new(parent.clone()), k_width: 0 };
-            let place = match (parent, factor.layout(&shape)) {
-                (Family::Blocked(_), Ok(layout)) => {
+                DotOperand { operand: side as u32, parent: Box::new(parent.clone()), k_width };
+            let place = match (&matrix, parent, factor.layout(&shape)) {
+                (Some(matrix), _, _) => {
+                    let layout = if side == 0 { matrix.left } else { matrix.right };
+                    self.named(layout, Family::DotOperand(factor))?
+                }
+                (None, Family::Blocked(_), Ok(layout)) => {
                     let layout = self.assignment.layouts.intern(layout);
                     self.named(layout, Family::DotOperand(factor))?
                 }

@@ -20,18 +20,18 @@
 
 use super::Sizes;
 use weft_layout::machine::{MatrixMultiply, Part};
-use weft_layout::space::{LANE, REGISTER};
+use weft_layout::space::{LANE, REGISTER, WARP};
 use weft_layout::{Layout, LayoutError, Space};
 
 /// An instruction dealt out over a block.
 #[derive(Clone, Copy, Debug)]
-pub struct Fragments<'a> {
+pub(super) struct Fragments<'a> {
     /// The instruction.
-    pub instruction: &'a MatrixMultiply,
+    pub(super) instruction: &'a MatrixMultiply,
     /// The renaming of the summed index.
-    pub summed: &'a [u64],
+    pub(super) summed: &'a [u64],
     /// Over how many warps the matrices, the rows and the columns are dealt.
-    pub split: &'a [u64; 3],
+    pub(super) split: &'a [u64; 3],
 }
 
 /// The bits of an index of so many bits with `2^together` neighbours in a lane, where the instruction
@@ -73,6 +73,46 @@ impl Axis {
     }
 }
 
+impl Sizes {
+    fn sides(&self, part: Part) -> [u64; 2] {
+        match part {
+            Part::Left => [self.rows, self.summed],
+            Part::Right => [self.summed, self.columns],
+            Part::Sum => [self.rows, self.columns],
+        }
+    }
+
+    fn shape(&self, part: Part) -> Vec<u64> {
+        [&self.batch[..], &self.sides(part)].concat()
+    }
+
+    /// The last two dimensions of a part.
+    fn axes(&self, part: Part) -> [Axis; 2] {
+        let [height, width] = self.sides(part);
+        [Axis { unit: width, extent: height }, Axis { unit: 1, extent: width }]
+    }
+
+    /// The dimensions that count matrices, as one.
+    fn matrices(&self, part: Part) -> Axis {
+        Axis { unit: self.sides(part).iter().product(), extent: self.count() }
+    }
+
+    /// A step of the sum in a factor, which has its rows or its columns, and its matrices.
+    fn of_factor(&self, factor: Part, step: u64) -> u64 {
+        let [rows, columns] = self.sides(Part::Sum);
+        let (matrix, row, column) =
+            (step / (rows * columns), step / columns % rows, step % columns);
+        let [above, below] = self.axes(factor);
+        let own = if factor == Part::Left { above.step(row) } else { below.step(column) };
+        self.matrices(factor).step(matrix) + own
+    }
+}
+
+/// Whether a dimension of a part, the last one or that before it, is the summed one.
+fn is_summed(part: Part, side: usize) -> bool {
+    matches!((part, side), (Part::Left, 1) | (Part::Right, 0))
+}
+
 impl Fragments<'_> {
     /// The layouts of the left factor, the right one and the sum, without copies in registers.
     pub(super) fn layouts(&self, sizes: &Sizes) -> Result<[Layout; 3], LayoutError> {
@@ -83,41 +123,87 @@ impl Fragments<'_> {
         ])
     }
 
-    fn layout(&self, sizes: &Sizes, part: Part) -> Result<Layout, LayoutError> {
-        let Sizes { batch, rows, columns, summed } = sizes;
-        let inner = match part {
-            Part::Left => [*rows, *summed],
-            Part::Right => [*summed, *columns],
-            Part::Sum => [*rows, *columns],
+    /// A column of the fragment as a step of the tensor, the summed index renamed.
+    fn placed(&self, sizes: &Sizes, part: Part, column: u64) -> u64 {
+        let [_, width] = self.instruction.shape(part);
+        let sides = [column / width, column % width].into_iter().enumerate();
+        let steps = sides.map(|(side, value)| {
+            let renamed = match value.checked_ilog2() {
+                Some(bit) if is_summed(part, side) => {
+                    self.summed.get(bit as usize).copied().unwrap_or(0)
+                }
+                _ => value,
+            };
+            sizes.axes(part)[side].step(renamed)
+        });
+        steps.sum()
+    }
+
+    /// Whether layouts without copies in registers are what the instruction takes and gives, for some
+    /// way to deal the product out over warps and registers.
+    pub(super) fn hold(&self, sizes: &Sizes, layouts: [&Layout; 3]) -> Result<bool, LayoutError> {
+        let [left, right, sum] = layouts;
+        for (layout, part) in [(left, Part::Left), (right, Part::Right), (sum, Part::Sum)] {
+            let fragment = self.instruction.fragment(part)?;
+            let lanes = fragment.columns(LANE).iter().map(|&lane| self.placed(sizes, part, lane));
+            if !lanes.eq(layout.columns(LANE).iter().copied()) {
+                return Ok(false);
+            }
+        }
+        let fragment = self.instruction.fragment(Part::Sum)?;
+        let own: Vec<u64> = (fragment.columns(REGISTER).iter())
+            .map(|&register| self.placed(sizes, Part::Sum, register))
+            .filter(|&step| step != 0)
+            .collect();
+        let held = sum.columns(REGISTER);
+        let mut expected = [Vec::new(), Vec::new()];
+        for (factor, expected) in [Part::Left, Part::Right].into_iter().zip(&mut expected) {
+            let side = usize::from(factor == Part::Left);
+            let axis = &sizes.axes(factor)[side];
+            let on_lanes = self.neighbours()..self.neighbours() + 2;
+            let summed = self.summed.iter().enumerate();
+            let summed = summed.filter(|(bit, _)| !on_lanes.contains(bit));
+            expected.extend(summed.map(|(_, &index)| axis.step(index)));
+            // Of the columns of one instruction a right factor has all on lanes.
+            let kept = held.iter().filter(|step| factor == Part::Left || !own.contains(step));
+            expected.extend(kept.map(|&step| sizes.of_factor(factor, step)));
+        }
+        let same = |layout: &Layout, steps: &[u64]| {
+            let sorted = |steps: &[u64]| {
+                let mut steps = steps.to_vec();
+                steps.retain(|&step| step != 0);
+                steps.sort_unstable();
+                steps
+            };
+            sorted(layout.columns(REGISTER)) == sorted(steps)
         };
-        let shape = [&batch[..], &inner].concat();
-        let axes = [Axis { unit: inner[1], extent: inner[0] }, Axis { unit: 1, extent: inner[1] }];
-        let batch = Axis { unit: inner[0] * inner[1], extent: sizes.count() };
+        let warps = |layout: &Layout, factor: Part| {
+            let own = sum.columns(WARP).iter().map(|&step| sizes.of_factor(factor, step));
+            own.eq(layout.columns(WARP).iter().copied())
+        };
+        Ok(own.iter().all(|step| held.contains(step))
+            && same(left, &expected[0])
+            && same(right, &expected[1])
+            && warps(left, Part::Left)
+            && warps(right, Part::Right))
+    }
+
+    /// The bits of a factor's numbers within a word.
+    fn neighbours(&self) -> usize {
+        (32 / self.instruction.left.bits()).max(1).ilog2() as usize
+    }
+
+    fn layout(&self, sizes: &Sizes, part: Part) -> Result<Layout, LayoutError> {
+        let shape = sizes.shape(part);
+        let axes = sizes.axes(part);
+        let batch = sizes.matrices(part);
         let fragment = self.instruction.fragment(part)?;
         let [height, width] = self.instruction.shape(part);
-        // A place of the fragment in the tensor, the summed index renamed.
-        let is_summed = |axis: usize| matches!((part, axis), (Part::Left, 1) | (Part::Right, 0));
-        let placed = |&place: &u64| {
-            [place / width, place % width]
-                .into_iter()
-                .enumerate()
-                .map(|(axis, value)| {
-                    let renamed = match value {
-                        0 => 0,
-                        _ if is_summed(axis) => {
-                            let bit = value.trailing_zeros() as usize;
-                            self.summed.get(bit).copied().unwrap_or(0)
-                        }
-                        _ => value,
-                    };
-                    axes[axis].step(renamed)
-                })
-                .sum::<u64>()
-        };
+        let placed = |&column: &u64| self.placed(sizes, part, column);
         let lanes: Vec<u64> = fragment.columns(LANE).iter().map(placed).collect();
         let [matrices, down, across] = *self.split;
         let steps = |axis: usize, from: u64, count: u64| -> Vec<u64> {
-            if is_summed(axis) {
+            if is_summed(part, axis) {
                 return vec![0; count.max(1).ilog2() as usize];
             }
             axes[axis].doublings(from, count).collect()
@@ -152,7 +238,7 @@ impl Fragments<'_> {
         let [height, width] = self.instruction.shape(part);
         let [matrices, down, across] = *self.split;
         let k = self.instruction.summed.ilog2() as usize;
-        let in_lane = (32 / self.instruction.left.bits()).max(1).ilog2() as usize;
+        let in_lane = self.neighbours();
         // Along the summed axis: the neighbours below what lanes hold, then the rest.
         let lane = self.summed.get(in_lane).copied().unwrap_or(0);
         let mut summed: Vec<u64> = self.summed[..in_lane.min(self.summed.len())].to_vec();

@@ -18,9 +18,11 @@
 
 mod choose;
 mod fragments;
+#[cfg(test)]
+mod tests;
 
 pub(super) use choose::choose;
-pub use fragments::Fragments;
+use fragments::Fragments;
 
 use super::layouts::{LayoutId, Layouts};
 use super::{AssignError, Block};
@@ -57,6 +59,14 @@ pub struct Matrix {
     /// number of the step along the summed axis. Both factors are dealt out by it, so any order of all
     /// indices gives the same sum.
     pub summed: Vec<u64>,
+}
+
+impl Matrix {
+    /// How many neighbours along the summed axis a lane has together.
+    pub fn together(&self) -> u32 {
+        let in_word = (32 / self.instruction.left.bits()).max(1).ilog2() as usize;
+        self.summed.get(in_word).map_or(1, |&index| index as u32)
+    }
 }
 
 /// A way to compute a product, with its price.
@@ -135,6 +145,63 @@ pub fn candidates(
     Ok(candidates)
 }
 
+/// How a product is computed whose layouts the program gives: by a matrix instruction if they are one's,
+/// else by multiply-adds.
+pub(super) fn given(
+    kernel: &Kernel,
+    op: &Op,
+    block: Block<'_>,
+    layouts: &mut Layouts,
+    [left, right, accumulator]: [LayoutId; 3],
+) -> Result<Product, AssignError> {
+    let (OpKind::Dot(precision), Some(sizes)) = (&op.kind, Sizes::of(kernel, op)) else {
+        return Ok(Product::Multiply);
+    };
+    let mut unique = Vec::new();
+    for id in [left, right, accumulator] {
+        unique.push(layouts.get(id).remove_zero_columns(REGISTER)?.0);
+    }
+    let [a, b, c] = [0, 1, 2].map(|index| kernel.ty(op.operands[index]).dtype());
+    let split = [1, 1, 1];
+    let mut found: Option<Candidate> = None;
+    for numbers in kinds([a, b, c], *precision) {
+        for instruction in all_fitting(block.machine, numbers, &sizes) {
+            for summed in every_order(&sizes, instruction) {
+                let fragments = Fragments { instruction, summed: &summed, split: &split };
+                if !fragments.hold(&sizes, [&unique[0], &unique[1], &unique[2]])? {
+                    continue;
+                }
+                let ids: Vec<LayoutId> =
+                    unique.iter().map(|layout| layouts.intern(layout.clone())).collect();
+                let (left, right, accumulator) = (ids[0], ids[1], ids[2]);
+                let instruction = instruction.clone();
+                // The warps have equal shares of what one warp would do.
+                let times = passes(a, *precision) * runs(&sizes, &instruction, split);
+                let times = times.div_ceil(block.warps.into());
+                let matrix = Matrix { instruction, accumulator, left, right, summed };
+                let candidate = priced(matrix, [a, b], times, block, layouts);
+                if found.as_ref().is_none_or(|best| candidate.price() < best.price()) {
+                    found = Some(candidate);
+                }
+            }
+        }
+    }
+    Ok(found.map_or(Product::Multiply, |candidate| candidate.product))
+}
+
+/// Every order of the summed index that is known.
+fn every_order(sizes: &Sizes, instruction: &MatrixMultiply) -> Vec<Vec<u64>> {
+    let own = (32 / instruction.left.bits()).max(1).ilog2();
+    let bits = sizes.summed.ilog2();
+    let mut orders: Vec<Vec<u64>> = (own..=bits.saturating_sub(2).max(own))
+        .map(|together| fragments::stretched(bits, own, together))
+        .collect();
+    if own == 2 && bits >= 5 {
+        orders.push(fragments::as_sums(bits));
+    }
+    orders
+}
+
 /// The kinds of numbers that an instruction may have for a product of these types: factors and sum.
 /// A factor is taken as a kind that holds it exactly, but for f32, which the precision lets be rounded.
 fn kinds([a, b, sum]: [DType; 3], precision: Precision) -> Vec<[Number; 3]> {
@@ -182,17 +249,26 @@ fn kinds([a, b, sum]: [DType; 3], precision: Precision) -> Vec<[Number; 3]> {
 /// tile's products; the longest of several.
 fn fitting<'m>(
     machine: &'m Machine,
-    [left, right, sum]: [Number; 3],
+    numbers: [Number; 3],
     sizes: &Sizes,
 ) -> Option<&'m MatrixMultiply> {
-    let fitting = machine.matrix_multiplies.iter().filter(|multiply| {
-        (multiply.left, multiply.right, multiply.sum) == (left, right, sum)
-            && u64::from(multiply.summed) <= sizes.summed
-            && machine.lanes_log2 == FRAGMENT_LANES_LOG2
-    });
-    fitting.min_by_key(|multiply| {
+    all_fitting(machine, numbers, sizes).min_by_key(|multiply| {
         let useful = u64::from(multiply.rows).min(sizes.rows) * u64::from(multiply.summed);
         (multiply.price.saturating_mul(1 << 16) / useful.max(1), u32::MAX - multiply.summed)
+    })
+}
+
+/// The instructions for these kinds that sum no more than there is.
+fn all_fitting<'m>(
+    machine: &'m Machine,
+    numbers: [Number; 3],
+    sizes: &Sizes,
+) -> impl Iterator<Item = &'m MatrixMultiply> {
+    let (own_lanes, most) = (machine.lanes_log2 == FRAGMENT_LANES_LOG2, sizes.summed);
+    machine.matrix_multiplies.iter().filter(move |multiply| {
+        own_lanes
+            && [multiply.left, multiply.right, multiply.sum] == numbers
+            && u64::from(multiply.summed) <= most
     })
 }
 
