@@ -9,6 +9,7 @@
 mod accuracy;
 mod conversions;
 mod documents;
+mod homes;
 mod kernels;
 mod measure;
 mod operations;

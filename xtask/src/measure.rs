@@ -1,7 +1,7 @@
 //! Measurements, and the files that hold them.
 
 use crate::kernels::{in_folder, to_ptx};
-use crate::{accuracy, operations, root, runs, say};
+use crate::{accuracy, homes, operations, root, runs, say};
 use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -18,6 +18,8 @@ pub(crate) enum What {
     Compile,
     /// How fast the simulator runs the examples.
     Simulate,
+    /// What moves between threads with Weft's homes and with Triton's, on the simulator.
+    Homes,
     /// The examples, the test kernels, `kernels/` and every scalar operation on a GPU, against the
     /// evaluator and the simulator.
     Device,
@@ -132,6 +134,7 @@ pub(crate) fn run(
     let (name, measurement) = match what {
         What::Compile => ("compile", compile()?),
         What::Simulate => ("simulate", simulate(weft)?),
+        What::Homes => ("homes", homes(weft)?),
         What::Device if dry_run => ("device", device(weft, &Way::Simulated)?),
         What::Device => ("device", device(weft, &Way::Ptx)?),
         What::DeviceCuda => ("device_cuda", device(weft, &Way::cuda()?)?),
@@ -147,7 +150,7 @@ pub(crate) fn run(
             let wrong = say_verdicts(&measurement);
             ensure!(wrong == 0, "{wrong} runs are not as they should be");
         }
-        What::Compile | What::Simulate | What::Accuracy => say(&measurement.table(name)),
+        What::Compile | What::Simulate | What::Accuracy | What::Homes => say(&measurement.table(name)),
     }
     Ok(())
 }
@@ -276,6 +279,20 @@ fn simulate(weft: &Path) -> anyhow::Result<Measurement> {
             format!("{:.0}", lanes / 1e3 / time),
         ]);
     }
+    Ok(measurement)
+}
+
+/// The simulator's counts of both, by the machine's prices.
+fn homes(weft: &Path) -> anyhow::Result<Measurement> {
+    let mut measurement = Measurement::new(
+        "movements between threads of one run on the simulator: wavefronts of shared memory, shuffles \
+         and barriers by the prices of sm_80; first with the homes that Weft chooses for Triton's IR, \
+         then as Triton 3.9's TTGIR says",
+        "homes",
+        &homes::COLUMNS,
+    );
+    measurement.machine = "simulated sm_80".into();
+    measurement.rows = homes::rows(weft)?;
     Ok(measurement)
 }
 

@@ -137,7 +137,16 @@ pub(crate) struct Job {
 
 /// The runs of every kernel of `kernels/`, as its file `runs` lists them.
 pub(crate) fn of_kernels() -> anyhow::Result<Vec<Job>> {
-    let path = root().join("kernels/runs");
+    of_list("kernels/runs")
+}
+
+/// The runs of the examples whose TTGIR is recorded in `kernels/ttgir`.
+pub(crate) fn of_given() -> anyhow::Result<Vec<Job>> {
+    of_list("kernels/ttgir/runs")
+}
+
+fn of_list(path: &str) -> anyhow::Result<Vec<Job>> {
+    let path = root().join(path);
     let text = std::fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
     listed(&text)
 }

@@ -127,12 +127,13 @@ fn sums_are_left_factors_of_bytes_with_the_index_renamed() {
     assert_eq!(hardware, [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]);
 }
 
+/// What the products decide among themselves, before homes are weighed against them.
 fn decided(text: &str, name: &str) -> (Kernel, Assignment) {
     let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let kernel = module.kernels[0].clone();
     let facts = AxisFacts::of(&kernel);
     let block = Block { machine: machine(name), warps: 4, shared_byte: 0 };
-    let assignment = crate::assign::run(&kernel, &facts, block, &[]).unwrap();
+    let assignment = crate::assign::greedy(&kernel, &facts, block).unwrap();
     (kernel, assignment)
 }
 
