@@ -148,7 +148,7 @@ fn printed(program: &Program, registers: Registers) -> anyhow::Result<String> {
 }
 
 /// Exchanges want registers for what is under way; so do tiles so small that the assembler would make
-/// room for all the threads that a multiprocessor can hold.
+/// room for all the threads that a multiprocessor can hold, and put one load behind the other for it.
 fn registers(plan: Option<&Plan>, bytes_of_a_thread: u64) -> Registers {
     match plan {
         Some(plan) if plan.cost.shuffles > 0 || bytes_of_a_thread <= SMALL => Registers::Plenty,
@@ -157,7 +157,7 @@ fn registers(plan: Option<&Plan>, bytes_of_a_thread: u64) -> Registers {
 }
 
 /// The bytes of a tile that a thread holds of a small one.
-const SMALL: u64 = 32;
+const SMALL: u64 = 64;
 
 /// The kernel of a tile in these layouts: one, or two with a conversion between them.
 fn kernel(
