@@ -150,7 +150,9 @@ pub(crate) fn run(
             let wrong = say_verdicts(&measurement);
             ensure!(wrong == 0, "{wrong} runs are not as they should be");
         }
-        What::Compile | What::Simulate | What::Accuracy | What::Homes => say(&measurement.table(name)),
+        What::Compile | What::Simulate | What::Accuracy | What::Homes => {
+            say(&measurement.table(name))
+        }
     }
     Ok(())
 }

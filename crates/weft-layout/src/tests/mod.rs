@@ -9,6 +9,7 @@ mod families;
 mod gathers;
 mod histograms;
 mod interop;
+mod loads;
 mod machines;
 mod memories;
 mod names;
