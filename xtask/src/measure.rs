@@ -151,7 +151,7 @@ pub(crate) fn run(
             ensure!(wrong == 0, "{wrong} runs are not as they should be");
         }
         What::Compile | What::Simulate | What::Accuracy | What::Homes => {
-            say(&measurement.table(name))
+            say(&measurement.table(name));
         }
     }
     Ok(())

@@ -244,7 +244,11 @@ fn side_by_side(texts: &[&str]) -> String {
     let is_include = |line: &&str| line.starts_with("#include");
     let includes: BTreeSet<&str> =
         texts.iter().flat_map(|text| text.lines().filter(is_include)).collect();
-    let mut all: String = includes.iter().map(|line| format!("{line}\n")).collect();
+    let mut all = String::new();
+    for line in includes {
+        all += line;
+        all.push('\n');
+    }
     for (number, text) in texts.iter().enumerate() {
         let own: Vec<&str> = text.lines().filter(|line| !is_include(line)).collect();
         all += &format!("namespace text_{number} {{\n{}\n}}\n", own.join("\n"));

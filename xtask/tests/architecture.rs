@@ -75,14 +75,17 @@ const HOUSES: [House; 3] = [
                 "lower",
                 &[
                     "assign", "atomic", "axis", "cache", "dtype", "format", "id", "lane",
-                    "location", "math", "movement", "scalar", "tile",
+                    "location", "math", "movement", "pipeline", "scalar", "tile",
                 ],
             ),
             ("simplify", &["dtype", "id", "lane", "scalar"]),
             ("conversion", &["dtype", "lane", "location", "movement", "simplify"]),
             ("sim", &["atomic", "dtype", "format", "id", "lane", "location", "memory", "scalar"]),
             ("emit", &["atomic", "cache", "dtype", "format", "id", "lane", "location", "scalar"]),
-            ("compile", &["assign", "axis", "id", "lane", "lower", "sim", "simplify", "tile"]),
+            (
+                "compile",
+                &["assign", "axis", "id", "lane", "lower", "pipeline", "sim", "simplify", "tile"],
+            ),
         ],
     },
     House {
@@ -97,7 +100,7 @@ const HOUSES: [House; 3] = [
             ("layouts", &["answer", "bases", "error", "machines", "reading", "request"]),
             ("conflicts", &["answer", "error", "reading", "request"]),
             ("swizzles", &["answer", "bases", "error", "reading", "request"]),
-            ("kernels", &["answer", "error", "request"]),
+            ("kernels", &["answer", "error", "reading", "request"]),
             ("explain", &["answer", "error", "kernels", "request"]),
             ("run", &["answer", "error", "kernels", "request"]),
             ("probe", &["error", "invoke", "kernels", "machines", "request"]),

@@ -311,6 +311,8 @@ pub struct SpentAnswer {
     pub movements: u64,
     /// Accesses to global memory.
     pub accesses: u64,
+    /// Element-wise arithmetic, and loads of shared memory.
+    pub work: u64,
 }
 
 /// What was chosen of all homes, in hundredths of a cycle of the block, over all rounds of loops.

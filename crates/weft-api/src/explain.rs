@@ -31,7 +31,10 @@ pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
 pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiError> {
     let (kernel, options) = (compiled.lowered(), compiled.options());
     let review = compile::review(kernel, &options)?;
-    let spent = |spent: Spent| SpentAnswer { movements: spent.movements, accesses: spent.accesses };
+    let spent = |spent: Spent| {
+        let Spent { movements, accesses, work } = spent;
+        SpentAnswer { movements, accesses, work }
+    };
     let greedy = match &review {
         Some(_) => Some(spent(compile::spent_greedily(&compiled.module, kernel, &options)?)),
         None => None,

@@ -217,8 +217,9 @@ pub fn explain(answer: &ExplainAnswer) -> String {
 
 /// What the homes cost, how far from the best that may be, and what others would.
 fn costs(text: &mut String, answer: &ExplainAnswer) {
-    let spent = |SpentAnswer { movements, accesses }: SpentAnswer| {
-        format!("movements {}, accesses {}", cycles(movements), cycles(accesses))
+    let spent = |SpentAnswer { movements, accesses, work }: SpentAnswer| {
+        let (movements, accesses, work) = (cycles(movements), cycles(accesses), cycles(work));
+        format!("movements {movements}, accesses {accesses}, work {work}")
     };
     line(text, "\ncosts of a block, over all rounds of loops");
     line(text, format_args!("  {}", spent(answer.spent)));

@@ -11,7 +11,7 @@ use crate::lower::{self, Movement};
 use crate::pipeline;
 use crate::sim;
 use crate::simplify;
-use crate::tile::{Kernel, Launch, Module};
+use crate::tile::{Kernel, Launch, Module, OpId};
 use weft_layout::machine::{Kind, MAX_ACCESS_LOG2, Machine};
 
 /// The stages of software pipelines where nothing is said: Triton's default.
@@ -62,15 +62,20 @@ pub struct Compiled {
     pub assignment: Assignment,
     /// Every movement of data between threads.
     pub movements: Vec<Movement>,
+    /// What operations cost a warp besides, in hundredths of a cycle.
+    pub work: Vec<(OpId, u64)>,
     /// The program after the pass that was asked for.
     pub dump: Option<String>,
 }
 
 impl Compiled {
-    /// What the movements and accesses of the kernel cost.
+    /// What movements, accesses and the work of the kernel cost.
     pub fn spent(&self, options: &Options) -> Result<Spent, CompileError> {
-        let Self { kernel, assignment, movements, .. } = self;
-        spent(kernel, options, &AxisFacts::of(kernel), assignment, movements)
+        let Self { kernel, assignment, movements, work, .. } = self;
+        let movements = movements.iter().map(|movement| (movement.op, &movement.plan));
+        let facts = AxisFacts::of(kernel);
+        assign::spent(kernel, &facts, assignment, block(options), movements, work)
+            .map_err(|cause| CompileError::Assign { kernel: kernel.name.clone(), cause })
     }
 }
 
@@ -94,18 +99,6 @@ pub fn compile_greedily(
     let facts = AxisFacts::of(kernel);
     let assignment = assign::greedy(kernel, &facts, block(options));
     finish(module, kernel, options, &facts, assignment)
-}
-
-fn spent(
-    kernel: &Kernel,
-    options: &Options,
-    facts: &AxisFacts,
-    assignment: &Assignment,
-    movements: &[Movement],
-) -> Result<Spent, CompileError> {
-    let movements = movements.iter().map(|movement| (movement.op, &movement.plan));
-    assign::spent(kernel, facts, assignment, block(options), movements)
-        .map_err(|cause| CompileError::Assign { kernel: kernel.name.clone(), cause })
 }
 
 fn block(options: &Options) -> Block<'_> {
@@ -260,7 +253,7 @@ fn finish(
     let mut assignment = assignment.map_err(cause)?;
     let (locations, block) = (&module.locations, block(options));
     let mut kernel = kernel.clone();
-    assign::place_buffers(&mut kernel, facts, &assignment, block).map_err(cause)?;
+    assign::place_buffers(&mut kernel, facts, &assignment, block);
     let lowered = lower::run(&kernel, locations, facts, &mut assignment, block).map_err(cause)?;
     let mut stages = Stages { kernel: &kernel, options, dump: None };
     let mut program = lowered.program;
@@ -274,8 +267,9 @@ fn finish(
         stages.keep(pass.name, &program);
     }
     stages.verify("the last pass", &program)?;
-    let (movements, dump) = (lowered.movements, stages.dump);
-    Ok(Compiled { kernel, program, assignment, movements, dump })
+    let lower::Lowered { movements, work, .. } = lowered;
+    let dump = stages.dump;
+    Ok(Compiled { kernel, program, assignment, movements, work, dump })
 }
 
 /// What speaks for each home, and what the next best would cost; nothing where the text itself says

@@ -1,18 +1,20 @@
 //! Where tensors lie in the shared memory of a software pipeline.
 //!
 //! What is copied from global memory and what is read of it are known by now, as layouts; the memory
-//! between them is the best swizzle for both. A copy moves neighbours in global memory to neighbours in
-//! shared memory, so the lowest bits of an offset are those of one copy.
+//! between them is the cheapest for both, of the best swizzle by wavefronts and the usual ones by rows,
+//! which may take fewer instructions to put narrow elements into words. A copy moves neighbours in global
+//! memory to neighbours in shared memory, so the lowest bits of an offset are those of one copy.
 
 use super::access::memory_order;
-use super::{AssignError, Assignment, Block};
+use super::{Assignment, Block};
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
 use crate::tile::{Encoding, Kernel, Op, OpId, OpKind, SharedMemory, Value};
 use std::sync::Arc;
 use weft_layout::Layout;
-use weft_layout::access::Kind;
-use weft_layout::family::{Family, SharedLinear};
+use weft_layout::access::{Kind, conflicts};
+use weft_layout::family::{Family, SharedLinear, SwizzledShared};
+use weft_layout::plan;
 use weft_layout::plan::swizzle::{Access, Problem, solve};
 use weft_layout::space::{Label, OFFSET, REGISTER};
 
@@ -26,9 +28,9 @@ pub fn place_buffers(
     facts: &AxisFacts,
     assignment: &Assignment,
     block: Block<'_>,
-) -> Result<(), AssignError> {
+) {
     if kernel.is_encoded() {
-        return Ok(());
+        return;
     }
     let mut allocated = Vec::new();
     kernel.walk(&kernel.body, &mut |_, op| {
@@ -38,7 +40,7 @@ pub fn place_buffers(
     });
     for buffers in allocated {
         let found = Accesses::of(kernel, facts, assignment, buffers);
-        let Some(memory) = found.memory(kernel, block, buffers)? else { continue };
+        let Some(memory) = found.memory(kernel, block, buffers) else { continue };
         for value in found.views.into_iter().chain([buffers]) {
             let ty = &mut kernel.values[value].ty;
             if let Some(described) = ty.memory() {
@@ -47,7 +49,6 @@ pub fn place_buffers(
             }
         }
     }
-    Ok(())
 }
 
 /// Who fills and reads some buffers.
@@ -55,13 +56,16 @@ struct Accesses {
     views: Vec<Value>,
     /// The elements that one copy moves, as places of the tensor.
     vector: Vec<u64>,
+    /// The axes, the one along which copies go first.
+    order: Vec<usize>,
     list: Vec<Access>,
 }
 
 impl Accesses {
     fn of(kernel: &Kernel, facts: &AxisFacts, assignment: &Assignment, buffers: Value) -> Self {
         let mut viewed: IdMap<Value, bool> = IdMap::default();
-        let mut found = Self { views: Vec::new(), vector: Vec::new(), list: Vec::new() };
+        let (views, vector, order, list) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut found = Self { views, vector, order, list };
         kernel.walk(&kernel.body, &mut |id, op| match op.kind {
             OpKind::MemdescIndex if op.operands.first() == Some(&buffers) => {
                 viewed.set(op.results[0], true);
@@ -96,7 +100,8 @@ impl Accesses {
         let Some(place) = assignment.runs_in(id) else { return };
         let layout = assignment.layouts.get(place);
         let (pointers, mask) = (op.operands[0], op.operands.get(2).copied());
-        if let Some(&axis) = memory_order(facts, pointers).first() {
+        self.order = memory_order(facts, pointers);
+        if let Some(&axis) = self.order.first() {
             let dtype = kernel.ty(op.operands[1]).dtype();
             let widest = crate::lane::MAX_ACCESS_BYTES.into();
             let most = facts.vector_elements(pointers, mask, axis, dtype, widest);
@@ -105,24 +110,30 @@ impl Accesses {
         self.add(Some(Access::new(Kind::Store, layout.clone()).plain()));
     }
 
-    /// The best layout; nothing where nobody fills the buffers, or none can be found.
-    fn memory(
-        &self,
-        kernel: &Kernel,
-        block: Block<'_>,
-        buffers: Value,
-    ) -> Result<Option<Family>, AssignError> {
-        if !self.list.iter().any(|access| access.kind == Kind::Store) {
-            return Ok(None);
-        }
+    /// The cheapest layout; nothing where nobody fills the buffers.
+    fn memory(&self, kernel: &Kernel, block: Block<'_>, buffers: Value) -> Option<Family> {
+        let filled = self.list.iter().find(|access| access.kind == Kind::Store)?;
         let bits = kernel.ty(buffers).dtype().bytes() * 8;
+        let shape = filled.layout.outs().shape();
+        let vector = 1 << self.vector.len();
+        let rows = [(1, 8), (2, 4), (4, 2), (8, 1)].map(|(rows, phases)| {
+            Family::SwizzledShared(SwizzledShared::new(vector, rows, phases, &self.order))
+        });
+        let mut best: Option<((u64, u64), Family)> = None;
+        for family in self.solved(block, bits).into_iter().chain(rows) {
+            let price = self.price(&family, &shape, block, bits);
+            if price.is_some_and(|price| best.as_ref().is_none_or(|(least, _)| price < *least)) {
+                best = price.map(|price| (price, family));
+            }
+        }
+        best.map(|(_, family)| family)
+    }
+
+    /// The layout of the fewest wavefronts.
+    fn solved(&self, block: Block<'_>, bits: u32) -> Option<Family> {
         let mut problem = Problem::new(block.machine, bits, self.list.clone());
         problem.fixed.vector.clone_from(&self.vector);
-        // Where the solver finds none, the plain layout stays: right, and slower.
-        let Ok(solved) = solve(&problem) else { return Ok(None) };
-        if !solved.rounds.is_empty() {
-            return Ok(None);
-        }
+        let solved = solve(&problem).ok().filter(|solved| solved.rounds.is_empty())?;
         let outs = solved.memory.outs();
         let coordinates = |&column: &u64| -> Vec<u64> {
             (0..outs.axes().len())
@@ -131,7 +142,39 @@ impl Accesses {
         };
         let offset = solved.memory.columns(OFFSET).iter().map(coordinates).collect();
         let (block, alignment) = (Vec::new(), ALIGNMENT);
-        Ok(Some(Family::SharedLinear(SharedLinear { offset, block, alignment })))
+        Some(Family::SharedLinear(SharedLinear { offset, block, alignment }))
+    }
+
+    /// What a block's accesses cost in a layout, and the instructions of its loads; nothing where a copy
+    /// does not move whole vectors.
+    fn price(
+        &self,
+        family: &Family,
+        shape: &[u64],
+        block: Block<'_>,
+        bits: u32,
+    ) -> Option<(u64, u64)> {
+        let memory = family.padded(shape).ok()?;
+        let (mut price, mut instructions) = (0_u64, 0_u64);
+        for access in &self.list {
+            match access.kind {
+                Kind::Store => {
+                    let (layout, machine) = (&access.layout, block.machine);
+                    let found =
+                        conflicts(machine, Kind::Store, layout, (&memory).into(), bits).ok()?;
+                    let vector = (bits / 8) << self.vector.len();
+                    let whole = found.vector_bytes >= vector;
+                    price += whole.then_some(found.wavefronts * machine.prices.wavefront)?;
+                }
+                Kind::Load => {
+                    let plan = plan::load(memory.layout(), &access.layout, bits, block.machine);
+                    let cost = plan.ok()?.cost;
+                    price += cost.total * u64::from(block.warps);
+                    instructions += cost.instructions;
+                }
+            }
+        }
+        Some((price, instructions))
     }
 }
 

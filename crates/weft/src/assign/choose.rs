@@ -87,6 +87,7 @@ pub(super) struct Chooser<'a> {
     pub(super) problem: &'a Problem<'a>,
     pub(super) candidates: &'a Candidates,
     pub(super) layouts: Layouts,
+    block: Block<'a>,
     plans: Plans,
     prices: Prices<'a>,
     flows: Vec<Ends>,
@@ -160,7 +161,17 @@ impl<'a> Chooser<'a> {
             });
             own.push(prices.collect::<Result<Vec<u64>, AssignError>>()?);
         }
-        Ok(Self { problem, candidates, layouts, plans, prices, flows, folds, own })
+        Ok(Self {
+            problem,
+            block: anchors.block,
+            candidates,
+            layouts,
+            plans,
+            prices,
+            flows,
+            folds,
+            own,
+        })
     }
 
     /// The movement that a flow is between two labels; nothing where there can be none.
@@ -257,7 +268,7 @@ impl<'a> Chooser<'a> {
         for index in 0..self.problem.flows.len() {
             let flow = &self.problem.flows[index];
             let (from, to) = (flow.from, flow.to);
-            if from == to && flow.via.is_empty() && flow.asked == Port::Same {
+            if from == to && flow.via.is_empty() && flow.asked == Port::Same && flow.work == 0 {
                 continue;
             }
             stated.edge(nodes[from], nodes[to], |a, b| self.flow_price(index, a, b));
@@ -272,7 +283,17 @@ impl<'a> Chooser<'a> {
 
     pub(super) fn flow_price(&self, flow: usize, from: usize, to: usize) -> u64 {
         let Some(movement) = self.movement(flow, from, to) else { return NEVER };
-        times(self.prices.get(movement).total, self.flow_times(flow, to))
+        let moved = times(self.prices.get(movement).total, self.flow_times(flow, to));
+        moved.saturating_add(self.flow_work(flow, to)).min(NEVER)
+    }
+
+    /// What the operations on a flow's way cost, which are made where they are asked for.
+    fn flow_work(&self, flow: usize, to: usize) -> u64 {
+        let work = self.problem.flows[flow].work;
+        let Some(asked) = self.flows[flow].asked[to].filter(|_| work > 0) else { return 0 };
+        let registers = 1_u64 << self.layouts.get(asked).in_bits(REGISTER);
+        let each = registers * work * self.block.machine.prices.alu * u64::from(self.block.warps);
+        times(each, self.problem.times[flow].0)
     }
 
     /// Makes the plans of a choice; says whether one of them was not known.

@@ -78,6 +78,8 @@ pub(super) struct Flow {
     pub(super) asked: Port,
     pub(super) to: UnitId,
     pub(super) carrier: Carrier,
+    /// Words that operations on its way compute for each register where it is asked for.
+    pub(super) work: u64,
     /// The loop before which it moves, if not where it is asked for.
     pub(super) ahead: Option<OpId>,
 }
@@ -268,6 +270,7 @@ impl<'a> Problem<'a> {
                 asked: Port::Same,
                 to,
                 carrier: Carrier::Conversion,
+                work: 0,
                 ahead: None,
             };
             self.add(flow, at, at);
@@ -277,16 +280,25 @@ impl<'a> Problem<'a> {
     /// A movement that an operation is.
     fn carry(&mut self, at: OpId, value: Value, from: UnitId, to: UnitId, carrier: Carrier) {
         let (leaves, asked) = (Port::Same, Port::Same);
-        let flow = Flow { value, from, leaves, via: Vec::new(), asked, to, carrier, ahead: None };
+        let (via, work) = (Vec::new(), 0);
+        let flow = Flow { value, from, leaves, via, asked, to, carrier, work, ahead: None };
         self.add(flow, at, at);
     }
 
     /// A value is asked for, in what follows from the layout of a unit.
     fn ask(&mut self, at: OpId, value: Value, asked: Port, to: UnitId) {
-        self.ask_via(at, value, &mut Vec::new(), asked, to);
+        self.ask_via(at, value, &mut Vec::new(), asked, to, 0);
     }
 
-    fn ask_via(&mut self, at: OpId, value: Value, via: &mut Vec<OpId>, asked: Port, to: UnitId) {
+    fn ask_via(
+        &mut self,
+        at: OpId,
+        value: Value,
+        via: &mut Vec<OpId>,
+        asked: Port,
+        to: UnitId,
+        mut work: u64,
+    ) {
         if self.free[value] || !self.kernel.ty(value).is_tensor() {
             return;
         }
@@ -300,6 +312,7 @@ impl<'a> Problem<'a> {
                 asked,
                 to,
                 carrier: Carrier::Conversion,
+                work,
                 ahead,
             };
             // The loop itself stands where the movement is made.
@@ -311,10 +324,14 @@ impl<'a> Problem<'a> {
         let renames = is_shape_op(&op.kind);
         if renames {
             via.push(id);
+        } else {
+            work += u64::from(bits_of(self.kernel, value).div_ceil(32));
         }
         for (index, &operand) in op.operands.iter().enumerate() {
-            if !op.operands[..index].contains(&operand) {
-                self.ask_via(at, operand, via, asked, to);
+            let moves = self.kernel.ty(operand).is_tensor() && !self.free[operand];
+            if moves && !op.operands[..index].contains(&operand) {
+                // What is computed of several operands is computed once.
+                self.ask_via(at, operand, via, asked, to, core::mem::take(&mut work));
             }
         }
         if renames {

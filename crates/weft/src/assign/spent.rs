@@ -7,7 +7,7 @@ use crate::axis::AxisFacts;
 use crate::tile::{Kernel, OpId};
 use weft_layout::step::Plan;
 
-/// What movements and accesses cost, in hundredths of a cycle of the whole block, over all rounds of
+/// What a program costs that homes decide on, in hundredths of a cycle of the whole block, over all rounds of
 /// loops (16 where their number is not known).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Spent {
@@ -15,29 +15,38 @@ pub struct Spent {
     pub movements: u64,
     /// Accesses to global memory: their instructions, and the sectors that these touch.
     pub accesses: u64,
+    /// Element-wise arithmetic, and loads of shared memory.
+    pub work: u64,
 }
 
 impl Spent {
     /// All together.
     pub fn total(self) -> u64 {
-        self.movements.saturating_add(self.accesses)
+        self.movements.saturating_add(self.accesses).saturating_add(self.work)
     }
 }
 
-/// What the movements that were written for operations cost, and the kernel's accesses.
+/// What the movements that were written for operations cost, the kernel's accesses, and other work of
+/// operations, of which a warp's price is given.
 pub fn spent<'p>(
     kernel: &Kernel,
     facts: &AxisFacts,
     assignment: &Assignment,
     block: Block<'_>,
     movements: impl Iterator<Item = (OpId, &'p Plan)>,
+    work: &[(OpId, u64)],
 ) -> Result<Spent, AssignError> {
     let trips = Trips::of(kernel);
     let anchors = Anchors { kernel, facts, block };
     let mut spent = Spent::default();
+    let all = |op: OpId, price: u64| {
+        price.saturating_mul(block.warps.into()).saturating_mul(trips.of_op(op))
+    };
     for (op, plan) in movements {
-        let all = plan.cost.total.saturating_mul(block.warps.into());
-        spent.movements = spent.movements.saturating_add(all.saturating_mul(trips.of_op(op)));
+        spent.movements = spent.movements.saturating_add(all(op, plan.cost.total));
+    }
+    for &(op, price) in work {
+        spent.work = spent.work.saturating_add(all(op, price));
     }
     let mut accesses = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {

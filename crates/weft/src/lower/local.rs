@@ -319,6 +319,7 @@ impl Lowerer<'_> {
         }
         let bits = dtype.bytes() * 8;
         let plan = plan::load(padded.layout(), layout, bits, self.block.machine)?;
+        self.spend(plan.cost.total);
         Ok(Some(movement::write_load(&mut self.build, &plan, view.base, dtype)?))
     }
 

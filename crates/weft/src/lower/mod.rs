@@ -58,6 +58,9 @@ pub struct Lowered {
     pub program: lane::Program,
     /// The movements in it, in order.
     pub movements: Vec<Movement>,
+    /// What operations cost a warp besides movements and accesses to global memory, in hundredths of a
+    /// cycle: element-wise arithmetic and loads of shared memory.
+    pub work: Vec<(OpId, u64)>,
 }
 
 /// Lowers a verified kernel.
@@ -83,12 +86,14 @@ pub fn run(
         needs_barrier,
         scopes: vec![Scope::default()],
         movements: Vec::new(),
+        work: Vec::new(),
         offsets: FxHashMap::default(),
         current: None,
     };
     lowerer.params();
     lowerer.region(&kernel.body)?;
-    Ok(Lowered { program: lowerer.build.finish(), movements: lowerer.movements })
+    let Lowerer { build, movements, work, .. } = lowerer;
+    Ok(Lowered { program: build.finish(), movements, work })
 }
 
 /// Which values any operation takes.
@@ -122,6 +127,7 @@ struct Lowerer<'a> {
     needs_barrier: IdMap<OpId, bool>,
     scopes: Vec<Scope>,
     movements: Vec<Movement>,
+    work: Vec<(OpId, u64)>,
     /// Where carried parts of buffers begin.
     offsets: FxHashMap<Value, u64>,
     /// The operation being lowered.
@@ -143,6 +149,11 @@ impl Lowerer<'_> {
     ) -> Result<Vec<lane::Value>, AssignError> {
         let outputs = movement::write(&mut self.build, plan, vec![registers])?;
         Ok(outputs.into_iter().next().unwrap_or_default())
+    }
+
+    /// Counts what the operation being lowered costs a warp.
+    fn spend(&mut self, price: u64) {
+        self.work.extend(self.current.map(|op| (op, price)));
     }
 
     fn params(&mut self) {

@@ -9,9 +9,14 @@ use std::collections::BTreeSet;
 
 /// What is handed round.
 pub(super) struct Rotations {
-    /// For a value that is constant, or the parameter of a loop: the loop and the constants that it
-    /// takes in turn.
-    turns: IdMap<Value, Option<(Option<OpId>, BTreeSet<u64>)>>,
+    turns: IdMap<Value, Option<Turns>>,
+}
+
+/// The constants that a value takes in turn, and the loop whose parameter it is, if it is one.
+#[derive(Clone)]
+struct Turns {
+    of: Option<OpId>,
+    constants: BTreeSet<u64>,
 }
 
 impl Rotations {
@@ -23,7 +28,7 @@ impl Rotations {
         let mut turns = IdMap::default();
         kernel.walk(&kernel.body, &mut |id, op| {
             if let (OpKind::Constant(bits), [result]) = (&op.kind, &op.results[..]) {
-                turns.set(*result, Some((None, BTreeSet::from([*bits]))));
+                turns.set(*result, Some(Turns { of: None, constants: BTreeSet::from([*bits]) }));
             }
             let (OpKind::For, [region]) = (&op.kind, &op.regions[..]) else { return };
             let Some(last) = region.ops.last() else { return };
@@ -44,7 +49,7 @@ impl Rotations {
                     }
                 };
                 if distinct {
-                    turns.set(param, Some((Some(id), taken)));
+                    turns.set(param, Some(Turns { of: Some(id), constants: taken }));
                 }
             }
         });
@@ -56,9 +61,9 @@ impl Rotations {
     /// Two of one loop differ when they go round the same constants (each is at another of them), or
     /// constants of which they share none; so do a constant and a value that never is it.
     pub(super) fn differ(&self, x: Value, y: Value) -> bool {
-        let (Some((one, xs)), Some((other, ys))) = (&self.turns[x], &self.turns[y]) else {
-            return false;
-        };
-        xs.is_disjoint(ys) || x != y && one.is_some() && one == other && xs == ys
+        let (Some(one), Some(other)) = (&self.turns[x], &self.turns[y]) else { return false };
+        let together = one.of.is_some() && one.of == other.of;
+        one.constants.is_disjoint(&other.constants)
+            || (x != y && together && one.constants == other.constants)
     }
 }

@@ -161,6 +161,10 @@ impl Lowerer<'_> {
                         vec![self.scalar(operand); count].into()
                     });
                 }
+                if !self.assignment.is_free(result) {
+                    let words = u64::from(self.kernel.ty(result).dtype().bytes().div_ceil(4));
+                    self.spend(count as u64 * words * self.block.machine.prices.alu);
+                }
                 let mut registers = Vec::with_capacity(count);
                 let mut row = vec![];
                 for register in 0..count {

@@ -8,13 +8,14 @@ use weft::ttir;
 use weft_layout::machine::Machine;
 use weft_layout::step::{Form, Step, Strategy};
 
-fn compiled(name: &str, target: &str) -> (Kernel, Compiled) {
+fn compiled(name: &str, target: &str, stages: u32) -> (Kernel, Compiled) {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels");
     let text = std::fs::read_to_string(format!("{folder}/{name}.ttir")).unwrap();
     let module = ttir::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
     let machine = Machine::by_name(target).unwrap();
     let kernel = module.kernels[0].clone();
-    let compiled = compile::compile(&module, &kernel, &Options::for_machine(machine)).unwrap();
+    let options = Options { stages, ..Options::for_machine(machine) };
+    let compiled = compile::compile(&module, &kernel, &options).unwrap();
     (kernel, compiled)
 }
 
@@ -36,7 +37,7 @@ fn a_product_hands_its_sums_to_the_next_without_shared_memory() {
     for (name, target) in
         [("attention_f16", "sm_80"), ("attention_f16", "sm_90"), ("attention_f8", "sm_89")]
     {
-        let (kernel, compiled) = compiled(name, target);
+        let (kernel, compiled) = compiled(name, target, 1);
         let [_, [weights, _]] = factors(&kernel)[..] else { panic!("two products") };
         let moved = compiled.movements.iter().filter(|movement| movement.value == weights);
         for movement in moved {
@@ -56,9 +57,10 @@ fn a_product_hands_its_sums_to_the_next_without_shared_memory() {
     }
 }
 
-/// Wavefronts and instructions of the movement of each factor from the load's layout.
+/// Wavefronts and instructions of the movement of each factor from the load's layout, where no load runs
+/// ahead.
 fn arrivals(name: &str, target: &str) -> Vec<(u64, usize, usize)> {
-    let (kernel, compiled) = compiled(name, target);
+    let (kernel, compiled) = compiled(name, target, 1);
     let mut arrivals = Vec::new();
     for value in factors(&kernel).concat() {
         for movement in compiled.movements.iter().filter(|movement| movement.value == value) {
@@ -105,19 +107,24 @@ fn factors_are_loaded_as_matrices() {
         matmul_f64 left: 40 wavefronts, 0 moves of matrices, 10 others
     "#]]
     .assert_eq(&text);
-    let (_, compiled) = compiled("matmul_f16", "sm_80");
-    let program = &compiled.program;
-    let body = program.insts.values().find(|inst| inst.op == Op::Loop);
-    let body = &body.expect("a loop along the summed axis").regions[0];
-    let count = |is: fn(&Op) -> bool| {
-        let mut count = 0;
-        program.walk(body, &mut |_, inst| count += usize::from(is(&inst.op)));
-        count
-    };
-    let multiplies = count(|op| matches!(op, Op::MatrixMultiply(_)));
-    let packing = count(|op| matches!(op, Op::Bytes));
-    let loads = count(|op| matches!(op, Op::Load { space: Space::Shared, .. }));
-    // 64 x 64 x 32 in four warps, 16 x 8 x 16 at a time; four words of matrices in each load, and none
-    // taken apart on the way from memory to the instruction.
-    assert_eq!((multiplies, packing, loads), (16, 0, 8));
+    // From registers through scratch memory, and from buffers that copies filled.
+    for stages in [1, 3] {
+        let (_, compiled) = compiled("matmul_f16", "sm_80", stages);
+        let program = &compiled.program;
+        let body = program.insts.values().find(|inst| inst.op == Op::Loop);
+        let body = &body.expect("a loop along the summed axis").regions[0];
+        let count = |is: fn(&Op) -> bool| {
+            let mut count = 0;
+            program.walk(body, &mut |_, inst| count += usize::from(is(&inst.op)));
+            count
+        };
+        let multiplies = count(|op| matches!(op, Op::MatrixMultiply(_)));
+        let packing = count(|op| matches!(op, Op::Bytes));
+        let loads = count(|op| matches!(op, Op::Load { space: Space::Shared, .. }));
+        // 64 x 64 x 32 in four warps, 16 x 8 x 16 at a time; four words of matrices in each load, and
+        // none taken apart on the way from memory to the instruction.
+        assert_eq!((multiplies, packing, loads), (16, 0, 8), "{stages} stages");
+        let barriers = count(|op| matches!(op, Op::Barrier(_)));
+        assert_eq!(barriers, if stages == 1 { 2 } else { 1 });
+    }
 }
