@@ -92,14 +92,14 @@ fn matmul() {
         0,
         &expect![[r#"
             kernel             matmul for sm_90, grid 2x3, 4 warps a block
-            instructions       67248 of warps, 2151936 of lanes
-            global sectors     12288 (ideal 9216)
-            shared wavefronts  6912 (ideal 6912)
+            instructions       63600 of warps, 2035200 of lanes
+            global sectors     9216 (ideal 9216)
+            shared wavefronts  14592 (ideal 14592)
             shuffles           0
-            barriers           192 of blocks, 0 of warps
+            barriers           96 of blocks, 0 of warps
             atomics            0
-            shared memory      4096 bytes a block
-            plans              1, each replayed by the witness
+            shared memory      24576 bytes a block
+            plans              0, each replayed by the witness
 
             a                  f32[8192] unchanged
             b                  f32[12288] unchanged
