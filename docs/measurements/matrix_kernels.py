@@ -1,4 +1,4 @@
-"""Products of large matrices for `matrix_products.py`: one tile a block, no pipeline asked for."""
+"""Products of large matrices for `matrix_products.py`: one tile a block."""
 
 import triton
 import triton.language as tl

@@ -168,7 +168,7 @@ def main() -> None:
     for name, signature in kernels.SIGNATURES.items():
         text = recorder.recorded(getattr(kernels, name), signature, 90, "ttir")
         rows += [product(options.weft, text, name, kernels, warps) for warps in (4, 8)]
-    what = "one product, without copies ahead on Weft's side and as Triton compiles it; a ratio above 1 means Weft is faster"
+    what = "one product, with loads ahead, and as Triton compiles it; a ratio above 1 means Weft is faster"
     versions = f"{version.stdout.strip()}, triton {triton.__version__}"
     columns = ["factors", "warps", "Weft, µs", "Triton, µs", "ratio", "Weft, TFLOP/s", "largest error, of the largest result"]
     written(options.output, "matrix_products.json", what, versions, columns, rows)
