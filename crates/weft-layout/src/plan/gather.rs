@@ -129,7 +129,7 @@ fn check(plan: &Plan, source: &Layout, result: &Layout, dim: usize) -> Result<()
     let bits = source.out_bits(Label::dim(dim as u32));
     let mask = low_mask(bits);
     let follow = |index: &dyn Fn(u64) -> u64| {
-        witness::gather(plan, source, result, dim, index).map_err(PlanError::Refused)
+        witness::gather(plan, source, result, dim, index).map_err(PlanError::from)
     };
     if bits <= EXHAUSTIVE_LOG2 {
         return (0..=mask).try_for_each(|start| follow(&|element| (element ^ start) & mask));

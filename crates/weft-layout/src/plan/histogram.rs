@@ -100,7 +100,7 @@ fn check(plan: &Plan, source: &Layout, result: &Layout) -> Result<(), PlanError>
     };
     let follow = |number: &dyn Fn(u64) -> u64, mask: &dyn Fn(u64) -> bool| {
         let number = |element| number(element).min(most);
-        witness::histogram(plan, source, result, number, mask).map_err(PlanError::Refused)
+        witness::histogram(plan, source, result, number, mask).map_err(PlanError::from)
     };
     follow(&|element| element % count, &|_| true)?;
     follow(&|_| count - 1, &|element| element % 3 != 0)?;

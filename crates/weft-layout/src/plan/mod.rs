@@ -163,9 +163,9 @@ pub fn least_conversion(
 
 /// A plan that the witness accepts.
 fn checked(plan: Plan, from: &Layout, to: &Layout) -> Result<Plan, PlanError> {
-    witness::conversion_by_bases(&plan, from, to).map_err(PlanError::Refused)?;
+    witness::conversion_by_bases(&plan, from, to).map_err(PlanError::from)?;
     if cfg!(debug_assertions) {
-        witness::conversion(&plan, from, to).map_err(PlanError::Refused)?;
+        witness::conversion(&plan, from, to).map_err(PlanError::from)?;
     }
     Ok(plan)
 }
@@ -332,7 +332,8 @@ pub enum PlanError {
         /// The bit.
         bit: u32,
     },
-    /// A thread would have more than 2^14 registers, or a block more threads than the machine can.
+    /// A thread would have more than 2^14 registers, or a block more threads than the machine can, or the
+    /// plan more places than the witness follows.
     TooLarge,
     /// The plan would need more shared memory than a block can have.
     Scratch {
@@ -371,6 +372,16 @@ impl From<AccessError> for PlanError {
     }
 }
 
+impl From<WitnessError> for PlanError {
+    /// A plan that is too large to be checked is none; what the witness finds wrong is a defect.
+    fn from(error: WitnessError) -> PlanError {
+        match error {
+            WitnessError::TooLarge => PlanError::TooLarge,
+            error => PlanError::Refused(error),
+        }
+    }
+}
+
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -391,7 +402,8 @@ impl fmt::Display for PlanError {
                 write!(f, "bit {bit} of `{label}` needs elements of another block")
             }
             PlanError::TooLarge => f.write_str(
-                "a thread would have more than 2^14 registers, or a block too many threads",
+                "a thread would have more than 2^14 registers, or a block too many threads, or the \
+                 plan too many places to be checked",
             ),
             PlanError::Scratch { needed, available } => write!(
                 f,

@@ -143,9 +143,9 @@ pub fn reduce_into(
     }
     let plan = chosen(plans).ok_or(PlanError::TooLarge)?;
     check_scratch(&plan, machine)?;
-    witness::reduction_by_bases(&plan, layout, dim, result).map_err(PlanError::Refused)?;
+    witness::reduction_by_bases(&plan, layout, dim, result).map_err(PlanError::from)?;
     if cfg!(debug_assertions) {
-        witness::reduction(&plan, layout, dim, result).map_err(PlanError::Refused)?;
+        witness::reduction(&plan, layout, dim, result).map_err(PlanError::from)?;
     }
     Ok(Reduction { plan, result: result.clone() })
 }

@@ -98,8 +98,7 @@ pub fn scan(
     }
     let plan = best.ok_or(PlanError::TooLarge)?;
     check_scratch(&plan, machine)?;
-    witness::scan(&plan, layout, dim, direction == Direction::Reverse)
-        .map_err(PlanError::Refused)?;
+    witness::scan(&plan, layout, dim, direction == Direction::Reverse).map_err(PlanError::from)?;
     Ok(plan)
 }
 

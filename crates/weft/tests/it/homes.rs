@@ -61,3 +61,34 @@ fn kernels_cost_less_than_with_greedy_homes() {
     "#]]
     .assert_eq(&(sums + &dearer));
 }
+
+/// A scan among whose candidates is one with more places than the witness follows.
+#[test]
+fn what_is_too_large_to_be_checked_is_not_chosen() {
+    let text = r#"
+tt.func public @scanned(%x: !tt.ptr<bf16> {tt.divisibility = 16 : i32}) {
+  %rows = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+  %eights = arith.constant dense<8> : tensor<8xi32>
+  %rest = arith.remui %rows, %eights : tensor<8xi32>
+  %a = tt.expand_dims %rest {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+  %b = tt.expand_dims %a {axis = 2 : i32} : tensor<8x1xi32> -> tensor<8x1x1xi32>
+  %c = tt.broadcast %b : tensor<8x1x1xi32> -> tensor<8x16x1xi32>
+  %d = tt.broadcast %c : tensor<8x16x1xi32> -> tensor<8x16x32xi32>
+  %base = tt.splat %x : !tt.ptr<bf16> -> tensor<8x16x32x!tt.ptr<bf16>>
+  %at = tt.addptr %base, %d : tensor<8x16x32x!tt.ptr<bf16>>, tensor<8x16x32xi32>
+  %loaded = tt.load %at : tensor<8x16x32x!tt.ptr<bf16>>
+  %bytes = arith.fptoui %loaded : tensor<8x16x32xbf16> to tensor<8x16x32xi8>
+  %p, %q = "tt.scan"(%bytes, %bytes) <{axis = 2 : i32, reverse = true}> ({
+  ^bb0(%k: i8, %l: i8, %m: i8, %n: i8):
+    %o = arith.muli %l, %m : i8
+    %r = arith.muli %k, %m : i8
+    %s = arith.addi %o, %n : i8
+    tt.scan.return %r, %s : i8, i8
+  }) : (tensor<8x16x32xi8>, tensor<8x16x32xi8>) -> (tensor<8x16x32xi8>, tensor<8x16x32xi8>)
+  tt.return
+}"#;
+    let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let machine = Machine::by_name("gfx942").unwrap();
+    let options = Options { warps: 8, ..Options::for_machine(machine) };
+    compile::compile(&module, &module.kernels[0], &options).unwrap();
+}
