@@ -3,7 +3,7 @@
 use super::shape::{is_elementwise, is_shape_op};
 use crate::id::IdMap;
 use crate::scalar::{Binary, Unary};
-use crate::tile::{Kernel, OpKind, Region, Value};
+use crate::tile::{Kernel, OpKind, Value};
 
 pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {
     let mut free = IdMap::default();
@@ -58,7 +58,7 @@ impl Classes {
         kernel.walk(&kernel.body, &mut |_, op| match op.kind {
             OpKind::For => {
                 let body = &op.regions[0];
-                let next = handed_over(kernel, body);
+                let next = kernel.handed_over(body);
                 for (index, &result) in op.results.iter().enumerate() {
                     let carried = [op.operands[3 + index], body.params[1 + index], next[index]];
                     classes.tie(kernel, free, result, &carried);
@@ -66,11 +66,11 @@ impl Classes {
             }
             OpKind::While => {
                 let (before, after) = (&op.regions[0], &op.regions[1]);
-                let next = handed_over(kernel, after);
+                let next = kernel.handed_over(after);
                 for (index, &param) in before.params.iter().enumerate() {
                     classes.tie(kernel, free, param, &[op.operands[index], next[index]]);
                 }
-                let passed = handed_over(kernel, before).get(1..).unwrap_or(&[]);
+                let passed = kernel.handed_over(before).get(1..).unwrap_or(&[]);
                 for (index, &result) in op.results.iter().enumerate() {
                     classes.tie(kernel, free, result, &[passed[index], after.params[index]]);
                 }
@@ -78,7 +78,7 @@ impl Classes {
             OpKind::If => {
                 for (index, &result) in op.results.iter().enumerate() {
                     for region in &op.regions {
-                        let yielded = handed_over(kernel, region);
+                        let yielded = kernel.handed_over(region);
                         classes.tie(kernel, free, result, &[yielded[index]]);
                     }
                 }
@@ -127,9 +127,4 @@ impl Classes {
         }
         at
     }
-}
-
-/// The operands of a region's last operation.
-fn handed_over<'a>(kernel: &'a Kernel, region: &Region) -> &'a [Value] {
-    region.ops.last().map_or(&[], |&last| &kernel.ops[last].operands)
 }

@@ -243,11 +243,6 @@ impl AxisFacts {
         }
     }
 
-    /// The operands of a region's last operation.
-    fn handed_over<'a>(kernel: &'a Kernel, region: &Region) -> &'a [Value] {
-        region.ops.last().map_or(&[], |&last| &kernel.ops[last].operands)
-    }
-
     fn control(&mut self, kernel: &Kernel, id: OpId, op: &Op) {
         match op.kind {
             OpKind::For => {
@@ -260,7 +255,7 @@ impl AxisFacts {
                 self.set(body.params[0], counter);
                 self.fixpoint(id, inits, &body.params[1..], |this| {
                     this.region(kernel, body);
-                    Self::handed_over(kernel, body).to_vec()
+                    kernel.handed_over(body).to_vec()
                 });
                 for (&param, &result) in body.params[1..].iter().zip(&op.results) {
                     let facts = self.facts[param].clone();
@@ -271,15 +266,15 @@ impl AxisFacts {
                 let (before, after) = (&op.regions[0], &op.regions[1]);
                 self.fixpoint(id, &op.operands, &before.params, |this| {
                     this.region(kernel, before);
-                    let passed = Self::handed_over(kernel, before).get(1..).unwrap_or(&[]);
+                    let passed = kernel.handed_over(before).get(1..).unwrap_or(&[]);
                     for (&from, &to) in passed.iter().zip(&after.params) {
                         let facts = this.facts[from].clone();
                         this.set(to, facts);
                     }
                     this.region(kernel, after);
-                    Self::handed_over(kernel, after).to_vec()
+                    kernel.handed_over(after).to_vec()
                 });
-                let passed = Self::handed_over(kernel, before).get(1..).unwrap_or(&[]);
+                let passed = kernel.handed_over(before).get(1..).unwrap_or(&[]);
                 for (&from, &result) in passed.iter().zip(&op.results) {
                     let facts = self.facts[from].clone();
                     self.set(result, facts);
@@ -293,7 +288,7 @@ impl AxisFacts {
                     let mut arms = op
                         .regions
                         .iter()
-                        .filter_map(|region| Self::handed_over(kernel, region).get(index))
+                        .filter_map(|region| kernel.handed_over(region).get(index))
                         .map(|&value| &self.facts[value]);
                     let first = arms.next().cloned();
                     let facts = first.map(|first| arms.fold(first, |meet, arm| meet.meet(arm)));

@@ -357,11 +357,6 @@ impl Lowerer<'_> {
         self.build.close_region(end, values)
     }
 
-    /// The operands of a region's last operation.
-    fn handed_over(&self, region: &Region) -> Vec<Value> {
-        region.ops.last().map_or_else(Vec::new, |&last| self.kernel.ops[last].operands.clone())
-    }
-
     fn for_loop(&mut self, op: &Op) -> Result<(), AssignError> {
         let body = &op.regions[0];
         let carried = &body.params[1..];
@@ -379,7 +374,7 @@ impl Lowerer<'_> {
         self.build.break_if(inst, done, &params[1..]);
         self.region(body)?;
         let mut next = vec![self.build.binary(Binary::Add, params[0], step)];
-        next.extend(self.carried(&self.handed_over(body), carried)?);
+        next.extend(self.carried(self.kernel.handed_over(body), carried)?);
         let region = self.close(LaneOp::Continue, &next);
         let results = self.build.place_loop(inst, region);
         self.carry_on(carried, &op.results);
@@ -395,7 +390,7 @@ impl Lowerer<'_> {
         let params = self.open(&self.carried_dtypes(&before.params));
         self.bind_carried(&before.params, &params);
         self.region(before)?;
-        let condition = self.handed_over(before);
+        let condition = self.kernel.handed_over(before);
         let goes_on = self.scalar(condition[0]);
         let one = self.build.constant(DType::I1, 1);
         let done = self.build.binary(Binary::Xor, goes_on, one);
@@ -404,7 +399,7 @@ impl Lowerer<'_> {
         self.carry_on(&op.results, &after.params);
         self.bind_carried(&after.params, &passed);
         self.region(after)?;
-        let next = self.carried(&self.handed_over(after), &before.params)?;
+        let next = self.carried(self.kernel.handed_over(after), &before.params)?;
         let region = self.close(LaneOp::Continue, &next);
         let lowered = self.build.place_loop(inst, region);
         self.bind_carried(&op.results, &lowered);
@@ -417,7 +412,7 @@ impl Lowerer<'_> {
         for region in &op.regions {
             self.open(&[]);
             self.region(region)?;
-            let values = self.carried(&self.handed_over(region), &op.results)?;
+            let values = self.carried(self.kernel.handed_over(region), &op.results)?;
             regions.push(self.close(LaneOp::Yield, &values));
         }
         let dtypes = self.carried_dtypes(&op.results);

@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
         let op = &kernel.ops[found.op];
         let range = [op.operands[0], op.operands[1], op.operands[2]];
         let body = &op.regions[0];
-        let (params, yields) = (body.params.clone(), super::handed_over(kernel, &body.ops));
+        let (params, yields) = (body.params.clone(), kernel.handed_over(body).to_vec());
         let loads: Vec<Op> = found.loads.iter().map(|&load| kernel.ops[load].clone()).collect();
         let (buffers, list, place) = (Vec::new(), Vec::new(), found.op);
         let mut writer = Self { kernel, found, range, params, yields, loads, buffers, place, list };

@@ -75,11 +75,6 @@ pub(crate) fn has_copies(machine: &Machine) -> bool {
     matches!(machine.isa, Isa::Ptx { capability } if capability >= 80)
 }
 
-/// The values that the last operation of a region hands on.
-fn handed_over(kernel: &Kernel, ops: &[OpId]) -> Vec<crate::tile::Value> {
-    ops.last().map_or(Vec::new(), |&last| kernel.ops[last].operands.clone())
-}
-
 /// Whether an operation may touch memory in a way that loads may not move across.
 fn orders_memory(kind: &OpKind) -> bool {
     match kind {

@@ -45,7 +45,7 @@ impl<'a> Needed<'a> {
         kernel.walk(&kernel.body, &mut |_, op| {
             if op.kind != OpKind::For {
                 for region in &op.regions {
-                    needed.left.extend(super::handed_over(kernel, &region.ops));
+                    needed.left.extend(kernel.handed_over(region));
                 }
             }
         });
@@ -75,7 +75,7 @@ impl<'a> Needed<'a> {
     fn round(&mut self, id: OpId, index: usize) {
         let op = &self.kernel.ops[id];
         let region = &op.regions[0];
-        let handed_over = super::handed_over(self.kernel, &region.ops);
+        let handed_over = self.kernel.handed_over(region);
         self.left.extend([op.operands[3 + index], region.params[1 + index], handed_over[index]]);
     }
 }

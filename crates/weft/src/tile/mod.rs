@@ -480,6 +480,11 @@ impl Kernel {
         tensors.any(|value| value.ty.encoding.is_some())
     }
 
+    /// What a region hands over at its end: the operands of its last operation.
+    pub fn handed_over(&self, region: &Region) -> &[Value] {
+        region.ops.last().map_or(&[], |&last| &self.ops[last].operands)
+    }
+
     /// The operation that defines each value, where one does.
     pub fn definitions(&self) -> IdMap<Value, Option<OpId>> {
         let mut definitions = IdMap::default();

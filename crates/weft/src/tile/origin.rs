@@ -18,8 +18,7 @@ impl Sources {
         };
         kernel.walk(&kernel.body, &mut |_, op| {
             let handed_over = |region: usize| -> &[Value] {
-                let last = op.regions.get(region).and_then(|region| region.ops.last());
-                last.map_or(&[], |&last| &kernel.ops[last].operands)
+                op.regions.get(region).map_or(&[], |region| kernel.handed_over(region))
             };
             match op.kind {
                 OpKind::For => {
