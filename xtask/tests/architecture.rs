@@ -66,6 +66,7 @@ const HOUSES: [House; 3] = [
             ("math", &["dtype", "lane", "scalar"]),
             ("movement", &["atomic", "dtype", "lane", "location", "scalar"]),
             ("axis", &["dtype", "id", "scalar", "tile"]),
+            ("fuse", &["dtype", "id", "scalar", "tile"]),
             ("pipeline", &["axis", "cache", "dtype", "id", "scalar", "tile"]),
             (
                 "assign",
@@ -84,7 +85,10 @@ const HOUSES: [House; 3] = [
             ("emit", &["atomic", "cache", "dtype", "format", "id", "lane", "location", "scalar"]),
             (
                 "compile",
-                &["assign", "axis", "id", "lane", "lower", "pipeline", "sim", "simplify", "tile"],
+                &[
+                    "assign", "axis", "fuse", "id", "lane", "lower", "pipeline", "sim", "simplify",
+                    "tile",
+                ],
             ),
         ],
     },

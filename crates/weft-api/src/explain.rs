@@ -13,13 +13,14 @@ use weft::tile::{Element, Op, OpId, OpKind, Value};
 
 /// Where each value of a kernel lives and why, and what each movement and access costs.
 pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
-    let ExplainRequest { ttir, kernel, target, warps, stages, pins } = request;
+    let ExplainRequest { ttir, kernel, target, warps, stages, fp_fusion, pins } = request;
     let compile = CompileRequest {
         ttir: ttir.clone(),
         kernel: kernel.clone(),
         target: target.clone(),
         warps: *warps,
         stages: *stages,
+        fp_fusion: *fp_fusion,
         pins: pins.clone(),
         emit: Vec::new(),
         dump_after: None,

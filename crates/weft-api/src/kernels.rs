@@ -30,6 +30,8 @@ pub struct CompiledKernel {
     pub warps: u32,
     /// The most stages of software pipelines.
     pub stages: u32,
+    /// Whether products are fused with sums.
+    pub fp_fusion: bool,
     /// The homes that were asked for.
     pub pins: Vec<Pin>,
     /// The program, and the decisions that led to it.
@@ -39,8 +41,17 @@ pub struct CompiledKernel {
 impl CompiledKernel {
     /// Reads a text and compiles the kernel that the request chooses.
     pub fn new(request: &CompileRequest) -> Result<Self, ApiError> {
-        let CompileRequest { ttir, kernel, target, warps, stages, pins, emit: _, dump_after } =
-            request;
+        let CompileRequest {
+            ttir,
+            kernel,
+            target,
+            warps,
+            stages,
+            fp_fusion,
+            pins,
+            emit: _,
+            dump_after,
+        } = request;
         let machine = machine(target)?;
         // What nobody can print nobody compiles: the machine's instructions are not known.
         let target = printed(&machine)?;
@@ -49,20 +60,27 @@ impl CompiledKernel {
         let mut options = Options::for_machine(&machine);
         options.warps = warps.or(module.launch.warps).unwrap_or(DEFAULT_WARPS);
         options.stages = stages.unwrap_or(options.stages);
+        options.fp_fusion = fp_fusion.unwrap_or(options.fp_fusion);
         options.dump_after.clone_from(dump_after);
         let pinned = pins.iter().map(|pin| read_pin(&module.kernels[index], pin));
         options.pins = pinned.collect::<Result<_, _>>()?;
         let compiled = compile::compile(&module, &module.kernels[index], &options)?;
-        let Options { warps, stages, pins, .. } = options;
-        Ok(Self { module, index, machine, target, warps, stages, pins, compiled })
+        let Options { warps, stages, fp_fusion, pins, .. } = options;
+        Ok(Self { module, index, machine, target, warps, stages, fp_fusion, pins, compiled })
     }
 
-    /// The tile program as it was read: what it means.
+    /// The tile program as it was read.
     pub fn kernel(&self) -> &Kernel {
         &self.module.kernels[self.index]
     }
 
-    /// The tile program that was lowered: the same, or one whose loads run ahead.
+    /// What the compiled program computes: the tile program as it was read, or with its products fused
+    /// with sums.
+    pub fn meaning(&self) -> &Kernel {
+        &self.compiled.meaning
+    }
+
+    /// The tile program that was lowered: the one that says what is computed, or one whose loads run ahead.
     pub fn lowered(&self) -> &Kernel {
         &self.compiled.kernel
     }
@@ -70,7 +88,8 @@ impl CompiledKernel {
     /// How it was compiled.
     pub fn options(&self) -> Options {
         let options = Options::for_machine(&self.machine);
-        Options { warps: self.warps, stages: self.stages, pins: self.pins.clone(), ..options }
+        let Self { warps, stages, fp_fusion, ref pins, .. } = *self;
+        Options { warps, stages, fp_fusion, pins: pins.clone(), ..options }
     }
 
     /// The lane program.

@@ -51,6 +51,7 @@
 //!     target: "sm_90".into(),
 //!     warps: None,
 //!     stages: None,
+//!     fp_fusion: None,
 //!     pins: Vec::new(),
 //!     seed: 0,
 //!     verify: true,

@@ -210,6 +210,8 @@ pub struct CompileRequest {
     /// Stages of software pipelines, 1 for none; where nothing is said
     /// [`DEFAULT_STAGES`](weft::compile::DEFAULT_STAGES).
     pub stages: Option<u32>,
+    /// Whether products become one operation with the sums that take them; unless said, they do.
+    pub fp_fusion: Option<bool>,
     /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
     #[serde(default)]
     pub pins: Vec<String>,
@@ -252,6 +254,8 @@ pub struct ExplainRequest {
     /// Stages of software pipelines, 1 for none; where nothing is said
     /// [`DEFAULT_STAGES`](weft::compile::DEFAULT_STAGES).
     pub stages: Option<u32>,
+    /// Whether products become one operation with the sums that take them; unless said, they do.
+    pub fp_fusion: Option<bool>,
     /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
     #[serde(default)]
     pub pins: Vec<String>,
@@ -277,6 +281,8 @@ pub struct RunRequest {
     /// Stages of software pipelines, 1 for none; where nothing is said
     /// [`DEFAULT_STAGES`](weft::compile::DEFAULT_STAGES).
     pub stages: Option<u32>,
+    /// Whether products become one operation with the sums that take them; unless said, they do.
+    pub fp_fusion: Option<bool>,
     /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
     #[serde(default)]
     pub pins: Vec<String>,
@@ -297,6 +303,7 @@ impl RunRequest {
             target: self.target.clone(),
             warps: self.warps,
             stages: self.stages,
+            fp_fusion: self.fp_fusion,
             pins: self.pins.clone(),
             emit: Vec::new(),
             dump_after: None,

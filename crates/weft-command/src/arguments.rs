@@ -351,6 +351,9 @@ pub(crate) struct Kernel {
     /// products are apart from these, and one [default: 3]
     #[arg(long)]
     pub(crate) stages: Option<u32>,
+    /// Round every product before it is added: make no fused multiply-add of the two
+    #[arg(long)]
+    pub(crate) no_fp_fusion: bool,
     /// Have a value live in this layout; may be given several times. `weft explain` names the values.
     #[arg(long = "pin", value_name = "VALUE=ATTR")]
     pub(crate) pins: Vec<String>,
@@ -393,7 +396,7 @@ pub(crate) struct Compile {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "target", "warps", "stages", "name", "pins", "emit", "dump_after", "output"]
+        conflicts_with_all = ["file", "target", "warps", "stages", "no_fp_fusion", "name", "pins", "emit", "dump_after", "output"]
     )]
     pub(crate) batch: Option<PathBuf>,
 }
@@ -418,6 +421,7 @@ Examples:
        --arg out=empty:f32[8x1008] --arg n=1008
   weft run examples/matmul.ttir --grid 2x3 --arg a=random:f32[128x64] --arg b=random:f32[64x192] \\
        --arg c=empty:f32[128x192] --arg m=128 --arg n=192 --arg k=64 --device cuda:0 --time")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Run {
     /// A file of Triton IR, or standard input (-).
     #[arg(value_name = "KERNEL.ttir")]
@@ -441,6 +445,9 @@ pub(crate) struct Run {
     /// products are apart from these, and one [default: 3]
     #[arg(long)]
     pub(crate) stages: Option<u32>,
+    /// Round every product before it is added: make no fused multiply-add of the two
+    #[arg(long)]
+    pub(crate) no_fp_fusion: bool,
     /// Have a value live in this layout; may be given several times. `weft explain` names the values.
     #[arg(long = "pin", value_name = "VALUE=ATTR")]
     pub(crate) pins: Vec<String>,

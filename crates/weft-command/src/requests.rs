@@ -149,13 +149,14 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
         return batch::run("compile", batch, output);
     }
     let source = input::read(arguments.file.as_deref().unwrap_or(Path::new("-")))?;
-    let Kernel { target, warps, stages, name, pins } = &arguments.kernel;
+    let Kernel { target, warps, stages, no_fp_fusion, name, pins } = &arguments.kernel;
     let request = CompileRequest {
         ttir: source.text.clone(),
         kernel: name.clone(),
         target: input::target(target)?,
         warps: *warps,
         stages: *stages,
+        fp_fusion: no_fp_fusion.then_some(false),
         pins: pins.clone(),
         emit: if arguments.dump_after.is_some() { Vec::new() } else { vec![arguments.emit] },
         dump_after: arguments.dump_after.clone(),
@@ -187,13 +188,14 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
 /// `weft explain`.
 pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
     let source = input::read(&arguments.file)?;
-    let Kernel { target, warps, stages, name, pins } = &arguments.kernel;
+    let Kernel { target, warps, stages, no_fp_fusion, name, pins } = &arguments.kernel;
     let request = ExplainRequest {
         ttir: source.text.clone(),
         kernel: name.clone(),
         target: input::target(target)?,
         warps: *warps,
         stages: *stages,
+        fp_fusion: no_fp_fusion.then_some(false),
         pins: pins.clone(),
     };
     let answer = timed("explain", arguments.time, || explained::explain(&request))
@@ -229,6 +231,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         target,
         warps,
         stages,
+        no_fp_fusion,
         name,
         pins,
         seed,
@@ -261,6 +264,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         target,
         warps: *warps,
         stages: *stages,
+        fp_fusion: no_fp_fusion.then_some(false),
         pins: pins.clone(),
         seed: *seed,
         verify: *verify,

@@ -6,12 +6,13 @@
 
 use crate::assign::{self, AssignError, Assignment, Block, Pin, Review, Spent};
 use crate::axis::AxisFacts;
+use crate::fuse;
 use crate::lane;
 use crate::lower::{self, Movement};
 use crate::pipeline;
 use crate::sim;
 use crate::simplify;
-use crate::tile::{Kernel, Launch, Module, OpId};
+use crate::tile::{Kernel, Launch, Module, OpId, Value};
 use weft_layout::machine::{Kind, MAX_ACCESS_LOG2, Machine};
 
 /// The stages of software pipelines where nothing is said: Triton's default.
@@ -29,6 +30,9 @@ pub struct Options {
     /// How many rounds of a loop the loads that feed matrix products may be apart from the products, and
     /// one: 1 leaves them where they are.
     pub stages: u32,
+    /// Whether a product becomes one operation with the sum that takes it, which rounds once where the
+    /// two round twice.
+    pub fp_fusion: bool,
     /// Whether the program is verified after every pass.
     pub verify_each: bool,
     /// Keeps the program's text after this pass.
@@ -38,12 +42,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// Four warps, as Triton's default.
+    /// Four warps and fused products, as Triton's defaults.
     pub fn for_machine(machine: &Machine) -> Self {
         Self {
             machine: machine.clone(),
             warps: 4,
             stages: DEFAULT_STAGES,
+            fp_fusion: true,
             verify_each: cfg!(debug_assertions),
             dump_after: None,
             pins: Vec::new(),
@@ -54,7 +59,10 @@ impl Options {
 /// A compiled kernel, with the decisions that led to it.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// The tile program that was lowered: the one that was given, or one with its loads ahead.
+    /// The tile program that says what is computed: the one that was given, or one with products fused
+    /// with sums.
+    pub meaning: Kernel,
+    /// The tile program that was lowered: that one, or one with its loads ahead.
     pub kernel: Kernel,
     /// What one thread runs.
     pub program: lane::Program,
@@ -96,9 +104,10 @@ pub fn compile_greedily(
     options: &Options,
 ) -> Result<Compiled, CompileError> {
     check_options(options)?;
-    let facts = AxisFacts::of(kernel);
-    let assignment = assign::greedy(kernel, &facts, block(options));
-    finish(module, kernel, options, &facts, assignment)
+    let meaning = meaning(kernel, options);
+    let facts = AxisFacts::of(&meaning);
+    let assignment = assign::greedy(&meaning, &facts, block(options));
+    finish(module, &meaning, &meaning, options, &facts, assignment)
 }
 
 fn block(options: &Options) -> Block<'_> {
@@ -195,35 +204,44 @@ pub fn compile(
 ) -> Result<Compiled, CompileError> {
     check_options(options)?;
     check_launch(&module.launch, options)?;
-    let facts = AxisFacts::of(kernel);
+    let meaning = meaning(kernel, options);
+    let facts = AxisFacts::of(&meaning);
     // Fewer stages where a block does not have the memory for so many.
     for stages in (2..=options.stages).rev() {
-        let Some(ahead) = pipeline::run(kernel, &facts, &options.machine, stages) else { break };
+        let Some(ahead) = pipeline::run(&meaning, &facts, &options.machine, stages) else { break };
         let facts = AxisFacts::of(&ahead);
-        let compiled = compile_fitting(module, &ahead, options, &facts)?;
+        let compiled = compile_fitting(module, &meaning, &ahead, options, &facts)?;
         if check_shared_memory(&compiled.program, options).is_ok() {
             return Ok(compiled);
         }
     }
-    let compiled = compile_fitting(module, kernel, options, &facts)?;
+    let compiled = compile_fitting(module, &meaning, &meaning, options, &facts)?;
     check_shared_memory(&compiled.program, options)?;
     Ok(compiled)
+}
+
+/// What a kernel computes when it is compiled so. A pinned product has a home, so it is not fused.
+fn meaning(kernel: &Kernel, options: &Options) -> Kernel {
+    let pinned: Vec<Value> = options.pins.iter().map(|pin| pin.value).collect();
+    let fused = options.fp_fusion.then(|| fuse::run(kernel, &pinned)).flatten();
+    fused.unwrap_or_else(|| kernel.clone())
 }
 
 /// Compiles a kernel at the lowest price of shared memory at which it fits, or at the highest.
 fn compile_fitting(
     module: &Module,
+    meaning: &Kernel,
     kernel: &Kernel,
     options: &Options,
     facts: &AxisFacts,
 ) -> Result<Compiled, CompileError> {
-    let mut compiled = compile_at(module, kernel, options, facts, SHARED_BYTE[0])?;
+    let mut compiled = compile_at(module, meaning, kernel, options, facts, SHARED_BYTE[0])?;
     for price in &SHARED_BYTE[1..] {
         let chosen = compiled.assignment.total().is_some();
         if !chosen || check_shared_memory(&compiled.program, options).is_ok() {
             break;
         }
-        compiled = compile_at(module, kernel, options, facts, *price)?;
+        compiled = compile_at(module, meaning, kernel, options, facts, *price)?;
     }
     Ok(compiled)
 }
@@ -231,6 +249,7 @@ fn compile_fitting(
 /// Compiles a kernel at a price of shared memory.
 fn compile_at(
     module: &Module,
+    meaning: &Kernel,
     kernel: &Kernel,
     options: &Options,
     facts: &AxisFacts,
@@ -238,12 +257,13 @@ fn compile_at(
 ) -> Result<Compiled, CompileError> {
     let block = Block { shared_byte, ..block(options) };
     let assignment = assign::run(kernel, facts, block, &options.pins);
-    finish(module, kernel, options, facts, assignment)
+    finish(module, meaning, kernel, options, facts, assignment)
 }
 
 /// The program of a kernel with these homes.
 fn finish(
     module: &Module,
+    meaning: &Kernel,
     kernel: &Kernel,
     options: &Options,
     facts: &AxisFacts,
@@ -269,7 +289,7 @@ fn finish(
     stages.verify("the last pass", &program)?;
     let lower::Lowered { movements, work, .. } = lowered;
     let dump = stages.dump;
-    Ok(Compiled { kernel, program, assignment, movements, work, dump })
+    Ok(Compiled { meaning: meaning.clone(), kernel, program, assignment, movements, work, dump })
 }
 
 /// What speaks for each home, and what the next best would cost; nothing where the text itself says

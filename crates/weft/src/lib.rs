@@ -100,6 +100,7 @@
 //! | [`math`] | functions that machines have no instruction for, in `lane` |
 //! | [`movement`] | plans of movements to `lane` |
 //! | [`axis`] | what is known of integers and pointers along each axis |
+//! | [`fuse`] | products and the sums that take them, as one operation |
 //! | [`pipeline`] | loads of loops that run ahead, as asynchronous copies |
 //! | [`assign`] | in which layout each value lives |
 //! | [`lower`] | `tile` and homes to `lane`, by `movement` |
@@ -131,6 +132,7 @@ pub mod lane;
 pub mod math;
 pub mod movement;
 pub mod axis;
+pub mod fuse;
 pub mod pipeline;
 pub mod assign;
 pub mod lower;

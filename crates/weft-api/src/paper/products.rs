@@ -115,6 +115,7 @@ fn row(
         ]),
         target: request.target.clone(),
         stages: None,
+        fp_fusion: None,
         warps: Some(warps),
         pins: Vec::new(),
         seed: 0,

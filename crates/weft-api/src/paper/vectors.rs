@@ -34,6 +34,7 @@ pub(super) fn rows(request: &PaperRequest) -> Result<Vec<VectorRow>, ApiError> {
             kernel: None,
             emit: Vec::new(),
             stages: None,
+            fp_fusion: None,
             pins: Vec::new(),
             dump_after: None,
         })?;

@@ -92,14 +92,14 @@ impl Prepared {
         self.arguments.iter().map(bits).collect()
     }
 
-    /// Runs the tile program, operation by operation, on a copy of the memory.
+    /// Runs the tile program, its products fused with sums unless that was refused, operation by operation, on a copy of the memory.
     ///
     /// A deadlock and a run without end are part of the outcome; other errors are returned.
     pub fn evaluate(&self) -> Result<Evaluated, ApiError> {
         let mut memory = self.memory.clone();
         let options = eval::Options::default();
         let outcome =
-            eval::run(self.kernel.kernel(), self.grid, &self.bits(), &mut memory, options);
+            eval::run(self.kernel.meaning(), self.grid, &self.bits(), &mut memory, options);
         match outcome {
             Err(
                 error @ (EvalError::Arguments { .. }
@@ -131,7 +131,7 @@ impl Prepared {
         actual: &Memory,
         report: &eval::Report,
     ) -> Vec<BufferAnswer> {
-        let exactness = eval::exactness(self.kernel.kernel());
+        let exactness = eval::exactness(self.kernel.meaning());
         let pairs = expected.buffers().iter().zip(actual.buffers());
         pairs
             .zip(self.memory.buffers())

@@ -15,6 +15,7 @@ fn request(pins: &[String]) -> ExplainRequest {
         target: "sm_90".into(),
         warps: None,
         stages: None,
+        fp_fusion: None,
         pins: pins.to_vec(),
     }
 }
@@ -88,6 +89,7 @@ fn where_the_text_says_where_values_live_nothing_is_pinned() {
             target: "sm_90".into(),
             warps: None,
             stages: None,
+            fp_fusion: None,
             pins,
             emit: Vec::new(),
             dump_after: None,

@@ -5,6 +5,7 @@ use crate::inputs::make;
 use std::path::PathBuf;
 use weft::compile::{self, Options};
 use weft::dtype::DType;
+use weft::fuse;
 use weft::sim::{self, Launch};
 use weft::tile::eval;
 use weft::ttir;
@@ -182,11 +183,21 @@ pub(crate) fn text(file: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Compiles, simulates, evaluates and compares one case; the message says what went wrong.
+/// Compiles, simulates, evaluates and compares one case, with products fused with sums, and without
+/// where that is another program; the message says what went wrong.
 pub(crate) fn check(case: &Case, machine: &Machine, warps: u32) -> Result<(), String> {
+    check_fused(case, machine, warps, true)?;
+    let module = ttir::parse(&text(case.file)).map_err(|error| error.to_string())?;
+    match fuse::run(&module.kernels[0], &[]) {
+        Some(_) => check_fused(case, machine, warps, false),
+        None => Ok(()),
+    }
+}
+
+fn check_fused(case: &Case, machine: &Machine, warps: u32, fp_fusion: bool) -> Result<(), String> {
     let module = ttir::parse(&text(case.file)).map_err(|error| error.to_string())?;
     let kernel = &module.kernels[0];
-    let options = Options { warps, ..Options::for_machine(machine) };
+    let options = Options { warps, fp_fusion, ..Options::for_machine(machine) };
     let compiled =
         compile::compile(&module, kernel, &options).map_err(|error| error.to_string())?;
     let (args, memory) = make(&case.arguments);
@@ -203,9 +214,10 @@ pub(crate) fn check(case: &Case, machine: &Machine, warps: u32) -> Result<(), St
         let place = module.locations.display(finding.actor.loc);
         return Err(format!("{} at {place}", finding.message));
     }
-    let report = eval::run(kernel, case.grid, &args, &mut expected, eval::Options::default())
+    let meaning = if fp_fusion { &compiled.meaning } else { kernel };
+    let report = eval::run(meaning, case.grid, &args, &mut expected, eval::Options::default())
         .map_err(|error| error.to_string())?;
-    let exactness = eval::exactness(kernel);
+    let exactness = eval::exactness(meaning);
     let pairs = expected.buffers().iter().zip(simulated.buffers());
     for (index, (expected, simulated)) in pairs.enumerate() {
         let allowance = eval::Allowance::new(expected.dtype, &exactness, &report, index);

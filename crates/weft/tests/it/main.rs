@@ -8,6 +8,7 @@ mod barriers;
 mod corpus;
 mod deep;
 mod external;
+mod fusion;
 mod homes;
 mod inputs;
 mod mutated;

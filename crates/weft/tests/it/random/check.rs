@@ -4,9 +4,10 @@ use super::build::Sample;
 use weft::assign::AssignError;
 use weft::compile::{self, CompileError, Options};
 use weft::emit::{self, Language, Target};
+use weft::fuse;
 use weft::memory::Memory;
 use weft::sim::{self, Launch};
-use weft::tile::{self, Module, eval};
+use weft::tile::{self, Kernel, Module, eval};
 use weft::ttir;
 use weft_layout::machine::{Machine, Prices};
 use weft_layout::plan::PlanError;
@@ -58,14 +59,18 @@ pub(crate) struct Expected {
 
 /// What the evaluator says; a random kernel has no faults.
 pub(crate) fn expected(sample: &Sample) -> Result<Expected, Failure> {
+    evaluated(sample, &sample.kernel, "generator")
+}
+
+/// What the evaluator says of a kernel with the arguments of a sample.
+fn evaluated(sample: &Sample, kernel: &Kernel, kind: &str) -> Result<Expected, Failure> {
     let mut memory = sample.memory.clone();
-    tile::verify(&sample.kernel)
-        .map_err(|errors| Failure::new("generator", format!("{errors:?}")))?;
+    tile::verify(kernel).map_err(|errors| Failure::new(kind, format!("{errors:?}")))?;
     let report =
-        eval::run(&sample.kernel, sample.grid, &sample.args, &mut memory, eval::Options::default())
-            .map_err(|error| Failure::new("generator", error.to_string()))?;
+        eval::run(kernel, sample.grid, &sample.args, &mut memory, eval::Options::default())
+            .map_err(|error| Failure::new(kind, error.to_string()))?;
     match report.findings.first() {
-        Some(finding) => Err(Failure::new("generator", finding.to_string())),
+        Some(finding) => Err(Failure::new(kind, finding.to_string())),
         None => Ok(Expected { memory, sums: report.sums }),
     }
 }
@@ -89,14 +94,31 @@ pub(crate) fn check_text(sample: &Sample) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Compiles, prints, simulates and compares.
+/// Compiles, prints, simulates and compares: with products fused with sums, against what the fused
+/// program means, and without where that is another program.
 pub(crate) fn check(
     sample: &Sample,
     setting: Setting,
     expected: &Expected,
 ) -> Result<Outcome, Failure> {
+    let Some(fused) = fuse::run(&sample.kernel, &[]) else {
+        return check_fused(sample, setting, expected, true);
+    };
+    if fuse::run(&fused, &[]).is_some() {
+        return Err(Failure::new("fuse", "fusing twice fuses more"));
+    }
+    check_fused(sample, setting, &evaluated(sample, &fused, "fuse")?, true)?;
+    check_fused(sample, setting, expected, false)
+}
+
+fn check_fused(
+    sample: &Sample,
+    setting: Setting,
+    expected: &Expected,
+    fp_fusion: bool,
+) -> Result<Outcome, Failure> {
     let machine = &machine(setting.machine);
-    let options = Options { warps: setting.warps, ..Options::for_machine(machine) };
+    let options = Options { warps: setting.warps, fp_fusion, ..Options::for_machine(machine) };
     let module = Module::default();
     let compile = || compile::compile(&module, &sample.kernel, &options);
     let compiled = match compile() {

@@ -1,0 +1,252 @@
+//! Products that are fused with sums: which ones, and what that changes.
+
+use crate::corpus::{cases, text};
+use crate::inputs::make;
+use expect_test::expect;
+use weft::compile::{self, Options};
+use weft::dtype::DType;
+use weft::fuse;
+use weft::scalar::{self, Binary};
+use weft::tile::{self, Kernel, OpKind, eval};
+use weft::ttir;
+use weft_layout::machine::Machine;
+
+/// The body of a kernel of eight floats `%x`, `%y` and `%z`, and what is stored of it.
+fn kernel(body: &str, stored: &str) -> Kernel {
+    let load = |name: &str| {
+        format!(
+            "%s{name} = tt.splat %p{name} : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+             %a{name} = tt.addptr %s{name}, %range : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+             %{name} = tt.load %a{name} : tensor<8x!tt.ptr<f32>>\n"
+        )
+    };
+    let text = format!(
+        "module {{
+           tt.func public @sums(%px: !tt.ptr<f32>, %py: !tt.ptr<f32>, %pz: !tt.ptr<f32>) {{
+             %range = tt.make_range {{end = 8 : i32, start = 0 : i32}} : tensor<8xi32>
+             {}{}{}{body}
+             tt.store %ax, {stored} : tensor<8x!tt.ptr<f32>>
+             tt.return
+           }}
+         }}",
+        load("x"),
+        load("y"),
+        load("z")
+    );
+    ttir::parse(&text).unwrap_or_else(|errors| panic!("{errors}")).kernels.remove(0)
+}
+
+/// The arithmetic of a kernel, in order.
+fn arithmetic(kernel: &Kernel) -> String {
+    let mut lines = String::new();
+    kernel.walk(&kernel.body, &mut |_, op| {
+        let constant = matches!(op.kind, OpKind::Constant(_));
+        if constant || matches!(op.kind, OpKind::Unary(_) | OpKind::Binary(_) | OpKind::Fma) {
+            let name = |&value: &tile::Value| kernel.value_name(value);
+            let operands: Vec<String> = op.operands.iter().map(name).collect();
+            let what = match op.kind {
+                OpKind::Constant(bits) => f32::from_bits(bits as u32).to_string(),
+                ref kind => kind.name(),
+            };
+            let words = [vec![name(&op.results[0]), "=".into(), what], operands].concat();
+            lines += &format!("{}\n", words.join(" "));
+        }
+    });
+    lines
+}
+
+fn fused(body: &str, stored: &str) -> String {
+    let kernel = kernel(body, stored);
+    let Some(fused) = fuse::run(&kernel, &[]) else { return "not fused".into() };
+    tile::verify(&fused).unwrap();
+    assert!(fuse::run(&fused, &[]).is_none());
+    arithmetic(&fused)
+}
+
+const T: &str = "tensor<8xf32>";
+
+#[test]
+fn a_sum_takes_its_product_from_either_side() {
+    let body = format!("%p = arith.mulf %x, %y : {T}\n%s = arith.addf %z, %p : {T}");
+    expect!["%s = fma %x %y %z\n"].assert_eq(&fused(&body, "%s"));
+}
+
+#[test]
+fn a_difference_changes_the_sign_of_the_addend_or_of_a_factor() {
+    let body = format!("%p = arith.mulf %x, %y : {T}\n%s = arith.subf %p, %z : {T}");
+    expect![[r#"
+        %15 = neg %z
+        %s = fma %x %y %15
+    "#]]
+    .assert_eq(&fused(&body, "%s"));
+    let body = format!("%p = arith.mulf %x, %y : {T}\n%s = arith.subf %z, %p : {T}");
+    expect![[r#"
+        %15 = neg %x
+        %s = fma %15 %y %z
+    "#]]
+    .assert_eq(&fused(&body, "%s"));
+}
+
+#[test]
+fn a_constant_has_the_other_sign_at_once() {
+    let constant = format!("%c = arith.constant dense<2.5> : {T}\n");
+    let body = constant + &format!("%p = arith.mulf %x, %c : {T}\n%s = arith.subf %z, %p : {T}");
+    expect![[r#"
+        %c = 2.5
+        %16 = -2.5
+        %s = fma %x %16 %z
+    "#]]
+    .assert_eq(&fused(&body, "%s"));
+}
+
+#[test]
+fn a_product_of_several_sums_is_gone() {
+    let body = format!(
+        "%p = arith.mulf %x, %y : {T}
+         %s = arith.addf %p, %z : {T}
+         %t = arith.addf %p, %s : {T}"
+    );
+    expect![[r#"
+        %s = fma %x %y %z
+        %t = fma %x %y %s
+    "#]]
+    .assert_eq(&fused(&body, "%t"));
+}
+
+#[test]
+fn a_product_that_is_needed_stays() {
+    let product = format!("%p = arith.mulf %x, %y : {T}\n");
+    let with = |rest: String| format!("{product}{rest}");
+    // Twice the product, its root beside it, and a product in turn.
+    let twice = with(format!("%s = arith.addf %p, %p : {T}"));
+    let root = with(format!(
+        "%r = math.sqrt %p : {T}\n%q = arith.addf %p, %z : {T}\n%s = arith.mulf %q, %r : {T}"
+    ));
+    let product = with(format!("%q = arith.mulf %p, %z : {T}\n%s = arith.divf %q, %z : {T}"));
+    for body in [twice, root, product] {
+        assert_eq!(fused(&body, "%s"), "not fused");
+    }
+}
+
+#[test]
+fn of_two_products_the_one_with_fewer_uses_is_fused_or_the_left_one() {
+    let body = format!(
+        "%p = arith.mulf %x, %y : {T}
+         %q = arith.mulf %y, %z : {T}
+         %s = arith.addf %p, %q : {T}"
+    );
+    expect![[r#"
+        %q = mul %y %z
+        %s = fma %x %y %q
+    "#]]
+    .assert_eq(&fused(&body, "%s"));
+    let body = format!(
+        "%p = arith.mulf %x, %y : {T}
+         %q = arith.mulf %y, %z : {T}
+         %s = arith.addf %p, %q : {T}
+         %t = arith.addf %p, %s : {T}"
+    );
+    expect![[r#"
+        %p = mul %x %y
+        %s = fma %y %z %p
+        %t = add %p %s
+    "#]]
+    .assert_eq(&fused(&body, "%t"));
+}
+
+#[test]
+fn a_product_from_outside_of_a_loop_stays_there() {
+    let body = format!(
+        "%p = arith.mulf %x, %y : {T}
+         %c0 = arith.constant 0 : i32
+         %c1 = arith.constant 1 : i32
+         %c9 = arith.constant 9 : i32
+         %s = scf.for %i = %c0 to %c9 step %c1 iter_args(%t = %z) -> ({T}) : i32 {{
+           %u = arith.addf %t, %p : {T}
+           scf.yield %u : {T}
+         }}"
+    );
+    assert_eq!(fused(&body, "%s"), "not fused");
+}
+
+#[test]
+fn what_is_kept_or_refused_is_not_fused() {
+    let body = format!("%p = arith.mulf %x, %y : {T}\n%s = arith.addf %z, %p : {T}");
+    let kernel = kernel(&body, "%s");
+    let product = kernel.values.keys().find(|&value| kernel.value_name(value) == "%p").unwrap();
+    assert!(fuse::run(&kernel, &[product]).is_none());
+    let options = Options::for_machine(Machine::by_name("sm_90").unwrap());
+    let module = tile::Module { kernels: vec![kernel.clone()], ..tile::Module::default() };
+    let fused = compile::compile(&module, &kernel, &options).unwrap();
+    assert!(fused.program.to_string().contains("fma"));
+    let options = Options { fp_fusion: false, ..options };
+    let plain = compile::compile(&module, &kernel, &options).unwrap();
+    assert_eq!(plain.meaning, kernel);
+    assert!(!plain.program.to_string().contains("fma"));
+}
+
+/// Half of the distance between a float and the next one away from zero: what rounding to it may
+/// have changed.
+fn half_a_unit(dtype: DType, bits: u64) -> f64 {
+    let magnitude = bits & (dtype.mask() >> 1);
+    let [here, next] = [magnitude, magnitude + 1].map(|bits| scalar::to_f64(dtype, bits));
+    (next - here) / 2.0
+}
+
+#[test]
+fn fusing_changes_a_sum_by_the_rounding_of_one_product() {
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        let [mul, add] = [Binary::Mul, Binary::Add].map(|op| scalar::binary(op, dtype).unwrap());
+        let fma = scalar::fma(dtype);
+        let mut bits = 1_u64;
+        let mut number = || {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            scalar::from_f64(dtype, ((bits >> 20) as f64 / (1_u64 << 43) as f64 - 1.0) * 4.0)
+        };
+        let mut differ = 0;
+        for _ in 0..2000 {
+            let (x, y, z) = (number(), number(), number());
+            let product = mul(x, y);
+            let (fused, plain) = (fma(x, y, z), add(product, z));
+            let [exact, rounded] = [fused, plain].map(|bits| scalar::to_f64(dtype, bits));
+            // Rounding is monotone: beyond the product's half unit each sum is rounded to its own.
+            let allowed =
+                half_a_unit(dtype, product) + half_a_unit(dtype, fused) + half_a_unit(dtype, plain);
+            assert!((exact - rounded).abs() <= allowed, "{dtype}: {x:#x} {y:#x} {z:#x}");
+            differ += usize::from(fused != plain);
+        }
+        assert!(differ > 0, "{dtype}: rounding once is never seen");
+    }
+}
+
+#[test]
+fn recorded_kernels_mean_the_same_but_for_rounding() {
+    let mut changed = String::new();
+    for case in cases() {
+        let module = ttir::parse(&text(case.file)).unwrap();
+        let kernel = &module.kernels[0];
+        let Some(fused) = fuse::run(kernel, &[]) else { continue };
+        tile::verify(&fused).unwrap();
+        let evaluated = |kernel: &Kernel| {
+            let (args, mut memory) = make(&case.arguments);
+            let options = eval::Options::default();
+            let report = eval::run(kernel, case.grid, &args, &mut memory, options).unwrap();
+            (memory, report)
+        };
+        let ((found, _), (wanted, report)) = (evaluated(&fused), evaluated(kernel));
+        let exactness = eval::exactness_fused(kernel);
+        let pairs = wanted.buffers().iter().zip(found.buffers());
+        for (index, (wanted, found)) in pairs.enumerate() {
+            let allowance = eval::Allowance::new(wanted.dtype, &exactness, &report, index);
+            eval::compare(wanted, found, &allowance)
+                .unwrap_or_else(|mismatch| panic!("{}: {mismatch}", case.file));
+        }
+        let mut count = 0;
+        fused.walk(&fused.body, &mut |_, op| count += usize::from(op.kind == OpKind::Fma));
+        changed += &format!("{} {count}\n", case.file);
+    }
+    expect![[r#"
+        crates/weft/tests/kernels/layer_norm 2
+    "#]]
+    .assert_eq(&changed);
+}
