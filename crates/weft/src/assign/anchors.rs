@@ -4,6 +4,7 @@ use super::access::{AccessShape, Reach, memory_order, vector_elements};
 use super::layouts::{LayoutId, Layouts};
 use super::{AssignError, Block};
 use crate::axis::AxisFacts;
+use crate::dtype::DType;
 use crate::tile::{Kernel, Op, OpKind};
 use weft_layout::family::Blocked;
 use weft_layout::{Layout, Space};
@@ -69,14 +70,44 @@ impl Anchors<'_> {
             return self.walked(layouts, &shape, &reach);
         }
         let order = memory_order(self.facts, pointer);
+        let (per_thread, _) = self.vector(op, &order);
+        self.blocked(layouts, &shape, &per_thread, &order)
+    }
+
+    /// What a thread has of one instruction along each axis, and how often its share of the tensor has
+    /// that.
+    fn vector(self, op: &Op, order: &[usize]) -> (Vec<u64>, u64) {
+        let ty = self.kernel.ty(op.operands[0]);
         let threads = self.lanes() * u64::from(self.block.warps);
         let vector = vector_elements(self.kernel, self.facts, self.block.machine, op);
         let share = (ty.elements() / threads).max(1);
-        let mut per_thread = vec![1; shape.len()];
-        if let Some(&axis) = order.first() {
-            per_thread[axis] = vector.min(share).min(shape[axis]);
+        let mut per_thread = vec![1; ty.shape.len()];
+        let Some(&axis) = order.first() else { return (per_thread, share) };
+        per_thread[axis] = vector.min(share).min(ty.shape[axis]);
+        let left = share / per_thread[axis];
+        (per_thread, left)
+    }
+
+    /// The layout that coalesces a memory operation on elements narrower than a word and gives each
+    /// thread neighbours along the next axis too, as many as fill a word. Where the tensor is turned,
+    /// these words are put together in registers, and no narrow element moves by itself.
+    pub(super) fn words_layout(
+        self,
+        layouts: &mut Layouts,
+        op: &Op,
+    ) -> Result<Option<LayoutId>, AssignError> {
+        let pointer = op.operands[0];
+        let ty = self.kernel.ty(pointer);
+        let bytes = ty.element.pointee().map_or(8, DType::bytes);
+        let order = memory_order(self.facts, pointer);
+        let (mut per_thread, left) = self.vector(op, &order);
+        let word = 4 / u64::from(bytes).min(4);
+        let Some(&next) = order.get(1) else { return Ok(None) };
+        if word == 1 || left < word || ty.shape[next] < word {
+            return Ok(None);
         }
-        self.blocked(layouts, &shape, &per_thread, &order)
+        per_thread[next] = word;
+        self.blocked(layouts, &ty.shape, &per_thread, &order).map(Some)
     }
 
     /// The layout that walks memory in its order: registers as far as an instruction reaches and every

@@ -243,6 +243,9 @@ fn seeds(
             let weight = ty.elements() * u64::from(bytes) * times;
             let asked = Asked::Layout(anchors.memory_layout(layouts, op)?);
             seeds.push(Seed { weight, unit, asked });
+            if let Some(words) = anchors.words_layout(layouts, op)? {
+                seeds.push(Seed { weight, unit, asked: Asked::Layout(words) });
+            }
         } else if matches!(op.kind, OpKind::Dot(_)) {
             // Every element is touched once for each element of the summed axis.
             let summed = kernel.ty(op.operands[0]).shape.last().copied().unwrap_or(1);

@@ -36,7 +36,7 @@ pub fn run(mut program: Program) -> Program {
         build,
         values: IdMap::default(),
         loops: FxHashMap::default(),
-        in_words: words::loads(&program),
+        in_words: words::accesses(&program),
     };
     writer.region(&program.body);
     let results = writer.all(program.results());
@@ -48,7 +48,7 @@ struct Writer<'a> {
     build: Builder,
     values: IdMap<Value, Option<Value>>,
     loops: FxHashMap<Inst, Inst>,
-    /// The loads of narrow numbers that give words instead.
+    /// The loads and stores of narrow numbers that move words instead.
     in_words: IdMap<Inst, bool>,
 }
 
@@ -111,6 +111,18 @@ impl Writer<'_> {
         words.into_iter().flat_map(|word| self.build.split(word, narrow)).collect()
     }
 
+    /// A store of words, put together from narrow numbers.
+    fn store_words(&mut self, space: Space, access: Access, inst: &InstData) {
+        let Some(roles) = inst.memory_operands() else { return };
+        let narrow = roles.values.first().map_or(DType::I8, |&first| self.program.dtype(first));
+        let address = self.value(roles.address);
+        let predicate = roles.predicate.map(|predicate| self.value(predicate));
+        let values = self.all(roles.values);
+        let words = values.chunks((4 / narrow.bytes()) as usize);
+        let words: Vec<Value> = words.map(|parts| self.build.join(parts)).collect();
+        self.build.store(space, access, address, predicate, &words);
+    }
+
     fn inst(&mut self, id: Inst, inst: &InstData) {
         let operands = self.all(&inst.operands);
         let result = |build: &mut Builder| -> Option<Value> {
@@ -138,6 +150,10 @@ impl Writer<'_> {
         let results = match &inst.op {
             Op::Load { space, access } if self.in_words[id] => {
                 self.load_words(*space, *access, inst)
+            }
+            Op::Store { space, access } if self.in_words[id] => {
+                self.store_words(*space, *access, inst);
+                SmallVec::new()
             }
             Op::If => {
                 let then = self.inner(&inst.regions[0], Op::Yield);

@@ -4,8 +4,8 @@
 //! removable, terminator, the memory they touch). In the order of [`PASSES`]:
 //!
 //! * [`expand`] writes the program anew through the builder, which folds constants and shares equal
-//!   operations, and turns each F2-linear map into shifts and masks; narrow numbers that are loaded only
-//!   to be put into words are loaded as words;
+//!   operations, and turns each F2-linear map into shifts and masks; narrow numbers that only
+//!   move from load to store are loaded and stored as words;
 //! * [`hoist`] takes out of loops what does not change in them;
 //! * [`expand`] again shares what hoisting brought together;
 //! * [`sweep`] removes what nobody uses;

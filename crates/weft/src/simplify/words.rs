@@ -1,65 +1,148 @@
-//! Loads of narrow numbers that are only put into words.
+//! Loads and stores of narrow numbers that only move.
 //!
-//! What moves from global to shared memory as it is needs no number by itself. A load of words gives the
-//! words at once, where one of numbers has them taken apart by the load and put together again:
+//! What moves as it is needs no number by itself. A load of words gives the words at once, where one of
+//! numbers has them taken apart by the load and put together again; and a store of words takes them as
+//! they are, or put together from bytes of several words at once:
 //!
 //! ```text
 //! a, b: f16 = load …          w: i32 = load …
 //! w: i32 = bytes a b
+//! store … a b                 store … w
 //! ```
 
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::{Form, Inst, InstData, Op, Program, Value};
-use crate::scalar::Cast;
+use crate::scalar::{Binary, Cast};
 
-/// How many operations are followed from a number to the word that has it.
+/// How many operations are followed between a number and the word that has it.
 const DEPTH: u32 = 4;
 
 /// The loads of numbers of 8 or 16 bits, some whole words of them, each of which is used as a byte of a
-/// word alone; at least one is.
-pub(super) fn loads(program: &Program) -> IdMap<Inst, bool> {
-    let mut loads = IdMap::default();
-    let mut found = Vec::new();
-    program.walk(&program.body, &mut |id, inst| {
-        if is_narrow(program, inst) {
-            found.push(id);
-        }
-    });
-    if found.is_empty() {
-        return loads;
-    }
+/// word or stored in one, and at least one is; and the stores of such numbers that are all loaded so, or
+/// pieces of words.
+pub(super) fn accesses(program: &Program) -> IdMap<Inst, bool> {
+    let mut chosen = IdMap::default();
+    let (mut loads, mut stores) = (Vec::new(), Vec::new());
     let mut users: IdMap<Value, Vec<Inst>> = IdMap::default();
+    let mut definitions: IdMap<Value, Option<Inst>> = IdMap::default();
+    program.walk(&program.body, &mut |id, inst| match inst.op {
+        Op::Load { .. } if is_narrow(program, inst) => loads.push(id),
+        Op::Store { .. } if is_narrow(program, inst) => stores.push(id),
+        _ => {}
+    });
+    if loads.is_empty() && stores.is_empty() {
+        return chosen;
+    }
     program.walk(&program.body, &mut |id, inst| {
         for &operand in &inst.operands {
             users.entry(operand).push(id);
         }
+        for &result in &inst.results {
+            definitions.set(result, Some(id));
+        }
     });
-    for id in found {
-        let results = &program.insts[id].results;
-        let joined = results.iter().all(|&result| is_joined(program, &users, result, DEPTH));
-        let used = results.iter().any(|&result| !users[result].is_empty());
-        loads.set(id, joined && used);
+    for &id in loads.iter().chain(&stores) {
+        chosen.set(id, true);
     }
-    loads
+    // A load needs its stores, and a store its loads: those that lack one are given up, until none is.
+    let mut given_up = true;
+    while given_up {
+        given_up = false;
+        let within = Within { program, users: &users, definitions: &definitions, chosen: &chosen };
+        let kept = |id: &Inst| chosen[*id];
+        let lost: Vec<Inst> = (loads.iter().filter(|id| kept(id) && !within.is_moved(**id)))
+            .chain(stores.iter().filter(|id| kept(id) && !within.is_pieces(**id)))
+            .copied()
+            .collect();
+        for id in lost {
+            chosen.set(id, false);
+            given_up = true;
+        }
+    }
+    chosen
+}
+
+/// The numbers that a load gives or a store takes.
+fn numbers(inst: &InstData) -> &[Value] {
+    match inst.op {
+        Op::Store { .. } => inst.memory_operands().map_or(&[], |operands| operands.values),
+        _ => &inst.results,
+    }
 }
 
 fn is_narrow(program: &Program, inst: &InstData) -> bool {
-    let Op::Load { access, .. } = inst.op else { return false };
-    let dtype = inst.results.first().map_or(DType::I32, |&first| program.dtype(first));
-    let bytes = dtype.bytes() as usize * inst.results.len();
+    let (Op::Load { access, .. } | Op::Store { access, .. }) = inst.op else { return false };
+    let numbers = numbers(inst);
+    let dtype = numbers.first().map_or(DType::I32, |&first| program.dtype(first));
+    let bytes = dtype.bytes() as usize * numbers.len();
     access.form == Form::Vector && matches!(dtype.bits(), 8 | 16) && bytes.is_multiple_of(4)
 }
 
-/// Whether a value is nothing but bytes of words.
-fn is_joined(program: &Program, users: &IdMap<Value, Vec<Inst>>, value: Value, depth: u32) -> bool {
-    let Some(depth) = depth.checked_sub(1) else { return false };
-    users[value].iter().all(|&user| {
-        let inst = &program.insts[user];
+/// What is chosen so far, and what it hangs on.
+struct Within<'a> {
+    program: &'a Program,
+    users: &'a IdMap<Value, Vec<Inst>>,
+    definitions: &'a IdMap<Value, Option<Inst>>,
+    chosen: &'a IdMap<Inst, bool>,
+}
+
+impl Within<'_> {
+    /// Whether a load gives nothing but bytes of words, and some.
+    fn is_moved(&self, load: Inst) -> bool {
+        let results = &self.program.insts[load].results;
+        results.iter().all(|&result| self.is_joined(result, DEPTH))
+            && results.iter().any(|&result| !self.users[result].is_empty())
+    }
+
+    /// Whether a value is nothing but bytes of words.
+    fn is_joined(&self, value: Value, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        self.users[value].iter().all(|&user| {
+            let inst = &self.program.insts[user];
+            match inst.op {
+                Op::Bytes => true,
+                Op::Store { .. } => self.chosen[user],
+                Op::Cast(Cast::Bits | Cast::ExtU) => self.is_joined(inst.results[0], depth),
+                _ => false,
+            }
+        })
+    }
+
+    /// Whether a store takes nothing but pieces of words.
+    fn is_pieces(&self, store: Inst) -> bool {
+        let taken = numbers(&self.program.insts[store]);
+        taken.iter().all(|&value| self.is_piece(value, DEPTH))
+    }
+
+    /// Whether a number is a piece of a word, which a chosen load may give.
+    fn is_piece(&self, value: Value, depth: u32) -> bool {
+        let (Some(depth), Some(id)) = (depth.checked_sub(1), self.definitions[value]) else {
+            return false;
+        };
+        let inst = &self.program.insts[id];
         match inst.op {
-            Op::Bytes => true,
-            Op::Cast(Cast::Bits | Cast::ExtU) => is_joined(program, users, inst.results[0], depth),
+            Op::Load { .. } => self.chosen[id],
+            Op::Cast(Cast::Bits) => self.is_piece(inst.operands[0], depth),
+            Op::Cast(Cast::Trunc) => {
+                let whole = inst.operands[0];
+                let left = |id: Inst| self.program.insts[id].op == Op::Binary(Binary::ShrU);
+                match self.definitions[whole] {
+                    Some(shift) if left(shift) => {
+                        self.is_word(self.program.insts[shift].operands[0])
+                    }
+                    _ => self.is_word(whole),
+                }
+            }
             _ => false,
         }
-    })
+    }
+
+    /// Whether a value is a word that came from elsewhere.
+    fn is_word(&self, value: Value) -> bool {
+        let Some(id) = self.definitions[value] else { return false };
+        let op = &self.program.insts[id].op;
+        self.program.dtype(value) == DType::I32
+            && matches!(op, Op::Load { .. } | Op::Bytes | Op::ShuffleXor { .. } | Op::ShuffleIndex)
+    }
 }

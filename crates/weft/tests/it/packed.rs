@@ -101,3 +101,57 @@ fn packed_elements_arrive_whole() {
         }
     }
 }
+
+/// A tile of bytes, turned.
+const BYTES: &str = "
+tt.func public @turn(%x: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %out: !tt.ptr<i8> {tt.divisibility = 16 : i32}) {
+  %range = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %rows = tt.expand_dims %range {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %columns = tt.expand_dims %range {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
+  %width = arith.constant dense<128> : tensor<128x1xi32>
+  %starts = arith.muli %rows, %width : tensor<128x1xi32>
+  %down = tt.broadcast %starts : tensor<128x1xi32> -> tensor<128x128xi32>
+  %across = tt.broadcast %columns : tensor<1x128xi32> -> tensor<128x128xi32>
+  %offsets = arith.addi %down, %across : tensor<128x128xi32>
+  %base = tt.splat %x : !tt.ptr<i8> -> tensor<128x128x!tt.ptr<i8>>
+  %place = tt.addptr %base, %offsets : tensor<128x128x!tt.ptr<i8>>, tensor<128x128xi32>
+  %tile = tt.load %place : tensor<128x128x!tt.ptr<i8>>
+  %turned = tt.trans %tile {order = array<i32: 1, 0>} : tensor<128x128xi8> -> tensor<128x128xi8>
+  %outs = tt.splat %out : !tt.ptr<i8> -> tensor<128x128x!tt.ptr<i8>>
+  %to = tt.addptr %outs, %offsets : tensor<128x128x!tt.ptr<i8>>, tensor<128x128xi32>
+  tt.store %to, %turned : tensor<128x128x!tt.ptr<i8>>
+  tt.return
+}";
+
+#[test]
+fn bytes_are_turned_in_words() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let module = ttir::parse(BYTES).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let kernel = &module.kernels[0];
+    let options = Options::for_machine(machine);
+    let program = compile::compile(&module, kernel, &options).unwrap().program;
+    // Nothing is loaded or stored as bytes, and 16 of a thread's 128 take eight permutes.
+    program.walk(&program.body, &mut |_, inst| {
+        let values = match inst.op {
+            Op::Load { .. } => &inst.results[..],
+            Op::Store { .. } => inst.memory_operands().unwrap().values,
+            _ => &[],
+        };
+        assert!(values.iter().all(|&value| program.dtype(value) == DType::I32), "{program}");
+    });
+    assert_eq!(count(&program, |op| *op == Op::Bytes), 64, "{program}");
+    let arguments =
+        [("x", Integers(128 * 32, -1 << 31, 1 << 31)), ("out", Empty(DType::I8, 1 << 14))];
+    let (args, mut simulated) = make(&arguments);
+    let mut expected = simulated.clone();
+    let launch = Launch {
+        program: &program,
+        grid: [1, 1, 1],
+        args: &args,
+        machine: &compile::simulated(machine, 1),
+        options: sim::Options::default(),
+    };
+    assert!(sim::run(&launch, &mut simulated).unwrap().is_clean());
+    eval::run(kernel, [1, 1, 1], &args, &mut expected, eval::Options::default()).unwrap();
+    assert_eq!(simulated, expected);
+}
