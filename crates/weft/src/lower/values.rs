@@ -9,8 +9,8 @@ use crate::movement;
 use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::{InlineAsm, Op, OpKind, Value};
 use std::rc::Rc;
-use weft_layout::Layout;
 use weft_layout::space::{LANE, REGISTER, WARP};
+use weft_layout::{Label, Layout};
 
 /// How many registers a layout gives each thread.
 pub(super) fn register_count(layout: &Layout) -> usize {
@@ -165,9 +165,14 @@ impl Lowerer<'_> {
                     let words = u64::from(self.kernel.ty(result).dtype().bytes().div_ceil(4));
                     self.spend(count as u64 * words * self.block.machine.prices.alu);
                 }
-                let mut registers = Vec::with_capacity(count);
+                let mut registers: Vec<lane::Value> = Vec::with_capacity(count);
                 let mut row = vec![];
+                let repeated = self.repeated_bits(result, layout);
                 for register in 0..count {
+                    if register & repeated != 0 {
+                        registers.push(registers[register & !repeated]);
+                        continue;
+                    }
                     row.clear();
                     row.extend(operands.iter().map(|operand| operand[register]));
                     registers.push(self.element(op, result, &row));
@@ -175,6 +180,18 @@ impl Lowerer<'_> {
                 Ok(registers.into())
             }
         }
+    }
+
+    /// The bits of register numbers that lead to elements known to be equal, such as the truths of a mask
+    /// whose end is a multiple of what a thread has.
+    fn repeated_bits(&self, value: Value, layout: LayoutId) -> usize {
+        let (dims, layout) = (&self.facts.get(value).dims, self.assignment.layouts.get(layout));
+        let within = |&column: &u64| {
+            let coordinate = |dim: usize| layout.outs().coordinate(Label::dim(dim as u32), column);
+            dims.iter().enumerate().all(|(dim, facts)| coordinate(dim) < facts.constancy)
+        };
+        let columns = layout.columns(REGISTER).iter().enumerate();
+        columns.filter(|(_, column)| within(column)).fold(0, |bits, (bit, _)| bits | 1 << bit)
     }
 
     /// Each place of a joined tensor takes what one of the operands has there: which one, the registers,
