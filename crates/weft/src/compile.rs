@@ -196,6 +196,9 @@ pub enum CompileError {
 /// chosen: the next one where a block does not have enough of it with those before.
 const SHARED_BYTE: [u64; 4] = [0, 1, 10, 100];
 
+/// How often the memory that a movement may take is halved where all together take too much.
+const MOST_HALVINGS: u32 = 3;
+
 /// Compiles one kernel of a verified module.
 pub fn compile(
     module: &Module,
@@ -216,8 +219,30 @@ pub fn compile(
         }
     }
     let compiled = compile_fitting(module, &meaning, &meaning, options, &facts)?;
-    check_shared_memory(&compiled.program, options)?;
-    Ok(compiled)
+    match check_shared_memory(&compiled.program, options) {
+        Ok(()) => Ok(compiled),
+        Err(refused) => compile_in_rounds(module, &meaning, options, &facts).ok_or(refused),
+    }
+}
+
+/// Compiles a kernel with movements that take less of the memory that they do not fit into together, each
+/// in more rounds; nothing where they do not fit then either.
+fn compile_in_rounds(
+    module: &Module,
+    meaning: &Kernel,
+    options: &Options,
+    facts: &AxisFacts,
+) -> Option<Compiled> {
+    let [.., price] = SHARED_BYTE;
+    (1..=MOST_HALVINGS).find_map(|halvings| {
+        let machine = &options.machine;
+        let shared_bytes_per_block = machine.shared_bytes_per_block >> halvings;
+        let machine = Machine { shared_bytes_per_block, ..machine.clone() };
+        let less = Options { machine, ..options.clone() };
+        // What cannot be planned with so little cannot be with less.
+        let compiled = compile_at(module, meaning, meaning, &less, facts, price).ok()?;
+        check_shared_memory(&compiled.program, options).is_ok().then_some(compiled)
+    })
 }
 
 /// What a kernel computes when it is compiled so. A pinned product has a home, so it is not fused.

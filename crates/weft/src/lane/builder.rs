@@ -293,6 +293,11 @@ impl Builder {
         if x == y && matches!(op, Binary::And | Binary::Or) {
             return x;
         }
+        if op == Binary::Xor
+            && let Some(sum) = self.sum(x, y)
+        {
+            return sum;
+        }
         if op == Binary::Or
             && let Some(word) = self.united(x, y)
         {
@@ -308,6 +313,9 @@ impl Builder {
         {
             return self.constant(DType::I1, apply(a, b));
         }
+        if let Some(truth) = self.equality(op, x, y) {
+            return truth;
+        }
         self.pure(Op::Compare(op), smallvec![x, y], DType::I1)
     }
 
@@ -318,6 +326,9 @@ impl Builder {
             Some(0) => if_false,
             Some(_) => if_true,
             None => {
+                if let Some(value) = self.choice(condition, if_true, if_false) {
+                    return value;
+                }
                 let dtype = self.dtype(if_true);
                 self.pure(Op::Select, smallvec![condition, if_true, if_false], dtype)
             }
@@ -332,7 +343,10 @@ impl Builder {
         }
         match self.constant_bits(x) {
             Some(bits) => self.constant(to, scalar::cast(op, from, to, bits)),
-            None => self.pure(Op::Cast(op), smallvec![x], to),
+            None => match self.recast(op, x, to) {
+                Some(value) => value,
+                None => self.pure(Op::Cast(op), smallvec![x], to),
+            },
         }
     }
 

@@ -23,6 +23,7 @@
 
 mod builder;
 mod bytes;
+mod laws;
 mod multiply;
 mod text;
 mod verify;

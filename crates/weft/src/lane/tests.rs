@@ -1,5 +1,7 @@
 //! Words of bytes, against bytes that are followed one by one.
 
+mod laws;
+
 use super::{Access, Builder, Op, Param, Space, Value};
 use crate::dtype::DType;
 use crate::memory::{Buffer, Memory};
@@ -74,51 +76,62 @@ fn made(build: &mut Builder, inputs: &[Value], dice: &mut Dice) -> Vec<(Value, u
     words
 }
 
+/// Runs a program that loads `words` and stores what `write` makes of them, held against what that
+/// says it should be. Returns how many there were.
+fn run(
+    words: &[u32],
+    seed: u64,
+    write: impl FnOnce(&mut Builder, &[Value], &mut Dice) -> Vec<(Value, u64)>,
+) -> usize {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let mut build = Builder::new("made", 1, 5);
+    let [source, result] = ["source", "result"].map(|name| {
+        let (name, pointee) = (name.into(), Some(DType::I32));
+        build.param(Param { name, dtype: DType::I64, pointee, divisibility: 16 })
+    });
+    let place = |build: &mut Builder, base: Value, word: u64| {
+        let offset = build.constant(DType::I64, 4 * word);
+        build.binary(Binary::Add, base, offset)
+    };
+    let inputs: Vec<Value> = (0..words.len() as u64)
+        .map(|word| {
+            let address = place(&mut build, source, word);
+            build.load(Space::Global, Access::default(), DType::I32, 1, address, None)[0]
+        })
+        .collect();
+    let made = write(&mut build, &inputs, &mut Dice(seed));
+    for (&(value, _), word) in made.iter().zip(0..) {
+        let address = place(&mut build, result, word);
+        build.store(Space::Global, Access::default(), address, None, &[value]);
+    }
+    let program = build.finish();
+
+    let mut memory = Memory::default();
+    let mut push = |name: &str, bytes: Vec<u8>, initialised| {
+        memory.push(Buffer { name: name.into(), bytes, dtype: DType::I32, initialised })
+    };
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let args = [push("source", bytes, true), push("result", vec![0; 4 * made.len()], false)];
+    let launch = Launch {
+        program: &program,
+        grid: [1, 1, 1],
+        args: &args,
+        machine: &crate::compile::simulated(machine, 1),
+        options: sim::Options::default(),
+    };
+    assert!(sim::run(&launch, &mut memory).is_ok(), "{program}");
+    for (&(_, expected), word) in made.iter().zip(0..) {
+        let found = memory.read(args[1] + 4 * word, 4).unwrap();
+        assert_eq!(found, expected, "seed {seed}, word {word}\n{program}");
+    }
+    made.len()
+}
+
 #[test]
 fn words_of_bytes_are_what_their_operations_say() {
-    let machine = Machine::by_name("sm_90").unwrap();
+    let words: Vec<u32> = (0..WORDS).map(|n| word(n) as u32).collect();
     for seed in 0..300 {
-        let mut dice = Dice(seed);
-        let mut build = Builder::new("bytes", 1, 5);
-        let [source, result] = ["source", "result"].map(|name| {
-            let (name, pointee) = (name.into(), Some(DType::I32));
-            build.param(Param { name, dtype: DType::I64, pointee, divisibility: 16 })
-        });
-        let place = |build: &mut Builder, base: Value, word: u64| {
-            let offset = build.constant(DType::I64, 4 * word);
-            build.binary(Binary::Add, base, offset)
-        };
-        let inputs: Vec<Value> = (0..WORDS)
-            .map(|word| {
-                let address = place(&mut build, source, word);
-                build.load(Space::Global, Access::default(), DType::I32, 1, address, None)[0]
-            })
-            .collect();
-        let made = made(&mut build, &inputs, &mut dice);
-        for (&(value, _), word) in made.iter().zip(0..) {
-            let address = place(&mut build, result, word);
-            build.store(Space::Global, Access::default(), address, None, &[value]);
-        }
-        let program = build.finish();
-
-        let mut memory = Memory::default();
-        let mut push = |name: &str, bytes: Vec<u8>, initialised| {
-            memory.push(Buffer { name: name.into(), bytes, dtype: DType::I32, initialised })
-        };
-        let bytes = (0..WORDS).flat_map(|n| (word(n) as u32).to_le_bytes()).collect();
-        let args = [push("source", bytes, true), push("result", vec![0; 4 * made.len()], false)];
-        let launch = Launch {
-            program: &program,
-            grid: [1, 1, 1],
-            args: &args,
-            machine: &crate::compile::simulated(machine, 1),
-            options: sim::Options::default(),
-        };
-        assert!(sim::run(&launch, &mut memory).is_ok(), "{program}");
-        for (&(_, expected), word) in made.iter().zip(0..) {
-            let found = memory.read(args[1] + 4 * word, 4).unwrap();
-            assert_eq!(found, expected, "seed {seed}, word {word}\n{program}");
-        }
+        run(&words, seed, made);
     }
 }
 

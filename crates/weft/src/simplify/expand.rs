@@ -14,9 +14,7 @@
 use super::words;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::lane::{
-    Access, Builder, IdKind, Inst, InstData, Op, Program, Region, Space, Value, diagonals,
-};
+use crate::lane::{Access, Builder, Inst, InstData, Op, Program, Region, Space, Value, diagonals};
 use crate::scalar::Binary;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -178,19 +176,9 @@ impl Writer<'_> {
     }
 }
 
-/// The bits that a value may have set, as far as its operation tells.
-fn possible_bits(build: &Builder, value: Value) -> u32 {
-    let program = build.program();
-    match build.definition(value) {
-        Some(Op::Id(IdKind::Lane)) => (1 << program.lanes_log2) - 1,
-        Some(Op::Id(IdKind::Warp)) => program.warps.next_power_of_two() - 1,
-        _ => u32::MAX,
-    }
-}
-
 /// A linear map as shifts, masks and exclusive ors, one of each a diagonal.
 fn linear(build: &mut Builder, columns: &[u32], x: Value) -> Value {
-    let possible = possible_bits(build, x);
+    let possible = build.possible_bits(x) as u32;
     let mut sum = None;
     for (mask, distance) in diagonals(columns) {
         if mask & possible == 0 {

@@ -421,40 +421,40 @@ fn narrow_numbers_that_only_move_are_loaded_as_words() {
         |program| sweep::run(expand::run(program)),
         &build.finish(),
         &expect![[r#"
-        lane @test(n: i32, from: ptr<f16>, to: ptr<f16>) warps 2 lanes 32 shared 0 {
-          %0: i32 = param 0
-          %1: i64 = param 1
-          %2: i64 = param 2
-          %3: f16, %4: f16, %5: f16, %6: f16 = load.global %1
-          %7: i16 = cast.bits %3
-          %8: i32 = cast.ext_u %7
-          %9: i16 = cast.bits %4
-          %10: i32 = cast.ext_u %9
-          %11: i32 = const 0x5410
-          %12: i32 = bytes %8, %10, %11
-          %13: i16 = cast.bits %5
-          %14: i32 = cast.ext_u %13
-          %15: i16 = cast.bits %6
-          %16: i32 = cast.ext_u %15
-          %17: i32 = bytes %14, %16, %11
-          store.global %2, %12, %17
-          %18: f16, %19: f16 = load.global %2
-          %20: f16 = add %18, %19
-          store.global %1, %20
-          return
-        }
+            lane @test(n: i32, from: ptr<f16>, to: ptr<f16>) warps 2 lanes 32 shared 0 {
+              %0: i32 = param 0
+              %1: i64 = param 1
+              %2: i64 = param 2
+              %3: f16, %4: f16, %5: f16, %6: f16 = load.global %1
+              %7: i16 = cast.bits %3
+              %8: i32 = cast.ext_u %7
+              %9: i16 = cast.bits %4
+              %10: i32 = cast.ext_u %9
+              %11: i32 = const 0x5410
+              %12: i32 = bytes %8, %10, %11
+              %13: i16 = cast.bits %5
+              %14: i32 = cast.ext_u %13
+              %15: i16 = cast.bits %6
+              %16: i32 = cast.ext_u %15
+              %17: i32 = bytes %14, %16, %11
+              store.global %2, %12, %17
+              %18: f16, %19: f16 = load.global %2
+              %20: f16 = add %18, %19
+              store.global %1, %20
+              return
+            }
 
-        after:
-        lane @test(n: i32, from: ptr<f16>, to: ptr<f16>) warps 2 lanes 32 shared 0 {
-          %1: i64 = param 1
-          %2: i64 = param 2
-          %3: i32, %4: i32 = load.global %1
-          store.global %2, %3, %4
-          %26: f16, %27: f16 = load.global %2
-          %28: f16 = add %26, %27
-          store.global %1, %28
-          return
-        }
-    "#]],
+            after:
+            lane @test(n: i32, from: ptr<f16>, to: ptr<f16>) warps 2 lanes 32 shared 0 {
+              %1: i64 = param 1
+              %2: i64 = param 2
+              %3: i32, %4: i32 = load.global %1
+              store.global %2, %3, %4
+              %22: f16, %23: f16 = load.global %2
+              %24: f16 = add %22, %23
+              store.global %1, %24
+              return
+            }
+        "#]],
     );
 }

@@ -222,7 +222,7 @@ impl Rewriter<'_, '_, '_> {
     }
 
     /// Ends a region.
-    fn hand_over(&mut self, results: Vec<Value>) {
+    pub(super) fn hand_over(&mut self, results: Vec<Value>) {
         let loc = self.builder.place(self.operation.loc);
         let span = self.operation.span;
         self.builder.push(OpKind::Yield, results, Vec::new(), loc, span, self.out);

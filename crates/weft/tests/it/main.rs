@@ -6,6 +6,7 @@ mod accuracy;
 mod assembly;
 mod barriers;
 mod corpus;
+mod crowded;
 mod deep;
 mod external;
 mod fusion;

@@ -120,7 +120,10 @@ fn random_kernels_equal_the_evaluator() {
     for (seed, setting) in runs {
         match check_seed(seed, setting, &kinds) {
             Ok(Outcome::Equal) => equal += 1,
-            Ok(Outcome::Refused) => refused += 1,
+            Ok(Outcome::Refused(why)) => {
+                refused += 1;
+                println!("seed {seed} on {} with {} warps: {why}", setting.machine, setting.warps);
+            }
             Err(Failure { kind, message }) => {
                 failed += 1;
                 if kinds.insert(kind) {

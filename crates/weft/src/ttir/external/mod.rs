@@ -7,6 +7,7 @@
 
 mod exact;
 mod convert;
+mod order;
 
 use super::rewrite::Rewriter;
 use crate::dtype::DType;
@@ -60,12 +61,6 @@ const ROUNDINGS: &[(&str, Option<Rounding>)] = &[
     ("_ru", Some(Rounding::Up)),
 ];
 
-/// Functions that are not compiled, and why.
-const REFUSED: &[(&str, &str)] = &[
-    ("jn", "its recurrence has as many steps as the order says, which may differ between elements"),
-    ("yn", "its recurrence has as many steps as the order says, which may differ between elements"),
-];
-
 impl Rewriter<'_, '_, '_> {
     /// A call of a function of libdevice.
     pub(super) fn external(&mut self, symbol: &str, operands: &[Value]) -> Option<Value> {
@@ -78,22 +73,17 @@ impl Rewriter<'_, '_, '_> {
             let rounded = if same { self.rounded(name, float, operands) } else { None };
             let result = rounded.or_else(|| self.converted(name, operands));
             let result = result.or_else(|| self.exact(base, float, &types, operands));
+            let result = result.or_else(|| self.bessel(name, operands));
             result.or_else(|| if same { self.function(base, float, operands) } else { None })
         });
         if result.is_some() {
             return result;
         }
-        let refused = REFUSED.iter().find(|(base, _)| {
-            name.strip_prefix(base).is_some_and(|ending| matches!(ending, "" | "f"))
-        });
-        match refused {
-            Some((_, why)) => self.refuse(format!("`{symbol}` is not compiled: {why}")),
-            None => self.refuse(format!(
-                "the function `{symbol}` of {} is not one of libdevice's; of f32 their names end with \
-                 `f` (`__nv_sinf`), of f64 without (`__nv_sin`)",
-                types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-            )),
-        }
+        self.refuse(format!(
+            "the function `{symbol}` of {} is not one of libdevice's; of f32 their names end with `f` \
+             (`__nv_sinf`), of f64 without (`__nv_sin`)",
+            types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        ))
     }
 
     /// A function of one float type, by its name without the type's ending.

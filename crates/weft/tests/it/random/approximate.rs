@@ -3,7 +3,7 @@
 use super::build::{Build, tensor};
 use super::generate::is_composed;
 use weft::dtype::DType;
-use weft::scalar::{self, Binary, Unary};
+use weft::scalar::{self, Binary, Function, Unary};
 use weft::tile::{OpKind, Type, Value};
 
 impl Build<'_> {
@@ -62,7 +62,15 @@ impl Build<'_> {
             .copied()
             .filter(|&op| is_composed(op, dtype) && scalar::unary(op, dtype).is_some())
             .collect();
-        let mut value = if self.dice.chance(1, 8) {
+        let of_library = matches!(dtype, DType::F32 | DType::F64) && self.dice.chance(1, 2);
+        let mut value = if of_library {
+            let function = self.dice.pick(Function::ALL);
+            let mut operands = vec![x];
+            for _ in 1..function.arity() {
+                operands.push(self.of_type(&ty));
+            }
+            self.op(OpKind::Function(function), &operands, &ty)
+        } else if self.dice.chance(1, 8) {
             let y = self.of_type(&ty);
             self.binary(Binary::Pow, x, y)
         } else {

@@ -8,7 +8,7 @@ use weft::dtype::DType;
 use weft::id::IdVec;
 use weft::location::Locations;
 use weft::memory::{Buffer, Memory};
-use weft::scalar::Binary;
+use weft::scalar::{self, Binary};
 use weft::tile::{Element, Kernel, LoadOptions, Op, OpKind, Param, Region, Type, Value, ValueData};
 
 /// A kernel with all that a launch of it needs.
@@ -43,9 +43,7 @@ pub(super) fn tensor(dtype: DType, shape: &[u64]) -> Type {
 /// What arrays are filled with: raw bits of an element.
 fn random_bits(dice: &mut Dice<'_>, dtype: DType, small: bool) -> u64 {
     match dtype {
-        _ if dtype.is_float() => {
-            weft::scalar::from_f64(dtype, (dice.below(4096) as f64 - 2048.0) / 16.0)
-        }
+        _ if dtype.is_float() => scalar::from_f64(dtype, (dice.below(4096) as f64 - 2048.0) / 16.0),
         _ if small => dice.below(17) as u64 & dtype.mask(),
         _ => dice.bits() & dtype.mask(),
     }
@@ -120,6 +118,23 @@ impl<'a> Build<'a> {
             .flat_map(|_| random_bits(&mut self.dice, dtype, small).to_le_bytes()[..bytes].to_vec())
             .collect();
         self.buffer(dtype, contents, true, aligned, skip)
+    }
+
+    /// A pointer to so many whole numbers up to seven of either sign.
+    pub(super) fn whole_input(&mut self, dtype: DType, count: u64) -> Value {
+        let bytes = dtype.bytes() as usize;
+        let contents = (0..count)
+            .flat_map(|_| {
+                let number = self.dice.below(15) as i64 - 7;
+                let bits = if dtype.is_float() {
+                    scalar::from_f64(dtype, number as f64)
+                } else {
+                    number as u64
+                };
+                bits.to_le_bytes()[..bytes].to_vec()
+            })
+            .collect();
+        self.buffer(dtype, contents, true, true, 0)
     }
 
     /// Lets the newest buffer differ by rounding.

@@ -76,10 +76,11 @@ fn evaluated(sample: &Sample, kernel: &Kernel, kind: &str) -> Result<Expected, F
 }
 
 /// Whether a kernel that was compiled ran, or there was too little shared memory for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Equal,
-    Refused,
+    /// Why it is refused.
+    Refused(String),
 }
 
 /// Reads the text of a kernel and prints what was read.
@@ -125,9 +126,12 @@ fn check_fused(
         Ok(compiled) => compiled,
         // There may be too little shared memory.
         Err(
-            CompileError::SharedMemory { .. }
-            | CompileError::Assign { cause: AssignError::Plan(PlanError::Scratch { .. }), .. },
-        ) => return Ok(Outcome::Refused),
+            error @ (CompileError::SharedMemory { .. }
+            | CompileError::Assign {
+                cause: AssignError::Plan(PlanError::Scratch { .. }),
+                ..
+            }),
+        ) => return Ok(Outcome::Refused(error.to_string())),
         Err(error) => {
             // Without the numbers, equal sentences are of one kind.
             let kind = error.to_string().replace(|c: char| c.is_ascii_digit(), "");

@@ -3,7 +3,7 @@
 use super::build::{Build, tensor};
 use weft::dtype::DType;
 use weft::scalar::{Binary, Compare};
-use weft::tile::{OpKind, Type, Value};
+use weft::tile::{OpKind, Precision, Type, Value};
 
 impl Build<'_> {
     /// Values to carry.
@@ -57,6 +57,66 @@ impl Build<'_> {
         let operands = [&bounds[..], &carried].concat();
         let results = self.owner(OpKind::For, &operands, &all, vec![region]);
         self.pool.extend(&results[..types.len()]);
+    }
+
+    /// A loop that sums products of what it loads, so that loads run ahead; whole numbers, whose sums
+    /// no order rounds.
+    pub(super) fn product_loop(&mut self, most: u64) {
+        let most = most.min(1024);
+        let [m, n, k]: [u64; 3] = [(); 3].map(|()| 1 << self.dice.below(7));
+        if m * n > most || m * k > most || k * n > most || m * n * k > 1 << 13 {
+            return;
+        }
+        let (from, to) = self.dice.pick(&[
+            (DType::F16, DType::F32),
+            (DType::BF16, DType::F32),
+            (DType::F32, DType::F32),
+            (DType::F64, DType::F64),
+            (DType::F8E4M3FN, DType::F32),
+            (DType::I8, DType::I32),
+            (DType::I32, DType::I32),
+        ]);
+        let rounds = self.dice.below(6) as u64;
+        let bounds = [0, rounds, 1].map(|bits| self.number(&Type::scalar(DType::I32), bits));
+        let walks = [[m, k], [k, n]].map(|shape| {
+            let stride = self.dice.pick(&[0, 1, 16, 64]);
+            let make = |b: &mut Self, size| b.whole_input(from, size + rounds * stride);
+            let pointers = self.pointers(&shape, false, false, make);
+            let steps = self.number(&tensor(DType::I32, &shape), stride);
+            // Some of them only, sometimes; zeros elsewhere.
+            let mask = self
+                .dice
+                .chance(1, 4)
+                .then(|| (self.truth(&shape), self.constant(&tensor(from, &shape), 0)));
+            (pointers, steps, mask)
+        });
+        let sum = tensor(to, &[m, n]);
+        let zero = self.constant(&sum, 0);
+        let carried = [walks[0].0, walks[1].0, zero];
+        let types = self.types(&carried);
+        let params = [&[Type::scalar(DType::I32)], &types[..]].concat();
+        let (_, precision) = self.dice.pick(&Precision::TABLE);
+        let region = self.region(&params, OpKind::Yield, |b, params| {
+            let mut factors = Vec::new();
+            for (&pointers, &(_, _, mask)) in params[1..3].iter().zip(&walks) {
+                let others = mask.map_or(vec![], |(mask, zeros)| vec![mask, zeros]);
+                factors.push(b.load(&[&[pointers], &others[..]].concat()));
+            }
+            if b.dice.chance(1, 4) {
+                b.pool.extend_from_slice(&factors);
+                b.act(most);
+            }
+            let sum_type = b.ty(params[3]);
+            let operands = [factors[0], factors[1], params[3]];
+            let sum = b.op(OpKind::Dot(precision), &operands, &sum_type);
+            let next = params[1..3].iter().zip(&walks);
+            let next: Vec<Value> =
+                next.map(|(&pointers, &(_, steps, _))| b.at(pointers, steps)).collect();
+            [&next[..], &[sum]].concat()
+        });
+        let operands = [&bounds[..], &carried].concat();
+        let results = self.owner(OpKind::For, &operands, &types, vec![region]);
+        self.pool.push(results[2]);
     }
 
     pub(super) fn if_else(&mut self, most: u64) {

@@ -115,7 +115,7 @@ impl Build<'_> {
     }
 
     pub(super) fn act(&mut self, most: u64) {
-        match self.dice.below(54) {
+        match self.dice.below(56) {
             0..12 => self.elementwise(),
             12..19 => self.reshaped(most),
             19..23 => self.load_new(most),
@@ -141,6 +141,7 @@ impl Build<'_> {
             49 | 50 => self.scanned(),
             51 => self.gathered(most),
             52 => self.counted(),
+            53 | 54 if self.depth() < 3 => self.product_loop(most),
             _ => self.elementwise(),
         }
     }
