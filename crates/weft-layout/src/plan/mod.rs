@@ -17,6 +17,7 @@ mod gather;
 mod histogram;
 mod load;
 mod memory;
+mod mixed;
 mod moves;
 mod ordered;
 mod partials;
@@ -31,12 +32,12 @@ mod tuple;
 mod values;
 mod vectorize;
 mod ways;
+mod within;
 mod words;
 
 use alloc::vec::Vec;
 use core::fmt;
 
-use alike::Alike;
 pub use gather::gather;
 pub use histogram::histogram;
 pub use load::load;
@@ -45,8 +46,8 @@ pub(crate) use load::loaded;
 pub use reduce::{Order, Reduction, reduce, reduce_into};
 pub use scan::{Direction, scan};
 pub use swizzle::{Preference, Side, Swizzle, swizzle};
-use threads::Exchanges;
 pub use vectorize::{Vectors, vectorize};
+use within::Within;
 
 use crate::{
     access::AccessError,
@@ -192,24 +193,13 @@ fn enumerate(
     let source = to.solve(from)?;
     check_blocks(&source)?;
     let all = wanted == Wanted::All;
-    let alike = Alike::of(&source, bits);
-    let [small_from, small_to, small_source] = alike.smallest(from, to, &source)?;
-    let shown =
-        |plan: &Plan| witness::conversion_is_shown(plan, &small_from, &small_to) == Ok(true);
-    // Plans of the smallest conversion become plans of the whole.
-    let exchanged = |ways: &Exchanges, most: u64| -> Result<Vec<Plan>, PlanError> {
-        let most = most.div_ceil(1 << alike.repetitions_log2());
-        let plans = ways.plans(machine, most, all, shown)?.into_iter();
-        plans.filter_map(|plan| alike.whole(plan)).map(|plan| priced(plan, machine)).collect()
-    };
     let mut found = Vec::new();
-    let within = Exchanges::of(&small_source, bits);
-    let (stays, moves) = match within {
+    let (stays, moves) = match Within::of(from, to, &source, bits)? {
         Some(within) if within.stays() => (Some(within), None),
         within => (None, within),
     };
     if let Some(stays) = stays {
-        found.extend(exchanged(&stays, u64::MAX)?);
+        found.extend(stays.plans(machine, u64::MAX, all)?);
         if found.iter().any(|plan| plan.cost.total == 0) {
             return Ok(found);
         }
@@ -221,7 +211,10 @@ fn enumerate(
     found.extend(through);
     if let Some(moves) = moves {
         let most = found.iter().map(|plan| plan.cost.total).min().unwrap_or(u64::MAX);
-        found.extend(exchanged(&moves, most)?);
+        found.extend(moves.plans(machine, most, all)?);
+    }
+    if let Some(best) = found.iter().min_by_key(|plan| key(plan)) {
+        found.extend(mixed::plans(from, to, bits, machine, best)?);
     }
     match refused {
         Some(error) if found.is_empty() => Err(error),

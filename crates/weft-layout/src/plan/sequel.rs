@@ -25,7 +25,7 @@ pub(super) fn convert_outputs(
 }
 
 /// Appends a plan of one operand.
-fn append(plan: &mut Plan, operand: usize, other: Plan, machine: &Machine) {
+pub(super) fn append(plan: &mut Plan, operand: usize, other: Plan, machine: &Machine) {
     let base = reserve(plan, other.scratch_bytes, machine);
     let first = plan.files.len() as u16;
     let input = plan.outputs[operand];

@@ -7,6 +7,7 @@ use arbitrary::{Result, Unstructured};
 use super::oracle;
 use crate::{
     Layout, Machine,
+    family::Blocked,
     interop::parse_attribute,
     plan::{
         PlanError, conversions, convert,
@@ -131,6 +132,27 @@ fn other_work_of_a_loop_decides_between_ways() {
     // Nothing beside costs at least what the plan costs alone.
     for plan in found.plans() {
         assert!(plan.cost.beside(Cost::default(), hopper()) >= plan.cost.total);
+    }
+}
+
+/// Bytes from columns to rows over four warps: no byte of a word of one side is in a register of the
+/// other. Two bits exchanged between registers and lanes cost less than 32 loads of single bytes, on
+/// either side of the memory.
+#[test]
+fn bytes_without_common_registers_are_exchanged_before_or_behind_memory() {
+    let columns = Blocked::new(&[8, 1], &[8, 4], &[1, 4], &[0, 1]).layout(&[64, 64]).unwrap();
+    let rows = Blocked::new(&[1, 4], &[2, 16], &[4, 1], &[1, 0]).layout(&[64, 64]).unwrap();
+    for (from, to) in [(&columns, &rows), (&rows, &columns)] {
+        let plan = convert(from, to, 8, hopper()).unwrap();
+        assert_eq!(witness::conversion(&plan, from, to), Ok(()));
+        let Cost { wavefronts, shuffles, barriers, total, .. } = plan.cost;
+        assert_eq!((wavefronts, shuffles, barriers, total), (16, 8, 1, 2900), "{plan}");
+        let found = conversions(from, to, 8, hopper()).unwrap();
+        let without = found.plans().filter(|plan| plan.cost.shuffles == 0);
+        assert_eq!(without.map(|plan| plan.cost.wavefronts).min(), Some(40));
+        // Halves have enough in common: nothing is exchanged.
+        let found = conversions(from, to, 16, hopper()).unwrap();
+        assert!(found.plans().all(|plan| plan.cost.shuffles == 0));
     }
 }
 
