@@ -1,0 +1,36 @@
+"""What a request that could not be answered raises."""
+
+import json
+from typing import Any
+
+
+class WeftError(Exception):
+    """A request that could not be answered."""
+
+    kind: str
+    """What sort of error it is, as a word for programs."""
+    message: str
+    """What is wrong and where, as a sentence for people."""
+    details: dict[str, Any]
+    """Whatever else the answer says of the error: places, limits, hints."""
+
+    def __init__(self, kind: str, message: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(f"{kind}: {message}")
+        self.kind = kind
+        self.message = message
+        self.details = details or {}
+
+
+def read(answer: str) -> dict[str, Any]:
+    """An answer's text as a dictionary; an error answer is raised."""
+    fields: dict[str, Any] = json.loads(answer)
+    if "error" in fields:
+        error = dict(fields["error"])
+        raise WeftError(error.pop("kind"), error.pop("message"), error)
+    return fields
+
+
+def raised(error: ValueError) -> WeftError:
+    """The error that the compiled half of this package raised with an error answer."""
+    fields = dict(json.loads(str(error))["error"])
+    return WeftError(fields.pop("kind"), fields.pop("message"), fields)
