@@ -1,9 +1,11 @@
 //! A kernel that is compiled once and launched on the simulator as often as somebody asks.
+#![expect(clippy::needless_pass_by_value, reason = "Python's arguments are taken over")]
 
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
+use weft::dtype::DType;
 use weft::memory::{Buffer, Memory};
 use weft::scalar::from_f64;
 use weft::sim::{Progress, SimError};
@@ -158,11 +160,9 @@ impl Kernel {
             let kernel = self.0.kernel();
             let here =
                 |argument: &Argument| matches!(argument, Argument::Pointer(at, _) if *at == index);
-            let pointees = kernel.arguments().zip(arguments).filter(|(_, argument)| here(argument));
-            let dtype = pointees
-                .filter_map(|((_, value), _)| kernel.ty(value).element.pointee())
-                .next()
-                .unwrap_or(weft::dtype::DType::I8);
+            let mut here = kernel.arguments().zip(arguments).filter(|(_, argument)| here(argument));
+            let dtype = here.find_map(|((_, value), _)| kernel.ty(value).element.pointee());
+            let dtype = dtype.unwrap_or(DType::I8);
             let bytes = place.to_vec(py)?;
             memory.push(Buffer { name: name.clone(), bytes, dtype, initialised: true });
         }

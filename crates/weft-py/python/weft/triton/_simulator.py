@@ -33,6 +33,8 @@ class SimulatorDriver(DriverBase):
     """Triton's driver for a machine that is not there."""
 
     def __init__(self, target: str, findings: str) -> None:
+        if not target.startswith("sm_"):
+            raise ValueError(f"Triton's programs are simulated for NVIDIA's machines, and `{target}` is none")
         self.target = target
         self.capability = int(target.removeprefix("sm_"))
         self.utils = SimulatorUtils(target)
