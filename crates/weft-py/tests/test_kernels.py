@@ -10,8 +10,9 @@ for package in ("numpy", "triton", "ml_dtypes", "mpmath"):
     pytest.importorskip(package)
 
 import weft.triton
+
 from kernels import CASES, FILES
-from kernels.launch import Simulator, launched, source, verdicts
+from kernels.launch import launched, Simulator, source, verdicts
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ on a GPU.
 
 import importlib
 
-from kernels.table import CASES, FOLDER, Entry
+from kernels.table import CASES, Entry, FOLDER
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.py"))
 for file in FILES:

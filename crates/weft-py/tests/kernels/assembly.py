@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernels.table import U, Case, blank, case, f16, f32, i8, i32, i64, near, put, u8, u16, u32, u64, wide
+from kernels.table import blank, Case, case, f16, f32, i8, i32, i64, near, put, U, u8, u16, u32, u64, wide
 
 
 @case(small=True)

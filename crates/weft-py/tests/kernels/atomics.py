@@ -3,13 +3,15 @@
 import numpy as np
 
 from kernels.functions import QUOTIENT, sum_error
-from kernels.table import U, Case, bf16, blank, case, f16, f32, i32, near, put, wide, zeros
+from kernels.table import bf16, blank, Case, case, f16, f32, i32, near, put, U, wide, zeros
 
 
 @case(small=True)
 def extremes_of_all(draw):
     x, least, most = draw.normal(4000), np.array([np.inf], f32), np.array([-np.inf], f32)
-    return Case((3,), dict(x=x, least=least, most=most, n=4000), dict(least=x.min(keepdims=True), most=x.max(keepdims=True)))
+    return Case(
+        (3,), dict(x=x, least=least, most=most, n=4000), dict(least=x.min(keepdims=True), most=x.max(keepdims=True))
+    )
 
 
 @case

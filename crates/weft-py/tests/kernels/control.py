@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernels.table import Case, blank, case, f32, i32, put
+from kernels.table import blank, Case, case, f32, i32, put
 
 
 @case(small=True)

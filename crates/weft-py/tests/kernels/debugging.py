@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernels.functions import QUOTIENT
-from kernels.table import Case, blank, case, f16, i8, i32, near, u32, wide
+from kernels.table import blank, Case, case, f16, i8, i32, near, u32, wide
 
 
 def in_any_order(wanted):

@@ -9,8 +9,8 @@ import math
 import ml_dtypes
 import numpy as np
 
-from kernels.functions import LOG2_E, QUOTIENT, exp2_error, log_error, product_error, rounds, sum_error
-from kernels.table import U, Case, bf16, blank, case, f16, f32, i32, near, put, unit, wide
+from kernels.functions import ceil_div, exp2_error, LOG2_E, log_error, product_error, QUOTIENT, rounds, sum_error
+from kernels.table import bf16, blank, Case, case, f16, f32, i32, near, put, U, unit, wide
 
 DEPTH = 64
 SCALE = 0.125 * LOG2_E
@@ -48,7 +48,13 @@ def causal(rows, columns):
 
 @case
 def flash_forward(draw):
-    q, k, v, out, logs = heads(draw, 2, 64), heads(draw, 2, 128), heads(draw, 2, 128), blank(2, 64, DEPTH, dtype=f16), blank(2, 50)
+    q, k, v, out, logs = (
+        heads(draw, 2, 64),
+        heads(draw, 2, 128),
+        heads(draw, 2, 128),
+        blank(2, 64, DEPTH, dtype=f16),
+        blank(2, 50),
+    )
     # Heads lie as far apart as the longest needs; queries have room that is not used.
     q = np.concatenate([q, q], 1)
     out = np.concatenate([out, out], 1)
@@ -162,13 +168,18 @@ def decode_split(draw):
     log, log_off = np.full(logs.shape, -np.inf), np.zeros(logs.shape)
     for sequence, length in enumerate(lengths):
         # A part is as many whole blocks of 32 keys as an even share needs.
-        each = -(-(-(-length // parts)) // 32) * 32
+        each = ceil_div(ceil_div(length, parts), 32) * 32
         for part in range(parts):
             keys = slice(part * each, min((part + 1) * each, length))
             # One without keys has zeros, and no weight.
             if keys.start < length:
                 of = attend(wide(q[sequence]), wide(k[sequence, keys]), wide(v[sequence, keys]), True, 0.18, f16)
-                result[sequence, :, part], error[sequence, :, part], log[sequence, :, part], log_off[sequence, :, part] = of
+                (
+                    result[sequence, :, part],
+                    error[sequence, :, part],
+                    log[sequence, :, part],
+                    log_off[sequence, :, part],
+                ) = of
     arguments = dict(q=q, k=k, v=v, lengths=lengths, sums=sums, logs=logs, kv_heads=1, most=most, scale=0.18)
     expected = dict(sums=near(sums, ..., result, error), logs=near(logs, ..., log, log_off))
     return Case((2, 1, parts), arguments, expected)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.table import U, U64, f32, f64
+from kernels.table import f32, f64, U, U64
 
 LOG2_E = 1.4426950408889634
 
@@ -84,7 +84,9 @@ def ceil_div(a: int, b: int) -> int:
 def philox(seed: int, offsets: Any) -> list[np.ndarray]:
     """Philox4x32-10 (Salmon et al. 2011) of a key of 64 bits and a counter: four words an offset."""
     low = np.uint64(0xFFFFFFFF)
-    counters = [np.asarray(offsets).astype(np.uint64) & low] + [np.zeros(np.shape(offsets), np.uint64) for _ in range(3)]
+    counters = [np.asarray(offsets).astype(np.uint64) & low] + [
+        np.zeros(np.shape(offsets), np.uint64) for _ in range(3)
+    ]
     keys = [seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF]
     for _ in range(10):
         first = counters[0] * np.uint64(0xD2511F53)

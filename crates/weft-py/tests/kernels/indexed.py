@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernels.functions import QUOTIENT, rounds
-from kernels.table import U, Case, blank, case, f16, f64, i8, i16, i32, i64, near, u8, wide, zeros
+from kernels.table import blank, Case, case, f16, f64, i8, i16, i32, i64, near, U, u8, wide, zeros
 
 
 @case(small=True)

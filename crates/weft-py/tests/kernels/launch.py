@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.table import CASES, FOLDER, Case, Verdict, compare
+from kernels.table import Case, CASES, compare, FOLDER, Verdict
 
 
 @functools.cache

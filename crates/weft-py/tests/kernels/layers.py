@@ -5,9 +5,7 @@ import math
 import numpy as np
 
 from kernels.functions import QUOTIENT, sigmoid, sigmoid_error
-from kernels.table import (
-    U, Case, bf16, blank, case, e4m3, f16, f32, i8, near, put, u8, whole_numbers, wide,
-)  # fmt: skip
+from kernels.table import bf16, blank, Case, case, e4m3, f16, i8, near, put, U, u8, whole_numbers, wide  # fmt: skip
 
 
 def turned(low, high, cosine, sine):

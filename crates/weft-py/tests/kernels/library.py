@@ -6,73 +6,27 @@ place. What `docs/src/functions.md` calls exact is exact here.
 """
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
 
 import numpy as np
 from mpmath import mp, mpf
 
-from kernels.exact import WAYS, of_each, of_fraction, of_root, rounded, sign, whole
-from kernels.functions import INVERSE_ROOT, QUOTIENT, ROOT, exp2_error, exp_error, log_error
-from kernels.table import U, U64, Case, blank, case, f32, f64, i32, i64, near, u32, u64, wide
-
-BLOCK = 128
-mp.prec = 100
-
-
-class Row(NamedTuple):
-    """What one row of a kernel's results is to be."""
-
-    function: Callable[..., Any]
-    """Of `a`, `b`, `p` and `s`, as the kernels call them."""
-    units: float
-    """How far a result of f64 may be off, in units of the last place."""
-    narrow: Any = 0.05
-    """How much further than half a unit one of f32 may be off; or the error of results and arguments."""
-    scale: Callable[..., Any] = lambda result, *given: np.zeros_like(result)
-    """What the units are of where that is more than the result, given results and arguments."""
-
-
-def of_numbers(function: Callable[..., Any], *arguments: np.ndarray) -> np.ndarray:
-    """A function of numbers of 100 bits, of each element; NaN where it has no real value."""
-
-    def value(*of: Any) -> float:
-        try:
-            result = function(*of)
-        except ValueError:
-            return math.nan
-        return math.nan if isinstance(result, mp.mpc) and result.imag != 0 else float(mp.re(result))
-
-    return np.array([value(*(mpf(float(each)) for each in of)) for of in zip(*arguments, strict=True)])
-
-
-def held(out: np.ndarray, rows: list[Row], a: np.ndarray, b: np.ndarray) -> Any:
-    """The results of all rows, near what they are."""
-    kind = out.dtype
-    given = a, b, np.abs(a) + kind.type(0.01), b * kind.type(0.2)
-    values, errors = [], []
-    for function, units, narrow, scale in rows:
-        result = of_numbers(function, *given)
-        with np.errstate(invalid="ignore", over="ignore"):
-            unit = np.abs(np.spacing(result.astype(kind))).astype(f64)
-        unit = np.maximum(unit, (2 * U if kind == f32 else 2 * U64) * scale(result, *map(wide, given)))
-        if kind == f64:
-            error = math.ceil(units + 0.5) * unit
-        else:
-            error = narrow(result, *map(wide, given)) if callable(narrow) else narrow * unit
-        values.append(result)
-        errors.append(np.where(np.isfinite(error), error, 0.0))
-    with np.errstate(over="ignore"):
-        return near(out, ..., np.stack(values), np.stack(errors))
-
-
-def of_both(draw: Any, rows: list[Row]) -> Case:
-    """A case of functions of f32 and of f64."""
-    x, y, out = draw.normal(BLOCK), draw.normal(BLOCK), blank(len(rows), BLOCK)
-    v, w, broad = draw.normal(BLOCK, dtype=f64), draw.normal(BLOCK, dtype=f64), blank(len(rows), BLOCK, dtype=f64)
-    expected = dict(out=held(out, rows, x * f32.type(5), y * f32.type(4)), wide=held(broad, rows, v * 5, w * 4))
-    return Case((1,), dict(x=x, y=y, out=out, v=v, w=w, wide=broad), expected)
+from kernels.approximate import BLOCK, of_both, of_numbers, Row
+from kernels.exact import (
+    directed,
+    of_each,
+    of_fraction,
+    of_integers,
+    permuted,
+    rounded,
+    roundings,
+    sign,
+    signed,
+    WAYS,
+    whole,
+)
+from kernels.functions import exp2_error, exp_error, INVERSE_ROOT, log_error, QUOTIENT, ROOT
+from kernels.table import blank, Case, case, f32, f64, i32, i64, near, U, u32, u64, wide
 
 
 @case
@@ -218,20 +172,6 @@ def library_bessels(draw):
     return of_both(draw, rows)
 
 
-def roundings(a, b):
-    kind = a.dtype
-    s, n = b * kind.type(0.2), np.arange(BLOCK) * 3 - 190
-    fused = of_each(lambda x, y, z: of_fraction(x * y + z, kind), kind, a, b, s)
-    away = np.trunc(a) + np.where(np.abs(a - np.trunc(a)) >= 0.5, np.sign(a), 0).astype(kind)
-    with np.errstate(over="ignore", under="ignore"):
-        scaled = np.ldexp(a, n)
-    return np.stack([
-        np.floor(a), np.ceil(a), np.trunc(a), np.rint(a), np.rint(a), away, (np.frexp(a)[1] - 1).astype(kind),
-        np.nextafter(a, b), np.copysign(a, b), np.maximum(a - b, kind.type(0)), np.fmod(a, b),
-        np.array([math.remainder(*of) for of in zip(a.tolist(), b.tolist(), strict=True)], kind), fused, scaled, scaled,
-    ])  # fmt: skip
-
-
 def exactly_both(draw, function, rows):
     """A case of functions of f32 and of f64 whose every bit is known."""
     x, y, out = draw.normal(BLOCK), draw.normal(BLOCK), blank(rows, BLOCK)
@@ -245,20 +185,6 @@ def exactly_both(draw, function, rows):
 @case
 def library_roundings(draw):
     return exactly_both(draw, roundings, 15)
-
-
-def directed(a, b):
-    kind = a.dtype
-    p, s = np.abs(a) + kind.type(0.01), b * kind.type(0.2)
-    rows = []
-    for way in WAYS:
-        result = lambda function, *of, way=way: of_each(lambda *each: of_fraction(function(*each), kind, way), kind, *of)
-        rows += [
-            result(lambda x, y: x + y, a, b), result(lambda x, y: x - y, a, b), result(lambda x, y: x * y, a, b),
-            result(lambda x, y: x / y, a, b), result(lambda x: 1 / x, a),
-            of_each(lambda x, way=way: of_root(x, kind, way), kind, p), result(lambda x, y, z: x * y + z, a, b, s),
-        ]  # fmt: skip
-    return np.stack(rows)
 
 
 @case(small=True)
@@ -289,29 +215,21 @@ def library_questions(draw):
     odd = np.resize(np.array([np.inf, np.nan, -1.5], f32), BLOCK)
     with np.errstate(invalid="ignore"):
         a, b = x * odd, v * odd
-    questions = [np.isnan(a), np.isinf(a), np.isfinite(a), np.signbit(x), np.isnan(b), np.isinf(b), np.isfinite(b), np.signbit(v)]
+    questions = [
+        np.isnan(a),
+        np.isinf(a),
+        np.isfinite(a),
+        np.signbit(x),
+        np.isnan(b),
+        np.isinf(b),
+        np.isfinite(b),
+        np.signbit(v),
+    ]
     large = x * f32.type(1e6), v * 1e6
     away = lambda number: np.trunc(number) + np.where(np.abs(number - np.trunc(number)) >= 0.5, np.sign(number), 0)
     whole_numbers = [function(number) for number in large for function in (np.rint, away)]
     expected = dict(out=np.stack(questions).astype(i32), longs=np.stack(whole_numbers).astype(i64))
     return Case((1,), dict(x=x, v=v, out=out, longs=longs), expected)
-
-
-def signed(number, bits):
-    """The low bits of a number as one with a sign."""
-    return (number & (1 << bits) - 1 ^ 1 << bits - 1) - (1 << bits - 1)
-
-
-def of_integers(bits, function, *arguments):
-    """A function of whole numbers, of each element; as many bits are kept of the result."""
-    kind = i32 if bits == 32 else i64
-    return np.array([signed(int(function(*of)), bits) for of in zip(*(each.tolist() for each in arguments), strict=True)], kind)
-
-
-def permuted(a, b, selectors):
-    """The bytes of two words that four selectors pick."""
-    both = a | b << 32
-    return sum((both >> 8 * (selectors >> 4 * place & 7) & 255) << 8 * place for place in range(4))
 
 
 @case
@@ -345,7 +263,12 @@ def library_integers(draw):
 
 @case
 def library_conversions(draw):
-    x, v, n, m = draw.normal(BLOCK), draw.uniform(-1, 1, BLOCK, dtype=f64), draw.bits(BLOCK), draw.bits(BLOCK, dtype=i64)
+    x, v, n, m = (
+        draw.normal(BLOCK),
+        draw.uniform(-1, 1, BLOCK, dtype=f64),
+        draw.bits(BLOCK),
+        draw.bits(BLOCK, dtype=i64),
+    )
     outs = dict(out=blank(24, BLOCK), wide=blank(13, BLOCK, dtype=f64))
     outs |= dict(words=blank(20, BLOCK, dtype=i32), longs=blank(17, BLOCK, dtype=i64))
     a, b = x * f32.type(1e5), v * 1e9

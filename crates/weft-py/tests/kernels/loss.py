@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kernels.functions import QUOTIENT, ROOT, exp_error, log_error, philox, rounds, sum_error, uniform
-from kernels.table import U, Case, bf16, blank, case, f16, f32, i32, i64, near, put, wide, zeros
+from kernels.functions import exp_error, log_error, philox, QUOTIENT, ROOT, rounds, sum_error, uniform
+from kernels.table import bf16, blank, Case, case, f16, f32, i32, i64, near, put, U, wide, zeros
 
 # More than 32 bits, so that both words of Philox's key count.
 SEED = 0x3_1234_5678
@@ -52,7 +52,14 @@ def cross_entropy_backward(draw):
     error = weights * exp_error(inside - wide(logs)[:, None]) + 2 * U * np.abs(gradient) + QUOTIENT / 2010
     real = (targets != -100)[:, None]
     arguments = dict(
-        logits=logits, targets=targets, logs=logs, gradients=gradients, columns=2010, stride=2016, ignored=-100, smoothing=0.1
+        logits=logits,
+        targets=targets,
+        logs=logs,
+        gradients=gradients,
+        columns=2010,
+        stride=2016,
+        ignored=-100,
+        smoothing=0.1,
     )
     wanted = near(gradients, np.s_[:, :2010], gradient * real, error * real)
     return Case((3, 2), arguments, dict(gradients=wanted))

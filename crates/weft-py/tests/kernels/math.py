@@ -9,10 +9,20 @@ import math
 import numpy as np
 
 from kernels.functions import (
-    INVERSE_ROOT, QUOTIENT, ROOT, exp2_error, exp_error, log_error, philox, sigmoid, sigmoid_error,
-    softmax, softmax_error, uniform,
+    exp2_error,
+    exp_error,
+    INVERSE_ROOT,
+    log_error,
+    philox,
+    QUOTIENT,
+    ROOT,
+    sigmoid,
+    sigmoid_error,
+    softmax,
+    softmax_error,
+    uniform,
 )  # fmt: skip
-from kernels.table import U, U64, Case, blank, case, f16, f32, f64, i32, near, wide
+from kernels.table import blank, Case, case, f16, f32, f64, i32, near, U, U64, wide
 
 # Two units in the last place: more than any function of 32 bits is off, of a result near one.
 FUNCTION = 4 * U

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernels.functions import ceil_div, product_error, rounds, sigmoid, sigmoid_error
-from kernels.table import U, Case, bf16, blank, case, e4m3, f16, f32, i8, i32, near, u8, wide, zeros
+from kernels.table import bf16, blank, Case, case, e4m3, f16, f32, i8, i32, near, U, u8, wide, zeros
 
 
 def sizes(a, b, c, m, n, k):
@@ -142,7 +142,9 @@ def matmul_bias_gelu(draw):
     inner = 2 * 0.7978845608 * (x + 0.044715 * x**3)
     result = x * sigmoid(inner)
     # How fast the result changes with the sum is below 1.13 everywhere.
-    error = 1.13 * (product_error(left, right) + U * np.abs(x)) + np.abs(result) * (sigmoid_error(inner) + 4 * U * (1 + np.abs(inner)))
+    error = 1.13 * (product_error(left, right) + U * np.abs(x)) + np.abs(result) * (
+        sigmoid_error(inner) + 4 * U * (1 + np.abs(inner))
+    )
     arguments = dict(a=a, b=b, bias=bias, c=c, **sizes(a, b, c, m, n, k))
     return Case((1, 1), arguments, dict(c=near(c, np.s_[:, :n], result, error)))
 
@@ -223,12 +225,17 @@ def matrix_vector(draw):
 @case
 def convolution(draw):
     images, height, width, channels, outputs = 2, 6, 7, 48, 48
-    x, weight = draw.normal(images, height, width, channels, dtype=f16), draw.normal(9, channels, outputs, dtype=f16, scale=0.1)
+    x, weight = (
+        draw.normal(images, height, width, channels, dtype=f16),
+        draw.normal(9, channels, outputs, dtype=f16, scale=0.1),
+    )
     out = blank(images, height, width, outputs, dtype=f16)
     around = np.pad(wide(x), ((0, 0), (1, 1), (1, 1), (0, 0)))
     taps = [around[:, line : line + height, column : column + width] for line in range(3) for column in range(3)]
     pixels = np.concatenate(taps, -1)
     matrix = wide(weight).reshape(9 * channels, outputs)
-    arguments = dict(x=x, weight=weight, out=out, images=images, height=height, width=width, channels=channels, outputs=outputs)
+    arguments = dict(
+        x=x, weight=weight, out=out, images=images, height=height, width=width, channels=channels, outputs=outputs
+    )
     wanted = near(out, ..., pixels @ matrix, product_error(pixels, matrix))
     return Case((2, 2), arguments, dict(out=wanted))

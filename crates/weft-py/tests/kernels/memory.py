@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernels.table import U, Case, bf16, blank, case, f16, f32, i32, i64, near, put, u32, unit, wide, zeros
+from kernels.table import bf16, blank, Case, case, f16, f32, i32, i64, near, put, U, u32, unit, wide, zeros
 
 
 @case(small=True)

@@ -2,8 +2,18 @@
 
 import numpy as np
 
-from kernels.functions import INVERSE_ROOT, QUOTIENT, ROOT, exp_error, log_error, rounds, softmax, softmax_error, sum_error
-from kernels.table import U, Case, bf16, blank, case, f16, i32, near, put, wide, zeros
+from kernels.functions import (
+    exp_error,
+    INVERSE_ROOT,
+    log_error,
+    QUOTIENT,
+    ROOT,
+    rounds,
+    softmax,
+    softmax_error,
+    sum_error,
+)
+from kernels.table import bf16, blank, Case, case, f16, i32, near, put, U, wide, zeros
 
 
 @case(small=True)
@@ -22,7 +32,9 @@ def softmax_online(draw):
     weights = softmax(inside)
     # The largest grows from block to block, and each growth scales the sum once more.
     error = weights * 3 * softmax_error(inside)
-    return Case((2,), dict(x=x, out=out, columns=1930, stride=1936), dict(out=near(out, np.s_[:, :1930], weights, error)))
+    return Case(
+        (2,), dict(x=x, out=out, columns=1930, stride=1936), dict(out=near(out, np.s_[:, :1930], weights, error))
+    )
 
 
 @case
@@ -52,7 +64,9 @@ def log_softmax(draw):
     total = np.exp(inside).sum(1, keepdims=True)
     log = np.log(total)
     error = log_error(log) + exp_error(8) + rounds(900) * U + U * np.abs(inside)
-    return Case((2,), dict(x=x, out=out, columns=900, stride=912), dict(out=near(out, np.s_[:, :900], inside - log, error)))
+    return Case(
+        (2,), dict(x=x, out=out, columns=900, stride=912), dict(out=near(out, np.s_[:, :900], inside - log, error))
+    )
 
 
 def about_mean(x, epsilon):
@@ -72,8 +86,12 @@ def layer_norm_forward(draw):
     inside = wide(x[:, :1500])
     mean, _, inverse, off, root = about_mean(inside, 1e-5)
     normal = (inside - mean[:, None]) * inverse[:, None]
-    error = np.abs(weight) * (off[:, None] * inverse[:, None] + (root[:, None] + 4 * U) * np.abs(normal)) + U * np.abs(bias)
-    arguments = dict(x=x, weight=weight, bias=bias, out=out, means=means, inverses=inverses, columns=1500, stride=1504, epsilon=1e-5)
+    error = np.abs(weight) * (off[:, None] * inverse[:, None] + (root[:, None] + 4 * U) * np.abs(normal)) + U * np.abs(
+        bias
+    )
+    arguments = dict(
+        x=x, weight=weight, bias=bias, out=out, means=means, inverses=inverses, columns=1500, stride=1504, epsilon=1e-5
+    )
     expected = dict(
         out=near(out, np.s_[:, :1500], normal * weight + wide(bias), error),
         means=near(means, ..., mean, off),
@@ -93,12 +111,24 @@ def layer_norm_backward(draw):
     normal = (wide(x[:, :columns]) - wide(means)[:, None]) * inverse
     scaled = gradient * weight
     along, mean = (normal * scaled).mean(1, keepdims=True), scaled.mean(1, keepdims=True)
-    off = (sum_error(normal * scaled, 1, keepdims=True) * np.abs(normal) + sum_error(scaled, 1, keepdims=True)) / columns
+    off = (
+        sum_error(normal * scaled, 1, keepdims=True) * np.abs(normal) + sum_error(scaled, 1, keepdims=True)
+    ) / columns
     off = off + 8 * U * (np.abs(scaled) + np.abs(normal * along) + np.abs(mean))
     part = gradient * normal
     by_group = lambda array: array.reshape(rows // groups, groups, columns).sum(0)
     arguments = dict(
-        x=x, weight=weight, dy=dy, means=means, inverses=inverses, dx=dx, dw=dw, db=db, locks=locks, columns=columns, stride=912
+        x=x,
+        weight=weight,
+        dy=dy,
+        means=means,
+        inverses=inverses,
+        dx=dx,
+        dw=dw,
+        db=db,
+        locks=locks,
+        columns=columns,
+        stride=912,
     )
     expected = dict(
         dx=near(dx, np.s_[:, :columns], (scaled - (normal * along + mean)) * inverse, off * inverse),
@@ -114,7 +144,8 @@ def layer_norm_backward(draw):
 def layer_norm_weights(draw):
     dw, db, weight, bias = draw.normal(40, 200), draw.normal(40, 200), blank(200), blank(200)
     expected = dict(
-        weight=near(weight, ..., wide(dw).sum(0), sum_error(dw, 0)), bias=near(bias, ..., wide(db).sum(0), sum_error(db, 0))
+        weight=near(weight, ..., wide(dw).sum(0), sum_error(dw, 0)),
+        bias=near(bias, ..., wide(db).sum(0), sum_error(db, 0)),
     )
     return Case((2,), dict(dw=dw, db=db, weight=weight, bias=bias, rows=40, columns=200), expected)
 

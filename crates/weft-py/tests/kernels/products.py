@@ -3,9 +3,7 @@
 import numpy as np
 
 from kernels.functions import product_error, product_error_64
-from kernels.table import (
-    Case, bf16, blank, case, e4m3, e5m2, f16, f32, f64, i8, i32, near, u8, unit, wide,
-)  # fmt: skip
+from kernels.table import bf16, blank, Case, case, e4m3, e5m2, f16, f64, i8, i32, near, u8, unit, wide  # fmt: skip
 
 
 @case(small=True)

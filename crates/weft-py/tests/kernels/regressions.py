@@ -4,7 +4,7 @@ import numpy as np
 
 from kernels.flash import attend
 from kernels.functions import LOG2_E, QUOTIENT, rounds, sum_error
-from kernels.table import U, Case, blank, case, f16, i32, near, wide
+from kernels.table import blank, Case, case, f16, i32, near, U, wide
 
 
 @case(small=True)

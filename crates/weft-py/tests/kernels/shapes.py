@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernels.functions import sum_error
-from kernels.table import U, Case, Shuffled, blank, case, f16, i16, i32, near, wide
+from kernels.table import blank, Case, case, f16, i16, i32, near, Shuffled, U, wide
 
 
 @case(small=True)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernels.functions import philox, softmax, softmax_error, uniform
-from kernels.table import U, Case, blank, case, f16, f32, f64, i32, near, put, u32, wide, zeros
+from kernels.table import blank, Case, case, f16, f32, f64, i32, near, put, U, u32, wide, zeros
 
 
 @case
@@ -46,7 +46,12 @@ def top_of_rows(draw):
 
 @case
 def route_to_experts(draw):
-    logits, weights, experts, counts = with_ties(draw, 20, 16), blank(20, 2), blank(20, 2, dtype=i32), zeros(16, dtype=i32)
+    logits, weights, experts, counts = (
+        with_ties(draw, 20, 16),
+        blank(20, 2),
+        blank(20, 2, dtype=i32),
+        zeros(16, dtype=i32),
+    )
     # The two best, of equal ones the first.
     chosen = np.argsort(-logits, 1, kind="stable")[:, :2]
     scores = np.take_along_axis(wide(logits), chosen, 1)

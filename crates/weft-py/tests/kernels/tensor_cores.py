@@ -5,7 +5,7 @@ import numpy as np
 from kernels.flash import attend
 from kernels.functions import LOG2_E, product_error, product_error_64
 from kernels.matmul import tf32_error
-from kernels.table import Case, bf16, blank, case, e4m3, e5m2, f16, f32, f64, i8, i32, near, wide
+from kernels.table import bf16, blank, Case, case, e4m3, e5m2, f16, f32, f64, i8, i32, near, wide
 
 
 def tiles(draw, grid, shape, kind, result, *, turned=False, error=product_error):

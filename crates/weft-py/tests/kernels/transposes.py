@@ -2,12 +2,15 @@
 
 import numpy as np
 
-from kernels.table import Case, bf16, blank, case, e4m3, e5m2, f16, f32, i8, i64, put, u8, wide
+from kernels.table import bf16, blank, Case, case, e4m3, e5m2, f16, f32, i8, i64, put, u8, wide
 
 
 def plane(draw, kind, rows, columns, m, n, x_row, out_row):
     """A ragged matrix of any bits, read by tiles of `rows` by `columns`."""
-    x, out = draw.bits(m, x_row, dtype=np.dtype(f"u{kind.itemsize}")), blank(n, out_row, dtype=np.dtype(f"u{kind.itemsize}"))
+    x, out = (
+        draw.bits(m, x_row, dtype=np.dtype(f"u{kind.itemsize}")),
+        blank(n, out_row, dtype=np.dtype(f"u{kind.itemsize}")),
+    )
     wanted = put(out, np.s_[:, :m], x[:, :n].T)
     grid = (-(-m // rows), -(-n // columns))
     arguments = dict(x=x.view(kind), out=out.view(kind), m=m, n=n, x_row=x_row, out_row=out_row)

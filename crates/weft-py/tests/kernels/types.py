@@ -3,8 +3,28 @@
 import numpy as np
 
 from kernels.table import (
-    Case, bf16, blank, case, e4m3, e5m2, f16, f32, f64, i1, i8, i16, i32, i64, near, toward_zero, u8, u16,
-    u32, u64, unit, wide,
+    bf16,
+    blank,
+    Case,
+    case,
+    e4m3,
+    e5m2,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+    near,
+    toward_zero,
+    u8,
+    u16,
+    u32,
+    u64,
+    unit,
+    wide,
 )  # fmt: skip
 
 
@@ -68,7 +88,12 @@ def int_to_float(draw):
 
 @case
 def same_bits(draw):
-    x, y, words, halves = draw.bits(128).view(f32), draw.bits(128, dtype=i16), blank(128, dtype=i32), blank(128, dtype=f16)
+    x, y, words, halves = (
+        draw.bits(128).view(f32),
+        draw.bits(128, dtype=i16),
+        blank(128, dtype=i32),
+        blank(128, dtype=f16),
+    )
     expected = dict(words=x.view(i32) >> 23 & 0xFF, halves=y.view(f16) * f16.type(0.5))
     return Case((1,), dict(x=x, y=y, words=words, halves=halves), expected)
 
@@ -107,7 +132,12 @@ def long_integers(draw):
 
 @case
 def unsigned_integers(draw):
-    x, y, out, truth = draw.bits(128, dtype=u32), draw.integers(0, 1000, 128, dtype=u32), blank(128, dtype=u32), blank(128, dtype=i1)
+    x, y, out, truth = (
+        draw.bits(128, dtype=u32),
+        draw.integers(0, 1000, 128, dtype=u32),
+        blank(128, dtype=u32),
+        blank(128, dtype=i1),
+    )
     with np.errstate(over="ignore"):
         a, b = x * u32.type(0x9E3779B1), y + u32.type(3)
         wanted = (a // b) ^ (a % b) ^ (a >> u32.type(5)) ^ np.minimum(a, b * u32.type(77777777)) ^ np.maximum(a, ~b)
@@ -130,4 +160,6 @@ def brain_floats(draw):
     less = a < b
     # A product and a sum may be rounded once or twice; what is not multiplied is exact.
     values = np.where(less, a * b + a, np.maximum(wide(x - y), -b))
-    return Case((1,), dict(x=x, y=y, out=out), dict(out=near(out, ..., values, np.where(less, unit(bf16) * np.abs(a * b), 0.0))))
+    return Case(
+        (1,), dict(x=x, y=y, out=out), dict(out=near(out, ..., values, np.where(less, unit(bf16) * np.abs(a * b), 0.0)))
+    )
