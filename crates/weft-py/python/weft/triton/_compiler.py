@@ -67,7 +67,7 @@ def replace_stages(
             log.warning("Triton compiles this kernel instead of Weft: %s", error)
             for stage in ("ttgir", "llir", "ptx"):
                 module = given[stage](module, metadata)
-            return module
+            return str(module)
         metadata.update(
             name=kernel.symbol,
             shared=kernel.shared_bytes,
@@ -110,7 +110,8 @@ def request(ttir: str, options: Any, target: str) -> dict[str, Any]:
 
 def compiled(request: dict[str, Any]) -> _weft.Kernel:
     """The kernel of a request; what is wrong is told with the line of its source."""
-    return told_with_source(request["ttir"], lambda: _weft.Kernel(**request))
+    kernel: _weft.Kernel = told_with_source(request["ttir"], lambda: _weft.Kernel(**request))
+    return kernel
 
 
 def told_with_source(ttir: str, make: Callable[[], Any]) -> Any:

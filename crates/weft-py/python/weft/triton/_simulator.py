@@ -29,7 +29,7 @@ def last_report() -> Report:
     return _last
 
 
-class SimulatorDriver(DriverBase):
+class SimulatorDriver(DriverBase):  # type: ignore[misc]
     """Triton's driver for a machine that is not there."""
 
     def __init__(self, target: str, findings: str) -> None:
