@@ -420,6 +420,35 @@ pub struct RunAnswer {
     pub device: Option<DeviceAnswer>,
 }
 
+/// What a launch on the simulator did.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LaunchAnswer {
+    /// The kernel's name.
+    pub name: String,
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// The machine.
+    pub target: String,
+    /// Warps in a block.
+    pub warps: u32,
+    /// Threads in a block.
+    pub threads: u32,
+    /// Whether every block came to its end and nothing was found.
+    pub clean: bool,
+    /// What the run cost.
+    pub counts: Counts,
+    /// The movements of data between threads, in the program's order.
+    pub conversions: Vec<MovementAnswer>,
+    /// What the kernel printed: the first lines, without their ends.
+    pub printed: Vec<String>,
+    /// How many more lines it printed.
+    pub printed_dropped: u64,
+    /// What was wrong.
+    pub findings: Vec<FindingAnswer>,
+    /// How many findings there was no room for.
+    pub findings_dropped: u64,
+}
+
 /// What a run on a GPU gave.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct DeviceAnswer {

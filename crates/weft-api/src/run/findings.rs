@@ -6,6 +6,19 @@ use crate::kernels::CompiledKernel;
 use weft::sim::{Actor, FindingKind, Report};
 use weft::tile::eval::{Fault, LocalFault};
 
+/// The simulator's findings.
+pub(super) fn of_simulator(kernel: &CompiledKernel, report: &Report) -> Vec<FindingAnswer> {
+    let answer = |finding: &weft::sim::Finding| FindingAnswer {
+        kind: finding.kind.to_string(),
+        message: finding.message.clone(),
+        actor: actor(kernel, &finding.actor),
+        other: finding.other.as_ref().map(|other| actor(kernel, other)),
+        count: finding.count,
+        hint: hint(finding.kind).into(),
+    };
+    report.findings.iter().map(answer).collect()
+}
+
 /// The simulator's findings, and those of the evaluator where the simulator has none: the two see
 /// every access, so that a difference is itself one.
 pub(super) fn of(
@@ -13,16 +26,7 @@ pub(super) fn of(
     evaluated: &Evaluated,
     report: &Report,
 ) -> Vec<FindingAnswer> {
-    let mut findings: Vec<FindingAnswer> = (report.findings.iter())
-        .map(|finding| FindingAnswer {
-            kind: finding.kind.to_string(),
-            message: finding.message.clone(),
-            actor: actor(kernel, &finding.actor),
-            other: finding.other.as_ref().map(|other| actor(kernel, other)),
-            count: finding.count,
-            hint: hint(finding.kind).into(),
-        })
-        .collect();
+    let mut findings = of_simulator(kernel, report);
     let seen = |kind: FindingKind| report.findings.iter().any(|finding| finding.kind == kind);
     if let Ok(evaluation) = &evaluated.outcome {
         let alone = evaluation.findings.iter().map(|finding| (kind(&finding.fault), finding));

@@ -7,22 +7,27 @@
 //! 3. [`Prepared::simulate`] runs the lane program on another copy: what it computes and costs. A shell
 //!    with a GPU launches [`Prepared::ptx`](CompiledKernel::ptx) on a third.
 //! 4. [`Prepared::check`] compares two memories; [`Prepared::answer`] says it all.
+//!
+//! [`launch()`] is what a driver does: it runs a compiled kernel on a memory that somebody brings, and
+//! compares nothing.
 
 mod argument;
 mod findings;
+mod launch;
 mod machine;
 mod random;
 
 pub use argument::{Fill, MAX_BUFFER_BYTES, RANDOM_INTEGERS, Value, signature};
+pub use launch::{launch, simulate};
 
-use crate::answer::{BufferAnswer, Counts, RunAnswer, SumsAnswer};
+use crate::answer::{BufferAnswer, RunAnswer, SumsAnswer};
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use crate::request::RunRequest;
+use core::ops::ControlFlow;
 use random::Random;
-use weft::compile;
 use weft::memory::{Buffer, Memory};
-use weft::sim::{self, Launch};
+use weft::sim;
 use weft::tile::Param;
 use weft::tile::eval::{self, Allowance, EvalError, Sum};
 
@@ -113,13 +118,8 @@ impl Prepared {
     /// Runs the lane program, lane by lane, on a copy of the memory.
     pub fn simulate(&self) -> Result<Simulated, ApiError> {
         let mut memory = self.memory.clone();
-        let program = self.kernel.program();
-        let machine = &self.kernel.machine;
-        let machine = compile::simulated(machine, machine::resident_blocks(machine, program));
-        let args = self.bits();
-        let options = sim::Options::default();
-        let launch = Launch { program, grid: self.grid, args: &args, machine: &machine, options };
-        let report = sim::run(&launch, &mut memory)?;
+        let keep_on = &mut |_| ControlFlow::Continue(());
+        let report = simulate(&self.kernel, self.grid, &self.bits(), &mut memory, keep_on)?;
         Ok(Simulated { memory, report })
     }
 
@@ -164,11 +164,11 @@ impl Prepared {
             threads: program.threads(),
             seed: self.seed,
             passed,
-            counts: counts(report, program.shared_bytes),
+            counts: launch::counts(report, program.shared_bytes),
             buffers,
             evaluator: evaluated.outcome.as_ref().err().map(ToString::to_string),
-            printed: report.printed.lines.iter().map(|line| line.trim_end().to_string()).collect(),
-            printed_dropped: report.printed.count - report.printed.lines.len() as u64,
+            printed: launch::printed(report),
+            printed_dropped: launch::printed_dropped(report),
             findings,
             findings_dropped: report.findings_dropped,
             plans_verified: self.plans_verified,
@@ -262,22 +262,4 @@ fn sums(report: &eval::Report, buffer: usize) -> Option<SumsAnswer> {
         additions,
         allowed: Sum::bound(widest),
     })
-}
-
-fn counts(report: &sim::Report, shared_bytes: u32) -> Counts {
-    Counts {
-        instructions: report.instructions,
-        lane_instructions: report.lane_instructions,
-        global_sectors: report.global.sectors,
-        ideal_global_sectors: report.global.ideal_sectors,
-        global_bytes: report.global.bytes,
-        shared_wavefronts: report.shared.wavefronts,
-        ideal_shared_wavefronts: report.shared.ideal_wavefronts,
-        shared_traffic_bytes: report.shared.bytes,
-        shuffles: report.shuffles,
-        block_barriers: report.block_barriers,
-        warp_barriers: report.warp_barriers,
-        atomics: report.atomics,
-        shared_bytes,
-    }
 }

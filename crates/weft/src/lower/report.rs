@@ -54,7 +54,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// The coordinates of a register's element, by dimension.
+    /// The coordinates of a register's element, in the order in which they are written.
     fn coordinates(&mut self, layout: &Layout, register: u64) -> Vec<lane::Value> {
         let outs = layout.outs();
         let place = layout.apply_flat(register);
@@ -66,7 +66,7 @@ impl Lowerer<'_> {
             let own = self.build.i32(outs.coordinate(label, place) as i32);
             self.build.binary(Binary::Xor, thread, own)
         };
-        outs.labels().map(of).collect()
+        outs.coordinate_order().into_iter().map(of).collect()
     }
 
     /// An element as C's `printf` takes it.

@@ -111,6 +111,7 @@ pub use report::{
 
 use crate::lane::{self, Program};
 use crate::memory::Memory;
+use core::ops::ControlFlow;
 use thiserror::Error;
 
 /// What to run, and on what.
@@ -191,6 +192,12 @@ pub enum SimError {
         /// The text.
         text: String,
     },
+    /// Whoever watched the run ended it.
+    #[error("the run of `{name}` was stopped")]
+    Stopped {
+        /// The program.
+        name: String,
+    },
     /// The block asks for more shared memory than any machine has.
     #[error("{bytes} bytes of shared memory a block: the simulator gives at most {limit}")]
     SharedMemory {
@@ -204,8 +211,30 @@ pub enum SimError {
 /// The most shared memory a block can have.
 const MAX_SHARED_BYTES: u32 = 1 << 24;
 
+/// How far a run has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// Blocks that have ended.
+    pub ended: u32,
+    /// Blocks of the grid.
+    pub blocks: u32,
+    /// Warp instructions until now.
+    pub instructions: u64,
+}
+
 /// Runs every block of the grid to its end, or to where it gets stuck.
 pub fn run(launch: &Launch<'_>, memory: &mut Memory) -> Result<Report, SimError> {
+    run_watched(launch, memory, &mut |_| ControlFlow::Continue(()))
+}
+
+/// As [`run`], and tells `watcher` every few hundred thousand warp instructions how far it has come. When the
+/// watcher says [`ControlFlow::Break`], the run ends with [`SimError::Stopped`], and memory is left as
+/// the program had it then.
+pub fn run_watched(
+    launch: &Launch<'_>,
+    memory: &mut Memory,
+    watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Report, SimError> {
     let program = launch.program;
     let name = || program.name.clone();
     let (warps, lanes_log2) = (program.warps, program.lanes_log2);
@@ -238,5 +267,6 @@ pub fn run(launch: &Launch<'_>, memory: &mut Memory) -> Result<Report, SimError>
         return Err(SimError::SharedMemory { bytes, limit });
     }
     let code = program::Code::new(launch);
-    Ok(schedule::Schedule::new(launch, &code, blocks as u32, memory).run())
+    let schedule = schedule::Schedule::new(launch, &code, blocks as u32, memory);
+    schedule.run(watcher).ok_or_else(|| SimError::Stopped { name: name() })
 }

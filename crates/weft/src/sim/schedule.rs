@@ -1,6 +1,5 @@
 //! Turns: which warp runs when, and when nothing can run any more.
 
-use super::Launch;
 use super::clock::Releases;
 use super::count::Wavefronts;
 use super::memory_access::copies::{InFlight, Reading};
@@ -11,11 +10,13 @@ use super::report::{
 use super::shadow::{Conflict, Shadow};
 use super::warp::{State, Warp};
 use super::watch::Watch;
+use super::{Launch, Progress};
 use crate::format::Printed;
 use crate::id::Id;
 use crate::lane::{Inst, Space};
 use crate::location::Loc;
 use crate::memory::Memory;
+use core::ops::ControlFlow;
 
 /// What all warps share.
 #[derive(Debug)]
@@ -81,6 +82,10 @@ pub(super) struct Schedule<'a> {
 /// them only wait, others join, up to what the machine runs together.
 const RESIDENT_AT_FIRST: usize = 8;
 
+/// Warp instructions between two reports to the watcher, some hundredths of a second: an interruption
+/// is heard soon, and listening costs nothing.
+const TELL_EVERY: u64 = 1 << 18;
+
 /// What a byte of shared memory holds before anybody writes it: a pattern that shows.
 const GARBAGE: u8 = 0xff;
 
@@ -135,8 +140,13 @@ impl<'a> Schedule<'a> {
         Self { world, residents: Vec::new(), next: 0, blocks }
     }
 
-    /// Turns until every block has ended, or until nothing can happen any more.
-    pub(super) fn run(mut self) -> Report {
+    /// Turns until every block has ended, or until nothing can happen any more; nothing if the watcher
+    /// ended it.
+    pub(super) fn run(
+        mut self,
+        watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Option<Report> {
+        let mut told = 0;
         let most = self.world.launch.machine.resident_blocks.max(1).min(self.blocks) as usize;
         for _ in 0..most.min(RESIDENT_AT_FIRST) {
             self.add_resident();
@@ -146,6 +156,12 @@ impl<'a> Schedule<'a> {
         let finished = loop {
             if !self.residents.iter().any(|resident| resident.running) {
                 break true;
+            }
+            if self.world.instructions - told >= TELL_EVERY {
+                told = self.world.instructions;
+                if watcher(self.progress()).is_break() {
+                    return None;
+                }
             }
             self.world.changed = false;
             let mut progress = false;
@@ -176,7 +192,13 @@ impl<'a> Schedule<'a> {
                 break false;
             }
         };
-        self.report(finished)
+        Some(self.report(finished))
+    }
+
+    fn progress(&self) -> Progress {
+        let running = self.residents.iter().filter(|resident| resident.running).count();
+        let ended = self.next - running as u32;
+        Progress { ended, blocks: self.blocks, instructions: self.world.instructions }
     }
 
     /// Where the running blocks are.

@@ -1,6 +1,6 @@
 //! Hand-built programs, and what the simulator must say of them.
 
-use super::{Finding, FindingKind, Launch, Machine, Options, Report, SimError, run};
+use super::{Finding, FindingKind, Launch, Machine, Options, Report, SimError, run, run_watched};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::lane::{
@@ -8,6 +8,7 @@ use crate::lane::{
 };
 use crate::memory::{Buffer, Memory};
 use crate::scalar::{Binary, Cast, Compare};
+use core::ops::ControlFlow;
 use smallvec::smallvec;
 
 fn pointer(build: &mut Builder, name: &str) -> Value {
@@ -642,6 +643,37 @@ fn a_loop_that_counts_for_ever_runs_out_of_steps() {
     let finding = only(&report);
     assert_eq!(finding.kind, FindingKind::OutOfSteps);
     assert!(finding.message.contains("after 1000000 warp instructions"), "{finding}");
+}
+
+#[test]
+fn a_run_that_is_watched_tells_how_far_it_is_and_can_be_stopped() {
+    // Each of two blocks goes round often enough to be heard of several times.
+    let mut build = Builder::new("long", 1, 5);
+    let (zero, one, many) = (build.i32(0), build.i32(1), build.i32(200_000));
+    let outer = build.new_loop(&[zero], &[]);
+    let i = build.open_region(&[DType::I32])[0];
+    let next = add(&mut build, i, one);
+    let end = build.compare(Compare::Eq, next, many);
+    build.break_if(outer, end, &[]);
+    let region = build.close_region(Op::Continue, &[next]);
+    build.place_loop(outer, region);
+    let program = build.finish();
+    let machine = Machine::nvidia();
+    let options = Options::default();
+    let launch =
+        Launch { program: &program, grid: [2, 1, 1], args: &[], machine: &machine, options };
+    let mut heard = Vec::new();
+    let whole = run_watched(&launch, &mut Memory::default(), &mut |progress| {
+        heard.push(progress);
+        ControlFlow::Continue(())
+    });
+    assert!(whole.is_ok_and(|report| report.finished && report.instructions > 800_000));
+    assert!(heard.len() >= 2, "{heard:?}");
+    assert!(heard.is_sorted_by_key(|progress| (progress.ended, progress.instructions)));
+    assert!(heard.iter().all(|progress| progress.blocks == 2 && progress.ended < 2));
+    let stopped =
+        run_watched(&launch, &mut Memory::default(), &mut |_| ControlFlow::Break(())).unwrap_err();
+    assert_eq!(stopped.to_string(), "the run of `long` was stopped");
 }
 
 #[test]

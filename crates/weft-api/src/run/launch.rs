@@ -1,0 +1,90 @@
+//! A kernel on a memory that somebody brings: what a driver does.
+
+use super::{findings, machine};
+use crate::answer::{Counts, LaunchAnswer};
+use crate::error::ApiError;
+use crate::kernels::CompiledKernel;
+use core::ops::ControlFlow;
+use weft::compile;
+use weft::memory::Memory;
+use weft::sim::{self, Launch, Progress};
+
+/// Runs a compiled kernel on the simulator: `arguments` are the raw bits of its parameters in order,
+/// pointers as addresses of the memory. The watcher hears how far it is and may end it.
+///
+/// # Errors
+///
+/// Where the simulator does not take the launch, and where the watcher ended it.
+pub fn launch(
+    kernel: &CompiledKernel,
+    grid: [u32; 3],
+    arguments: &[u64],
+    memory: &mut Memory,
+    watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<LaunchAnswer, ApiError> {
+    let report = simulate(kernel, grid, arguments, memory, watcher)?;
+    let program = kernel.program();
+    Ok(LaunchAnswer {
+        name: kernel.kernel().name.clone(),
+        grid,
+        target: kernel.machine.name.to_string(),
+        warps: program.warps,
+        threads: program.threads(),
+        clean: report.is_clean(),
+        conversions: kernel.movements(),
+        counts: counts(&report, program.shared_bytes),
+        printed: printed(&report),
+        printed_dropped: printed_dropped(&report),
+        findings: findings::of_simulator(kernel, &report),
+        findings_dropped: report.findings_dropped,
+    })
+}
+
+/// As [`launch`], and returns what the simulator itself says.
+///
+/// # Errors
+///
+/// Those of [`launch`].
+pub fn simulate(
+    kernel: &CompiledKernel,
+    grid: [u32; 3],
+    arguments: &[u64],
+    memory: &mut Memory,
+    watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<sim::Report, ApiError> {
+    let program = kernel.program();
+    let resident = machine::resident_blocks(&kernel.machine, program);
+    let machine = compile::simulated(&kernel.machine, resident);
+    let options = sim::Options::default();
+    let launch = Launch { program, grid, args: arguments, machine: &machine, options };
+    Ok(sim::run_watched(&launch, memory, watcher)?)
+}
+
+/// What the kernel printed: the first lines, without their ends.
+pub(super) fn printed(report: &sim::Report) -> Vec<String> {
+    report.printed.lines.iter().map(|line| line.trim_end().to_string()).collect()
+}
+
+/// How many more lines it printed.
+pub(super) fn printed_dropped(report: &sim::Report) -> u64 {
+    report.printed.count - report.printed.lines.len() as u64
+}
+
+/// What the run cost.
+pub(super) fn counts(report: &sim::Report, shared_bytes: u32) -> Counts {
+    Counts {
+        instructions: report.instructions,
+        lane_instructions: report.lane_instructions,
+        global_sectors: report.global.sectors,
+        ideal_global_sectors: report.global.ideal_sectors,
+        global_bytes: report.global.bytes,
+        shared_wavefronts: report.shared.wavefronts,
+        ideal_shared_wavefronts: report.shared.ideal_wavefronts,
+        shared_traffic_bytes: report.shared.bytes,
+        shuffles: report.shuffles,
+        block_barriers: report.block_barriers,
+        warp_barriers: report.warp_barriers,
+        atomics: report.atomics,
+        shared_bytes,
+    }
+}

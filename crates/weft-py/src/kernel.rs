@@ -1,0 +1,205 @@
+//! A kernel that is compiled once and launched on the simulator as often as somebody asks.
+
+use super::error::of_request;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::ops::ControlFlow;
+use weft::dtype::DType;
+use weft::memory::{Buffer, Memory};
+use weft::scalar::from_f64;
+use weft::sim::{Progress, SimError};
+use weft_api::invoke::text_of;
+use weft_api::kernels::CompiledKernel;
+use weft_api::request::CompileRequest;
+use weft_api::{ApiError, run};
+
+/// A compiled kernel.
+#[pyclass(frozen)]
+pub(super) struct Kernel(CompiledKernel);
+
+/// The value of an argument.
+#[derive(FromPyObject)]
+pub(super) enum Argument {
+    /// A pointer: which of the launch's buffers, and the byte in it.
+    Pointer(usize, u64),
+    /// A whole number, a truth value among them.
+    Integer(i128),
+    /// A number.
+    Float(f64),
+}
+
+/// A buffer of a launch: its name in reports, and its bytes.
+#[derive(FromPyObject)]
+pub(super) struct Named(String, PyBuffer<u8>);
+
+#[pymethods]
+impl Kernel {
+    /// Compiles.
+    #[new]
+    #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None))]
+    fn new(
+        py: Python<'_>,
+        ttir: String,
+        target: &str,
+        kernel: Option<String>,
+        warps: Option<u32>,
+        stages: Option<u32>,
+    ) -> PyResult<Self> {
+        let request = CompileRequest {
+            ttir,
+            kernel,
+            target: target.into(),
+            warps,
+            emit: Vec::new(),
+            stages,
+            pins: Vec::new(),
+            dump_after: None,
+        };
+        py.detach(|| CompiledKernel::new(&request)).map(Self).map_err(|error| of_request(&error))
+    }
+
+    /// The name under which a driver finds the kernel in its PTX.
+    #[getter]
+    fn symbol(&self) -> String {
+        self.0.symbol()
+    }
+
+    /// Warps in a block.
+    #[getter]
+    fn warps(&self) -> u32 {
+        self.0.program().warps
+    }
+
+    /// Bytes of dynamic shared memory that a launch must give.
+    #[getter]
+    fn shared_bytes(&self) -> u32 {
+        self.0.program().shared_bytes
+    }
+
+    /// The name of each parameter, and its type as Triton writes it.
+    #[getter]
+    fn parameters(&self) -> Vec<(String, String)> {
+        let kernel = self.0.kernel();
+        let spelled = |(param, value): (&weft::tile::Param, _)| {
+            (param.name.clone(), kernel.ty(value).to_string())
+        };
+        kernel.arguments().map(spelled).collect()
+    }
+
+    /// The PTX text.
+    fn ptx(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.0.ptx()).map_err(|error| of_request(&error))
+    }
+
+    /// Runs the kernel on the simulator, and returns the answer as a JSON text.
+    ///
+    /// The buffers are read before the run and written after it, where the run changed them. The
+    /// watcher is called now and then with the blocks that have ended, all blocks, and the warp
+    /// instructions until then; Ctrl-C and whatever it raises end the run, and then the buffers are
+    /// left as they were.
+    #[pyo3(signature = (grid, arguments, buffers, watcher=None))]
+    fn launch(
+        &self,
+        py: Python<'_>,
+        grid: [u32; 3],
+        arguments: Vec<Argument>,
+        buffers: Vec<Named>,
+        watcher: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let mut memory = self.memory(py, &arguments, &buffers)?;
+        let bits = self.bits(&arguments, buffers.len())?;
+        let mut raised = None;
+        let answer = py.detach(|| {
+            let mut watch = |progress: Progress| {
+                let heard = Python::attach(|py| {
+                    py.check_signals()?;
+                    let Some(watcher) = &watcher else { return Ok(()) };
+                    let Progress { ended, blocks, instructions } = progress;
+                    watcher.call1(py, (ended, blocks, instructions)).map(drop)
+                });
+                match heard {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        raised = Some(error);
+                        ControlFlow::Break(())
+                    }
+                }
+            };
+            run::launch(&self.0, grid, &bits, &mut memory, &mut watch)
+        });
+        let answer = match (answer, raised) {
+            (Err(ApiError::Simulate(SimError::Stopped { .. })), Some(error)) => return Err(error),
+            (answer, _) => answer.map_err(|error| of_request(&error))?,
+        };
+        for (Named(name, place), buffer) in buffers.iter().zip(memory.buffers()) {
+            let before = place.to_vec(py)?;
+            if before == buffer.bytes {
+                continue;
+            }
+            if place.readonly() {
+                let message = format!("the kernel wrote to `{name}`, which is read-only");
+                return Err(PyValueError::new_err(message));
+            }
+            place.copy_from_slice(py, &buffer.bytes)?;
+        }
+        Ok(text_of(&answer))
+    }
+}
+
+impl Kernel {
+    /// The memory of a launch. Each buffer is read as the first parameter that points into it says.
+    fn memory(
+        &self,
+        py: Python<'_>,
+        arguments: &[Argument],
+        buffers: &[Named],
+    ) -> PyResult<Memory> {
+        let mut memory = Memory::default();
+        for (index, Named(name, place)) in buffers.iter().enumerate() {
+            let kernel = self.0.kernel();
+            let here =
+                |argument: &Argument| matches!(argument, Argument::Pointer(at, _) if *at == index);
+            let mut here = kernel.arguments().zip(arguments).filter(|(_, argument)| here(argument));
+            let dtype = here.find_map(|((_, value), _)| kernel.ty(value).element.pointee());
+            let dtype = dtype.unwrap_or(DType::I8);
+            let bytes = place.to_vec(py)?;
+            memory.push(Buffer { name: name.clone(), bytes, dtype, initialised: true });
+        }
+        Ok(memory)
+    }
+
+    /// The raw bits of each argument, as its parameter's type holds them.
+    fn bits(&self, arguments: &[Argument], buffers: usize) -> PyResult<Vec<u64>> {
+        let kernel = self.0.kernel();
+        let (expected, found) = (kernel.params.len(), arguments.len());
+        if expected != found {
+            let name = &kernel.name;
+            let message = format!("`{name}` takes {expected} arguments, and {found} were given");
+            return Err(PyTypeError::new_err(message));
+        }
+        let bits = |((param, value), argument): ((&weft::tile::Param, _), &Argument)| {
+            let ty = kernel.ty(value);
+            let pointer = ty.element.pointee().is_some();
+            let misfit = |found: &str| {
+                let message = format!("`{}` is an argument of type {ty}, not {found}", param.name);
+                PyTypeError::new_err(message)
+            };
+            match argument {
+                Argument::Pointer(buffer, offset) if pointer && *buffer < buffers => {
+                    Ok(Memory::base(*buffer).wrapping_add(*offset))
+                }
+                Argument::Pointer(..) => Err(misfit("a tensor")),
+                Argument::Integer(value) if pointer => Ok(*value as u64),
+                Argument::Float(_) if pointer => Err(misfit("a number")),
+                Argument::Integer(value) if ty.dtype().is_float() => {
+                    Ok(from_f64(ty.dtype(), *value as f64))
+                }
+                Argument::Integer(value) => Ok(*value as u64 & ty.dtype().mask()),
+                Argument::Float(value) if ty.dtype().is_float() => Ok(from_f64(ty.dtype(), *value)),
+                Argument::Float(_) => Err(misfit("a float")),
+            }
+        };
+        kernel.arguments().zip(arguments).map(bits).collect()
+    }
+}

@@ -1,0 +1,340 @@
+"""Triton's own programs under Weft: on the simulator, and as far as the assembler without a GPU."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import weft
+
+np = pytest.importorskip("numpy")
+triton = pytest.importorskip("triton")
+
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+import weft.triton
+
+HERE = Path(__file__).name
+
+
+@pytest.fixture
+def simulator():
+    with weft.triton.enabled(device="simulator"):
+        yield
+
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    total = tl.load(x + at, mask=mask) + tl.load(y + at, mask=mask)
+    tl.store(out + at, total, mask=mask)
+
+
+@triton.jit
+def unmasked(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at) + 1)  # here
+
+
+@triton.jit
+def everybody_counts(total):
+    tl.store(total, tl.load(total) + 1)
+
+
+@triton.jit
+def says(x):
+    tl.device_print("x is", x)
+
+
+@triton.jit
+def long(out, rounds):
+    value = 0
+    for turn in range(rounds):
+        value = value * 3 + turn
+    tl.store(out, value)
+
+
+@triton.jit
+def unknown_assembly(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.inline_asm_elementwise("frob.f32 $0, $1;", "=r,r", [tl.load(x + at)], dtype=tl.float32, is_pure=True, pack=1)
+    tl.store(x + at, value)
+
+
+@triton.jit
+def through_descriptor(block, out, row, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    tile = block.load([row, 0])
+    at = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
+    tl.store(out + at, tile)
+
+
+@triton.jit
+def of_tuples(pair, out, factors, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.load(pair[0] + at) * factors[0] + tl.load(pair[1] + at) * factors[1]
+    tl.store(out + at, value)
+
+
+@triton.jit
+def optional(x, other, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.load(x + at)
+    if other is not None:
+        value += tl.load(other + at)
+    tl.store(out + at, value)
+
+
+@triton.jit
+def checked(a, b):
+    tl.device_assert(a + b < 1000)
+    return a + b
+
+
+@triton.jit
+def checked_sum(x, out, BLOCK: tl.constexpr):
+    tl.store(out, tl.reduce(tl.load(x + tl.arange(0, BLOCK)), 0, checked))
+
+
+@triton.autotune([triton.Config({"BLOCK": 32}), triton.Config({"BLOCK": 256}, num_warps=8)], key=["n"])
+@triton.heuristics({"EVEN": lambda given: given["n"] % given["BLOCK"] == 0})
+@triton.jit
+def doubled(x, out, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if EVEN:
+        tl.store(out + at, tl.load(x + at) * 2)
+    else:
+        tl.store(out + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+
+
+def numbers(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def add_source(**types):
+    signature = dict(x="*fp32", y="*fp32", out="*fp32", n="i32", BLOCK="constexpr") | types
+    return ASTSource(add, signature, {(4,): 256}, {(0,): [["tt.divisibility", 16]]})
+
+
+def compiled(capability=90, **options):
+    return triton.compile(add_source(), target=GPUTarget("cuda", capability, 32), options=options)
+
+
+def test_a_launch_computes_and_reports(simulator):
+    x, y, out = numbers(1000), numbers(1000, seed=1), np.zeros(1000, np.float32)
+    add[(8,)](x, y, out, 1000, BLOCK=128)
+    np.testing.assert_array_equal(out, x + y)
+    report = weft.triton.last_report()
+    assert (report.name, report.grid, report.target, report.warps) == ("add", (8, 1, 1), "sm_90", 4)
+    assert report.sectors == report.ideal_sectors == 3 * 4000 // 32
+    assert report.findings == report.races == ()
+    assert "findings           none" in str(report)
+
+
+def test_a_view_is_where_it_is_in_its_array(simulator):
+    x, out = numbers(64), np.zeros(64, np.float32)
+    add[(1,)](x[3:19], x[16:32], out[5:21], 16, BLOCK=16)
+    np.testing.assert_array_equal(out[5:21], x[3:19] + x[16:32])
+    assert (out[:5] == 0).all() and (out[21:] == 0).all()
+
+
+def test_one_array_may_be_several_arguments(simulator):
+    x = numbers(256)
+    expected = x + x
+    add[(1,)](x, x, x, 256, BLOCK=256)
+    np.testing.assert_array_equal(x, expected)
+
+
+def test_what_leaves_an_array_is_told_with_its_line(simulator):
+    with pytest.raises(weft.triton.LaunchError) as caught:
+        unmasked[(1,)](numbers(10), np.zeros(64, np.float32), BLOCK=64)
+    report = caught.value.report
+    assert report.out_of_range and report is weft.triton.last_report()
+    assert f"{HERE}:{line_with('# here')}:" in str(report.out_of_range[0].place)
+    assert "`x`, which has 40" in str(caught.value)
+
+
+def test_a_race_is_a_finding():
+    total = np.zeros(1, np.int32)
+    with weft.triton.enabled(device="simulator", findings="warn"):
+        with pytest.warns(weft.triton.LaunchWarning, match="race"):
+            everybody_counts[(4,)](total)
+    assert weft.triton.last_report().races
+    with weft.triton.enabled(device="simulator", findings="keep"):
+        everybody_counts[(4,)](total)
+    assert weft.triton.last_report().races
+
+
+def test_what_a_kernel_prints_is_printed(simulator, capsys):
+    says[(1,)](42)
+    assert "x is" in capsys.readouterr().out
+    assert "42" in weft.triton.last_report().printed[0]
+
+
+def test_numbers_are_specialised_as_by_triton(simulator):
+    x, y, out = numbers(1), numbers(1), np.zeros(1, np.float32)
+    kernel = add[(1,)](x, y, out, 1, BLOCK=16)
+    assert kernel.asm["ttir"].count("%n") == 0, "an argument of 1 is a constant"
+    kernel = add[(1,)](np.zeros(16, np.float32), y, out, 0, BLOCK=16)
+    assert "%n: i32 {tt.divisibility = 16" in kernel.asm["ttir"]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64", "float16", "float64", "bool"])
+def test_types_go_both_ways(simulator, dtype):
+    x = (numbers(100) * 10).astype(dtype)
+    y, out = x[::-1].copy(), np.zeros(100, dtype)
+    add[(2,)](x, y, out, 100, BLOCK=64)
+    expected = x ^ y if dtype == "bool" else x + y
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_tuples_nothing_and_descriptors_are_arguments(simulator):
+    x, y, out = numbers(64), numbers(64, seed=1), np.zeros(64, np.float32)
+    of_tuples[(1,)]((x, y), out, (2.0, 3.0), BLOCK=64)
+    np.testing.assert_allclose(out, x * 2 + y * 3, rtol=1e-6)
+    optional[(1,)](x, None, out, BLOCK=64)
+    np.testing.assert_array_equal(out, x)
+    optional[(1,)](x, y, out, BLOCK=64)
+    np.testing.assert_array_equal(out, x + y)
+    rows, tile = numbers(24, 32), np.zeros((16, 32), np.float32)
+    descriptor = TensorDescriptor(weft.triton.array(rows), [24, 32], [32, 1], [16, 32])
+    through_descriptor[(1,)](descriptor, tile, 12, ROWS=16, COLUMNS=32)
+    np.testing.assert_array_equal(tile, np.vstack([rows[12:], np.zeros((4, 32), np.float32)]))
+
+
+def test_tuning_and_heuristics_work(simulator):
+    x = numbers(1000)
+    for n in (1000, 768):
+        out = np.zeros(1000, np.float32)
+        doubled[lambda given: (triton.cdiv(n, given["BLOCK"]),)](x, out, n)
+        np.testing.assert_array_equal(out[:n], x[:n] * 2)
+    # Fewer, longer accesses are less work.
+    assert doubled.best_config.kwargs["BLOCK"] == 256
+
+
+def test_an_array_that_is_read_only_stays_as_it_is(simulator):
+    x, y, out = numbers(32), numbers(32), np.zeros(32, np.float32)
+    for array in (x, y, out):
+        array.flags.writeable = False
+    with pytest.raises(ValueError, match="`out`, which is read-only"):
+        add[(1,)](x, y, out, 32, BLOCK=32)
+    assert (out == 0).all()
+
+
+def test_an_interrupt_ends_a_launch(simulator):
+    out = np.full(1, -1, np.int32)
+    threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        long[(1,)](out, 2_000_000_000)
+    assert out[0] == -1
+
+
+def test_what_only_a_gpu_can_run_is_refused_by_name(simulator):
+    with pytest.raises(weft.WeftError, match="frob.f32"):
+        unknown_assembly[(1,)](numbers(128), BLOCK=128)
+
+
+def test_an_argument_that_is_no_array_is_refused(simulator):
+    with pytest.raises(TypeError):
+        unmasked[(1,)]([1, 2, 3], np.zeros(16, np.float32), BLOCK=16)
+
+
+def test_kernels_are_compiled_for_gpus_without_one():
+    with weft.triton.enabled():
+        kernel = compiled()
+    assert list(kernel.asm) == ["source", "ttir", "ptx", "cubin"]
+    assert kernel.asm["cubin"][:4] == b"\x7fELF"
+    assert (kernel.metadata.num_warps, kernel.metadata.shared) == (4, 0)
+
+
+def test_neither_takes_the_others_kernels_from_the_cache():
+    own = compiled()
+    with weft.triton.enabled():
+        ours = compiled()
+        assert compiled().hash == ours.hash
+    with weft.triton.enabled(device="simulator"):
+        simulated = compiled()
+    assert len({own.hash, ours.hash, simulated.hash}) == 3
+    assert "ttgir" in own.asm and "ttgir" in compiled().asm
+
+
+def line_with(comment):
+    lines = Path(__file__).read_text().splitlines()
+    return 1 + next(number for number, text in enumerate(lines) if text.endswith(comment))
+
+
+def test_what_is_not_compiled_is_an_exception_or_left_to_triton(caplog):
+    source = ASTSource(checked_sum, dict(x="*i32", out="*i32", BLOCK="constexpr"), {(2,): 128})
+    target, options = GPUTarget("cuda", 90, 32), dict(debug=True)
+    with weft.triton.enabled():
+        with pytest.raises(weft.triton.KernelError, match="`assert` may not stand in a region that folds") as caught:
+            triton.compile(source, target=target, options=options)
+    assert f"{HERE}:" in str(caught.value) and "device_assert" in str(caught.value)
+    with weft.triton.enabled(fallback="triton"):
+        kernel = triton.compile(source, target=target, options=options)
+    assert kernel.asm["cubin"][:4] == b"\x7fELF"
+    assert "region that folds" in caplog.text
+
+
+def test_a_program_is_one_block_whatever_cluster_was_asked_for():
+    with weft.triton.enabled():
+        assert compiled(num_ctas=2).metadata.num_ctas == 1
+
+
+def test_installing_can_be_undone_and_switched_off(monkeypatch):
+    assert not weft.triton.installed()
+    weft.triton.install()
+    weft.triton.install(device="simulator")
+    assert weft.triton.installed()
+    weft.triton.uninstall()
+    weft.triton.uninstall()
+    assert not weft.triton.installed()
+    assert triton.knobs.runtime.add_stages_inspection_hook is None
+    monkeypatch.setenv("WEFT_DISABLE", "1")
+    weft.triton.install()
+    assert not weft.triton.installed()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (dict(device="gpu"), "`device` is one of 'cuda', 'simulator', not 'gpu'"),
+        (dict(fallback="no"), "`fallback` is one of"),
+        (dict(device="simulator", findings="all"), "`findings` is one of"),
+        (dict(target="sm_80"), "`target` is for the simulator"),
+        (dict(device="simulator", fallback="triton"), "no other compiler"),
+        (dict(device="simulator", target="sm_12"), "there is no target `sm_12`"),
+        (dict(device="simulator", target="gfx942"), "NVIDIA"),
+    ],
+)
+def test_what_cannot_be_installed_is_refused(options, said):
+    with pytest.raises((ValueError, weft.WeftError), match=said):
+        weft.triton.install(**options)
+    assert not weft.triton.installed()
+
+
+def test_a_second_process_finds_the_kernel_in_the_cache(tmp_path):
+    program = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_triton import compiled
+import triton, weft.triton
+hits = []
+triton.knobs.compilation.listener = lambda **said: hits.append(said["cache_hit"])
+weft.triton.install()
+compiled()
+print(hits)
+"""
+    environment = dict(os.environ, TRITON_CACHE_DIR=str(tmp_path))
+    runs = [
+        subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    assert [run.stdout.strip() for run in runs] == ["[False]", "[True]"]
