@@ -24,6 +24,7 @@ pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
         pins: pins.clone(),
         emit: Vec::new(),
         dump_after: None,
+        max_registers: None,
     };
     explain_kernel(&CompiledKernel::new(&compile)?)
 }

@@ -15,6 +15,9 @@ use weft_layout::machine::Isa;
 use weft_layout::step::Strategy;
 use weft_layout::{Machine, witness};
 
+/// How many registers of a thread a bound may leave: what the assembler takes.
+const REGISTERS: std::ops::RangeInclusive<u32> = 24..=255;
+
 /// One kernel of a text, compiled.
 #[derive(Clone, Debug)]
 pub struct CompiledKernel {
@@ -32,6 +35,8 @@ pub struct CompiledKernel {
     pub stages: u32,
     /// Whether products are fused with sums.
     pub fp_fusion: bool,
+    /// The most registers of a thread in PTX, where somebody says.
+    pub max_registers: Option<u32>,
     /// The homes that were asked for.
     pub pins: Vec<Pin>,
     /// The program, and the decisions that led to it.
@@ -51,7 +56,14 @@ impl CompiledKernel {
             pins,
             emit: _,
             dump_after,
+            max_registers,
         } = request;
+        if let Some(most) = max_registers.filter(|most| !REGISTERS.contains(most)) {
+            return Err(ApiError::Argument {
+                reason: format!("a thread of at most {most} registers is not possible"),
+                hint: format!("give from {} to {}", REGISTERS.start(), REGISTERS.end()),
+            });
+        }
         let machine = machine(target)?;
         // What nobody can print nobody compiles: the machine's instructions are not known.
         let target = printed(&machine)?;
@@ -66,7 +78,19 @@ impl CompiledKernel {
         options.pins = pinned.collect::<Result<_, _>>()?;
         let compiled = compile::compile(&module, &module.kernels[index], &options)?;
         let Options { warps, stages, fp_fusion, pins, .. } = options;
-        Ok(Self { module, index, machine, target, warps, stages, fp_fusion, pins, compiled })
+        let max_registers = *max_registers;
+        Ok(Self {
+            module,
+            index,
+            machine,
+            target,
+            warps,
+            stages,
+            fp_fusion,
+            max_registers,
+            pins,
+            compiled,
+        })
     }
 
     /// The tile program as it was read.
@@ -109,7 +133,19 @@ impl CompiledKernel {
 
     /// The text in a language.
     pub fn text(&self, language: Language) -> Result<String, ApiError> {
-        emit::print(self.program(), language, self.target).map_err(|error| {
+        let text = match (self.max_registers, language, self.target) {
+            (None, ..) => emit::print(self.program(), language, self.target),
+            (Some(most), Language::Ptx, Target::Nvidia(target)) => {
+                ptx::print_with(self.program(), target, ptx::Registers::AtMost(most))
+            }
+            (Some(_), ..) => {
+                return Err(ApiError::Argument {
+                    reason: "registers are bounded in PTX alone".into(),
+                    hint: "leave `max_registers` out, or emit PTX".into(),
+                });
+            }
+        };
+        text.map_err(|error| {
             let place = self.place(error.loc);
             ApiError::Emit { error, place }
         })

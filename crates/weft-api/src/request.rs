@@ -217,6 +217,8 @@ pub struct CompileRequest {
     pub pins: Vec<String>,
     /// A pass after which the lane program's text is kept.
     pub dump_after: Option<String>,
+    /// The most registers of a thread, in PTX: from 24 to 255.
+    pub max_registers: Option<u32>,
 }
 
 /// A text that compiling gives.
@@ -307,6 +309,7 @@ impl RunRequest {
             pins: self.pins.clone(),
             emit: Vec::new(),
             dump_after: None,
+            max_registers: None,
         }
     }
 }

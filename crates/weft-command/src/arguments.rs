@@ -383,6 +383,9 @@ pub(crate) struct Compile {
     /// Print the lane program as it is after this pass instead.
     #[arg(long, value_name = "PASS", conflicts_with = "emit")]
     pub(crate) dump_after: Option<String>,
+    /// The most registers of a thread, in PTX: from 24 to 255.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_registers: Option<u32>,
     /// Write to this file instead of standard output.
     #[arg(short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -396,7 +399,7 @@ pub(crate) struct Compile {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "target", "warps", "stages", "no_fp_fusion", "name", "pins", "emit", "dump_after", "output"]
+        conflicts_with_all = ["file", "target", "warps", "stages", "no_fp_fusion", "name", "pins", "emit", "dump_after", "max_registers", "output"]
     )]
     pub(crate) batch: Option<PathBuf>,
 }

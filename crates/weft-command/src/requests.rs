@@ -160,6 +160,7 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
         pins: pins.clone(),
         emit: if arguments.dump_after.is_some() { Vec::new() } else { vec![arguments.emit] },
         dump_after: arguments.dump_after.clone(),
+        max_registers: arguments.max_registers,
     };
     let answer = timed("compile", arguments.time, || invoke::compile(&request))
         .map_err(|error| Failure::about(&source, error))?;

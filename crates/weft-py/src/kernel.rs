@@ -37,7 +37,7 @@ pub(super) struct Named(String, PyBuffer<u8>);
 impl Kernel {
     /// Compiles.
     #[new]
-    #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None))]
+    #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None, fp_fusion=None, max_registers=None))]
     fn new(
         py: Python<'_>,
         ttir: String,
@@ -45,6 +45,8 @@ impl Kernel {
         kernel: Option<String>,
         warps: Option<u32>,
         stages: Option<u32>,
+        fp_fusion: Option<bool>,
+        max_registers: Option<u32>,
     ) -> PyResult<Self> {
         let request = CompileRequest {
             ttir,
@@ -53,8 +55,10 @@ impl Kernel {
             warps,
             emit: Vec::new(),
             stages,
+            fp_fusion,
             pins: Vec::new(),
             dump_after: None,
+            max_registers,
         };
         py.detach(|| CompiledKernel::new(&request)).map(Self).map_err(|error| of_request(&error))
     }

@@ -37,6 +37,7 @@ pub(super) fn rows(request: &PaperRequest) -> Result<Vec<VectorRow>, ApiError> {
             fp_fusion: None,
             pins: Vec::new(),
             dump_after: None,
+            max_registers: None,
         })?;
         // Only NVIDIA's machines have a text whose instructions can be read.
         let ptx = compiled.ptx().unwrap_or_default();

@@ -93,6 +93,7 @@ fn where_the_text_says_where_values_live_nothing_is_pinned() {
             pins,
             emit: Vec::new(),
             dump_after: None,
+            max_registers: None,
         })
     };
     let given = compiled(KERNEL, Vec::new()).unwrap().ttgir().unwrap();

@@ -20,6 +20,8 @@ class Kernel:
         kernel: str | None = None,
         warps: int | None = None,
         stages: int | None = None,
+        fp_fusion: bool | None = None,
+        max_registers: int | None = None,
     ) -> None: ...
     @property
     def symbol(self) -> str:

@@ -132,6 +132,8 @@ def compile(
     emit: str | Sequence[str] = "ptx",
     warps: int | None = None,
     stages: int | None = None,
+    fp_fusion: bool | None = None,
+    max_registers: int | None = None,
     kernel: str | None = None,
     pins: Sequence[str] | None = None,
 ) -> Answer:
@@ -139,6 +141,7 @@ def compile(
     `report`."""
     texts = [emit] if isinstance(emit, str) else list(emit)
     keys = {"ttir": ttir, "target": target, "emit": texts, "warps": warps, "stages": stages}
+    keys |= {"fp_fusion": fp_fusion, "max_registers": max_registers}
     return ask("compile", None, kernel=kernel, pins=pins, **keys)
 
 
@@ -148,12 +151,13 @@ def explain(
     target: str = "sm_90",
     warps: int | None = None,
     stages: int | None = None,
+    fp_fusion: bool | None = None,
     kernel: str | None = None,
     pins: Sequence[str] | None = None,
 ) -> Answer:
     """Every layout, movement and access of a compiled kernel: why, and at what cost."""
     keys = {"ttir": ttir, "target": target, "warps": warps, "stages": stages}
-    return ask("explain", None, kernel=kernel, pins=pins, **keys)
+    return ask("explain", None, fp_fusion=fp_fusion, kernel=kernel, pins=pins, **keys)
 
 
 __all__ = ["Answer", "compile", "conflicts", "convert", "explain", "machines", "swizzle"]

@@ -105,6 +105,8 @@ def request(ttir: str, options: Any, target: str) -> dict[str, Any]:
         "target": target,
         "warps": options.num_warps,
         "stages": max(options.num_stages, 1),
+        "fp_fusion": options.enable_fp_fusion,
+        "max_registers": options.maxnreg,
     }
 
 

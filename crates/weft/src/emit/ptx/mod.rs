@@ -107,6 +107,8 @@ pub enum Registers {
     /// may put loads and exchanges that could overlap one behind the other.
     #[default]
     Balanced,
+    /// So many at most, as `.maxnreg` says (PTX ISA, performance-tuning directives).
+    AtMost(u32),
     /// As many as are of use: one block a multiprocessor will do.
     Plenty,
 }
@@ -151,8 +153,10 @@ pub fn print_with(
     push(&mut text, format_args!("  {POINTER} p{count}_global_scratch,\n"));
     push(&mut text, format_args!("  {POINTER} p{}_profile_scratch\n)\n", count + 1));
     push(&mut text, format_args!(".reqntid {}\n", program.threads()));
-    if registers == Registers::Plenty {
-        text.push_str(".minnctapersm 1\n");
+    match registers {
+        Registers::Balanced => {}
+        Registers::AtMost(most) => push(&mut text, format_args!(".maxnreg {most}\n")),
+        Registers::Plenty => text.push_str(".minnctapersm 1\n"),
     }
     text.push_str("{\n");
     text.push_str(&w.declarations());

@@ -26,6 +26,8 @@ fn a_kernel_may_take_all_registers() {
     let plenty = print_with(&program, target("sm_90"), Registers::Plenty).unwrap();
     assert!(plenty.contains(".reqntid 128\n.minnctapersm 1\n{\n"), "{plenty}");
     assert_eq!(plenty.replace(".minnctapersm 1\n", ""), print(&program, target("sm_90")).unwrap());
+    let few = print_with(&program, target("sm_90"), Registers::AtMost(64)).unwrap();
+    assert_eq!(few, plenty.replace(".minnctapersm 1\n", ".maxnreg 64\n"));
 }
 
 #[test]
