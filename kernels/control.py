@@ -10,6 +10,7 @@ SIGNATURES = {
     "called_twice": dict(x="*i32:16", out="*i32:16", n="i32", BLOCK=64),
     "mapped": dict(x="*fp32:16", y="*fp32:16", low="*fp32:16", high="*fp32:16", BLOCK=256),
     "mapped_pairs": dict(x="*i32:16", out="*i32:16", BLOCK=128),
+    "mapped_returns": dict(x="*i32:16", y="*i32:16", out="*i32:16", BLOCK=128),
     "reduce_by_branches": dict(x="*i32:16", out="*i32:16", BLOCK=128),
     "choose_pointer": dict(x="*fp32:16", y="*fp32:16", out="*fp32:16", n="i32", BLOCK=64),
 }  # fmt: skip
@@ -91,6 +92,25 @@ def mapped(x, y, low, high, BLOCK: tl.constexpr):
     small, large = tl.map_elementwise(order, tl.load(x + offsets), tl.load(y + offsets))
     tl.store(low + offsets, small)
     tl.store(high + offsets, large)
+
+
+@triton.jit
+def three_ways(a, b):
+    if a < b:
+        return b - a
+    elif a == b:
+        return 1000
+    else:
+        if a > 2 * b:
+            return -a
+    return -b
+
+
+@triton.jit
+def mapped_returns(x, y, out, BLOCK: tl.constexpr):
+    """A function that returns early, on tensors."""
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out + offsets, tl.map_elementwise(three_ways, tl.load(x + offsets), tl.load(y + offsets)))
 
 
 @triton.jit

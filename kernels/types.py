@@ -7,6 +7,7 @@ SIGNATURES = {
     "quantize_e4m3": dict(x="*fp32:16", scale="fp32", out="*fp8e4nv:16", n="i32", BLOCK=256),
     "quantize_e5m2": dict(x="*fp16:16", out="*fp8e5:16", chopped="*fp8e5:16", BLOCK=256),
     "dequantize": dict(x="*fp8e4nv:16", y="*fp8e5:16", single="*fp32:16", half="*fp16:16", brain="*bf16:16", BLOCK=256),
+    "magnitudes_of_bytes": dict(x="*fp8e4nv:16", y="*fp8e5:16", out="*fp8e4nv:16", other="*fp8e5:16", BLOCK=256),
     "chop": dict(x="*fp32:16", half="*fp16:16", brain="*bf16:16", double="*fp64:16", BLOCK=128),
     "float_to_int": dict(x="*fp32:16", bytes="*i8:16", words="*i32:16", longs="*i64:16", unsigned="*u32:16", BLOCK=128),
     "int_to_float": dict(x="*i8:16", u="*u16:16", single="*fp32:16", half="*fp16:16", double="*fp64:16", BLOCK=128),
@@ -47,6 +48,14 @@ def dequantize(x, y, single, half, brain, BLOCK: tl.constexpr):
     tl.store(single + offsets, a.to(tl.float32))
     tl.store(half + offsets, b.to(tl.float16))
     tl.store(brain + offsets, a.to(tl.bfloat16))
+
+
+@triton.jit
+def magnitudes_of_bytes(x, y, out, other, BLOCK: tl.constexpr):
+    """The only thing that is done to floats of eight bits without making others of them."""
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.abs(tl.load(x + at)))
+    tl.store(other + at, tl.abs(tl.load(y + at)))
 
 
 @triton.jit

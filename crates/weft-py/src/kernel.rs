@@ -1,6 +1,6 @@
 //! A kernel that is compiled once and launched on the simulator as often as somebody asks.
-#![expect(clippy::needless_pass_by_value, reason = "Python's arguments are taken over")]
 
+use super::error::of_request;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use weft::dtype::DType;
 use weft::memory::{Buffer, Memory};
 use weft::scalar::from_f64;
 use weft::sim::{Progress, SimError};
-use weft_api::invoke::{error_text, text_of};
+use weft_api::invoke::text_of;
 use weft_api::kernels::CompiledKernel;
 use weft_api::request::CompileRequest;
 use weft_api::{ApiError, run};
@@ -35,7 +35,7 @@ pub(super) struct Named(String, PyBuffer<u8>);
 
 #[pymethods]
 impl Kernel {
-    /// Compiles; what is wrong is raised as a `ValueError` with an error answer.
+    /// Compiles.
     #[new]
     #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None))]
     fn new(
@@ -56,7 +56,7 @@ impl Kernel {
             pins: Vec::new(),
             dump_after: None,
         };
-        py.detach(|| CompiledKernel::new(&request)).map(Self).map_err(|error| refused(&error))
+        py.detach(|| CompiledKernel::new(&request)).map(Self).map_err(|error| of_request(&error))
     }
 
     /// The name under which a driver finds the kernel in its PTX.
@@ -89,7 +89,7 @@ impl Kernel {
 
     /// The PTX text.
     fn ptx(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| self.0.ptx()).map_err(|error| refused(&error))
+        py.detach(|| self.0.ptx()).map_err(|error| of_request(&error))
     }
 
     /// Runs the kernel on the simulator, and returns the answer as a JSON text.
@@ -130,7 +130,7 @@ impl Kernel {
         });
         let answer = match (answer, raised) {
             (Err(ApiError::Simulate(SimError::Stopped { .. })), Some(error)) => return Err(error),
-            (answer, _) => answer.map_err(|error| refused(&error))?,
+            (answer, _) => answer.map_err(|error| of_request(&error))?,
         };
         for (Named(name, place), buffer) in buffers.iter().zip(memory.buffers()) {
             let before = place.to_vec(py)?;
@@ -202,9 +202,4 @@ impl Kernel {
         };
         kernel.arguments().zip(arguments).map(bits).collect()
     }
-}
-
-/// An error as Python programs get it: the error answer, which `weft.WeftError` takes apart.
-fn refused(error: &ApiError) -> PyErr {
-    PyValueError::new_err(error_text(error))
 }

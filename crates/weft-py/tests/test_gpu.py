@@ -114,12 +114,29 @@ def test_tuning_heuristics_and_timing_work():
         assert triton.testing.do_bench(launch, warmup=5, rep=20) > 0
 
 
+@triton.jit
+def checked(a, b):
+    tl.device_assert(a + b < 1000)
+    return a + b
+
+
+@triton.jit
+def checked_sum(x, out, BLOCK: tl.constexpr):
+    tl.store(out, tl.reduce(tl.load(x + tl.arange(0, BLOCK)), 0, checked))
+
+
 def test_triton_compiles_what_weft_does_not_when_asked(caplog):
-    x, y, out = random(1024), random(1024), torch.empty(1024, device="cuda")
-    with pytest.raises(weft.triton.KernelError, match="`num_ctas` is 2"):
-        add[(1,)](x, y, out, 1024, BLOCK=1024, num_ctas=2)
+    x, out = torch.ones(128, device="cuda", dtype=torch.int32), torch.zeros(1, device="cuda", dtype=torch.int32)
+    with pytest.raises(weft.triton.KernelError, match="region that folds"):
+        checked_sum[(1,)](x, out, BLOCK=128, debug=True)
     with weft.triton.enabled(fallback="triton"):
-        add[(1,)](x, y, out, 1024, BLOCK=1024, num_ctas=2)
+        checked_sum[(1,)](x, out, BLOCK=128, debug=True)
+    assert out.item() == 128
+
+
+def test_a_cluster_is_one_block():
+    x, y, out = random(4096), random(4096), torch.empty(4096, device="cuda")
+    add[(4,)](x, y, out, 4096, BLOCK=1024, num_ctas=2)
     assert torch.equal(out, x + y)
 
 

@@ -92,6 +92,17 @@ def optional(x, other, out, BLOCK: tl.constexpr):
     tl.store(out + at, value)
 
 
+@triton.jit
+def checked(a, b):
+    tl.device_assert(a + b < 1000)
+    return a + b
+
+
+@triton.jit
+def checked_sum(x, out, BLOCK: tl.constexpr):
+    tl.store(out, tl.reduce(tl.load(x + tl.arange(0, BLOCK)), 0, checked))
+
+
 @triton.autotune([triton.Config({"BLOCK": 32}), triton.Config({"BLOCK": 256}, num_warps=8)], key=["n"])
 @triton.heuristics({"EVEN": lambda given: given["n"] % given["BLOCK"] == 0})
 @triton.jit
@@ -146,8 +157,7 @@ def test_what_leaves_an_array_is_told_with_its_line(simulator):
         unmasked[(1,)](numbers(10), np.zeros(64, np.float32), BLOCK=64)
     report = caught.value.report
     assert report.out_of_range and report is weft.triton.last_report()
-    line = 1 + next(n for n, text in enumerate(Path(__file__).read_text().splitlines()) if "# here" in text)
-    assert f"{HERE}:{line}:" in str(report.out_of_range[0].place)
+    assert f"{HERE}:{line_with('# here')}:" in str(report.out_of_range[0].place)
     assert "`x`, which has 40" in str(caught.value)
 
 
@@ -255,14 +265,27 @@ def test_neither_takes_the_others_kernels_from_the_cache():
     assert "ttgir" in own.asm and "ttgir" in compiled().asm
 
 
+def line_with(comment):
+    lines = Path(__file__).read_text().splitlines()
+    return 1 + next(number for number, text in enumerate(lines) if text.endswith(comment))
+
+
 def test_what_is_not_compiled_is_an_exception_or_left_to_triton(caplog):
+    source = ASTSource(checked_sum, dict(x="*i32", out="*i32", BLOCK="constexpr"), {(2,): 128})
+    target, options = GPUTarget("cuda", 90, 32), dict(debug=True)
     with weft.triton.enabled():
-        with pytest.raises(weft.triton.KernelError, match="`num_ctas` is 2"):
-            compiled(num_ctas=2)
+        with pytest.raises(weft.triton.KernelError, match="`assert` may not stand in a region that folds") as caught:
+            triton.compile(source, target=target, options=options)
+    assert f"{HERE}:" in str(caught.value) and "device_assert" in str(caught.value)
     with weft.triton.enabled(fallback="triton"):
-        kernel = compiled(num_ctas=2, num_warps=2)
+        kernel = triton.compile(source, target=target, options=options)
     assert kernel.asm["cubin"][:4] == b"\x7fELF"
-    assert "`num_ctas` is 2" in caplog.text
+    assert "region that folds" in caplog.text
+
+
+def test_a_program_is_one_block_whatever_cluster_was_asked_for():
+    with weft.triton.enabled():
+        assert compiled(num_ctas=2).metadata.num_ctas == 1
 
 
 def test_installing_can_be_undone_and_switched_off(monkeypatch):

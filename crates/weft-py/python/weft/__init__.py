@@ -1,23 +1,35 @@
 """Weft: a tile compiler whose layouts are matrices over F2.
 
-A request is a dictionary and so is its answer; they are those of the command's `--json` and of
-every other shell, to the byte:
+A `Layout` is a linear map over F2 between labelled spaces, with every operator of the engine; what the
+command answers is asked with functions of the same names:
 
     >>> import weft
-    >>> answer = weft.invoke({"request": "machines"})
+    >>> tile = weft.Layout(
+    ...     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], "
+    ...     "warpsPerCTA = [1, 1], order = [1, 0]}>", shape=[8, 16])
+    >>> tile.apply(register=1, lane=2)
+    {'dim0': 0, 'dim1': 9}
+    >>> weft.convert(tile, tile.transpose([1, 0]).transpose([1, 0])).cost
+    0
 
-`weft.triton` compiles and runs the kernels of a Triton program.
+`weft.triton` compiles and runs the kernels of a Triton program. `invoke` takes any request as a
+dictionary and gives its answer as one, to the byte that of the command's `--json`.
 """
 
-import json
-from typing import Any
+from weft._weft import Layout
+from weft.errors import WeftError
+from weft.questions import Answer, compile, conflicts, convert, explain, machines, swizzle
+from weft.requests import invoke
 
-from weft import _weft
-from weft.errors import WeftError, read
-
-__all__ = ["WeftError", "invoke"]
-
-
-def invoke(request: dict[str, Any]) -> dict[str, Any]:
-    """Answers a request, or raises `WeftError`."""
-    return read(_weft.invoke(json.dumps(request)))
+__all__ = [
+    "Answer",
+    "Layout",
+    "WeftError",
+    "compile",
+    "conflicts",
+    "convert",
+    "explain",
+    "invoke",
+    "machines",
+    "swizzle",
+]

@@ -21,16 +21,15 @@ class WeftError(Exception):
         self.details = details or {}
 
 
+def of_answer(answer: str) -> WeftError:
+    """The exception of an error answer's text."""
+    fields = dict(json.loads(answer)["error"])
+    return WeftError(fields.pop("kind"), fields.pop("message"), fields)
+
+
 def read(answer: str) -> dict[str, Any]:
     """An answer's text as a dictionary; an error answer is raised."""
     fields: dict[str, Any] = json.loads(answer)
     if "error" in fields:
-        error = dict(fields["error"])
-        raise WeftError(error.pop("kind"), error.pop("message"), error)
+        raise of_answer(answer)
     return fields
-
-
-def raised(error: ValueError) -> WeftError:
-    """The error that the compiled half of this package raised with an error answer."""
-    fields = dict(json.loads(str(error))["error"])
-    return WeftError(fields.pop("kind"), fields.pop("message"), fields)

@@ -11,9 +11,10 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
 use crate::id::IdVec;
 use crate::location::{Loc, Location, Locations};
+use crate::scalar::{Cast, Unary};
 use crate::tile::names::Names;
 use crate::tile::{
-    Kernel, Launch, Module, Op, OpId, OpKind, Param, Region, Type, Value, ValueData,
+    Element, Kernel, Launch, Module, Op, OpId, OpKind, Param, Region, Type, Value, ValueData,
 };
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -196,7 +197,7 @@ impl<'a, 'r> Builder<'a, 'r> {
     }
 
     /// New values for the parameters of a block, bound to their names.
-    fn block_params(&mut self, params: &'r [BlockParam<'a>]) -> Vec<Value> {
+    pub(super) fn block_params(&mut self, params: &'r [BlockParam<'a>]) -> Vec<Value> {
         let mut values = Vec::new();
         for param in params {
             let name = self.names.unique(param.name);
@@ -488,16 +489,30 @@ impl<'a, 'r> Builder<'a, 'r> {
         operation: &'r Operation<'a>,
         out: &mut Vec<OpId>,
     ) -> Option<Vec<Value>> {
+        if let (OpKind::Unary(Unary::Abs), &[x]) = (kind, &operands[..])
+            && matches!(self.ty(x).element, Element::Scalar(DType::F8E4M3FN | DType::F8E5M2))
+        {
+            return Some(vec![Rewriter { builder: self, operation, out }.magnitude_of_byte(x)]);
+        }
+        // Offsets are signed, as an integer that addresses elements is in LLVM.
+        let mut operands = operands;
+        if let (OpKind::AddPtr, [_, offset]) = (kind, &mut operands[..])
+            && matches!(self.ty(*offset).element, Element::Scalar(DType::I8 | DType::I16))
+        {
+            let mut rewriter = Rewriter { builder: self, operation, out };
+            *offset = rewriter.cast(Cast::ExtS, *offset, DType::I32);
+        }
         let results = self.named_results(operation);
         let loc = self.place(operation.loc);
         let id = self.push(kind.clone(), operands, results.clone(), loc, operation.span, out);
         let folds = matches!(kind, OpKind::Reduce { .. } | OpKind::Scan { .. });
+        if folds {
+            let region = self.folding_region(operation)?;
+            self.set_region(id, region);
+            return Some(results);
+        }
         for block in &operation.regions {
-            let region = if folds {
-                self.folding_region(block, operation)?
-            } else {
-                self.in_region(block.label_span, |builder| Some(builder.region(block)))?
-            };
+            let region = self.in_region(block.label_span, |builder| Some(builder.region(block)))?;
             self.set_region(id, region);
         }
         Some(results)

@@ -4,10 +4,11 @@
 use super::forms::check_types;
 use super::lexer::TokenKind;
 use super::parser::Parser;
-use super::syntax::{Action, Block, BlockParam, Operation, Parse, Successor, Use};
+use super::syntax::{Action, Block, BlockParam, Function, Operation, Parse, Successor, Use};
 use super::table::{Details, Special, Types};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
+use crate::location::Locations;
 use crate::tile::{OpKind, Type};
 
 impl<'a> Parser<'a> {
@@ -24,8 +25,12 @@ impl<'a> Parser<'a> {
         self.properties(&mut details.attributes)?;
         self.expect(b'(')?;
         operation.span = self.since(start);
-        let region = self.single_block(Vec::new())?;
-        operation.regions.push(region);
+        let mut blocks = self.blocks_of_region(Vec::new())?;
+        if blocks.len() == 1 {
+            operation.regions.append(&mut blocks);
+        } else {
+            operation.branching = Some(Box::new(as_function(details.name, start, blocks)));
+        }
         self.expect(b')')?;
         self.properties(&mut details.attributes)?;
         self.generic_types(&details, &mut operation)?;
@@ -47,20 +52,27 @@ impl<'a> Parser<'a> {
         Ok(operation)
     }
 
-    /// A region that has one block.
-    fn single_block(&mut self, params: Vec<BlockParam<'a>>) -> Parse<Block<'a>> {
+    /// A region of one block or more.
+    fn blocks_of_region(&mut self, params: Vec<BlockParam<'a>>) -> Parse<Vec<Block<'a>>> {
         let mut blocks = Vec::new();
         let span = self.token.span;
         self.region(params, &mut blocks)?;
-        let mut blocks = blocks.into_iter();
-        match (blocks.next(), blocks.next()) {
-            (Some(block), None) => Ok(block),
-            (_, Some(second)) => Err(Diagnostic::new(
-                second.label_span,
-                "the regions of `scf` and of operations of `tt` have one block",
-            )),
-            (None, None) => Err(Diagnostic::new(span, "a region has a block")),
+        if blocks.is_empty() {
+            return Err(Diagnostic::new(span, "a region has a block"));
         }
+        Ok(blocks)
+    }
+
+    /// A region that has one block.
+    fn single_block(&mut self, params: Vec<BlockParam<'a>>) -> Parse<Block<'a>> {
+        let mut blocks = self.blocks_of_region(params)?;
+        if let Some(second) = blocks.get(1) {
+            return Err(Diagnostic::new(
+                second.label_span,
+                "the regions of `scf` have one block, and so do those of most operations of `tt`",
+            ));
+        }
+        Ok(blocks.remove(0))
     }
 
     /// A region of `scf`, whose `scf.yield` may be left out where it would hand over nothing.
@@ -250,4 +262,24 @@ fn with_types<'a>(
     types: &[Type],
 ) -> impl Iterator<Item = BlockParam<'a>> {
     carried.iter().zip(types).map(|((param, _), ty)| BlockParam { ty: ty.clone(), ..param.clone() })
+}
+
+/// A region of several blocks as a function, which returns what the region hands over.
+fn as_function<'a>(name: &'a str, name_span: Span, mut blocks: Vec<Block<'a>>) -> Function<'a> {
+    let mut result_types = None;
+    for last in blocks.iter_mut().filter_map(|block| block.operations.last_mut()) {
+        if matches!(last.action, Action::Do(OpKind::Yield)) {
+            last.action = Action::Return;
+            result_types.get_or_insert_with(|| last.operand_types.clone());
+        }
+    }
+    Function {
+        name,
+        name_span,
+        public: false,
+        divisibility: Vec::new(),
+        result_types: result_types.unwrap_or_default(),
+        blocks,
+        loc: Locations::unknown(),
+    }
 }

@@ -23,6 +23,7 @@ impl<'a> Operation<'a> {
             operand_types: Vec::new(),
             result_types: Vec::new(),
             regions: Vec::new(),
+            branching: None,
             successors: Vec::new(),
             loc: Locations::unknown(),
             span,

@@ -1,11 +1,12 @@
-//! Regions on scalars without control flow: an `scf.if` inside becomes `select`s, and the operations
+//! Regions on scalars without control flow: an `scf.if` or a branch inside becomes `select`s, and the operations
 //! of `tt.map_elementwise` go from scalars to tensors.
 //!
 //! Both are right because such regions have no effects: what the way not taken computes is dropped.
 
-use super::build::Builder;
+use super::build::{Builder, Ending};
+use super::flow::Flow;
 use super::rewrite::Rewriter;
-use super::syntax::{Action, Block, Operation};
+use super::syntax::{Action, Operation};
 use crate::dtype::DType;
 use crate::id::Id as _;
 use crate::tile::{Element, Op, OpId, OpKind, Region, Type, Value};
@@ -24,18 +25,16 @@ struct Apart {
 impl<'a, 'r> Builder<'a, 'r> {
     /// The region of a reduction or scan. With `scf.if` or a call inside, it is built apart and written again
     /// without.
-    pub(super) fn folding_region(
-        &mut self,
-        block: &'r Block<'a>,
-        operation: &'r Operation<'a>,
-    ) -> Option<Region> {
-        let branches = block.operations.iter().any(|operation| {
+    pub(super) fn folding_region(&mut self, operation: &'r Operation<'a>) -> Option<Region> {
+        let branches = |operation: &Operation<'_>| {
             !operation.regions.is_empty() || matches!(operation.action, Action::Call(_))
-        });
-        if !branches {
+        };
+        if let Some(block) = operation.regions.first()
+            && !block.operations.iter().any(branches)
+        {
             return self.in_region(block.label_span, |builder| Some(builder.region(block)));
         }
-        let apart = self.apart(block)?;
+        let apart = self.apart(operation)?;
         let mut region = Region::default();
         let mut known = BTreeMap::new();
         for &param in &apart.region.params {
@@ -60,8 +59,7 @@ impl<'a, 'r> Builder<'a, 'r> {
         operation: &'r Operation<'a>,
         out: &mut Vec<OpId>,
     ) -> Option<Vec<Value>> {
-        let block = operation.regions.first()?;
-        let apart = self.apart(block)?;
+        let apart = self.apart(operation)?;
         let mut rewriter = Rewriter { builder: self, operation, out };
         let first = *operands.first()?;
         let shape = rewriter.ty(first).shape.to_vec();
@@ -101,10 +99,25 @@ impl<'a, 'r> Builder<'a, 'r> {
         Some(mapped)
     }
 
-    /// Builds a region and takes its operations and values away again.
-    fn apart(&mut self, block: &'r Block<'a>) -> Option<Apart> {
+    /// Builds an operation's region and takes its operations and values away again. Branches between
+    /// blocks become `if`s.
+    fn apart(&mut self, operation: &'r Operation<'a>) -> Option<Apart> {
         let (first_op, first_value) = (self.ops.len(), self.values.len());
-        let region = self.in_region(block.label_span, |builder| Some(builder.region(block)));
+        let region = match &operation.branching {
+            None => {
+                let block = operation.regions.first()?;
+                self.in_region(block.label_span, |builder| Some(builder.region(block)))
+            }
+            Some(function) => self.in_region(function.name_span, |builder| {
+                let flow = Flow::of(function, builder.errors)?;
+                let params = builder.block_params(&function.blocks.first()?.params);
+                let mut ops = Vec::new();
+                let ending = builder.blocks(function, &flow, 0, None, &mut ops)?;
+                let Ending { values, loc, span } = ending;
+                builder.push(OpKind::Yield, values, Vec::new(), loc, span, &mut ops);
+                Some(Region { params, ops })
+            }),
+        };
         let ops = self.ops.split_off(first_op);
         let types = self.values.split_off(first_value).into_iter().map(|value| value.ty).collect();
         Some(Apart { region: region?, ops, types, first_op, first_value })

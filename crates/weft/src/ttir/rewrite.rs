@@ -160,6 +160,15 @@ impl Rewriter<'_, '_, '_> {
         Some(self.reshape(turned, &[extent * 2]))
     }
 
+    /// The magnitude of a float of eight bits whose first bit is nothing but its sign: no such float is
+    /// computed with, but a bit can be cleared.
+    pub(super) fn magnitude_of_byte(&mut self, x: Value) -> Value {
+        let Element::Scalar(dtype) = self.ty(x).element else { return x };
+        let bits = self.cast(Cast::Bits, x, DType::I8);
+        let cleared = self.with_number(Binary::And, bits, 0x7f);
+        self.cast(Cast::Bits, cleared, dtype)
+    }
+
     /// At least `low` and at most `high`.
     pub(super) fn clamped(&mut self, [x, low, high]: [Value; 3], propagate_nan: bool) -> Value {
         let (above, below) = if propagate_nan {

@@ -165,6 +165,9 @@ pub(super) struct Operation<'a> {
     pub(super) operand_types: Vec<Type>,
     pub(super) result_types: Vec<Type>,
     pub(super) regions: Vec<Block<'a>>,
+    /// A region of several blocks, which [`Self::regions`] does not hold: those of one that folds, or of
+    /// a `tt.map_elementwise`, in which a function that returns early was inlined.
+    pub(super) branching: Option<Box<Function<'a>>>,
     pub(super) successors: Vec<Successor<'a>>,
     pub(super) loc: Loc,
     /// The text up to the location or the first region.

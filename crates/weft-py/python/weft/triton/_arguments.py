@@ -35,7 +35,7 @@ class Array:
 
     def data_ptr(self) -> int:
         """An address that is aligned as the simulated one will be."""
-        return ALIGNED + self.offset
+        return ALIGNED + int(self.offset)
 
     def stride(self, *axis: int) -> Any:
         """Steps in elements, as PyTorch counts them."""

@@ -14,11 +14,12 @@ from typing import Any
 from triton.backends.compiler import Language
 
 from weft import _weft
-from weft.errors import WeftError, raised
+from weft.errors import WeftError
 
 log = logging.getLogger("weft.triton")
 
-# Triton's own passes rewrite tensor descriptors as pointers below capability 90; Weft reads those.
+# Weft reads descriptors that a kernel makes; those that it is given Triton's own passes rewrite as
+# pointers, below capability 90.
 POINTERS_FOR_DESCRIPTORS = 80
 
 
@@ -46,8 +47,14 @@ def replace_stages(
     made: dict[str, Any] = {}
 
     def ttir(module: Any, metadata: dict[str, Any]) -> Any:
-        as_if = min(capability, POINTERS_FOR_DESCRIPTORS)
-        return backend.make_ttir(module, metadata, options, as_if)
+        as_if = capability
+        if any(takes_descriptors(line) for line in str(module).splitlines()):
+            as_if = min(capability, POINTERS_FOR_DESCRIPTORS)
+        try:
+            return backend.make_ttir(module, metadata, options, as_if)
+        except RuntimeError as error:
+            message = "Triton cannot rewrite this kernel's tensor descriptors as pointers"
+            raise KernelError("ttir", f"{message}: {error}") from error
 
     def ptx(module: Any, metadata: dict[str, Any]) -> str:
         try:
@@ -60,11 +67,13 @@ def replace_stages(
             log.warning("Triton compiles this kernel instead of Weft: %s", error)
             for stage in ("ttgir", "llir", "ptx"):
                 module = given[stage](module, metadata)
-            return module
+            return str(module)
         metadata.update(
             name=kernel.symbol,
             shared=kernel.shared_bytes,
             num_warps=kernel.warps,
+            # A program runs on one block, whatever cluster it might have had.
+            num_ctas=1,
             tmem_size=0,
             global_scratch_size=0,
             global_scratch_align=1,
@@ -84,11 +93,13 @@ def replace_stages(
     stages["cubin"] = given["cubin"] if settings.device == "cuda" else program
 
 
+def takes_descriptors(line: str) -> bool:
+    """Whether a line of Triton's IR begins a kernel that is given tensor descriptors."""
+    return line.lstrip().startswith("tt.func public") and "!tt.tensordesc" in line
+
+
 def request(ttir: str, options: Any, target: str) -> dict[str, Any]:
     """What `compiled` takes, of a kernel's text and Triton's options for it."""
-    if options.num_ctas != 1:
-        message = f"clusters are not supported yet, and `num_ctas` is {options.num_ctas}"
-        raise KernelError("options", message)
     return {
         "ttir": ttir,
         "target": target,
@@ -99,15 +110,16 @@ def request(ttir: str, options: Any, target: str) -> dict[str, Any]:
 
 def compiled(request: dict[str, Any]) -> _weft.Kernel:
     """The kernel of a request; what is wrong is told with the line of its source."""
-    return told_with_source(request["ttir"], lambda: _weft.Kernel(**request))
+    kernel: _weft.Kernel = told_with_source(request["ttir"], lambda: _weft.Kernel(**request))
+    return kernel
 
 
 def told_with_source(ttir: str, make: Callable[[], Any]) -> Any:
     """What `make` returns; its errors become `KernelError`s that name the place in the source."""
     try:
         return make()
-    except ValueError as error:
-        weft_error = raised(error)
+    except WeftError as error:
+        weft_error = error
     place = source_of(weft_error, ttir)
     message = weft_error.message
     if place is not None:

@@ -80,7 +80,7 @@ def install(
     if device == "simulator":
         target = target or "sm_90"
     chosen = Settings(device, target, fallback, findings)
-    simulator = SimulatorDriver(chosen.target, findings) if device == "simulator" else None
+    simulator = SimulatorDriver(target, findings) if device == "simulator" and target else None
     uninstall()
     if knobs.runtime.add_stages_inspection_hook is not None:
         raise RuntimeError("another hook stands at Triton's stages: remove it before `install()`")
@@ -145,7 +145,7 @@ def hook(
     """Triton's hook at the stages of its compiler. Newer versions ask it, without arguments, for what
     it adds to the keys of caches."""
     assert _settings is not None
-    if backend is None:
+    if stages is None or capability is None:
         return _settings.key, _settings.key
     _compiler.replace_stages(_settings, backend, stages, options, language, capability)
     return None

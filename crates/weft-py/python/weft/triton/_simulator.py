@@ -11,7 +11,7 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
 from weft import _weft, invoke
-from weft.errors import raised, read
+from weft.errors import read
 from weft.triton import _compiler
 from weft.triton._arguments import Array, Storages, wrapped
 from weft.triton._report import LaunchError, LaunchWarning, Report, report_of
@@ -29,7 +29,7 @@ def last_report() -> Report:
     return _last
 
 
-class SimulatorDriver(DriverBase):
+class SimulatorDriver(DriverBase):  # type: ignore[misc]
     """Triton's driver for a machine that is not there."""
 
     def __init__(self, target: str, findings: str) -> None:
@@ -138,12 +138,7 @@ class Launcher:
         if enter is not None:
             enter(launch_metadata)
         with bar(names) as watcher:
-            try:
-                answer = kernel.launch((x, y, z), arguments, storages.bytes(), watcher)
-            except ValueError as error:
-                if not str(error).startswith("{"):
-                    raise
-                raise raised(error) from None
+            answer = kernel.launch((x, y, z), arguments, storages.bytes(), watcher)
         if leave is not None:
             leave(launch_metadata)
         _last = report = report_of(read(answer))
