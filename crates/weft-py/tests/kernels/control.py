@@ -60,6 +60,13 @@ def mapped_pairs(draw):
 
 
 @case
+def mapped_returns(draw):
+    x, y, out = draw.integers(-9, 9, 128), draw.integers(-9, 9, 128), blank(128, dtype=i32)
+    ways = [x < y, x == y, x > 2 * y]
+    return Case((1,), dict(x=x, y=y, out=out), dict(out=np.select(ways, [y - x, 1000, -x], -y).astype(i32)))
+
+
+@case
 def reduce_by_branches(draw):
     x, out = draw.integers(100, 900, 2, 128), blank(2, dtype=i32)
     # As far to both sides: the larger one.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.table import Case, CASES, compare, FOLDER, Verdict
+from kernels.table import blank, Case, CASES, compare, FOLDER, Verdict
 
 
 @functools.cache
@@ -33,6 +33,26 @@ class Simulator:
 
     def finish(self) -> None:
         pass
+
+
+class Unaligned(Simulator):
+    """Arrays begin one element behind a multiple of 16 bytes, and around them nothing may be written."""
+
+    def __init__(self) -> None:
+        self.around: list[np.ndarray] = []
+
+    def given(self, array: np.ndarray) -> Any:
+        # What is around an array is as `blank` leaves what is not written.
+        room = blank(array.size + 16, dtype=array.dtype)
+        inside = room[1 : 1 + array.size]
+        inside[:] = array.reshape(-1)
+        self.around += [room[:1], room[1 + array.size :]]
+        return inside.reshape(array.shape)
+
+    def finish(self) -> None:
+        for part in self.around:
+            if part.tobytes() != blank(part.size, dtype=part.dtype).tobytes():
+                raise AssertionError("something was written around an array")
 
 
 class Cuda:

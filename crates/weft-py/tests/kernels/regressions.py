@@ -80,7 +80,8 @@ def recur(factors, parts):
 
 @case
 def recurrence_back(draw):
-    a, b, factors, sums = draw.bits(256), draw.bits(256), blank(256, dtype=i32), blank(256, dtype=i32)
+    # Odd factors, whose products do not become zero.
+    a, b, factors, sums = draw.bits(256) | 1, draw.bits(256), blank(256, dtype=i32), blank(256, dtype=i32)
     kept = lambda numbers: np.array([number % 2**32 for number in numbers[::-1]], np.uint32).view(i32)
     products, totals = recur(a[::-1].tolist(), b[::-1].tolist())
     arguments = dict(a=a, b=b, factors=factors, sums=sums)

@@ -54,6 +54,16 @@ def dequantize(draw):
 
 
 @case
+def magnitudes_of_bytes(draw):
+    codes = np.arange(256, dtype=u8)
+    x, y, out, other = codes.view(e4m3), codes.view(e5m2), blank(256, dtype=e4m3), blank(256, dtype=e5m2)
+    # Nothing but the sign is taken from them.
+    positive = codes & u8.type(0x7F)
+    expected = dict(out=positive.view(e4m3), other=positive.view(e5m2))
+    return Case((1,), dict(x=x, y=y, out=out, other=other), expected)
+
+
+@case
 def chop(draw):
     x, half, brain, double = draw.normal(128), blank(128, dtype=f16), blank(128, dtype=bf16), blank(128, dtype=f64)
     # Beyond what half floats hold, and below their normal numbers.
