@@ -21,7 +21,7 @@ use std::path::Path;
 use weft::dtype::DType;
 use weft::emit::ptx::{self, Registers};
 use weft::lane::{self, Access, Builder, IdKind, Op, Param, Program, Space, Value};
-use weft::movement::{thread_map, write};
+use weft::movement::{multiprocessor, thread_map, write};
 use weft::scalar::{Binary, Cast, Compare};
 use weft_layout::interop::parse_attribute;
 use weft_layout::space::{LANE, REGISTER, WARP};
@@ -181,6 +181,7 @@ fn kernel(
     let plan = plan.transpose()?.map(|known| known.beside(work, machine).clone());
 
     let mut build = Builder::new(SYMBOL, point.warps, machine.lanes_log2);
+    build.set_multiprocessor(multiprocessor(machine));
     let [source, result] = ["source", "result"].map(|name| {
         let (name, pointee) = (name.into(), Some(dtype));
         build.param(Param { name, dtype: DType::I64, pointee, divisibility: 16 })

@@ -17,10 +17,11 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     PlanError, better, check_blocks, check_layout,
-    memory::{Elements, Writer, concat, permute},
+    memory::{concat, permute},
     priced,
     rounds::{Cut, Part},
     sequel::check_scratch,
+    sides::{Elements, Writer},
     stored_bits,
     swizzle::{Preference, Side, swizzle},
     ways::{Actor, Way},

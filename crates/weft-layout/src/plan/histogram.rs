@@ -10,9 +10,10 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     PlanError, check_layout,
-    memory::{Elements, Writer, permute},
+    memory::permute,
     priced,
     sequel::check_scratch,
+    sides::{Elements, Writer},
     stored_bits,
 };
 use crate::{

@@ -5,9 +5,11 @@ use alloc::vec::Vec;
 use super::{
     PlanError,
     fragment::Fragment,
-    memory::{Reader, permute},
+    memory::permute,
     moves::Moves,
-    priced, stored_bits,
+    priced,
+    sides::Reader,
+    stored_bits,
     swizzle::Side,
     ways::{Actor, Way},
 };

@@ -8,6 +8,7 @@
 mod align;
 mod alike;
 mod axis;
+mod blocks;
 mod bound;
 mod builder;
 mod chosen;
@@ -25,6 +26,7 @@ mod reduce;
 mod rounds;
 mod scan;
 mod sequel;
+mod sides;
 pub mod swizzle;
 mod threads;
 mod tidy;

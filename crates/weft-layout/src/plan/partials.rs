@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{memory::Writer, sequel::reserve, swizzle::Side};
+use super::{sequel::reserve, sides::Writer, swizzle::Side};
 use crate::{
     f2::{Echelon, low_mask, ones},
     machine::Machine,

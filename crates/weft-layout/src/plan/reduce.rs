@@ -15,11 +15,12 @@ use super::{
     PlanError,
     axis::{Axis, straightened},
     check_layout, check_pair,
-    memory::{Elements, permute},
+    memory::permute,
     ordered,
     partials::{Exchange, Partials},
     priced,
     sequel::{check_scratch, convert_outputs},
+    sides::Elements,
     stored_bits,
     swizzle::Side,
 };

@@ -1,8 +1,8 @@
 //! Writing a lane program, operation by operation.
 
 use super::{
-    Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Op, Param, Program, Region,
-    Shared, SharedData, Space, Value, ValueData,
+    Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Multiprocessor, Op, Param,
+    Program, Region, Shared, SharedData, Space, Value, ValueData,
 };
 use crate::dtype::DType;
 use crate::id::{IdMap, IdVec};
@@ -111,6 +111,7 @@ impl Builder {
                 insts: IdVec::new(),
                 shared: IdVec::new(),
                 shared_bytes: 0,
+                multiprocessor: None,
                 body: Region::default(),
                 locations: Locations::default(),
             },
@@ -201,7 +202,20 @@ impl Builder {
 
     /// Adds a piece of shared memory in which the threads of `scope` meet.
     pub fn shared(&mut self, bytes: u32, align: u32, scope: BarrierScope) -> Shared {
-        self.program.shared.push(SharedData { bytes, align, offset: 0, scope })
+        let (offset, scratch, turns) = (0, false, None);
+        self.program.shared.push(SharedData { bytes, align, offset, scope, scratch, turns })
+    }
+
+    /// Adds a piece of shared memory that only serves movements ([`SharedData::scratch`]).
+    pub fn scratch(&mut self, bytes: u32, align: u32, scope: BarrierScope) -> Shared {
+        let piece = self.shared(bytes, align, scope);
+        self.program.shared[piece].scratch = true;
+        piece
+    }
+
+    /// Where the block runs.
+    pub fn set_multiprocessor(&mut self, multiprocessor: Multiprocessor) {
+        self.program.multiprocessor = Some(multiprocessor);
     }
 
     /// The operation that defines a value, if a pure one does.

@@ -80,10 +80,33 @@ pub struct Program {
     pub shared: IdVec<Shared, SharedData>,
     /// Bytes of shared memory that a block needs: the pieces, packed.
     pub shared_bytes: u32,
+    /// Where the block runs, if that is known.
+    pub multiprocessor: Option<Multiprocessor>,
     /// What a thread runs; ends with [`Op::Return`].
     pub body: Region,
     /// The places that operations refer to.
     pub locations: Locations,
+}
+
+/// What the blocks on a multiprocessor share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Multiprocessor {
+    /// 32-bit registers.
+    pub registers: u32,
+    /// Bytes of shared memory.
+    pub shared_bytes: u32,
+    /// Those of them that every block takes beside its own.
+    pub reserved_bytes: u32,
+}
+
+impl Multiprocessor {
+    /// The shared memory that a block of so many threads can have where as many blocks run as there are
+    /// registers for, so many for each thread.
+    pub fn share(&self, threads: u32, registers: u32) -> u32 {
+        let needed = threads.saturating_mul(registers).max(1);
+        let blocks = (self.registers / needed).max(1);
+        (self.shared_bytes / blocks).saturating_sub(self.reserved_bytes)
+    }
 }
 
 /// An argument of the kernel.
@@ -118,6 +141,11 @@ pub struct SharedData {
     /// Whose threads meet in it: all of the block, or only the lanes of each warp, each warp in a
     /// part of its own.
     pub scope: BarrierScope,
+    /// Whether it only serves movements: each stores, waits, and loads what it stored, so that nothing in
+    /// it outlives a round of a loop.
+    pub scratch: bool,
+    /// The loop whose rounds use its two halves by turns, if any does.
+    pub turns: Option<Inst>,
 }
 
 /// Operations in order, and the values that enter.

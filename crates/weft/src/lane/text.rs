@@ -18,6 +18,7 @@ impl fmt::Display for Program {
             insts: _,
             shared,
             shared_bytes,
+            multiprocessor: _,
             body,
             locations: _,
         } = self;

@@ -73,6 +73,7 @@ pub fn run(
 ) -> Result<Lowered, AssignError> {
     let mut build = Builder::new(&kernel.name, block.warps, block.machine.lanes_log2);
     build.set_locations(locations.clone());
+    build.set_multiprocessor(movement::multiprocessor(block.machine));
     let mut needs_barrier = order::needs_barrier(kernel, facts, assignment);
     local_order::mark(kernel, assignment, &mut needs_barrier);
     let mut lowerer = Lowerer {

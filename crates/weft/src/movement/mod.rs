@@ -35,15 +35,28 @@ pub use error::Misfit;
 pub use thread::{takes_part, thread_map};
 
 use crate::dtype::DType;
-use crate::lane::{self, Access as LaneAccess, BarrierScope, Builder, Space, Value};
+use crate::lane::{
+    self, Access as LaneAccess, BarrierScope, Builder, Multiprocessor, Space, Value,
+};
 use crate::location::Loc;
 use crate::scalar::{Binary, Cast, Compare};
 use types::{file_dtypes, integer};
+use weft_layout::Machine;
 use weft_layout::access::Kind;
 use weft_layout::step::{Access, File, Form, LaneMap, Plan, Scope, Selector, Step};
 
 /// The alignment of a plan's scratch memory in bytes: one row of all banks of every machine.
 pub const SCRATCH_ALIGN: u32 = 256;
+
+/// What the blocks on a multiprocessor of a machine share.
+pub fn multiprocessor(machine: &Machine) -> Multiprocessor {
+    let reserved = machine.shared_bytes.saturating_sub(machine.shared_bytes_per_block);
+    Multiprocessor {
+        registers: machine.registers,
+        shared_bytes: machine.shared_bytes.min(u32::MAX.into()) as u32,
+        reserved_bytes: reserved.min(u32::MAX.into()) as u32,
+    }
+}
 
 /// A plan to be written, and what goes into it.
 #[derive(Clone, Debug)]
@@ -166,7 +179,7 @@ impl<'p> Mover<'p> {
         }
         let dtypes = file_dtypes(plan, &input_dtypes);
         let base = (plan.scratch_bytes > 0).then(|| {
-            let shared = build.shared(plan.scratch_bytes as u32, SCRATCH_ALIGN, scope(plan));
+            let shared = build.scratch(plan.scratch_bytes as u32, SCRATCH_ALIGN, scope(plan));
             build.shared_base(shared)
         });
         Mover { plan, places, files, dtypes, truths, next: 0, base }

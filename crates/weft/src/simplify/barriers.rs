@@ -3,7 +3,8 @@
 //! A movement through shared memory brings the barrier between its stores and its loads along. What
 //! it cannot know is who used its scratch memory before: in a loop, its own last round. A store to a
 //! piece that was read since the last barrier gets a barrier in front, of the piece's scope: where
-//! only the lanes of one warp share a piece, a warp barrier will do.
+//! only the lanes of one warp share a piece, a warp barrier will do. Of a piece whose halves the rounds of
+//! a loop use by turns ([`alternate`](super::alternate)) only the half that is written counts.
 
 use super::pieces::Pieces;
 use crate::id::Id;
@@ -27,13 +28,23 @@ pub fn run(program: Program) -> Program {
 
 /// The pieces that were read since the last barrier that concerns them.
 #[derive(Clone, Default, PartialEq)]
-struct Pending(Vec<bool>);
+struct Pending(Vec<Read>);
+
+/// What was read of a piece.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Read {
+    /// All of it, or the half whose turn it is.
+    this: bool,
+    /// The other half.
+    other: bool,
+}
 
 impl Pending {
     fn join(&mut self, other: &Pending) {
-        self.0.resize(self.0.len().max(other.0.len()), false);
+        self.0.resize(self.0.len().max(other.0.len()), Read::default());
         for (mine, other) in self.0.iter_mut().zip(&other.0) {
-            *mine |= other;
+            mine.this |= other.this;
+            mine.other |= other.other;
         }
     }
 }
@@ -48,13 +59,22 @@ struct Pass {
 }
 
 impl Pass {
+    /// Changes what was read of the pieces whose halves this loop uses by turns.
+    fn turning(&self, id: Inst, pending: &mut Pending, change: impl Fn(Read) -> Read) {
+        for (piece, read) in self.result.shared.values().zip(&mut pending.0) {
+            if piece.turns == Some(id) {
+                *read = change(*read);
+            }
+        }
+    }
+
     fn pass_barrier(&self, scope: BarrierScope, pending: &mut Pending) {
         for (id, piece) in self.result.shared.iter() {
             let SharedData { scope: shared_by, .. } = piece;
             if scope >= *shared_by
                 && let Some(pending) = pending.0.get_mut(id.index())
             {
-                *pending = false;
+                *pending = Read::default();
             }
         }
     }
@@ -63,7 +83,7 @@ impl Pass {
     /// `insert`) and what is pending at its end.
     fn region(&mut self, region: &Region, start: Pending, insert: bool) -> (Region, Pending) {
         let mut pending = start;
-        pending.0.resize(self.result.shared.len(), false);
+        pending.0.resize(self.result.shared.len(), Read::default());
         let mut insts = Vec::with_capacity(region.insts.len());
         for &id in &region.insts {
             let op = self.result.insts[id].op.clone();
@@ -71,7 +91,7 @@ impl Pass {
                 Op::Barrier(scope) => self.pass_barrier(scope, &mut pending),
                 Op::Load { space: Space::Shared, .. } => {
                     for piece in self.pieces.touched(&self.result.insts[id]) {
-                        pending.0[piece.index()] = true;
+                        pending.0[piece.index()].this = true;
                     }
                 }
                 Op::Store { space: Space::Shared, .. }
@@ -79,7 +99,7 @@ impl Pass {
                 | Op::AtomicRmw { space: Space::Shared, .. }
                 | Op::AtomicCas { space: Space::Shared, .. } => {
                     let pieces = self.pieces.touched(&self.result.insts[id]);
-                    let waiting = pieces.iter().filter(|piece| pending.0[piece.index()]);
+                    let waiting = pieces.iter().filter(|piece| pending.0[piece.index()].this);
                     let scope = waiting.map(|&piece| self.result.shared[piece].scope).max();
                     if let Some(scope) = scope {
                         self.pass_barrier(scope, &mut pending);
@@ -119,14 +139,20 @@ impl Pass {
     /// What is pending when a round starts is what was pending before the loop or at the end of any
     /// round; that is found without writing anything, then the barriers are written. Going over a
     /// loop again can only find more pending, so what was found before is where it starts from.
-    fn loop_(&mut self, id: Inst, before: Pending, insert: bool) -> Pending {
+    fn loop_(&mut self, id: Inst, mut before: Pending, insert: bool) -> Pending {
+        // Whose turn it was when the loop was left last is not known.
+        self.turning(id, &mut before, |read| {
+            let any = read.this || read.other;
+            Read { this: any, other: any }
+        });
         let body = self.result.insts[id].regions[0].clone();
         let mut start = before;
         let known = self.starts.get(&id).cloned();
         start.join(&known.clone().unwrap_or_default());
         if known.as_ref() != Some(&start) {
             loop {
-                let (_, end) = self.region(&body, start.clone(), false);
+                let (_, mut end) = self.region(&body, start.clone(), false);
+                self.turning(id, &mut end, |read| Read { this: read.other, other: read.this });
                 let mut joined = start.clone();
                 joined.join(&end);
                 if joined == start {

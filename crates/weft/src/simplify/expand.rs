@@ -10,6 +10,12 @@
 //! ```
 //!
 //! The mask is left out where the operand has no other bits (a lane's number has five, say).
+//! Where the same bits stand on several diagonals, as where one bit changes all nibbles of a selector, a
+//! multiplication makes all copies at once, none of which meet:
+//!
+//! ```text
+//! columns [0 0 0x1111]     ((x & 4) >> 2) * 0x1111
+//! ```
 
 use super::words;
 use crate::dtype::DType;
@@ -24,7 +30,14 @@ pub fn run(mut program: Program) -> Program {
     let mut build = Builder::new(&program.name, program.warps, program.lanes_log2);
     build.set_locations(core::mem::take(&mut program.locations));
     for (_, piece) in program.shared.iter() {
-        build.shared(piece.bytes, piece.align, piece.scope);
+        if piece.scratch {
+            build.scratch(piece.bytes, piece.align, piece.scope);
+        } else {
+            build.shared(piece.bytes, piece.align, piece.scope);
+        }
+    }
+    if let Some(multiprocessor) = program.multiprocessor {
+        build.set_multiprocessor(multiprocessor);
     }
     for param in &program.params {
         build.declare_param(param.clone());
@@ -176,28 +189,65 @@ impl Writer<'_> {
     }
 }
 
-/// A linear map as shifts, masks and exclusive ors, one of each a diagonal.
+/// A linear map as shifts, masks and exclusive ors, one of each a diagonal; diagonals of the same bits
+/// by one multiplication where that takes clearly less.
 fn linear(build: &mut Builder, columns: &[u32], x: Value) -> Value {
     let possible = build.possible_bits(x) as u32;
-    let mut sum = None;
+    // The diagonals of each mask.
+    let mut groups: SmallVec<[(u32, SmallVec<[i32; 4]>); 8]> = SmallVec::new();
     for (mask, distance) in diagonals(columns) {
-        if mask & possible == 0 {
-            continue;
+        let mask = mask & possible;
+        match groups.iter_mut().find(|group| group.0 == mask) {
+            _ if mask == 0 => {}
+            Some(group) => group.1.push(distance),
+            None => groups.push((mask, SmallVec::from_slice(&[distance]))),
         }
-        let bits = if mask & possible == possible {
+    }
+    let mut sum = None;
+    for (mask, distances) in groups {
+        let bits = if mask == possible {
             x
         } else {
             let mask = build.i32(mask as i32);
             build.binary(Binary::And, x, mask)
         };
-        let (op, count) =
-            if distance < 0 { (Binary::ShrU, -distance) } else { (Binary::Shl, distance) };
-        let count = build.i32(count);
-        let moved = build.binary(op, bits, count);
-        sum = Some(match sum {
-            Some(sum) => build.binary(Binary::Xor, sum, moved),
-            None => moved,
-        });
+        if let Some((right, factor)) = factor(mask, &distances) {
+            let right = build.i32(right as i32);
+            let bits = build.binary(Binary::ShrU, bits, right);
+            let factor = build.i32(factor as i32);
+            let moved = build.binary(Binary::Mul, bits, factor);
+            sum = Some(added(build, sum, moved));
+            continue;
+        }
+        for distance in distances {
+            let (op, count) =
+                if distance < 0 { (Binary::ShrU, -distance) } else { (Binary::Shl, distance) };
+            let count = build.i32(count);
+            let moved = build.binary(op, bits, count);
+            sum = Some(added(build, sum, moved));
+        }
     }
     sum.unwrap_or_else(|| build.i32(0))
+}
+
+fn added(build: &mut Builder, sum: Option<Value>, moved: Value) -> Value {
+    sum.map_or(moved, |sum| build.binary(Binary::Xor, sum, moved))
+}
+
+/// How far these bits go to the right, and by what they are multiplied then, so that they come to stand
+/// at all of these distances; `None` where copies would meet, or shifts take hardly more.
+fn factor(mask: u32, distances: &[i32]) -> Option<(u32, u32)> {
+    let right = -distances.iter().min().copied().unwrap_or(0).min(0);
+    let shifts = distances.iter().filter(|&&distance| distance != 0).count();
+    // At least two operations less: a product is dearer than a shift on some machines.
+    if shifts + distances.len() <= 3 + usize::from(right > 0) {
+        return None;
+    }
+    let (bits, mut taken, mut factor) = (mask >> right, 0_u32, 0_u32);
+    for &distance in distances {
+        let copy = u64::from(bits) << (distance + right);
+        let copy = u32::try_from(copy).ok().filter(|copy| taken & copy == 0)?;
+        (taken, factor) = (taken | copy, factor | 1 << (distance + right));
+    }
+    Some((right as u32, factor))
 }

@@ -10,10 +10,12 @@
 //! * [`expand`] again shares what hoisting brought together;
 //! * [`sweep`] removes what nobody uses;
 //! * [`sink`] lets loads from shared memory wait for their first use, so that fewer registers live;
+//! * [`alternate`] gives scratch memory two halves that the rounds of a loop use by turns;
 //! * [`barriers`] puts a barrier where scratch memory is written again after reads;
 //! * [`idle`] removes barriers that order nothing;
 //! * [`pack`] lets scratch memory that is no longer needed be used again.
 
+pub mod alternate;
 pub mod barriers;
 pub mod expand;
 pub mod hoist;
@@ -36,12 +38,13 @@ pub struct Pass {
 }
 
 /// Every pass, in the order in which they run.
-pub const PASSES: [Pass; 8] = [
+pub const PASSES: [Pass; 9] = [
     Pass { name: "expand", run: expand::run },
     Pass { name: "hoist", run: hoist::run },
     Pass { name: "share", run: expand::run },
     Pass { name: "sweep", run: sweep::run },
     Pass { name: "sink", run: sink::run },
+    Pass { name: "alternate", run: alternate::run },
     Pass { name: "barriers", run: barriers::run },
     Pass { name: "idle", run: idle::run },
     Pass { name: "pack", run: pack::run },

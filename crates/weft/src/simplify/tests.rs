@@ -2,6 +2,9 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
+mod alternate;
+mod linear;
+
 use super::{barriers, expand, hoist, idle, pack, sink, sweep};
 use crate::dtype::DType;
 use crate::lane::{
