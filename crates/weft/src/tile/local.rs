@@ -5,6 +5,9 @@
 
 use super::{Element, OpKind, SharedMemory, Type};
 use crate::dtype::DType;
+use weft_layout::affine::{Padded, Padding};
+use weft_layout::space::OFFSET;
+use weft_layout::{Label, Layout};
 
 /// Whether operands and results are as an operation on shared memory asks, and what it asks.
 pub(super) fn rule(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> (bool, &'static str) {
@@ -52,8 +55,8 @@ pub(super) fn rule(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> (boo
         ),
         OpKind::MemdescReinterpret => (
             matches!((operands, results), ([m], [r]) if is_reinterpreted(m, r)),
-            "takes a whole buffer of numbers and gives as many numbers of as many bits in another \
-             shape, each where it was",
+            "takes a whole buffer of numbers and gives numbers of as many bytes together, each byte \
+             where it was",
         ),
         OpKind::AsyncCopy(options) => (
             match (operands, results) {
@@ -160,22 +163,32 @@ fn is_reshaped(from: &Type, to: &Type) -> bool {
 }
 
 fn is_reinterpreted(from: &Type, to: &Type) -> bool {
-    let bits = |ty: &Type| match ty.element {
-        Element::Scalar(dtype) => Some(dtype.bits()),
-        _ => None,
-    };
-    bits(from).is_some() && bits(from) == bits(to) && is_in_place(from, to)
+    let number = |ty: &Type| matches!(ty.element, Element::Scalar(_));
+    let truth = |ty: &Type| ty.element == Element::Scalar(DType::I1);
+    number(from) && number(to) && truth(from) == truth(to) && is_in_place(from, to)
 }
 
-/// Whether two whole buffers have element after element, in row-major order, in the same places.
+/// Whether two whole buffers have byte after byte, elements in row-major order, in the same places.
 fn is_in_place(from: &Type, to: &Type) -> bool {
     let (Some(before), Some(after)) = (from.memory(), to.memory()) else { return false };
-    let same = || Some(before.layout().ok()?.reshape(&to.shape).ok()? == after.layout().ok()?);
+    let same = || Some(in_bytes(from)? == in_bytes(to)?);
     before.mutable == after.mutable
-        && from.elements() == to.elements()
         && is_whole(from)
         && is_whole(to)
         && before.rank() == Ok(from.shape.len())
         && after.rank() == Ok(to.shape.len())
         && same() == Some(true)
+}
+
+/// Where each byte of a buffer lies, elements in row-major order and the lowest byte of each first.
+fn in_bytes(ty: &Type) -> Option<Padded> {
+    let memory = ty.memory()?.layout().ok()?.reshape(&[ty.elements()]).ok()?;
+    let bytes = u64::from(ty.dtype().bytes());
+    let own = Layout::identity(bytes.trailing_zeros(), OFFSET, Label::dim(0)).ok()?;
+    let paddings = memory.paddings().iter().map(|gap| Padding {
+        interval: gap.interval.saturating_mul(bytes),
+        padding: gap.padding.saturating_mul(bytes),
+    });
+    let paddings: Vec<Padding> = paddings.collect();
+    Padded::new(own.product(memory.layout()).ok()?, &paddings).ok()
 }

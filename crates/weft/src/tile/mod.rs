@@ -274,8 +274,8 @@ pub enum OpKind {
     },
     /// The same memory, its elements in row-major order under another shape. `(memory) -> (memory)`.
     MemdescReshape,
-    /// The same memory, as elements of another type of as many bits, in row-major order under another
-    /// shape. `(memory) -> (memory)`.
+    /// The same memory, as elements of another type in row-major order under another shape, each byte
+    /// where it was. `(memory) -> (memory)`.
     MemdescReinterpret,
     /// Begins to copy from global to shared memory. What is copied is read when the operation is met; it
     /// may be looked at after a wait that covers the copy's group.

@@ -2,7 +2,7 @@
 
 use super::access::Places;
 use super::elements::Elements;
-use super::local::Local;
+use super::local::{Local, places};
 use super::reduction::{Reduction, is_elementwise};
 use super::scan::Scan;
 use super::world::{Site, World};
@@ -420,7 +420,7 @@ impl<'k> Instance<'k> {
         Ok(())
     }
 
-    /// How many elements a value defined here has: in the region of a reduction or scan, a scalar
+    /// How many elements a value defined here has, or places of bytes where it describes memory: in the region of a reduction or scan, a scalar
     /// stands for one of each pair that is folded.
     fn count(&self, kernel: &Kernel, value: Value) -> usize {
         let lanes = match self.frames.last() {
@@ -432,7 +432,10 @@ impl<'k> Instance<'k> {
         };
         lanes.unwrap_or_else(|| {
             let values: &IdVec<Value, ValueData> = &kernel.values;
-            values.get(value).map_or(0, |data| data.ty.elements() as usize)
+            values.get(value).map_or(0, |data| match data.ty.memory() {
+                Some(_) => places(&data.ty),
+                None => data.ty.elements() as usize,
+            })
         })
     }
 }

@@ -1,7 +1,8 @@
-//! The shared memory of one instance, element by element.
+//! The shared memory of one instance, byte by byte.
 //!
-//! What describes memory is the list of the places of its elements; a view is another list. Where the
-//! elements really lie is the layout's business, and not looked at.
+//! What describes memory is the list of the places of its bytes, elements in row-major order and the
+//! lowest byte of each first; a view is another list. Where the bytes really lie is the layout's business,
+//! and not looked at.
 //!
 //! An asynchronous copy takes place when it is issued, and may be looked at from the wait on that covers
 //! its group: a place is in flight in between, and to read or write it then is a fault.
@@ -38,7 +39,7 @@ pub enum LocalFault {
 /// The shared memory of one instance.
 #[derive(Clone, PartialEq, Default)]
 pub(super) struct Local {
-    bits: Vec<u64>,
+    bytes: Vec<u8>,
     states: Vec<State>,
     /// Where what each operation allocates begins: again the same when it is met again.
     allocated: BTreeMap<OpId, usize>,
@@ -59,33 +60,39 @@ impl Local {
         let op = site.op;
         let ty = |index: usize| op.operands.get(index).map(|&value| world.kernel.ty(value));
         let result = op.results.first().map(|&value| world.kernel.ty(value));
-        let count = |ty: Option<&Type>| ty.map_or(0, |ty| ty.elements() as usize);
-        let all = count(result);
+        // Elements, and bytes of each.
+        let count = |ty: Option<&Type>| ty.map_or([0, 1], |ty| [ty.elements() as usize, width(ty)]);
+        let [all, wide] = count(result);
         let token = Some(Elements::Same(0));
         let (value, fault) = match (&op.kind, operands) {
             (OpKind::LocalAlloc, source) => {
-                let places = self.allocate(site.id, all);
-                let fault = source.first().and_then(|x| self.store(&places, all, x));
+                let places = self.allocate(site.id, all * wide);
+                let fault = source.first().and_then(|x| self.store(&places, [all, wide], x));
                 (Some(places), fault)
             }
             (OpKind::LocalLoad, [places, ..]) => {
-                let (elements, fault) = self.load(places, all);
+                let (elements, fault) = self.load(places, [all, wide]);
                 (Some(elements), fault)
             }
             (OpKind::LocalStore, [x, places]) => (None, self.store(places, count(ty(0)), x)),
             (OpKind::LocalDealloc, _) => (None, None),
             (OpKind::MemdescIndex, [places, index]) => {
                 let index = scalar::sign_extend(DType::I32, index.get(0));
-                (Some(buffer(places, count(ty(0)), all, index)), None)
+                let [buffers, _] = count(ty(0));
+                (Some(buffer(places, buffers * wide, all * wide, index)), None)
             }
             (OpKind::MemdescSubslice { offsets }, [places]) => {
                 let (from, to) = ty(0).zip(result).ok_or("it lacks its types")?;
-                (Some(part(places, &from.shape, &to.shape, offsets)), None)
+                (Some(part(places, wide, &from.shape, &to.shape, offsets)), None)
             }
-            (
-                OpKind::MemdescTrans { .. } | OpKind::MemdescReshape | OpKind::MemdescReinterpret,
-                _,
-            ) => (Some(pure::evaluate(world, site.instance, op, operands, all)?), None),
+            (OpKind::MemdescReshape | OpKind::MemdescReinterpret, [places]) => {
+                (Some(places.clone()), None)
+            }
+            (OpKind::MemdescTrans { .. }, [places]) => {
+                let numbers = Elements::from_fn(all, |index| index as u64);
+                let turned = pure::evaluate(world, site.instance, op, &[numbers], all)?;
+                (Some(chosen(places, wide, all, |index| turned.get(index) as usize)), None)
+            }
             (OpKind::AsyncCopy(options), [pointers, places, rest @ ..]) => {
                 let ty = ty(0).ok_or("it lacks its pointers")?;
                 let dtype = ty.element.pointee().ok_or("its first operand is no pointer")?;
@@ -93,7 +100,7 @@ impl Local {
                 let (mask, other) = rest.split_at(usize::from(options.masked).min(rest.len()));
                 let sources = Places { count: elements, dtype, pointers, mask: mask.first() };
                 let copied = world.load(site, sources, other.first().unwrap_or(&Elements::Same(0)));
-                (token, self.copy(places, elements, &copied))
+                (token, self.copy(places, [elements, dtype.bytes() as usize], &copied))
             }
             (OpKind::AsyncCommit, _) => {
                 self.commit();
@@ -111,32 +118,38 @@ impl Local {
         Ok(value)
     }
 
-    /// Memory for `count` elements, in which nothing is written.
+    /// Memory for `count` bytes, in which nothing is written.
     fn allocate(&mut self, op: OpId, count: usize) -> Elements {
-        let start = *self.allocated.entry(op).or_insert(self.bits.len());
+        let start = *self.allocated.entry(op).or_insert(self.bytes.len());
         let end = start + count;
-        if self.bits.len() < end {
-            self.bits.resize(end, 0);
+        if self.bytes.len() < end {
+            self.bytes.resize(end, 0);
             self.states.resize(end, State::Unwritten);
         }
         self.states[start..end].fill(State::Unwritten);
         Elements::from_fn(count, |index| (start + index) as u64)
     }
 
-    /// The elements at some places, and the first fault.
-    fn load(&self, places: &Elements, count: usize) -> (Elements, Option<(usize, LocalFault)>) {
+    /// The elements, of so many bytes each, at some places, and the first fault.
+    fn load(
+        &self,
+        places: &Elements,
+        [count, wide]: [usize; 2],
+    ) -> (Elements, Option<(usize, LocalFault)>) {
         let mut fault = None;
-        let elements = Elements::from_fn(count, |index| {
-            let place = places.get(index) as usize;
+        let mut byte = |index: usize, at: usize| {
+            let place = places.get(index * wide + at) as usize;
             let found = match self.states.get(place) {
-                Some(State::Written) => return self.bits[place],
+                Some(State::Written) => return u64::from(self.bytes[place]),
                 Some(State::Unwritten) => LocalFault::Unwritten,
                 Some(State::InFlight) => LocalFault::InFlight,
                 None => LocalFault::Outside,
             };
             fault.get_or_insert((index, found));
             0
-        });
+        };
+        let element = |index| (0..wide).fold(0, |bits, at| bits | byte(index, at) << (8 * at));
+        let elements = Elements::from_fn(count, element);
         (elements, fault)
     }
 
@@ -144,43 +157,46 @@ impl Local {
     fn store(
         &mut self,
         places: &Elements,
-        count: usize,
+        size: [usize; 2],
         values: &Elements,
     ) -> Option<(usize, LocalFault)> {
-        self.write(places, count, values, State::Written)
+        self.write(places, size, values, State::Written)
     }
 
     /// Copies elements to some places, asynchronously; the first fault.
     fn copy(
         &mut self,
         places: &Elements,
-        count: usize,
+        [count, wide]: [usize; 2],
         values: &Elements,
     ) -> Option<(usize, LocalFault)> {
-        let fault = self.write(places, count, values, State::InFlight);
-        self.open.extend((0..count).map(|index| places.get(index) as usize));
+        let fault = self.write(places, [count, wide], values, State::InFlight);
+        self.open.extend((0..count * wide).map(|index| places.get(index) as usize));
         fault
     }
 
     fn write(
         &mut self,
         places: &Elements,
-        count: usize,
+        [count, wide]: [usize; 2],
         values: &Elements,
         then: State,
     ) -> Option<(usize, LocalFault)> {
         let mut fault = None;
         for index in 0..count {
-            let place = places.get(index) as usize;
-            let (Some(bits), Some(state)) = (self.bits.get_mut(place), self.states.get_mut(place))
-            else {
-                fault.get_or_insert((index, LocalFault::Outside));
-                continue;
-            };
-            if *state == State::InFlight {
-                fault.get_or_insert((index, LocalFault::InFlight));
+            for at in 0..wide {
+                let place = places.get(index * wide + at) as usize;
+                let (Some(byte), Some(state)) =
+                    (self.bytes.get_mut(place), self.states.get_mut(place))
+                else {
+                    fault.get_or_insert((index, LocalFault::Outside));
+                    continue;
+                };
+                if *state == State::InFlight {
+                    fault.get_or_insert((index, LocalFault::InFlight));
+                }
+                (*byte, *state) = ((values.get(index) >> (8 * at)) as u8, then);
             }
-            (*bits, *state) = (values.get(index), then);
         }
         fault
     }
@@ -202,26 +218,46 @@ impl Local {
     }
 }
 
-/// The places of one of several buffers, each of `count` elements; places that do not exist where there
-/// is no such buffer.
+/// The bytes of an element of a type.
+fn width(ty: &Type) -> usize {
+    ty.dtype().bytes() as usize
+}
+
+/// How many places a description of memory lists.
+pub(super) fn places(ty: &Type) -> usize {
+    ty.elements() as usize * width(ty)
+}
+
+/// The places of one of several buffers, each of `count` bytes; places that do not exist where there is
+/// no such buffer.
 fn buffer(places: &Elements, all: usize, count: usize, index: i64) -> Elements {
     let first = usize::try_from(index).ok().and_then(|index| index.checked_mul(count));
-    Elements::from_fn(count, |element| {
-        let place = first.and_then(|first| first.checked_add(element)).filter(|&place| place < all);
+    Elements::from_fn(count, |byte| {
+        let place = first.and_then(|first| first.checked_add(byte)).filter(|&place| place < all);
         place.map_or(u64::MAX, |place| places.get(place))
     })
 }
 
+/// The places of `count` elements of those listed, each of `wide` bytes.
+fn chosen(
+    places: &Elements,
+    wide: usize,
+    count: usize,
+    element: impl Fn(usize) -> usize,
+) -> Elements {
+    Elements::from_fn(count * wide, |byte| places.get(element(byte / wide) * wide + byte % wide))
+}
+
 /// The places of a part, which begins at `offsets`.
-fn part(places: &Elements, from: &[u64], to: &[u64], offsets: &[u64]) -> Elements {
+fn part(places: &Elements, wide: usize, from: &[u64], to: &[u64], offsets: &[u64]) -> Elements {
     let count = to.iter().product::<u64>() as usize;
-    Elements::from_fn(count, |element| {
+    chosen(places, wide, count, |element| {
         let (mut rest, mut stride, mut place) = (element as u64, 1, 0);
         for ((&extent, &all), &offset) in to.iter().zip(from).zip(offsets).rev() {
             place += (offset + rest % extent.max(1)) * stride;
             rest /= extent.max(1);
             stride *= all;
         }
-        places.get(place as usize)
+        place as usize
     })
 }

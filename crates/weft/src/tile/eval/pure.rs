@@ -34,15 +34,9 @@ pub(super) fn evaluate(
         (OpKind::Splat | OpKind::Unsplat, [x], _) => {
             Elements::Same(x.only().ok_or("an operand of more than one element")?)
         }
-        (
-            OpKind::ExpandDims { .. }
-            | OpKind::Reshape { .. }
-            | OpKind::ConvertLayout
-            | OpKind::MemdescReshape
-            | OpKind::MemdescReinterpret,
-            [x],
-            _,
-        ) => x.clone(),
+        (OpKind::ExpandDims { .. } | OpKind::Reshape { .. } | OpKind::ConvertLayout, [x], _) => {
+            x.clone()
+        }
         (OpKind::Broadcast, [x], [from]) => {
             let repeated = broadcast_strides(&from.shape, &result.shape)?;
             x.strided(&result.shape, &repeated)
