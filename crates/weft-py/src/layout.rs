@@ -92,7 +92,7 @@ impl Layout {
         let row = |row: u32| -> Vec<u16> {
             matrix.columns().iter().map(|column| (column >> row & 1) as u16).collect()
         };
-        let rows: Vec<Vec<u8>> = (0..matrix.rows()).map(row).collect();
+        let rows: Vec<Vec<u16>> = (0..matrix.rows()).map(row).collect();
         let numpy = py.import("numpy")?;
         let array = numpy.call_method1("array", (rows, "uint8"))?;
         array.call_method1("reshape", ((matrix.rows(), matrix.columns().len()),))
