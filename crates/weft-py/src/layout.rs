@@ -222,7 +222,7 @@ impl Layout {
         made(self.0.right_inverse())
     }
 
-    /// The map `x` with `x.compose(self) == to`, as local as there is one.
+    /// The map `x` with `x.compose(to) == self`, as local as there is one.
     fn solve(&self, to: &Self) -> PyResult<Self> {
         made(self.0.solve(&to.0))
     }

@@ -58,7 +58,7 @@ def test_operators_obey_their_laws(tile):
     identity = tile.compose(tile.invert())
     assert (identity.matrix() == np.eye(9)).all()
     other = Layout(BLOCKED.replace("order = [1, 0]", "order = [0, 1]"), shape=[16, 32])
-    assert tile.solve(other).compose(tile) == other or other.solve(tile).compose(other) == tile
+    assert tile.solve(other).compose(other) == tile
     left, right = Layout.identity(2, "register", "dim0"), Layout.identity(3, "lane", "dim0")
     assert (left * right).divide_left(left).apply(lane=5) == {"dim0": 5}
     assert tile.transpose([1, 0]).transpose([1, 0]) == tile

@@ -125,7 +125,7 @@ class Layout:
     def right_inverse(self) -> Layout:
         """A map back from every place that it reaches all of, with the fewest bits."""
     def solve(self, to: Layout) -> Layout:
-        """The map `x` with `x.compose(self) == to`, as local as there is one."""
+        """The map `x` with `x.compose(to) == self`, as local as there is one."""
     def quotient(self, axes: Sequence[str]) -> Layout:
         """What is left without axes that are the identity."""
     def sublayout(self, ins: Sequence[str], outs: Sequence[str]) -> Layout:
