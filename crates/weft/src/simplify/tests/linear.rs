@@ -40,7 +40,7 @@ fn check(columns: &[u32]) -> Program {
     let (report, found) = simulated(&program);
     assert!(report.is_clean(), "{:#?}", report.findings);
     for (thread, found) in found.into_iter().enumerate() {
-        let set = columns.iter().enumerate().filter(|(bit, _)| thread % 32 >> bit & 1 == 1);
+        let set = columns.iter().enumerate().filter(|(bit, _)| (thread % 32) >> bit & 1 == 1);
         let right = set.fold(0, |sum, (_, column)| sum ^ column);
         assert_eq!(found, right, "lane {} of {columns:x?}\n{program}", thread % 32);
     }
