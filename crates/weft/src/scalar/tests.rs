@@ -112,7 +112,7 @@ fn a_pair_is_two_roundings_side_by_side() {
         let pair = round_pair(dtype);
         let one = |bits| cast(Cast::Float, DType::F32, dtype, bits);
         // Every exponent and sign, with some digits.
-        let singles = (0..1 << 12).map(|high: u64| high << 20 | high * 0x9e37 & 0xf_ffff);
+        let singles = (0..1 << 12).map(|high: u64| high << 20 | ((high * 0x9e37) & 0xf_ffff));
         for (x, y) in singles.clone().zip(singles.rev()) {
             assert_eq!(pair(x, y), one(x) | one(y) << 8, "{dtype} {x:#x} {y:#x}");
         }
