@@ -70,7 +70,17 @@ const HOUSES: [House; 3] = [
             ("pipeline", &["axis", "cache", "dtype", "id", "scalar", "tile"]),
             (
                 "assign",
-                &["axis", "diagnostic", "dtype", "id", "lane", "movement", "scalar", "tile"],
+                &[
+                    "axis",
+                    "cache",
+                    "diagnostic",
+                    "dtype",
+                    "id",
+                    "lane",
+                    "movement",
+                    "scalar",
+                    "tile",
+                ],
             ),
             (
                 "lower",

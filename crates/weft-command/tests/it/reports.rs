@@ -67,7 +67,7 @@ fn tiled_transpose_of_several_tiles_with_tails() {
         0,
         &expect![[r#"
             kernel             tiled_transpose for sm_90, grid 3x2, 4 warps a block
-            instructions       7008 of warps, 224256 of lanes
+            instructions       6624 of warps, 211968 of lanes
             global sectors     4928 (ideal 4928)
             shared wavefronts  1536 (ideal 1536)
             shuffles           0
@@ -92,7 +92,7 @@ fn matmul() {
         0,
         &expect![[r#"
             kernel             matmul for sm_90, grid 2x3, 4 warps a block
-            instructions       63600 of warps, 2035200 of lanes
+            instructions       62880 of warps, 2012160 of lanes
             global sectors     9216 (ideal 9216)
             shared wavefronts  14592 (ideal 14592)
             shuffles           0

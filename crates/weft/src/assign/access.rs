@@ -5,6 +5,7 @@ use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::tile::{Kernel, Op, OpKind, Value};
 use weft_layout::access::{Sectors, sectors};
+use weft_layout::f2::Subspace;
 use weft_layout::machine::Machine;
 use weft_layout::plan::{self, Vectors};
 use weft_layout::space::{LANE, OFFSET, REGISTER};
@@ -56,13 +57,39 @@ impl AccessShape {
     /// The sectors that each instruction touches, as far as the layout tells: what runs through memory
     /// lies dense, and every step along another axis leads to other sectors.
     pub fn sectors(&self, machine: &Machine) -> Result<Sectors, AssignError> {
-        let address = |&column: &u64| {
-            let steps = self.steps.iter().enumerate();
-            steps.filter(|(bit, _)| column >> bit & 1 == 1).fold(0, |sum, (_, step)| sum ^ step)
-        };
-        let columns: Vec<u64> = self.layout.columns(LANE).iter().map(address).collect();
+        let columns: Vec<u64> = self.addresses(LANE).collect();
         Ok(sectors(machine, &columns, self.bytes(), 0)?)
     }
+
+    /// The sectors that memory brings for all instructions of a warp, each counted once. It brings two
+    /// neighbours together, asked for or not.
+    pub(super) fn brought_sectors(&self, machine: &Machine) -> u64 {
+        let addresses = self.addresses(LANE).chain(self.addresses(REGISTER));
+        2 * pieces(addresses, machine.sector_bytes.max(1).ilog2() + 1)
+    }
+
+    /// How often the pipe of the first cache moves, for all instructions: for each its lines, of as many
+    /// bytes as that of shared memory moves at once, or for its bytes where these are more.
+    pub(super) fn line_moves(&self, machine: &Machine) -> u64 {
+        let line = machine.banks_log2 + machine.bank_bytes_log2;
+        let lines = pieces(self.addresses(LANE), line);
+        let bytes = u64::from(self.bytes()) << machine.lanes_log2;
+        self.instructions() * lines.max(bytes >> line)
+    }
+
+    /// What each bit of a number of lanes or registers adds to the address.
+    fn addresses(&self, label: Label) -> impl Iterator<Item = u64> {
+        self.layout.columns(label).iter().map(|&column| {
+            let steps = self.steps.iter().enumerate();
+            steps.filter(|(bit, _)| column >> bit & 1 == 1).fold(0, |sum, (_, step)| sum ^ step)
+        })
+    }
+}
+
+/// How many aligned pieces of 2^`log2` bytes the sums of these addresses lie in.
+fn pieces(addresses: impl Iterator<Item = u64>, log2: u32) -> u64 {
+    let places: Vec<u64> = addresses.map(|address| address >> log2).collect();
+    1 << Subspace::from_vectors(&places).dim().min(63)
 }
 
 /// How a memory operation's elements follow each other in memory, whatever its layout.

@@ -4,8 +4,9 @@ use super::access::{AccessShape, Reach, memory_order, vector_elements};
 use super::layouts::{LayoutId, Layouts};
 use super::{AssignError, Block};
 use crate::axis::AxisFacts;
+use crate::cache::CacheModifier;
 use crate::dtype::DType;
-use crate::tile::{Kernel, Op, OpKind};
+use crate::tile::{Kernel, LoadOptions, Op, OpKind};
 use weft_layout::family::Blocked;
 use weft_layout::{Layout, Space};
 
@@ -27,6 +28,12 @@ pub(super) fn is_access(kind: &OpKind) -> bool {
             | OpKind::AtomicRmw { .. }
             | OpKind::AtomicCas { .. }
     )
+}
+
+/// Whether what an operation reads stays near, so that a second instruction finds it there.
+fn rests_in_l1(kind: &OpKind) -> bool {
+    let OpKind::Load(LoadOptions { cache, volatile }) = kind else { return false };
+    !volatile && matches!(cache.modifier, CacheModifier::None | CacheModifier::All)
 }
 
 impl Anchors<'_> {
@@ -132,7 +139,8 @@ impl Anchors<'_> {
         Ok(layouts.intern(layout))
     }
 
-    /// What an access costs when it runs in `layout`, in the machine's unit of cost, over all warps.
+    /// What an access costs when it runs in `layout`, in the machine's unit of cost, over all warps: its
+    /// instructions, and the sectors that they touch, those of a load once.
     pub(super) fn access_cost(
         self,
         layouts: &Layouts,
@@ -142,8 +150,17 @@ impl Anchors<'_> {
         let machine = self.block.machine;
         let layout = layouts.get(layout);
         let shape = AccessShape::of(self.kernel, self.facts, machine, op, layout)?;
-        let instructions = shape.instructions() * u64::from(self.block.warps);
-        let sectors = shape.sectors(machine)?.actual;
-        Ok(instructions * (sectors * machine.prices.sector + machine.prices.issue))
+        let (instructions, prices) = (shape.instructions(), machine.prices);
+        let touched = instructions * shape.sectors(machine)?.actual * prices.sector;
+        let sectors = if rests_in_l1(&op.kind) {
+            // Where a thread has more neighbours than the widest instruction moves, the next one finds in
+            // the first cache what the first one brought; its pipe moves while others bring more.
+            let wide = shape.bytes() == machine.global_vector_bytes;
+            let found = if wide { shape.line_moves(machine) * prices.wavefront } else { touched };
+            found.max(shape.brought_sectors(machine) * prices.sector)
+        } else {
+            touched
+        };
+        Ok((sectors + instructions * prices.issue) * u64::from(self.block.warps))
     }
 }

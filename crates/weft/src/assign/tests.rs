@@ -74,10 +74,12 @@ fn a_product_wants_squares_and_its_operands_rows() {
             %tile_a_30   tensor<64x16xf32> in L4
             %tile_b_44   tensor<16x64xf32> in L5
             %total_45    tensor<64x64xf32> in L2
-            load in L4, 4 elements along 1 at once
+            load in L0, 4 elements along 1 at once
             load in L1, 4 elements along 1 at once
             dot in L2
             store in L2, 4 elements along 1 at once
+            L0 (table entry 0):
+            [register: (0,1) (0,2) (32,0), lane: (0,4) (0,8) (1,0) (2,0) (4,0), warp: (8,0) (16,0), block:] -> [dim0: 64, dim1: 16]
             L1 (table entry 1):
             [register: (0,1) (0,2) (8,0), lane: (0,4) (0,8) (0,16) (0,32) (1,0), warp: (2,0) (4,0), block:] -> [dim0: 16, dim1: 64]
             L2 (table entry 2):

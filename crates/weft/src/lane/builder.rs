@@ -67,6 +67,7 @@ enum KeyOp {
     Cast(Cast),
     Fma,
     FmaToward(Rounding),
+    RoundPair(DType),
     Bytes,
     SharedBase(Shared),
 }
@@ -85,6 +86,7 @@ impl KeyOp {
             Op::Cast(op) => KeyOp::Cast(*op),
             Op::Fma => KeyOp::Fma,
             Op::FmaToward(rounding) => KeyOp::FmaToward(*rounding),
+            Op::RoundPair(to) => KeyOp::RoundPair(*to),
             Op::Bytes => KeyOp::Bytes,
             Op::SharedBase(shared) => KeyOp::SharedBase(*shared),
             _ => return None,
@@ -374,6 +376,11 @@ impl Builder {
     pub fn fma_toward(&mut self, rounding: Rounding, x: Value, y: Value, z: Value) -> Value {
         let dtype = self.dtype(x);
         self.pure(Op::FmaToward(rounding), smallvec![x, y, z], dtype)
+    }
+
+    /// Two f32 as floats of eight bits, side by side ([`Op::RoundPair`]).
+    pub fn round_pair(&mut self, to: DType, x: Value, y: Value) -> Value {
+        self.pure(Op::RoundPair(to), smallvec![x, y], DType::I16)
     }
 
     /// Bytes of the pair `a`, `b` (both i32), as the nibbles of `selector` say ([`Op::Bytes`]).

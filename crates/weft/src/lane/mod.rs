@@ -312,6 +312,9 @@ pub enum Op {
     Fma,
     /// `(x, y, z) -> x`: `x * y + z` of f32 or f64, rounded once, and as told.
     FmaToward(Rounding),
+    /// `(x: f32, y: f32) -> i16`: both rounded to floats of eight bits of this type as by [`Cast::Float`],
+    /// the first in the low byte.
+    RoundPair(DType),
     /// `(a: i32, b: i32, selector: i32) -> i32`: each byte of the result is one of the eight bytes of
     /// `a` (0 to 3) and `b` (4 to 7), lowest first; byte `i` is the one that the low three bits of
     /// nibble `i` of the selector name, or eight copies of its sign where the nibble's top bit is set.
@@ -444,6 +447,7 @@ impl Op {
                 | Op::Cast(_)
                 | Op::Fma
                 | Op::FmaToward(_)
+                | Op::RoundPair(_)
                 | Op::Bytes
                 | Op::SharedBase(_)
         )

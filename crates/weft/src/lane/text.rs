@@ -141,6 +141,7 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::Cast(op) => write!(f, "cast.{op}"),
         Op::Fma => f.write_str("fma"),
         Op::FmaToward(rounding) => write!(f, "fma.{rounding}"),
+        Op::RoundPair(to) => write!(f, "round.pair.{to}"),
         Op::Bytes => f.write_str("bytes"),
         Op::SharedBase(shared) => write!(f, "address {shared}"),
         Op::Load { space, access } => write_access(f, "load", *space, *access),

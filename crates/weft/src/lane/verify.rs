@@ -153,6 +153,9 @@ impl Verifier<'_> {
             Op::FmaToward(_) => {
                 matches!((&operands[..], &results[..]), ([x @ (DType::F32 | DType::F64), y, z], [r]) if x == y && y == z && z == r)
             }
+            Op::RoundPair(to) => {
+                to.is_f8() && operands == [DType::F32; 2] && results == [DType::I16]
+            }
             Op::Bytes => operands == [DType::I32; 3] && results == [DType::I32],
             Op::SharedBase(shared) => {
                 results == [DType::I32] && Id::index(*shared) < self.program.shared.len()

@@ -116,6 +116,25 @@ pub fn fma(dtype: DType) -> TernaryFn {
     }
 }
 
+/// Two f32 as floats of eight bits of `dtype`, to nearest even and saturating, the first in the low
+/// byte.
+pub fn round_pair(dtype: DType) -> BinaryFn {
+    macro_rules! pair {
+        ($to:expr) => {
+            |x, y| {
+                let round = |bits| cast(Cast::Float, DType::F32, $to, bits);
+                round(x) | round(y) << 8
+            }
+        };
+    }
+    match dtype {
+        DType::F8E4M3FNUZ => pair!(DType::F8E4M3FNUZ),
+        DType::F8E5M2FNUZ => pair!(DType::F8E5M2FNUZ),
+        DType::F8E5M2 => pair!(DType::F8E5M2),
+        _ => pair!(DType::F8E4M3FN),
+    }
+}
+
 /// Bytes of the pair `a` (0 to 3) and `b` (4 to 7), both of 32 bits, lowest first: byte `i` is the
 /// one that the low three bits of nibble `i` of `selector` name, or eight copies of its sign where
 /// the nibble's top bit is set.

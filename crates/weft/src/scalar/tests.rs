@@ -105,3 +105,16 @@ fn casts_round_to_nearest_even_and_saturate() {
         f32_bits(18_446_744_073_709_551_616.0)
     );
 }
+
+#[test]
+fn a_pair_is_two_roundings_side_by_side() {
+    for dtype in [DType::F8E4M3FN, DType::F8E5M2, DType::F8E4M3FNUZ, DType::F8E5M2FNUZ] {
+        let pair = round_pair(dtype);
+        let one = |bits| cast(Cast::Float, DType::F32, dtype, bits);
+        // Every exponent and sign, with some digits.
+        let singles = (0..1 << 12).map(|high: u64| high << 20 | ((high * 0x9e37) & 0xf_ffff));
+        for (x, y) in singles.clone().zip(singles.rev()) {
+            assert_eq!(pair(x, y), one(x) | one(y) << 8, "{dtype} {x:#x} {y:#x}");
+        }
+    }
+}

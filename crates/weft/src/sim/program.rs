@@ -560,6 +560,11 @@ impl Compiler<'_> {
                 let f = scalar::fma_toward(*rounding, dtype);
                 self.code.ops.push(MicroOp::Ternary { f, x, y, z, dst });
             }
+            Op::RoundPair(to) => {
+                let (x, y) = (x(self, 0), x(self, 1));
+                let dst = self.allocate(inst.results[0]);
+                self.code.ops.push(MicroOp::Binary { f: scalar::round_pair(*to), x, y, dst });
+            }
             Op::Bytes => {
                 let (x, y, z) = (x(self, 0), x(self, 1), x(self, 2));
                 let dst = self.allocate(inst.results[0]);

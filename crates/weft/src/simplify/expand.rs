@@ -48,6 +48,7 @@ pub fn run(mut program: Program) -> Program {
         values: IdMap::default(),
         loops: FxHashMap::default(),
         in_words: words::accesses(&program),
+        definitions: words::definitions(&program),
     };
     writer.region(&program.body);
     let results = writer.all(program.results());
@@ -61,6 +62,7 @@ struct Writer<'a> {
     loops: FxHashMap<Inst, Inst>,
     /// The loads and stores of narrow numbers that move words instead.
     in_words: IdMap<Inst, bool>,
+    definitions: IdMap<Value, Option<Inst>>,
 }
 
 impl Writer<'_> {
@@ -128,10 +130,26 @@ impl Writer<'_> {
         let narrow = roles.values.first().map_or(DType::I8, |&first| self.program.dtype(first));
         let address = self.value(roles.address);
         let predicate = roles.predicate.map(|predicate| self.value(predicate));
-        let values = self.all(roles.values);
-        let words = values.chunks((4 / narrow.bytes()) as usize);
-        let words: Vec<Value> = words.map(|parts| self.build.join(parts)).collect();
+        let parts = roles.values.chunks((4 / narrow.bytes()) as usize);
+        let words: Vec<Value> = parts
+            .map(|parts| {
+                let parts = self.rounded_pairs(parts).unwrap_or_else(|| self.all(parts));
+                self.build.join(&parts)
+            })
+            .collect();
         self.build.store(space, access, address, predicate, &words);
+    }
+
+    /// Floats of eight bits that were each rounded from an f32, two at a time.
+    fn rounded_pairs(&mut self, parts: &[Value]) -> Option<SmallVec<[Value; 4]>> {
+        let single = |&part: &Value| words::rounded(self.program, self.definitions[part]?);
+        let singles: Vec<Value> = parts.iter().map(single).collect::<Option<_>>()?;
+        let to = self.program.dtype(parts[0]);
+        let pairs = singles.chunks_exact(2).map(|pair| {
+            let (x, y) = (self.value(pair[0]), self.value(pair[1]));
+            self.build.round_pair(to, x, y)
+        });
+        Some(pairs.collect())
     }
 
     fn inst(&mut self, id: Inst, inst: &InstData) {
@@ -150,6 +168,7 @@ impl Writer<'_> {
                 (Op::Cast(op), &[x]) => build.cast(*op, x, self.program.dtype(inst.results[0])),
                 (Op::Fma, &[x, y, z]) => build.fma(x, y, z),
                 (Op::FmaToward(rounding), &[x, y, z]) => build.fma_toward(*rounding, x, y, z),
+                (Op::RoundPair(to), &[x, y]) => build.round_pair(*to, x, y),
                 (Op::Bytes, &[x, y, z]) => build.bytes(x, y, z),
                 _ => return None,
             })

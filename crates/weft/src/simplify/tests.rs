@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::lane::{
     Access, BarrierScope, Builder, IdKind, Op, Param, Program, Space, Value, verify,
 };
-use crate::scalar::{Binary, Compare};
+use crate::scalar::{Binary, Cast, Compare};
 use expect_test::{Expect, expect};
 
 fn check(pass: fn(Program) -> Program, before: &Program, expected: &Expect) {
@@ -459,5 +459,56 @@ fn narrow_numbers_that_only_move_are_loaded_as_words() {
               return
             }
         "#]],
+    );
+}
+
+#[test]
+fn floats_of_eight_bits_are_rounded_in_pairs_to_be_stored() {
+    let (mut build, _) = build();
+    let [from, to] = ["from", "to"].map(|name| {
+        build.param(Param {
+            name: name.into(),
+            dtype: DType::I64,
+            pointee: Some(DType::F32),
+            divisibility: 16,
+        })
+    });
+    let access = Access::default();
+    let numbers = build.load(Space::Global, access, DType::F32, 4, from, None);
+    let narrow = |build: &mut Builder, number| build.cast(Cast::Float, number, DType::F8E4M3FN);
+    let rounded: Vec<Value> = numbers.iter().map(|&number| narrow(&mut build, number)).collect();
+    build.store(Space::Global, access, to, None, &rounded);
+    check(
+        |program| sweep::run(expand::run(program)),
+        &build.finish(),
+        &expect![[r#"
+        lane @test(n: i32, from: ptr<f32>, to: ptr<f32>) warps 2 lanes 32 shared 0 {
+          %0: i32 = param 0
+          %1: i64 = param 1
+          %2: i64 = param 2
+          %3: f32, %4: f32, %5: f32, %6: f32 = load.global %1
+          %7: f8E4M3FN = cast.float %3
+          %8: f8E4M3FN = cast.float %4
+          %9: f8E4M3FN = cast.float %5
+          %10: f8E4M3FN = cast.float %6
+          store.global %2, %7, %8, %9, %10
+          return
+        }
+
+        after:
+        lane @test(n: i32, from: ptr<f32>, to: ptr<f32>) warps 2 lanes 32 shared 0 {
+          %1: i64 = param 1
+          %2: i64 = param 2
+          %3: f32, %4: f32, %5: f32, %6: f32 = load.global %1
+          %11: i16 = round.pair.f8E4M3FN %3, %4
+          %12: i16 = round.pair.f8E4M3FN %5, %6
+          %13: i32 = cast.ext_u %11
+          %14: i32 = cast.ext_u %12
+          %15: i32 = const 0x5410
+          %16: i32 = bytes %13, %14, %15
+          store.global %2, %16
+          return
+        }
+    "#]],
     );
 }

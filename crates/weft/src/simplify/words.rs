@@ -9,6 +9,9 @@
 //! w: i32 = bytes a b
 //! store … a b                 store … w
 //! ```
+//!
+//! Floats of eight bits that are rounded only to be stored are rounded two at a time, which machines
+//! have an instruction for.
 
 use crate::dtype::DType;
 use crate::id::IdMap;
@@ -25,7 +28,6 @@ pub(super) fn accesses(program: &Program) -> IdMap<Inst, bool> {
     let mut chosen = IdMap::default();
     let (mut loads, mut stores) = (Vec::new(), Vec::new());
     let mut users: IdMap<Value, Vec<Inst>> = IdMap::default();
-    let mut definitions: IdMap<Value, Option<Inst>> = IdMap::default();
     program.walk(&program.body, &mut |id, inst| match inst.op {
         Op::Load { .. } if is_narrow(program, inst) => loads.push(id),
         Op::Store { .. } if is_narrow(program, inst) => stores.push(id),
@@ -38,10 +40,8 @@ pub(super) fn accesses(program: &Program) -> IdMap<Inst, bool> {
         for &operand in &inst.operands {
             users.entry(operand).push(id);
         }
-        for &result in &inst.results {
-            definitions.set(result, Some(id));
-        }
     });
+    let definitions = definitions(program);
     for &id in loads.iter().chain(&stores) {
         chosen.set(id, true);
     }
@@ -61,6 +61,25 @@ pub(super) fn accesses(program: &Program) -> IdMap<Inst, bool> {
         }
     }
     chosen
+}
+
+/// The operation that defines each value, where one does.
+pub(super) fn definitions(program: &Program) -> IdMap<Value, Option<Inst>> {
+    let mut definitions: IdMap<Value, Option<Inst>> = IdMap::default();
+    program.walk(&program.body, &mut |id, inst| {
+        for &result in &inst.results {
+            definitions.set(result, Some(id));
+        }
+    });
+    definitions
+}
+
+/// The f32 that an operation rounds to a float of eight bits, if it does that.
+pub(super) fn rounded(program: &Program, id: Inst) -> Option<Value> {
+    let inst = &program.insts[id];
+    let (&operand, &result) = (inst.operands.first()?, inst.results.first()?);
+    let single = program.dtype(operand) == DType::F32 && program.dtype(result).is_f8();
+    (inst.op == Op::Cast(Cast::Float) && single).then_some(operand)
 }
 
 /// The numbers that a load gives or a store takes.
@@ -124,6 +143,10 @@ impl Within<'_> {
         match inst.op {
             Op::Load { .. } => self.chosen[id],
             Op::Cast(Cast::Bits) => self.is_piece(inst.operands[0], depth),
+            // Two are rounded at once where nobody else asks for one.
+            Op::Cast(Cast::Float) => {
+                rounded(self.program, id).is_some() && self.users[value].len() == 1
+            }
             Op::Cast(Cast::Trunc) => {
                 let whole = inst.operands[0];
                 let left = |id: Inst| self.program.insts[id].op == Op::Binary(Binary::ShrU);

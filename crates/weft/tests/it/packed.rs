@@ -155,3 +155,48 @@ fn bytes_are_turned_in_words() {
     eval::run(kernel, [1, 1, 1], &args, &mut expected, eval::Options::default()).unwrap();
     assert_eq!(simulated, expected);
 }
+
+/// A row of halves, scaled by weights of four bytes where a mask is true.
+const SCALED: &str = "
+tt.func public @scale(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %w: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibility = 16 : i32}) {
+  %at = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+  %end = tt.splat %n : i32 -> tensor<1024xi32>
+  %mask = arith.cmpi slt, %at, %end : tensor<1024xi32>
+  %xs = tt.splat %x : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>>
+  %px = tt.addptr %xs, %at : tensor<1024x!tt.ptr<f16>>, tensor<1024xi32>
+  %row = tt.load %px, %mask : tensor<1024x!tt.ptr<f16>>
+  %wide = arith.extf %row : tensor<1024xf16> to tensor<1024xf32>
+  %ws = tt.splat %w : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %pw = tt.addptr %ws, %at : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  %weight = tt.load %pw, %mask : tensor<1024x!tt.ptr<f32>>
+  %scaled = arith.mulf %wide, %weight : tensor<1024xf32>
+  %zeros = arith.constant dense<0.0> : tensor<1024xf32>
+  %kept = arith.select %mask, %scaled, %zeros : tensor<1024xi1>, tensor<1024xf32>
+  %narrow = arith.truncf %kept : tensor<1024xf32> to tensor<1024xf16>
+  %outs = tt.splat %out : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>>
+  %to = tt.addptr %outs, %at : tensor<1024x!tt.ptr<f16>>, tensor<1024xi32>
+  tt.store %to, %narrow, %mask : tensor<1024x!tt.ptr<f16>>
+  tt.return
+}";
+
+#[test]
+fn halves_beside_words_fill_the_widest_access_and_a_mask_is_asked_once() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let module = ttir::parse(SCALED).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let kernel = &module.kernels[0];
+    let program =
+        compile::compile(&module, kernel, &Options::for_machine(machine)).unwrap().program;
+    // Eight halves in one access each way, their weights in two loads that share sectors.
+    let mut accesses = Vec::new();
+    program.walk(&program.body, &mut |_, inst| {
+        let values = match inst.op {
+            Op::Load { .. } => &inst.results[..],
+            Op::Store { .. } => inst.memory_operands().unwrap().values,
+            _ => return,
+        };
+        accesses.push(values.len() as u32 * program.dtype(values[0]).bytes());
+    });
+    assert_eq!(accesses, [16; 4], "{program}");
+    // The eight elements of a thread are all inside or all outside.
+    assert_eq!(count(&program, |op| matches!(op, Op::Compare(_))), 1, "{program}");
+}

@@ -125,6 +125,12 @@ fn float_toward_zero(w: &mut Writer<'_>, (from, to): (DType, DType), x: &str) ->
     format!("toward_zero<{}, {word}>({x})", c_type(to))
 }
 
+/// Two f32 as floats of eight bits, the first in the low byte.
+pub(super) fn round_pair(w: &mut Writer<'_>, to: DType, pair: [&str; 2]) -> String {
+    let [low, high] = pair.map(|single| float_from_float(w, (DType::F32, to), single));
+    format!("{}(u32({low}) | u32({high}) << 8)", c_type(DType::I16))
+}
+
 /// A float of eight bits as an f32.
 fn from_eighth(w: &mut Writer<'_>, narrow: Narrow, x: &str) -> String {
     w.need(Helper::FromEighth);

@@ -283,6 +283,7 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType) -> Result<(), Unsupp
         (Op::FmaToward(rounding), &[x, y, z]) => {
             float::multiply_add_toward(w, *rounding, dtype, [x, y, z])
         }
+        (Op::RoundPair(to), &[x, y]) => cast::round_pair(w, *to, [x, y]),
         (Op::Bytes, &[x, y, selector]) => w.byte_permute(x, y, selector),
         (Op::ShuffleXor { mask }, &[x]) => w.shuffle_xor(x, *mask),
         (Op::ShuffleIndex, &[x, lane]) => w.shuffle(x, lane),

@@ -319,6 +319,7 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType, d: Reg) -> Result<()
         (Op::FmaToward(rounding), &[x, y, z]) => {
             float::multiply_add_toward(w, *rounding, dtype, d, [x, y, z]);
         }
+        (Op::RoundPair(to), &[x, y]) => narrow::round_pair(w, *to, d, [x, y]),
         (Op::Bytes, &[x, y, selector]) => put!(w, "prmt.b32 {d}, {x}, {y}, {selector}"),
         (Op::ShuffleXor { mask }, &[x]) => exchange::shuffle_xor(w, *mask, d, x),
         (Op::ShuffleIndex, &[x, lane]) => exchange::shuffle_index(w, d, x, lane),

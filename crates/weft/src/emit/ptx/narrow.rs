@@ -68,6 +68,21 @@ pub(super) fn widen(w: &mut Writer<'_>, dtype: DType, x: Reg) -> Reg {
     wide
 }
 
+/// Two f32 as floats of eight bits, the first in the low byte.
+pub(super) fn round_pair(w: &mut Writer<'_>, dtype: DType, d: Reg, [x, y]: [Reg; 2]) {
+    if is_native(w, dtype) {
+        need_pairs(w);
+        return put!(w, "cvt.rn.satfinite.{}.f32 {d}, {y}, {x}", pair(dtype));
+    }
+    let [low, high] = [x, y].map(|single| {
+        let narrow = w.temp(Class::B16);
+        round(w, dtype, false, narrow, single);
+        narrow
+    });
+    put!(w, "shl.b16 {high}, {high}, 8");
+    put!(w, "or.b16 {d}, {low}, {high}");
+}
+
 /// An f32 as a float of eight bits, to nearest even or toward zero, saturating.
 pub(super) fn round(w: &mut Writer<'_>, dtype: DType, toward_zero: bool, d: Reg, x: Reg) {
     if is_native(w, dtype) && !toward_zero {
