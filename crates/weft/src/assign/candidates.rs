@@ -3,23 +3,28 @@
 //! Operations that care for layouts ask for some: accesses for what coalesces them, matrix products for
 //! squares. These anchors are pushed, the heaviest first, along the flows in both directions, through
 //! the linear maps of the shape operations on the way (theorem 9.3 of the paper), so that every unit can
-//! take what would make its flows free. A unit keeps the first few that differ.
+//! take what would make its flows free. A unit keeps the first few that differ, and what a greedy choice
+//! gives it.
 
-use super::AssignError;
 use super::anchors::{Anchors, is_access};
+use super::carry::Carry;
+use super::folded;
 use super::layouts::{LayoutId, Layouts};
-use super::problem::{Carrier, Flow, Port, Problem, UnitId, What, bits_of};
-use super::product::{self, Candidate, Product};
-use super::shape::{operand_layout, result_layout};
-use crate::tile::{Kernel, OpId, OpKind};
-use rustc_hash::FxHashSet;
+use super::problem::{Carrier, Problem, UnitId, What, bits_of};
+use super::product::{self, Candidate};
+use super::{AssignError, Assignment};
+use crate::tile::OpKind;
+use rustc_hash::{FxHashMap, FxHashSet};
+use weft_layout::LayoutError;
+use weft_layout::f2::Subspace;
 use weft_layout::space::{LANE, REGISTER, WARP};
-use weft_layout::{Label, Layout, LayoutError, f2::Subspace};
 
 /// The most labels of a unit, and of one among many.
 const MOST: (usize, usize) = (12, 6);
 /// The most ways of a matrix product, the cheapest alone.
 const MOST_WAYS: usize = 12;
+/// Of these the ones that others hear of before what accesses ask for.
+const FIRST_WAYS: usize = 4;
 /// So many units are many.
 const MANY: usize = 200;
 
@@ -31,7 +36,12 @@ pub(super) struct Candidates {
     pub(super) labels: Vec<Vec<LayoutId>>,
     /// For each label of a unit that is a matrix product, how it is computed then; nothing for others.
     pub(super) ways: Vec<Vec<Candidate>>,
-    known: Vec<FxHashSet<Key>>,
+    /// Which layouts each unit has, by their numbers in `kinds`.
+    known: Vec<FxHashSet<usize>>,
+    kinds: FxHashMap<Key, usize>,
+    /// Layouts without copies in registers, with their numbers in `kinds`.
+    unique: FxHashMap<LayoutId, (LayoutId, usize)>,
+    carry: Carry,
     most: usize,
     /// The flows that start or end at each unit.
     around: Vec<Vec<usize>>,
@@ -72,6 +82,9 @@ impl Candidates {
             labels: vec![Vec::new(); count],
             ways: vec![Vec::new(); count],
             known: vec![FxHashSet::default(); count],
+            kinds: FxHashMap::default(),
+            unique: FxHashMap::default(),
+            carry: Carry::of(problem),
             most: if count > MANY { MOST.1 } else { MOST.0 },
             around,
             room: vec![None; count],
@@ -89,11 +102,19 @@ impl Candidates {
         }
         let mut seeds = seeds(problem, anchors, layouts)?;
         seeds.sort_by_key(|seed| core::cmp::Reverse(seed.weight));
+        let mut others = Vec::new();
         for Seed { unit, asked, .. } in seeds {
             match asked {
                 Asked::Layout(layout) => candidates.push(problem, layouts, unit, layout)?,
-                Asked::Ways(ways) => candidates.multiply(problem, layouts, unit, ways)?,
+                Asked::Ways(mut ways) => {
+                    let rest = ways.split_off(FIRST_WAYS.min(ways.len()));
+                    candidates.multiply(problem, layouts, unit, ways)?;
+                    others.push((unit, rest));
+                }
             }
+        }
+        for (unit, ways) in others {
+            candidates.multiply(problem, layouts, unit, ways)?;
         }
         for unit in 0..count {
             if candidates.labels[unit].is_empty() {
@@ -105,31 +126,43 @@ impl Candidates {
         Ok(candidates)
     }
 
-    /// Where something is folded along an axis that runs over warps, which costs barriers, the layout in
-    /// which warps and registers have changed places is worth a look: one conversion may spare many.
+    /// Where something is folded along an axis, other layouts than those that accesses ask for are worth a
+    /// look: one conversion may spare many steps.
     fn turn(&mut self, problem: &Problem<'_>, layouts: &mut Layouts) -> Result<(), AssignError> {
         for (unit, data) in problem.units.iter().enumerate() {
             let What::Runs(id) = data.what else { continue };
-            let (Some((axis, ..)), Some(&first)) = (problem.folds(id), self.labels[unit].first())
+            let (Some((axis, _, direction)), Some(&first)) =
+                (problem.folds(id), self.labels[unit].first())
             else {
                 continue;
             };
-            let layout = layouts.get(first);
-            let mask = layout.outs().mask(Label::dim(axis as u32));
-            if layout.columns(WARP).iter().all(|column| column & mask == 0) {
-                continue;
+            for layout in folded::worth_a_look(layouts.get(first), axis, direction.is_some())? {
+                let layout = layouts.intern(layout);
+                self.push(problem, layouts, unit, layout)?;
             }
-            let mut columns = layout.matrix().columns().to_vec();
-            let registers = layout.in_bits(REGISTER) as usize;
-            let first_warp = registers + layout.in_bits(LANE) as usize;
-            // The last registers are the farthest apart in memory.
-            let swapped = (0..layout.in_bits(WARP) as usize).zip((0..registers).rev());
-            for (warp, register) in swapped {
-                columns.swap(first_warp + warp, register);
+        }
+        Ok(())
+    }
+
+    /// Takes in another choice of homes, so that each unit may also take what it has there.
+    pub(super) fn take_in(
+        &mut self,
+        problem: &Problem<'_>,
+        layouts: &mut Layouts,
+        other: &Assignment,
+    ) -> Result<(), AssignError> {
+        for (unit, data) in problem.units.iter().enumerate() {
+            let chosen = match data.what {
+                What::Home(value) => other.home(value),
+                What::Runs(id) => other.runs_in(id),
+                What::Source(id) => other.source_in(id),
+            };
+            let (Some(chosen), None) = (chosen, self.room[unit]) else { continue };
+            let layout = layouts.intern(other.layouts.get(chosen).clone());
+            let (unique, kind) = self.without_copies(layouts, layout)?;
+            if self.known[unit].insert(kind) {
+                self.labels[unit].push(unique);
             }
-            let turned = Layout::new(layout.ins().clone(), layout.outs().clone(), &columns)?;
-            let turned = layouts.intern(turned);
-            self.push(problem, layouts, unit, turned)?;
         }
         Ok(())
     }
@@ -139,21 +172,37 @@ impl Candidates {
         &mut self,
         layouts: &mut Layouts,
         unit: UnitId,
-        layout: &Layout,
+        layout: LayoutId,
     ) -> Result<Option<usize>, LayoutError> {
         let most = self.room[unit].unwrap_or(self.most);
         if self.labels[unit].len() >= most {
             return Ok(None);
         }
-        let unique = layout.remove_zero_columns(REGISTER)?.0;
-        let registers = Subspace::from_vectors(unique.columns(REGISTER));
-        let threads = [unique.columns(LANE), unique.columns(WARP)].concat();
-        if !self.known[unit].insert((registers, threads)) {
+        let (unique, kind) = self.without_copies(layouts, layout)?;
+        if !self.known[unit].insert(kind) {
             return Ok(None);
         }
-        let id = layouts.intern(unique);
-        self.labels[unit].push(id);
+        self.labels[unit].push(unique);
         Ok(Some(self.labels[unit].len() - 1))
+    }
+
+    /// A layout without copies in registers, and the number of those that are no other to movements.
+    fn without_copies(
+        &mut self,
+        layouts: &mut Layouts,
+        layout: LayoutId,
+    ) -> Result<(LayoutId, usize), LayoutError> {
+        if let Some(&known) = self.unique.get(&layout) {
+            return Ok(known);
+        }
+        let unique = layouts.get(layout).remove_zero_columns(REGISTER)?.0;
+        let registers = Subspace::from_vectors(unique.columns(REGISTER));
+        let threads = [unique.columns(LANE), unique.columns(WARP)].concat();
+        let next = self.kinds.len();
+        let kind = *self.kinds.entry((registers, threads)).or_insert(next);
+        let found = (layouts.intern(unique), kind);
+        self.unique.insert(layout, found);
+        Ok(found)
     }
 
     /// Pushes a layout from a unit to all that it reaches.
@@ -164,8 +213,7 @@ impl Candidates {
         unit: UnitId,
         layout: LayoutId,
     ) -> Result<(), AssignError> {
-        let layout = layouts.get(layout).clone();
-        match self.add(layouts, unit, &layout)? {
+        match self.add(layouts, unit, layout)? {
             Some(label) => self.spread(problem, layouts, (unit, label)),
             None => Ok(()),
         }
@@ -180,7 +228,7 @@ impl Candidates {
         unit: UnitId,
         ways: Vec<Candidate>,
     ) -> Result<(), AssignError> {
-        for way in ways.into_iter().take(MOST_WAYS) {
+        for way in ways {
             self.labels[unit].push(way.accumulator);
             self.ways[unit].push(way);
             self.spread(problem, layouts, (unit, self.labels[unit].len() - 1))?;
@@ -191,6 +239,24 @@ impl Candidates {
     /// How a unit computes with a label, if it is a matrix product.
     pub(super) fn way(&self, unit: UnitId, label: usize) -> Option<&Candidate> {
         self.ways[unit].get(label)
+    }
+
+    /// The layouts that a flow leaves its source in and that its target asks for, for each of their
+    /// labels; nothing where a layout cannot be carried.
+    pub(super) fn ends(
+        &mut self,
+        problem: &Problem<'_>,
+        layouts: &mut Layouts,
+        flow: usize,
+    ) -> [Vec<Option<LayoutId>>; 2] {
+        let data = &problem.flows[flow];
+        let left = self.labels[data.from].iter();
+        let left = left.map(|&label| self.carry.left(problem, layouts, flow, label)).collect();
+        let asked = self.labels[data.to].iter().enumerate().map(|(index, &label)| {
+            let way = self.ways[data.to].get(index);
+            self.carry.asked(problem, layouts, flow, label, way)
+        });
+        [left, asked.collect()]
     }
 
     /// Pushes a label of a unit to all that it reaches.
@@ -207,15 +273,16 @@ impl Candidates {
                 if flow.carrier != Carrier::Conversion {
                     continue;
                 }
-                let label = layouts.get(self.labels[unit][id]).clone();
+                let label = self.labels[unit][id];
                 let (other, pushed) = if flow.from == unit {
-                    (flow.to, forward(problem, flow, &label))
+                    (flow.to, self.carry.forward(problem, layouts, at, label))
                 } else {
-                    (flow.from, backward(problem, layouts, flow, &label, self.way(unit, id)))
+                    let way = self.ways[unit].get(id);
+                    (flow.from, self.carry.backward(problem, layouts, at, label, way))
                 };
                 // What a map cannot carry is no candidate.
-                if let Ok(Some(pushed)) = pushed
-                    && let Some(id) = self.add(layouts, other, &pushed)?
+                if let Some(pushed) = pushed
+                    && let Some(id) = self.add(layouts, other, pushed)?
                 {
                     queue.push_back((other, id));
                 }
@@ -254,99 +321,9 @@ fn seeds(
             let weight = kernel.ty(result).elements() * bytes * summed * times;
             let mut ways = product::candidates(kernel, op, anchors.block, layouts)?;
             ways.sort_by_key(Candidate::price);
+            ways.truncate(MOST_WAYS);
             seeds.push(Seed { weight, unit, asked: Asked::Ways(ways) });
         }
     }
     Ok(seeds)
-}
-
-/// The layout that a flow leaves its source in, without copies in registers.
-pub(super) fn left(flow: &Flow, label: &Layout) -> Result<Layout, LayoutError> {
-    match flow.leaves {
-        Port::Without(axis) => slice_of(label, axis),
-        _ => Ok(label.clone()),
-    }
-}
-
-/// What a reduction of a tensor in this layout leaves.
-fn slice_of(label: &Layout, axis: usize) -> Result<Layout, LayoutError> {
-    Ok(label.slice(axis)?.remove_zero_columns(REGISTER)?.0)
-}
-
-/// The layout in which a flow's value is asked for by a unit in this layout, without copies in registers.
-pub(super) fn asked(
-    problem: &Problem<'_>,
-    layouts: &Layouts,
-    flow: &Flow,
-    label: &Layout,
-    way: Option<&Candidate>,
-) -> Result<Layout, LayoutError> {
-    let kernel = problem.kernel;
-    let shape = match flow.via.first() {
-        Some(&first) => &kernel.ty(kernel.ops[first].results[0]).shape,
-        None => &kernel.ty(flow.value).shape,
-    };
-    let mut layout = match flow.asked {
-        Port::Same | Port::Without(_) => label.clone(),
-        Port::Half => label.slice(shape.len())?,
-        Port::Joined => label.join()?,
-        Port::Factor(side) => match way.map(|way| &way.product) {
-            Some(Product::Matrix(matrix)) => {
-                layouts.get(if side == 0 { matrix.left } else { matrix.right }).clone()
-            }
-            _ => {
-                let other = shape.len() - 1 - side;
-                label.slice(other)?.expand_dims(other)?.broadcast(shape)?
-            }
-        },
-    };
-    for &id in &flow.via {
-        layout = below(kernel, id, &layout)?;
-    }
-    Ok(layout.remove_zero_columns(REGISTER)?.0)
-}
-
-/// The layout of a shape operation's operand, given that of its result.
-fn below(kernel: &Kernel, id: OpId, result: &Layout) -> Result<Layout, LayoutError> {
-    let op = &kernel.ops[id];
-    operand_layout(&op.kind, result, &kernel.ty(op.operands[0]).shape)
-}
-
-/// The layout of a flow's target in which it asks for what the source leaves in this layout.
-fn forward(
-    problem: &Problem<'_>,
-    flow: &Flow,
-    label: &Layout,
-) -> Result<Option<Layout>, LayoutError> {
-    let kernel = problem.kernel;
-    let mut layout = left(flow, label)?;
-    for &id in flow.via.iter().rev() {
-        let op = &kernel.ops[id];
-        layout = result_layout(&op.kind, &layout, &kernel.ty(op.results[0]).shape)?;
-    }
-    let shape = &problem.units[flow.to].shape;
-    match flow.asked {
-        Port::Same => Ok(Some(layout)),
-        Port::Half => result_layout(&OpKind::Join, &layout, shape).map(Some),
-        Port::Joined => result_layout(&OpKind::Split, &layout, shape).map(Some),
-        Port::Factor(_) | Port::Without(_) => Ok(None),
-    }
-}
-
-/// The layout of a flow's source that leaves what the target asks for in this layout.
-fn backward(
-    problem: &Problem<'_>,
-    layouts: &Layouts,
-    flow: &Flow,
-    label: &Layout,
-    way: Option<&Candidate>,
-) -> Result<Option<Layout>, LayoutError> {
-    let layout = asked(problem, layouts, flow, label, way)?;
-    match flow.leaves {
-        Port::Without(axis) => {
-            let shape = &problem.units[flow.from].shape;
-            Ok(Some(layout.expand_dims(axis)?.broadcast(shape)?))
-        }
-        _ => Ok(Some(layout)),
-    }
 }

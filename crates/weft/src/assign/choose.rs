@@ -1,28 +1,27 @@
-//! The cheapest homes, with the bound that they are held against.
-//!
-//! The problem is solved with what prices cannot go below; the plans of the movements in the solution
-//! are made, and it is solved again with their real prices, until all that it chose is real. What it
-//! cost then is the least there is, and most plans were never made.
+//! The cheapest homes, with the bound that they are held against: the prices of units and flows, which
+//! [`solve`] puts together.
 
+mod solve;
+
+pub(super) use self::solve::ROUNDS;
+
+use self::solve::Stated;
 use super::anchors::{Anchors, is_access};
-use super::candidates::{Candidates, asked, left};
+use super::candidates::Candidates;
 use super::classes::find_free;
 use super::layouts::{LayoutId, Layouts, Plans};
-use super::pbqp::{self, NEVER};
+use super::pbqp::NEVER;
 use super::price::{Movement, MovementId, Prices};
 use super::problem::{Carrier, Port, Problem, UnitId, What, bits_of};
 use super::product::Candidate;
-use super::{AssignError, Assignment, Block, Pin, Reason, pins};
+use super::{AssignError, Assignment, Block, Pin, Reason, greedy, pins};
 use crate::axis::AxisFacts;
 use crate::tile::{Kernel, Value};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use weft_layout::space::REGISTER;
 
-/// The most rounds of solving and planning.
-pub(super) const ROUNDS: usize = 32;
-/// The steps of search in each round.
-const STEPS: u64 = 200_000;
 /// The most words of a tensor that a thread holds without letting others go.
 const MANY_WORDS: u64 = 128;
 /// The most registers of a tensor that is moved before a loop, and kept for all its rounds.
@@ -64,8 +63,9 @@ pub(super) fn with_problem<T>(
     let anchors = Anchors { kernel, facts, block };
     let mut layouts = Layouts::default();
     let pinned = pins::units(&problem, &mut layouts, block, pins)?;
-    let candidates = Candidates::of(&problem, anchors, &mut layouts, &pinned)?;
-    then(Chooser::new(&problem, &candidates, anchors, layouts)?)
+    let mut candidates = Candidates::of(&problem, anchors, &mut layouts, &pinned)?;
+    candidates.take_in(&problem, &mut layouts, &greedy::run(kernel, facts, block)?)?;
+    then(Chooser::new(&problem, &mut candidates, anchors, layouts)?)
 }
 
 /// The ends of a flow, for each label of its units: none where the label's layout cannot be carried.
@@ -95,29 +95,27 @@ pub(super) struct Chooser<'a> {
     folds: Vec<Vec<MovementId>>,
     /// What each label of each unit costs by itself, without movements.
     pub(super) own: Vec<Vec<u64>>,
+    /// The flows between two units, and those from a unit to itself.
+    pairs: BTreeMap<(UnitId, UnitId), Vec<usize>>,
+    alone: Vec<Vec<usize>>,
+    /// The movements whose prices are others than the stated problem says.
+    learned: Vec<MovementId>,
+    stated: Stated,
 }
 
 impl<'a> Chooser<'a> {
     fn new(
         problem: &'a Problem<'a>,
-        candidates: &'a Candidates,
+        candidates: &'a mut Candidates,
         anchors: Anchors<'a>,
         mut layouts: Layouts,
     ) -> Result<Self, AssignError> {
         let (plans, mut prices) = (Plans::default(), Prices::new(anchors.block));
         let mut known: FxHashMap<_, Rc<[Option<MovementId>]>> = FxHashMap::default();
         let mut flows = Vec::with_capacity(problem.flows.len());
-        for flow in &problem.flows {
-            let mut ends = Ends { left: Vec::new(), asked: Vec::new(), movements: Rc::default() };
-            for &label in &candidates.labels[flow.from] {
-                let layout = left(flow, layouts.get(label));
-                ends.left.push(layout.ok().map(|layout| layouts.intern(layout)));
-            }
-            for (index, &label) in candidates.labels[flow.to].iter().enumerate() {
-                let way = candidates.way(flow.to, index);
-                let layout = asked(problem, &layouts, flow, layouts.get(label), way);
-                ends.asked.push(layout.ok().map(|layout| layouts.intern(layout)));
-            }
+        for (index, flow) in problem.flows.iter().enumerate() {
+            let [left, asked] = candidates.ends(problem, &mut layouts, index);
+            let mut ends = Ends { left, asked, movements: Rc::default() };
             let bits = bits_of(problem.kernel, flow.value);
             let key = (ends.left.clone(), ends.asked.clone(), flow.carrier.clone(), bits);
             let movements = known.entry(key).or_insert_with(|| {
@@ -161,6 +159,16 @@ impl<'a> Chooser<'a> {
             });
             own.push(prices.collect::<Result<Vec<u64>, AssignError>>()?);
         }
+        let mut pairs: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        let mut alone = vec![Vec::new(); problem.units.len()];
+        for (index, flow) in problem.flows.iter().enumerate() {
+            let (from, to) = (flow.from, flow.to);
+            if from != to {
+                pairs.entry((from.min(to), from.max(to))).or_default().push(index);
+            } else if !flow.via.is_empty() || flow.asked != Port::Same || flow.work > 0 {
+                alone[from].push(index);
+            }
+        }
         Ok(Self {
             problem,
             block: anchors.block,
@@ -171,6 +179,10 @@ impl<'a> Chooser<'a> {
             flows,
             folds,
             own,
+            pairs,
+            alone,
+            learned: Vec::new(),
+            stated: Stated::default(),
         })
     }
 
@@ -233,49 +245,6 @@ impl<'a> Chooser<'a> {
         result
     }
 
-    /// The choice of labels, by number, and what it costs, after so many rounds at most.
-    pub(super) fn solve(&mut self, rounds: usize) -> Result<(Vec<usize>, Total), AssignError> {
-        let mut best: Option<(u64, Vec<usize>)> = None;
-        let mut bound = 0;
-        for _ in 0..rounds {
-            let problem = self.stated();
-            let solution = problem.solve(STEPS);
-            bound = solution.bound.max(bound);
-            let learned = self.plan(&solution.labels)?;
-            let cost = if learned { self.cost(&solution.labels) } else { solution.cost };
-            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-                best = Some((cost, solution.labels));
-            }
-            if !learned || best.as_ref().is_some_and(|(least, _)| *least <= bound) {
-                break;
-            }
-        }
-        let (cost, labels) = best.unwrap_or_default();
-        Ok((labels, Total { cost, bound: bound.min(cost) }))
-    }
-
-    /// The problem with the prices that are known.
-    fn stated(&self) -> pbqp::Problem {
-        let mut stated = pbqp::Problem::default();
-        let mut nodes = Vec::with_capacity(self.own.len());
-        for unit in 0..self.own.len() {
-            let mut prices = self.own[unit].clone();
-            for (label, price) in prices.iter_mut().enumerate() {
-                *price = price.saturating_add(self.folding_price(unit, label));
-            }
-            nodes.push(stated.node(prices));
-        }
-        for index in 0..self.problem.flows.len() {
-            let flow = &self.problem.flows[index];
-            let (from, to) = (flow.from, flow.to);
-            if from == to && flow.via.is_empty() && flow.asked == Port::Same && flow.work == 0 {
-                continue;
-            }
-            stated.edge(nodes[from], nodes[to], |a, b| self.flow_price(index, a, b));
-        }
-        stated
-    }
-
     pub(super) fn folding_price(&self, unit: UnitId, label: usize) -> u64 {
         let Some(&movement) = self.folds[unit].get(label) else { return 0 };
         times(self.prices.get(movement).total, self.times(unit))
@@ -305,7 +274,10 @@ impl<'a> Chooser<'a> {
         let flows = flows
             .filter_map(|(index, flow)| self.movement(index, labels[flow.from], labels[flow.to]));
         for movement in own.chain(flows).collect::<Vec<_>>() {
-            learned |= self.prices.plan(&self.layouts, &mut self.plans, movement)?;
+            if self.prices.plan(&self.layouts, &mut self.plans, movement)? {
+                learned = true;
+                self.learned.push(movement);
+            }
         }
         Ok(learned)
     }

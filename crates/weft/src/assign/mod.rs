@@ -7,7 +7,8 @@
 //! * *Shape operations* (`trans`, `reshape`, `expand_dims`, `broadcast`) move nothing: asked for a
 //!   layout, they ask their operand for the one before them (theorem 9.3 of the paper, backward).
 //! * What is *made again*: a few cheap operations on tensors that are smaller in bytes (a load widened to
-//!   `f32`, a row added to each row). Moving what it is made of costs less than moving it.
+//!   `f32`, a row added to each row), where several ask for it. Moving what it is made of costs less than
+//!   moving it. Where one asks, it has a home, which may be where it is asked for: that is the same.
 //! * Everything else has a *home*. Values that an element-wise operation, a loop or an `if` ties
 //!   together share one (`regions`).
 //!
@@ -30,9 +31,11 @@ mod access;
 mod anchors;
 mod buffers;
 mod candidates;
+mod carry;
 mod choose;
 mod classes;
 mod encode;
+mod folded;
 mod given;
 mod greedy;
 mod layouts;

@@ -34,6 +34,13 @@ pub(super) struct Price {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct MovementId(u32);
 
+impl MovementId {
+    /// The number.
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The prices of movements.
 pub(super) struct Prices<'a> {
     block: Block<'a>,
@@ -56,6 +63,11 @@ impl<'a> Prices<'a> {
         self.all.push((movement.clone(), price));
         self.ids.insert(movement, id);
         id
+    }
+
+    /// How many movements are known.
+    pub(super) fn count(&self) -> usize {
+        self.all.len()
     }
 
     /// What is known of a price.

@@ -1,9 +1,9 @@
 //! Which values have a home of their own, and which share one.
 //!
 //! Three kinds of tensor have none: free ones ([`find_free`](super::classes::find_free)), what a shape
-//! operation gives, and what is cheaper made again than moved: a few cheap operations on tensors that
-//! are smaller in bytes. Whoever needs one of these makes it where it is needed, from its operands there,
-//! and two who need it in one layout share it.
+//! operation gives, and what several ask for and is cheaper made again than moved: a few cheap operations on
+//! tensors that are smaller in bytes. Whoever needs one of these makes it where it is needed, from its
+//! operands there, and two who need it in one layout share it.
 //!
 //! Of those with a home, values that element-wise operations of one width tie together share it where
 //! that excludes nothing that could be cheaper: where the operand is used nowhere else (moving it costs
@@ -33,6 +33,7 @@ impl Regions {
         for (value, data) in kernel.values.iter() {
             has_home.set(value, data.ty.is_tensor() && !free[value]);
         }
+        let asked = times_asked(kernel, &has_home);
         // How many operations make a value from those with a home, and the bytes of these.
         let mut made: IdMap<Value, (u32, u64)> = IdMap::default();
         for (value, data) in kernel.values.iter() {
@@ -58,8 +59,10 @@ impl Regions {
                 (sum.0 + own.0, sum.1 + own.1)
             });
             let again = (from.0 + u32::from(!shape_op), from.1);
-            let cheap =
-                !pinned.contains(&result) && again.0 <= MOST_MADE_AGAIN && again.1 < made[result].1;
+            let cheap = !pinned.contains(&result)
+                && asked[result] > 1
+                && again.0 <= MOST_MADE_AGAIN
+                && again.1 < made[result].1;
             if shape_op || cheap {
                 has_home.set(result, false);
                 made.set(result, again);
@@ -147,6 +150,23 @@ impl Regions {
             }
         }
     }
+}
+
+/// How many operations ask for each value, through shape operations.
+fn times_asked(kernel: &Kernel, is_held: &IdMap<Value, bool>) -> IdMap<Value, u32> {
+    let mut ops = Vec::new();
+    kernel.walk(&kernel.body, &mut |_, op| ops.push(op));
+    let mut asked: IdMap<Value, u32> = IdMap::default();
+    for op in ops.into_iter().rev() {
+        let times = match op.results[..] {
+            [result] if is_held[result] && is_shape_op(&op.kind) => asked[result],
+            _ => 1,
+        };
+        for &operand in &op.operands {
+            *asked.entry(operand) += times;
+        }
+    }
+    asked
 }
 
 /// The vertices of each biconnected component of more than one edge (Hopcroft and Tarjan, 1973).

@@ -1,5 +1,6 @@
 //! What is left of a problem while it is solved, and how the rest follows.
 
+use super::memory::{Memory, One, Two};
 use super::{Matrix, NEVER, Problem, less, sum};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -111,8 +112,9 @@ impl Graph {
         }
     }
 
-    /// Removes every node with at most two neighbours.
-    pub(super) fn reduce(&mut self) {
+    /// Removes every node with at most two neighbours; what is remembered of the same need not be found
+    /// again.
+    pub(super) fn reduce(&mut self, mut memory: Option<&mut Memory>) {
         let small = |graph: &Self, node: &usize| graph.degree(*node) <= 2;
         let mut queue: BTreeSet<usize> =
             self.nodes.keys().copied().filter(|node| small(self, node)).collect();
@@ -121,8 +123,9 @@ impl Graph {
                 self.neighbours.get(&node).into_iter().flatten().copied().collect();
             match neighbours[..] {
                 [] => self.reduce_alone(node),
-                [other] => self.reduce_one(node, other),
-                [a, b] => self.reduce_two(node, a, b),
+                [other] => self.reduce_one(node, other, memory.as_deref_mut()),
+                // Neighbours come in order.
+                [a, b] => self.reduce_two(node, [a, b], memory.as_deref_mut()),
                 _ => continue,
             }
             queue.extend(neighbours.iter().filter(|other| small(self, other)));
@@ -137,47 +140,46 @@ impl Graph {
         self.removed.push(Removed::Alone { node, label });
     }
 
+    /// The edge between two nodes, the labels of the first in rows.
+    fn turned(&self, node: usize, other: usize) -> Option<Rc<Matrix>> {
+        let Side { matrix, first } = self.edge(node, other);
+        let matrix = matrix?;
+        Some(if first { matrix } else { Rc::new(matrix.turned()) })
+    }
+
     /// R1: the best label for each label of the neighbour.
-    fn reduce_one(&mut self, node: usize, neighbour: usize) {
+    fn reduce_one(&mut self, node: usize, neighbour: usize, memory: Option<&mut Memory>) {
         let own = self.nodes.get(&node).cloned().unwrap_or_default();
-        let edge = self.edge(node, neighbour);
-        let best: Vec<(usize, u64)> = (0..self.labels_of(neighbour))
-            .map(|other| {
-                let price = |(label, &price)| sum(price, edge.get(label, other));
-                least(own.iter().enumerate().map(price))
-            })
-            .collect();
+        let Some(edge) = self.edge(node, neighbour).matrix else { return };
+        let turned = || self.turned(node, neighbour);
+        let found = match memory {
+            Some(memory) => memory.one(node, own, edge, turned),
+            None => turned().map(|edge| One::of(&own, &edge)),
+        };
+        let Some(One { best, prices }) = found else { return };
         self.remove(node);
-        self.add(neighbour, best.iter().map(|&(_, price)| price));
-        let best = best.into_iter().map(|(label, _)| label).collect();
+        self.add(neighbour, prices.iter().copied());
         self.removed.push(Removed::One { node, neighbour, best });
     }
 
     /// R2: the best label for each pair of labels of the neighbours.
-    fn reduce_two(&mut self, node: usize, a: usize, b: usize) {
+    fn reduce_two(&mut self, node: usize, [a, b]: [usize; 2], memory: Option<&mut Memory>) {
         let own = self.nodes.get(&node).cloned().unwrap_or_default();
-        let (rows, columns) = (self.labels_of(a), self.labels_of(b));
-        let (edge_a, edge_b) = (self.edge(node, a), self.edge(node, b));
-        let mut best = Vec::with_capacity(rows * columns);
-        for row in 0..rows {
-            let beside_a = |(label, &price)| sum(price, edge_a.get(label, row));
-            let with_a: Vec<u64> = own.iter().enumerate().map(beside_a).collect();
-            for column in 0..columns {
-                let price = |(label, &price)| sum(price, edge_b.get(label, column));
-                best.push(least(with_a.iter().enumerate().map(price)));
-            }
-        }
+        let edges = [self.edge(node, a).matrix, self.edge(node, b).matrix];
+        let [Some(edge_a), Some(edge_b)] = edges else { return };
+        let known = self.edge(a, b).matrix;
+        let turned = || self.turned(node, a).zip(self.turned(node, b));
+        let found = match memory {
+            Some(memory) => memory.two(node, own, [edge_a, edge_b], known, turned),
+            None => turned().map(|(a, b)| Two::of(&own, &a, &b, known.as_deref())),
+        };
+        let Some(Two { best, prices }) = found else { return };
+        let columns = prices.columns;
         self.remove(node);
-        // Neighbours come in order.
-        let known = self.edge(a, b);
-        let matrix = Matrix::new(rows, columns, |row, column| {
-            sum(known.get(row, column), best[row * columns + column].1)
-        });
-        self.edges.insert((a, b), Rc::new(matrix));
+        self.edges.insert((a, b), prices);
         for (own, other) in [(a, b), (b, a)] {
             self.neighbours.entry(own).or_default().insert(other);
         }
-        let best = best.into_iter().map(|(label, _)| label).collect();
         self.removed.push(Removed::Two { node, neighbours: [a, b], columns, best });
     }
 

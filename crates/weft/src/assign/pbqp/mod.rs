@@ -13,8 +13,11 @@
 //! that the open branches leave.
 
 mod graph;
+mod memory;
 #[cfg(test)]
 mod tests;
+
+pub(super) use self::memory::Memory;
 
 use self::graph::Graph;
 use std::collections::BTreeMap;
@@ -54,6 +57,12 @@ impl Matrix {
     fn get(&self, row: usize, column: usize) -> u64 {
         self.prices[row * self.columns + column]
     }
+
+    /// The prices with rows for columns.
+    fn turned(&self) -> Self {
+        let rows = self.prices.len() / self.columns.max(1);
+        Self::new(self.columns, rows, |row, column| self.get(column, row))
+    }
 }
 
 /// Nodes with the prices of their labels, and edges with the prices of pairs.
@@ -91,6 +100,18 @@ impl Problem {
         Node(self.nodes.len() - 1)
     }
 
+    /// Other prices for the labels of a node.
+    pub(super) fn set_node(&mut self, node: Node, prices: Vec<u64>) {
+        debug_assert_eq!(prices.len(), self.nodes[node.0].len(), "labels stay");
+        self.nodes[node.0] = prices.into_iter().map(|price| price.min(NEVER)).collect();
+    }
+
+    /// Other prices of pairs of labels, in place of all that there were.
+    pub(super) fn set_edge(&mut self, a: Node, b: Node, price: impl FnMut(usize, usize) -> u64) {
+        self.edges.remove(&(a.0.min(b.0), a.0.max(b.0)));
+        self.edge(a, b, price);
+    }
+
     /// Adds prices of pairs of labels; an edge from a node to itself adds to its labels.
     pub(super) fn edge(&mut self, a: Node, b: Node, mut price: impl FnMut(usize, usize) -> u64) {
         if a == b {
@@ -117,9 +138,17 @@ impl Problem {
     }
 
     /// The cheapest choice that so many steps of search find; the first descent is always made.
-    pub(super) fn solve(&self, budget: u64) -> Solution {
+    #[cfg(test)]
+    fn solve(&self, budget: u64) -> Solution {
+        self.solve_again(budget, &mut Memory::default())
+    }
+
+    /// The same, with what is remembered of a problem of the same nodes and edges, but for some prices.
+    pub(super) fn solve_again(&self, budget: u64, memory: &mut Memory) -> Solution {
         let mut search = Search { steps: 0, budget, best: None, open: NEVER };
-        search.descend(Graph::of(self));
+        let mut graph = Graph::of(self);
+        graph.reduce(Some(memory));
+        search.descend(graph);
         let labels = search.best.map_or_else(|| vec![0; self.nodes.len()], |(_, labels)| labels);
         let cost = self.cost(&labels);
         Solution { bound: search.open.min(cost), labels, cost }
@@ -138,7 +167,7 @@ struct Search {
 impl Search {
     /// Searches what is left of a problem.
     fn descend(&mut self, mut graph: Graph) {
-        graph.reduce();
+        graph.reduce(None);
         graph.move_to_nodes();
         let most = self.best.as_ref().map_or(NEVER, |(most, _)| *most);
         let bound = graph.bound();

@@ -1,6 +1,6 @@
 //! Random problems against every choice of labels.
 
-use super::{NEVER, Problem, Solution};
+use super::{Memory, NEVER, Node, Problem, Solution};
 use arbitrary::{Result, Unstructured};
 
 /// A random problem: up to seven nodes with up to four labels, from a forest to every edge.
@@ -86,6 +86,35 @@ fn what_is_called_exact_is_the_cheapest_and_no_bound_is_above_it() {
         open += u32::from(!hurried.is_exact());
     }
     assert!(open > 0, "the search was never cut short");
+}
+
+#[test]
+fn what_is_remembered_of_other_prices_changes_no_solution() {
+    // A ladder, of which one rung and one end change from solution to solution.
+    let mut problem = Problem::default();
+    let rails: Vec<[Node; 2]> = (0..20_u64)
+        .map(|at| [at % 3, at % 5].map(|first| problem.node(vec![first, 2, 3])))
+        .collect();
+    for (at, rung) in rails.iter().enumerate() {
+        problem.edge(rung[0], rung[1], |a, b| (a * 2 + b + at) as u64 % 4);
+        if let Some(next) = rails.get(at + 1) {
+            problem.edge(rung[0], next[0], |a, b| u64::from(a != b));
+            problem.edge(rung[1], next[1], |a, b| 2 * u64::from(a != b));
+        }
+    }
+    let mut memory = Memory::default();
+    let mut costs = Vec::new();
+    for round in 0..40_usize {
+        let rung = rails[round * 7 % rails.len()];
+        problem.set_edge(rung[1], rung[0], |b, a| ((a + 3 * b + round) * 5 % 7) as u64);
+        problem.set_node(rails[round % 2 * 19][0], vec![round as u64 % 4, 1, 2]);
+        let solution = problem.solve_again(0, &mut memory);
+        assert_eq!(solution, problem.solve(0), "round {round}");
+        costs.push(solution.cost);
+    }
+    costs.sort_unstable();
+    costs.dedup();
+    assert!(costs.len() > 3, "the prices decided nothing: {costs:?}");
 }
 
 #[test]

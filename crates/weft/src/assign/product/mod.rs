@@ -25,9 +25,11 @@ pub(super) use choose::choose;
 use fragments::Fragments;
 
 use super::layouts::{LayoutId, Layouts};
+use super::shape::{is_elementwise, is_shape_op};
 use super::{AssignError, Block};
 use crate::dtype::DType;
-use crate::tile::{Kernel, Op, OpKind, Precision};
+use crate::id::IdMap;
+use crate::tile::{Kernel, Op, OpId, OpKind, Precision, Value};
 use weft_layout::family::Blocked;
 use weft_layout::machine::{Machine, MatrixMultiply, Number};
 use weft_layout::space::REGISTER;
@@ -126,11 +128,13 @@ pub fn candidates(
         return Ok(Vec::new());
     };
     let [a, b, c] = [0, 1, 2].map(|index| kernel.ty(op.operands[index]).dtype());
+    let definitions = kernel.definitions();
+    let packed = [0, 1].map(|side| packed_log2(kernel, &definitions, op.operands[side]));
     let mut candidates = vec![multiply(&sizes, [a, b, c], block, layouts)?];
     for numbers in kinds([a, b, c], *precision) {
         let Some(instruction) = fitting(block.machine, numbers, &sizes) else { continue };
         for split in splits(&sizes, instruction, block.warps) {
-            for summed in orders(&sizes, instruction, [a, b]) {
+            for summed in orders(&sizes, instruction, [a, b], packed) {
                 let fragments = Fragments { instruction, summed: &summed, split: &split };
                 let [left, right, accumulator] = fragments.layouts(&sizes)?;
                 let [left, right, accumulator] =
@@ -314,19 +318,62 @@ fn splits(sizes: &Sizes, instruction: &MatrixMultiply, warps: u32) -> Vec<[u64; 
 }
 
 /// The orders of the summed index that are worth a candidate: as the instruction has it, or, where a
-/// factor's numbers are narrower than the instruction's, so that a lane has a word of them side by
-/// side; and for numbers of eight bits as sums lie, so that a sum becomes a left factor where it is.
-fn orders(sizes: &Sizes, instruction: &MatrixMultiply, factors: [DType; 2]) -> Vec<Vec<u64>> {
+/// factor's numbers are narrower than the instruction's, or are made of narrower ones, so that a lane has a
+/// word of these side by side; and for numbers of eight bits as sums lie, so that a sum becomes a left
+/// factor where it is.
+fn orders(
+    sizes: &Sizes,
+    instruction: &MatrixMultiply,
+    factors: [DType; 2],
+    packed_log2: [u32; 2],
+) -> Vec<Vec<u64>> {
     let word = |bits: u32| (32 / bits.max(1)).max(1).ilog2();
     let own = word(instruction.left.bits());
     let bits = sizes.summed.ilog2();
-    let stored = factors.map(|dtype| word(dtype.bits())).into_iter().max().unwrap_or(own);
-    let together = stored.clamp(own, bits.saturating_sub(2).max(own));
-    let mut orders = vec![fragments::stretched(bits, own, together)];
+    let most = bits.saturating_sub(2).max(own);
+    let stored = factors.map(|dtype| word(dtype.bits()));
+    let made = [0, 1].map(|side| stored[side] + packed_log2[side]);
+    let mut orders = Vec::new();
+    for together in [stored, made].map(|[left, right]| left.max(right).clamp(own, most)) {
+        let order = fragments::stretched(bits, own, together);
+        if !orders.contains(&order) {
+            orders.push(order);
+        }
+    }
     if own == 2 && bits >= 5 {
         orders.push(fragments::as_sums(bits));
     }
     orders
+}
+
+/// How many times as many bytes a value has as the largest tensor that it is made of by operations on
+/// elements in their places, by joins and by renaming, as a logarithm.
+fn packed_log2(kernel: &Kernel, definitions: &IdMap<Value, Option<OpId>>, value: Value) -> u32 {
+    let bytes = |value: Value| {
+        let ty = kernel.ty(value);
+        ty.elements() * u64::from(ty.dtype().bytes())
+    };
+    let mut largest = 0;
+    let mut seen: IdMap<Value, bool> = IdMap::default();
+    let mut open = vec![value];
+    while let Some(at) = open.pop() {
+        if !kernel.ty(at).is_tensor() || seen[at] {
+            continue;
+        }
+        seen.set(at, true);
+        let op = definitions[at].map(|id| &kernel.ops[id]);
+        match op.map(|op| (&op.kind, &op.operands)) {
+            Some((kind, operands))
+                if is_elementwise(kind) || is_shape_op(kind) || *kind == OpKind::Join =>
+            {
+                open.extend(operands);
+            }
+            // Made of nothing.
+            Some((OpKind::Constant(_) | OpKind::Splat | OpKind::MakeRange { .. }, _)) => {}
+            _ => largest = largest.max(bytes(at)),
+        }
+    }
+    (bytes(value) / largest.max(1)).clamp(1, 8).ilog2()
 }
 
 fn priced(
