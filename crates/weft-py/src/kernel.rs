@@ -37,6 +37,7 @@ pub(super) struct Named(String, PyBuffer<u8>);
 impl Kernel {
     /// Compiles.
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "all but the text have names in Python")]
     #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None, fp_fusion=None, max_registers=None))]
     fn new(
         py: Python<'_>,

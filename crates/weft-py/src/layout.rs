@@ -402,8 +402,8 @@ impl Layout {
         format!("Layout({:?})", self.0.to_string())
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Place<'py>, (String,))> {
-        Ok((slf.get_type().into_any(), (slf.get().0.to_string(),)))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Place<'py>, (String,)) {
+        (slf.get_type().into_any(), (slf.get().0.to_string(),))
     }
 }
 

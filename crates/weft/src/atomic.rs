@@ -31,6 +31,15 @@ named_enum! {
 }
 
 impl Rmw {
+    /// The same on unsigned integers.
+    pub fn unsigned(self) -> Self {
+        match self {
+            Rmw::Max => Rmw::UMax,
+            Rmw::Min => Rmw::UMin,
+            other => other,
+        }
+    }
+
     /// The value left in memory, or none where the type does not have the operation.
     pub fn apply(self, dtype: DType, old: u64, operand: u64) -> Option<u64> {
         let op = match self {

@@ -45,8 +45,8 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               .param .align 16 .b8 from[4]
             )
             {
-              .reg .b16 %rs<46>;
-              .reg .b32 %r<44>;
+              .reg .b16 %rs<29>;
+              .reg .b32 %r<27>;
               .reg .b32 %thread, %lane, %warp;
               mov.u32 %thread, %tid.x;
               and.b32 %lane, %thread, 31;
@@ -63,44 +63,27 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               // step 4, 1 register put together from bytes: f4: 1 x 16 bits = bytes f3 f3 0x32 ^ lane [22] warp []
               mov.b32 %r10, 1;
               and.b32 %r11, %r2, %r10;
-              shl.b32 %r12, %r11, 1;
-              mov.b32 %r13, 5;
-              shl.b32 %r14, %r11, 5;
-              xor.b32 %r15, %r12, %r14;
-              mov.b32 %r16, 50;
-              xor.b32 %r17, %r15, %r16;
-              prmt.b32 %r18, %r9, %r9, %r17;
+              mov.b32 %r12, 34;
+              mul.lo.s32 %r13, %r11, %r12;
+              mov.b32 %r14, 50;
+              xor.b32 %r15, %r13, %r14;
+              prmt.b32 %r16, %r9, %r9, %r15;
               // step 5, 1 register from another lane: f5: 1 x 16 bits = exchange f4 lane ^ 0x1
-              shfl.sync.bfly.b32 %r20, %r18, 1, 0x1f, 0xffffffff;
+              shfl.sync.bfly.b32 %r18, %r16, 1, 0x1f, 0xffffffff;
               // step 6, 1 register put together from bytes: f6: 1 x 32 bits = bytes f3 f5 0x5410 ^ lane [6644] warp []
-              mov.b32 %r22, 2;
-              shl.b32 %r23, %r11, 2;
-              mov.b32 %r24, 6;
-              shl.b32 %r25, %r11, 6;
-              xor.b32 %r26, %r23, %r25;
-              mov.b32 %r27, 9;
-              shl.b32 %r28, %r11, 9;
-              xor.b32 %r29, %r26, %r28;
-              mov.b32 %r30, 10;
-              shl.b32 %r31, %r11, 10;
-              xor.b32 %r32, %r29, %r31;
-              mov.b32 %r33, 13;
-              shl.b32 %r34, %r11, 13;
-              xor.b32 %r35, %r32, %r34;
-              mov.b32 %r36, 14;
-              shl.b32 %r37, %r11, 14;
-              xor.b32 %r38, %r35, %r37;
-              xor.b32 %r39, %r38, %r4;
-              prmt.b32 %r40, %r9, %r20, %r39;
+              mov.b32 %r20, 26180;
+              mul.lo.s32 %r21, %r11, %r20;
+              xor.b32 %r22, %r21, %r4;
+              prmt.b32 %r23, %r9, %r18, %r22;
               // step 7, 1 register put together from bytes: f7: 1 x 16 bits = bytes f6 f6 0x10
-              cvt.u16.u32 %rs41, %r40;
-              mov.b16 %rs42, %rs41;
+              cvt.u16.u32 %rs24, %r23;
+              mov.b16 %rs25, %rs24;
               // step 8, 1 register put together from bytes: f8: 1 x 16 bits = bytes f6 f6 0x32
-              prmt.b32 %r43, %r40, %r40, %r16;
-              cvt.u16.u32 %rs44, %r43;
-              mov.b16 %rs45, %rs44;
-              st.param.b16 [to+0], %rs42;
-              st.param.b16 [to+2], %rs45;
+              prmt.b32 %r26, %r23, %r23, %r14;
+              cvt.u16.u32 %rs27, %r26;
+              mov.b16 %rs28, %rs27;
+              st.param.b16 [to+0], %rs25;
+              st.param.b16 [to+2], %rs28;
               ret;
             }
         "#]],
@@ -128,22 +111,18 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               // step 5, 1 register from another lane: f5: 1 x 8 bits = exchange f4 lane ^ 0x1
               const u32 v20 = shuffle_xor<1>(v18);
               // step 6, 1 register put together from bytes: f6: 1 x 16 bits = bytes f3 f5 0x40 ^ lane [54] warp []
-              const u32 v23 = v12 << 2;
-              const u32 v25 = v12 << 4;
-              const u32 v26 = v23 ^ v25;
-              const u32 v28 = v12 << 6;
-              const u32 v29 = v26 ^ v28;
-              const u32 v30 = v29 ^ 64u;
-              const u32 v31 = byte_permute(v17, v20, v30);
+              const u32 v22 = v12 * 84u;
+              const u32 v23 = v22 ^ 64u;
+              const u32 v24 = byte_permute(v17, v20, v23);
               // step 7, 1 register put together from bytes: f7: 1 x 8 bits = bytes f6 f6 0x0
-              const u8 v33 = u8(v31);
+              const u8 v26 = u8(v24);
               // step 8, 1 register put together from bytes: f8: 1 x 8 bits = bytes f6 f6 0x1
-              const u32 v34 = byte_permute(v31, v31, 1u);
-              const u8 v35 = u8(v34);
-              const bool v37 = v33 != u8(0);
-              const bool v38 = v35 != u8(0);
-              to[0] = v37;
-              to[1] = v38;
+              const u32 v27 = byte_permute(v24, v24, 1u);
+              const u8 v28 = u8(v27);
+              const bool v30 = v26 != u8(0);
+              const bool v31 = v28 != u8(0);
+              to[0] = v30;
+              to[1] = v31;
             }
         "#]],
     );
@@ -172,27 +151,18 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               const u32 v19 = shuffle_xor<32>(v17);
               // step 6, 1 register put together from bytes: f6: 1 x 32 bits = bytes f3 f5 0x5410 ^ lane [0, 0, 0, 0, 0, 6644] warp []
               const u32 v22 = v11 >> 3;
-              const u32 v24 = v11 << 1;
-              const u32 v25 = v22 ^ v24;
-              const u32 v26 = v11 << 4;
-              const u32 v27 = v25 ^ v26;
-              const u32 v29 = v11 << 5;
-              const u32 v30 = v27 ^ v29;
-              const u32 v32 = v11 << 8;
-              const u32 v33 = v30 ^ v32;
-              const u32 v35 = v11 << 9;
-              const u32 v36 = v33 ^ v35;
-              const u32 v37 = v36 ^ 21520u;
-              const u32 v38 = byte_permute(v9, v19, v37);
+              const u32 v24 = v22 * 6545u;
+              const u32 v25 = v24 ^ 21520u;
+              const u32 v26 = byte_permute(v9, v19, v25);
               // step 7, 1 register put together from bytes: f7: 1 x 16 bits = bytes f6 f6 0x10
-              const u16 v39 = u16(v38);
-              const bf16 v40 = bits<bf16>(v39);
+              const u16 v27 = u16(v26);
+              const bf16 v28 = bits<bf16>(v27);
               // step 8, 1 register put together from bytes: f8: 1 x 16 bits = bytes f6 f6 0x32
-              const u32 v41 = byte_permute(v38, v38, 50u);
-              const u16 v42 = u16(v41);
-              const bf16 v43 = bits<bf16>(v42);
-              to[0] = v40;
-              to[1] = v43;
+              const u32 v29 = byte_permute(v26, v26, 50u);
+              const u16 v30 = u16(v29);
+              const bf16 v31 = bits<bf16>(v30);
+              to[0] = v28;
+              to[1] = v31;
             }
         "#]],
     );

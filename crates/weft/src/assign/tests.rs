@@ -71,7 +71,7 @@ fn a_product_wants_squares_and_its_operands_rows() {
         &expect![[r#"
             %total_10    tensor<64x64xf32> in L2
             %total_11    tensor<64x64xf32> in L2
-            %tile_a_30   tensor<64x16xf32> in L4
+            %tile_a_30   tensor<64x16xf32> in L0
             %tile_b_44   tensor<16x64xf32> in L1
             %total_45    tensor<64x64xf32> in L2
             load in L0, 4 elements along 1 at once
@@ -84,8 +84,6 @@ fn a_product_wants_squares_and_its_operands_rows() {
             [register: (0,1) (0,2) (8,0), lane: (0,4) (0,8) (0,16) (0,32) (1,0), warp: (2,0) (4,0), block:] -> [dim0: 16, dim1: 64]
             L2 (table entry 2):
             [register: (0,1) (0,2) (1,0) (2,0) (32,0), lane: (0,4) (0,8) (0,16) (0,32) (4,0), warp: (8,0) (16,0), block:] -> [dim0: 64, dim1: 64]
-            L4 (table entry 4):
-            [register: (1,0) (2,0) (32,0) (0,1) (0,2) (0,4) (0,8), lane: (0,0) (0,0) (0,0) (0,0) (4,0), warp: (8,0) (16,0), block:] -> [dim0: 64, dim1: 16]
         "#]],
     );
 }

@@ -12,6 +12,7 @@ use super::parser::Parser;
 use super::rewrite::Rewriter;
 use super::syntax::{Action, Operation, Parse, Use};
 use super::table::{Details, Special};
+use super::types::DescribedBlock;
 use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::Cache;
 use crate::diagnostic::{Diagnostic, Span};
@@ -108,7 +109,7 @@ impl<'a> Parser<'a> {
         let pointee = self.ty()?;
         self.expect(b'>')?;
         self.expect(b',')?;
-        let block = self.block_type()?;
+        let block = self.block_type()?.ty;
         let Element::Scalar(pointee) = pointee.element else {
             return Err(Diagnostic::new(self.since(span), "a descriptor is of numbers"));
         };
@@ -168,7 +169,10 @@ impl<'a> Parser<'a> {
         let indices = operation.operands.len() - usize::from(has_value);
         let by_rows = matches!(special, Special::DescriptorGather | Special::DescriptorScatter);
         let round = self.eat(b'(');
-        self.descriptor_type()?;
+        let described = self.descriptor_type()?;
+        if described.unsigned {
+            op = op.unsigned();
+        }
         if by_rows {
             for _ in 0..indices {
                 self.expect(b',')?;
@@ -197,7 +201,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `!tt.tensordesc<32x32xf32>`
-    fn descriptor_type(&mut self) -> Parse<Type> {
+    fn descriptor_type(&mut self) -> Parse<DescribedBlock> {
         if self.text() != "!tt.tensordesc" {
             return self.expected("the descriptor's type, `!tt.tensordesc<…>`");
         }
@@ -206,7 +210,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `<32x32xf32>` or, in 3.6, `<tensor<32x32xf32>>`.
-    fn block_type(&mut self) -> Parse<Type> {
+    fn block_type(&mut self) -> Parse<DescribedBlock> {
         if !self.at(b'<') {
             return self.expected("`<` and the block's extents");
         }

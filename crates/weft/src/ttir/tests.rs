@@ -3,6 +3,7 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them when it updates")]
 
 use super::parse;
+use crate::atomic::Rmw;
 use crate::diagnostic::{Diagnostics, Span};
 use crate::id::Id;
 use crate::location::{Location, Locations};
@@ -576,5 +577,34 @@ fn a_product_whose_sum_does_not_hold_its_factors_is_refused() {
     }
     for (factor, sum) in [("i8", "i32"), ("f8E5M2", "f16"), ("f16", "f16"), ("bf16", "f32")] {
         assert_eq!(complaints(&product(factor, sum)), "no error\n");
+    }
+}
+
+/// A signless `max` of a block whose descriptor says `ui32` is one of unsigned numbers.
+#[test]
+fn descriptors_tell_whether_integers_have_a_sign() {
+    let text = r"
+tt.func public @unsigned_extremes(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+  %zero = arith.constant 0 : i32
+  %size = arith.constant 64 : i32
+  %one = arith.constant 1 : i64
+  %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %base = tt.splat %x : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+  %at = tt.addptr %base, %i : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
+  %v = tt.load %at : tensor<64x!tt.ptr<i32>>
+  %d = tt.make_tensor_descriptor %out, [%size], [%one] : <i32>, <64xui32>
+  tt.descriptor_reduce max, %d[%zero], %v : !tt.tensordesc<64xui32>, tensor<64xi32>
+  tt.return
+}
+";
+    for (block, op) in [("64xui32", Rmw::UMax), ("64xsi32", Rmw::Max), ("64xi32", Rmw::Max)] {
+        let module = parse(&text.replace("64xui32", block)).unwrap();
+        let atomics: Vec<Rmw> = (module.kernels[0].ops.values())
+            .filter_map(|op| match op.kind {
+                OpKind::AtomicRmw { op, .. } => Some(op),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(atomics, [op], "{block}");
     }
 }

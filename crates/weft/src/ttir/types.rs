@@ -7,6 +7,13 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
 use crate::tile::{Element, MAX_ELEMENTS, MAX_RANK, Type};
 
+/// The block of a tensor descriptor's type. Integers have a sign there, and nowhere else.
+pub(super) struct DescribedBlock {
+    pub(super) ty: Type,
+    /// Whether its integers are unsigned (`ui32`).
+    pub(super) unsigned: bool,
+}
+
 impl Parser<'_> {
     /// A type.
     pub(super) fn ty(&mut self) -> Parse<Type> {
@@ -37,10 +44,11 @@ impl Parser<'_> {
     }
 
     /// The `<32x32xf32>` of a descriptor's block, after `tensor` or alone; an integer may say its sign.
-    pub(super) fn block_of_descriptor(&mut self) -> Parse<Type> {
+    pub(super) fn block_of_descriptor(&mut self) -> Parse<DescribedBlock> {
         let start = self.token.span;
         let shape = self.extents()?;
         let text = self.text();
+        let unsigned = text.starts_with("ui");
         let signless = text.strip_prefix("si").or(text.strip_prefix("ui"));
         let integer = signless.and_then(|bits| {
             DType::ALL.into_iter().find(|dtype| dtype.is_int() && dtype.bits().to_string() == bits)
@@ -59,7 +67,7 @@ impl Parser<'_> {
         }
         self.expect(b'>')?;
         check_shape(&shape, self.since(start))?;
-        Ok(Type::tensor(element, &shape))
+        Ok(DescribedBlock { ty: Type::tensor(element, &shape), unsigned })
     }
 
     /// `3x64x64`: the extents of what was allocated, without an element.
