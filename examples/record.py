@@ -89,7 +89,8 @@ def recorded(kernel, signature: dict, capability: int, stage: str) -> str:
         module = stages[name](module, metadata)
         if name == stage:
             break
-    text = str(module).replace(f"{ROOT}/", "").replace(f"{TRITON}/", "triton/")
+    # Triton first: it may be installed below the root.
+    text = str(module).replace(f"{TRITON}/", "triton/").replace(f"{ROOT}/", "")
     if absolute := re.search(r'"/[^"]*"', text):
         raise SystemExit(f"{kernel.__name__}: the path {absolute[0]} is of this machine only")
     return text.rstrip("\n") + "\n"
