@@ -78,8 +78,8 @@ def test_a_refusal_carries_its_witness(tile):
     assert caught.value.kind == "layout"
     assert set(caught.value.details["witness"]) == {"first", "second", "image"}
     with pytest.raises(weft.WeftError) as caught:
-        tile.divide_left(Layout.identity(4, "register", "dim1"))
-    assert "witness" in caught.value.details or caught.value.message
+        tile.divide_left(Layout.identity(2, "lane", "dim1"))
+    assert set(caught.value.details["witness"]) == {"input", "image"}
     with pytest.raises(weft.WeftError, match="column"):
         Layout("#ttg.blocked<{")
     with pytest.raises(weft.WeftError, match="how large"):
@@ -87,8 +87,8 @@ def test_a_refusal_carries_its_witness(tile):
 
 
 def test_layouts_have_pictures_and_names(tile):
-    assert tile._repr_svg_().startswith("<svg") or "<svg" in tile._repr_svg_()
-    assert "T0" in tile.picture("grid") or tile.picture("grid")
+    assert "<svg" in tile._repr_svg_()
+    assert len(tile.picture("grid").splitlines()) >= 16
     assert "<svg" in tile.picture("matrix", svg=True)
     assert any("blocked" in text for by, text in tile.names() if by == "triton")
     with pytest.raises(ValueError, match="no picture"):

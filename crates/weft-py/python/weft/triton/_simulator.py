@@ -137,7 +137,7 @@ class Launcher:
         arguments = [storages.pointer(v) if isinstance(v, Array) else v for v in flat]
         if enter is not None:
             enter(launch_metadata)
-        with bar(names) as watcher:
+        with bar() as watcher:
             answer = kernel.launch((x, y, z), arguments, storages.bytes(), watcher)
         if leave is not None:
             leave(launch_metadata)
@@ -191,7 +191,7 @@ def of_descriptor(descriptor: Any) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def bar(_names: Sequence[str]) -> Iterator[Callable[[int, int, int], None]]:
+def bar() -> Iterator[Callable[[int, int, int], None]]:
     """What a run tells its progress to: a bar of tqdm's on a terminal, once the run is long."""
     shown: Any = None
 
