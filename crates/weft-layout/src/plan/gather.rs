@@ -16,7 +16,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    PlanError, better, check_blocks, check_layout,
+    PlanError, Task, better, check_blocks, check_layout,
     memory::{concat, permute},
     priced,
     rounds::{Cut, Part},
@@ -74,6 +74,17 @@ pub fn gather(
     index_bits: u32,
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
+    Task::Gather { source, result, dim, element_bits, index_bits }.plan(machine)
+}
+
+/// The cheapest gather, not yet followed; `bits` are those of an element and of an index.
+pub(super) fn choose(
+    source: &Layout,
+    result: &Layout,
+    dim: usize,
+    bits: (u32, u32),
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
     check_layout(source, machine)?;
     check_layout(result, machine)?;
     let warps = (source.in_bits(WARP), result.in_bits(WARP));
@@ -86,7 +97,7 @@ pub fn gather(
     let wanted = wanted(source, result, label)?;
     let found = wanted.solve(source)?;
     check_blocks(&found)?;
-    let bits = (stored_bits(element_bits)?, stored_bits(index_bits)?);
+    let bits = (stored_bits(bits.0)?, stored_bits(bits.1)?);
     let gather = Gather { source, wanted: &wanted, found: &found, bits };
     let through = gather.through_memory(machine).and_then(|plan| priced(plan, machine));
     let best = match gather.by_shuffles().map(|plan| priced(plan, machine)) {
@@ -95,7 +106,6 @@ pub fn gather(
     };
     let plan = best?;
     check_scratch(&plan, machine)?;
-    check(&plan, source, result, dim)?;
     Ok(plan)
 }
 
@@ -124,9 +134,14 @@ fn wanted(source: &Layout, result: &Layout, label: Label) -> Result<Layout, Plan
     Ok(Layout::new(ins, outs.clone(), &columns)?)
 }
 
-/// Follows the plan for every index, or for enough of them: an affine function is known from zero
+/// Has the witness follow a gather for every index, or for enough of them: an affine function is known from zero
 /// and the powers of two, and a tree of selects from random ones.
-fn check(plan: &Plan, source: &Layout, result: &Layout, dim: usize) -> Result<(), PlanError> {
+pub(super) fn followed(
+    plan: &Plan,
+    source: &Layout,
+    result: &Layout,
+    dim: usize,
+) -> Result<(), PlanError> {
     let bits = source.out_bits(Label::dim(dim as u32));
     let mask = low_mask(bits);
     let follow = |index: &dyn Fn(u64) -> u64| {

@@ -9,7 +9,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    PlanError, check_layout,
+    PlanError, Task, check_layout,
     memory::permute,
     priced,
     sequel::check_scratch,
@@ -60,6 +60,17 @@ pub fn histogram(
     masked: bool,
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
+    Task::Histogram { source, result, element_bits, masked }.plan(machine)
+}
+
+/// The cheapest histogram, not yet followed.
+pub(super) fn choose(
+    source: &Layout,
+    result: &Layout,
+    element_bits: u32,
+    masked: bool,
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
     check_layout(source, machine)?;
     check_layout(result, machine)?;
     let warps = (source.in_bits(WARP), result.in_bits(WARP));
@@ -85,13 +96,12 @@ pub fn histogram(
     }
     let plan = best.ok_or(PlanError::TooLarge)?;
     check_scratch(&plan, machine)?;
-    check(&plan, source, result)?;
     Ok(plan)
 }
 
-/// Follows the plan where all elements are different (as far as there are as many numbers), all the
+/// Has the witness follow a histogram where all elements are different (as far as there are as many numbers), all the
 /// same, and at random, some of them beyond the result's and masked.
-fn check(plan: &Plan, source: &Layout, result: &Layout) -> Result<(), PlanError> {
+pub(super) fn followed(plan: &Plan, source: &Layout, result: &Layout) -> Result<(), PlanError> {
     let count = 1_u64.checked_shl(result.outs().total_bits()).ok_or(PlanError::TooLarge)?;
     let width = plan.file(File(0)).element_bits;
     let most = u64::MAX.checked_shr(64 - width).unwrap_or(u64::MAX);

@@ -3,7 +3,7 @@
 //! Each strategy only writes steps; [`step::price`](crate::step::price) says what they cost, and
 //! the cheapest is kept.
 //! Before a plan is returned the [witness] checks it on basis vectors; where debug assertions are on
-//! it also replays it.
+//! it also replays it. A [`Draft`] tells only what a plan costs, and is checked when it becomes one.
 
 mod align;
 mod alike;
@@ -28,6 +28,7 @@ mod scan;
 mod sequel;
 mod sides;
 pub mod swizzle;
+mod task;
 mod threads;
 mod tidy;
 mod tuple;
@@ -48,6 +49,7 @@ pub(crate) use load::loaded;
 pub use reduce::{Order, Reduction, reduce, reduce_into};
 pub use scan::{Direction, scan};
 pub use swizzle::{Preference, Side, Swizzle, swizzle};
+pub use task::{Draft, Task};
 pub use vectorize::{Vectors, vectorize};
 use within::Within;
 
@@ -87,7 +89,7 @@ pub fn convert(
     element_bits: u32,
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
-    checked(choose(from, to, element_bits, machine)?, from, to)
+    Task::Convert { from, to, element_bits }.plan(machine)
 }
 
 /// The cheapest conversion, not yet checked.
@@ -142,8 +144,8 @@ pub fn conversions(
     plans.sort_by_key(key);
     let alike = |a: &mut Plan, b: &mut Plan| a.strategy == b.strategy && a.cost == b.cost;
     plans.dedup_by(alike);
-    let plans = plans.into_iter().map(|plan| checked(plan, from, to));
-    let mut others = plans.collect::<Result<Vec<Plan>, PlanError>>()?;
+    let mut others = plans;
+    others.iter().try_for_each(|plan| followed(plan, from, to))?;
     if others.is_empty() {
         return Err(PlanError::TooLarge);
     }
@@ -164,13 +166,13 @@ pub fn least_conversion(
     Ok(bound::least(from, to, stored_bits(element_bits)?, machine))
 }
 
-/// A plan that the witness accepts.
-fn checked(plan: Plan, from: &Layout, to: &Layout) -> Result<Plan, PlanError> {
-    witness::conversion_by_bases(&plan, from, to).map_err(PlanError::from)?;
+/// Has the witness follow a conversion.
+fn followed(plan: &Plan, from: &Layout, to: &Layout) -> Result<(), PlanError> {
+    witness::conversion_by_bases(plan, from, to).map_err(PlanError::from)?;
     if cfg!(debug_assertions) {
-        witness::conversion(&plan, from, to).map_err(PlanError::from)?;
+        witness::conversion(plan, from, to).map_err(PlanError::from)?;
     }
-    Ok(plan)
+    Ok(())
 }
 
 /// Which plans are written.

@@ -127,13 +127,26 @@ pub fn reduce_into(
 ) -> Result<Reduction, PlanError> {
     check_layout(layout, machine)?;
     let sliced = slice(layout, dim)?;
+    let result = result.unwrap_or(&sliced);
+    let plan = choose(layout, dim, element_bits, order, result, machine)?;
+    followed(&plan, layout, dim, result)?;
+    Ok(Reduction { plan, result: result.clone() })
+}
+
+/// The reduction that is best, not yet followed.
+pub(super) fn choose(
+    layout: &Layout,
+    dim: usize,
+    element_bits: &[u32],
+    order: Order,
+    result: &Layout,
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
+    check_layout(layout, machine)?;
     if let Some(bit) = first_crossing_block(layout, dim) {
         return Err(PlanError::CrossesBlocks { label: BLOCK, bit });
     }
-    if let Some(result) = result {
-        check_pair(&sliced, result, machine)?;
-    }
-    let result = result.unwrap_or(&sliced);
+    check_pair(&slice(layout, dim)?, result, machine)?;
     let types = operand_types(layout, element_bits)?;
     let mut plans = Vec::new();
     for way in ways(&types, order, machine) {
@@ -144,11 +157,21 @@ pub fn reduce_into(
     }
     let plan = chosen(plans).ok_or(PlanError::TooLarge)?;
     check_scratch(&plan, machine)?;
-    witness::reduction_by_bases(&plan, layout, dim, result).map_err(PlanError::from)?;
+    Ok(plan)
+}
+
+/// Has the witness follow a reduction.
+pub(super) fn followed(
+    plan: &Plan,
+    layout: &Layout,
+    dim: usize,
+    result: &Layout,
+) -> Result<(), PlanError> {
+    witness::reduction_by_bases(plan, layout, dim, result).map_err(PlanError::from)?;
     if cfg!(debug_assertions) {
-        witness::reduction(&plan, layout, dim, result).map_err(PlanError::from)?;
+        witness::reduction(plan, layout, dim, result).map_err(PlanError::from)?;
     }
-    Ok(Reduction { plan, result: result.clone() })
+    Ok(())
 }
 
 /// The files that hold operands of these bits in a layout.

@@ -15,7 +15,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    PlanError,
+    PlanError, Task,
     axis::{Axis, Unit, straightened},
     check_layout,
     partials::{Exchange, Partials},
@@ -71,6 +71,17 @@ pub fn scan(
     direction: Direction,
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
+    Task::Scan { layout, dim, element_bits, direction }.plan(machine)
+}
+
+/// The cheapest scan, not yet followed.
+pub(super) fn choose(
+    layout: &Layout,
+    dim: usize,
+    element_bits: &[u32],
+    direction: Direction,
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
     check_layout(layout, machine)?;
     // Says whether there is such an axis.
     layout.slice(dim)?;
@@ -98,8 +109,18 @@ pub fn scan(
     }
     let plan = best.ok_or(PlanError::TooLarge)?;
     check_scratch(&plan, machine)?;
-    witness::scan(&plan, layout, dim, direction == Direction::Reverse).map_err(PlanError::from)?;
     Ok(plan)
+}
+
+/// Has the witness follow a scan.
+pub(super) fn followed(
+    plan: &Plan,
+    layout: &Layout,
+    dim: usize,
+    direction: Direction,
+) -> Result<(), PlanError> {
+    let reverse = direction == Direction::Reverse;
+    witness::scan(plan, layout, dim, reverse).map_err(PlanError::from)
 }
 
 /// A scan being written.

@@ -289,7 +289,7 @@ fn reduction_places(
 }
 
 /// Refuses plans and tensors that have too many places to follow.
-fn check_size(plan: &Plan, element_bits: u32) -> Result<(), WitnessError> {
+pub(crate) fn check_size(plan: &Plan, element_bits: u32) -> Result<(), WitnessError> {
     let threads = plan.lane_bits.saturating_add(plan.warp_bits);
     let registers: u64 = plan.files.iter().map(|ty| u64::from(ty.registers)).sum();
     let most = 1_u64 << MAX_PLACES_LOG2;

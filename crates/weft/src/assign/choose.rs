@@ -9,9 +9,9 @@ use self::solve::Stated;
 use super::anchors::{Anchors, is_access};
 use super::candidates::Candidates;
 use super::classes::find_free;
-use super::layouts::{LayoutId, Layouts, Plans};
+use super::layouts::{LayoutId, Layouts, Plans, Task};
 use super::pbqp::NEVER;
-use super::price::{Movement, MovementId, Prices};
+use super::price::{MovementId, Prices};
 use super::problem::{Carrier, Port, Problem, UnitId, What, bits_of};
 use super::product::Candidate;
 use super::{AssignError, Assignment, Block, Pin, Reason, greedy, pins};
@@ -124,11 +124,11 @@ impl<'a> Chooser<'a> {
                     .iter()
                     .flat_map(|&left| ends.asked.iter().map(move |&asked| left.zip(asked)));
                 let movement = |(left, asked)| match flow.carrier {
-                    Carrier::Conversion => Movement::Convert(left, asked, bits),
+                    Carrier::Conversion => Task::Convert(left, asked, bits),
                     Carrier::Gather(axis, indices) => {
-                        Movement::Gather(left, asked, axis, (bits, indices))
+                        Task::Gather(left, asked, axis, (bits, indices))
                     }
-                    Carrier::Histogram(masked) => Movement::Histogram(left, asked, bits, masked),
+                    Carrier::Histogram(masked) => Task::Histogram(left, asked, bits, masked),
                 };
                 pairs.map(|pair| pair.map(|pair| prices.id(&layouts, movement(pair)))).collect()
             });
@@ -144,8 +144,8 @@ impl<'a> Chooser<'a> {
             let fold = problem.folds(id);
             let movement = |&label: &LayoutId| {
                 let movement = match fold.clone()? {
-                    (axis, bits, None) => Movement::Reduce(label, axis, bits),
-                    (axis, bits, Some(direction)) => Movement::Scan(label, axis, bits, direction),
+                    (axis, bits, None) => Task::Reduce(label, axis, bits),
+                    (axis, bits, Some(direction)) => Task::Scan(label, axis, bits, direction),
                 };
                 Some(prices.id(&layouts, movement))
             };

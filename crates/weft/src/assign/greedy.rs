@@ -9,7 +9,7 @@
 
 use super::anchors::Anchors;
 use super::classes::{Classes, find_free};
-use super::layouts::LayoutId;
+use super::layouts::{LayoutId, Task};
 use super::product::choose;
 use super::shape::{is_shape_op, result_layout};
 use super::{AssignError, Assignment, Block, Reason};
@@ -274,9 +274,9 @@ impl Solver<'_> {
                     if matches!(op.kind, OpKind::Store(_)) { (home, own) } else { (own, home) };
                 let result = &mut self.result;
                 let machine = self.block.machine;
-                match result.plans.convert(&result.layouts, from, to, bits, machine) {
-                    Ok(plan)
-                        if in_own + u64::from(self.block.warps) * plan.cost.total < in_home =>
+                match result.plans.draft(&result.layouts, &Task::Convert(from, to, bits), machine) {
+                    Ok(draft)
+                        if in_own + u64::from(self.block.warps) * draft.cost().total < in_home =>
                     {
                         own
                     }

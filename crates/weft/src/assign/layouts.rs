@@ -2,10 +2,9 @@
 
 use crate::id::{IdVec, define_id};
 use rustc_hash::FxHashMap;
-use std::collections::hash_map::Entry;
 use weft_layout::Layout;
 use weft_layout::machine::Machine;
-use weft_layout::plan::{self, Direction, PlanError};
+use weft_layout::plan::{self, Direction, Draft, PlanError};
 use weft_layout::step::Plan;
 
 define_id! {
@@ -37,111 +36,78 @@ impl Layouts {
     }
 }
 
-/// What a plan is for.
+/// What a plan is for, in layouts of a [`Layouts`] table; [`plan::Task`] tells each.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Task {
+pub enum Task {
     /// From one layout to another, elements of so many bits.
     Convert(LayoutId, LayoutId, u32),
+    /// Along an axis, operands of these bits.
+    Reduce(LayoutId, usize, Vec<u32>),
     /// Along an axis, operands of these bits.
     Scan(LayoutId, usize, Vec<u32>, Direction),
     /// A source and a result, along an axis, elements and indices of so many bits.
     Gather(LayoutId, LayoutId, usize, (u32, u32)),
-    /// Numbers, and maybe a mask, to counts.
+    /// Numbers of so many bits, and maybe a mask, to counts.
     Histogram(LayoutId, LayoutId, u32, bool),
 }
 
-/// The plans of movements, each made once.
-#[derive(Clone, Debug, Default)]
-pub struct Plans {
-    plans: FxHashMap<Task, Plan>,
-    reductions: FxHashMap<(LayoutId, usize, Vec<u32>), plan::Reduction>,
-}
-
-impl Plans {
-    fn once(
-        &mut self,
-        task: Task,
-        make: impl FnOnce() -> Result<Plan, PlanError>,
-    ) -> Result<&Plan, PlanError> {
-        match self.plans.entry(task) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(place) => Ok(place.insert(make()?)),
-        }
-    }
-
-    /// The cheapest way from one layout to another for elements of `bits` bits.
-    pub fn convert(
-        &mut self,
-        layouts: &Layouts,
-        from: LayoutId,
-        to: LayoutId,
-        bits: u32,
-        machine: &Machine,
-    ) -> Result<&Plan, PlanError> {
-        self.once(Task::Convert(from, to, bits), || {
-            plan::convert(layouts.get(from), layouts.get(to), bits, machine)
-        })
-    }
-
-    /// The cheapest reduction along an axis of operands with elements of these bits.
-    pub fn reduce(
-        &mut self,
-        layouts: &Layouts,
-        layout: LayoutId,
-        axis: usize,
-        bits: &[u32],
-        machine: &Machine,
-    ) -> Result<&plan::Reduction, PlanError> {
-        match self.reductions.entry((layout, axis, bits.to_vec())) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(place) => {
-                Ok(place.insert(plan::reduce(layouts.get(layout), axis, bits, machine)?))
+impl Task {
+    fn on<'a>(&'a self, layouts: &'a Layouts) -> plan::Task<'a> {
+        match *self {
+            Task::Convert(from, to, element_bits) => {
+                plan::Task::Convert { from: layouts.get(from), to: layouts.get(to), element_bits }
+            }
+            Task::Reduce(layout, dim, ref element_bits) => {
+                plan::Task::Reduce { layout: layouts.get(layout), dim, element_bits }
+            }
+            Task::Scan(layout, dim, ref element_bits, direction) => {
+                plan::Task::Scan { layout: layouts.get(layout), dim, element_bits, direction }
+            }
+            Task::Gather(source, result, dim, (element_bits, index_bits)) => {
+                let (source, result) = (layouts.get(source), layouts.get(result));
+                plan::Task::Gather { source, result, dim, element_bits, index_bits }
+            }
+            Task::Histogram(source, result, element_bits, masked) => {
+                let (source, result) = (layouts.get(source), layouts.get(result));
+                plan::Task::Histogram { source, result, element_bits, masked }
             }
         }
     }
+}
 
-    /// The cheapest scan along an axis of operands with elements of these bits, all in one layout.
-    pub fn scan(
+/// The plans of movements, each made once, and followed by the witness where one is written down.
+#[derive(Clone, Debug, Default)]
+pub struct Plans {
+    drafts: FxHashMap<Task, Draft>,
+    plans: FxHashMap<Task, Plan>,
+}
+
+impl Plans {
+    /// The cheapest way to do a task, of which only the price is known.
+    pub fn draft(
         &mut self,
         layouts: &Layouts,
-        layout: LayoutId,
-        axis: usize,
-        bits: &[u32],
-        direction: Direction,
+        task: &Task,
         machine: &Machine,
-    ) -> Result<&Plan, PlanError> {
-        self.once(Task::Scan(layout, axis, bits.to_vec(), direction), || {
-            plan::scan(layouts.get(layout), axis, bits, direction, machine)
-        })
+    ) -> Result<&Draft, PlanError> {
+        if !self.drafts.contains_key(task) {
+            let draft = task.on(layouts).draft(machine)?;
+            self.drafts.insert(task.clone(), draft);
+        }
+        Ok(&self.drafts[task])
     }
 
-    /// The cheapest gather along an axis, of elements and by indices of so many bits.
-    pub fn gather(
+    /// The cheapest way to do a task.
+    pub fn plan(
         &mut self,
         layouts: &Layouts,
-        source: LayoutId,
-        result: LayoutId,
-        axis: usize,
-        bits: (u32, u32),
+        task: &Task,
         machine: &Machine,
     ) -> Result<&Plan, PlanError> {
-        self.once(Task::Gather(source, result, axis, bits), || {
-            plan::gather(layouts.get(source), layouts.get(result), axis, bits.0, bits.1, machine)
-        })
-    }
-
-    /// The cheapest histogram of numbers of `bits` bits, of those with a true mask if there is one.
-    pub fn histogram(
-        &mut self,
-        layouts: &Layouts,
-        source: LayoutId,
-        result: LayoutId,
-        bits: u32,
-        masked: bool,
-        machine: &Machine,
-    ) -> Result<&Plan, PlanError> {
-        self.once(Task::Histogram(source, result, bits, masked), || {
-            plan::histogram(layouts.get(source), layouts.get(result), bits, masked, machine)
-        })
+        if !self.plans.contains_key(task) {
+            let draft = self.draft(layouts, task, machine)?.clone();
+            self.plans.insert(task.clone(), draft.checked(&task.on(layouts))?);
+        }
+        Ok(&self.plans[task])
     }
 }

@@ -54,7 +54,7 @@ pub use access::AccessShape;
 pub use buffers::place_buffers;
 pub use choose::Total;
 pub use encode::encode;
-pub use layouts::{LayoutId, Layouts, Plans};
+pub use layouts::{LayoutId, Layouts, Plans, Task};
 pub use pins::Pin;
 pub use product::{Candidate, Matrix, Product, candidates};
 pub use review::{Judged, Review};

@@ -1,26 +1,11 @@
 //! What movements cost a block: by real plans, and before these are made by what no plan goes below.
 
 use super::Block;
-use super::layouts::{LayoutId, Layouts, Plans};
+use super::layouts::{LayoutId, Layouts, Plans, Task};
 use super::pbqp::NEVER;
 use rustc_hash::FxHashMap;
-use weft_layout::plan::{self, Direction, PlanError};
+use weft_layout::plan::{self, PlanError};
 use weft_layout::space::{LANE, REGISTER, WARP};
-
-/// A movement between threads, as its price needs to know it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Movement {
-    /// From one layout to another, elements of so many bits.
-    Convert(LayoutId, LayoutId, u32),
-    /// Along an axis, operands of these bits.
-    Reduce(LayoutId, usize, Vec<u32>),
-    /// Along an axis, operands of these bits.
-    Scan(LayoutId, usize, Vec<u32>, Direction),
-    /// A source and a result, along an axis, elements and indices of so many bits.
-    Gather(LayoutId, LayoutId, usize, (u32, u32)),
-    /// Numbers of so many bits, and maybe a mask, to counts.
-    Histogram(LayoutId, LayoutId, u32, bool),
-}
 
 /// A price, in hundredths of a cycle of the whole block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,8 +29,8 @@ impl MovementId {
 /// The prices of movements.
 pub(super) struct Prices<'a> {
     block: Block<'a>,
-    ids: FxHashMap<Movement, MovementId>,
-    all: Vec<(Movement, Price)>,
+    ids: FxHashMap<Task, MovementId>,
+    all: Vec<(Task, Price)>,
 }
 
 impl<'a> Prices<'a> {
@@ -54,7 +39,7 @@ impl<'a> Prices<'a> {
     }
 
     /// The number of a movement.
-    pub(super) fn id(&mut self, layouts: &Layouts, movement: Movement) -> MovementId {
+    pub(super) fn id(&mut self, layouts: &Layouts, movement: Task) -> MovementId {
         if let Some(&known) = self.ids.get(&movement) {
             return known;
         }
@@ -86,26 +71,10 @@ impl<'a> Prices<'a> {
         if price.is_real {
             return Ok(false);
         }
-        let machine = self.block.machine;
-        let plan = match movement {
-            Movement::Convert(from, to, bits) => plans.convert(layouts, *from, *to, *bits, machine),
-            Movement::Reduce(from, axis, bits) => {
-                plans.reduce(layouts, *from, *axis, bits, machine).map(|reduction| &reduction.plan)
-            }
-            Movement::Scan(place, axis, bits, direction) => {
-                plans.scan(layouts, *place, *axis, bits, *direction, machine)
-            }
-            Movement::Gather(from, to, axis, bits) => {
-                plans.gather(layouts, *from, *to, *axis, *bits, machine)
-            }
-            Movement::Histogram(from, to, bits, masked) => {
-                plans.histogram(layouts, *from, *to, *bits, *masked, machine)
-            }
-        };
-        let total = match plan {
-            Ok(plan) => {
-                let own = plan.cost.total.saturating_mul(self.block.warps.into());
-                own.saturating_add(plan.scratch_bytes.saturating_mul(self.block.shared_byte))
+        let total = match plans.draft(layouts, movement, self.block.machine) {
+            Ok(draft) => {
+                let own = draft.cost().total.saturating_mul(self.block.warps.into());
+                own.saturating_add(draft.scratch_bytes().saturating_mul(self.block.shared_byte))
             }
             Err(error @ PlanError::Refused(_)) => return Err(error),
             // What cannot be done, or does not fit into shared memory, is not chosen.
@@ -116,22 +85,22 @@ impl<'a> Prices<'a> {
     }
 
     /// What no plan costs less than.
-    fn least(&self, layouts: &Layouts, movement: &Movement) -> Price {
+    fn least(&self, layouts: &Layouts, movement: &Task) -> Price {
         let machine = self.block.machine;
         let bound = match movement {
-            Movement::Convert(from, to, _) if from == to => {
+            Task::Convert(from, to, _) if from == to => {
                 return Price { total: 0, is_real: true };
             }
-            Movement::Convert(from, to, bits) => {
+            Task::Convert(from, to, bits) => {
                 let (from, to) = (layouts.get(*from), layouts.get(*to));
                 let least = plan::least_conversion(from, to, *bits, machine);
                 // A pair that does not fit together is refused when its plan is made.
                 least.unwrap_or(0)
             }
-            Movement::Reduce(from, axis, bits) | Movement::Scan(from, axis, bits, _) => {
+            Task::Reduce(from, axis, bits) | Task::Scan(from, axis, bits, _) => {
                 self.least_along(layouts, *from, *axis, bits)
             }
-            Movement::Gather(..) | Movement::Histogram(..) => 0,
+            Task::Gather(..) | Task::Histogram(..) => 0,
         };
         Price { total: bound.saturating_mul(self.block.warps.into()), is_real: false }
     }

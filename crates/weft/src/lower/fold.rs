@@ -1,24 +1,22 @@
 //! Reductions and scans: plans that combine, with the region of the operation as the operator.
 
 use super::{Lowerer, Movement};
-use crate::assign::{AssignError, LayoutId};
+use crate::assign::{AssignError, LayoutId, Task};
 use crate::dtype::DType;
 use crate::lane;
 use crate::movement;
 use crate::tile::{Op, OpId, Region, Value};
-use weft_layout::plan::{self, Direction};
+use weft_layout::family::slice;
+use weft_layout::plan::{Direction, PlanError};
 use weft_layout::step::Plan;
 
 impl Lowerer<'_> {
     pub(super) fn reduce(&mut self, id: OpId, op: &Op, axis: usize) -> Result<(), AssignError> {
         let from = self.runs_in(id, op.operands[0])?;
         let bits = self.widths(op);
-        let assignment = &mut *self.assignment;
-        let plan::Reduction { plan, result } = assignment
-            .plans
-            .reduce(&assignment.layouts, from, axis, &bits, self.block.machine)?
-            .clone();
-        let to = self.assignment.layouts.intern(result);
+        let plan = self.planned(&Task::Reduce(from, axis, bits))?;
+        let to = slice(self.assignment.layouts.get(from), axis).map_err(PlanError::from)?;
+        let to = self.assignment.layouts.intern(to);
         let outputs = self.combined(id, op, &plan, from, to)?;
         for (&value, registers) in op.results.iter().zip(outputs) {
             if self.kernel.ty(value).is_tensor() {
@@ -39,11 +37,7 @@ impl Lowerer<'_> {
     ) -> Result<(), AssignError> {
         let place = self.runs_in(id, op.results[0])?;
         let bits = self.widths(op);
-        let assignment = &mut *self.assignment;
-        let plan = assignment
-            .plans
-            .scan(&assignment.layouts, place, axis, &bits, direction, self.block.machine)?
-            .clone();
+        let plan = self.planned(&Task::Scan(place, axis, bits, direction))?;
         let outputs = self.combined(id, op, &plan, place, place)?;
         for (&value, registers) in op.results.iter().zip(outputs) {
             self.bind_moved(value, place, &registers)?;

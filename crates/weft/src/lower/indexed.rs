@@ -1,7 +1,7 @@
 //! Gathers and histograms: plans that follow numbers.
 
 use super::{Lowerer, Movement};
-use crate::assign::{AssignError, LayoutId};
+use crate::assign::{AssignError, LayoutId, Task};
 use crate::movement;
 use crate::tile::{Op, OpId, Value};
 use weft_layout::step::Plan;
@@ -16,11 +16,7 @@ impl Lowerer<'_> {
         };
         let to = self.runs_in(id, result)?;
         let bits = (self.width(source), self.width(indices));
-        let assignment = &mut *self.assignment;
-        let plan = assignment
-            .plans
-            .gather(&assignment.layouts, from, to, axis, bits, self.block.machine)?
-            .clone();
+        let plan = self.planned(&Task::Gather(from, to, axis, bits))?;
         self.indexed(id, &plan, &[(source, from), (indices, to)], (result, to))
     }
 
@@ -28,11 +24,7 @@ impl Lowerer<'_> {
         let (numbers, result) = (op.operands[0], op.results[0]);
         let [from, to] = [self.runs_in(id, numbers)?, self.held_at(result)?];
         let (bits, masked) = (self.width(numbers), op.operands.len() > 1);
-        let assignment = &mut *self.assignment;
-        let plan = assignment
-            .plans
-            .histogram(&assignment.layouts, from, to, bits, masked, self.block.machine)?
-            .clone();
+        let plan = self.planned(&Task::Histogram(from, to, bits, masked))?;
         let inputs: Vec<_> = op.operands.iter().map(|&operand| (operand, from)).collect();
         self.indexed(id, &plan, &inputs, (result, to))
     }

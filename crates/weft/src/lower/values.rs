@@ -1,7 +1,7 @@
 //! Tile values in the layouts that they are asked for in.
 
 use super::{Lowerer, Movement};
-use crate::assign::{AssignError, LayoutId, is_shape_op, operand_layout};
+use crate::assign::{AssignError, LayoutId, Task, is_shape_op, operand_layout};
 use crate::dtype::DType;
 use crate::lane;
 use crate::math;
@@ -10,6 +10,7 @@ use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::{InlineAsm, Op, OpKind, Value};
 use std::rc::Rc;
 use weft_layout::space::{LANE, REGISTER, WARP};
+use weft_layout::step::Plan;
 use weft_layout::{Label, Layout};
 
 /// How many registers a layout gives each thread.
@@ -93,19 +94,22 @@ impl Lowerer<'_> {
         Ok(self.moved(&plan, source.to_vec())?.into())
     }
 
+    /// The plan of a task.
+    pub(super) fn planned(&mut self, task: &Task) -> Result<Plan, AssignError> {
+        let assignment = &mut *self.assignment;
+        let plan = assignment.plans.plan(&assignment.layouts, task, self.block.machine)?;
+        Ok(plan.clone())
+    }
+
     /// The plan of a conversion, noted for the report.
     pub(super) fn plan(
         &mut self,
         value: Value,
         from: LayoutId,
         to: LayoutId,
-    ) -> Result<weft_layout::step::Plan, AssignError> {
+    ) -> Result<Plan, AssignError> {
         let bits = self.kernel.ty(value).dtype().bytes() * 8;
-        let assignment = &mut *self.assignment;
-        let plan = assignment
-            .plans
-            .convert(&assignment.layouts, from, to, bits, self.block.machine)?
-            .clone();
+        let plan = self.planned(&Task::Convert(from, to, bits))?;
         if let Some(op) = self.current {
             self.movements.push(Movement { op, value, from, to, plan: plan.clone() });
         }
