@@ -18,6 +18,7 @@ SIGNATURES = {
     "described_block": dict(x="*fp32:16", out="*fp32:16", m="i32", n="i32:16"),
     "described_loop": dict(x="*fp16:16", out="*fp16:16", m="i32", n="i32:16"),
     "described_sum": dict(x="*fp32:16", out="*fp32:16", m="i32", n="i32:16"),
+    "described_extremes": dict(x="*fp16:16", y="*bf16:16", most="*fp16:16", least="*bf16:16", m="i32", n="i32:16"),
     "described_rows": dict(x="*fp32:16", rows="*i32:16", out="*fp32:16", m="i32", n="i32:16"),
 }  # fmt: skip
 
@@ -158,6 +159,18 @@ def described_sum(x, out, m, n):
     target = tl.make_tensor_descriptor(out, shape=[16, n], strides=[n, 1], block_shape=[16, 16])
     block = source.load([tl.program_id(0) * 16, 0])
     target.atomic_add([0, 0], block)
+
+
+@triton.jit
+def described_extremes(x, y, most, least, m, n):
+    """Atomic maxima and minima of halves through descriptors."""
+    row = tl.program_id(0) * 16
+    halves = tl.make_tensor_descriptor(x, shape=[m, n], strides=[n, 1], block_shape=[16, 16])
+    greatest = tl.make_tensor_descriptor(most, shape=[16, n], strides=[n, 1], block_shape=[16, 16])
+    greatest.atomic_max([0, 0], halves.load([row, 0]))
+    brains = tl.make_tensor_descriptor(y, shape=[m, n], strides=[n, 1], block_shape=[16, 16])
+    lowest = tl.make_tensor_descriptor(least, shape=[16, n], strides=[n, 1], block_shape=[16, 16])
+    lowest.atomic_min([0, 0], brains.load([row, 16]))
 
 
 @triton.jit

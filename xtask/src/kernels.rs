@@ -4,7 +4,8 @@ use crate::root;
 use anyhow::Context as _;
 use std::path::{Path, PathBuf};
 use weft::compile::{self, Options};
-use weft::emit::{self, Language, Target};
+use weft::emit::{self, Language, Target, Unsupported};
+use weft::lane::Program;
 use weft::ttir;
 use weft_layout::machine::Machine;
 
@@ -34,11 +35,11 @@ fn read(path: &Path) -> anyhow::Result<Kernel> {
     Ok(Kernel { name, text })
 }
 
-/// The text of every entry point, in one language for one target.
+/// The text of every entry point for one target, as somebody prints it.
 pub(crate) fn to_texts(
     text: &str,
-    language: Language,
     target: Target,
+    print: impl Fn(&Program, Target) -> Result<String, Unsupported>,
 ) -> anyhow::Result<Vec<String>> {
     let name = target.name();
     let machine = Machine::by_name(name).with_context(|| format!("no machine `{name}`"))?;
@@ -49,7 +50,7 @@ pub(crate) fn to_texts(
         .iter()
         .map(|kernel| {
             let compiled = compile::compile(&module, kernel, &options)?;
-            Ok(emit::print(&compiled.program, language, target)?)
+            Ok(print(&compiled.program, target)?)
         })
         .collect()
 }
@@ -57,5 +58,5 @@ pub(crate) fn to_texts(
 /// The PTX of every entry point of a text, for one target.
 pub(crate) fn to_ptx(text: &str, target: &str) -> anyhow::Result<Vec<String>> {
     let target = Target::by_name(target).with_context(|| format!("no printer for `{target}`"))?;
-    to_texts(text, Language::Ptx, target)
+    to_texts(text, target, |program, target| emit::print(program, Language::Ptx, target))
 }

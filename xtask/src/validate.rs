@@ -12,7 +12,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use weft::conversion;
 use weft::dtype::DType;
-use weft::emit::{self, Language, Target};
+use weft::emit::ptx::Registers;
+use weft::emit::{self, Language, Target, Unsupported, launcher};
+use weft::lane::Program;
 use weft_api::probe::{Device, Probe};
 use weft_layout::family::Blocked;
 use weft_layout::machine::Machine;
@@ -28,14 +30,26 @@ pub(crate) enum Compiler {
     Nvcc,
     /// A clang that knows AMD's GPUs, on HIP C++; `WEFT_CLANG` names it.
     Clang,
+    /// A compiler of C, on the headers that launch kernels; `WEFT_CC` names it.
+    Cc,
 }
 
 impl Compiler {
     fn language(self) -> Language {
         match self {
-            Compiler::Ptxas => Language::Ptx,
+            Compiler::Ptxas | Compiler::Cc => Language::Ptx,
             Compiler::Nvcc => Language::Cuda,
             Compiler::Clang => Language::Hip,
+        }
+    }
+
+    /// The text of a kernel that it reads.
+    fn print(self, program: &Program, target: Target) -> Result<String, Unsupported> {
+        match (self, target) {
+            (Compiler::Cc, Target::Nvidia(target)) => {
+                launcher::print(program, target, Registers::Balanced)
+            }
+            _ => emit::print(program, self.language(), target),
         }
     }
 
@@ -45,6 +59,8 @@ impl Compiler {
             Compiler::Ptxas => &["sm_80", "sm_89", "sm_90", "sm_100"],
             Compiler::Nvcc => &["sm_80", "sm_89", "sm_90", "sm_100", "sm_120"],
             Compiler::Clang => &["gfx90a", "gfx942"],
+            // The target is a word in the text.
+            Compiler::Cc => &["sm_90"],
         }
     }
 
@@ -57,6 +73,7 @@ impl Compiler {
                 ("WEFT_NVCC", "the nvcc of a CUDA toolkit or of PyPI's nvidia-cuda-nvcc")
             }
             Compiler::Clang => ("WEFT_CLANG", "a clang for AMD's GPUs"),
+            Compiler::Cc => ("WEFT_CC", "a compiler of C11 that takes gcc's flags"),
         };
         let program = std::env::var_os(variable);
         program.with_context(|| format!("{variable} is not set: it names {what}"))
@@ -66,7 +83,7 @@ impl Compiler {
     fn together(self) -> usize {
         match self {
             Compiler::Nvcc => 16,
-            Compiler::Ptxas | Compiler::Clang => 1,
+            Compiler::Ptxas | Compiler::Clang | Compiler::Cc => 1,
         }
     }
 
@@ -76,12 +93,14 @@ impl Compiler {
             Compiler::Ptxas => "ptx",
             Compiler::Nvcc => "cu",
             Compiler::Clang => "hip",
+            Compiler::Cc => "c",
         }
     }
 
     fn arguments(self, target: &str, is_kernel: bool) -> Vec<String> {
         let own = |arguments: &[&str]| arguments.iter().map(ToString::to_string).collect();
         match self {
+            Compiler::Cc => own(&["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c"]),
             Compiler::Ptxas if is_kernel => own(&["--gpu-name", target, "--warning-as-error"]),
             // A function is called from another object.
             Compiler::Ptxas => own(&["--gpu-name", target, "--warning-as-error", "--compile-only"]),
@@ -150,13 +169,17 @@ pub(crate) fn run(compiler: Compiler, only: Option<&str>) -> anyhow::Result<()> 
         let target = Target::by_name(name).with_context(|| format!("no printer for `{name}`"))?;
         let mut samples = Vec::new();
         for kernel in &kernels {
-            let texts = kernels::to_texts(&kernel.text, compiler.language(), target);
+            let texts = kernels::to_texts(&kernel.text, target, |program, target| {
+                compiler.print(program, target)
+            });
             let texts = texts
                 .map_or_else(|error| vec![Err(error)], |all| all.into_iter().map(Ok).collect());
             let sample = |text| Sample { name: kernel.name.clone(), text, is_kernel: true };
             samples.extend(texts.into_iter().map(sample));
         }
-        samples.extend(conversions(compiler.language(), target)?);
+        if compiler != Compiler::Cc {
+            samples.extend(conversions(compiler.language(), target)?);
+        }
         if compiler == Compiler::Ptxas {
             samples.extend(probes(name)?);
         }

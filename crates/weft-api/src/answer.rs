@@ -271,6 +271,9 @@ pub struct CompileAnswer {
     /// Homes, movements and accesses, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
+    /// A C header with the PTX and the functions that launch it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub c_launcher: Option<String>,
     /// The lane program's text after the pass that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dump: Option<String>,

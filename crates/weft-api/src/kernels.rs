@@ -7,7 +7,7 @@ use crate::request::{CompileRequest, DEFAULT_WARPS, Emit, machine};
 use std::borrow::Cow;
 use weft::assign::{LayoutId, Pin, Trips};
 use weft::compile::{self, Compiled, Options};
-use weft::emit::{self, Language, Target, cuda, ptx};
+use weft::emit::{self, Language, Target, Unsupported, cuda, launcher, ptx};
 use weft::location::Loc;
 use weft::tile::{Kernel, Module, OpKind, Value};
 use weft::{lane, ttir};
@@ -134,10 +134,10 @@ impl CompiledKernel {
     /// The text in a language.
     pub fn text(&self, language: Language) -> Result<String, ApiError> {
         let text = match (self.max_registers, language, self.target) {
-            (None, ..) => emit::print(self.program(), language, self.target),
-            (Some(most), Language::Ptx, Target::Nvidia(target)) => {
-                ptx::print_with(self.program(), target, ptx::Registers::AtMost(most))
+            (Some(_), Language::Ptx, Target::Nvidia(target)) => {
+                ptx::print_with(self.program(), target, self.registers())
             }
+            (None, ..) => emit::print(self.program(), language, self.target),
             (Some(_), ..) => {
                 return Err(ApiError::Argument {
                     reason: "registers are bounded in PTX alone".into(),
@@ -145,10 +145,28 @@ impl CompiledKernel {
                 });
             }
         };
-        text.map_err(|error| {
-            let place = self.place(error.loc);
-            ApiError::Emit { error, place }
-        })
+        text.map_err(|error| self.unsupported(error))
+    }
+
+    /// A C header with the PTX and the functions that launch it.
+    pub fn launcher(&self) -> Result<String, ApiError> {
+        let Target::Nvidia(target) = self.target else {
+            return Err(ApiError::Argument {
+                reason: format!("a launcher is made of PTX, and {} has none", self.machine.name),
+                hint: "give a target of NVIDIA's, or emit HIP".into(),
+            });
+        };
+        launcher::print(self.program(), target, self.registers())
+            .map_err(|error| self.unsupported(error))
+    }
+
+    fn registers(&self) -> ptx::Registers {
+        self.max_registers.map_or(ptx::Registers::Balanced, ptx::Registers::AtMost)
+    }
+
+    fn unsupported(&self, error: Unsupported) -> ApiError {
+        let place = self.place(error.loc);
+        ApiError::Emit { error, place }
     }
 
     /// The tile program with the homes that were chosen as encodings.
@@ -232,6 +250,7 @@ pub fn compile(request: &CompileRequest) -> Result<(CompiledKernel, CompileAnswe
         ttgir: wanted(Emit::Ttgir).then(|| kernel.ttgir()).transpose()?,
         lane: wanted(Emit::Lane).then(|| kernel.program().to_string()),
         report: None,
+        c_launcher: wanted(Emit::Launcher).then(|| kernel.launcher()).transpose()?,
         dump: kernel.compiled.dump.clone(),
     };
     Ok((kernel, answer))

@@ -239,6 +239,9 @@ pub enum Emit {
     Lane,
     /// Homes, movements and accesses, for people.
     Report,
+    /// A C header with the PTX and the functions that launch it.
+    #[serde(rename = "c-launcher")]
+    Launcher,
 }
 
 /// Where does each value of a kernel live, and what does each movement and access cost?

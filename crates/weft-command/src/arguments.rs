@@ -367,6 +367,7 @@ Examples:
   weft compile examples/row_softmax.ttir --emit cuda
   weft compile examples/row_softmax.ttir --target gfx942 --emit hip
   weft compile examples/row_softmax.ttir --emit lane
+  weft compile examples/row_softmax.ttir --emit c-launcher -o row_softmax.h
   weft compile examples/row_softmax.ttir --dump-after lower
   weft compile --batch -    one JSON object a line in, one a line out")]
 pub(crate) struct Compile {
@@ -376,9 +377,9 @@ pub(crate) struct Compile {
     #[command(flatten)]
     pub(crate) kernel: Kernel,
     /// What to print: the program on tiles as it was read (tile) or with the layouts that were chosen
-    /// (ttgir), that of one thread (lane), the code for NVIDIA's GPUs (ptx or cuda) or AMD's (hip), or
-    /// what was decided and why (report).
-    #[arg(long, value_name = "tile|ttgir|lane|ptx|cuda|hip|report", default_value = "ptx", value_parser = emit)]
+    /// (ttgir), that of one thread (lane), the code for NVIDIA's GPUs (ptx or cuda) or AMD's (hip), what
+    /// was decided and why (report), or a C header that holds the PTX and launches it (c-launcher).
+    #[arg(long, value_name = "tile|ttgir|lane|ptx|cuda|hip|report|c-launcher", default_value = "ptx", value_parser = emit)]
     pub(crate) emit: Emit,
     /// Print the lane program as it is after this pass instead.
     #[arg(long, value_name = "PASS", conflicts_with = "emit")]
@@ -603,7 +604,8 @@ fn emit(text: &str) -> Result<Emit, String> {
         "cuda" => Ok(Emit::Cuda),
         "hip" => Ok(Emit::Hip),
         "report" => Ok(Emit::Report),
-        _ => Err("known are tile, ttgir, lane, ptx, cuda, hip, report".into()),
+        "c-launcher" => Ok(Emit::Launcher),
+        _ => Err("known are tile, ttgir, lane, ptx, cuda, hip, report, c-launcher".into()),
     }
 }
 

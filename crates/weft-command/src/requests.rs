@@ -176,6 +176,7 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
             (None, Emit::Hip) => answer.hip,
             (None, Emit::Lane) => answer.lane,
             (None, Emit::Report) => answer.report,
+            (None, Emit::Launcher) => answer.c_launcher,
         };
         text.unwrap_or_default()
     };

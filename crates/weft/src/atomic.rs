@@ -17,9 +17,9 @@ named_enum! {
         Add = "add",
         /// Float sum.
         FAdd = "fadd",
-        /// Signed maximum.
+        /// Signed maximum; of floats the greater, or the one that is a number.
         Max = "max",
-        /// Signed minimum.
+        /// Signed minimum; of floats the less, or the one that is a number.
         Min = "min",
         /// Unsigned maximum.
         UMax = "umax",
@@ -40,23 +40,31 @@ impl Rmw {
         }
     }
 
+    /// What it does to the old value and the operand; none for an exchange, and where the type does not
+    /// have the operation.
+    pub fn combines(self, dtype: DType) -> Option<Binary> {
+        let op = match (self, dtype.is_float()) {
+            (Rmw::And, false) => Binary::And,
+            (Rmw::Or, false) => Binary::Or,
+            (Rmw::Xor, false) => Binary::Xor,
+            (Rmw::Add, false) | (Rmw::FAdd, true) => Binary::Add,
+            (Rmw::Max, false) => Binary::MaxS,
+            (Rmw::Min, false) => Binary::MinS,
+            (Rmw::Max, true) => Binary::MaxNum,
+            (Rmw::Min, true) => Binary::MinNum,
+            (Rmw::UMax, false) => Binary::MaxU,
+            (Rmw::UMin, false) => Binary::MinU,
+            _ => return None,
+        };
+        Some(op)
+    }
+
     /// The value left in memory, or none where the type does not have the operation.
     pub fn apply(self, dtype: DType, old: u64, operand: u64) -> Option<u64> {
-        let op = match self {
-            Rmw::And => Binary::And,
-            Rmw::Or => Binary::Or,
-            Rmw::Xor => Binary::Xor,
-            Rmw::Add | Rmw::FAdd => Binary::Add,
-            Rmw::Max => Binary::MaxS,
-            Rmw::Min => Binary::MinS,
-            Rmw::UMax => Binary::MaxU,
-            Rmw::UMin => Binary::MinU,
-            Rmw::Exch => return Some(operand),
-        };
-        if dtype.is_float() != (self == Rmw::FAdd) {
-            return None;
+        if self == Rmw::Exch {
+            return Some(operand);
         }
-        scalar::binary(op, dtype).map(|apply| apply(old, operand))
+        scalar::binary(self.combines(dtype)?, dtype).map(|apply| apply(old, operand))
     }
 }
 

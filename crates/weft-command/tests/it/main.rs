@@ -7,6 +7,7 @@ mod bad_input;
 mod conflicts;
 mod emitted;
 mod json;
+mod launcher;
 mod layouts;
 mod reports;
 mod swizzles;

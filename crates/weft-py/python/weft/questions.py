@@ -138,7 +138,7 @@ def compile(
     pins: Sequence[str] | None = None,
 ) -> Answer:
     """What a kernel becomes: `emit` is one or several of `ptx`, `cuda`, `hip`, `tile`, `ttgir`, `lane`,
-    `report`."""
+    `report`, and `c-launcher`, whose text is the answer's `c_launcher`."""
     texts = [emit] if isinstance(emit, str) else list(emit)
     keys = {"ttir": ttir, "target": target, "emit": texts, "warps": warps, "stages": stages}
     keys |= {"fp_fusion": fp_fusion, "max_registers": max_registers}

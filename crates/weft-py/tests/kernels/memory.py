@@ -133,6 +133,19 @@ def described_sum(draw):
     return Case((3,), dict(x=x, out=out, m=40, n=32), dict(out=wanted))
 
 
+@case(small=True)
+def described_extremes(draw):
+    x, y = draw.normal(40, 32, dtype=f16), draw.normal(40, 32, dtype=bf16)
+    most, least = draw.normal(16, 32, dtype=f16), draw.normal(16, 32, dtype=bf16)
+    # What is outside of a descriptor is read as zero.
+    padded = [np.pad(each, ((0, 8), (0, 0))).reshape(3, 16, 32) for each in (x, y)]
+    greatest, lowest = most.copy(), least.copy()
+    greatest[:, :16] = np.maximum(most[:, :16], padded[0][..., :16].max(0))
+    lowest[:, 16:] = np.minimum(least[:, 16:], padded[1][..., 16:].min(0))
+    arguments = dict(x=x, y=y, most=most, least=least, m=40, n=32)
+    return Case((3,), arguments, dict(most=greatest, least=lowest))
+
+
 @case
 def described_rows(draw):
     x, rows, out = draw.normal(40, 32), draw.integers(0, 40, 16), blank(16, 32)

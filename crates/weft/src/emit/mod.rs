@@ -16,6 +16,7 @@ mod tests;
 pub mod ptx;
 pub mod cuda;
 pub mod hip;
+pub mod launcher;
 
 use crate::lane::Program;
 use crate::location::{Loc, Locations};

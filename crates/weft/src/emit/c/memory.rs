@@ -19,6 +19,7 @@ use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::emit::ptx;
 use crate::lane::{Access, Form as Moved, InstData, Matrix, Space, Value};
+use crate::scalar::Binary;
 
 /// A pointer to something of this C++ type.
 fn pointer(
@@ -354,7 +355,7 @@ pub(super) fn rmw(
     let kind = ptx::rmw_kind(op, dtype, capability).map_err(|reason| refused(w, reason))?;
     let text = match w.dialect {
         Dialect::Cuda(_) => {
-            let swapped = ptx::is_swapped(op, dtype, capability);
+            let swapped = op.combines(dtype).filter(|_| ptx::is_swapped(op, dtype, capability));
             let operands = &["value"];
             let helper = Atomic { name: op.name(), kind: &kind, swapped, dtype, how, operands };
             let name = helper.ask(w);
@@ -367,8 +368,8 @@ pub(super) fn rmw(
                 Rmw::Or => ("fetch_or", false),
                 Rmw::Xor => ("fetch_xor", false),
                 Rmw::Add | Rmw::FAdd => ("fetch_add", false),
-                Rmw::Max => ("fetch_max", true),
-                Rmw::Min => ("fetch_min", true),
+                Rmw::Max => ("fetch_max", !dtype.is_float()),
+                Rmw::Min => ("fetch_min", !dtype.is_float()),
                 Rmw::UMax => ("fetch_max", false),
                 Rmw::UMin => ("fetch_min", false),
                 Rmw::Exch => ("exchange", false),
@@ -419,7 +420,7 @@ pub(super) fn cas(
         Dialect::Cuda(_) => {
             let kind = format!("cas.b{}", dtype.bits());
             let operands: &[&str] = &["expected", "desired"];
-            let helper = Atomic { name: "cas", kind: &kind, swapped: false, dtype, how, operands };
+            let helper = Atomic { name: "cas", kind: &kind, swapped: None, dtype, how, operands };
             let name = helper.ask(w);
             let place = cuda_place(w, how.0, roles.address);
             format!("{name}({place}, {old}, {new})")
@@ -501,8 +502,8 @@ struct Atomic<'a> {
     name: &'a str,
     /// The instruction's end.
     kind: &'a str,
-    /// Whether it is a sum of bf16 by compare-and-swaps.
-    swapped: bool,
+    /// What it does to floats by compare-and-swaps, where it has no instruction.
+    swapped: Option<Binary>,
     dtype: DType,
     how: (Space, Order, Scope),
     operands: &'a [&'a str],
@@ -554,14 +555,21 @@ impl Atomic<'_> {
         let instruction = format!("atom.{order}.{scope}.{space_name}.{kind}");
         let old = if carried { format!("bits<{own}>(old)") } else { "old".into() };
         let places = places.join(", ");
-        let body = if *swapped {
-            // What is believed to be there is swapped for the sum with it until that was right.
+        let body = if let Some(combine) = swapped {
+            let combine = match combine {
+                Binary::MaxNum => format!("max.{dtype} made, believed, {places}"),
+                Binary::MinNum => format!("min.{dtype} made, believed, {places}"),
+                // There is no sum of bf16 where there is no such atomic.
+                _ => format!("mov.b16 one, 0x3f80; fma.rn.bf16 made, believed, one, {places}"),
+            };
+            let bits = dtype.bits();
+            // What is believed to be there is swapped for what is made of it until that was right.
             format!(
-                "{{ .reg .pred again; .reg .b16 found, believed, sum, one;\"\n               \
-                 \" mov.b16 one, 0x3f80; mov.b16 found, 0;\"\n               \
-                 \" swap: mov.b16 believed, found; fma.rn.bf16 sum, believed, one, {places};\"\n\
-                 \x20              \" {instruction} found, [%1], believed, sum;\"\n               \
-                 \" setp.ne.b16 again, found, believed; @again bra swap; mov.b16 %0, found; }}"
+                "{{ .reg .pred again; .reg .b16 one; .reg .b{bits} found, believed, made;\"\n               \
+                 \" mov.b{bits} found, 0;\"\n               \
+                 \" swap: mov.b{bits} believed, found; {combine};\"\n\
+                 \x20              \" {instruction} found, [%1], believed, made;\"\n               \
+                 \" setp.ne.b{bits} again, found, believed; @again bra swap; mov.b{bits} %0, found; }}"
             )
         } else {
             format!("{instruction} %0, [%1], {places};")

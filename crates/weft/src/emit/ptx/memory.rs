@@ -22,13 +22,14 @@
 //! `wb cg cs wt`, and accesses to shared memory none.
 
 use super::writer::{Braced, Class, Reg, Vector, Writer, put};
-use super::{Target, Version};
+use super::{Target, Version, float};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::{CacheModifier, Eviction};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::id::Id as _;
 use crate::lane::{Access, Form, InstData, Matrix, Space, Value};
+use crate::scalar::Binary;
 
 /// Where a memory operation acts, ready to be printed.
 struct Place {
@@ -382,10 +383,9 @@ pub(super) fn rmw(
     let (d, value) = (w.reg(result), w.reg(value));
     let Place { address, guard } = Place::new(w, roles.address, roles.predicate, 0);
     let ordering = ordering(order, scope, space);
-    if swapped {
+    if let Some(combine) = op.combines(dtype).filter(|_| swapped) {
         let cas = format!("atom.{ordering}.{kind}");
-        sum_by_swaps(w, &cas, (result, d), (&address, &guard), value);
-        return Ok(());
+        return by_swaps(w, &cas, (combine, dtype), (result, d), (&address, &guard), value);
     }
     if !guard.is_empty() {
         put!(w, "mov.{} {d}, 0", d.class.suffix());
@@ -396,36 +396,42 @@ pub(super) fn rmw(
 
 /// Whether an atomic is made of compare-and-swaps on a GPU of this compute capability.
 pub(in crate::emit) fn is_swapped(op: Rmw, dtype: DType, capability: u32) -> bool {
-    (op, dtype) == (Rmw::FAdd, DType::BF16) && capability < 90
+    match op {
+        Rmw::FAdd => dtype == DType::BF16 && capability < 90,
+        // `red` has them for vectors of f16 and bf16 from sm_90 on, and gives nothing back.
+        Rmw::Max | Rmw::Min => dtype.is_float(),
+        _ => false,
+    }
 }
 
-/// A sum of bf16: each lane swaps what it believes to be there for the sum with it, and is told what is
-/// there, until it believed right. Bits are compared, so that a NaN equals itself. The first belief is
-/// zero, which is also the result of a lane that takes no part.
-fn sum_by_swaps(
+/// An atomic of floats that has no instruction: each lane swaps what it believes to be there for what it
+/// makes of that, and is told what is there, until it believed right. Bits are compared, so that a NaN
+/// equals itself. The first belief is zero, which is also the result of a lane that takes no part.
+fn by_swaps(
     w: &mut Writer<'_>,
     cas: &str,
+    (combine, dtype): (Binary, DType),
     (result, d): (Value, Reg),
     (address, guard): (&str, &str),
     value: Reg,
-) {
-    let n = result.index();
-    let [one, believed, sum] = [Class::B16; 3].map(|class| w.temp(class));
+) -> Result<(), Unsupported> {
+    let (n, bits) = (result.index(), d.class.suffix());
+    let [believed, made] = [d.class; 2].map(|class| w.temp(class));
     let again = w.temp(Class::Predicate);
-    put!(w, "mov.b16 {one}, 0x3f80");
-    put!(w, "mov.b16 {d}, 0");
+    put!(w, "mov.{bits} {d}, 0");
     if let Some(predicate) = guard.strip_prefix('@') {
         put!(w, "@!{predicate}bra $L_swapped_{n}");
     }
     w.label(format_args!("$L_swap_{n}"));
-    put!(w, "mov.b16 {believed}, {d}");
-    put!(w, "fma.rn.bf16 {sum}, {believed}, {one}, {value}");
-    put!(w, "{cas} {d}, {address}, {believed}, {sum}");
-    put!(w, "setp.ne.b16 {again}, {d}, {believed}");
+    put!(w, "mov.{bits} {believed}, {d}");
+    float::binary(w, combine, dtype, made, (believed, value))?;
+    put!(w, "{cas} {d}, {address}, {believed}, {made}");
+    put!(w, "setp.ne.{bits} {again}, {d}, {believed}");
     put!(w, "@{again} bra $L_swap_{n}");
     if !guard.is_empty() {
         w.label(format_args!("$L_swapped_{n}"));
     }
+    Ok(())
 }
 
 /// The operation and type of an atomic instruction on a GPU of this compute capability, or why there
@@ -436,9 +442,11 @@ pub(in crate::emit) fn rmw_kind(
     capability: u32,
 ) -> Result<String, &'static str> {
     let bits = dtype.bits();
+    if is_swapped(op, dtype, capability) {
+        return if bits < 16 { Err(CAS_WIDTHS) } else { Ok(format!("cas.b{bits}")) };
+    }
     if op == Rmw::FAdd {
         return match dtype {
-            DType::BF16 if is_swapped(op, dtype, capability) => Ok("cas.b16".into()),
             DType::F16 | DType::BF16 => Ok(format!("add.noftz.{dtype}")),
             _ => Ok(format!("add.{dtype}")),
         };

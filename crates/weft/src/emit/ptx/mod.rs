@@ -5,7 +5,7 @@
 //! * Warps of another size than 32 lanes, blocks of more than 1024 threads, a fourth grid axis.
 //! * `exp`, `exp2`, `log`, `log2` of f64; `sin`, `cos`, `tanh`, `erf`, `expm1`, `log1p`, `pow` and `rem`
 //!   of floats: PTX has none. Lowering writes algorithms of other operations for them (`math`).
-//! * Atomics narrower than 32 bits, except the sum of f16, the sum of bf16 from `sm_90` on, and the
+//! * Atomics narrower than 32 bits, except sums, maxima and minima of f16 and bf16, and the
 //!   compare-and-swap of 16 bits.
 //!
 //! # Registers

@@ -69,7 +69,7 @@ impl World<'_, '_> {
                 Rmw::FAdd => {
                     self.sums.add(address, places.dtype, found.get(index), values.get(index));
                 }
-                Rmw::Exch => self.sums.forget(address),
+                Rmw::Exch | Rmw::Max | Rmw::Min => self.sums.forget(address),
                 _ => {}
             }
         }
