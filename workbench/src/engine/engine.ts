@@ -1,0 +1,147 @@
+/**
+ * One engine, two ways to reach it.
+ *
+ * The engine is `weft-api`: a request as JSON in, its answer as JSON out. On a static host it runs as
+ * WebAssembly in a worker; where `weft serve` opened the page it is asked over loopback. Both give
+ * the same bytes for the same request, so nothing above this file knows which one answers.
+ */
+
+import type { Answer, AnyRequest, Fault } from "./requests";
+
+/** A way to ask the engine. */
+export interface Transport {
+  readonly name: "wasm" | "http";
+  /** The answer to a request, both as JSON texts. */
+  invoke(request: string): Promise<string>;
+}
+
+/** The engine did not answer the question: it says what is wrong with it. */
+export class Refusal extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.message);
+    this.name = "Refusal";
+    this.fault = fault;
+  }
+}
+
+/** How many answers are kept: turning back to an earlier state asks nothing. */
+const KEPT = 256;
+/** The longest answers that are kept. */
+const MAX_KEPT_LENGTH = 1 << 20;
+
+export class Engine {
+  readonly #transport: Transport;
+  readonly #second: () => Transport;
+  readonly #kept = new Map<string, Promise<string>>();
+
+  /**
+   * @param transport answers what the page waits for
+   * @param second answers what takes long; made when it is first needed
+   */
+  constructor(transport: Transport, second: () => Transport = () => transport) {
+    this.#transport = transport;
+    let made: Transport | undefined;
+    this.#second = () => (made ??= second());
+  }
+
+  get transport(): Transport["name"] {
+    return this.#transport.name;
+  }
+
+  /** Answers a request; throws a {@link Refusal} where the engine refuses it. */
+  async invoke<R extends AnyRequest>(request: R): Promise<Answer<R>> {
+    return read(await this.#remembered(JSON.stringify(request)));
+  }
+
+  /** The same for requests that take long: they do not hold up the others, and are not kept. */
+  async invokeAside<R extends AnyRequest>(request: R): Promise<Answer<R>> {
+    return read(await this.#second().invoke(JSON.stringify(request)));
+  }
+
+  #remembered(request: string): Promise<string> {
+    const known = this.#kept.get(request);
+    if (known) return known;
+    const asked = this.#transport.invoke(request);
+    this.#kept.set(request, asked);
+    const oldest = this.#kept.keys().next();
+    if (this.#kept.size > KEPT && !oldest.done) this.#kept.delete(oldest.value);
+    asked.then(
+      (answer) => answer.length > MAX_KEPT_LENGTH && this.#kept.delete(request),
+      () => this.#kept.delete(request),
+    );
+    return asked;
+  }
+}
+
+/** An answer from its text. */
+function read<T>(text: string): T {
+  const answer = JSON.parse(text) as T & { error?: Fault };
+  if (answer.error) throw new Refusal(answer.error);
+  return answer;
+}
+
+/** The engine of this page: `engine.json` beside it says how it is reached. */
+export async function connect(base: URL): Promise<Engine> {
+  const response = await fetch(new URL("engine.json", base));
+  const { transport } = (await response.json()) as { transport: Transport["name"] };
+  if (transport === "http") return new Engine(overLoopback(new URL("invoke", base)));
+  return new Engine(inWorker(base), () => inWorker(base));
+}
+
+/** Asks the program that serves the page. */
+export function overLoopback(address: URL): Transport {
+  return {
+    name: "http",
+    async invoke(request) {
+      let response: Response;
+      try {
+        response = await fetch(address, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: request,
+        });
+      } catch {
+        throw new Error("`weft serve` does not answer: has it been stopped?");
+      }
+      if (!response.ok) throw new Error(await response.text());
+      return response.text();
+    },
+  };
+}
+
+/** What the worker is sent, and what it sends back. */
+export interface Asked {
+  id: number;
+  request: string;
+}
+export type Told = { id: number; answer: string } | { id: number; failure: string };
+
+/** Runs the engine in a worker of its own. */
+export function inWorker(base: URL): Transport {
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+  worker.postMessage({ engine: new URL("engine/", base).href });
+  const waiting = new Map<number, { done(text: string): void; failed(error: Error): void }>();
+  let next = 0;
+  worker.onmessage = ({ data }: MessageEvent<Told>) => {
+    const who = waiting.get(data.id);
+    waiting.delete(data.id);
+    if ("answer" in data) who?.done(data.answer);
+    else who?.failed(new Error(data.failure));
+  };
+  worker.onerror = (event) => {
+    for (const { failed } of waiting.values()) failed(new Error(event.message));
+    waiting.clear();
+  };
+  return {
+    name: "wasm",
+    invoke(request) {
+      const id = next++;
+      return new Promise((done, failed) => {
+        waiting.set(id, { done, failed });
+        worker.postMessage({ id, request } satisfies Asked);
+      });
+    },
+  };
+}

@@ -1,0 +1,193 @@
+/**
+ * Requests and answers, as far as the page reads them.
+ *
+ * `weft-api` defines them (`request.rs`, `answer.rs`); a view adds the types of what it asks here.
+ */
+
+/** What is wrong with a request. */
+export interface Fault {
+  kind: string;
+  message: string;
+  hint?: string;
+  /** Where, in the text that the message is about; both from one. */
+  line?: number;
+  column?: number;
+  /** Every fault of a text, where there are several. */
+  all?: { message: string; hint: string | null; line: number; column: number }[];
+}
+
+/** Coordinates of an element, `dim0` first. */
+export type Coordinates = number[];
+/** The image of each bit of each axis. */
+export type Bases = Record<string, Coordinates[]>;
+/** A layout: any of its texts, or its bases. */
+export type LayoutSource = string | { bases: Bases; shape?: number[] };
+
+/** A machine, as far as the page says something of it. */
+export interface Machine {
+  name: string;
+  lanes: number;
+  banks: number;
+  bank_bytes: number;
+}
+
+export interface MachinesRequest {
+  request: "machines";
+  target?: string;
+}
+export interface MachinesAnswer {
+  machines: Machine[];
+}
+
+export interface LayoutRequest {
+  request: "layout";
+  attribute: LayoutSource;
+  shape?: number[];
+  element?: string;
+  format?: "svg" | "text" | "grid" | "hardware" | "banks" | "matrix";
+  picture?: "grid" | "hardware" | "banks" | "matrix";
+  slice?: number[];
+  target?: string;
+  names?: boolean;
+}
+export interface LayoutAnswer {
+  bases: Bases;
+  constant?: Coordinates;
+  paddings?: [number, number][];
+  shape: number[];
+  names?: { by: string; text: string }[];
+  text: string;
+  picture?: string;
+}
+
+/** One direction in which accesses collide, and the subspaces that it comes from. */
+export interface Algebra {
+  segment: Coordinates[];
+  phase: Coordinates[];
+  meet: Coordinates[];
+  dimension: number;
+  phases: number;
+  wavefronts: number;
+}
+
+/** A word that a bank serves in one wavefront. */
+export interface Word {
+  bank: number;
+  wavefront: number;
+  address: number;
+  moved: { lane: number; register: number; element: Coordinates }[];
+}
+
+export interface WavefrontsRequest {
+  request: "wavefronts";
+  registers: LayoutSource;
+  memory: LayoutSource;
+  shape: number[];
+  element: string;
+  target?: string;
+  kind: "load" | "store";
+  instruction?: number;
+  warp?: number;
+  pictures?: boolean;
+}
+export interface WavefrontsAnswer {
+  machine: string;
+  kind: "load" | "store";
+  vector_bytes: number;
+  instructions: number;
+  warps: number;
+  wavefronts: number;
+  ideal: number;
+  algebra?: Algebra;
+  instruction: number;
+  warp: number;
+  phases: { lanes: number[]; wavefronts: number; words: Word[] }[];
+  tile?: string;
+  banks?: string;
+}
+
+export interface SweepRequest {
+  request: "sweep";
+  store: LayoutSource;
+  loads: LayoutSource[];
+  shape: number[];
+  element: string;
+  target?: string;
+  from: number;
+  count: number;
+}
+export interface SweepAnswer {
+  toggles: number;
+  from: number;
+  count: number;
+  accesses: { access: string; taken: { instructions: number; wavefronts: number; memories: number }[] }[];
+  disagreements: number;
+}
+
+export interface SwizzleRequest {
+  request: "swizzle";
+  store: LayoutSource;
+  loads: LayoutSource[];
+  shape: number[];
+  element: string;
+  target?: string;
+  also?: string[];
+  trace?: boolean;
+}
+export interface Use {
+  access: string;
+  matrix: string | null;
+  vector_bytes: number;
+  instructions: number;
+  wavefronts: number;
+  floor: number;
+}
+export interface Trace {
+  vector: Coordinates[];
+  bank_bits: number;
+  segment_bits: number;
+  phases: [number, number];
+  store_phase: Coordinates[];
+  load_phase: Coordinates[];
+  shared: Coordinates[];
+  only_store: Coordinates[];
+  only_load: Coordinates[];
+  most_segment_bits: number;
+  sums: Coordinates[];
+  rest: Coordinates[];
+  segment: Coordinates[];
+  bank: Coordinates[];
+  xor: string;
+  wavefronts: number;
+}
+export interface SwizzleAnswer {
+  bases: Bases;
+  shape: number[];
+  wavefronts: number;
+  bound: number;
+  certificate: { kind: string; optimal: boolean; candidates?: number };
+  accesses: Use[];
+  portable?: {
+    best: string;
+    machines: { machine: string; wavefronts: number; alone: number; bound: number; accesses: Use[] }[];
+  };
+  shared_bytes: number;
+  xor: string;
+  cute: string | null;
+  triton: string | null;
+  tma: { swizzle_bytes: number; transposed: boolean; wavefronts: number; as_few: boolean } | null;
+  trace?: Trace;
+}
+
+/** Each request with its answer. */
+interface Answers {
+  machines: [MachinesRequest, MachinesAnswer];
+  layout: [LayoutRequest, LayoutAnswer];
+  wavefronts: [WavefrontsRequest, WavefrontsAnswer];
+  sweep: [SweepRequest, SweepAnswer];
+  swizzle: [SwizzleRequest, SwizzleAnswer];
+}
+
+export type AnyRequest = Answers[keyof Answers][0];
+/** The type of the answer to a request. */
+export type Answer<R extends AnyRequest> = Answers[R["request"]][1];

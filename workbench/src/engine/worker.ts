@@ -1,0 +1,35 @@
+/** The engine as WebAssembly, away from the page's own thread. */
+
+import type { Asked, Told } from "./engine";
+
+/** What wasm-bindgen makes of `weft-wasm`. */
+interface Module {
+  default(options: { module_or_path: URL }): Promise<unknown>;
+  invoke(request: string): string;
+}
+
+let engine: Promise<Module> | undefined;
+
+async function load(folder: string): Promise<Module> {
+  const module = (await import(/* @vite-ignore */ new URL("weft_wasm.js", folder).href)) as Module;
+  await module.default({ module_or_path: new URL("weft_wasm_bg.wasm", folder) });
+  return module;
+}
+
+self.onmessage = async ({ data }: MessageEvent<Asked | { engine: string }>) => {
+  if ("engine" in data) {
+    engine = load(data.engine);
+    // Whoever asks first is told; nobody may ask for a while.
+    engine.catch(() => undefined);
+    return;
+  }
+  const { id, request } = data;
+  let told: Told;
+  try {
+    if (!engine) throw new Error("nobody said where the engine is");
+    told = { id, answer: (await engine).invoke(request) };
+  } catch (error) {
+    told = { id, failure: `the engine does not run: ${error instanceof Error ? error.message : error}` };
+  }
+  self.postMessage(told);
+};

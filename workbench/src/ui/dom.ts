@@ -1,0 +1,58 @@
+/** Elements in one expression. */
+
+type Child = Node | string | number | null | undefined | false;
+type Attributes = Record<string, unknown>;
+
+/**
+ * An element: `h("button.primary", { onclick: save, "aria-label": "Save" }, "Save")`.
+ *
+ * The tag may be followed by classes. An attribute that is a function is a listener, one that is
+ * `true` stands without a value, one that is `false`, `null` or `undefined` is left out.
+ */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K | `${K}.${string}`,
+  attributes: Attributes | null = null,
+  ...children: (Child | Child[])[]
+): HTMLElementTagNameMap[K] {
+  const [name, ...classes] = tag.split(".");
+  const element = document.createElement(name as K);
+  if (classes.length > 0) element.className = classes.join(" ");
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    if (value === false || value === null || value === undefined) continue;
+    if (typeof value === "function" && key.startsWith("on")) {
+      element.addEventListener(key.slice(2), value as EventListener);
+    } else if (value === true) element.setAttribute(key, "");
+    else element.setAttribute(key, String(value));
+  }
+  element.append(...nodes(children));
+  return element;
+}
+
+/** Replaces what an element holds. */
+export function fill(element: Element, ...children: (Child | Child[])[]): void {
+  element.replaceChildren(...nodes(children));
+}
+
+function nodes(children: (Child | Child[])[]): (Node | string)[] {
+  const kept = children.flat().filter((c): c is Node | string | number => c !== null && c !== undefined && c !== false);
+  return kept.map((child) => (typeof child === "number" ? String(child) : child));
+}
+
+let ids = 0;
+/** A name that no other element has. */
+export function freshId(stem: string): string {
+  return `${stem}-${ids++}`;
+}
+
+/**
+ * Runs the latest of some tasks: a result that comes after another task was begun is dropped.
+ *
+ * The task gets `current`, which says whether it still is the latest.
+ */
+export function latest(): (task: (current: () => boolean) => Promise<void>) => void {
+  let turn = 0;
+  return (task) => {
+    const mine = ++turn;
+    void task(() => mine === turn);
+  };
+}

@@ -1,0 +1,198 @@
+/**
+ * A picture that the engine drew, with what can be done to it.
+ *
+ * The engine draws, the page only points: each cell of a drawing is a group that carries
+ * `data-panel`, `data-row` and `data-column`, and a `title` that says it in words.
+ */
+
+import { fill, h } from "./dom";
+
+/** A cell of a picture: which panel, row and column, all from zero. */
+export interface CellPlace {
+  panel: number;
+  row: number;
+  column: number;
+}
+
+export interface PictureOptions {
+  /** What it shows: the name of its files, and its label where the drawing has no title. */
+  name: string;
+  /** Told when a cell is pointed at or reached by keyboard; `null` when it is left. */
+  pointed?: (cell: CellPlace | null) => void;
+  /** Told when a cell is clicked, or Enter is pressed on it. */
+  chosen?: (cell: CellPlace) => void;
+}
+
+export class Picture {
+  readonly element: HTMLElement;
+  readonly #frame: HTMLElement;
+  readonly #says: HTMLElement;
+  readonly #options: PictureOptions;
+  #drawn = "";
+  #cursor: SVGGElement | null = null;
+
+  constructor(options: PictureOptions) {
+    this.#options = options;
+    this.#frame = h("div.frame", { tabindex: 0, role: "group", "aria-label": options.name });
+    this.#says = h("p.says", { "aria-live": "polite" });
+    const save = (label: string, kind: "svg" | "png") =>
+      h("button.quiet", { type: "button", onclick: () => void this.save(kind) }, label);
+    this.element = h(
+      "figure.picture",
+      null,
+      this.#frame,
+      h("figcaption", null, this.#says, h("span.exports", null, save("SVG", "svg"), save("PNG", "png"))),
+    );
+    this.#frame.addEventListener("pointerover", (event) => this.#point(cellOf(event.target)));
+    this.#frame.addEventListener("pointerleave", () => this.#point(null));
+    this.#frame.addEventListener("blur", () => this.#point(null));
+    this.#frame.addEventListener("click", (event) => {
+      const cell = cellOf(event.target);
+      if (cell) this.#choose(cell);
+    });
+    this.#frame.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  /** Shows a drawing; the cell that was pointed at stays pointed at. */
+  show(svg: string): void {
+    if (svg === this.#drawn) return;
+    const place = this.#cursor && placeOf(this.#cursor);
+    this.#drawn = svg;
+    this.#cursor = null;
+    const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+    const drawing = document.importNode(parsed, true);
+    // The frame is what is labelled; a drawing of a thousand cells is not read out.
+    drawing.setAttribute("aria-hidden", "true");
+    const title = drawing.querySelector(":scope > title")?.textContent;
+    if (title) this.#frame.setAttribute("aria-label", title);
+    // A title of the whole drawing would pop up over every cell.
+    drawing.querySelector(":scope > title")?.remove();
+    fill(this.#frame, drawing);
+    if (place) this.#point(this.cell(place));
+  }
+
+  /** Shows nothing. */
+  clear(): void {
+    this.#drawn = "";
+    this.#cursor = null;
+    this.#says.textContent = "";
+    fill(this.#frame);
+  }
+
+  /** The group that draws a cell. */
+  cell({ panel, row, column }: CellPlace): SVGGElement | null {
+    return this.#frame.querySelector(
+      `g[data-panel="${panel}"][data-row="${row}"][data-column="${column}"]`,
+    );
+  }
+
+  /** Every cell with its place. */
+  *cells(): Generator<[SVGGElement, CellPlace]> {
+    for (const cell of this.#frame.querySelectorAll<SVGGElement>("g[data-row]")) {
+      yield [cell, placeOf(cell)];
+    }
+  }
+
+  /** Gives the cells for which a class is meant this class, and takes it from all others. */
+  mark(mark: string, meant: (place: CellPlace) => boolean): void {
+    for (const [cell, place] of this.cells()) cell.classList.toggle(mark, meant(place));
+  }
+
+  #point(cell: SVGGElement | null): void {
+    if (cell === this.#cursor) return;
+    this.#cursor?.classList.remove("pointed");
+    this.#cursor = cell;
+    cell?.classList.add("pointed");
+    this.#says.textContent = cell?.querySelector("title")?.textContent ?? "";
+    this.#options.pointed?.(cell && placeOf(cell));
+  }
+
+  #choose(cell: SVGGElement): void {
+    this.#point(cell);
+    this.#options.chosen?.(placeOf(cell));
+  }
+
+  #key(event: KeyboardEvent): void {
+    const moves: Record<string, [number, number]> = {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+    };
+    const move = moves[event.key];
+    if (move) {
+      const from = this.#cursor && placeOf(this.#cursor);
+      const to = from
+        ? this.cell({ panel: from.panel, row: from.row + move[0], column: from.column + move[1] })
+        : this.cell({ panel: 0, row: 0, column: 0 });
+      if (to) {
+        this.#point(to);
+        to.scrollIntoView({ block: "nearest", inline: "nearest" });
+      }
+      event.preventDefault();
+    } else if ((event.key === "Enter" || event.key === " ") && this.#cursor) {
+      this.#choose(this.#cursor);
+      event.preventDefault();
+    } else if (event.key === "Escape") this.#point(null);
+  }
+
+  /** Hands the picture over as a file. */
+  async save(kind: "svg" | "png"): Promise<void> {
+    const drawing = this.#frame.querySelector("svg");
+    if (!drawing) return;
+    const text = standalone(drawing);
+    const blob = kind === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await raster(text);
+    const address = URL.createObjectURL(blob);
+    const stem = this.#options.name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+    h("a", { href: address, download: `${stem}.${kind}` }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  }
+}
+
+function cellOf(target: EventTarget | null): SVGGElement | null {
+  return target instanceof Element ? target.closest<SVGGElement>("g[data-row]") : null;
+}
+
+function placeOf(cell: SVGGElement): CellPlace {
+  const { panel, row, column } = cell.dataset;
+  return { panel: Number(panel), row: Number(row), column: Number(column) };
+}
+
+/** What the page's style sheet says of parts of a drawing, and a file has to say itself. */
+const CARRIED = [
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family",
+  "font-size", "font-weight",
+] as const;
+
+/** A drawing as it is seen, as a file of its own. */
+function standalone(drawing: SVGSVGElement): string {
+  const copy = drawing.cloneNode(true) as SVGSVGElement;
+  const from = drawing.querySelectorAll("rect, path, text, circle, line, g");
+  const to = copy.querySelectorAll<SVGElement>("rect, path, text, circle, line, g");
+  from.forEach((element, index) => {
+    const seen = getComputedStyle(element);
+    for (const property of CARRIED) {
+      const value = seen.getPropertyValue(property);
+      if (value) to[index]?.style.setProperty(property, value);
+    }
+  });
+  copy.querySelector("style")?.remove();
+  copy.removeAttribute("aria-hidden");
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  const page = copy.querySelector<SVGElement>("rect.page");
+  const ground = getComputedStyle(document.documentElement).getPropertyValue("--card").trim();
+  page?.style.setProperty("fill", ground || "#ffffff");
+  return new XMLSerializer().serializeToString(copy);
+}
+
+/** The same as PNG, two pixels for one. */
+async function raster(svg: string): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = h("canvas", { width: image.width * 2, height: image.height * 2 });
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((done, failed) => {
+    canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error("the picture is too large for PNG"))));
+  });
+}

@@ -1,0 +1,6 @@
+/** The views, in the order of their tabs; the first one is what the bare address shows. */
+
+import type { AnyView } from "../shell";
+import { swizzle } from "./swizzle";
+
+export const views: readonly AnyView[] = [swizzle];

@@ -1,0 +1,214 @@
+/** What the swizzle view is about, without the page: folds, names of bits, presets. */
+
+import type { Bases, Coordinates, LayoutSource } from "../../engine/requests";
+
+/** Bits of an extent. */
+export function bitsOf(extent: number): number {
+  return 31 - Math.clz32(extent);
+}
+
+/** A tensor's bits: those of the last axis are columns, all others count rows. */
+export interface TensorBits {
+  shape: number[];
+  /** Bits of the column. */
+  columns: number;
+  /** Bits of the row. */
+  rows: number;
+}
+
+export function tensorBits(shape: number[]): TensorBits {
+  const columns = bitsOf(shape.at(-1) ?? 1);
+  const rows = shape.slice(0, -1).reduce((sum, extent) => sum + bitsOf(extent), 0);
+  return { shape, columns, rows };
+}
+
+/** The element at bit `bit` of the row-major offset: one coordinate is a power of two. */
+export function unit(shape: number[], bit: number): Coordinates {
+  const element = shape.map(() => 0);
+  let rest = bit;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    const bits = bitsOf(shape[axis] ?? 1);
+    if (rest < bits) {
+      element[axis] = 2 ** rest;
+      return element;
+    }
+    rest -= bits;
+  }
+  return element;
+}
+
+/** `mask` of each row bit, as many as there are row bits and no wider than the column. */
+export function fitFolds(folds: number[], { rows, columns }: TensorBits): number[] {
+  return Array.from({ length: rows }, (_, row) => (folds[row] ?? 0) & (2 ** columns - 1));
+}
+
+/** The memory that folds row bit `j` into the column bits of `folds[j]`. */
+export function foldedBases(folds: number[], tensor: TensorBits): Bases {
+  const { shape, columns, rows } = tensor;
+  const offset: Coordinates[] = [];
+  for (let bit = 0; bit < columns + rows; bit++) {
+    const element = unit(shape, bit);
+    const mask = bit < columns ? 0 : (folds[bit - columns] ?? 0);
+    element[shape.length - 1] = (element[shape.length - 1] ?? 0) ^ mask;
+    offset.push(element);
+  }
+  return { offset };
+}
+
+/** The folds of a memory's bases; nothing where it is no fold of rows into columns. */
+export function foldsOf(bases: Bases, tensor: TensorBits): number[] | undefined {
+  const { shape, columns, rows } = tensor;
+  const offset = bases["offset"] ?? [];
+  if (offset.length !== columns + rows) return undefined;
+  const folds: number[] = [];
+  for (const [bit, image] of offset.entries()) {
+    const plain = unit(shape, bit);
+    const mask = (image.at(-1) ?? 0) ^ (plain.at(-1) ?? 0);
+    const leading = plain.slice(0, -1).every((value, axis) => value === image[axis]);
+    if (!leading || (bit < columns && mask !== 0)) return undefined;
+    if (bit >= columns) folds.push(mask);
+  }
+  return folds;
+}
+
+/** Bases as the text of a layout. */
+export function basesText(bases: Bases, shape: number[]): string {
+  const axes = Object.entries(bases).map(([axis, images]) => {
+    const all = images.map((image) => (image.length === 1 ? `${image[0]}` : `(${image.join(",")})`));
+    return all.length === 0 ? `${axis}:` : `${axis}: ${all.join(" ")}`;
+  });
+  const outs = shape.map((extent, axis) => `dim${axis}: ${extent}`);
+  return `[${axes.join(", ")}] -> [${outs.join(", ")}]`;
+}
+
+/** The letter of an axis: of a matrix the rows are m, the columns n. */
+export function axisName(axis: number, rank: number): string {
+  if (rank === 2) return axis === 0 ? "m" : "n";
+  return rank === 1 ? "n" : (["i", "j", "k", "l", "m", "n"][axis] ?? `d${axis}.`);
+}
+
+const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
+
+export function subscript(number: number): string {
+  return [...String(number)].map((digit) => SUBSCRIPTS[Number(digit)] ?? digit).join("");
+}
+
+/** The bits of an element as a sum: `m₀⊕n₁`. */
+export function direction(element: Coordinates): string {
+  const parts = element.flatMap((value, axis) => {
+    const name = axisName(axis, element.length);
+    const bits = Array.from({ length: 31 }, (_, bit) => bit).filter((bit) => (value >> bit) & 1);
+    return bits.map((bit) => name + subscript(bit));
+  });
+  return parts.length === 0 ? "0" : parts.join("⊕");
+}
+
+/** Elements as a set of directions. */
+export function directions(elements: Coordinates[]): string {
+  return elements.length === 0 ? "∅" : `{${elements.map(direction).join(", ")}}`;
+}
+
+/** What the memory of a state is. */
+export function memorySource(memory: string, folds: number[], shape: number[]): LayoutSource {
+  if (memory.trim() !== "") return memory;
+  const tensor = tensorBits(shape);
+  return { bases: foldedBases(fitFolds(folds, tensor), tensor) };
+}
+
+/** The number of the fold memory in a sweep. */
+export function foldNumber(folds: number[], { columns }: TensorBits): number {
+  return folds.reduce((number, mask, row) => number + mask * 2 ** (row * columns), 0);
+}
+
+export function foldsOfNumber(number: number, { rows, columns }: TensorBits): number[] {
+  const span = 2 ** columns;
+  return Array.from({ length: rows }, (_, row) => Math.floor(number / span ** row) % span);
+}
+
+/** A problem to begin with. */
+export interface Preset {
+  id: string;
+  name: string;
+  about: string;
+  shape: number[];
+  element: string;
+  store: string;
+  loads: string[];
+  target?: string;
+}
+
+const WARP_ROWS_16x32 =
+  "[register: (1,0) (2,0) (4,0) (8,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16)] -> [dim0: 16, dim1: 32]";
+const COLUMN_PAIRS_16x32 =
+  "[register: (0,2) (0,4) (0,8) (0,16), lane: (1,0) (2,0) (4,0) (8,0) (0,1)] -> [dim0: 16, dim1: 32]";
+
+export const PRESETS: readonly Preset[] = [
+  {
+    id: "transpose",
+    name: "16×32 transpose, f32, one warp",
+    about: "A warp stores rows and loads pairs of columns.",
+    shape: [16, 32],
+    element: "f32",
+    store: WARP_ROWS_16x32,
+    loads: [COLUMN_PAIRS_16x32],
+  },
+  {
+    id: "square",
+    name: "32×32 transpose, f32, two warps",
+    about: "Rows in, columns out; also whole waves of 64 lanes.",
+    shape: [32, 32],
+    element: "f32",
+    store:
+      "[register: (2,0) (4,0) (8,0) (16,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16), warp: (1,0)] -> [dim0: 32, dim1: 32]",
+    loads: [
+      "[register: (0,2) (0,4) (0,8) (0,16), lane: (1,0) (2,0) (4,0) (8,0) (16,0), warp: (0,1)] -> [dim0: 32, dim1: 32]",
+    ],
+  },
+  {
+    id: "vectors",
+    name: "64×64 f16, 16 bytes a lane both ways",
+    about: "Vectors along rows in, vectors along columns out.",
+    shape: [64, 64],
+    element: "f16",
+    store: "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
+    loads: ["#ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>"],
+  },
+  {
+    id: "fragment",
+    name: "64×64 f16, rows to a matrix fragment",
+    about: "Coalesced rows in, the left operand of a matrix multiplication out.",
+    shape: [64, 64],
+    element: "f16",
+    store: "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
+    loads: [
+      "#ttg.dot_op<{opIdx = 0, parent = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>, kWidth = 2}>",
+    ],
+  },
+  {
+    id: "twice",
+    name: "32×32 f32, loaded by rows and by columns",
+    about: "One store, two loads that disagree.",
+    shape: [32, 32],
+    element: "f32",
+    store: "[register: (1,0) (2,0) (4,0) (8,0) (16,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16)] -> [dim0: 32, dim1: 32]",
+    loads: [
+      "[register: (0,1) (0,2) (0,4) (0,8) (0,16), lane: (1,0) (2,0) (4,0) (8,0) (16,0)] -> [dim0: 32, dim1: 32]",
+      "[register: (0,4) (0,8) (0,16) (8,0) (16,0), lane: (0,1) (0,2) (1,0) (2,0) (4,0)] -> [dim0: 32, dim1: 32]",
+    ],
+  },
+];
+
+/** Ready-made folds of an example whose rows are narrower than its columns. */
+export function namedFolds(tensor: TensorBits): { name: string; folds: number[] }[] {
+  const { rows, columns } = tensor;
+  const shifted = (by: number) =>
+    fitFolds(
+      Array.from({ length: rows }, (_, row) => (row + by < columns ? 2 ** (row + by) : 0)),
+      tensor,
+    );
+  return [
+    { name: "unswizzled", folds: fitFolds([], tensor) },
+    { name: "XOR m", folds: shifted(0) },
+    { name: "XOR 2m", folds: shifted(1) },
+  ];
+}

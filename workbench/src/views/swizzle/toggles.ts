@@ -1,0 +1,111 @@
+/** The grid of toggles: which row bits are folded into which column bits. */
+
+import { fill, h } from "../../ui/dom";
+import type { Context } from "../view";
+import { axisName, fitFolds, namedFolds, subscript, tensorBits } from "./model";
+import type { TensorBits } from "./model";
+import type { State } from "./state";
+
+export class Toggles {
+  readonly element: HTMLElement;
+  readonly #grid = h("div.toggles", { role: "group", "aria-label": "Row bits folded into column bits" });
+  readonly #presets = h("div.row");
+  readonly #says = h("p.note");
+  readonly #context: Context<State>;
+  #built = "";
+  #folds: number[] = [];
+
+  constructor(context: Context<State>) {
+    this.#context = context;
+    this.element = h(
+      "section.card",
+      { "aria-label": "Folds" },
+      h("header", null, h("h2", null, "Fold row bits into column bits"), h("p", null, "This is the swizzle: a row is exclusive-or'd with its mask.")),
+      this.#presets,
+      h("div.scroll", null, this.#grid),
+      this.#says,
+    );
+    this.#grid.addEventListener("keydown", (event) => this.#move(event));
+  }
+
+  update(state: State): void {
+    const tensor = tensorBits(state.shape);
+    this.#folds = fitFolds(state.fold, tensor);
+    this.#build(tensor, state.shape.length);
+    for (const button of this.#grid.querySelectorAll<HTMLButtonElement>("button")) {
+      const { row, column } = button.dataset;
+      const on = (((this.#folds[Number(row)] ?? 0) >> Number(column)) & 1) === 1;
+      button.setAttribute("aria-pressed", String(on && state.memory === ""));
+      button.textContent = on && state.memory === "" ? "1" : "·";
+    }
+    for (const [index, { folds }] of namedFolds(tensor).entries()) {
+      const same = state.memory === "" && folds.join() === this.#folds.join();
+      this.#presets.children[index]?.setAttribute("aria-pressed", String(same));
+    }
+    this.#says.textContent =
+      state.memory === ""
+        ? `${tensor.rows * tensor.columns} toggles, 2${superscript(tensor.rows * tensor.columns)} memories.`
+        : "The memory is given as a text. A toggle takes its place.";
+  }
+
+  #build(tensor: TensorBits, rank: number): void {
+    const key = `${tensor.rows} ${tensor.columns} ${rank}`;
+    if (key === this.#built) return;
+    this.#built = key;
+    const letter = (axis: number) => axisName(axis, rank);
+    const column = letter(rank - 1);
+    const rowName = rank === 2 ? (bit: number) => letter(0) + subscript(bit) : (bit: number) => `row${subscript(bit)}`;
+    const cells = [h("span.corner")];
+    for (let bit = 0; bit < tensor.columns; bit++) cells.push(h("span.head", { "aria-hidden": "true" }, column + subscript(bit)));
+    for (let row = 0; row < tensor.rows; row++) {
+      cells.push(h("span.head", { "aria-hidden": "true" }, rowName(row)));
+      for (let bit = 0; bit < tensor.columns; bit++) {
+        cells.push(
+          h("button", {
+            type: "button",
+            "data-row": row,
+            "data-column": bit,
+            "aria-label": `fold row bit ${row} into column bit ${bit}`,
+            onclick: () => this.#flip(row, bit),
+          }),
+        );
+      }
+    }
+    this.#grid.style.setProperty("--columns", String(tensor.columns));
+    fill(this.#grid, cells);
+    fill(
+      this.#presets,
+      namedFolds(tensor).map(({ name, folds }) =>
+        h("button", { type: "button", onclick: () => this.#set(folds) }, name),
+      ),
+    );
+  }
+
+  #flip(row: number, bit: number): void {
+    const folds = [...this.#folds];
+    folds[row] = (folds[row] ?? 0) ^ (1 << bit);
+    this.#set(folds);
+  }
+
+  #set(folds: number[]): void {
+    this.#context.set({ fold: folds.some((mask) => mask !== 0) ? folds : [], memory: "", wave: 0 });
+  }
+
+  #move(event: KeyboardEvent): void {
+    const steps: Record<string, [number, number]> = {
+      ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+    };
+    const step = steps[event.key];
+    if (!step || !(event.target instanceof HTMLButtonElement)) return;
+    const { row, column } = event.target.dataset;
+    const to = this.#grid.querySelector<HTMLButtonElement>(
+      `button[data-row="${Number(row) + step[0]}"][data-column="${Number(column) + step[1]}"]`,
+    );
+    to?.focus();
+    event.preventDefault();
+  }
+}
+
+export function superscript(number: number): string {
+  return [...String(number)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)] ?? digit).join("");
+}
