@@ -8,6 +8,8 @@ mod conflicts;
 mod emitted;
 mod json;
 mod layouts;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod reports;
 mod swizzles;
 
