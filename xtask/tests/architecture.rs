@@ -143,6 +143,23 @@ const HOUSES: [House; 3] = [
                     "view",
                 ],
             ),
+            (
+                "agent",
+                &[
+                    "answer",
+                    "bases",
+                    "conflicts",
+                    "conversions",
+                    "error",
+                    "explain",
+                    "invoke",
+                    "layouts",
+                    "report",
+                    "request",
+                    "run",
+                    "swizzles",
+                ],
+            ),
         ],
     },
 ];

@@ -305,6 +305,10 @@ pub struct ExplainAnswer {
     pub movements: Vec<MovementAnswer>,
     /// Every access of a tensor to memory.
     pub accesses: Vec<AccessAnswer>,
+    /// Every load and store of shared memory that the program allocates, where whole tensors meet whole
+    /// buffers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<SharedAnswer>,
 }
 
 /// What homes cost, in hundredths of a cycle of the block, over all rounds of loops.
@@ -380,6 +384,38 @@ pub struct AccessAnswer {
     /// What the next best layout for it would cost; none where no other is possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<NextAnswer>,
+}
+
+/// How a tensor goes to or from shared memory that the program allocates. Counts are of all warps.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SharedAnswer {
+    /// The operation.
+    pub operation: String,
+    /// Which way: `load` or `store`.
+    pub kind: &'static str,
+    /// The tensor in registers.
+    pub value: String,
+    /// Where the operation stands in the user's source: `file:line:column`.
+    pub place: Option<String>,
+    /// The tensor's type.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The layout of the registers.
+    pub layout: String,
+    /// The layout of the memory, as the program's text has it.
+    pub memory: String,
+    /// Whether it is loaded by matrix moves.
+    pub matrix_moves: bool,
+    /// Bytes of one lane in one instruction.
+    pub vector_bytes: u32,
+    /// Instructions.
+    pub instructions: u64,
+    /// Their wavefronts.
+    pub wavefronts: u64,
+    /// The wavefronts of as many instructions without bank conflicts.
+    pub ideal: u64,
+    /// How often it runs: loops whose bounds are not known are counted 16 times.
+    pub times: u64,
 }
 
 /// A run, checked.

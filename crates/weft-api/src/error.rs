@@ -29,6 +29,8 @@ pub enum ApiError {
     Json {
         /// What is wrong with it.
         message: String,
+        /// Where in the request, as keys and indices: `shape[1]`; none where it is no request.
+        path: Option<String>,
         /// Line, from one.
         line: usize,
         /// Column, from one.
@@ -378,6 +380,14 @@ impl ApiError {
                 Some("give layouts of more warps, or ask about that machine alone".into())
             }
             ApiError::Argument { hint, .. } | ApiError::Picture { hint, .. } => Some(hint.clone()),
+            _ => None,
+        }
+    }
+
+    /// The part of the request that has another type than the request's, as keys and indices.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            ApiError::Json { path, .. } => path.as_deref(),
             _ => None,
         }
     }

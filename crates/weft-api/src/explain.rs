@@ -1,5 +1,7 @@
 //! The decisions of the compiler with their reasons.
 
+mod shared;
+
 use crate::answer::{
     AccessAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer, NextAnswer, SpentAnswer,
 };
@@ -54,6 +56,7 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
         homes: explained.homes(),
         movements: compiled.movements(),
         accesses: explained.accesses(),
+        shared: shared::accesses(compiled),
     })
 }
 

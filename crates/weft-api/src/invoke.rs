@@ -10,7 +10,7 @@ use crate::view::{self, Banks, Colours, View, Window};
 use crate::{conflicts, conversions, explain, kernels, layouts, paper, report, run, swizzles};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// The requests, in the order in which a newcomer would try them.
 pub const REQUESTS: &[&str] = &[
@@ -70,23 +70,25 @@ pub fn error_text(error: &ApiError) -> String {
             .places
             .iter()
             .zip(&text.diagnostics.0)
-            .map(|((line, column), fault)| {
-                json!({
-                    "message": fault.message, "hint": fault.hint, "line": line, "column": column,
-                })
+            .map(|(&(line, column), fault)| {
+                let (message, hint) = (fault.message.clone(), fault.hint.clone());
+                Each { column, hint, line, message }
             })
             .collect(),
         _ => Vec::new(),
     };
     let (line, column) = error.place().unzip();
     let (message, hint) = (error.to_string(), error.hint());
-    text_of(&ErrorAnswer { error: Fault { kind: error.kind(), message, hint, line, column, all } })
+    let path = error.path().map(str::to_owned);
+    let fault = Fault { kind: error.kind(), message, hint, path, line, column, all };
+    text_of(&ErrorAnswer { error: fault })
 }
 
 /// The error answer for what a shell itself could not do, such as read a file.
 pub fn fault_text(kind: &str, message: &str, hint: Option<&str>) -> String {
     let (message, hint) = (message.to_owned(), hint.map(str::to_owned));
-    let fault = Fault { kind, message, hint, line: None, column: None, all: Vec::new() };
+    let fault =
+        Fault { kind, message, hint, path: None, line: None, column: None, all: Vec::new() };
     text_of(&ErrorAnswer { error: fault })
 }
 
@@ -101,13 +103,25 @@ struct Fault<'a> {
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
+    /// Where in the request: `shape[1]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<usize>,
     /// Every fault of the text, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    all: Vec<Value>,
+    all: Vec<Each>,
+}
+
+/// One of several faults of a text.
+#[derive(Serialize)]
+struct Each {
+    column: usize,
+    hint: Option<String>,
+    line: usize,
+    message: String,
 }
 
 /// An answer as JSON.
@@ -175,16 +189,26 @@ pub fn picture(
 }
 
 fn parse(text: &str) -> Result<Map<String, Value>, ApiError> {
-    serde_json::from_str(text).map_err(|error| json_error(&error))
+    serde_json::from_str(text).map_err(|error| json_error(&error, None))
 }
 
-fn json_error(error: &serde_json::Error) -> ApiError {
+fn json_error(error: &serde_json::Error, path: Option<String>) -> ApiError {
     let (line, column) = (error.line(), error.column());
     // serde_json appends the place to the sentence.
     let message = error.to_string();
     let place = format!(" at line {line} column {column}");
     let message = message.strip_suffix(&place).unwrap_or(&message).to_owned();
-    ApiError::Json { message, line, column }
+    ApiError::Json { message, path, line, column }
+}
+
+/// A typed request from an object whose text this is; keys that it does not take are refused.
+#[cfg(feature = "agent")]
+pub(crate) fn read<T: DeserializeOwned>(
+    request: &'static str,
+    text: &str,
+    object: &Map<String, Value>,
+) -> Result<T, ApiError> {
+    Asked { text, object, unknown: UnknownKeys::Refused }.read(request)
 }
 
 fn answer(
@@ -222,11 +246,20 @@ impl Asked<'_> {
     /// The typed request, read from the text once more so that faults have a place.
     fn read<T: DeserializeOwned>(self, request: &'static str) -> Result<T, ApiError> {
         let known = keys::<T>();
-        let foreign = self.object.keys().find(|key| *key != "request" && !known.contains(&&***key));
+        let foreign =
+            self.object.keys().filter(|key| *key != "request" && !known.contains(&&***key));
+        // Objects may keep the order of the text or not; the first by name is the same.
+        let foreign = foreign.min();
         if let (UnknownKeys::Refused, Some(key)) = (self.unknown, foreign) {
             return Err(ApiError::UnknownKey { request, key: key.clone(), known });
         }
-        serde_json::from_str(self.text).map_err(|error| json_error(&error))
+        serde_json::from_str(self.text).map_err(|error| {
+            // Read again for the place in the object: that costs something, and faults are rare.
+            let mut reader = serde_json::Deserializer::from_str(self.text);
+            let path = serde_path_to_error::deserialize::<_, T>(&mut reader).err();
+            let path = path.map(|fault| fault.path().to_string()).filter(|path| path != ".");
+            json_error(&error, path)
+        })
     }
 }
 
@@ -264,6 +297,7 @@ fn keys<T: DeserializeOwned>() -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     /// The error of a request, as an object.
     fn error(text: &str) -> Value {

@@ -100,6 +100,8 @@ pub mod view;
 pub mod report;
 pub mod conversions;
 pub mod invoke;
+#[cfg(feature = "agent")]
+pub mod agent;
 
 pub use error::ApiError;
 pub use invoke::invoke;

@@ -11,7 +11,7 @@ pub use swizzle::swizzle;
 use crate::answer::{
     ActorAnswer, AlternativeAnswer, BufferAnswer, ChoiceAnswer, ConflictAnswer, ConflictsAnswer,
     ConvertAnswer, ExplainAnswer, FindingAnswer, LayoutAnswer, MovementAnswer, NameAnswer,
-    NextAnswer, RunAnswer, SideAnswer, SpentAnswer, SumsAnswer,
+    NextAnswer, RunAnswer, SharedAnswer, SideAnswer, SpentAnswer, SumsAnswer,
 };
 use crate::request::Grid;
 use std::fmt::{self, Write as _};
@@ -201,6 +201,7 @@ pub fn explain(answer: &ExplainAnswer) -> String {
         next_best(&mut body, 4, access.next.as_ref(), &mut layouts);
     }
     none_if_empty(&mut body, answer.accesses.is_empty());
+    shared(&mut body, &answer.shared, &mut layouts);
 
     let mut text = format!(
         "{} for {}, {} warps a block, {} bytes of shared memory\n",
@@ -213,6 +214,30 @@ pub fn explain(answer: &ExplainAnswer) -> String {
     }
     none_if_empty(&mut text, layouts.0.is_empty());
     text + &body
+}
+
+/// The accesses of shared memory that the program allocates, where there are any.
+fn shared<'a>(text: &mut String, accesses: &'a [SharedAnswer], layouts: &mut Layouts<'a>) {
+    if accesses.is_empty() {
+        return;
+    }
+    line(text, "\nshared memory that the program allocates, all warps");
+    for access in accesses {
+        let place = access.place.as_deref().unwrap_or("at an unknown place");
+        let SharedAnswer { operation, kind, ty, value, memory, wavefronts, ideal, .. } = access;
+        let layout = layouts.name(&access.layout);
+        let times = times(access.times);
+        line(text, format_args!("  {operation} of {value} {ty} in {layout}, {place}{times}"));
+        let by = if access.matrix_moves { " by matrix moves" } else { "" };
+        line(text, format_args!("    {kind} of {memory}"));
+        line(
+            text,
+            format_args!(
+                "    {} bytes a lane{by}, {} instructions, {wavefronts} wavefronts (ideal {ideal})",
+                access.vector_bytes, access.instructions
+            ),
+        );
+    }
 }
 
 /// What the homes cost, how far from the best that may be, and what others would.

@@ -21,6 +21,7 @@ const MAX_ELEMENTS: u64 = 1 << 24;
 
 /// Which machines are known, and what is known of them?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct MachinesRequest {
     /// This machine alone; all if it is not given.
     pub target: Option<Target>,
@@ -28,6 +29,7 @@ pub struct MachinesRequest {
 
 /// What is this layout?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct LayoutRequest {
     /// The layout: a Triton attribute, a layout's bases as text or data, or a CuTe layout.
     pub attribute: LayoutSource,
@@ -49,6 +51,12 @@ pub struct LayoutRequest {
     /// Whether a text shows everything, up to [`MAX_CELLS`](crate::view::MAX_CELLS) cells; an SVG file
     /// always does.
     #[serde(default)]
+    #[cfg_attr(
+        feature = "agent",
+        schemars(
+            description = "Whether a text shows everything, up to 65536 cells; an SVG file always does."
+        )
+    )]
     pub all: bool,
     /// The machine whose banks are shown.
     #[serde(default)]
@@ -60,6 +68,7 @@ pub struct LayoutRequest {
 
 /// A picture of a layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Picture {
     /// The tensor's last two axes, each element with the thread and register, or the offset, that
@@ -76,17 +85,22 @@ pub enum Picture {
 
 /// How a layout is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// Its bases, an axis a line.
     Text,
     /// [`Picture::Grid`] as text.
+    #[cfg_attr(feature = "agent", schemars(description = "The picture `grid` as text."))]
     Grid,
     /// [`Picture::Hardware`] as text.
+    #[cfg_attr(feature = "agent", schemars(description = "The picture `hardware` as text."))]
     Hardware,
     /// [`Picture::Banks`] as text.
+    #[cfg_attr(feature = "agent", schemars(description = "The picture `banks` as text."))]
     Banks,
     /// [`Picture::Matrix`] as text.
+    #[cfg_attr(feature = "agent", schemars(description = "The picture `matrix` as text."))]
     Matrix,
     /// The request's picture as an SVG file.
     Svg,
@@ -94,6 +108,7 @@ pub enum Format {
 
 /// How does a tensor get from one layout into another?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct ConvertRequest {
     /// The layout that the tensor is in.
     pub from: LayoutSource,
@@ -114,6 +129,7 @@ pub struct ConvertRequest {
 
 /// What is printed of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EmitConversion {
     /// The plan, for people.
@@ -132,6 +148,7 @@ pub enum EmitConversion {
 
 /// Where does a tensor lie best in shared memory?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct SwizzleRequest {
     /// The layout from which it is stored, or `tma`: the tensor memory accelerator writes it.
     pub store: LayoutSource,
@@ -158,10 +175,14 @@ pub struct SwizzleRequest {
     /// Whether the answer tells the steps of the construction, for one load.
     #[serde(default)]
     pub trace: bool,
+    /// Whether accesses may be matrix moves (`ldmatrix`, `stmatrix`) where the machine has them; else
+    /// they are plain vectors. They may, unless this is `false`.
+    pub matrix_moves: Option<bool>,
 }
 
 /// Does moving a tensor between registers and shared memory meet bank conflicts?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct ConflictsRequest {
     /// The layout of the registers.
     pub registers: LayoutSource,
@@ -183,6 +204,7 @@ pub struct ConflictsRequest {
 
 /// Which way a tensor moves between registers and memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AccessKind {
     /// Memory to registers.
@@ -194,6 +216,7 @@ pub enum AccessKind {
 
 /// What does a kernel become?
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct CompileRequest {
     /// Triton IR.
     pub ttir: String,
@@ -203,12 +226,24 @@ pub struct CompileRequest {
     #[serde(default)]
     pub target: Target,
     /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
+    #[cfg_attr(
+        feature = "agent",
+        schemars(
+            description = "Warps in a block; where nothing is said as many as the text says, else 4."
+        )
+    )]
     pub warps: Option<u32>,
     /// The texts that the answer holds.
     #[serde(default = "default_emit")]
     pub emit: Vec<Emit>,
     /// Stages of software pipelines, 1 for none; where nothing is said
     /// [`DEFAULT_STAGES`](weft::compile::DEFAULT_STAGES).
+    #[cfg_attr(
+        feature = "agent",
+        schemars(
+            description = "Stages of software pipelines, 1 for none; where nothing is said 3."
+        )
+    )]
     pub stages: Option<u32>,
     /// Whether products become one operation with the sums that take them; unless said, they do.
     pub fp_fusion: Option<bool>,
@@ -223,6 +258,7 @@ pub struct CompileRequest {
 
 /// A text that compiling gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Emit {
     /// The tile program, as it was read.
@@ -246,6 +282,7 @@ pub enum Emit {
 
 /// Where does each value of a kernel live, and what does each movement and access cost?
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct ExplainRequest {
     /// Triton IR.
     pub ttir: String,
@@ -255,9 +292,21 @@ pub struct ExplainRequest {
     #[serde(default)]
     pub target: Target,
     /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
+    #[cfg_attr(
+        feature = "agent",
+        schemars(
+            description = "Warps in a block; where nothing is said as many as the text says, else 4."
+        )
+    )]
     pub warps: Option<u32>,
     /// Stages of software pipelines, 1 for none; where nothing is said
     /// [`DEFAULT_STAGES`](weft::compile::DEFAULT_STAGES).
+    #[cfg_attr(
+        feature = "agent",
+        schemars(
+            description = "Stages of software pipelines, 1 for none; where nothing is said 3."
+        )
+    )]
     pub stages: Option<u32>,
     /// Whether products become one operation with the sums that take them; unless said, they do.
     pub fp_fusion: Option<bool>,
@@ -268,6 +317,7 @@ pub struct ExplainRequest {
 
 /// What does a kernel compute, what does it cost, and is anything wrong with it?
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct RunRequest {
     /// Triton IR.
     pub ttir: String,
@@ -282,9 +332,21 @@ pub struct RunRequest {
     #[serde(default)]
     pub target: Target,
     /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
+    #[cfg_attr(
+        feature = "agent",
+        schemars(
+            description = "Warps in a block; where nothing is said as many as the text says, else 4."
+        )
+    )]
     pub warps: Option<u32>,
     /// Stages of software pipelines, 1 for none; where nothing is said
     /// [`DEFAULT_STAGES`](weft::compile::DEFAULT_STAGES).
+    #[cfg_attr(
+        feature = "agent",
+        schemars(
+            description = "Stages of software pipelines, 1 for none; where nothing is said 3."
+        )
+    )]
     pub stages: Option<u32>,
     /// Whether products become one operation with the sums that take them; unless said, they do.
     pub fp_fusion: Option<bool>,

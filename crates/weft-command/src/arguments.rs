@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Machines(Machines),
     Probe(Probe),
     Paper(Paper),
+    #[cfg(feature = "mcp")]
+    Mcp(Mcp),
 }
 
 impl Command {
@@ -51,6 +53,8 @@ impl Command {
             Command::Machines(machines) => machines.json,
             Command::Probe(probe) => probe.json,
             Command::Paper(paper) => paper.json,
+            #[cfg(feature = "mcp")]
+            Command::Mcp(Mcp {}) => false,
         }
     }
 }
@@ -233,6 +237,7 @@ pub(crate) struct Convert {
 
 /// Finds where a tensor lies best in shared memory, for one store and any number of loads.
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(after_help = "\
 Examples:
   weft swizzle --shape 16x32 --element f32 --trace \\
@@ -263,6 +268,9 @@ pub(crate) struct Swizzle {
     /// Show the steps of the paper's construction first, for one load.
     #[arg(long)]
     pub(crate) trace: bool,
+    /// Move by plain vectors alone, never by ldmatrix or stmatrix.
+    #[arg(long)]
+    pub(crate) no_matrix_moves: bool,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -274,7 +282,7 @@ pub(crate) struct Swizzle {
         long,
         value_name = "FILE",
         conflicts_with_all =
-            ["store", "loads", "shape", "element", "target", "also", "weights", "scratch", "trace"]
+            ["store", "loads", "shape", "element", "target", "also", "weights", "scratch", "trace", "no_matrix_moves"]
     )]
     pub(crate) batch: Option<PathBuf>,
 }
@@ -553,6 +561,17 @@ pub(crate) struct Paper {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+/// Serves the requests as tools of an agent, by the Model Context Protocol on standard input and output.
+///
+/// An agent's program starts it; answers are short, and name handles under which the rest is read.
+/// Nothing is read from files or the network, and nothing is written but the protocol.
+#[cfg(feature = "mcp")]
+#[derive(Args)]
+#[command(after_help = "\
+Example, in the configuration of an agent's program:
+  {\"mcpServers\": {\"weft\": {\"command\": \"weft\", \"args\": [\"mcp\"]}}}")]
+pub(crate) struct Mcp {}
 
 /// A table of the paper.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

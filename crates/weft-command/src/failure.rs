@@ -45,6 +45,10 @@ pub(crate) enum Failure {
         #[from]
         error: ProbeError,
     },
+    /// A session could not begin, or broke off.
+    #[cfg(feature = "mcp")]
+    #[error("the session ended: {error}")]
+    Session { error: String },
     /// The GPU's instruction set is not one that code can be made for.
     #[error(
         "{device} has compute capability {major}.{minor}: weft makes code for {oldest} and newer"
@@ -108,6 +112,8 @@ impl Failure {
     fn kind(&self) -> &'static str {
         match self {
             Failure::NobodyReads | Failure::Write { .. } => "write",
+            #[cfg(feature = "mcp")]
+            Failure::Session { .. } => "session",
             Failure::Read { .. }
             | Failure::TooLong { .. }
             | Failure::NotText { .. }

@@ -1,7 +1,8 @@
 //! The command `weft`: a thin shell around `weft-api`.
 //!
 //! `arguments` says what can be typed, `requests` answers it, `device` runs kernels on a GPU, `probe`
-//! measures one, `input` reads files and `output` is the only place that writes. The exit status is 0 when all is well, 1
+//! measures one, `input` reads files and `output` is the only place that writes, but for `mcp`, which
+//! speaks a protocol. The exit status is 0 when all is well, 1
 //! when a run found something wrong or results differ, 2 when the input or the machine is at fault.
 
 mod arguments;
@@ -9,6 +10,8 @@ mod batch;
 mod device;
 mod failure;
 mod input;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod probe;
 mod requests;
@@ -48,6 +51,8 @@ fn main() -> ExitCode {
         Command::Machines(machines) => requests::machines(machines, &mut output),
         Command::Probe(arguments) => probe::run(arguments, &mut output),
         Command::Paper(arguments) => requests::paper(arguments, &mut output),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(_) => mcp::run(),
     };
     match outcome {
         Ok(Outcome::Good) => ExitCode::SUCCESS,

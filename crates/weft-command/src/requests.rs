@@ -110,6 +110,7 @@ pub(crate) fn swizzle(arguments: &Swizzle, output: &mut Output) -> Result<Outcom
         weights: arguments.weights.clone(),
         scratch_bytes: arguments.scratch,
         trace: arguments.trace,
+        matrix_moves: arguments.no_matrix_moves.then_some(false),
     };
     let answer = timed("swizzle", arguments.time, || swizzles::swizzle(&request))?;
     if arguments.json {

@@ -40,7 +40,7 @@ impl<'a> At<'a> {
         let Value::Object(map) = self.value else {
             return self.refuse(format!("{} stands where an object should", kind(self.value)));
         };
-        match map.keys().find(|key| !known.contains(&key.as_str())) {
+        match map.keys().filter(|key| !known.contains(&key.as_str())).min() {
             Some(key) => {
                 self.refuse(format!("there is no key `{key}`; there are {}", known.join(", ")))
             }

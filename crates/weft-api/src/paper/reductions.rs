@@ -49,6 +49,7 @@ struct Case {
 pub(super) fn rows(request: &PaperRequest) -> Result<Vec<ReductionRow>, ApiError> {
     let Cases { cases } = serde_json::from_str(CASES).map_err(|error| ApiError::Json {
         message: error.to_string(),
+        path: None,
         line: error.line(),
         column: error.column(),
     })?;

@@ -32,6 +32,10 @@ impl Accesses {
             let name = if loads.len() > 1 { format!("load {number}") } else { "load".into() };
             threads.push((name, Access::new(Kind::Load, read_linear("loads", load, shape)?)));
         }
+        if request.matrix_moves == Some(false) {
+            let plain = |(name, access): (String, Access)| (name, access.plain());
+            threads = threads.into_iter().map(plain).collect();
+        }
         let tma = threads.len() <= loads.len();
         if threads.is_empty() {
             let reason = "nothing is left for the threads to store or load".into();

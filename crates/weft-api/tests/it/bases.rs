@@ -132,8 +132,6 @@ fn objects_that_are_no_layouts() {
 fn an_axis_given_twice_is_refused() {
     let request = r#"{"request": "layout", "shape": [4],
         "attribute": {"bases": {"lane": [[1]], "lane": [[2]]}}}"#;
-    expect![[
-        r#"{"error":{"kind":"json","message":"axis `lane` occurs twice","line":2,"column":61}}"#
-    ]]
+    expect![[r#"{"error":{"kind":"json","message":"axis `lane` occurs twice","path":"attribute.bases","line":2,"column":61}}"#]]
     .assert_eq(&invoke(request));
 }

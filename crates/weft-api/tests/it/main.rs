@@ -2,6 +2,8 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "UPDATE_EXPECT=1 writes them")]
 #![allow(clippy::unwrap_used, reason = "a test may fail so")]
 
+#[cfg(feature = "agent")]
+mod agent;
 mod bases;
 mod kernels;
 mod machines;

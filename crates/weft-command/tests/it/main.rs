@@ -9,6 +9,8 @@ mod emitted;
 mod json;
 mod launcher;
 mod layouts;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod reports;
 mod swizzles;
 

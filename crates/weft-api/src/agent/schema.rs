@@ -1,0 +1,148 @@
+//! What the arguments of a tool are, as JSON Schema: made from the types that requests are read into,
+//! by hand where these are read by hand.
+
+use crate::bases::LayoutSource;
+use crate::request::{Arguments, DEFAULT_TARGET, Grid, Target};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// The schema of a request, closed: a key that it does not name is refused.
+pub(super) fn of<T: JsonSchema>() -> Map<String, Value> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        // Some clients do not follow references.
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.remove("title");
+    schema.remove("description");
+    schema.insert("additionalProperties".into(), Value::Bool(false));
+    // The protocol asks for it, also where there are no properties.
+    schema.insert("type".into(), "object".into());
+    let mut value = Value::from(schema);
+    without_null(&mut value);
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+/// Takes `null` out of what may be left out: it says the same as nothing, and takes room.
+fn without_null(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = &types[..] {
+                    let only = only.clone();
+                    object.insert("type".into(), only);
+                }
+            }
+            if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+                choices.retain(|choice| choice["type"] != "null");
+                if let [Value::Object(only)] = &choices[..] {
+                    let only = only.clone();
+                    object.remove("anyOf");
+                    // What may be left out has no default of its own: nothing is something else.
+                    for (key, value) in only.into_iter().filter(|(key, _)| key != "default") {
+                        object.entry(key).or_insert(value);
+                    }
+                }
+            }
+            if object.get("default") == Some(&Value::Null) {
+                object.remove("default");
+            }
+            object.values_mut().for_each(without_null);
+        }
+        Value::Array(list) => list.iter_mut().for_each(without_null),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+impl JsonSchema for LayoutSource {
+    fn schema_name() -> Cow<'static, str> {
+        "Layout".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                {
+                    "type": "string",
+                    "description": "A Triton attribute, bases, or a CuTe layout.",
+                },
+                {
+                    "type": "object",
+                    "description": "The bases as data: for each axis the coordinates at each of its bits, lowest first.",
+                    "properties": {
+                        "bases": {
+                            "type": "object",
+                            "additionalProperties": {
+                                "type": "array",
+                                "items": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+                            },
+                        },
+                        "shape": {
+                            "type": "array",
+                            "items": {"type": "integer", "minimum": 1},
+                        },
+                    },
+                    "required": ["bases"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
+}
+
+impl JsonSchema for Target {
+    fn schema_name() -> Cow<'static, str> {
+        "Target".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                {"type": "string", "description": "A name that `machines` lists: sm_90, gfx942, …"},
+                {"type": "object", "description": "A whole machine, as `machines` answers it."},
+            ],
+            "default": DEFAULT_TARGET,
+        })
+    }
+}
+
+impl JsonSchema for Grid {
+    fn schema_name() -> Cow<'static, str> {
+        "Grid".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                {"type": "integer", "minimum": 1},
+                {
+                    "type": "array",
+                    "items": {"type": "integer", "minimum": 1},
+                    "minItems": 1,
+                    "maxItems": 3,
+                },
+            ],
+        })
+    }
+}
+
+impl JsonSchema for Arguments {
+    fn schema_name() -> Cow<'static, str> {
+        "Arguments".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "description": "A value for each of the kernel's arguments, by name: a number; or for a pointer a buffer, `random:f32[4096]`, `range:i32[64x64]`, `zeros:f16[64]`, `ones:…`, `-8..8:i8[64]` (random, from -8 up to but not 8), `empty:f32[4096]` (not initialised: reading it first is reported).",
+            "additionalProperties": {"type": ["number", "boolean", "string"]},
+        })
+    }
+}

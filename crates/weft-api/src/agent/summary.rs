@@ -1,0 +1,199 @@
+//! Answers in a sentence or two.
+
+use crate::answer::{
+    CompileAnswer, ConflictsAnswer, ConvertAnswer, ExplainAnswer, LayoutAnswer, MachinesAnswer,
+    MovementAnswer, RunAnswer, SharedAnswer, SwizzleAnswer,
+};
+use crate::report;
+use crate::request::{
+    CompileRequest, ConflictsRequest, ConvertRequest, ExplainRequest, LayoutRequest,
+    MachinesRequest, RunRequest, SwizzleRequest,
+};
+
+pub(super) fn machines(request: &MachinesRequest, answer: &MachinesAnswer) -> String {
+    match (&request.target, &answer.machines[..]) {
+        (Some(_), [one]) => format!(
+            "{}: {} lanes a warp, {} banks of {} bytes, shared accesses of at most {} bytes a lane, \
+             {} bytes of shared memory a block.",
+            one.name,
+            one.lanes,
+            one.banks,
+            one.bank_bytes,
+            one.shared_vector_bytes,
+            one.shared_bytes_per_block
+        ),
+        _ => report::machines(answer),
+    }
+}
+
+pub(super) fn layout(_: &LayoutRequest, answer: &LayoutAnswer) -> String {
+    let axes = answer.bases.0.iter().filter(|(_, images)| !images.is_empty());
+    let bits: Vec<String> = axes
+        .map(|(axis, images)| {
+            format!("{axis} of {}", 1_u64.checked_shl(images.len() as u32).unwrap_or(u64::MAX))
+        })
+        .collect();
+    let shape: Vec<String> = answer.shape.iter().map(u64::to_string).collect();
+    let gaps = if answer.paddings.is_empty() { "" } else { ", with gaps" };
+    format!("{} onto a tensor of {}{gaps}.", bits.join(", "), shape.join("x"))
+}
+
+pub(super) fn conflicts(_: &ConflictsRequest, answer: &ConflictsAnswer) -> String {
+    let ConflictsAnswer { kind, vector_bytes, instructions, wavefronts, ideal, witness } = answer;
+    let access = format!("{instructions} {kind}s of {vector_bytes} bytes a lane");
+    let Some(conflict) = witness else {
+        return format!("{wavefronts} wavefronts, as few as {access} can take: no bank conflict.");
+    };
+    let [one, other] = &conflict.sides;
+    format!(
+        "{wavefronts} wavefronts where {access} need {ideal}. For one, lanes {} and {} ask bank {} at \
+         once for different words, bytes {} and {}: elements {:?} and {:?}, whose coordinates differ by \
+         {}.",
+        one.lane,
+        other.lane,
+        conflict.bank,
+        one.address,
+        other.address,
+        one.element,
+        other.element,
+        conflict.difference
+    )
+}
+
+pub(super) fn swizzle(_: &SwizzleRequest, answer: &SwizzleAnswer) -> String {
+    let proof = if answer.certificate.optimal {
+        "no memory layout takes fewer".to_owned()
+    } else {
+        format!("and none takes fewer than {}", answer.bound)
+    };
+    let each: Vec<String> = (answer.accesses.iter())
+        .map(|taken| {
+            let by = taken.matrix.clone();
+            let by = by.unwrap_or_else(|| format!("of {} bytes a lane", taken.vector_bytes));
+            let (name, wavefronts) = (&taken.access, taken.wavefronts);
+            format!("{name} {wavefronts} in {} instructions {by}", taken.instructions)
+        })
+        .collect();
+    format!(
+        "{} wavefronts of a warp, {proof}: {}. offset = {}",
+        answer.wavefronts,
+        each.join(", "),
+        answer.xor
+    )
+}
+
+pub(super) fn convert(_: &ConvertRequest, answer: &ConvertAnswer) -> String {
+    let mut text = format!("By {}: {}.", answer.strategy, counts(answer));
+    if let Some(other) = answer.alternatives.iter().flatten().next() {
+        text += &format!(" The next best is {}, {}.", other.strategy, cycles(other.cost));
+    }
+    text
+}
+
+fn counts(answer: &ConvertAnswer) -> String {
+    format!(
+        "{} a warp, {} instructions, {} shuffles, {} wavefronts of shared memory ({} without \
+         conflicts), {} barriers, {} bytes of shared memory",
+        cycles(answer.cost),
+        answer.instructions,
+        answer.shuffles,
+        answer.wavefronts,
+        answer.ideal_wavefronts,
+        answer.barriers,
+        answer.shared_bytes
+    )
+}
+
+fn cycles(hundredths: u64) -> String {
+    format!("{}.{:02} cycles", hundredths / 100, hundredths % 100)
+}
+
+pub(super) fn compile(_: &CompileRequest, answer: &CompileAnswer) -> String {
+    format!(
+        "{} for {}: {} warps a block, {} bytes of shared memory, {} movements between threads.{}",
+        answer.name,
+        answer.target,
+        answer.warps,
+        answer.shared_bytes,
+        answer.conversions.len(),
+        costliest(&answer.conversions)
+    )
+}
+
+pub(super) fn explain(_: &ExplainRequest, answer: &ExplainAnswer) -> String {
+    let spent = &answer.spent;
+    format!(
+        "{} for {}, in a block over all rounds of loops: movements {}, accesses {}, work {}.{}{}",
+        answer.name,
+        answer.target,
+        cycles(spent.movements),
+        cycles(spent.accesses),
+        cycles(spent.work),
+        costliest(&answer.movements),
+        allocated(&answer.shared)
+    )
+}
+
+/// What the accesses of allocated shared memory take together.
+fn allocated(accesses: &[SharedAnswer]) -> String {
+    if accesses.is_empty() {
+        return String::new();
+    }
+    let all = |count: fn(&SharedAnswer) -> u64| -> u64 {
+        accesses.iter().fold(0, |sum, one| sum.saturating_add(count(one).saturating_mul(one.times)))
+    };
+    let (wavefronts, ideal) = (all(|one| one.wavefronts), all(|one| one.ideal));
+    format!(
+        " Allocated shared memory: {wavefronts} wavefronts of all warps, {ideal} without bank conflicts."
+    )
+}
+
+/// The movement that costs most, by name.
+fn costliest(movements: &[MovementAnswer]) -> String {
+    // Of equal ones the first.
+    let most = movements.iter().rev().max_by_key(|one| one.movement.cost.saturating_mul(one.times));
+    most.map_or_else(String::new, |most| {
+        let place = most.place.as_deref().map(|place| format!(" at {place}")).unwrap_or_default();
+        let times = if most.times > 1 { format!(", {} times", most.times) } else { String::new() };
+        format!(
+            " The costliest movement is that of {} for the {}{place}{times}: {}, {}.",
+            most.value,
+            most.operation,
+            most.movement.strategy,
+            cycles(most.movement.cost)
+        )
+    })
+}
+
+pub(super) fn simulate(_: &RunRequest, answer: &RunAnswer) -> String {
+    let counts = &answer.counts;
+    let wrong: Vec<&str> =
+        answer.buffers.iter().filter(|buffer| !buffer.agrees).map(|one| &*one.name).collect();
+    let result = match (&answer.findings[..], &wrong[..]) {
+        ([], []) if answer.passed => {
+            "Passed: every buffer is as the reference evaluator leaves it.".to_owned()
+        }
+        ([], []) => "Not passed: the reference evaluator did not finish.".to_owned(),
+        ([], wrong) => {
+            format!("Not passed: {} differ from the reference evaluator.", wrong.join(", "))
+        }
+        ([first, ..], _) => {
+            format!(
+                "Not passed: {} findings; the first is {}: {}.",
+                answer.findings.len(),
+                first.kind,
+                first.message
+            )
+        }
+    };
+    format!(
+        "{result} Shared memory took {} wavefronts where {} would do without bank conflicts, global memory \
+         {} sectors of at least {}; {} shuffles, {} barriers.",
+        counts.shared_wavefronts,
+        counts.ideal_shared_wavefronts,
+        counts.global_sectors,
+        counts.ideal_global_sectors,
+        counts.shuffles,
+        counts.block_barriers
+    )
+}
