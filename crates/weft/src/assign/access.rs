@@ -1,9 +1,23 @@
 //! How a memory operation runs in a layout.
+//!
+//! One instruction moves neighbours in memory that one thread holds, where the mask is known to be the same
+//! for all of them. Where it is not, a load or a store may still move them at once, if their masks turn
+//! out to be true; those of other neighbours go one by one:
+//!
+//! ```text
+//! all = mask[0] & … & mask[3]
+//! x[0..4] = load address if all
+//! x[i]    = load address + i if mask[i] & !all, else x[i]      for each i
+//! ```
+//!
+//! An instruction that no lane takes part in costs its issue alone, so inside a tensor this costs a few
+//! instructions more than moving them blindly, and at its edge a few more than one by one.
 
 use super::AssignError;
 use crate::axis::AxisFacts;
+use crate::cache::CacheModifier;
 use crate::dtype::DType;
-use crate::tile::{Kernel, Op, OpKind, Value};
+use crate::tile::{Kernel, LoadOptions, Op, OpKind, Value};
 use weft_layout::access::{Sectors, sectors};
 use weft_layout::f2::Subspace;
 use weft_layout::machine::Machine;
@@ -23,12 +37,16 @@ pub struct AccessShape {
     pub axes: Vec<usize>,
     /// The registers that each instruction moves.
     pub vectors: Vectors,
+    /// Whether an instruction moves its registers only where their masks are all true, and others move
+    /// them one by one elsewhere.
+    pub tested: bool,
     /// The bytes that each bit of the tensor's space adds to the address.
     steps: Vec<u64>,
 }
 
 impl AccessShape {
-    /// The shape of `op`, a load, store or atomic of tensors, in `layout`.
+    /// The shape of `op`, a load, store or atomic of tensors, in `layout`: the cheaper one, where masks
+    /// may be tested.
     pub fn of(
         kernel: &Kernel,
         facts: &AxisFacts,
@@ -36,12 +54,48 @@ impl AccessShape {
         op: &Op,
         layout: &Layout,
     ) -> Result<Self, AssignError> {
-        let reach = Reach::of(kernel, facts, machine, op)?;
         let layout = layout.remove_zero_columns(REGISTER)?.0;
-        let most = reach.most_log2;
-        let vectors = plan::vectorize(&layout, &reach.memory(&layout)?, most)?;
-        let element = element(kernel, op);
-        Ok(Self { layout, element, axes: reach.axes, vectors, steps: reach.steps })
+        let shape = |masks: Masks| -> Result<Self, AssignError> {
+            let Reach { order, most_log2, axes, steps } =
+                Reach::of(kernel, facts, machine, op, masks)?;
+            let memory = memory(&order, &layout)?;
+            let vectors = plan::vectorize(&layout, &memory, most_log2)?;
+            let (layout, element) = (layout.clone(), element(kernel, op));
+            let tested = masks == Masks::Tested;
+            Ok(Self { layout, element, axes, vectors, tested, steps })
+        };
+        let same = shape(Masks::Same)?;
+        if !may_be_tested(op) {
+            return Ok(same);
+        }
+        let tested = shape(Masks::Tested)?;
+        let is_cheaper = tested.instructions() < same.instructions()
+            && tested.cost(machine, op)? < same.cost(machine, op)?;
+        Ok(if is_cheaper { tested } else { same })
+    }
+
+    /// What the access costs a warp, in hundredths of a cycle: its instructions, and the sectors that they
+    /// touch, those of a load once.
+    pub fn cost(&self, machine: &Machine, op: &Op) -> Result<u64, AssignError> {
+        let (instructions, prices) = (self.instructions(), machine.prices);
+        let touched = instructions * self.sectors(machine)?.actual * prices.sector;
+        let sectors = if rests_in_l1(&op.kind) {
+            // Where a thread has more neighbours than the widest instruction moves, the next one finds in
+            // the first cache what the first one brought; its pipe moves while others bring more.
+            let wide = self.bytes() == machine.global_vector_bytes;
+            let found = if wide { self.line_moves(machine) * prices.wavefront } else { touched };
+            found.max(self.brought_sectors(machine) * prices.sector)
+        } else {
+            touched
+        };
+        let tests = if self.tested {
+            // One truth value of all, then for each the rest, and an instruction that is left out.
+            let single: u64 = self.vectors.groups.iter().map(|group| group.len() as u64).sum();
+            (2 * single - instructions) * prices.alu + single * prices.issue
+        } else {
+            0
+        };
+        Ok(sectors + instructions * prices.issue + tests)
     }
 
     /// Bytes that one instruction moves for each lane.
@@ -52,6 +106,16 @@ impl AccessShape {
     /// Instructions that each warp issues.
     pub fn instructions(&self) -> u64 {
         self.vectors.groups.len() as u64
+    }
+
+    /// What no access to so many elements costs a block less than, in hundredths of a cycle: whole sectors
+    /// by the widest instructions.
+    pub fn bound(&self, machine: &Machine) -> u64 {
+        let bytes = u64::from(self.element.bytes()) << self.layout.outs().total_bits();
+        let widest = u64::from(machine.global_vector_bytes) << machine.lanes_log2;
+        let prices = &machine.prices;
+        bytes.div_ceil(machine.sector_bytes.max(1).into()) * prices.sector
+            + bytes.div_ceil(widest.max(1)) * prices.issue
     }
 
     /// The sectors that each instruction touches, as far as the layout tells: what runs through memory
@@ -109,14 +173,15 @@ impl Reach {
         facts: &AxisFacts,
         machine: &Machine,
         op: &Op,
+        masks: Masks,
     ) -> Result<Self, AssignError> {
         let shape = &kernel.ty(op.operands[0]).shape;
         let outs = Space::tensor(shape)?;
         let bytes_log2 = element(kernel, op).bytes().trailing_zeros();
         let axis = memory_order(facts, op.operands[0]).first().copied().unwrap_or(0);
-        let along = vector_elements(kernel, facts, machine, op).max(1).ilog2();
+        let along = vector_elements(kernel, facts, machine, op, masks).max(1).ilog2();
         let along = along.min(outs.bits(Label::dim(axis as u32)));
-        let chain = neighbours(kernel, facts, machine, op);
+        let chain = neighbours(kernel, facts, machine, op, masks);
         // A step along another axis leads far away.
         let far = |bit: u32| 1 << (34 + bit.min(29));
         if chain.len() as u32 > along {
@@ -144,19 +209,25 @@ impl Reach {
             steps: (0..outs.total_bits()).map(step).collect(),
         })
     }
+}
 
-    /// The memory in which the bits lie in this order.
-    fn memory(&self, layout: &Layout) -> Result<Layout, LayoutError> {
-        let outs = layout.outs();
-        let columns: Vec<u64> = self.order.iter().map(|bit| 1 << bit).collect();
-        let ins = Space::new(&[(OFFSET, outs.total_bits())]).map_err(LayoutError::from)?;
-        Layout::new(ins, outs.clone(), &columns)
-    }
+/// The memory in which the bits of a tensor's space lie in this order.
+fn memory(order: &[u32], layout: &Layout) -> Result<Layout, LayoutError> {
+    let outs = layout.outs();
+    let columns: Vec<u64> = order.iter().map(|bit| 1 << bit).collect();
+    let ins = Space::new(&[(OFFSET, outs.total_bits())]).map_err(LayoutError::from)?;
+    Layout::new(ins, outs.clone(), &columns)
 }
 
 /// The bits of the row-major index that one access may walk, over any number of axes.
-fn neighbours(kernel: &Kernel, facts: &AxisFacts, machine: &Machine, op: &Op) -> Vec<usize> {
-    let Some((mask, most)) = guard(machine, op) else { return Vec::new() };
+fn neighbours(
+    kernel: &Kernel,
+    facts: &AxisFacts,
+    machine: &Machine,
+    op: &Op,
+    masks: Masks,
+) -> Vec<usize> {
+    let Some((mask, most)) = guard(machine, op, masks) else { return Vec::new() };
     let pointer = op.operands[0];
     facts.neighbours(pointer, mask, &kernel.ty(pointer).shape, element(kernel, op), most)
 }
@@ -182,20 +253,52 @@ pub(super) fn vector_elements(
     facts: &AxisFacts,
     machine: &Machine,
     op: &Op,
+    masks: Masks,
 ) -> u64 {
-    let Some((mask, most)) = guard(machine, op) else { return 1 };
+    let Some((mask, most)) = guard(machine, op, masks) else { return 1 };
     let pointer = op.operands[0];
     let axis = memory_order(facts, pointer).first().copied().unwrap_or(0);
     facts.vector_elements(pointer, mask, axis, element(kernel, op), most)
 }
 
-/// The mask of a load or store and the most bytes that an instruction of it moves; none for an atomic.
-fn guard(machine: &Machine, op: &Op) -> Option<(Option<Value>, u64)> {
-    let mask = match op.kind {
-        OpKind::Load(_) => op.operands.get(1),
-        OpKind::Store(_) | OpKind::AsyncCopy(_) => op.operands.get(2),
-        _ => return None,
+/// What is asked of the masks of elements that one instruction moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Masks {
+    /// They are known to be the same.
+    Same,
+    /// Nothing: they are tested where the program runs.
+    Tested,
+}
+
+/// The place of the mask among the operands of a load or store; none for an atomic.
+fn mask_operand(kind: &OpKind) -> Option<usize> {
+    match kind {
+        OpKind::Load(_) => Some(1),
+        OpKind::Store(_) | OpKind::AsyncCopy(_) => Some(2),
+        _ => None,
+    }
+}
+
+/// Whether masks may be tested where the program runs: elements of a volatile load each move once.
+pub(super) fn may_be_tested(op: &Op) -> bool {
+    let may = match op.kind {
+        OpKind::Load(LoadOptions { volatile, .. }) => !volatile,
+        OpKind::Store(_) => true,
+        _ => false,
     };
+    may && mask_operand(&op.kind).is_some_and(|place| place < op.operands.len())
+}
+
+/// Whether what an operation reads stays near, so that a second instruction finds it there.
+fn rests_in_l1(kind: &OpKind) -> bool {
+    let OpKind::Load(LoadOptions { cache, volatile }) = kind else { return false };
+    !volatile && matches!(cache.modifier, CacheModifier::None | CacheModifier::All)
+}
+
+/// The mask that must be the same, and the most bytes that an instruction of a load or store moves; none
+/// for an atomic.
+fn guard(machine: &Machine, op: &Op, masks: Masks) -> Option<(Option<Value>, u64)> {
+    let mask = op.operands.get(mask_operand(&op.kind)?).filter(|_| masks == Masks::Same);
     // The machine's widest access, as far as the lane program has it.
     let widest = machine.global_vector_bytes.min(crate::lane::MAX_ACCESS_BYTES);
     Some((mask.copied(), widest.into()))

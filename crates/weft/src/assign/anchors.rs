@@ -1,12 +1,11 @@
 //! The layouts that operations ask for, and what accesses cost.
 
-use super::access::{AccessShape, Reach, memory_order, vector_elements};
+use super::access::{AccessShape, Masks, Reach, may_be_tested, memory_order, vector_elements};
 use super::layouts::{LayoutId, Layouts};
 use super::{AssignError, Block};
 use crate::axis::AxisFacts;
-use crate::cache::CacheModifier;
 use crate::dtype::DType;
-use crate::tile::{Kernel, LoadOptions, Op, OpKind};
+use crate::tile::{Kernel, Op, OpKind};
 use weft_layout::family::Blocked;
 use weft_layout::{Layout, Space};
 
@@ -28,12 +27,6 @@ pub(super) fn is_access(kind: &OpKind) -> bool {
             | OpKind::AtomicRmw { .. }
             | OpKind::AtomicCas { .. }
     )
-}
-
-/// Whether what an operation reads stays near, so that a second instruction finds it there.
-fn rests_in_l1(kind: &OpKind) -> bool {
-    let OpKind::Load(LoadOptions { cache, volatile }) = kind else { return false };
-    !volatile && matches!(cache.modifier, CacheModifier::None | CacheModifier::All)
 }
 
 impl Anchors<'_> {
@@ -69,24 +62,43 @@ impl Anchors<'_> {
         layouts: &mut Layouts,
         op: &Op,
     ) -> Result<LayoutId, AssignError> {
+        self.coalesced(layouts, op, Masks::Same)
+    }
+
+    /// The layout that coalesces a memory operation whose masks are tested, if they may be.
+    pub(super) fn tested_layout(
+        self,
+        layouts: &mut Layouts,
+        op: &Op,
+    ) -> Result<Option<LayoutId>, AssignError> {
+        let layout = may_be_tested(op).then(|| self.coalesced(layouts, op, Masks::Tested));
+        layout.transpose()
+    }
+
+    fn coalesced(
+        self,
+        layouts: &mut Layouts,
+        op: &Op,
+        masks: Masks,
+    ) -> Result<LayoutId, AssignError> {
         let pointer = op.operands[0];
         let ty = self.kernel.ty(pointer);
         let shape = ty.shape.clone();
-        let reach = Reach::of(self.kernel, self.facts, self.block.machine, op)?;
+        let reach = Reach::of(self.kernel, self.facts, self.block.machine, op, masks)?;
         if reach.axes.len() > 1 {
             return self.walked(layouts, &shape, &reach);
         }
         let order = memory_order(self.facts, pointer);
-        let (per_thread, _) = self.vector(op, &order);
+        let (per_thread, _) = self.vector(op, &order, masks);
         self.blocked(layouts, &shape, &per_thread, &order)
     }
 
     /// What a thread has of one instruction along each axis, and how often its share of the tensor has
     /// that.
-    fn vector(self, op: &Op, order: &[usize]) -> (Vec<u64>, u64) {
+    fn vector(self, op: &Op, order: &[usize], masks: Masks) -> (Vec<u64>, u64) {
         let ty = self.kernel.ty(op.operands[0]);
         let threads = self.lanes() * u64::from(self.block.warps);
-        let vector = vector_elements(self.kernel, self.facts, self.block.machine, op);
+        let vector = vector_elements(self.kernel, self.facts, self.block.machine, op, masks);
         let share = (ty.elements() / threads).max(1);
         let mut per_thread = vec![1; ty.shape.len()];
         let Some(&axis) = order.first() else { return (per_thread, share) };
@@ -107,7 +119,7 @@ impl Anchors<'_> {
         let ty = self.kernel.ty(pointer);
         let bytes = ty.element.pointee().map_or(8, DType::bytes);
         let order = memory_order(self.facts, pointer);
-        let (mut per_thread, left) = self.vector(op, &order);
+        let (mut per_thread, left) = self.vector(op, &order, Masks::Same);
         let word = 4 / u64::from(bytes).min(4);
         let Some(&next) = order.get(1) else { return Ok(None) };
         if word == 1 || left < word || ty.shape[next] < word {
@@ -139,8 +151,7 @@ impl Anchors<'_> {
         Ok(layouts.intern(layout))
     }
 
-    /// What an access costs when it runs in `layout`, in the machine's unit of cost, over all warps: its
-    /// instructions, and the sectors that they touch, those of a load once.
+    /// What an access costs when it runs in `layout`, in the machine's unit of cost, over all warps.
     pub(super) fn access_cost(
         self,
         layouts: &Layouts,
@@ -150,17 +161,6 @@ impl Anchors<'_> {
         let machine = self.block.machine;
         let layout = layouts.get(layout);
         let shape = AccessShape::of(self.kernel, self.facts, machine, op, layout)?;
-        let (instructions, prices) = (shape.instructions(), machine.prices);
-        let touched = instructions * shape.sectors(machine)?.actual * prices.sector;
-        let sectors = if rests_in_l1(&op.kind) {
-            // Where a thread has more neighbours than the widest instruction moves, the next one finds in
-            // the first cache what the first one brought; its pipe moves while others bring more.
-            let wide = shape.bytes() == machine.global_vector_bytes;
-            let found = if wide { shape.line_moves(machine) * prices.wavefront } else { touched };
-            found.max(shape.brought_sectors(machine) * prices.sector)
-        } else {
-            touched
-        };
-        Ok((sectors + instructions * prices.issue) * u64::from(self.block.warps))
+        Ok(shape.cost(machine, op)? * u64::from(self.block.warps))
     }
 }

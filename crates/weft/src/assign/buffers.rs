@@ -121,9 +121,9 @@ impl Accesses {
         });
         let mut best: Option<((u64, u64), Family)> = None;
         for family in self.solved(block, bits).into_iter().chain(rows) {
-            let price = self.price(&family, &shape, block, bits);
-            if price.is_some_and(|price| best.as_ref().is_none_or(|(least, _)| price < *least)) {
-                best = price.map(|price| (price, family));
+            let least = best.as_ref().map_or((u64::MAX, u64::MAX), |(least, _)| *least);
+            if let Some(price) = self.price(&family, &shape, block, bits, least) {
+                best = Some((price, family));
             }
         }
         best.map(|(_, family)| family)
@@ -145,36 +145,39 @@ impl Accesses {
         Some(Family::SharedLinear(SharedLinear { offset, block, alignment }))
     }
 
-    /// What a block's accesses cost in a layout, and the instructions of its loads; nothing where a copy
-    /// does not move whole vectors.
+    /// What a block's accesses cost in a layout, and the instructions of its loads; nothing where that is
+    /// no less than `least`, or a copy does not move whole vectors.
     fn price(
         &self,
         family: &Family,
         shape: &[u64],
         block: Block<'_>,
         bits: u32,
+        least: (u64, u64),
     ) -> Option<(u64, u64)> {
         let memory = family.padded(shape).ok()?;
+        let of = |kind: Kind| self.list.iter().filter(move |access| access.kind == kind);
         let (mut price, mut instructions) = (0_u64, 0_u64);
-        for access in &self.list {
-            match access.kind {
-                Kind::Store => {
-                    let (layout, machine) = (&access.layout, block.machine);
-                    let found =
-                        conflicts(machine, Kind::Store, layout, (&memory).into(), bits).ok()?;
-                    let vector = (bits / 8) << self.vector.len();
-                    let whole = found.vector_bytes >= vector;
-                    price += whole.then_some(found.wavefronts * machine.prices.wavefront)?;
-                }
-                Kind::Load => {
-                    let plan = plan::load(memory.layout(), &access.layout, bits, block.machine);
-                    let cost = plan.ok()?.cost;
-                    price += cost.total * u64::from(block.warps);
-                    instructions += cost.instructions;
-                }
+        for access in of(Kind::Load) {
+            let plan = plan::load(memory.layout(), &access.layout, bits, block.machine);
+            let cost = plan.ok()?.cost;
+            price += cost.total * u64::from(block.warps);
+            instructions += cost.instructions;
+            if price > least.0 {
+                return None;
             }
         }
-        Some((price, instructions))
+        for access in of(Kind::Store) {
+            let (layout, machine) = (&access.layout, block.machine);
+            let found = conflicts(machine, Kind::Store, layout, (&memory).into(), bits).ok()?;
+            let vector = (bits / 8) << self.vector.len();
+            let whole = found.vector_bytes >= vector;
+            price += whole.then_some(found.wavefronts * machine.prices.wavefront)?;
+            if (price, instructions) >= least {
+                return None;
+            }
+        }
+        ((price, instructions) < least).then_some((price, instructions))
     }
 }
 

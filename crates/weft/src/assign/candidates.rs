@@ -313,6 +313,11 @@ fn seeds(
             if let Some(words) = anchors.words_layout(layouts, op)? {
                 seeds.push(Seed { weight, unit, asked: Asked::Layout(words) });
             }
+            if let Some(tested) = anchors.tested_layout(layouts, op)? {
+                // Behind what needs no test.
+                let asked = Asked::Layout(tested);
+                seeds.push(Seed { weight: weight / 2, unit, asked });
+            }
         } else if matches!(op.kind, OpKind::Dot(_)) {
             // Every element is touched once for each element of the summed axis.
             let summed = kernel.ty(op.operands[0]).shape.last().copied().unwrap_or(1);

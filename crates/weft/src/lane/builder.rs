@@ -561,16 +561,18 @@ impl Builder {
     }
 
     fn pure(&mut self, op: Op, operands: SmallVec<[Value; 4]>, dtype: DType) -> Value {
-        let key = KeyOp::of(&op).map(|op| Key { op, operands: operands.clone(), dtype });
-        if let Some(key) = &key
-            && let Some(&value) = self.known.iter().rev().find_map(|known| known.get(key))
-        {
+        let Some(known) = KeyOp::of(&op) else { return self.emit(op, operands, &[dtype])[0] };
+        let key = Key { op: known, operands, dtype };
+        if let Some(&value) = self.known.iter().rev().find_map(|known| known.get(&key)) {
             return value;
         }
-        let inst = self.reserve(op, operands, &[dtype]);
-        let value = self.place(inst)[0];
+        let inst = self.reserve(op, key.operands.clone(), &[dtype]);
+        if let Some(region) = self.open.last_mut() {
+            region.insts.push(inst);
+        }
+        let value = self.program.insts[inst].results[0];
         self.definitions.set(value, Some(inst));
-        if let (Some(key), Some(known)) = (key, self.known.last_mut()) {
+        if let Some(known) = self.known.last_mut() {
             known.insert(key, value);
         }
         value

@@ -2,7 +2,8 @@
 //!
 //! An access runs in the layout that the assignment chose. Register bits that run along memory make
 //! one vector instruction; copies of an element within a thread are accessed once, and copies across
-//! threads are stored by one thread only.
+//! threads are stored by one thread only. Where the masks of a vector are tested, it moves at once where all
+//! are true, and one element after the other elsewhere.
 //!
 //! An atomic runs once for each element. The old value reaches the other holders of the element
 //! through shared memory. A release waits for the whole block first, an acquire holds the whole block
@@ -29,15 +30,40 @@ fn in_memory(dtype: DType) -> DType {
 }
 
 impl Lowerer<'_> {
-    /// The layout in which a memory operation runs, with its registers grouped into vectors.
-    fn place(&mut self, id: OpId, op: &Op) -> Result<(LayoutId, Vectors), AssignError> {
+    /// The layout in which a memory operation runs, with its registers grouped into vectors, and whether
+    /// the masks of these are tested.
+    fn place(&mut self, id: OpId, op: &Op) -> Result<(LayoutId, Vectors, bool), AssignError> {
         let place = match self.assignment.runs_in(id) {
             Some(place) => place,
             None => self.anywhere(op.operands[0])?,
         };
         let layout = self.assignment.layouts.get(place);
         let shape = AccessShape::of(self.kernel, self.facts, self.block.machine, op, layout)?;
-        Ok((self.assignment.layouts.intern(shape.layout), shape.vectors))
+        let AccessShape { layout, vectors, tested, .. } = shape;
+        Ok((self.assignment.layouts.intern(layout), vectors, tested))
+    }
+
+    /// The predicate of an instruction that moves these registers, and those of further ones that move
+    /// them one by one where their masks are tested and not all are true.
+    fn predicates(
+        &mut self,
+        masks: Option<&[lane::Value]>,
+        group: &[u32],
+        tested: bool,
+    ) -> (Option<lane::Value>, Vec<lane::Value>) {
+        let Some(masks) = masks else { return (None, Vec::new()) };
+        let mut all = masks[group[0] as usize];
+        if !tested || group.len() == 1 {
+            return (Some(all), Vec::new());
+        }
+        for &register in &group[1..] {
+            all = self.build.binary(Binary::And, all, masks[register as usize]);
+        }
+        let one = self.build.constant(DType::I1, 1);
+        let rest = self.build.binary(Binary::Xor, all, one);
+        let alone =
+            |&register: &u32| self.build.binary(Binary::And, masks[register as usize], rest);
+        (Some(all), group.iter().map(alone).collect())
     }
 
     pub(super) fn load(
@@ -53,7 +79,7 @@ impl Lowerer<'_> {
             self.load_scalar(op, dtype, how);
             return Ok(());
         }
-        let (place, vectors) = self.place(id, op)?;
+        let (place, vectors, tested) = self.place(id, op)?;
         let mut operands: SmallVec<[Rc<[lane::Value]>; 3]> = smallvec![];
         for &operand in &op.operands {
             operands.push(self.get(operand, place)?);
@@ -68,9 +94,16 @@ impl Lowerer<'_> {
                 let other = operands.get(2).map(|other| other[register as usize]);
                 others.push(other.map_or(zero, |other| movement::byte_of(&mut self.build, other)));
             }
-            let guarded = operands.get(1).map(|mask| (mask[group[0] as usize], &others[..]));
+            let masks = operands.get(1).map(|masks| &masks[..]);
+            let (mask, alone) = self.predicates(masks, group, tested);
+            let guarded = mask.map(|mask| (mask, &others[..]));
             let count = group.len();
-            let loaded = self.build.load(Space::Global, how, dtype, count, address, guarded);
+            let mut loaded = self.build.load(Space::Global, how, dtype, count, address, guarded);
+            for (index, (&mask, value)) in alone.iter().zip(&mut loaded).enumerate() {
+                let how = Access { offset: (index as u32 * dtype.bytes()) as i32, ..how };
+                let guarded = Some((mask, &[*value][..]));
+                *value = self.build.load(Space::Global, how, dtype, 1, address, guarded)[0];
+            }
             for (&register, value) in group.iter().zip(loaded) {
                 registers[register as usize] = self.value_of_loaded(value, result);
             }
@@ -122,7 +155,7 @@ impl Lowerer<'_> {
             self.build.store(Space::Global, how, operands[0], predicate, &[stored]);
             return Ok(());
         }
-        let (place, vectors) = self.place(id, op)?;
+        let (place, vectors, tested) = self.place(id, op)?;
         let pointers = self.get(op.operands[0], place)?;
         let values = self.get(op.operands[1], place)?;
         let mask = match op.operands.get(2) {
@@ -131,13 +164,20 @@ impl Lowerer<'_> {
         };
         let first = movement::takes_part(&mut self.build, vectors.acting);
         for group in &vectors.groups {
-            let mask = mask.as_ref().map(|mask| mask[group[0] as usize]);
+            let (mask, alone) = self.predicates(mask.as_deref(), group, tested);
             let predicate = self.build.and_predicates(first, mask);
             let stored: Vec<lane::Value> = group
                 .iter()
                 .map(|&register| movement::byte_of(&mut self.build, values[register as usize]))
                 .collect();
-            self.build.store(Space::Global, how, pointers[group[0] as usize], predicate, &stored);
+            let address = pointers[group[0] as usize];
+            self.build.store(Space::Global, how, address, predicate, &stored);
+            for (index, (&mask, &value)) in alone.iter().zip(&stored).enumerate() {
+                let bytes = self.build.dtype(value).bytes();
+                let how = Access { offset: (index as u32 * bytes) as i32, ..how };
+                let predicate = self.build.and_predicates(first, Some(mask));
+                self.build.store(Space::Global, how, address, predicate, &[value]);
+            }
         }
         Ok(())
     }
@@ -171,7 +211,7 @@ impl Lowerer<'_> {
 
     /// Gives whether all of the block waited to be told what was there.
     fn atomic_tensor(&mut self, id: OpId, op: &Op) -> Result<bool, AssignError> {
-        let (place, vectors) = self.place(id, op)?;
+        let (place, vectors, _) = self.place(id, op)?;
         let mut operands: Vec<Rc<[lane::Value]>> = Vec::new();
         for &operand in &op.operands {
             operands.push(self.get(operand, place)?);

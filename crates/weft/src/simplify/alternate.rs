@@ -48,6 +48,12 @@ pub fn run(mut program: Program) -> Program {
     program
 }
 
+/// The shared memory that a block may take without keeping another one off the multiprocessor; none where
+/// that is not known.
+pub(super) fn room(program: &Program) -> Option<u32> {
+    Some(program.multiprocessor?.share(program.threads(), REGISTERS))
+}
+
 /// The registers of what a loop carries from round to round.
 fn carried(program: &Program, target: Inst) -> u32 {
     let values = program.insts[target].regions.iter().flat_map(|body| &body.params);
@@ -60,7 +66,7 @@ fn half_of(piece: &SharedData) -> u32 {
 }
 
 /// The barriers of a block that the program would have.
-fn barriers_with(program: &Program) -> usize {
+pub(super) fn barriers_with(program: &Program) -> usize {
     let program = barriers::run(program.clone());
     let mut count = 0;
     program.walk(&program.body, &mut |_, inst| {

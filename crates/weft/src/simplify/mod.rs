@@ -10,16 +10,21 @@
 //! * [`expand`] again shares what hoisting brought together;
 //! * [`sweep`] removes what nobody uses;
 //! * [`sink`] lets loads from shared memory wait for their first use, so that fewer registers live;
+//! * [`meet`] lets two movements through scratch memory wait at one barrier;
 //! * [`alternate`] gives scratch memory two halves that the rounds of a loop use by turns;
 //! * [`barriers`] puts a barrier where scratch memory is written again after reads;
 //! * [`idle`] removes barriers that order nothing;
 //! * [`pack`] lets scratch memory that is no longer needed be used again.
+//!
+//! [`ordered`] changes nothing: it says what each barrier that is left is there for.
 
 pub mod alternate;
 pub mod barriers;
 pub mod expand;
 pub mod hoist;
 pub mod idle;
+pub mod meet;
+pub mod ordered;
 pub mod pack;
 mod pieces;
 pub mod sink;
@@ -38,12 +43,13 @@ pub struct Pass {
 }
 
 /// Every pass, in the order in which they run.
-pub const PASSES: [Pass; 9] = [
+pub const PASSES: [Pass; 10] = [
     Pass { name: "expand", run: expand::run },
     Pass { name: "hoist", run: hoist::run },
     Pass { name: "share", run: expand::run },
     Pass { name: "sweep", run: sweep::run },
     Pass { name: "sink", run: sink::run },
+    Pass { name: "meet", run: meet::run },
     Pass { name: "alternate", run: alternate::run },
     Pass { name: "barriers", run: barriers::run },
     Pass { name: "idle", run: idle::run },

@@ -4,6 +4,8 @@
 
 mod alternate;
 mod linear;
+mod meet;
+mod ordered;
 
 use super::{barriers, expand, hoist, idle, pack, sink, sweep};
 use crate::dtype::DType;

@@ -11,6 +11,8 @@ pub(crate) enum Argument {
     Random(DType, usize),
     /// So many integers of a range, low end included, high end not.
     Integers(usize, i64, i64),
+    /// So many whole f32s of a range, low end included, high end not: sums of them round nothing.
+    Whole(usize, i64, i64),
     /// So many zeros.
     Zeros(DType, usize),
     /// So many elements that nobody has written.
@@ -51,6 +53,13 @@ pub(crate) fn make(arguments: &[(&str, Argument)]) -> (Vec<u64>, Memory) {
                 let integer = |raw: u64| u64::from((low + (raw % span) as i64) as u32);
                 let elements = (0..count).map(|_| integer(next())).collect();
                 buffer(&mut memory, name, DType::I32, elements, true)
+            }
+            Argument::Whole(count, low, high) => {
+                let span = (high - low) as u64;
+                let whole =
+                    |raw: u64| scalar::from_f64(DType::F32, (low + (raw % span) as i64) as f64);
+                let elements = (0..count).map(|_| whole(next())).collect();
+                buffer(&mut memory, name, DType::F32, elements, true)
             }
             Argument::Zeros(dtype, count) => buffer(&mut memory, name, dtype, vec![0; count], true),
             Argument::Empty(dtype, count) => {

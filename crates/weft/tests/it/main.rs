@@ -12,6 +12,7 @@ mod external;
 mod fusion;
 mod homes;
 mod inputs;
+mod masks;
 mod mutated;
 mod order;
 mod packed;

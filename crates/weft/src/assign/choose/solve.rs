@@ -33,7 +33,8 @@ impl Chooser<'_> {
         let mut bound = 0;
         for _ in 0..rounds {
             self.state();
-            let solution = self.stated.problem.solve_again(STEPS, &mut self.stated.memory);
+            let known = best.as_ref().map(|(_, labels)| &labels[..]);
+            let solution = self.stated.problem.solve_again(STEPS, &mut self.stated.memory, known);
             bound = solution.bound.max(bound);
             let learned = self.plan(&solution.labels)?;
             let cost = if learned { self.weighed(&solution.labels) } else { solution.cost };

@@ -241,8 +241,9 @@ impl Graph {
         self.nodes.keys().copied().max_by_key(most)
     }
 
-    /// The labels of a node that may be in the cheapest choice, the most promising first.
-    pub(super) fn promising(&self, node: usize) -> Vec<usize> {
+    /// The labels of a node that may be in the cheapest choice, the most promising first, with what no
+    /// choice with them costs less than.
+    pub(super) fn promising(&self, node: usize) -> Vec<(usize, u64)> {
         let Some(prices) = self.nodes.get(&node) else { return Vec::new() };
         let neighbours: Vec<usize> =
             self.neighbours.get(&node).into_iter().flatten().copied().collect();
@@ -273,12 +274,14 @@ impl Graph {
             });
             around.fold(prices[label], sum)
         };
-        let mut labels: Vec<usize> =
-            (0..prices.len()).filter(|&label| prices[label] < NEVER && !dominated(label)).collect();
+        let may_be = |&label: &usize| prices[label] < NEVER && !dominated(label);
+        let with_bound = |label| (label, sum(self.constant, hopeful(label)));
+        let mut labels: Vec<(usize, u64)> =
+            (0..prices.len()).filter(may_be).map(with_bound).collect();
         if labels.is_empty() {
-            labels.push(0);
+            labels.push((0, self.constant));
         }
-        labels.sort_by_key(|&label| (hopeful(label), label));
+        labels.sort_by_key(|&(label, least)| (least, label));
         labels
     }
 

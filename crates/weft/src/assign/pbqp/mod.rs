@@ -140,16 +140,25 @@ impl Problem {
     /// The cheapest choice that so many steps of search find; the first descent is always made.
     #[cfg(test)]
     fn solve(&self, budget: u64) -> Solution {
-        self.solve_again(budget, &mut Memory::default())
+        self.solve_again(budget, &mut Memory::default(), None)
     }
 
-    /// The same, with what is remembered of a problem of the same nodes and edges, but for some prices.
-    pub(super) fn solve_again(&self, budget: u64, memory: &mut Memory) -> Solution {
-        let mut search = Search { steps: 0, budget, best: None, open: NEVER };
+    /// The same, with what is remembered of a problem of the same nodes and edges, but for some prices, and
+    /// a choice that is known. Where the budget suffices, the choice found is the same as without it.
+    pub(super) fn solve_again(
+        &self,
+        budget: u64,
+        memory: &mut Memory,
+        known: Option<&[usize]>,
+    ) -> Solution {
+        // Of equals the search takes the first one that it meets, so what costs as much is looked at.
+        let ceiling = known.map_or(u64::MAX, |labels| self.cost(labels).saturating_add(1));
+        let mut search = Search { steps: 0, budget, best: None, ceiling, open: NEVER };
         let mut graph = Graph::of(self);
         graph.reduce(Some(memory));
         search.descend(graph);
-        let labels = search.best.map_or_else(|| vec![0; self.nodes.len()], |(_, labels)| labels);
+        let none = || known.map_or_else(|| vec![0; self.nodes.len()], <[usize]>::to_vec);
+        let labels = search.best.unwrap_or_else(none);
         let cost = self.cost(&labels);
         Solution { bound: search.open.min(cost), labels, cost }
     }
@@ -159,7 +168,9 @@ struct Search {
     steps: u64,
     budget: u64,
     /// The cheapest choice so far.
-    best: Option<(u64, Vec<usize>)>,
+    best: Option<Vec<usize>>,
+    /// What costs so much or more is not looked for: more than any price while no choice is known.
+    ceiling: u64,
     /// The least bound of the branches that were not searched.
     open: u64,
 }
@@ -169,18 +180,21 @@ impl Search {
     fn descend(&mut self, mut graph: Graph) {
         graph.reduce(None);
         graph.move_to_nodes();
-        let most = self.best.as_ref().map_or(NEVER, |(most, _)| *most);
         let bound = graph.bound();
-        if self.best.is_some() && bound >= most {
+        if bound >= self.ceiling {
             return;
         }
         let Some(node) = graph.branching() else {
-            self.best = Some((bound, graph.labels()));
+            self.best = Some(graph.labels());
+            self.ceiling = bound;
             return;
         };
-        for label in graph.promising(node) {
+        for (label, least) in graph.promising(node) {
+            if least >= self.ceiling {
+                continue;
+            }
             self.steps += graph.size();
-            if self.best.is_some() && self.steps > self.budget {
+            if self.ceiling < u64::MAX && self.steps > self.budget {
                 self.open = self.open.min(bound);
                 return;
             }

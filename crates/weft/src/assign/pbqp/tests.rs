@@ -80,6 +80,14 @@ fn what_is_called_exact_is_the_cheapest_and_no_bound_is_above_it() {
         let all = problem.solve(u64::MAX);
         check(&problem, &all, optimum);
         assert!(all.is_exact(), "{all:?} of {problem:?}");
+        // What is known before changes nothing: neither the cheapest choice nor any other.
+        let other: Vec<usize> =
+            problem.nodes.iter().map(|prices| usize::from(byte()) % prices.len()).collect();
+        for known in [&all.labels, &other] {
+            let again = problem.solve_again(u64::MAX, &mut Memory::default(), Some(known));
+            assert_eq!(again.cost, optimum);
+            assert!(optimum == NEVER || again == all, "{again:?}, not {all:?} of {problem:?}");
+        }
         // Where the steps run out, the bound stays below.
         let hurried = problem.solve(0);
         check(&problem, &hurried, optimum);
@@ -108,7 +116,7 @@ fn what_is_remembered_of_other_prices_changes_no_solution() {
         let rung = rails[round * 7 % rails.len()];
         problem.set_edge(rung[1], rung[0], |b, a| ((a + 3 * b + round) * 5 % 7) as u64);
         problem.set_node(rails[round % 2 * 19][0], vec![round as u64 % 4, 1, 2]);
-        let solution = problem.solve_again(0, &mut memory);
+        let solution = problem.solve_again(0, &mut memory, None);
         assert_eq!(solution, problem.solve(0), "round {round}");
         costs.push(solution.cost);
     }

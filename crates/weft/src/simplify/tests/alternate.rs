@@ -14,7 +14,7 @@ use crate::simplify::{PASSES, barriers, pack};
 
 const ROUNDS: u32 = 5;
 const THREADS: u32 = 64;
-const BYTES: u32 = 4 * THREADS;
+pub(super) const BYTES: u32 = 4 * THREADS;
 
 /// Each thread's place in a piece, or that of the thread as far from the end.
 pub(super) fn place(build: &mut Builder, base: Value, mirrored: bool) -> Value {
@@ -31,7 +31,7 @@ pub(super) fn place(build: &mut Builder, base: Value, mirrored: bool) -> Value {
 }
 
 /// Stores a value, waits, and loads that of the mirrored thread.
-fn mirror(build: &mut Builder, base: Value, value: Value) -> Value {
+pub(super) fn mirror(build: &mut Builder, base: Value, value: Value) -> Value {
     let (to, from) = (place(build, base, false), place(build, base, true));
     keep(build, to, value);
     build.barrier(BarrierScope::Block);
@@ -39,7 +39,7 @@ fn mirror(build: &mut Builder, base: Value, value: Value) -> Value {
 }
 
 /// Adds a number to what the thread has in global memory.
-fn add_up(build: &mut Builder, out: Value, value: Value) {
+pub(super) fn add_up(build: &mut Builder, out: Value, value: Value) {
     let zero = build.i32(0);
     let offset = place(build, zero, false);
     let offset = build.cast(Cast::ExtU, offset, DType::I64);
@@ -51,7 +51,7 @@ fn add_up(build: &mut Builder, out: Value, value: Value) {
 }
 
 /// A kernel of two warps with one scratch piece on a multiprocessor with this much memory.
-fn kernel(shared_bytes: u32, body: impl FnOnce(&mut Builder, Value, Value)) -> Program {
+pub(super) fn kernel(shared_bytes: u32, body: impl FnOnce(&mut Builder, Value, Value)) -> Program {
     let mut build = Builder::new("rounds", 2, 5);
     // Registers for one block.
     let (registers, reserved_bytes) = (128 * THREADS, 0);
@@ -69,7 +69,7 @@ fn kernel(shared_bytes: u32, body: impl FnOnce(&mut Builder, Value, Value)) -> P
     build.finish()
 }
 
-fn simplified(program: Program) -> Program {
+pub(super) fn simplified(program: Program) -> Program {
     let done = PASSES.iter().fold(program, |program, pass| (pass.run)(program));
     verify(&done).unwrap();
     done
@@ -88,7 +88,7 @@ pub(super) fn simulated(program: &Program) -> (Report, Vec<u32>) {
 }
 
 /// Runs a program clean, with these barriers for each warp, and gives what it adds up.
-fn clean(program: &Program, barriers: u64) -> Vec<u32> {
+pub(super) fn clean(program: &Program, barriers: u64) -> Vec<u32> {
     let (report, sums) = simulated(program);
     assert!(report.is_clean(), "{:#?}\n{program}", report.findings);
     assert_eq!(report.block_barriers, 2 * barriers, "{program}");

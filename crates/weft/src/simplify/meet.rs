@@ -1,0 +1,268 @@
+//! One barrier for two movements.
+//!
+//! A movement through scratch memory stores, waits and loads. Where what a second one stores does not hang
+//! on what the first one loads, it is stored in front of these loads, and the block waits once for both:
+//!
+//! ```text
+//! store a; wait; ..; load a; store b; wait; load b
+//! store a; ..; store b; wait; load a; load b
+//! ```
+//!
+//! What stands between the two barriers must be plain: computation, exchanges between lanes, accesses to
+//! scratch memory, and reads of global memory that nothing has written yet. Two barriers meet where that
+//! leaves fewer of them and keeps no other block off the multiprocessor, since both movements' scratch
+//! memory is then in use at once.
+
+use super::alternate::{barriers_with, room};
+use super::{pack, pieces::Pieces};
+use crate::id::IdMap;
+use crate::lane::{BarrierScope, Inst, Op, Program, Region, Shared, Space, Value};
+
+/// Runs the pass.
+pub fn run(mut program: Program) -> Program {
+    let Some(room) = room(&program) else { return program };
+    let pieces = Pieces::of(&program);
+    let mut known: Option<(usize, u32)> = None;
+    for list in lists(&program) {
+        let mut first = 0;
+        while let Some((barrier, order)) = list.candidate(&program, &pieces, first) {
+            let (waits, bytes) = *known.get_or_insert_with(|| {
+                (barriers_with(&program), pack::run(program.clone()).shared_bytes)
+            });
+            let mut other = program.clone();
+            if let Some(insts) = list.insts_mut(&mut other) {
+                *insts = order;
+            }
+            let fewer = barriers_with(&other);
+            let larger = pack::run(other.clone()).shared_bytes;
+            if fewer < waits && larger <= room.max(bytes) {
+                (program, known) = (other, Some((fewer, larger)));
+            } else {
+                first = barrier + 1;
+            }
+        }
+    }
+    program
+}
+
+/// A list of operations of a program.
+struct List {
+    /// The operation whose region it is, and which one; none for the program's own.
+    inside: Option<(Inst, usize)>,
+    /// Whether global memory may have been written before it or in another round of it.
+    after_writes: bool,
+}
+
+/// Every list of a program in which the block waits twice.
+fn lists(program: &Program) -> Vec<List> {
+    let mut found = Vec::new();
+    note(program, &program.body, None, false, &mut found);
+    found
+}
+
+/// Whether something in a list writes global memory, or may do anything.
+fn writes(program: &Program, region: &Region) -> bool {
+    let mut writes = false;
+    program.walk(region, &mut |_, inst| {
+        let harmless = match inst.op {
+            Op::If | Op::Loop | Op::BreakIf { .. } | Op::Barrier(_) => true,
+            Op::AsyncCopy { .. } | Op::AsyncCommit | Op::AsyncWait { .. } => true,
+            ref op if op.is_pure() || op.is_terminator() || moves(op) => true,
+            Op::InlineAsm { pure, .. } => pure,
+            _ => !matches!(inst.touches(), None | Some((Space::Global, true))),
+        };
+        writes |= !harmless;
+    });
+    writes
+}
+
+/// Notes a region's lists; says whether global memory may have been written at its end.
+fn note(
+    program: &Program,
+    region: &Region,
+    inside: Option<(Inst, usize)>,
+    written: bool,
+    found: &mut Vec<List>,
+) -> bool {
+    let is_block = |id: &&Inst| program.insts[**id].op == Op::Barrier(BarrierScope::Block);
+    if region.insts.iter().filter(is_block).count() > 1 {
+        // What this list writes itself counts where it is met.
+        found.push(List { inside, after_writes: written });
+    }
+    let mut written = written;
+    for &id in &region.insts {
+        let inst = &program.insts[id];
+        if inst.regions.is_empty() {
+            continue;
+        }
+        let rounds = inst.op == Op::Loop && inst.regions.iter().any(|body| writes(program, body));
+        let before = written || rounds;
+        for (index, inner) in inst.regions.iter().enumerate() {
+            written |= note(program, inner, Some((id, index)), before, found);
+        }
+    }
+    written || writes(program, region)
+}
+
+/// Exchanges between lanes, which touch no memory.
+fn moves(op: &Op) -> bool {
+    matches!(op, Op::ShuffleXor { .. } | Op::ShuffleIndex | Op::MatrixMultiply(_))
+}
+
+impl List {
+    fn region<'a>(&self, program: &'a Program) -> Option<&'a Region> {
+        match self.inside {
+            None => Some(&program.body),
+            Some((id, index)) => program.insts[id].regions.get(index),
+        }
+    }
+
+    fn insts_mut<'a>(&self, program: &'a mut Program) -> Option<&'a mut Vec<Inst>> {
+        let region = match self.inside {
+            None => Some(&mut program.body),
+            Some((id, index)) => program.insts[id].regions.get_mut(index),
+        };
+        region.map(|region| &mut region.insts)
+    }
+
+    /// The next barrier from `first` on that may meet the one after it, and the order in which both have
+    /// met.
+    fn candidate(
+        &self,
+        program: &Program,
+        pieces: &Pieces,
+        first: usize,
+    ) -> Option<(usize, Vec<Inst>)> {
+        let insts = &self.region(program)?.insts;
+        let (mut start, mut earlier) = (0, None);
+        let mut written = self.after_writes;
+        for (place, &id) in insts.iter().enumerate() {
+            let inst = &program.insts[id];
+            if inst.op != Op::Barrier(BarrierScope::Block) {
+                written = written
+                    || inst.touches() == Some((Space::Global, true))
+                    || inst.regions.iter().any(|region| writes(program, region));
+                continue;
+            }
+            if let Some((before, quiet)) = earlier
+                && before >= first
+            {
+                let between = Between { program, pieces, insts, quiet };
+                if let Some(order) = between.met(start, before, place) {
+                    return Some((before, order));
+                }
+            }
+            start = earlier.map_or(0, |(before, _)| before + 1);
+            earlier = Some((place, !written));
+        }
+        None
+    }
+}
+
+/// A list in which two barriers may meet.
+struct Between<'a> {
+    program: &'a Program,
+    pieces: &'a Pieces,
+    insts: &'a [Inst],
+    /// Whether nothing was written to global memory before.
+    quiet: bool,
+}
+
+/// What an operation between two barriers is.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Computation, and exchanges between lanes.
+    Plain,
+    /// A read of global memory.
+    Reads,
+    /// A load from a piece.
+    Loads(Shared),
+    /// A store to a piece.
+    Stores(Shared),
+}
+
+impl Between<'_> {
+    /// What an operation is; none where it must stay where it is.
+    fn kind(&self, id: Inst) -> Option<Kind> {
+        let inst = &self.program.insts[id];
+        if inst.op.is_pure() || moves(&inst.op) {
+            return Some(Kind::Plain);
+        }
+        match inst.op {
+            Op::Load { space: Space::Global, access } => (!access.volatile).then_some(Kind::Reads),
+            Op::Load { .. } => self.scratch(id).map(Kind::Loads),
+            Op::Store { space: Space::Shared, .. } => self.scratch(id).map(Kind::Stores),
+            _ => None,
+        }
+    }
+
+    /// The piece of scratch memory that an operation touches, if it is one.
+    fn scratch(&self, id: Inst) -> Option<Shared> {
+        match self.pieces.touched(&self.program.insts[id]) {
+            &[piece] if self.program.shared[piece].scratch => Some(piece),
+            _ => None,
+        }
+    }
+
+    /// The order in which the barriers at two places have met; `start` is where the list since the barrier
+    /// before them begins.
+    fn met(&self, start: usize, earlier: usize, later: usize) -> Option<Vec<Inst>> {
+        let mut used: Vec<Shared> = Vec::new();
+        for &id in &self.insts[start..earlier] {
+            self.touched_in(id, &mut used);
+        }
+        let between = earlier + 1..later;
+        let kinds: Vec<Kind> =
+            self.insts[between.clone()].iter().map(|&id| self.kind(id)).collect::<Option<_>>()?;
+        let needs = |kind: &Kind| matches!(kind, Kind::Loads(piece) | Kind::Stores(piece) if used.contains(piece));
+        let waiting = kinds.iter().position(needs).unwrap_or(kinds.len());
+        if kinds.contains(&Kind::Reads) && !self.quiet {
+            return None;
+        }
+        let place = earlier + 1 + waiting;
+        let mut wanted: IdMap<Value, bool> = IdMap::default();
+        let (mut ahead, mut behind) = (Vec::new(), Vec::new());
+        for (kind, &id) in kinds[waiting..].iter().zip(&self.insts[place..later]).rev() {
+            let inst = &self.program.insts[id];
+            let is_wanted = inst.results.iter().any(|&result| wanted[result]);
+            let goes_ahead = match kind {
+                Kind::Stores(piece) if used.contains(piece) => return None,
+                // A read of global memory was ordered before what is written behind the later barrier.
+                Kind::Stores(_) | Kind::Reads => true,
+                Kind::Plain => is_wanted,
+                Kind::Loads(_) if !is_wanted => false,
+                Kind::Loads(_) => return None,
+            };
+            if goes_ahead {
+                for &operand in &inst.operands {
+                    wanted.set(operand, true);
+                }
+                ahead.push(id);
+            } else {
+                behind.push(id);
+            }
+        }
+        let mut order = self.insts[..earlier].to_vec();
+        order.extend_from_slice(&self.insts[earlier + 1..place]);
+        order.extend(ahead.into_iter().rev());
+        order.push(self.insts[later]);
+        order.extend(behind.into_iter().rev());
+        order.extend_from_slice(&self.insts[later + 1..]);
+        Some(order)
+    }
+
+    /// Every piece that an operation or one inside it may touch.
+    fn touched_in(&self, id: Inst, used: &mut Vec<Shared>) {
+        let inst = &self.program.insts[id];
+        for &piece in self.pieces.touched(inst) {
+            if !used.contains(&piece) {
+                used.push(piece);
+            }
+        }
+        for region in &inst.regions {
+            for &inner in &region.insts {
+                self.touched_in(inner, used);
+            }
+        }
+    }
+}

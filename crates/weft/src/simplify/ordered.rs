@@ -1,0 +1,202 @@
+//! What each barrier orders.
+//!
+//! A barrier is there for accesses that would race without it. The program is looked at in its order, each
+//! loop's rounds twice and both regions of a choice one after the other. Of what stands between the last
+//! barrier and this one, each access is held against what touches the same memory behind it, up to the next
+//! barrier, and where nothing does there, further on. A barrier without such a pair is one that the source
+//! asks for.
+
+use super::pieces::Pieces;
+use crate::lane::{BarrierScope, Inst, Op, Program, Region, Shared, Space};
+use crate::location::Loc;
+
+/// Why the order of two accesses matters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Conflict {
+    /// What is stored is loaded.
+    Stored,
+    /// What asynchronous copies bring is loaded.
+    Landed,
+    /// What has been loaded is overwritten.
+    Overwritten,
+    /// Global memory is written and touched again.
+    Global,
+}
+
+/// Two accesses that a barrier keeps in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Order {
+    /// Why.
+    pub conflict: Conflict,
+    /// Where the one before the barrier stands in the source.
+    pub before: Loc,
+    /// Where the one behind it does.
+    pub after: Loc,
+}
+
+/// A barrier with what it is there for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Barrier {
+    /// The operation.
+    pub inst: Inst,
+    /// Who waits.
+    pub scope: BarrierScope,
+    /// Where it stands in the source.
+    pub loc: Loc,
+    /// The loops around it, the outermost first.
+    pub loops: Vec<Loc>,
+    /// What it orders.
+    pub orders: Vec<Order>,
+}
+
+/// Every barrier of a program, in order.
+pub fn barriers(program: &Program) -> Vec<Barrier> {
+    let pieces = Pieces::of(program);
+    let (events, loops, found) = (Vec::new(), Vec::new(), Vec::new());
+    let mut walk = Walk { program, pieces, events, loops, found };
+    walk.region(&program.body);
+    let Walk { events, mut found, .. } = walk;
+    for (place, event) in events.iter().enumerate() {
+        let Effect::Waits(_) = event.effect else { continue };
+        if let Some(barrier) = found.iter_mut().find(|barrier| barrier.inst == event.inst) {
+            for order in orders(&events, place) {
+                if !barrier.orders.contains(&order) {
+                    barrier.orders.push(order);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What happens at one place of the straight line.
+struct Event {
+    inst: Inst,
+    loc: Loc,
+    effect: Effect,
+}
+
+enum Effect {
+    Waits(BarrierScope),
+    Touches(Touch),
+}
+
+/// An access to memory.
+struct Touch {
+    /// The pieces of shared memory; none for global memory.
+    pieces: Option<Vec<Shared>>,
+    writes: bool,
+    copies: Copies,
+}
+
+/// What an access has to do with asynchronous copies.
+#[derive(Clone, Copy, PartialEq)]
+enum Copies {
+    Nothing,
+    /// It starts one, whose end is waited for elsewhere.
+    Starts,
+    /// It waits for some.
+    Lands,
+}
+
+impl Touch {
+    /// Why the order of this and a later access matters, if it does.
+    fn conflict(&self, later: &Touch) -> Option<Conflict> {
+        if !self.writes && !later.writes || self.copies == Copies::Starts {
+            return None;
+        }
+        match (&self.pieces, &later.pieces) {
+            (None, None) => Some(Conflict::Global),
+            (Some(own), Some(others)) if own.iter().any(|piece| others.contains(piece)) => {
+                Some(match (self.writes, later.writes) {
+                    (false, _) => Conflict::Overwritten,
+                    (true, _) if self.copies == Copies::Lands => Conflict::Landed,
+                    (true, _) => Conflict::Stored,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+struct Walk<'a> {
+    program: &'a Program,
+    pieces: Pieces,
+    events: Vec<Event>,
+    loops: Vec<Loc>,
+    found: Vec<Barrier>,
+}
+
+impl Walk<'_> {
+    fn region(&mut self, region: &Region) {
+        let program = self.program;
+        for &id in &region.insts {
+            let inst = &program.insts[id];
+            let loc = inst.loc;
+            let effect = match inst.op {
+                Op::Barrier(scope) => {
+                    if self.found.iter().all(|barrier| barrier.inst != id) {
+                        let (loops, orders) = (self.loops.clone(), Vec::new());
+                        self.found.push(Barrier { inst: id, scope, loc, loops, orders });
+                    }
+                    Some(Effect::Waits(scope))
+                }
+                Op::AsyncWait { .. } => {
+                    let pieces = Some(self.pieces.touched(inst).to_vec());
+                    let copies = Copies::Lands;
+                    Some(Effect::Touches(Touch { pieces, writes: true, copies }))
+                }
+                _ => inst.touches().map(|(space, writes)| {
+                    let shared = space == Space::Shared;
+                    let pieces = shared.then(|| self.pieces.touched(inst).to_vec());
+                    let starts = matches!(inst.op, Op::AsyncCopy { .. });
+                    let copies = if starts { Copies::Starts } else { Copies::Nothing };
+                    Effect::Touches(Touch { pieces, writes, copies })
+                }),
+            };
+            self.events.extend(effect.map(|effect| Event { inst: id, loc, effect }));
+            let rounds = if inst.op == Op::Loop {
+                self.loops.push(loc);
+                2
+            } else {
+                1
+            };
+            for _ in 0..rounds {
+                for inner in &inst.regions {
+                    self.region(inner);
+                }
+            }
+            if inst.op == Op::Loop {
+                self.loops.pop();
+            }
+        }
+    }
+}
+
+/// What the barrier at a place orders.
+fn orders(events: &[Event], place: usize) -> Vec<Order> {
+    let Effect::Waits(own) = events[place].effect else { return Vec::new() };
+    let is_next = |event: &Event| matches!(event.effect, Effect::Waits(scope) if scope >= own);
+    let start = events[..place].iter().rposition(is_next).map_or(0, |last| last + 1);
+    let behind = &events[place + 1..];
+    let end = behind.iter().position(is_next).unwrap_or(behind.len());
+    let (near, far) = behind.split_at(end);
+    let before = &events[start..place];
+    let found = pairs(before, near);
+    if found.is_empty() { pairs(before, far).into_iter().take(1).collect() } else { found }
+}
+
+/// The first access behind that each one before must stay in front of.
+fn pairs(before: &[Event], behind: &[Event]) -> Vec<Order> {
+    let mut found: Vec<Order> = Vec::new();
+    for event in before {
+        let Effect::Touches(touch) = &event.effect else { continue };
+        let order = behind.iter().find_map(|later| {
+            let Effect::Touches(other) = &later.effect else { return None };
+            let conflict = touch.conflict(other)?;
+            Some(Order { conflict, before: event.loc, after: later.loc })
+        });
+        found.extend(order.filter(|order| !found.contains(order)));
+    }
+    found
+}

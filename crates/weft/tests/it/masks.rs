@@ -1,0 +1,55 @@
+//! Masks of neighbours that are not known to be the same: tested where the program runs.
+
+use crate::corpus::{Case, check, text};
+use crate::inputs::Argument::{Empty, I32, Whole};
+use weft::compile::{self, Options};
+use weft::dtype::DType;
+use weft::lane::{Op, Space};
+use weft::ttir;
+use weft_layout::machine::Machine;
+
+/// A scan wants neighbours in one thread, and the mask of `n` elements cuts these anywhere.
+#[test]
+fn neighbours_move_at_once_where_all_their_masks_are_true() {
+    let mut failures = Vec::new();
+    for (name, warps) in [("sm_80", 4), ("sm_90", 1), ("gfx942", 2)] {
+        let machine = Machine::by_name(name).unwrap();
+        for n in [0, 1, 3, 4, 5, 1023, 1024, 1026, 2046, 2048] {
+            let elements = n as usize;
+            let arguments = vec![
+                ("x", Whole(elements, -99, 100)),
+                ("out", Empty(DType::F32, elements)),
+                ("n", I32(n)),
+            ];
+            let case = Case { file: "kernels/running_sum", grid: [2, 1, 1], arguments };
+            if let Err(error) = check(&case, machine, warps) {
+                failures.push(format!("{n} elements on {name} with {warps} warps: {error}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// For each vector one access, and one for each of its elements.
+#[test]
+fn a_tested_access_stands_beside_those_of_its_elements() {
+    let module = ttir::parse(&text("kernels/running_sum")).unwrap();
+    let options = Options::for_machine(Machine::by_name("sm_80").unwrap());
+    let program = compile::compile(&module, &module.kernels[0], &options).unwrap().program;
+    let (mut loads, mut stores) = (Vec::new(), Vec::new());
+    program.walk(&program.body, &mut |_, inst| match inst.op {
+        Op::Load { space: Space::Global, access } => {
+            loads.push((inst.results.len(), access.offset))
+        }
+        Op::Store { space: Space::Global, access } => {
+            let values = inst.memory_operands().unwrap().values;
+            stores.push((values.len(), access.offset));
+        }
+        _ => {}
+    });
+    loads.sort_unstable();
+    stores.sort_unstable();
+    let each = [0, 0, 4, 4, 8, 8, 12, 12].map(|offset| (1, offset));
+    assert_eq!(loads, [&each[..], &[(4, 0), (4, 0)]].concat());
+    assert_eq!(stores, loads);
+}
