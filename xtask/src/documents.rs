@@ -4,8 +4,8 @@
 //! * Between `<!-- table: NAME -->` and `<!-- /table -->` a document shows the table of
 //!   `docs/measurements/NAME.json`; between `<!-- counts: NAME -->` and `<!-- /counts -->` how many of
 //!   its rows have which word in the second column.
-//! * Between `<!-- listing: COMMAND -->` and `<!-- /listing -->` it shows what a command of `weft`
-//!   prints; `<!-- listing 3..9: COMMAND -->` shows lines 3 to 9 of it.
+//! * Between `<!-- listing: COMMAND -->` and `<!-- /listing -->` it shows what a command of `weft`, or a
+//!   program of `examples` in Python, prints; `<!-- listing 3..9: COMMAND -->` shows lines 3 to 9 of it.
 
 use crate::measure::Measurement;
 use crate::{root, say};
@@ -84,14 +84,32 @@ fn measurement(name: &str) -> anyhow::Result<Measurement> {
     Measurement::read(&measured)
 }
 
+/// A command of `weft`, or a program of `examples` that talks to it.
+fn command_of(command: &str) -> anyhow::Result<Command> {
+    let words = shlex::split(command).context("quotes do not match")?;
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["weft", ref arguments @ ..] => {
+            cargo.args(["run", "--quiet", "--locked", "--package", "weft-command", "--"]);
+            cargo.args(arguments);
+            Ok(cargo)
+        }
+        ["python3", program, ref arguments @ ..] if program.starts_with("examples/") => {
+            cargo.args(["build", "--quiet", "--locked", "--package", "weft-command"]);
+            ensure!(cargo.current_dir(root()).status()?.success(), "`weft` does not build");
+            let mut python = Command::new("python3");
+            python.arg(program).args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");
+            // The command lies beside this one.
+            python.env("WEFT", std::env::current_exe()?.with_file_name("weft"));
+            Ok(python)
+        }
+        _ => bail!("only commands of `weft` and programs of `examples` are listed: `{command}`"),
+    }
+}
+
 /// What a command prints, or the lines `head` names of it, in a code block.
 fn listing(head: &str, command: &str) -> anyhow::Result<String> {
-    let arguments = command.strip_prefix("weft ").context("only commands of `weft` are listed")?;
-    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["run", "--quiet", "--locked", "--package", "weft-command", "--"])
-        .args(shlex::split(arguments).context("quotes do not match")?)
-        .current_dir(root())
-        .output()?;
+    let output = command_of(command)?.current_dir(root()).output()?;
     // A command that found something wrong in a kernel ends with 1, and is worth showing too.
     ensure!(
         matches!(output.status.code(), Some(0 | 1)),

@@ -110,11 +110,16 @@ pub(super) fn conflicts(
     request: &ConflictsRequest,
     answer: &ConflictsAnswer,
 ) -> Vec<Next> {
-    let why = match answer.witness {
-        Some(_) => "a memory layout without such conflicts, with a proof that none is better",
+    let why = match &answer.witness {
+        Some(conflict) => format!(
+            "a memory layout in which elements that differ by {} lie in different banks, with a proof \
+             that none takes fewer wavefronts",
+            conflict.difference
+        ),
         // A vector of 16 bytes is the widest of every machine.
         None if answer.vector_bytes < 16 => {
             "whether another memory layout is reached by wider vectors, in fewer instructions"
+                .into()
         }
         None => return Vec::new(),
     };
