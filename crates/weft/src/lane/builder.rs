@@ -314,6 +314,12 @@ impl Builder {
         {
             return sum;
         }
+        if op == Binary::Sub
+            && dtype.is_int()
+            && let Some(difference) = self.difference(x, y)
+        {
+            return difference;
+        }
         if op == Binary::Or
             && let Some(word) = self.united(x, y)
         {
@@ -330,6 +336,9 @@ impl Builder {
             return self.constant(DType::I1, apply(a, b));
         }
         if let Some(truth) = self.equality(op, x, y) {
+            return truth;
+        }
+        if let Some(truth) = self.comparison_of_halves(op, x, y) {
             return truth;
         }
         self.pure(Op::Compare(op), smallvec![x, y], DType::I1)

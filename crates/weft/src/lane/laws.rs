@@ -22,7 +22,7 @@ const DEPTH: u32 = 6;
 
 impl Builder {
     /// The operands of a value that this operation of two defines.
-    fn operands_of(&self, value: Value, op: Binary) -> Option<[Value; 2]> {
+    pub(super) fn operands_of(&self, value: Value, op: Binary) -> Option<[Value; 2]> {
         let inst = &self.program.insts[self.definitions[value]?];
         match (&inst.op, &inst.operands[..]) {
             (Op::Binary(defined), &[x, y]) if *defined == op => Some([x, y]),
@@ -31,7 +31,7 @@ impl Builder {
     }
 
     /// The operand of a value that this conversion defines.
-    fn operand_of(&self, value: Value, op: Cast) -> Option<Value> {
+    pub(super) fn operand_of(&self, value: Value, op: Cast) -> Option<Value> {
         let inst = &self.program.insts[self.definitions[value]?];
         match (&inst.op, &inst.operands[..]) {
             (Op::Cast(defined), &[x]) if *defined == op => Some(x),
@@ -147,6 +147,9 @@ impl Builder {
         let dtype = self.dtype(if_true);
         if !dtype.is_int() || dtype == DType::I1 {
             return None;
+        }
+        if let Some(value) = self.inverted_below_zero(condition, if_true, if_false) {
+            return Some(value);
         }
         // The comparison of the two, by itself or inverted where something else holds.
         let pair = [if_true.min(if_false), if_true.max(if_false)];

@@ -25,6 +25,7 @@ mod builder;
 mod bytes;
 mod laws;
 mod multiply;
+mod numbers;
 mod text;
 mod verify;
 #[cfg(test)]

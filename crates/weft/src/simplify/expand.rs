@@ -17,6 +17,7 @@
 //! columns [0 0 0x1111]     ((x & 4) >> 2) * 0x1111
 //! ```
 
+use super::halves::{self, Halves};
 use super::words;
 use crate::dtype::DType;
 use crate::id::IdMap;
@@ -49,6 +50,7 @@ pub fn run(mut program: Program) -> Program {
         loops: FxHashMap::default(),
         in_words: words::accesses(&program),
         definitions: words::definitions(&program),
+        halves: Halves::of(&program),
     };
     writer.region(&program.body);
     let results = writer.all(program.results());
@@ -63,6 +65,8 @@ struct Writer<'a> {
     /// The loads and stores of narrow numbers that move words instead.
     in_words: IdMap<Inst, bool>,
     definitions: IdMap<Value, Option<Inst>>,
+    /// The products of which both halves are used.
+    halves: Halves,
 }
 
 impl Writer<'_> {
@@ -162,6 +166,9 @@ impl Writer<'_> {
                 (Op::SharedBase(shared), _) => build.shared_base(*shared),
                 (Op::Linear { columns }, &[x]) => linear(build, columns, x),
                 (Op::Unary(op), &[x]) => build.unary(*op, x),
+                (Op::Binary(op), &[x, y]) if self.halves.has(id) => {
+                    halves::half(build, *op == Binary::MulHiU, x, y)
+                }
                 (Op::Binary(op), &[x, y]) => build.binary(*op, x, y),
                 (Op::Compare(op), &[x, y]) => build.compare(*op, x, y),
                 (Op::Select, &[c, x, y]) => build.select(c, x, y),

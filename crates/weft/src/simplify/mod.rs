@@ -5,7 +5,8 @@
 //!
 //! * [`expand`] writes the program anew through the builder, which folds constants and shares equal
 //!   operations, and turns each F2-linear map into shifts and masks; narrow numbers that only
-//!   move from load to store are loaded and stored as words;
+//!   move from load to store are loaded and stored as words; products of which both halves are used
+//!   are one product;
 //! * [`hoist`] takes out of loops what does not change in them;
 //! * [`expand`] again shares what hoisting brought together;
 //! * [`sweep`] removes what nobody uses;
@@ -21,6 +22,7 @@
 pub mod alternate;
 pub mod barriers;
 pub mod expand;
+mod halves;
 pub mod hoist;
 pub mod idle;
 pub mod meet;

@@ -3,6 +3,7 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
 mod alternate;
+mod halves;
 mod linear;
 mod meet;
 mod ordered;

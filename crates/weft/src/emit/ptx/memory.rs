@@ -19,7 +19,13 @@
 //!
 //! Cache operators and eviction priorities are hints: what an instruction cannot carry is left out. An
 //! operator excludes a priority, and `volatile` excludes both; loads know `ca cg cs cv`, stores
-//! `wb cg cs wt`, and accesses to shared memory none.
+//! `wb cg cs wt`, and accesses to shared memory none. The priority of a load holds for both caches; the
+//! second takes it from a register:
+//!
+//! ```text
+//! createpolicy.fractional.L2::evict_first.b64 %rdt0, 1.0;
+//! ld.global.L1::evict_first.L2::cache_hint.b32 %r5, [%rd1], %rdt0;
+//! ```
 
 use super::writer::{Braced, Class, Reg, Vector, Writer, put};
 use super::{Target, Version, float};
@@ -82,7 +88,13 @@ pub(super) fn load(
     match access.form {
         Form::Vector => {
             let (kind, hints) = (words.kind(), hints(w, space, access, true));
-            put!(w, "{guard}ld{hints}.{kind} {}, {address}", Vector(&into));
+            match policy(w, space, access) {
+                Some(policy) => {
+                    let into = Vector(&into);
+                    put!(w, "{guard}ld{hints}.L2::cache_hint.{kind} {into}, {address}, {policy}");
+                }
+                None => put!(w, "{guard}ld{hints}.{kind} {}, {address}", Vector(&into)),
+            }
         }
         Form::Matrix(matrix) => {
             let name = matrix_instruction(w, matrix, true, into.len())?;
@@ -216,16 +228,34 @@ fn hints(w: &mut Writer<'_>, space: Space, access: Access, loads: bool) -> Strin
         (CacheModifier::Streaming, _) => ".cs",
         _ => "",
     };
-    let priority = match access.cache.eviction {
-        _ if !operator.is_empty() => "",
-        Eviction::Normal => "",
-        Eviction::First => ".L1::evict_first",
-        Eviction::Last => ".L1::evict_last",
-    };
-    if !priority.is_empty() {
-        w.need((7, 4));
+    match priority(space, access).filter(|_| operator.is_empty()) {
+        Some(priority) => {
+            w.need((7, 4));
+            format!(".{name}.L1::{priority}")
+        }
+        None => format!(".{name}{operator}"),
     }
-    format!(".{name}{operator}{priority}")
+}
+
+/// The eviction priority of an access to global memory, if it has another than the machine's own.
+fn priority(space: Space, access: Access) -> Option<&'static str> {
+    match access.cache.eviction {
+        _ if space == Space::Shared || access.volatile => None,
+        Eviction::Normal => None,
+        Eviction::First => Some("evict_first"),
+        Eviction::Last => Some("evict_last"),
+    }
+}
+
+/// The priority of a load in the second cache, in a register; an operator excludes it.
+fn policy(w: &mut Writer<'_>, space: Space, access: Access) -> Option<Reg> {
+    let priority = priority(space, access)?;
+    if access.cache.modifier != CacheModifier::None {
+        return None;
+    }
+    let policy = w.temp(Class::B64);
+    put!(w, "createpolicy.fractional.L2::{priority}.b64 {policy}, 1.0");
+    Some(policy)
 }
 
 /// How the elements of an access lie in the words that the instruction moves.

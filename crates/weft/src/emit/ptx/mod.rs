@@ -49,7 +49,7 @@
 //!
 //! The other tricks are explained where they are played: `memory` packs elements into words,
 //! `exchange` cuts values into words, `control` orders copies, `integer` divides and shifts, `cast`
-//! rounds once.
+//! rounds once, `wide` multiplies into 64 bits.
 
 mod cast;
 mod control;
@@ -64,6 +64,7 @@ mod report;
 mod target;
 #[cfg(test)]
 mod tests;
+mod wide;
 mod writer;
 
 pub use function::function;
@@ -245,6 +246,9 @@ fn terminates(inst: &InstData) -> bool {
 
 /// Writes an operation with all that it owns.
 fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupported> {
+    if matches!(inst.results[..], [result] if w.wide.takes(result)) {
+        return Ok(());
+    }
     w.enter(inst);
     match &inst.op {
         Op::If => return control::branch(w, id, inst),
@@ -339,6 +343,9 @@ fn binary(
 ) -> Result<(), Unsupported> {
     if dtype.is_float() {
         return float::binary(w, op, dtype, d, operands);
+    }
+    if wide::product(w, inst.results[0], d) {
+        return Ok(());
     }
     let y_bits = w.constant(inst.operands[1]);
     integer::binary(w, op, dtype, d, operands, y_bits);

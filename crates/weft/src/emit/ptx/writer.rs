@@ -1,5 +1,6 @@
 //! The text being written: registers, lines, labels, and the PTX version that they need.
 
+use super::wide::Wide;
 use super::{Target, Version};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
@@ -129,6 +130,8 @@ pub(super) struct Writer<'a> {
     values: [usize; 4],
     temporaries: [usize; 4],
     constants: IdMap<Value, Option<u64>>,
+    /// The products of 32 bits by 32 that are wanted whole.
+    pub(super) wide: Wide,
     told: Told<'a>,
     /// The place of the operation being written.
     pub(super) loc: Loc,
@@ -160,6 +163,7 @@ impl<'a> Writer<'a> {
             values: [0; 4],
             temporaries: [0; 4],
             constants,
+            wide: Wide::of(program),
             told: Told::default(),
             loc: crate::location::Locations::unknown(),
             texts: Vec::new(),

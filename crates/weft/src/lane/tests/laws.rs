@@ -5,7 +5,8 @@ use crate::dtype::DType;
 use crate::lane::{Access, Builder, Op, Space, Value};
 use crate::scalar::{self, Binary, Cast, Compare};
 
-const TYPES: [DType; 6] = [DType::I1, DType::I8, DType::I16, DType::I32, DType::I64, DType::F32];
+const TYPES: [DType; 7] =
+    [DType::I1, DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F16];
 
 /// Words of which some are equal, some zeros of either sign, some no numbers.
 const WORDS: [u32; 10] =
@@ -21,7 +22,7 @@ struct Known {
 struct Game {
     build: Builder,
     /// By place in [`TYPES`].
-    values: [Vec<Known>; 6],
+    values: [Vec<Known>; 7],
     dice: Dice,
 }
 
@@ -44,6 +45,18 @@ impl Game {
         Known { value, bits: scalar::cast(op, TYPES[from], TYPES[to], x.bits) }
     }
 
+    fn minus(&mut self, ty: usize, x: Known, y: Known) -> Known {
+        let apply = scalar::binary(Binary::Sub, TYPES[ty]).unwrap();
+        let value = self.build.binary(Binary::Sub, x.value, y.value);
+        Known { value, bits: apply(x.bits, y.bits) }
+    }
+
+    /// A constant: zero, one, or all bits.
+    fn number(&mut self, ty: usize) -> Known {
+        let bits = [0, 1, TYPES[ty].mask()][self.dice.roll(3)];
+        Known { value: self.build.constant(TYPES[ty], bits), bits }
+    }
+
     /// A comparison of two values of a type, any that the type has.
     fn compare(&mut self, ty: usize, x: Known, y: Known) -> Known {
         loop {
@@ -62,7 +75,7 @@ impl Game {
 
     /// One more value, of the type at this place.
     fn step(&mut self) -> (usize, Known) {
-        match self.dice.roll(8) {
+        match self.dice.roll(11) {
             0 => {
                 let ty = self.integer();
                 let (x, y) = (self.pick(ty), self.pick(ty));
@@ -111,6 +124,37 @@ impl Game {
                 let (x, y) = if self.dice.roll(2) == 0 { (x, y) } else { (y, x) };
                 (ty, self.select(condition, x, y))
             }
+            // A difference of a difference, as -x - 1 is.
+            7 => {
+                let ty = self.integer();
+                let (x, y) = (self.pick(ty), self.pick(ty));
+                let first = self.minus(ty, x, y);
+                let less = self.number(ty);
+                (ty, self.minus(ty, first, less))
+            }
+            // An integer or its inverse, by a comparison with zero.
+            8 => {
+                let ty = self.integer();
+                let (x, number) = (self.pick(ty), self.number(ty));
+                let inverse = self.xor(x, number);
+                let zero = Known { value: self.build.constant(TYPES[ty], 0), bits: 0 };
+                let condition = self.compare(ty, x, zero);
+                let (x, y) = if self.dice.roll(2) == 0 { (x, inverse) } else { (inverse, x) };
+                (ty, self.select(condition, x, y))
+            }
+            // A comparison of floats that were halves, or of one with a constant.
+            9 => {
+                let (x, y) = (self.pick(6), self.pick(6));
+                let mut wide = [x, y].map(|half| self.cast(Cast::Float, 6, 5, half));
+                if self.dice.roll(2) == 0 {
+                    // Half of these are halves.
+                    let bits = [0xff80_0000, 0x3f80_0000, 0x7fc0_0000, 0x3f80_0001, 0x4780_0000];
+                    let bits = bits[self.dice.roll(bits.len())];
+                    let value = self.build.constant(DType::F32, bits);
+                    wide[self.dice.roll(2)] = Known { value, bits };
+                }
+                (0, self.compare(5, wide[0], wide[1]))
+            }
             _ => {
                 let ty = self.dice.roll(TYPES.len());
                 let (condition, x, y) = (self.pick(0), self.pick(ty), self.pick(ty));
@@ -132,6 +176,10 @@ fn laws_give_what_the_operations_give() {
             for (&value, bits) in inputs.iter().zip(WORDS) {
                 game.values[3].push(Known { value, bits: u64::from(bits) });
             }
+            for bits in [0xfc00, 0x3c00] {
+                let value = game.build.constant(DType::F16, bits);
+                game.values[6].push(Known { value, bits });
+            }
             for bits in 0..2 {
                 let value = game.build.constant(DType::I1, bits);
                 game.values[0].push(Known { value, bits });
@@ -148,6 +196,9 @@ fn laws_give_what_the_operations_give() {
                     let other = game.cast(op, 3, to, x);
                     game.values[to].push(other);
                 }
+                let half = game.values[2][index];
+                let half = game.cast(Cast::Bits, 2, 6, half);
+                game.values[6].push(half);
             }
             for _ in 0..60 {
                 let (ty, known) = game.step();
@@ -157,12 +208,16 @@ fn laws_give_what_the_operations_give() {
             for (ty, &dtype) in TYPES.iter().enumerate() {
                 for known in core::mem::take(&mut game.values[ty]) {
                     // The low word of each.
+                    let mut value = known.value;
+                    if dtype == DType::F16 {
+                        value = game.build.cast(Cast::Bits, value, DType::I16);
+                    }
                     let op = match dtype {
                         DType::F32 => Cast::Bits,
                         DType::I64 => Cast::Trunc,
                         _ => Cast::ExtU,
                     };
-                    let value = game.build.cast(op, known.value, DType::I32);
+                    let value = game.build.cast(op, value, DType::I32);
                     made.push((value, known.bits & 0xffff_ffff));
                 }
             }
@@ -189,6 +244,57 @@ fn a_partner_said_by_sums_is_the_partner() {
     let sum = build.binary(Binary::Xor, x_bits, y_bits);
     let partner = build.binary(Binary::Xor, x_bits, sum);
     assert_eq!(build.cast(Cast::Bits, partner, DType::F32), y);
+}
+
+/// How many operations are left of a program that stores this, and what they are.
+fn left(mut build: Builder, value: Value) -> Vec<Op> {
+    let address = build.constant(DType::I64, 64);
+    build.store(Space::Global, Access::default(), address, None, &[value]);
+    let program = crate::simplify::sweep::run(build.finish());
+    let mut ops = Vec::new();
+    program.walk(&program.body, &mut |_, inst| {
+        if !matches!(inst.op, Op::Const(_) | Op::Param(_) | Op::Store { .. } | Op::Return) {
+            ops.push(inst.op.clone());
+        }
+    });
+    ops
+}
+
+#[test]
+fn an_integer_inverted_below_zero_takes_its_sign_in_every_bit() {
+    for written_as_difference in [true, false] {
+        let mut build = Builder::new("magnitude", 1, 5);
+        let [x, _] = two(&mut build, DType::I32);
+        let [zero, one, ones] = [0, 1, -1].map(|number| build.i32(number));
+        let below = build.compare(Compare::Slt, x, zero);
+        let inverse = if written_as_difference {
+            let negative = build.binary(Binary::Sub, zero, x);
+            build.binary(Binary::Sub, negative, one)
+        } else {
+            build.binary(Binary::Xor, x, ones)
+        };
+        let magnitude = build.select(below, inverse, x);
+        let wanted = [Op::Binary(Binary::ShrS), Op::Binary(Binary::Xor)];
+        assert_eq!(left(build, magnitude), wanted);
+    }
+}
+
+#[test]
+fn halves_are_compared_as_halves_where_the_constant_is_one() {
+    for (bits, narrow) in [(0xff80_0000, true), (0x3f80_0001, false)] {
+        let mut build = Builder::new("compare", 1, 5);
+        let [x, _] = two(&mut build, DType::F16);
+        let wide = build.cast(Cast::Float, x, DType::F32);
+        let constant = build.constant(DType::F32, bits);
+        let equal = build.compare(Compare::Oeq, wide, constant);
+        let equal = build.cast(Cast::ExtU, equal, DType::I32);
+        let (widens, compares) = (Op::Cast(Cast::Float), Op::Compare(Compare::Oeq));
+        let mut wanted = vec![widens, compares, Op::Cast(Cast::ExtU)];
+        if narrow {
+            wanted.remove(0);
+        }
+        assert_eq!(left(build, equal), wanted);
+    }
 }
 
 #[test]

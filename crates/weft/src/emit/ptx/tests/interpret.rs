@@ -246,6 +246,7 @@ fn integer(name: &[&str], of: Type, x: &[u64]) -> u64 {
             assert_eq!(of.0, 'u');
             return ((u128::from(x[0]) * u128::from(x[1])) >> bits) as u64;
         }
+        "mul" if name[1] == "wide" => return (s[0] * s[1]) as u64,
         "mul" => s[0].wrapping_mul(s[1]),
         "mad" => s[0].wrapping_mul(s[1]).wrapping_add(s[2]),
         "and" => s[0] & s[1],

@@ -9,14 +9,15 @@ use super::control::copies;
 use super::writer::Writer;
 use super::{Registers, Target, Version, print, print_with, symbol};
 use crate::atomic::Rmw;
+use crate::cache::{Cache, CacheModifier, Eviction};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::emit::tests::programs::{
-    argument, atomic, elementwise, every_memory_operation, every_operation, fibonacci, linear,
-    matrix_multiply, target, vector_add,
+    argument, atomic, copy, elementwise, every_memory_operation, every_operation, fibonacci,
+    linear, matrix_multiply, pointer, target, vector_add,
 };
-use crate::lane::{Builder, MatrixMultiply, Program, Value, verify};
-use crate::scalar::{Binary, Cast, Unary};
+use crate::lane::{Access, Builder, MatrixMultiply, Op, Program, Space, Value, verify};
+use crate::scalar::{Binary, Cast, Compare, Unary};
 use expect_test::expect;
 use std::collections::BTreeMap;
 
@@ -77,10 +78,9 @@ fn vector_add_is_printed() {
           add.s32 %r16, %r15, %r14;
           setp.lt.s32 %p17, %r16, %r3;
           mov.b16 %rs18, 0x0000;
-          cvt.s64.s32 %rd19, %r16;
           mov.b64 %rd20, 2;
           mov.b64 %rd21, 1;
-          shl.b64 %rd22, %rd19, 1;
+          mul.wide.s32 %rd22, %r16, 2;
           add.s64 %rd23, %rd0, %rd22;
           add.s64 %rd24, %rd1, %rd22;
           add.s64 %rd25, %rd2, %rd22;
@@ -236,6 +236,68 @@ fn shuffles_cut_and_widen() {
         ret;
         }"]]
     .assert_eq(&body.join("\n"));
+}
+
+#[test]
+fn a_priority_holds_for_both_caches() {
+    let lines = |modifier, eviction, volatile| {
+        let access = Access { cache: Cache { modifier, eviction }, volatile, ..Access::default() };
+        let text = print(&copy(DType::F16, 8, access), target("sm_80")).unwrap();
+        let is_told = |line: &&str| line.contains("policy") || line.contains(".global.");
+        text.lines().filter(is_told).map(str::trim).collect::<Vec<_>>().join("\n")
+    };
+    expect![[r#"
+        createpolicy.fractional.L2::evict_last.b64 %rdt0, 1.0;
+        @%p1 ld.global.L1::evict_last.L2::cache_hint.v4.b32 {%rt0, %rt1, %rt2, %rt3}, [%rd7], %rdt0;
+        st.global.L1::evict_last.v4.b32 [%rd7], {%rt16, %rt17, %rt18, %rt19};
+        @%p1 st.global.L1::evict_last.v4.b32 [%rd7], {%rt20, %rt21, %rt22, %rt23};"#]]
+    .assert_eq(&lines(CacheModifier::None, Eviction::Last, false));
+    for (modifier, volatile) in [(CacheModifier::Global, false), (CacheModifier::None, true)] {
+        let told = lines(modifier, Eviction::First, volatile);
+        assert!(!told.contains("evict") && !told.contains("policy"), "{told}");
+    }
+}
+
+/// In a loop: an offset of one address, one of two addresses, and one from before the loop.
+#[test]
+fn a_sum_in_a_loop_takes_in_the_product_that_serves_it_alone() {
+    let mut build = Builder::new("sums", 1, 5);
+    let n = build.param(argument("n", DType::I32));
+    let [x, out] = ["x", "out"].map(|name| build.param(pointer(name, DType::I32)));
+    let [zero, one] = [0, 1].map(|value| build.i32(value));
+    let offset = |build: &mut Builder, index: Value| {
+        let index = build.cast(Cast::ExtS, index, DType::I64);
+        let bytes = build.constant(DType::I64, 4);
+        build.binary(Binary::Mul, index, bytes)
+    };
+    let before = offset(&mut build, n);
+    let round = build.new_loop(&[zero], &[]);
+    let i = build.open_region(&[DType::I32])[0];
+    let done = build.compare(Compare::Sge, i, n);
+    build.break_if(round, done, &[]);
+    let shared = offset(&mut build, i);
+    let next = build.binary(Binary::Add, i, one);
+    let alone = offset(&mut build, next);
+    for (base, offset) in [(x, alone), (x, shared), (out, shared), (x, before)] {
+        let address = build.binary(Binary::Add, base, offset);
+        build.store(Space::Global, Access::default(), address, None, &[i]);
+    }
+    let body = build.close_region(Op::Continue, &[next]);
+    build.place_loop(round, body);
+    let text = print(&build.finish(), target("sm_80")).unwrap();
+    let told =
+        |line: &&str| ["wide", "add.s64", "cvt", "loop"].iter().any(|part| line.contains(part));
+    let lines: Vec<_> = text.lines().filter(told).map(str::trim).collect();
+    expect![[r#"
+        mul.wide.s32 %rd8, %r0, 4;
+        $L_loop_9:
+        mul.wide.s32 %rd12, %r9, 4;
+        mad.wide.s32 %rd16, %r13, 4, %rd1;
+        add.s64 %rd17, %rd1, %rd12;
+        add.s64 %rd18, %rd2, %rd12;
+        add.s64 %rd19, %rd1, %rd8;
+        bra.uni $L_loop_9;"#]]
+    .assert_eq(&lines.join("\n"));
 }
 
 #[test]

@@ -93,6 +93,55 @@ fn printed_operations_compute_what_scalar_says() {
     });
 }
 
+/// Products of extended factors, by two values and by constants at the ends of what 32 bits hold, are one
+/// instruction where both are extended alike, and right always.
+#[test]
+fn products_of_64_bits_have_factors_of_32() {
+    let ends = [3, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 32, u64::MAX, 0xffff_ffff_8000_0000];
+    let mut printed = 0;
+    for op in [Cast::ExtS, Cast::ExtU] {
+        let extend = |x: u64, op| scalar::cast(op, DType::I32, DType::I64, x);
+        let mut check = |program: &Program, wide: bool, want: &dyn Fn(u64, u64) -> u64| {
+            let text = print(program, target("sm_80")).unwrap();
+            // The offsets of what is loaded and of what is stored are such products too.
+            assert_eq!(text.matches("mul.wide").count(), 2 + usize::from(wide), "{text}");
+            let kernel = Kernel::read(&text);
+            for operands in tuples(&[DType::I32; 2]) {
+                let want = want(operands[0], operands[1]);
+                assert_eq!(kernel.run(&operands), want, "{operands:x?}\n{text}");
+            }
+            printed += 1;
+        };
+        for other in [Cast::ExtS, Cast::ExtU] {
+            let program = elementwise("two", &[DType::I32; 2], |b, x| {
+                let wide = [(x[0], op), (x[1], other)].map(|(x, op)| b.cast(op, x, DType::I64));
+                b.binary(Binary::Mul, wide[0], wide[1])
+            });
+            let want = |x, y| extend(x, op).wrapping_mul(extend(y, other));
+            check(&program, op == other, &want);
+        }
+        for constant in ends {
+            let program = elementwise("constant", &[DType::I32; 2], |b, x| {
+                let wide = b.cast(op, x[0], DType::I64);
+                let constant = b.constant(DType::I64, constant);
+                b.emit(Op::Binary(Binary::Mul), smallvec![wide, constant], &[DType::I64])[0]
+            });
+            check(&program, extend(constant & DType::I32.mask(), op) == constant, &|x, _| {
+                extend(x, op).wrapping_mul(constant)
+            });
+        }
+        for count in [1, 30, 31, 40] {
+            let program = elementwise("shift", &[DType::I32; 2], |b, x| {
+                let wide = b.cast(op, x[0], DType::I64);
+                let count = b.constant(DType::I64, count);
+                b.binary(Binary::Shl, wide, count)
+            });
+            check(&program, count < 31, &|x, _| extend(x, op) << count);
+        }
+    }
+    assert_eq!(printed, 2 * (2 + 7 + 4));
+}
+
 #[test]
 fn integers_and_doubles_reach_bf16_in_one_rounding() {
     let above_half = (1u64 << 30) + (1 << 22) + 1;

@@ -1,0 +1,87 @@
+//! Laws of numbers: of differences, of signs, and of numbers that were widened.
+//!
+//! ```text
+//! (k - x) - c = (k - c) - x
+//! -1 - x = ~x
+//! choose(x < 0, ~x, x) = x ^ (x >> 31)     the sign in every bit
+//! widened x < widened y = x < y            halves, and constants that are halves
+//! ```
+
+use super::{Builder, Op, Value};
+use crate::dtype::DType;
+use crate::scalar::{self, Binary, Cast, Compare};
+
+impl Builder {
+    /// `x - y` of integers by a law.
+    pub(super) fn difference(&mut self, x: Value, y: Value) -> Option<Value> {
+        let dtype = self.dtype(x);
+        if self.constant_bits(x) == Some(dtype.mask()) {
+            return Some(self.binary(Binary::Xor, y, x));
+        }
+        let less = self.constant_bits(y)?;
+        let [whole, part] = self.operands_of(x, Binary::Sub)?;
+        let whole = self.constant_bits(whole)?;
+        let whole = self.constant(dtype, whole.wrapping_sub(less));
+        Some(self.binary(Binary::Sub, whole, part))
+    }
+
+    /// A choice between an integer and its inverse by its sign. Of narrower ones the sign would have to
+    /// be repeated first.
+    pub(super) fn inverted_below_zero(
+        &mut self,
+        condition: Value,
+        if_true: Value,
+        if_false: Value,
+    ) -> Option<Value> {
+        let dtype = self.dtype(if_true);
+        if !matches!(dtype, DType::I32 | DType::I64) {
+            return None;
+        }
+        let inst = &self.program.insts[self.definitions[condition]?];
+        let &[x, zero] = &inst.operands[..] else { return None };
+        let (below, above) = match inst.op {
+            Op::Compare(Compare::Slt) => (if_true, if_false),
+            Op::Compare(Compare::Sge) => (if_false, if_true),
+            _ => return None,
+        };
+        let [inverted, ones] = self.operands_of(below, Binary::Xor)?;
+        let holds = self.constant_bits(zero) == Some(0)
+            && self.constant_bits(ones) == Some(dtype.mask())
+            && (above, inverted) == (x, x);
+        holds.then(|| {
+            let count = self.constant(dtype, u64::from(dtype.bits() - 1));
+            let sign = self.binary(Binary::ShrS, x, count);
+            self.binary(Binary::Xor, x, sign)
+        })
+    }
+
+    /// A comparison of floats that were halves, or of one with a constant that is a half as well.
+    pub(super) fn comparison_of_halves(
+        &mut self,
+        op: Compare,
+        x: Value,
+        y: Value,
+    ) -> Option<Value> {
+        if !matches!(self.dtype(x), DType::F32 | DType::F64) {
+            return None;
+        }
+        let half = |build: &Self, value| {
+            build.operand_of(value, Cast::Float).filter(|&of| build.dtype(of) == DType::F16)
+        };
+        let (a, b) = match (half(self, x), half(self, y)) {
+            (Some(a), Some(b)) => (a, b),
+            (Some(a), None) => (a, self.constant_half(y)?),
+            (None, Some(b)) => (self.constant_half(x)?, b),
+            (None, None) => return None,
+        };
+        Some(self.compare(op, a, b))
+    }
+
+    /// A constant as a half, if nothing is lost.
+    fn constant_half(&mut self, value: Value) -> Option<Value> {
+        let (dtype, bits) = (self.dtype(value), self.constant_bits(value)?);
+        let narrow = scalar::cast(Cast::Float, dtype, DType::F16, bits);
+        let again = scalar::cast(Cast::Float, DType::F16, dtype, narrow);
+        (again == bits).then(|| self.constant(DType::F16, narrow))
+    }
+}
