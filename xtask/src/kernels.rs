@@ -3,6 +3,8 @@
 use crate::root;
 use anyhow::Context as _;
 use std::path::{Path, PathBuf};
+use weft::assign::{self, Block};
+use weft::axis::AxisFacts;
 use weft::compile::{self, Options};
 use weft::emit::{self, Language, Target, Unsupported};
 use weft::lane::Program;
@@ -53,6 +55,34 @@ pub(crate) fn to_texts(
             Ok(print(&compiled.program, target)?)
         })
         .collect()
+}
+
+/// The kernels of a text whose homes can be chosen again and again.
+pub(crate) struct Choice {
+    machine: &'static Machine,
+    warps: u32,
+    kernels: Vec<weft::tile::Kernel>,
+}
+
+impl Choice {
+    /// Of the kernels of a text as they are lowered for a machine.
+    pub(crate) fn of(text: &str, target: &str) -> anyhow::Result<Self> {
+        let machine = Machine::by_name(target).with_context(|| format!("no machine `{target}`"))?;
+        let module = ttir::parse(text)?;
+        let options = Options::for_machine(machine);
+        let lowered = |kernel| Ok(compile::compile(&module, kernel, &options)?.kernel);
+        let kernels = module.kernels.iter().map(lowered).collect::<anyhow::Result<_>>()?;
+        Ok(Self { machine, warps: options.warps, kernels })
+    }
+
+    /// Chooses all homes.
+    pub(crate) fn make(&self) -> anyhow::Result<()> {
+        let block = Block { machine: self.machine, warps: self.warps, shared_byte: 0 };
+        for kernel in &self.kernels {
+            assign::run(kernel, &AxisFacts::of(kernel), block, &[])?;
+        }
+        Ok(())
+    }
 }
 
 /// The PTX of every entry point of a text, for one target.

@@ -1,6 +1,6 @@
 //! Measurements, and the files that hold them.
 
-use crate::kernels::{in_folder, to_ptx};
+use crate::kernels::{Choice, Kernel, in_folder, to_ptx};
 use crate::{accuracy, homes, operations, root, runs, say};
 use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use weft_api::probe;
 /// What can be measured.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(crate) enum What {
-    /// Triton IR to PTX, for each example.
+    /// Triton IR to PTX, for each example and some kernels, with the share of choosing homes.
     Compile,
     /// How fast the simulator runs the examples.
     Simulate,
@@ -236,19 +236,36 @@ fn median(runs: usize, mut run: impl FnMut() -> anyhow::Result<()>) -> anyhow::R
     Ok(times[times.len() / 2])
 }
 
+/// The kernels beside the examples whose compile time is measured: products, attention, a sort of 1,024.
+const COMPILED: [&str; 8] = [
+    "attention",
+    "flash_backward_keys",
+    "flash_backward_queries",
+    "flash_causal",
+    "flash_forward",
+    "gemm_f16",
+    "linear_bf16",
+    "sort_rows",
+];
+
 fn compile() -> anyhow::Result<Measurement> {
     let mut measurement = Measurement::new(
-        "Triton IR text to PTX text for sm_90, ptxas apart, median of 200 runs",
+        "Triton IR text to PTX text for sm_90, ptxas apart, and of that choosing homes, medians of 50 runs",
         "compile",
-        &["kernel", "IR to PTX, ms", "lines of IR", "lines of PTX"],
+        &["kernel", "IR to PTX, ms", "of that homes, ms", "lines of IR", "lines of PTX"],
     );
-    for kernel in in_folder("examples")? {
+    let listed = |kernel: &Kernel| COMPILED.contains(&&*kernel.name);
+    let others = in_folder("kernels")?.into_iter().filter(listed);
+    for kernel in in_folder("examples")?.into_iter().chain(others) {
         let lines: usize =
             to_ptx(&kernel.text, "sm_90")?.iter().map(|ptx| ptx.lines().count()).sum();
-        let micros = median(200, || to_ptx(&kernel.text, "sm_90").map(drop))?;
+        let micros = median(50, || to_ptx(&kernel.text, "sm_90").map(drop))?;
+        let choice = Choice::of(&kernel.text, "sm_90")?;
+        let choosing = median(50, || choice.make())?;
         measurement.rows.push(vec![
             format!("`{}`", kernel.name),
             format!("{:.2}", micros / 1e3),
+            format!("{:.2}", choosing / 1e3),
             kernel.text.lines().count().to_string(),
             lines.to_string(),
         ]);

@@ -301,14 +301,82 @@ pub struct ExplainAnswer {
     pub choice: Option<ChoiceAnswer>,
     /// Where each value lives.
     pub homes: Vec<HomeAnswer>,
+    /// Every matrix product.
+    pub products: Vec<ProductAnswer>,
     /// Every movement of data between threads.
     pub movements: Vec<MovementAnswer>,
+    /// Every load of a tensor from the shared memory of a buffer.
+    pub reads: Vec<ReadAnswer>,
     /// Every access of a tensor to memory.
     pub accesses: Vec<AccessAnswer>,
     /// Every load and store of shared memory that the program allocates, where whole tensors meet whole
     /// buffers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shared: Vec<SharedAnswer>,
+    /// Every barrier of the program.
+    pub barriers: Vec<BarrierAnswer>,
+}
+
+/// How a matrix product is computed. Costs are in hundredths of a cycle of the block, for one time.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ProductAnswer {
+    /// Where it stands in the user's source: `file:line:column`.
+    pub place: Option<String>,
+    /// The type of the sum.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The layout of the sum.
+    pub layout: String,
+    /// By which instruction.
+    pub how: String,
+    /// How many matrix instructions a warp issues; none for multiply-adds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<u64>,
+    /// What its instructions cost.
+    pub cost: u64,
+    /// What those of the cheapest way cost.
+    pub bound: u64,
+    /// How often: loops whose bounds are not known are counted 16 times.
+    pub times: u64,
+    /// What the next best way would cost; none where no other is possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextAnswer>,
+}
+
+/// How a tensor is loaded from a buffer in shared memory. Costs are in hundredths of a cycle of a warp, for
+/// one time.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ReadAnswer {
+    /// The value that is loaded.
+    pub value: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The layout that it is loaded into.
+    pub layout: String,
+    /// Where it stands in the user's source: `file:line:column`.
+    pub place: Option<String>,
+    /// What it costs.
+    pub cost: u64,
+    /// What as many bytes without any conflict cost.
+    pub bound: u64,
+    /// How often: loops whose bounds are not known are counted 16 times.
+    pub times: u64,
+}
+
+/// A barrier, and why it is there.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct BarrierAnswer {
+    /// Who waits: `block` or `warp`.
+    pub scope: &'static str,
+    /// Where it stands in the user's source: `file:line:column`.
+    pub place: Option<String>,
+    /// Where the loops around it stand, the outermost first.
+    pub loops: Vec<Option<String>>,
+    /// What it costs all who wait, for one time, in hundredths of a cycle of the block.
+    pub cost: u64,
+    /// What would race without it; nothing where the source itself asks for it.
+    pub reasons: Vec<String>,
 }
 
 /// What homes cost, in hundredths of a cycle of the block, over all rounds of loops.
@@ -373,8 +441,15 @@ pub struct AccessAnswer {
     pub layout: String,
     /// Bytes of one lane in one instruction.
     pub vector_bytes: u64,
+    /// Whether so many move at once only where all their masks are true, and one by one elsewhere.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tested: bool,
     /// Instructions of one warp.
     pub instructions: u64,
+    /// What it costs the block, for one time, in hundredths of a cycle.
+    pub cost: u64,
+    /// What as many bytes cost in whole sectors, by the widest instructions.
+    pub bound: u64,
     /// Sectors that one instruction touches, if rows of memory do not share any.
     pub sectors: u64,
     /// The sectors of as many bytes without gaps.

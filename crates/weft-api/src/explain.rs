@@ -3,15 +3,20 @@
 mod shared;
 
 use crate::answer::{
-    AccessAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer, NextAnswer, SpentAnswer,
+    AccessAnswer, BarrierAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer, NextAnswer,
+    ProductAnswer, ReadAnswer, SpentAnswer,
 };
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use crate::request::{CompileRequest, ExplainRequest};
-use weft::assign::{AccessShape, Judged, LayoutId, Review, Spent, Trips};
+use weft::assign::{self, AccessShape, Block, Judged, LayoutId, Product, Review, Spent, Trips};
 use weft::axis::AxisFacts;
 use weft::compile;
+use weft::lane::{self, BarrierScope};
+use weft::location::Loc;
+use weft::simplify::ordered::{self, Conflict, Order};
 use weft::tile::{Element, Op, OpId, OpKind, Value};
+use weft_layout::space::REGISTER;
 
 /// Where each value of a kernel lives and why, and what each movement and access costs.
 pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
@@ -54,9 +59,12 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
         greedy,
         choice: total.map(|total| ChoiceAnswer { cost: total.cost, bound: total.bound }),
         homes: explained.homes(),
+        products: explained.products(),
         movements: compiled.movements(),
+        reads: explained.reads(),
         accesses: explained.accesses(),
         shared: shared::accesses(compiled),
+        barriers: barriers(compiled),
     })
 }
 
@@ -115,6 +123,69 @@ impl Explained<'_> {
         }
     }
 
+    fn products(&self) -> Vec<ProductAnswer> {
+        let compiled = self.compiled;
+        let (kernel, assignment) = (compiled.lowered(), &compiled.compiled.assignment);
+        let block = Block { machine: &compiled.machine, warps: compiled.warps, shared_byte: 0 };
+        let trips = Trips::of(kernel);
+        let mut answers = Vec::new();
+        kernel.walk(&kernel.body, &mut |id, op| {
+            let (OpKind::Dot(_), Some(layout)) = (&op.kind, assignment.runs_in(id)) else { return };
+            let product = assignment.product(id);
+            let mut layouts = assignment.layouts.clone();
+            let Ok(ways) = assign::candidates(kernel, op, block, &mut layouts) else { return };
+            let own = ways.iter().find(|way| way.product == *product);
+            let least = ways.iter().map(|way| way.instructions).min();
+            let (Some(own), Some(bound)) = (own, least) else { return };
+            let matrix = match product {
+                Product::Multiply => None,
+                Product::Matrix(matrix) => Some(&matrix.instruction.name),
+            };
+            let judged = self.review.and_then(|review| review.runs[id].as_ref());
+            answers.push(ProductAnswer {
+                place: compiled.place(op.loc),
+                ty: kernel.ty(op.results[0]).bare().to_string(),
+                layout: compiled.layout(layout),
+                how: matrix
+                    .map_or_else(|| "multiply-adds of each thread".into(), ToString::to_string),
+                instructions: matrix.map(|_| multiplies(compiled.program(), op.loc)),
+                cost: own.instructions,
+                bound,
+                times: trips.of_op(id),
+                next: judged.and_then(|judged| self.next(judged)),
+            });
+        });
+        answers
+    }
+
+    fn reads(&self) -> Vec<ReadAnswer> {
+        let compiled = self.compiled;
+        let (kernel, assignment) = (compiled.lowered(), &compiled.compiled.assignment);
+        let (trips, machine) = (Trips::of(kernel), &compiled.machine);
+        let mut answers = Vec::new();
+        kernel.walk(&kernel.body, &mut |id, op| {
+            let OpKind::LocalLoad = op.kind else { return };
+            let Some(home) = assignment.home(op.results[0]) else { return };
+            let ty = kernel.ty(op.results[0]);
+            let layout = assignment.layouts.get(home);
+            let registers = layout.remove_zero_columns(REGISTER);
+            let registers = registers.map_or(0, |(layout, _)| layout.in_bits(REGISTER));
+            let bytes = u64::from(ty.dtype().bytes()) << (registers + machine.lanes_log2);
+            let wavefront = 1_u64 << (machine.banks_log2 + machine.bank_bytes_log2);
+            let work = compiled.compiled.work.iter().filter(|(op, _)| *op == id);
+            answers.push(ReadAnswer {
+                value: kernel.value_name(op.results[0]),
+                ty: ty.bare().to_string(),
+                layout: compiled.layout(home),
+                place: compiled.place(op.loc),
+                cost: work.map(|(_, price)| price).sum(),
+                bound: bytes.div_ceil(wavefront) * machine.prices.wavefront,
+                times: trips.of_op(id),
+            });
+        });
+        answers
+    }
+
     fn accesses(&self) -> Vec<AccessAnswer> {
         let compiled = self.compiled;
         let kernel = compiled.lowered();
@@ -144,6 +215,62 @@ impl Explained<'_> {
     }
 }
 
+/// How many matrix instructions a program has for an operation.
+fn multiplies(program: &lane::Program, loc: Loc) -> u64 {
+    let mut count = 0;
+    program.walk(&program.body, &mut |_, inst| {
+        count += u64::from(matches!(inst.op, lane::Op::MatrixMultiply(_)) && inst.loc == loc);
+    });
+    count
+}
+
+/// Every barrier of the program, with what would race without it.
+fn barriers(compiled: &CompiledKernel) -> Vec<BarrierAnswer> {
+    let prices = &compiled.machine.prices;
+    let warps = u64::from(compiled.warps);
+    let place = |loc: Loc| compiled.place(loc);
+    let at = |loc: Loc| place(loc).unwrap_or_else(|| "an unknown place".into());
+    let reason = |order: &Order| {
+        let (before, after) = (at(order.before), at(order.after));
+        match order.conflict {
+            Conflict::Stored if before == after => {
+                format!("what is stored for {after} is loaded by others")
+            }
+            Conflict::Stored => format!("what is stored for {before} is loaded for {after}"),
+            Conflict::Landed => format!("what was copied is loaded for {after}"),
+            Conflict::Overwritten if before == after => {
+                format!("what was loaded for {after} is overwritten in the next round")
+            }
+            Conflict::Overwritten => {
+                format!("what was loaded for {before} is overwritten for {after}")
+            }
+            Conflict::Global => {
+                format!("what {before} does to global memory comes before what {after} does")
+            }
+        }
+    };
+    let found = ordered::barriers(compiled.program());
+    let answer = |barrier: &ordered::Barrier| {
+        let (scope, cost) = match barrier.scope {
+            BarrierScope::Warp => ("warp", prices.warp_barrier * warps),
+            BarrierScope::Block => ("block", prices.barrier_share(warps) * warps),
+        };
+        let mut reasons: Vec<String> = Vec::new();
+        // Accesses to global memory beside those that the barrier is for may be to different buffers.
+        let is_global = |order: &&Order| order.conflict == Conflict::Global;
+        let all_global = barrier.orders.iter().all(|order| is_global(&order));
+        let told = barrier.orders.iter().filter(|order| all_global || !is_global(order));
+        for text in told.map(reason) {
+            if !reasons.contains(&text) {
+                reasons.push(text);
+            }
+        }
+        let loops = barrier.loops.iter().map(|&loc| place(loc)).collect();
+        BarrierAnswer { scope, place: place(barrier.loc), loops, cost, reasons }
+    };
+    found.iter().map(answer).collect()
+}
+
 /// One access; none where the machine has no such access, which a compiled program does not have.
 fn access(
     compiled: &CompiledKernel,
@@ -162,7 +289,10 @@ fn access(
         ty: pointers.bare().with_element(Element::Scalar(shape.element)).to_string(),
         layout: compiled.layout(id),
         vector_bytes: shape.bytes().into(),
+        tested: shape.tested,
         instructions: shape.instructions(),
+        cost: shape.cost(&compiled.machine, op).ok()? * u64::from(compiled.warps),
+        bound: shape.bound(&compiled.machine),
         sectors: sectors.actual,
         ideal_sectors: sectors.ideal,
         times: 1,

@@ -1,17 +1,18 @@
 //! Answers as texts for people: short, aligned, the same bytes for the same answer.
 
+mod explain;
 mod machines;
 mod paper;
 mod swizzle;
 
+pub use explain::explain;
 pub use machines::{machine, machines};
 pub use paper::paper;
 pub use swizzle::swizzle;
 
 use crate::answer::{
-    ActorAnswer, AlternativeAnswer, BufferAnswer, ChoiceAnswer, ConflictAnswer, ConflictsAnswer,
-    ConvertAnswer, ExplainAnswer, FindingAnswer, LayoutAnswer, MovementAnswer, NameAnswer,
-    NextAnswer, RunAnswer, SharedAnswer, SideAnswer, SpentAnswer, SumsAnswer,
+    ActorAnswer, AlternativeAnswer, BufferAnswer, ConflictAnswer, ConflictsAnswer, ConvertAnswer,
+    FindingAnswer, LayoutAnswer, NameAnswer, RunAnswer, SideAnswer, SumsAnswer,
 };
 use crate::request::Grid;
 use std::fmt::{self, Write as _};
@@ -132,199 +133,6 @@ pub fn conflicts(answer: &ConflictsAnswer) -> String {
 
 fn cycles(hundredths: u64) -> String {
     format!("{}.{:02} cycles", hundredths / 100, hundredths % 100)
-}
-
-/// Layouts by number, so that each is spelled once.
-#[derive(Default)]
-struct Layouts<'a>(Vec<&'a str>);
-
-impl<'a> Layouts<'a> {
-    fn name(&mut self, layout: &'a str) -> String {
-        let known = self.0.iter().position(|other| *other == layout);
-        let index = known.unwrap_or_else(|| {
-            self.0.push(layout);
-            self.0.len() - 1
-        });
-        format!("L{index}")
-    }
-}
-
-/// The decisions behind a kernel: layouts, homes, movements with their plans, accesses.
-pub fn explain(answer: &ExplainAnswer) -> String {
-    let mut layouts = Layouts::default();
-    let mut body = String::new();
-    line(&mut body, "\nhomes");
-    let width = answer.homes.iter().map(|home| home.value.len()).max().unwrap_or(0);
-    let types = answer.homes.iter().map(|home| home.ty.len()).max().unwrap_or(0);
-    for home in &answer.homes {
-        let layout = layouts.name(&home.layout);
-        line(
-            &mut body,
-            format_args!(
-                "  {:width$}  {:types$}  {layout:3}  {}",
-                home.value, home.ty, home.reason
-            ),
-        );
-        let indent = 2 + width + 2 + types + 2 + 3 + 2;
-        next_best(&mut body, indent, home.next.as_ref(), &mut layouts);
-    }
-    none_if_empty(&mut body, answer.homes.is_empty());
-
-    line(&mut body, "\nmovements");
-    for (index, movement) in answer.movements.iter().enumerate() {
-        let same = |other: &&MovementAnswer| other.movement.plan == movement.movement.plan;
-        let known = answer.movements[..index].iter().find(same);
-        explain_movement(&mut body, movement, known, &mut layouts);
-    }
-    none_if_empty(&mut body, answer.movements.is_empty());
-
-    line(&mut body, "\naccesses");
-    for access in &answer.accesses {
-        line(
-            &mut body,
-            format_args!(
-                "  {} of {} in {}, {}{}",
-                access.operation,
-                access.ty,
-                layouts.name(&access.layout),
-                access.place.as_deref().unwrap_or("at an unknown place"),
-                times(access.times)
-            ),
-        );
-        line(
-            &mut body,
-            format_args!(
-                "    {} bytes a lane, {} instructions a warp, {} sectors each (ideal {})",
-                access.vector_bytes, access.instructions, access.sectors, access.ideal_sectors
-            ),
-        );
-        next_best(&mut body, 4, access.next.as_ref(), &mut layouts);
-    }
-    none_if_empty(&mut body, answer.accesses.is_empty());
-    shared(&mut body, &answer.shared, &mut layouts);
-
-    let mut text = format!(
-        "{} for {}, {} warps a block, {} bytes of shared memory\n",
-        answer.name, answer.target, answer.warps, answer.shared_bytes
-    );
-    costs(&mut text, answer);
-    line(&mut text, "\nlayouts");
-    for (index, layout) in layouts.0.iter().enumerate() {
-        line(&mut text, format_args!("  L{index} = {layout}"));
-    }
-    none_if_empty(&mut text, layouts.0.is_empty());
-    text + &body
-}
-
-/// The accesses of shared memory that the program allocates, where there are any.
-fn shared<'a>(text: &mut String, accesses: &'a [SharedAnswer], layouts: &mut Layouts<'a>) {
-    if accesses.is_empty() {
-        return;
-    }
-    line(text, "\nshared memory that the program allocates, all warps");
-    for access in accesses {
-        let place = access.place.as_deref().unwrap_or("at an unknown place");
-        let SharedAnswer { operation, kind, ty, value, memory, wavefronts, ideal, .. } = access;
-        let layout = layouts.name(&access.layout);
-        let times = times(access.times);
-        line(text, format_args!("  {operation} of {value} {ty} in {layout}, {place}{times}"));
-        let by = if access.matrix_moves { " by matrix moves" } else { "" };
-        line(text, format_args!("    {kind} of {memory}"));
-        line(
-            text,
-            format_args!(
-                "    {} bytes a lane{by}, {} instructions, {wavefronts} wavefronts (ideal {ideal})",
-                access.vector_bytes, access.instructions
-            ),
-        );
-    }
-}
-
-/// What the homes cost, how far from the best that may be, and what others would.
-fn costs(text: &mut String, answer: &ExplainAnswer) {
-    let spent = |SpentAnswer { movements, accesses, work }: SpentAnswer| {
-        let (movements, accesses, work) = (cycles(movements), cycles(accesses), cycles(work));
-        format!("movements {movements}, accesses {accesses}, work {work}")
-    };
-    line(text, "\ncosts of a block, over all rounds of loops");
-    line(text, format_args!("  {}", spent(answer.spent)));
-    if let Some(ChoiceAnswer { cost, bound }) = answer.choice {
-        let arithmetic = format!("{} with the arithmetic that homes decide on", cycles(cost));
-        if cost == bound {
-            line(text, format_args!("  {arithmetic}: no choice among the candidates costs less"));
-        } else {
-            let bound = cycles(bound);
-            line(text, format_args!("  {arithmetic}: no choice costs less than {bound}"));
-        }
-    }
-    if let Some(greedy) = answer.greedy {
-        line(text, format_args!("  greedily, as Triton chooses: {}", spent(greedy)));
-    }
-}
-
-/// How often, where that is not once.
-fn times(times: u64) -> String {
-    if times == 1 { String::new() } else { format!(", {times} times") }
-}
-
-/// What the next best would cost.
-fn next_best<'a>(
-    text: &mut String,
-    indent: usize,
-    next: Option<&'a NextAnswer>,
-    layouts: &mut Layouts<'a>,
-) {
-    if let Some(NextAnswer { layout, more }) = next {
-        let layout = layouts.name(layout);
-        let next = match more {
-            0 => format!("{layout} would cost the same"),
-            more => format!("next best {layout}, {} more", cycles(*more)),
-        };
-        line(text, format_args!("{:indent$}{next}", ""));
-    }
-}
-
-fn explain_movement<'a>(
-    text: &mut String,
-    movement: &'a MovementAnswer,
-    known: Option<&MovementAnswer>,
-    layouts: &mut Layouts<'a>,
-) {
-    let (from, to) = (layouts.name(&movement.from), layouts.name(&movement.to));
-    let place = movement.place.as_deref().unwrap_or("an unknown place");
-    line(
-        text,
-        format_args!(
-            "  {} {} from {from} to {to}, for the {} at {place}{}",
-            movement.value,
-            movement.ty,
-            movement.operation,
-            times(movement.times)
-        ),
-    );
-    let cost = &movement.movement;
-    line(
-        text,
-        format_args!(
-            "    {}: {} a warp, bound {}",
-            cost.strategy,
-            cycles(cost.cost),
-            cycles(cost.bound)
-        ),
-    );
-    if let Some(known) = known {
-        line(text, format_args!("      by the plan that moves {}", known.value));
-        return;
-    }
-    for step in cost.outline.lines() {
-        line(text, format_args!("      {step}"));
-    }
-}
-
-fn none_if_empty(text: &mut String, empty: bool) {
-    if empty {
-        line(text, "  none");
-    }
 }
 
 /// A run: what it cost, how each buffer agrees, what was wrong.

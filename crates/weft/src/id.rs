@@ -68,6 +68,11 @@ impl<K: Id, V> IdVec<K, V> {
         id
     }
 
+    /// Makes room for so many entries more.
+    pub fn reserve(&mut self, more: usize) {
+        self.entries.reserve(more);
+    }
+
     /// Takes away the entries from the one of this number on.
     pub fn split_off(&mut self, first: usize) -> Vec<V> {
         self.entries.split_off(first.min(self.entries.len()))

@@ -147,6 +147,33 @@ fn accesses(text: &str) -> Vec<(String, String, u64, u64)> {
     answer.accesses.into_iter().map(access).collect()
 }
 
+/// A reviewer finds every product, load of shared memory and barrier of attention with its price, and why.
+#[test]
+fn attention_is_explained_as_far_as_its_barriers() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/flash_forward.ttir");
+    let text = std::fs::read_to_string(path).unwrap();
+    let request = serde_json::json!({ "ttir": text, "target": "sm_90" });
+    let answer = explain::explain(&serde_json::from_value(request).unwrap()).unwrap();
+    // 64 x 64 x 64 by instructions of 16 x 8 x 16, over four warps.
+    let products: Vec<_> = answer.products.iter().map(|product| product.instructions).collect();
+    assert_eq!(products, [Some(32), Some(32)]);
+    assert!(answer.products.iter().all(|product| product.cost == product.bound));
+    assert_eq!(answer.reads.len(), 2);
+    assert!(answer.reads.iter().all(|read| read.cost >= read.bound && read.times == 16));
+    assert!(answer.accesses.iter().all(|access| access.cost >= access.bound));
+    let scopes: Vec<_> = answer.barriers.iter().map(|barrier| barrier.scope).collect();
+    assert!(!scopes.is_empty() && scopes.iter().all(|scope| *scope == "block"), "{scopes:?}");
+    assert!(answer.barriers.iter().all(|barrier| !barrier.reasons.is_empty()));
+    let inside = answer.barriers.iter().find(|barrier| !barrier.loops.is_empty()).unwrap();
+    assert!(inside.reasons.iter().any(|reason| reason.starts_with("what was copied is loaded")));
+    let report = weft_api::report::explain(&answer);
+    for section in
+        ["homes", "products", "loads of shared memory", "movements", "accesses", "barriers"]
+    {
+        assert!(report.contains(&format!("\n{section}\n")), "{section} in {report}");
+    }
+}
+
 fn check(runs: &[(String, String, Vec<String>)], texts: &[(String, PathBuf)], targets: &[&str]) {
     let mut failures = Vec::new();
     for (name, grid, arguments) in runs {

@@ -124,6 +124,12 @@ impl Builder {
         }
     }
 
+    /// Makes room for a program of about this size.
+    pub(crate) fn reserve_for(&mut self, other: &Program) {
+        self.program.insts.reserve(other.insts.len());
+        self.program.values.reserve(other.values.len());
+    }
+
     /// The places that operations will refer to.
     pub fn set_locations(&mut self, locations: Locations) {
         self.program.locations = locations;

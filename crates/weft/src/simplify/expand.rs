@@ -30,6 +30,7 @@ use smallvec::SmallVec;
 pub fn run(mut program: Program) -> Program {
     let mut build = Builder::new(&program.name, program.warps, program.lanes_log2);
     build.set_locations(core::mem::take(&mut program.locations));
+    build.reserve_for(&program);
     for (_, piece) in program.shared.iter() {
         if piece.scratch {
             build.scratch(piece.bytes, piece.align, piece.scope);

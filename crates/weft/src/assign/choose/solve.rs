@@ -3,6 +3,9 @@
 //! The problem is solved with what prices cannot go below; the plans of the movements in the solution
 //! are made, and it is solved again with their real prices, until all that it chose is real. What it
 //! cost then is the least there is, and most plans were never made.
+//!
+//! While much is not real yet, the first choice that a search meets tells as well as the best one what to
+//! plan. All choices are searched only where nothing is left to learn from that.
 
 use super::{Chooser, Total};
 use crate::assign::AssignError;
@@ -11,6 +14,8 @@ use crate::assign::problem::{Flow, What};
 
 /// The most rounds of solving and planning.
 pub(in crate::assign) const ROUNDS: usize = 32;
+/// The most rounds without a search.
+const MOST_HURRIED: usize = 64;
 /// The steps of search in each round.
 const STEPS: u64 = 200_000;
 
@@ -31,19 +36,26 @@ impl Chooser<'_> {
     ) -> Result<(Vec<usize>, Total), AssignError> {
         let mut best: Option<(u64, Vec<usize>)> = None;
         let mut bound = 0;
-        for _ in 0..rounds {
+        let (mut searched, mut hurried) = (0, 0);
+        let mut is_hurried = rounds > 1;
+        while searched < rounds {
             self.state();
-            let known = best.as_ref().map(|(_, labels)| &labels[..]);
-            let solution = self.stated.problem.solve_again(STEPS, &mut self.stated.memory, known);
+            let known = best.as_ref().filter(|_| !is_hurried).map(|(_, labels)| &labels[..]);
+            let steps = if is_hurried { 0 } else { STEPS };
+            let solution = self.stated.problem.solve_again(steps, &mut self.stated.memory, known);
+            searched += usize::from(!is_hurried);
+            hurried += usize::from(is_hurried);
+            let is_whole = !is_hurried || solution.cost <= solution.bound;
             bound = solution.bound.max(bound);
             let learned = self.plan(&solution.labels)?;
             let cost = if learned { self.weighed(&solution.labels) } else { solution.cost };
             if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                 best = Some((cost, solution.labels));
             }
-            if !learned || best.as_ref().is_some_and(|(least, _)| *least <= bound) {
+            if !learned && is_whole || best.as_ref().is_some_and(|(least, _)| *least <= bound) {
                 break;
             }
+            is_hurried = learned && rounds > 1 && hurried < MOST_HURRIED;
         }
         let (_, labels) = best.unwrap_or_default();
         let cost = self.cost(&labels);
