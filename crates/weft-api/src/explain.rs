@@ -10,10 +10,13 @@ use weft::assign::{AccessShape, Judged, LayoutId, Review, Spent, Trips};
 use weft::axis::AxisFacts;
 use weft::compile;
 use weft::tile::{Element, Op, OpId, OpKind, Value};
+use weft::ttir::Places;
 
 /// Where each value of a kernel lives and why, and what each movement and access costs.
 pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
-    let ExplainRequest { ttir, kernel, target, warps, stages, fp_fusion, pins } = request;
+    let ExplainRequest { ttir, kernel, target, warps, stages, fp_fusion, pins, text_places } =
+        request;
+    let places = if *text_places { Places::Text } else { Places::Source };
     let compile = CompileRequest {
         ttir: ttir.clone(),
         kernel: kernel.clone(),
@@ -26,7 +29,7 @@ pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
         dump_after: None,
         max_registers: None,
     };
-    explain_kernel(&CompiledKernel::new(&compile)?)
+    explain_kernel(&CompiledKernel::with_places(&compile, places)?)
 }
 
 /// The decisions behind a compiled kernel.

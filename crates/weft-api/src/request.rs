@@ -261,6 +261,10 @@ pub struct ExplainRequest {
     /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
     #[serde(default)]
     pub pins: Vec<String>,
+    /// Whether places are those at which operations begin in the text, `text:line:column`, and not
+    /// those in the user's source.
+    #[serde(default)]
+    pub text_places: bool,
 }
 
 /// What does a kernel compute, what does it cost, and is anything wrong with it?
