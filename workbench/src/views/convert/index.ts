@@ -7,6 +7,7 @@ import { FaultBox } from "../../ui/fault";
 import { Picture } from "../../ui/picture";
 import type { Context, Mounted, View } from "../view";
 import { Code } from "./code";
+import { follow } from "./elements";
 import { Question } from "./question";
 import { fields } from "./state";
 import type { State } from "./state";
@@ -27,11 +28,14 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
   const asked = new Question(context);
   const ways = new Ways();
   const code = new Code(context);
-  const picture = new Picture({ name: "A conversion, movement by movement" });
+  const picture: Picture = new Picture({
+    name: "A conversion, movement by movement",
+    pointed: (place) => follow(picture, place),
+  });
   const drawing = h(
     "section.card",
     { "aria-label": "The movement" },
-    h("header", null, h("h2", null, "Movement by movement"), h("p", null, "Point at a register or a word of memory, or walk with the arrow keys.")),
+    h("header", null, h("h2", null, "Movement by movement"), h("p", null, "Point at a register or a word of memory, or walk with the arrow keys: its elements are marked wherever they pass.")),
     picture.element,
   );
   const unseen = h("p.note");

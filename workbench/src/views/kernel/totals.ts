@@ -107,7 +107,7 @@ export class Totals {
         "li",
         null,
         h("code", { title: layout }, `${value} in ${name === "?" ? layout : name}`),
-        h("button.quiet", { type: "button", onclick: () => remove(pin), "aria-label": `Let ${value} go` }, "let go"),
+        h("button.quiet", { type: "button", onclick: () => remove(pin), "aria-label": `Let go of ${value}` }, "Let go"),
       );
     };
     return h(
@@ -115,7 +115,7 @@ export class Totals {
       null,
       h("h3", null, "Pinned"),
       h("ul", null, pins.map(chip)),
-      pins.length > 1 && h("button.quiet", { type: "button", onclick: () => this.#context.set({ pins: [] }) }, "let all go"),
+      pins.length > 1 && h("button.quiet", { type: "button", onclick: () => this.#context.set({ pins: [] }) }, "Let all go"),
     );
   }
 
