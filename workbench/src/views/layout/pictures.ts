@@ -7,8 +7,9 @@ import { segmented } from "../../ui/fields";
 import { Picture } from "../../ui/picture";
 import type { CellPlace } from "../../ui/picture";
 import type { Context } from "../view";
-import { elementKey, enters, holds, parseEntry, parsePair, parseSelection } from "./selection";
+import { elementKey, enters, holds, parseEntry, parsePair } from "./selection";
 import type { Entry, Pair, Selection } from "./selection";
+import { selectionOf } from "./selector";
 import type { Selector } from "./selector";
 import type { State } from "./state";
 
@@ -73,7 +74,7 @@ export class Pictures {
 
   async show(answer: LayoutAnswer, state: State, current: () => boolean): Promise<void> {
     this.#see.set(state.see);
-    this.#selection = parseSelection(state.at);
+    this.#selection = selectionOf(state, answer);
     this.element.hidden = false;
     const wanted = this.#seen.filter(({ kind }) => state.see === "all" || state.see === kind);
     const cards = wanted.map(({ card }) => card);

@@ -29,6 +29,15 @@ export function axesOf({ bases, text }: LayoutAnswer): { ins: Axis[]; outs: Axis
   };
 }
 
+/** What is selected of a layout; nothing where it has no such axis. */
+export function selectionOf({ at }: State, answer: LayoutAnswer): Selection | undefined {
+  const selection = parseSelection(at);
+  const { ins, outs } = axesOf(answer);
+  const known = (axis: string) => [...ins, ...outs].some(({ name, bits }) => name === axis && bits > 0);
+  const named = !selection ? [] : "axis" in selection ? [selection.axis] : Object.keys(selection.at);
+  return named.every(known) ? selection : undefined;
+}
+
 export class Selector {
   readonly element: HTMLElement;
   readonly #context: Context<State>;
@@ -53,7 +62,7 @@ export class Selector {
 
   show(answer: LayoutAnswer, state: State): void {
     this.#answer = answer;
-    this.#selection = parseSelection(state.at);
+    this.#selection = selectionOf(state, answer);
     const { ins, outs } = axesOf(answer);
     const all = [...ins, ...outs].filter(({ bits }) => bits > 0);
     this.#bits = Object.fromEntries(all.map(({ name, bits }) => [name, bits]));
