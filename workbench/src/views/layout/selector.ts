@@ -33,7 +33,7 @@ export function axesOf({ bases, text }: LayoutAnswer): { ins: Axis[]; outs: Axis
 export function selectionOf({ at }: State, answer: LayoutAnswer): Selection | undefined {
   const selection = parseSelection(at);
   const { ins, outs } = axesOf(answer);
-  const known = (axis: string) => [...ins, ...outs].some(({ name, bits }) => name === axis && bits > 0);
+  const known = (axis: string) => [...ins, ...outs].some(({ name }) => name === axis);
   const named = !selection ? [] : "axis" in selection ? [selection.axis] : Object.keys(selection.at);
   return named.every(known) ? selection : undefined;
 }
