@@ -16,11 +16,14 @@ use weft::lane::{self, BarrierScope};
 use weft::location::Loc;
 use weft::simplify::ordered::{self, Conflict, Order};
 use weft::tile::{Element, Op, OpId, OpKind, Value};
+use weft::ttir::Places;
 use weft_layout::space::REGISTER;
 
 /// Where each value of a kernel lives and why, and what each movement and access costs.
 pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
-    let ExplainRequest { ttir, kernel, target, warps, stages, fp_fusion, pins } = request;
+    let ExplainRequest { ttir, kernel, target, warps, stages, fp_fusion, pins, text_places } =
+        request;
+    let places = if *text_places { Places::Text } else { Places::Source };
     let compile = CompileRequest {
         ttir: ttir.clone(),
         kernel: kernel.clone(),
@@ -33,7 +36,7 @@ pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
         dump_after: None,
         max_registers: None,
     };
-    explain_kernel(&CompiledKernel::new(&compile)?)
+    explain_kernel(&CompiledKernel::with_places(&compile, places)?)
 }
 
 /// The decisions behind a compiled kernel.

@@ -4,10 +4,12 @@ use crate::answer::{CompileAnswer, LayoutAnswer};
 use crate::error::ApiError;
 use crate::request::{
     CompileRequest, ConflictsRequest, ConvertRequest, Emit, ExplainRequest, Format, LayoutRequest,
-    MachinesRequest, PaperRequest, Picture, RunRequest, SwizzleRequest, machine,
+    MachinesRequest, OperateRequest, PaperRequest, Picture, RunRequest, SwizzleRequest, machine,
 };
 use crate::view::{self, Banks, Colours, View, Window};
-use crate::{conflicts, conversions, explain, kernels, layouts, paper, report, run, swizzles};
+use crate::{
+    conflicts, conversions, explain, kernels, layouts, operators, paper, report, run, swizzles,
+};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
@@ -16,6 +18,7 @@ use serde_json::{Map, Value};
 pub const REQUESTS: &[&str] = &[
     "machines",
     "layout",
+    "operate",
     "convert",
     "swizzle",
     "conflicts",
@@ -41,7 +44,7 @@ pub enum UnknownKeys {
 /// assert_eq!(
 ///     answer,
 ///     r#"{"error":{"kind":"request","message":"there is no request `weave`","#.to_owned()
-///         + r#""hint":"`request` is one of machines, layout, convert, swizzle, conflicts, compile, run, explain, paper"}}"#,
+///         + r#""hint":"`request` is one of machines, layout, operate, convert, swizzle, conflicts, compile, run, explain, paper"}}"#,
 /// );
 /// ```
 pub fn invoke(text: &str) -> String {
@@ -221,6 +224,7 @@ fn answer(
     Ok(match name {
         "machines" => text_of(&layouts::machines(&asked.read::<MachinesRequest>("machines")?)?),
         "layout" => text_of(&layout(&asked.read::<LayoutRequest>("layout")?)?),
+        "operate" => text_of(&operators::operate(&asked.read::<OperateRequest>("operate")?)?),
         "convert" => text_of(&conversions::convert(&asked.read::<ConvertRequest>("convert")?)?),
         "conflicts" => {
             text_of(&conflicts::conflicts(&asked.read::<ConflictsRequest>("conflicts")?)?)
@@ -311,7 +315,7 @@ mod tests {
         for text in ["{}", r#"{"request": 4}"#, r#"{"request": "Machines"}"#] {
             let error = error(text);
             assert_eq!(error["kind"], "request");
-            assert!(error["hint"].as_str().unwrap().contains("machines, layout, convert"));
+            assert!(error["hint"].as_str().unwrap().contains("machines, layout, operate, convert"));
         }
     }
 

@@ -8,9 +8,10 @@ use std::borrow::Cow;
 use weft::assign::{LayoutId, Pin, Trips};
 use weft::compile::{self, Compiled, Options};
 use weft::emit::{self, Language, Target, Unsupported, cuda, launcher, ptx};
+use weft::lane;
 use weft::location::Loc;
 use weft::tile::{Kernel, Module, OpKind, Value};
-use weft::{lane, ttir};
+use weft::ttir::{self, Places};
 use weft_layout::machine::Isa;
 use weft_layout::step::Strategy;
 use weft_layout::{Machine, witness};
@@ -46,6 +47,11 @@ pub struct CompiledKernel {
 impl CompiledKernel {
     /// Reads a text and compiles the kernel that the request chooses.
     pub fn new(request: &CompileRequest) -> Result<Self, ApiError> {
+        Self::with_places(request, Places::Source)
+    }
+
+    /// The same with the places of operations that are wanted.
+    pub fn with_places(request: &CompileRequest, places: Places) -> Result<Self, ApiError> {
         let CompileRequest {
             ttir,
             kernel,
@@ -67,7 +73,7 @@ impl CompiledKernel {
         let machine = machine(target)?;
         // What nobody can print nobody compiles: the machine's instructions are not known.
         let target = printed(&machine)?;
-        let module = read(ttir)?;
+        let module = read(ttir, places)?;
         let index = choose(&module, kernel.as_deref())?;
         let mut options = Options::for_machine(&machine);
         options.warps = warps.or(module.launch.warps).unwrap_or(DEFAULT_WARPS);
@@ -265,8 +271,9 @@ pub(crate) fn printed(machine: &Machine) -> Result<Target, ApiError> {
     target.ok_or_else(|| ApiError::NoPrinter { name: machine.name.to_string() })
 }
 
-fn read(text: &str) -> Result<Module, ApiError> {
-    ttir::parse(text).map_err(|diagnostics| ApiError::Text(TextError::new(diagnostics, text)))
+fn read(text: &str, places: Places) -> Result<Module, ApiError> {
+    ttir::parse_with(text, places)
+        .map_err(|diagnostics| ApiError::Text(TextError::new(diagnostics, text)))
 }
 
 fn choose(module: &Module, name: Option<&str>) -> Result<usize, ApiError> {

@@ -68,6 +68,7 @@
 //! |---|---|---|
 //! | `machines` | [`request::MachinesRequest`] | [`answer::MachinesAnswer`] |
 //! | `layout` | [`request::LayoutRequest`] | [`answer::LayoutAnswer`] |
+//! | `operate` | [`request::OperateRequest`] | [`answer::LayoutAnswer`] |
 //! | `convert` | [`request::ConvertRequest`] | [`answer::ConvertAnswer`] |
 //! | `conflicts` | [`request::ConflictsRequest`] | [`answer::ConflictsAnswer`] |
 //! | `swizzle` | [`request::SwizzleRequest`] | [`answer::SwizzleAnswer`] |
@@ -89,6 +90,7 @@ pub mod request;
 pub mod answer;
 mod reading;
 pub mod layouts;
+pub mod operators;
 pub mod conflicts;
 pub mod swizzles;
 pub mod kernels;

@@ -66,6 +66,60 @@ pub struct LayoutRequest {
     pub names: bool,
 }
 
+/// What does an operator make of layouts?
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+pub struct OperateRequest {
+    /// The operator.
+    pub operator: Operator,
+    /// The layout, in any of its texts or as data.
+    pub layout: LayoutSource,
+    /// Its tensor's extents; an attribute needs them, the others know their own.
+    #[serde(default)]
+    pub shape: Vec<u64>,
+    /// The second layout, for an operator of two.
+    pub other: Option<LayoutSource>,
+    /// The extents of the second layout's tensor.
+    #[serde(default)]
+    pub other_shape: Vec<u64>,
+    /// The axes in their new order, for [`Operator::Transpose`]; the new extents, for
+    /// [`Operator::Reshape`].
+    #[serde(default)]
+    pub to: Vec<u64>,
+}
+
+/// An operator on layouts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operator {
+    /// The layout first, then the other one (definition 4.2).
+    #[default]
+    Compose,
+    /// Both side by side, the bits of the other one above (definition 4.3).
+    Product,
+    /// The layout whose product with the other one on the left is the layout (definition 4.4).
+    Divide,
+    /// The inverse.
+    Invert,
+    /// The layout of the tensor with its axes in another order.
+    Transpose,
+    /// The layout of the tensor under another shape, its elements in row-major order.
+    Reshape,
+}
+
+impl Operator {
+    /// Its name in requests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Operator::Compose => "compose",
+            Operator::Product => "product",
+            Operator::Divide => "divide",
+            Operator::Invert => "invert",
+            Operator::Transpose => "transpose",
+            Operator::Reshape => "reshape",
+        }
+    }
+}
+
 /// A picture of a layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
@@ -313,6 +367,10 @@ pub struct ExplainRequest {
     /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
     #[serde(default)]
     pub pins: Vec<String>,
+    /// Whether places are those at which operations begin in the text, `text:line:column`, and not
+    /// those in the user's source.
+    #[serde(default)]
+    pub text_places: bool,
 }
 
 /// What does a kernel compute, what does it cost, and is anything wrong with it?

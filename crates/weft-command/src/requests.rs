@@ -200,6 +200,7 @@ pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcom
         stages: *stages,
         fp_fusion: no_fp_fusion.then_some(false),
         pins: pins.clone(),
+        text_places: false,
     };
     let answer = timed("explain", arguments.time, || explained::explain(&request))
         .map_err(|error| Failure::about(&source, error))?;

@@ -179,6 +179,115 @@ export interface SwizzleAnswer {
   trace?: Trace;
 }
 
+/** An operator on layouts, by its name in requests. */
+export type Operator = "compose" | "product" | "divide" | "invert" | "transpose" | "reshape";
+
+export interface OperateRequest {
+  request: "operate";
+  operator: Operator;
+  layout: LayoutSource;
+  shape?: number[];
+  other?: LayoutSource;
+  other_shape?: number[];
+  /** Axes in their new order, or new extents. */
+  to?: number[];
+}
+
+export interface ConvertRequest {
+  request: "convert";
+  from: LayoutSource;
+  to: LayoutSource;
+  shape: number[];
+  element: string;
+  target?: string;
+  emit?: "plan" | "picture" | "svg" | "ptx" | "cuda" | "hip";
+}
+/** A way to move a tensor; prices are in hundredths of a cycle. */
+export interface Way {
+  strategy: string;
+  instructions: number;
+  shuffles: number;
+  wavefronts: number;
+  barriers: number;
+  shared_bytes: number;
+  cost: number;
+}
+export interface ConvertAnswer extends Way {
+  ideal_wavefronts: number;
+  bound: number;
+  verified: boolean;
+  plan: string;
+  outline: string;
+  text?: string;
+  least?: number;
+  alternatives?: Way[];
+}
+
+export interface ExplainRequest {
+  request: "explain";
+  ttir: string;
+  kernel?: string;
+  target?: string;
+  warps?: number;
+  pins?: string[];
+  /** Places as `text:line:column`. */
+  text_places?: boolean;
+}
+/** The best choice of all in which something is in another layout. */
+export interface Next {
+  layout: string;
+  more: number;
+}
+export interface Home {
+  value: string;
+  type: string;
+  layout: string;
+  reason: string;
+  next?: Next;
+  place: string | null;
+}
+export interface Movement extends Way {
+  value: string;
+  type: string;
+  operation: string;
+  place: string | null;
+  from: string;
+  to: string;
+  times: number;
+  bound: number;
+  outline: string;
+}
+export interface MemoryAccess {
+  operation: string;
+  place: string | null;
+  type: string;
+  layout: string;
+  vector_bytes: number;
+  instructions: number;
+  sectors: number;
+  ideal_sectors: number;
+  times: number;
+  next?: Next;
+}
+/** Hundredths of a cycle of a block. */
+export interface Spent {
+  movements: number;
+  accesses: number;
+  work: number;
+}
+export interface ExplainAnswer {
+  name: string;
+  target: string;
+  warps: number;
+  shared_bytes: number;
+  spent: Spent;
+  greedy?: Spent;
+  choice?: { cost: number; bound: number };
+  homes: Home[];
+  movements: Movement[];
+  accesses: MemoryAccess[];
+}
+
 /** Each request with its answer. */
 interface Answers {
   machines: [MachinesRequest, MachinesAnswer];
@@ -186,6 +295,9 @@ interface Answers {
   wavefronts: [WavefrontsRequest, WavefrontsAnswer];
   sweep: [SweepRequest, SweepAnswer];
   swizzle: [SwizzleRequest, SwizzleAnswer];
+  operate: [OperateRequest, LayoutAnswer];
+  convert: [ConvertRequest, ConvertAnswer];
+  explain: [ExplainRequest, ExplainAnswer];
 }
 
 export type AnyRequest = Answers[keyof Answers][0];

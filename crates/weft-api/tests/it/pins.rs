@@ -17,6 +17,7 @@ fn request(pins: &[String]) -> ExplainRequest {
         stages: None,
         fp_fusion: None,
         pins: pins.to_vec(),
+        text_places: false,
     }
 }
 
@@ -99,4 +100,35 @@ fn where_the_text_says_where_values_live_nothing_is_pinned() {
     let given = compiled(KERNEL, Vec::new()).unwrap().ttgir().unwrap();
     let error = compiled(&given, vec![format!("%loaded_22={ROWS}")]).unwrap_err().to_string();
     assert!(error.contains("than its type in the text"), "{error}");
+}
+
+#[test]
+fn places_in_the_text_are_the_lines_of_the_operations_and_change_nothing_else() {
+    let source = explain(&request(&[])).unwrap();
+    let text = explain(&ExplainRequest { text_places: true, ..request(&[]) }).unwrap();
+    let lines: Vec<&str> = KERNEL.lines().collect();
+    let begins = |place: &Option<String>, what: &str| {
+        let place = place.as_deref().unwrap();
+        let (line, column) = place.strip_prefix("text:").unwrap().split_once(':').unwrap();
+        let line = lines[line.parse::<usize>().unwrap() - 1];
+        assert!(line[column.parse::<usize>().unwrap() - 1..].starts_with(what), "{place}: {line}");
+    };
+    for home in &text.homes {
+        begins(&home.place, &format!("{} = ", home.value));
+    }
+    let stores: Vec<_> =
+        text.accesses.iter().filter(|access| access.operation == "store").collect();
+    assert!(!stores.is_empty());
+    for store in stores {
+        begins(&store.place, "tt.store ");
+    }
+    assert_eq!(
+        (source.spent, source.greedy, source.choice),
+        (text.spent, text.greedy, text.choice)
+    );
+    let layouts = |answer: &weft_api::answer::ExplainAnswer| -> Vec<(String, String)> {
+        answer.homes.iter().map(|home| (home.value.clone(), home.layout.clone())).collect()
+    };
+    assert_eq!(layouts(&source), layouts(&text));
+    assert!(source.homes[0].place.as_deref().unwrap().contains("tiled_transpose.py"));
 }

@@ -76,14 +76,45 @@ const MAX_BLOCKS: usize = 1 << 10;
 /// The longest text, in bytes.
 const MAX_TEXT: usize = 1 << 26;
 
+/// The file that places in the text itself name.
+pub const TEXT: &str = "text";
+
+/// Which places the operations of a program get.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Places {
+    /// Those in the user's source, as the text tells them by `loc(…)`.
+    #[default]
+    Source,
+    /// Those at which they begin in the text: line and column of the file [`TEXT`].
+    Text,
+}
+
 /// Reads the kernels of a text; the error lists everything that is wrong with it, up to twenty
 /// complaints.
 pub fn parse(text: &str) -> Result<Module, Diagnostics> {
+    parse_with(text, Places::Source)
+}
+
+/// The same with the places that are wanted.
+///
+/// ```
+/// use weft::ttir::{Places, parse_with};
+///
+/// let text = "tt.func public @stop() {\n  tt.return loc(\"stop.py\":7:1)\n}";
+/// let place = |places| {
+///     let module = parse_with(text, places).unwrap();
+///     let last = module.kernels[0].ops.values().next_back().unwrap().loc;
+///     module.locations.display(last).to_string()
+/// };
+/// assert_eq!(place(Places::Source), "stop.py:7:1");
+/// assert_eq!(place(Places::Text), "text:2:3");
+/// ```
+pub fn parse_with(text: &str, places: Places) -> Result<Module, Diagnostics> {
     if text.len() > MAX_TEXT {
         let message = format!("the text is longer than {} MiB", MAX_TEXT >> 20);
         return Err(Diagnostic::new(Span::default(), message).into());
     }
-    let parser::Reading { functions, locations, launch, mut errors } = parser::read(text);
+    let parser::Reading { functions, locations, launch, mut errors } = parser::read(text, places);
     let module = build::build(&functions, locations, launch, &mut errors);
     if errors.is_empty() {
         for kernel in &module.kernels {

@@ -254,7 +254,8 @@ impl<'a> Parser<'a> {
             self.expect(b'=')?;
         }
         let mut operation = self.body(start)?;
-        operation.loc = self.optional_location()?;
+        let told = self.optional_location()?;
+        operation.loc = self.operation_place(start, told);
         let named = results.iter().fold(0usize, |sum, result| sum.saturating_add(result.count));
         let given = operation.result_types.len();
         // Results that nobody uses need no names.

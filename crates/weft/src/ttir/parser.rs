@@ -1,11 +1,12 @@
 //! The parser's core: tokens, complaints, and where to go on after one.
 
+use super::Places;
 use super::encoding::Encodings;
 use super::lexer::{Lexer, Token, TokenKind};
 use super::location::Aliases;
 use super::syntax::{Errors, Function, Parse, Use};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::location::{Loc, Locations};
+use crate::location::{Loc, Location, Locations};
 use crate::tile::Launch;
 
 /// Everything that a text says.
@@ -17,8 +18,8 @@ pub(super) struct Reading<'a> {
 }
 
 /// Reads a whole text.
-pub(super) fn read(text: &str) -> Reading<'_> {
-    let mut parser = Parser::new(text);
+pub(super) fn read(text: &str, places: Places) -> Reading<'_> {
+    let mut parser = Parser::new(text, places);
     parser.top_level();
     let Parser { functions, locations, launch, aliases, mut errors, .. } = parser;
     aliases.report_undefined(&mut errors);
@@ -37,6 +38,8 @@ pub(super) struct Parser<'a> {
     /// How many regions are open.
     pub(super) depth: usize,
     pub(super) locations: Locations,
+    /// Where each line begins, if operations get their place in the text.
+    line_starts: Option<Vec<u32>>,
     pub(super) aliases: Aliases<'a>,
     pub(super) encodings: Encodings<'a>,
     pub(super) launch: Launch,
@@ -45,7 +48,9 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn new(text: &'a str) -> Self {
+    fn new(text: &'a str, places: Places) -> Self {
+        let ends = text.match_indices('\n').map(|(newline, _)| newline as u32 + 1);
+        let line_starts = core::iter::once(0).chain(ends);
         let mut lexer = Lexer::new(text);
         let token = lexer.next();
         Self {
@@ -55,6 +60,7 @@ impl<'a> Parser<'a> {
             braces: 0,
             depth: 0,
             locations: Locations::default(),
+            line_starts: (places == Places::Text).then(|| line_starts.collect()),
             aliases: Aliases::default(),
             encodings: Encodings::default(),
             launch: Launch::default(),
@@ -264,6 +270,16 @@ impl<'a> Parser<'a> {
     /// `loc(…)` if it comes next.
     pub(super) fn optional_location(&mut self) -> Parse<Loc> {
         if self.at_word("loc") { self.location() } else { Ok(Locations::unknown()) }
+    }
+
+    /// The place of an operation that begins here and that the text gives this place.
+    pub(super) fn operation_place(&mut self, start: Span, told: Loc) -> Loc {
+        let Some(starts) = &self.line_starts else { return told };
+        let line = starts.partition_point(|&first| first <= start.start).max(1);
+        let first = starts.get(line - 1).copied().unwrap_or(0);
+        let before = self.lexer.slice(Span { start: first, end: start.start });
+        let (line, column) = (line as u32, before.chars().count() as u32 + 1);
+        self.locations.push(Location::File { file: super::TEXT.into(), line, column })
     }
 }
 

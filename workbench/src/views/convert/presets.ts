@@ -1,0 +1,72 @@
+/** Conversions to begin with. */
+
+export interface Preset {
+  id: string;
+  name: string;
+  about: string;
+  shape: number[];
+  element: string;
+  target: string;
+  from: string;
+  to: string;
+}
+
+const blocked = (size: number[], lanes: number[], warps: number[], order: number[]) =>
+  `#ttg.blocked<{sizePerThread = [${size.join(", ")}], threadsPerWarp = [${lanes.join(", ")}], ` +
+  `warpsPerCTA = [${warps.join(", ")}], order = [${order.join(", ")}]}>`;
+
+const product =
+  "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>";
+
+export const PRESETS: readonly Preset[] = [
+  {
+    id: "accumulator",
+    name: "A product's result to rows, f32",
+    about: "The fragment that a tensor core leaves, to the layout in which four neighbours of a row are stored at once: bits of the lane change places with bits of the register, so lanes exchange in rounds.",
+    shape: [16, 16],
+    element: "f32",
+    target: "sm_80",
+    from: product,
+    to: blocked([1, 4], [8, 4], [1, 1], [1, 0]),
+  },
+  {
+    id: "transpose",
+    name: "Rows to columns, one warp, f32",
+    about: "Each thread has four neighbours of a row and wants four of a column. So many bits change places that shared memory costs less than rounds of exchanges.",
+    shape: [16, 16],
+    element: "f32",
+    target: "sm_90",
+    from: blocked([1, 4], [8, 4], [1, 1], [1, 0]),
+    to: blocked([4, 1], [4, 8], [1, 1], [0, 1]),
+  },
+  {
+    id: "warps",
+    name: "Rows to columns across four warps, f16",
+    about: "Elements go to other warps, so they pass through shared memory, swizzled so that no bank is waited for.",
+    shape: [32, 64],
+    element: "f16",
+    target: "sm_90",
+    from: blocked([1, 8], [4, 8], [4, 1], [1, 0]),
+    to: blocked([8, 1], [4, 8], [1, 4], [0, 1]),
+  },
+  {
+    id: "wave64",
+    name: "Rows to columns on 64 lanes, f32",
+    about: "The same question on a machine of AMD, whose waves have 64 lanes.",
+    shape: [16, 16],
+    element: "f32",
+    target: "gfx942",
+    from: blocked([1, 4], [16, 4], [1, 1], [1, 0]),
+    to: blocked([4, 1], [4, 16], [1, 1], [0, 1]),
+  },
+  {
+    id: "renaming",
+    name: "Registers in another order, f32",
+    about: "Every element already is in its thread: nothing moves but names.",
+    shape: [8, 16],
+    element: "f32",
+    target: "sm_90",
+    from: "[register: (0,1) (1,0), lane: (0,2) (0,4) (0,8) (2,0) (4,0), warp:, block:] -> [dim0: 8, dim1: 16]",
+    to: "[register: (1,0) (0,1), lane: (0,2) (0,4) (0,8) (2,0) (4,0), warp:, block:] -> [dim0: 8, dim1: 16]",
+  },
+];

@@ -1,0 +1,171 @@
+/** One line: its values, what moves, how memory is touched, and why; and the pin of a value. */
+
+import type { ExplainAnswer, Home, MemoryAccess, Movement, Next } from "../../engine/requests";
+import { count, cycles } from "../../ui/amounts";
+import { fill, h, latest } from "../../ui/dom";
+import { choice, textField } from "../../ui/fields";
+import { Picture } from "../../ui/picture";
+import { oneLine } from "../../ui/texts";
+import { layoutAddress } from "../layout/address";
+import type { Context } from "../view";
+import { inLines, isOf, shapeOf } from "./model";
+import type { LayoutNames, Marks } from "./model";
+import { pinned } from "./state";
+import type { State } from "./state";
+
+const OWN = "own";
+
+export class Details {
+  readonly element = h("section.card.details", { "aria-label": "The line", "aria-live": "polite" });
+  readonly #context: Context<State>;
+  readonly #picture = new Picture({ name: "Layout of a value" });
+  readonly #caption = h("h3");
+  readonly #see = h("a", { href: "#/layout" }, "All its pictures");
+  readonly #ask = latest();
+
+  constructor(context: Context<State>) {
+    this.#context = context;
+  }
+
+  show(state: State, answer: ExplainAnswer, marks: Map<number, Marks>, names: LayoutNames): void {
+    const known = marks.get(state.line);
+    if (!known) {
+      const unplaced = answer.homes.filter(({ place }) => !place).length;
+      fill(
+        this.element,
+        h("header", null, h("h2", null, "A line")),
+        h("p.note", null, "Choose a line that bears marks: what lives there, what moves, what it costs and why."),
+        unplaced > 0 && h("p.note", null, `${count(unplaced, "value")} of the program as it was lowered stand in no line.`),
+        this.#layouts(names),
+      );
+      return;
+    }
+    const shown = known.homes[0]?.layout ?? known.accesses[0]?.layout ?? known.movements[0]?.to;
+    fill(
+      this.element,
+      h("header", null, h("h2", null, `Line ${state.line}`)),
+      h(
+        "div.stack.tight",
+        null,
+        known.homes.map((home) => this.#home(state, home, names)),
+        known.movements.map((movement) => this.#movement(movement, names)),
+        known.accesses.map((access) => this.#access(access, names)),
+      ),
+      shown !== undefined && h("div.seen", null, this.#caption, this.#picture.element, h("p.note", null, this.#see)),
+      this.#layouts(names),
+    );
+    if (shown !== undefined) this.#draw(shown, names);
+  }
+
+  #home(state: State, home: Home, names: LayoutNames): HTMLElement {
+    const { value, type, layout, reason, next } = home;
+    return h(
+      "div.known",
+      { "data-value": value },
+      h("h3", null, h("code", null, value), " lives in ", names.of(layout)),
+      h("p.note", null, type),
+      h("p", null, why(reason)),
+      this.#next(next, names),
+      this.#pin(state, home, names),
+    );
+  }
+
+  #pin(state: State, { value, type, layout, next }: Home, names: LayoutNames): HTMLElement {
+    const shape = shapeOf(type);
+    const others = names.all.filter((other) => isOf(other, shape));
+    const set = (to: string) => {
+      const rest = state.pins.filter((pin) => pinned(pin) !== value);
+      this.#context.set({ pins: to === "" ? rest : [...rest, `${value}=${to}`] });
+    };
+    const held = state.pins.find((pin) => pinned(pin) === value);
+    const own = textField(`Layout of your own for ${value}`, (text) => text.trim() !== "" && set(oneLine(text)), {
+      lines: 3,
+      hint: "A Triton attribute, or bases as below; taken when you leave the field.",
+    });
+    own.element.hidden = true;
+    const pick = choice<string>(
+      `Pin ${value}`,
+      [
+        { value: "", label: "where Weft puts it" },
+        ...others.map((other) => ({
+          value: other,
+          label: `${names.of(other)}${other === layout ? " (here)" : other === next?.layout ? ` (next best, +${cycles(next.more)})` : ""}`,
+        })),
+        { value: OWN, label: "a layout of your own…" },
+      ],
+      (to) => {
+        own.element.hidden = to !== OWN;
+        if (to === OWN) own.input.focus();
+        else set(to);
+      },
+    );
+    const at = held?.slice(held.indexOf("=") + 1).trim();
+    if (at !== undefined && !others.includes(at)) {
+      pick.set(OWN);
+      own.element.hidden = false;
+      own.set(at);
+    } else pick.set(at ?? "");
+    return h("div.stack.tight", null, pick.element, own.element);
+  }
+
+  #movement({ value, from, to, operation, strategy, cost, bound, times, outline }: Movement, names: LayoutNames): HTMLElement {
+    return h(
+      "div.known",
+      null,
+      h("h3", null, h("code", null, value), ` moves from ${names.of(from)} to ${names.of(to)}`),
+      h("p", null, `By ${strategy}, for the ${operation}: ${cycles(cost)} cycles a warp, bound ${cycles(bound)}${times > 1 ? `, ${times} times` : ""}.`),
+      h("details", null, h("summary", null, "The steps"), h("div.code", null, h("pre", { tabindex: 0, "aria-label": `How ${value} moves` }, outline))),
+    );
+  }
+
+  #access({ operation, layout, vector_bytes, instructions, sectors, ideal_sectors, times, next }: MemoryAccess, names: LayoutNames): HTMLElement {
+    return h(
+      "div.known",
+      null,
+      h("h3", null, `The ${operation} runs in ${names.of(layout)}`),
+      h(
+        "p",
+        null,
+        `${count(vector_bytes, "byte")} a lane, ${count(instructions, "instruction")} a warp, ${count(sectors, "sector")} each (ideal ${ideal_sectors})${times > 1 ? `, ${times} times` : ""}.`,
+      ),
+      this.#next(next, names),
+    );
+  }
+
+  #next(next: Next | undefined, names: LayoutNames): HTMLElement | null {
+    if (!next) return null;
+    return h("p.note", null, `Next best ${names.of(next.layout)}: everything together costs ${cycles(next.more)} cycles more.`);
+  }
+
+  #layouts(names: LayoutNames): HTMLElement {
+    return h(
+      "details.layouts",
+      null,
+      h("summary", null, count(names.all.length, "layout")),
+      h("dl.names", null, names.all.flatMap((layout, index) => [h("dt", null, `L${index}`), h("dd", null, h("code", null, layout))])),
+    );
+  }
+
+  #draw(layout: string, names: LayoutNames): void {
+    // A tensor of one axis would be one long row.
+    const picture = layout.includes("dim1") ? "grid" : "hardware";
+    this.#caption.textContent = `${names.of(layout)}, ${picture === "grid" ? "who holds each element" : "what each register holds"}`;
+    const all = [layout, ...names.all.filter((other) => other !== layout)];
+    this.#see.setAttribute("href", layoutAddress(all.map((text) => ({ name: names.of(text), text })), []));
+    this.#ask(async (current) => {
+      try {
+        const { picture: drawn } = await this.#context.engine.invoke({ request: "layout", attribute: layout, format: "svg", picture });
+        if (current()) this.#picture.show(drawn ?? "");
+      } catch (error) {
+        if (!current()) return;
+        this.#picture.clear();
+        this.#caption.textContent = error instanceof Error ? error.message : String(error);
+      }
+    });
+  }
+}
+
+function why(reason: string): string {
+  const sentence = inLines(reason);
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+}

@@ -1,0 +1,185 @@
+/** The named layouts, and the operators that make more of them. */
+
+import type { LayoutAnswer, Operator } from "../../engine/requests";
+import { parseExtents } from "../../state/codec";
+import { copyButton } from "../../ui/copy";
+import { fill, h } from "../../ui/dom";
+import { choice, textField } from "../../ui/fields";
+import { oneLine } from "../../ui/texts";
+import type { Context } from "../view";
+import { OPERATORS, formatNamed, formatOperation, freshName, parseNamed, parseOperation } from "./names";
+import type { Named } from "./names";
+import type { State } from "./state";
+
+export class List {
+  readonly element: HTMLElement;
+  readonly #context: Context<State>;
+  readonly #shape;
+  readonly #rows = h("div.named", { role: "radiogroup", "aria-label": "Layouts" });
+  readonly #text;
+  readonly #is = h("p.note.layout");
+  readonly #made = h("div.stack.tight");
+  readonly #operator;
+  readonly #first;
+  readonly #second;
+  readonly #to;
+  readonly #name;
+  #state: State | undefined;
+  #told = "";
+
+  constructor(context: Context<State>) {
+    this.#context = context;
+    this.#shape = textField(
+      "Shape of the tensor",
+      (written) => {
+        const shape = parseExtents(written);
+        this.#shape.input.setAttribute("aria-invalid", String(!shape));
+        if (shape) context.set({ shape, at: "" });
+      },
+      { hint: "For attributes; other texts know their own." },
+    );
+    this.#text = textField("Its text", (text) => this.#change(oneLine(text)), {
+      lines: 4,
+      hint: "A Triton attribute, bases such as [lane: (0,1) (1,0)] -> [dim0: 2, dim1: 2], CuTe, or an operator: compose(A, B).",
+    });
+    this.#name = textField("Its name", (name) => this.#rename(name.trim()));
+    this.#operator = choice<Operator>("Operator", OPERATORS, () => this.#offer());
+    this.#first = choice<string>("A", [], () => undefined);
+    this.#second = choice<string>("B", [], () => undefined);
+    this.#to = textField("Axes in their new order", () => undefined);
+    const take = copyButton("Copy its bases", () => this.#told);
+    this.element = h(
+      "section.card",
+      { "aria-label": "Named layouts" },
+      h("header", null, h("h2", null, "Named layouts")),
+      h(
+        "div.stack.tight",
+        null,
+        this.#shape.element,
+        this.#rows,
+        this.#name.element,
+        this.#text.element,
+        this.#is,
+        h(
+          "div.row",
+          null,
+          take,
+          h("button.quiet", { type: "button", onclick: () => this.#add() }, "Add a layout"),
+          h("button.quiet", { type: "button", onclick: () => this.#remove() }, "Remove this one"),
+        ),
+        h("h3", null, "Make one of others"),
+        this.#operator.element,
+        this.#made,
+        h("div", null, h("button", { type: "button", onclick: () => this.#make() }, "Make it")),
+      ),
+    );
+  }
+
+  update(state: State): void {
+    this.#state = state;
+    const all = this.#all();
+    this.#shape.set(state.shape.join("x"));
+    this.#shape.input.setAttribute("aria-invalid", "false");
+    fill(
+      this.#rows,
+      all.map(({ name, text }) => {
+        const input = h("input", {
+          type: "radio",
+          name: "shown",
+          value: name,
+          onchange: () => this.#context.set({ shown: name, at: "" }),
+        });
+        input.checked = name === state.shown;
+        return h("label", null, input, h("strong", null, name), h("code", { title: text }, text));
+      }),
+    );
+    const shown = all.find(({ name }) => name === state.shown);
+    this.#text.set(shown?.text ?? "");
+    this.#name.set(shown?.name ?? "");
+    this.#name.input.setAttribute("aria-invalid", "false");
+    const names = all.map(({ name }) => ({ value: name, label: name }));
+    for (const operand of [this.#first, this.#second]) {
+      const taken = operand.select.value;
+      operand.offer(names);
+      operand.set(all.some(({ name }) => name === taken) ? taken : (names[operand === this.#second ? 1 : 0]?.value ?? ""));
+    }
+    this.#offer();
+  }
+
+  /** Says what the layout that is shown is. */
+  tell(answer: LayoutAnswer | undefined): void {
+    this.#told = answer?.text ?? "";
+    this.#is.textContent = this.#told;
+  }
+
+  #all(): Named[] {
+    return (this.#state?.layouts ?? []).flatMap((written) => parseNamed(written) ?? []);
+  }
+
+  #set(all: Named[], change: Partial<State> = {}): void {
+    this.#context.set({ ...change, layouts: all.map(formatNamed) });
+  }
+
+  #change(text: string): void {
+    const shown = this.#state?.shown;
+    this.#set(this.#all().map((named) => (named.name === shown ? { ...named, text } : named)), { at: "" });
+  }
+
+  /** A new name, also where other layouts are made of this one. */
+  #rename(name: string): void {
+    const all = this.#all();
+    const shown = this.#state?.shown ?? "";
+    const free = /^[A-Za-z]\w*$/.test(name) && !all.some((named) => named.name === name);
+    this.#name.input.setAttribute("aria-invalid", String(!free && name !== shown));
+    if (!free) return;
+    const renamed = all.map((named) => {
+      const operation = parseOperation(named.text);
+      const text = operation
+        ? formatOperation({ ...operation, of: operation.of.map((part) => (part === shown ? name : part)) })
+        : named.text;
+      return { name: named.name === shown ? name : named.name, text };
+    });
+    this.#set(renamed, { shown: name });
+  }
+
+  #add(): void {
+    const all = this.#all();
+    const name = freshName(all);
+    const text = all.find((named) => named.name === this.#state?.shown)?.text ?? "[lane: 1] -> [dim0: 2]";
+    this.#set([...all, { name, text }], { shown: name, at: "" });
+  }
+
+  #remove(): void {
+    const rest = this.#all().filter(({ name }) => name !== this.#state?.shown);
+    if (rest.length > 0) this.#set(rest, { shown: rest[0]!.name, at: "" });
+  }
+
+  /** Shows what the operator takes. */
+  #offer(): void {
+    const takes = OPERATORS.find(({ value }) => value === this.#operator.select.value)?.takes ?? "nothing";
+    const to = takes === "order" || takes === "shape";
+    if (to) {
+      const { shape } = this.#state ?? { shape: [] };
+      this.#to.element.querySelector("label")!.textContent = takes === "order" ? "Axes in their new order" : "New shape";
+      this.#to.set(takes === "order" ? shape.map((_, axis) => shape.length - 1 - axis).join(" ") : [...shape].reverse().join("x"));
+    }
+    fill(
+      this.#made,
+      h("div.columns", null, this.#first.element, takes === "other" && this.#second.element, to && this.#to.element),
+    );
+  }
+
+  #make(): void {
+    const operator = this.#operator.select.value as Operator;
+    const takes = OPERATORS.find(({ value }) => value === operator)?.takes;
+    const parts = [this.#first.select.value];
+    if (takes === "other") parts.push(this.#second.select.value);
+    if (takes === "order" || takes === "shape") parts.push(this.#to.input.value.trim());
+    const operation = parseOperation(`${operator}(${parts.join(", ")})`);
+    this.#to.input.setAttribute("aria-invalid", String(!operation));
+    if (!operation) return;
+    const all = this.#all();
+    const name = freshName(all);
+    this.#set([...all, { name, text: formatOperation(operation) }], { shown: name, at: "" });
+  }
+}

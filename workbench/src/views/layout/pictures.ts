@@ -1,0 +1,209 @@
+/** The three pictures of a layout, linked: what is pointed at or selected in one is marked in all. */
+
+import type { LayoutAnswer } from "../../engine/requests";
+import { Refusal } from "../../engine/engine";
+import { fill, h } from "../../ui/dom";
+import { segmented } from "../../ui/fields";
+import { Picture } from "../../ui/picture";
+import type { CellPlace } from "../../ui/picture";
+import type { Context } from "../view";
+import { elementKey, enters, holds, parseEntry, parsePair } from "./selection";
+import type { Entry, Pair, Selection } from "./selection";
+import { selectionOf } from "./selector";
+import type { Selector } from "./selector";
+import type { State } from "./state";
+
+type Kind = "grid" | "hardware" | "matrix";
+const KINDS: readonly { kind: Kind; title: string; about: string }[] = [
+  { kind: "grid", title: "The tensor", about: "Each element with who holds it." },
+  { kind: "hardware", title: "The hardware", about: "Each place with what it holds." },
+  { kind: "matrix", title: "The matrix", about: "Columns are bits of places, rows bits of elements." },
+];
+
+/** A picture with what its cells say. */
+interface Seen {
+  kind: Kind;
+  card: HTMLElement;
+  picture: Picture;
+  note: HTMLElement;
+  pairs: Map<SVGGElement, Pair>;
+  entries: Map<SVGGElement, Entry>;
+}
+
+export class Pictures {
+  readonly element: HTMLElement;
+  readonly #engine;
+  readonly #selector: Selector;
+  readonly #see;
+  readonly #seen: Seen[];
+  readonly #cards = h("div.pictures");
+  #selection: Selection | undefined;
+
+  constructor(context: Context<State>, selector: Selector) {
+    this.#engine = context.engine;
+    this.#selector = selector;
+    this.#see = segmented<State["see"]>(
+      "Pictures",
+      [{ value: "all", label: "All" }, ...KINDS.map(({ kind, title }) => ({ value: kind, label: title }))],
+      (see) => context.set({ see }),
+    );
+    this.#seen = KINDS.map(({ kind, title, about }) => {
+      const note = h("p.note", { hidden: true });
+      const picture: Picture = new Picture({
+        name: `${title} of a layout`,
+        pointed: (place) => this.#point(kind, place),
+        chosen: (place) => this.#choose(kind, place),
+      });
+      picture.element.classList.add("choosable", "headed");
+      picture.element.addEventListener("pointerover", (event) => this.#head(kind, event.target, (known) => this.#show(known)));
+      picture.element.addEventListener("pointerout", (event) => this.#head(kind, event.target, () => this.#show(undefined)));
+      picture.element.addEventListener("click", (event) =>
+        this.#head(kind, event.target, (known) => this.#selector.choose(known)),
+      );
+      const card = h(
+        "section.card",
+        { "aria-label": title, "data-kind": kind },
+        h("header", null, h("h2", null, title), h("p", null, about)),
+        note,
+        picture.element,
+      );
+      return { kind, card, picture, note, pairs: new Map(), entries: new Map() };
+    });
+    this.element = h("div.stack", null, h("div.controls", null, this.#see.element), this.#cards);
+  }
+
+  async show(answer: LayoutAnswer, state: State, current: () => boolean): Promise<void> {
+    this.#see.set(state.see);
+    this.#selection = selectionOf(state, answer);
+    this.element.hidden = false;
+    const wanted = this.#seen.filter(({ kind }) => state.see === "all" || state.see === kind);
+    const cards = wanted.map(({ card }) => card);
+    if (cards.length !== this.#cards.children.length || cards.some((card, index) => this.#cards.children[index] !== card)) {
+      fill(this.#cards, cards);
+    }
+    await Promise.all(
+      wanted.map(async (seen) => {
+        try {
+          const { picture } = await this.#engine.invoke({
+            request: "layout",
+            attribute: answer.text,
+            format: "svg",
+            picture: seen.kind,
+          });
+          if (!current()) return;
+          seen.note.hidden = true;
+          seen.picture.element.hidden = false;
+          seen.picture.show(picture ?? "");
+        } catch (error) {
+          if (!current()) return;
+          if (!(error instanceof Refusal)) throw error;
+          seen.picture.clear();
+          seen.picture.element.hidden = true;
+          seen.note.textContent = error.fault.message;
+          seen.note.hidden = false;
+        }
+        this.#read(seen);
+      }),
+    );
+    if (!current()) return;
+    const cells = this.#mark("meant", this.#selection);
+    for (const { picture } of this.#seen) picture.element.classList.toggle("selecting", this.#selection !== undefined);
+    this.#selector.say(undefined, this.#selection && cells);
+  }
+
+  clear(): void {
+    this.element.hidden = true;
+    for (const { picture } of this.#seen) picture.clear();
+  }
+
+  /** Reads what the cells say. */
+  #read({ kind, picture, pairs, entries }: Seen): void {
+    pairs.clear();
+    entries.clear();
+    for (const [cell] of picture.cells()) {
+      const label = cell.querySelector("title")?.textContent ?? "";
+      if (kind === "matrix") {
+        const entry = parseEntry(label);
+        if (entry) entries.set(cell, entry);
+      } else pairs.set(cell, parsePair(label, kind === "grid"));
+    }
+  }
+
+  /** Marks in every picture what a selection is; how many elements that are. */
+  #mark(mark: string, selection: Selection | undefined): number {
+    const elements = new Set<string>();
+    if (selection) {
+      // An element may have several places, of which the grid names the lowest.
+      for (const { pairs } of this.#seen) {
+        for (const pair of pairs.values()) if (holds(selection, pair)) elements.add(elementKey(pair));
+      }
+    }
+    for (const { kind, pairs, entries } of this.#seen) {
+      for (const [cell, pair] of pairs) {
+        const is = selection && (kind === "grid" ? elements.has(elementKey(pair)) : holds(selection, pair));
+        cell.classList.toggle(mark, is === true);
+      }
+      for (const [cell, entry] of entries) cell.classList.toggle(mark, selection !== undefined && enters(selection, entry));
+    }
+    return elements.size;
+  }
+
+  /** What a cell selects: a bit in the matrix, elsewhere the element, or the place that holds it. */
+  #of(kind: Kind, place: CellPlace): { selection: Selection; pair?: Pair } | undefined {
+    const seen = this.#seen.find((seen) => seen.kind === kind);
+    const cell = seen?.picture.cell(place);
+    const entry = cell && seen?.entries.get(cell);
+    if (entry) return { selection: entry.column };
+    const pair = cell && seen?.pairs.get(cell);
+    if (!pair) return undefined;
+    return { selection: { at: kind === "grid" ? pair.element : (pair.place ?? pair.element) }, pair };
+  }
+
+  #point(kind: Kind, place: CellPlace | null): void {
+    const known = place && this.#of(kind, place);
+    if (!known) return this.#show(undefined);
+    const { selection, pair } = known;
+    // Both sides of the cell: its element with all its places, and the bits that are one in either.
+    const cells = this.#mark("linked", pair ? { at: pair.element } : selection);
+    if (pair) {
+      for (const { entries } of this.#seen) {
+        const both: Selection = { at: { ...pair.element, ...pair.place } };
+        for (const [cell, entry] of entries) cell.classList.toggle("linked", enters(both, entry));
+      }
+    }
+    this.#selector.say(pair ?? selection, cells);
+  }
+
+  /** Points at a selection, or at nothing. */
+  #show(selection: Selection | undefined): void {
+    const cells = this.#mark("linked", selection);
+    if (selection) this.#selector.say(selection, cells);
+    else this.#selector.say(undefined, this.#selection && this.#mark("meant", this.#selection));
+  }
+
+  /** Does something with what a heading is of: a row, a column, in the matrix a bit. */
+  #head(kind: Kind, target: EventTarget | null, then: (selection: Selection) => void): void {
+    const seen = this.#seen.find((seen) => seen.kind === kind);
+    if (!(target instanceof SVGTextElement) || !seen || target.closest("g[data-row]")) return;
+    const panel = target.parentElement;
+    const first = panel?.querySelector<SVGGElement>("g[data-panel]")?.dataset["panel"];
+    if (!panel || first === undefined) return;
+    const index = (selector: string) => [...panel.querySelectorAll(`:scope > ${selector}`)].indexOf(target);
+    const [row, column] = [index("text.end"), index("text:not([class])")];
+    if (row < 0 && column < 0) return;
+    const cell = seen.picture.cell({ panel: Number(first), row: Math.max(row, 0), column: Math.max(column, 0) });
+    const entry = cell && seen.entries.get(cell);
+    if (entry) return then(row < 0 ? entry.column : entry.row);
+    const pair = cell && seen.pairs.get(cell);
+    const label = row < 0 ? panel.querySelector(":scope > text.start") : target;
+    const axis = /^\w+/.exec(label?.textContent ?? "")?.[0] ?? "";
+    const value = pair?.place?.[axis] ?? pair?.element[axis];
+    // Of memory a row is a part of an axis: its heading is no coordinate.
+    if (value !== undefined && axis !== "offset") then({ at: { [axis]: value } });
+  }
+
+  #choose(kind: Kind, place: CellPlace): void {
+    const known = this.#of(kind, place);
+    if (known) this.#selector.choose(known.selection);
+  }
+}
