@@ -11,6 +11,7 @@ use crate::{conflicts, conversions, explain, kernels, layouts, paper, report, ru
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 use serde_json::{Map, Value, json};
+use weft::location::Source;
 
 /// The requests, in the order in which a newcomer would try them.
 pub const REQUESTS: &[&str] = &[
@@ -71,8 +72,10 @@ pub fn error_text(error: &ApiError) -> String {
             .iter()
             .zip(&text.diagnostics.0)
             .map(|((line, column), fault)| {
+                let source = fault.source.as_ref().map(SourceAnswer::of);
                 json!({
                     "message": fault.message, "hint": fault.hint, "line": line, "column": column,
+                    "source": source,
                 })
             })
             .collect(),
@@ -80,13 +83,16 @@ pub fn error_text(error: &ApiError) -> String {
     };
     let (line, column) = error.place().unzip();
     let (message, hint) = (error.to_string(), error.hint());
-    text_of(&ErrorAnswer { error: Fault { kind: error.kind(), message, hint, line, column, all } })
+    let source = error.source().map(SourceAnswer::of);
+    let kind = error.kind();
+    text_of(&ErrorAnswer { error: Fault { kind, message, hint, line, column, source, all } })
 }
 
 /// The error answer for what a shell itself could not do, such as read a file.
 pub fn fault_text(kind: &str, message: &str, hint: Option<&str>) -> String {
     let (message, hint) = (message.to_owned(), hint.map(str::to_owned));
-    let fault = Fault { kind, message, hint, line: None, column: None, all: Vec::new() };
+    let fault =
+        Fault { kind, message, hint, line: None, column: None, source: None, all: Vec::new() };
     text_of(&ErrorAnswer { error: fault })
 }
 
@@ -105,9 +111,26 @@ struct Fault<'a> {
     line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<usize>,
+    /// Where in the source that the text was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<SourceAnswer<'a>>,
     /// Every fault of the text, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     all: Vec<Value>,
+}
+
+#[derive(Serialize)]
+struct SourceAnswer<'a> {
+    file: &'a str,
+    line: u32,
+    column: u32,
+}
+
+impl<'a> SourceAnswer<'a> {
+    fn of(source: &'a Source) -> Self {
+        let Source { file, line, column } = source;
+        Self { file, line: *line, column: *column }
+    }
 }
 
 /// An answer as JSON.

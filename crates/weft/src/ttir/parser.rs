@@ -13,6 +13,7 @@ pub(super) struct Reading<'a> {
     pub(super) functions: Vec<Function<'a>>,
     pub(super) locations: Locations,
     pub(super) launch: Launch,
+    pub(super) aliases: Aliases<'a>,
     pub(super) errors: Errors,
 }
 
@@ -22,7 +23,7 @@ pub(super) fn read(text: &str) -> Reading<'_> {
     parser.top_level();
     let Parser { functions, locations, launch, aliases, mut errors, .. } = parser;
     aliases.report_undefined(&mut errors);
-    Reading { functions, locations, launch, errors }
+    Reading { functions, locations, launch, aliases, errors }
 }
 
 /// Reads tokens, one ahead.
@@ -45,7 +46,7 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn new(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str) -> Self {
         let mut lexer = Lexer::new(text);
         let token = lexer.next();
         Self {
