@@ -7,6 +7,7 @@ SIGNATURES = {
     "print_values": dict(x="*i32:16", y="*fp32:16", out="*i32:16", BLOCK=8),
     "print_everywhere": dict(x="*fp16:16", y="*i8:16", out="*fp32:16", n="i32"),
     "assert_in_range": dict(x="*i32:16", out="*i32:16", n="i32", BLOCK=64),
+    "assert_while_adding": dict(x="*i32:16", total="*i32:16", running="*i32:16", BLOCK=512),
     "assert_uniform": dict(x="*fp32:16", out="*fp32:16", n="i32", BLOCK=64),
 }  # fmt: skip
 
@@ -55,3 +56,20 @@ def assert_uniform(x, out, n, BLOCK: tl.constexpr):
         largest = tl.max(block, 0)
         tl.device_assert(largest < 100.0, "the block has a large element")
         tl.store(out + at, block / largest)
+
+
+@triton.jit
+def add_checked(a, b):
+    """A sum that fits into 32 bits."""
+    wide = a.to(tl.int64) + b.to(tl.int64)
+    tl.device_assert((wide >= -(2**31)) & (wide < 2**31), "a sum of 32 bits")
+    return a + b
+
+
+@triton.jit(debug=True)
+def assert_while_adding(x, total, running, BLOCK: tl.constexpr):
+    """Inside the function of a reduction and of a scan."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    values = tl.load(x + at)
+    tl.store(total + tl.program_id(0), tl.reduce(values, 0, add_checked))
+    tl.store(running + at, tl.associative_scan(values, 0, add_checked))

@@ -49,10 +49,10 @@ const HOUSES: [House; 3] = [
         source: "crates/weft/src",
         rows: &[
             ("id", &[]),
-            ("diagnostic", &[]),
+            ("location", &["id"]),
+            ("diagnostic", &["location"]),
             ("dtype", &[]),
             ("cache", &[]),
-            ("location", &["id"]),
             ("scalar", &["dtype"]),
             ("atomic", &["dtype", "scalar"]),
             ("memory", &["dtype"]),

@@ -8,6 +8,7 @@ use thiserror::Error;
 use weft::compile::CompileError;
 use weft::diagnostic::Diagnostics;
 use weft::emit::{Target, Unsupported};
+use weft::location::Source;
 use weft::movement::Misfit;
 use weft::sim::SimError;
 use weft::tile::eval::EvalError;
@@ -237,12 +238,12 @@ pub enum ApiError {
     #[error(transparent)]
     Compile(#[from] CompileError),
     /// The program cannot be printed for the target.
-    #[error("{error}{}", at(.place.as_deref()))]
+    #[error("{error}{}", at(.place.as_ref()))]
     Emit {
         /// What cannot be said.
         error: Unsupported,
-        /// The place in the user's source: `file:line:column`.
-        place: Option<String>,
+        /// The place in the user's source.
+        place: Option<Source>,
     },
     /// The grid is not possible.
     #[error("{reason}")]
@@ -392,6 +393,15 @@ impl ApiError {
         }
     }
 
+    /// The place in the source that the text was made from, such as a line of Python.
+    pub fn source(&self) -> Option<&Source> {
+        match self {
+            ApiError::Text(text) => text.diagnostics.0.first()?.source.as_ref(),
+            ApiError::Emit { place, .. } => place.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Line and column of the text that the error is about, both from one.
     pub fn place(&self) -> Option<(usize, usize)> {
         match self {
@@ -418,6 +428,6 @@ fn of_basis(basis: Option<&(String, usize)>) -> String {
     basis.map(|(axis, bit)| format!(", basis {bit} of `{axis}`")).unwrap_or_default()
 }
 
-fn at(place: Option<&str>) -> String {
+fn at(place: Option<&Source>) -> String {
     place.map(|place| format!(", at {place}")).unwrap_or_default()
 }

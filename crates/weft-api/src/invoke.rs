@@ -13,6 +13,7 @@ use crate::{
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
+use weft::location::Source;
 
 /// The requests, in the order in which a newcomer would try them.
 pub const REQUESTS: &[&str] = &[
@@ -75,7 +76,8 @@ pub fn error_text(error: &ApiError) -> String {
             .zip(&text.diagnostics.0)
             .map(|(&(line, column), fault)| {
                 let (message, hint) = (fault.message.clone(), fault.hint.clone());
-                Each { column, hint, line, message }
+                let source = fault.source.as_ref().map(SourceAnswer::of);
+                Each { column, hint, line, message, source }
             })
             .collect(),
         _ => Vec::new(),
@@ -83,7 +85,8 @@ pub fn error_text(error: &ApiError) -> String {
     let (line, column) = error.place().unzip();
     let (message, hint) = (error.to_string(), error.hint());
     let path = error.path().map(str::to_owned);
-    let fault = Fault { kind: error.kind(), message, hint, path, line, column, all };
+    let (kind, source) = (error.kind(), error.source().map(SourceAnswer::of));
+    let fault = Fault { kind, message, hint, path, line, column, source, all };
     text_of(&ErrorAnswer { error: fault })
 }
 
@@ -91,7 +94,7 @@ pub fn error_text(error: &ApiError) -> String {
 pub fn fault_text(kind: &str, message: &str, hint: Option<&str>) -> String {
     let (message, hint) = (message.to_owned(), hint.map(str::to_owned));
     let fault =
-        Fault { kind, message, hint, path: None, line: None, column: None, all: Vec::new() };
+        Fault { kind, message, hint, path: None, line: None, column: None, source: None, all: Vec::new() };
     text_of(&ErrorAnswer { error: fault })
 }
 
@@ -113,18 +116,36 @@ struct Fault<'a> {
     line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<usize>,
+    /// Where in the source that the text was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<SourceAnswer<'a>>,
     /// Every fault of the text, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    all: Vec<Each>,
+    all: Vec<Each<'a>>,
 }
 
 /// One of several faults of a text.
 #[derive(Serialize)]
-struct Each {
+struct Each<'a> {
     column: usize,
     hint: Option<String>,
     line: usize,
     message: String,
+    source: Option<SourceAnswer<'a>>,
+}
+
+#[derive(Serialize)]
+struct SourceAnswer<'a> {
+    file: &'a str,
+    line: u32,
+    column: u32,
+}
+
+impl<'a> SourceAnswer<'a> {
+    fn of(source: &'a Source) -> Self {
+        let Source { file, line, column } = source;
+        Self { file, line: *line, column: *column }
+    }
 }
 
 /// An answer as JSON.

@@ -171,7 +171,7 @@ impl CompiledKernel {
     }
 
     fn unsupported(&self, error: Unsupported) -> ApiError {
-        let place = self.place(error.loc);
+        let place = self.module.locations.source(error.loc);
         ApiError::Emit { error, place }
     }
 

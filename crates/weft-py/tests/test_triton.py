@@ -93,14 +93,43 @@ def optional(x, other, out, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def checked(a, b):
-    tl.device_assert(a + b < 1000)
+def told(a, b):
+    tl.device_print("sum", a + b)
     return a + b
 
 
 @triton.jit
-def checked_sum(x, out, BLOCK: tl.constexpr):
-    tl.store(out, tl.reduce(tl.load(x + tl.arange(0, BLOCK)), 0, checked))
+def told_sum(x, out, BLOCK: tl.constexpr):
+    tl.store(out, tl.reduce(tl.load(x + tl.arange(0, BLOCK)), 0, told))
+
+
+@triton.jit
+def checked(a, b):
+    tl.device_assert(a + b < 1000)  # checked
+    return a + b
+
+
+@triton.jit(debug=True)
+def checked_sums(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.associative_scan(tl.load(x + at), 0, checked))
+
+
+@triton.jit(noinline=True)
+def first_rows(described, row):
+    return described.load([row, 0])
+
+
+@triton.jit
+def by_turns(x, y, out, rounds, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    first = tl.make_tensor_descriptor(x, [rounds, COLUMNS], [COLUMNS, 1], [ROWS, COLUMNS])
+    second = tl.make_tensor_descriptor(y, [rounds, COLUMNS], [COLUMNS, 1], [ROWS, COLUMNS])
+    total = tl.zeros([ROWS, COLUMNS], tl.float32)
+    for row in range(rounds):
+        total += first_rows(first, row)
+        first, second = second, first
+    places = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
+    tl.store(out + places, total)
 
 
 @triton.autotune([triton.Config({"BLOCK": 32}), triton.Config({"BLOCK": 256}, num_warps=8)], key=["n"])
@@ -209,6 +238,26 @@ def test_tuples_nothing_and_descriptors_are_arguments(simulator):
     np.testing.assert_array_equal(tile, np.vstack([rows[12:], np.zeros((4, 32), np.float32)]))
 
 
+def test_what_folds_may_assert(simulator):
+    x, out = np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
+    checked_sums[(1,)](x, out, BLOCK=32)
+    np.testing.assert_array_equal(out, np.cumsum(x))
+    with pytest.raises(weft.triton.LaunchError) as caught:
+        checked_sums[(1,)](x + 100, out, BLOCK=32)
+    assert f"{HERE}:{line_with('# checked')}" in str(caught.value)
+
+
+@pytest.mark.small
+def test_descriptors_are_carried_and_handed_over(simulator):
+    x, y, out = numbers(8, 16), numbers(8, 16, seed=1), np.zeros((4, 16), np.float32)
+    by_turns[(1,)](x, y, out, 5, ROWS=4, COLUMNS=16)
+    rows = np.stack([np.pad(each[:5], ((0, 4), (0, 0))) for each in (x, y)])
+    expected = np.zeros_like(out)
+    for row in range(5):
+        expected += rows[row % 2, row : row + 4]
+    np.testing.assert_array_equal(out, expected)
+
+
 def test_tuning_and_heuristics_work(simulator):
     x = numbers(1000)
     for n in (1000, 768):
@@ -276,14 +325,15 @@ def line_with(comment):
 
 
 def test_what_is_not_compiled_is_an_exception_or_left_to_triton(caplog):
-    source = ASTSource(checked_sum, dict(x="*i32", out="*i32", BLOCK="constexpr"), {(2,): 128})
-    target, options = GPUTarget("cuda", 90, 32), dict(debug=True)
+    source = ASTSource(told_sum, dict(x="*i32", out="*i32", BLOCK="constexpr"), {(2,): 128})
+    target = GPUTarget("cuda", 90, 32)
     with weft.triton.enabled():
-        with pytest.raises(weft.triton.KernelError, match="`assert` may not stand in a region that folds") as caught:
-            triton.compile(source, target=target, options=options)
-    assert f"{HERE}:" in str(caught.value) and "device_assert" in str(caught.value)
+        with pytest.raises(weft.triton.KernelError, match="`print` may not stand in a region that folds") as caught:
+            triton.compile(source, target=target)
+    assert f"{HERE}:" in str(caught.value) and "device_print" in str(caught.value)
+    assert Path(caught.value.details["source"]["file"]).name == HERE
     with weft.triton.enabled(fallback="triton"):
-        kernel = triton.compile(source, target=target, options=options)
+        kernel = triton.compile(source, target=target)
     assert kernel.asm["cubin"][:4] == b"\x7fELF"
     assert "region that folds" in caplog.text
 

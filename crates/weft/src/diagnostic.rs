@@ -3,6 +3,7 @@
 //! A [`Diagnostic`] is data: it is drawn elsewhere. Its message says what is wrong, its span where,
 //! and its hint what would be right. Spans are byte ranges of the text that was read.
 
+use crate::location::Source;
 use core::fmt;
 
 /// A byte range `start..end` of a source text.
@@ -48,12 +49,14 @@ pub struct Diagnostic {
     pub labels: Vec<(Span, String)>,
     /// What would be right.
     pub hint: Option<String>,
+    /// Where in the source that the text was made from, if the text says so.
+    pub source: Option<Source>,
 }
 
 impl Diagnostic {
     /// A diagnostic with a message at a place.
     pub fn new(span: Span, message: impl Into<String>) -> Self {
-        Self { message: message.into(), span, labels: Vec::new(), hint: None }
+        Self { message: message.into(), span, labels: Vec::new(), hint: None, source: None }
     }
 
     /// Adds what would be right.

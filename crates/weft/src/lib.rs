@@ -118,8 +118,8 @@
 //! made twice.
 
 pub mod id;
-pub mod diagnostic;
 pub mod location;
+pub mod diagnostic;
 pub mod dtype;
 pub mod scalar;
 pub mod atomic;

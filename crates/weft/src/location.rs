@@ -45,6 +45,25 @@ pub enum Location {
     },
 }
 
+/// A place in the user's source, by itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// The file's path as the front end wrote it.
+    pub file: String,
+    /// Line, from one.
+    pub line: u32,
+    /// Column, from one.
+    pub column: u32,
+}
+
+impl fmt::Display for Source {
+    /// `file:line:column`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Source { file, line, column } = self;
+        write!(f, "{file}:{line}:{column}")
+    }
+}
+
 /// The places that a module's operations refer to. Entry 0 is [`Location::Unknown`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Locations(IdVec<Loc, Location>);
@@ -95,6 +114,12 @@ impl Locations {
             }
         }
         None
+    }
+
+    /// As [`resolve`](Self::resolve), by itself.
+    pub fn source(&self, loc: Loc) -> Option<Source> {
+        let (file, line, column) = self.resolve(loc)?;
+        Some(Source { file: file.into(), line, column })
     }
 
     /// The outermost name given to a place, if any.

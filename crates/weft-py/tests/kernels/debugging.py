@@ -46,6 +46,13 @@ def assert_in_range(draw):
 
 
 @case
+def assert_while_adding(draw):
+    x, total, running = draw.integers(-1000, 1000, 2, 512), blank(2, dtype=i32), blank(2, 512, dtype=i32)
+    expected = dict(total=x.sum(1, dtype=i32), running=np.cumsum(x, 1, dtype=i32))
+    return Case((2,), dict(x=x, total=total, running=running), expected)
+
+
+@case
 def assert_uniform(draw):
     x, out = draw.uniform(1, 99, 128), blank(128)
     result = (wide(x).reshape(2, 64) / wide(x).reshape(2, 64).max(1, keepdims=True)).reshape(128)

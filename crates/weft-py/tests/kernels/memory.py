@@ -141,7 +141,8 @@ def described_extremes(draw):
     padded = [np.pad(each, ((0, 8), (0, 0))).reshape(3, 16, 32) for each in (x, y)]
     greatest, lowest = most.copy(), least.copy()
     greatest[:, :16] = np.maximum(most[:, :16], padded[0][..., :16].max(0))
-    lowest[:, 16:] = np.minimum(least[:, 16:], padded[1][..., 16:].min(0))
+    # Blocks from the right half go to the left one.
+    lowest[:, :16] = np.minimum(least[:, :16], padded[1][..., 16:].min(0))
     arguments = dict(x=x, y=y, most=most, least=least, m=40, n=32)
     return Case((3,), arguments, dict(most=greatest, least=lowest))
 

@@ -1,5 +1,6 @@
 //! From what the text says to the tile program: names are resolved, calls inlined.
 
+use super::asserted::asserting;
 use super::call::Call;
 use super::descriptor::Descriptor;
 use super::flow::Flow;
@@ -373,7 +374,7 @@ impl<'a, 'r> Builder<'a, 'r> {
     }
 
     /// New values for the results that an operation of the text names.
-    fn named_results(&mut self, operation: &Operation<'a>) -> Vec<Value> {
+    pub(super) fn named_results(&mut self, operation: &Operation<'a>) -> Vec<Value> {
         let mut types = &operation.result_types[..];
         if operation.results.is_empty() && !types.is_empty() {
             return self.new_results(UNUSED, types);
@@ -502,10 +503,13 @@ impl<'a, 'r> Builder<'a, 'r> {
             let mut rewriter = Rewriter { builder: self, operation, out };
             *offset = rewriter.cast(Cast::ExtS, *offset, DType::I32);
         }
+        let folds = matches!(kind, OpKind::Reduce { .. } | OpKind::Scan { .. });
+        if let Some(block) = asserting(operation).filter(|_| folds) {
+            return self.asserting_fold(kind, operands, (operation, block), out);
+        }
         let results = self.named_results(operation);
         let loc = self.place(operation.loc);
         let id = self.push(kind.clone(), operands, results.clone(), loc, operation.span, out);
-        let folds = matches!(kind, OpKind::Reduce { .. } | OpKind::Scan { .. });
         if folds {
             let region = self.folding_region(operation)?;
             self.set_region(id, region);

@@ -1,24 +1,40 @@
 //! `loc(…)` and its aliases, which may be defined after they are used.
 
-use super::MAX_DEPTH;
+use super::{MAX_DEPTH, Places};
 use super::lexer::TokenKind;
 use super::parser::Parser;
 use super::syntax::{Errors, Parse};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::location::{Loc, Location, Locations};
+use crate::location::{Loc, Location, Locations, Source};
 use std::collections::BTreeMap;
 
 /// The aliases `#name` of a text.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Aliases<'a>(BTreeMap<&'a str, Alias>);
 
+#[derive(Clone)]
 struct Alias {
     loc: Loc,
     first_mention: Span,
     defined: bool,
 }
 
-impl Aliases<'_> {
+impl<'t> Aliases<'t> {
+    /// Where in the user's source an operation stands that is at this place of the text, or the next
+    /// operation where the text says nothing of this one: an operation's location ends its last line.
+    pub(super) fn source(&self, text: &'t str, at: Span, locations: &Locations) -> Option<Source> {
+        let (line, _) = at.line_column(text);
+        let place = |line: &'t str| {
+            line.trim_end().strip_suffix(')')?.rsplit_once("loc(").map(|(_, place)| place)
+        };
+        let place = text.lines().skip(line - 1).find_map(place)?;
+        let mut parser = Parser::new(place, Places::Source);
+        (parser.locations, parser.aliases) = (locations.clone(), self.clone());
+        let written = parser.place(0).ok()?;
+        let loc = parser.entry(written);
+        parser.locations.source(loc)
+    }
+
     /// Complains about aliases that are used and never defined.
     pub(super) fn report_undefined(&self, errors: &mut Errors) {
         let mut missing: Vec<_> = self.0.iter().filter(|(_, alias)| !alias.defined).collect();

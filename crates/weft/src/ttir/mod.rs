@@ -23,6 +23,7 @@
 //! | `tt.cat` | `join`, `trans`, `reshape`: the first one's elements, then the second one's |
 //! | `tt.map_elementwise` | the region's operations on tensors |
 //! | `scf.if` in a region that folds or maps | both ways, and `select` |
+//! | `tt.assert` in a region that folds | one more component, asserted behind the operation |
 //! | `tt.extern_elementwise` | the function of libdevice, where it is known |
 //! | `tt.dot_scaled` | the factors widened to bf16 or f16 and scaled, `dot` |
 //! | `ttg.fp4_to_fp` | shifts and masks, and the layout that the text gives |
@@ -39,6 +40,7 @@
 //! roles. Each is refused by name.
 
 mod asm;
+mod asserted;
 mod attribute;
 mod build;
 mod call;
@@ -114,7 +116,8 @@ pub fn parse_with(text: &str, places: Places) -> Result<Module, Diagnostics> {
         let message = format!("the text is longer than {} MiB", MAX_TEXT >> 20);
         return Err(Diagnostic::new(Span::default(), message).into());
     }
-    let parser::Reading { functions, locations, launch, mut errors } = parser::read(text, places);
+    let parser::Reading { functions, locations, launch, aliases, mut errors } =
+        parser::read(text, places);
     let module = build::build(&functions, locations, launch, &mut errors);
     if errors.is_empty() {
         for kernel in &module.kernels {
@@ -125,5 +128,12 @@ pub fn parse_with(text: &str, places: Places) -> Result<Module, Diagnostics> {
             }
         }
     }
-    if errors.is_empty() { Ok(module) } else { Err(Diagnostics(errors.into_sorted())) }
+    if errors.is_empty() {
+        return Ok(module);
+    }
+    let mut errors = errors.into_sorted();
+    for error in &mut errors {
+        error.source = aliases.source(text, error.span, &module.locations);
+    }
+    Err(Diagnostics(errors))
 }

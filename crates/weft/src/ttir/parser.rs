@@ -14,6 +14,7 @@ pub(super) struct Reading<'a> {
     pub(super) functions: Vec<Function<'a>>,
     pub(super) locations: Locations,
     pub(super) launch: Launch,
+    pub(super) aliases: Aliases<'a>,
     pub(super) errors: Errors,
 }
 
@@ -23,7 +24,7 @@ pub(super) fn read(text: &str, places: Places) -> Reading<'_> {
     parser.top_level();
     let Parser { functions, locations, launch, aliases, mut errors, .. } = parser;
     aliases.report_undefined(&mut errors);
-    Reading { functions, locations, launch, errors }
+    Reading { functions, locations, launch, aliases, errors }
 }
 
 /// Reads tokens, one ahead.
@@ -48,7 +49,7 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn new(text: &'a str, places: Places) -> Self {
+    pub(super) fn new(text: &'a str, places: Places) -> Self {
         let ends = text.match_indices('\n').map(|(newline, _)| newline as u32 + 1);
         let line_starts = core::iter::once(0).chain(ends);
         let mut lexer = Lexer::new(text);

@@ -608,3 +608,73 @@ tt.func public @unsigned_extremes(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32},
         assert_eq!(atomics, [op], "{block}");
     }
 }
+
+/// What a region that folds asserts of each pair comes out as one more component, and is asserted behind.
+#[test]
+fn assertions_leave_regions_that_fold() {
+    let text = r#"
+tt.func public @checked(%x: !tt.ptr<i32>) {
+  %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %s = "tt.reduce"(%i) <{axis = 0 : i32}> ({
+  ^bb0(%a: i32, %b: i32):
+    %c = arith.addi %a, %b : i32
+    %d = arith.cmpi sge, %c, %a : i32
+    tt.assert %d, "grows" : i1
+    %e = arith.cmpi sge, %c, %b : i32
+    tt.assert %e, "grows too" : i1
+    tt.reduce.return %c : i32
+  }) : (tensor<64xi32>) -> i32
+  tt.store %x, %s : !tt.ptr<i32>
+  tt.return
+}
+"#;
+    expect_test::expect![[r#"
+        module {
+          tt.func public @checked(%x: !tt.ptr<i32>) attributes {noinline = false} {
+            %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+            %held = arith.constant dense<true> : tensor<64xi1>
+            %s, %held_0, %held_1 = "tt.reduce"(%i, %held, %held) <{axis = 0 : i32}> ({
+            ^bb0(%a: i32, %unused: i1, %unused_0: i1, %b: i32, %unused_1: i1, %unused_2: i1):
+              %c = arith.addi %a, %b : i32
+              %d = arith.cmpi sge, %c, %a : i32
+              %e = arith.cmpi sge, %c, %b : i32
+              %held_2 = arith.andi %unused, %unused_1 : i1
+              %held_3 = arith.andi %held_2, %d : i1
+              %held_4 = arith.andi %unused_0, %unused_2 : i1
+              %held_5 = arith.andi %held_4, %e : i1
+              tt.reduce.return %c, %held_3, %held_5 : i32, i1, i1
+            }) : (tensor<64xi32>, tensor<64xi1>, tensor<64xi1>) -> (i32, i1, i1)
+            tt.assert %held_0, "grows" : i1
+            tt.assert %held_1, "grows too" : i1
+            tt.store %x, %s : !tt.ptr<i32>
+            tt.return
+          }
+        }
+    "#]]
+    .assert_eq(&parse(text).unwrap().to_string());
+}
+
+/// A fault is told with the place in the source that the text was made from, whatever form that has.
+#[test]
+fn faults_know_the_place_in_the_source() {
+    let source = |place: &str, more: &str| {
+        let text = format!(
+            "{more}\ntt.func public @k(%x: i32) {{\n  %y = arith.addi %x,\n    %z : i32 {place}\n  \
+             tt.return loc(\"other.py\":9:9)\n}}\n"
+        );
+        let Diagnostics(errors) = parse(&text).unwrap_err();
+        errors[0].source.as_ref().map(ToString::to_string)
+    };
+    let line = Some("kernel.py:3:7".to_owned());
+    assert_eq!(source("loc(\"kernel.py\":3:7)", ""), line);
+    assert_eq!(source("loc(\"y\"(\"kernel.py\":3:7))", ""), line);
+    let aliases = "#loc1 = loc(\"kernel.py\":3:7)\n#loc2 = loc(\"main.py\":1:1)\n\
+                   #loc3 = loc(callsite(#loc1 at #loc2))";
+    assert_eq!(source("loc(#loc1)", aliases), line);
+    assert_eq!(source("loc(#loc3)", aliases), line);
+    assert_eq!(source("loc(callsite(#loc1 at #loc2))", aliases), line);
+    // Without a place of its own, the next one there is.
+    assert_eq!(source("", ""), Some("other.py:9:9".to_owned()));
+    assert_eq!(source("loc(#loc7)", ""), None);
+    assert_eq!(source("loc(unknown)", ""), None);
+}

@@ -6,7 +6,6 @@ import importlib.metadata
 import json
 import linecache
 import logging
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,8 @@ from weft.errors import WeftError
 
 log = logging.getLogger("weft.triton")
 
-# Weft reads descriptors that a kernel makes; those that it is given Triton's own passes rewrite as
-# pointers, below capability 90.
+# Weft reads descriptors where they are made and used; those that are handed over Triton's own passes
+# rewrite as pointers, below capability 90.
 POINTERS_FOR_DESCRIPTORS = 80
 
 
@@ -30,8 +29,15 @@ class KernelError(WeftError):
 @functools.cache
 def identity() -> str:
     """What tells this build's code from any other's: it is part of every cache key."""
-    compiled = hashlib.sha256(Path(_weft.__file__).read_bytes()).hexdigest()[:16]
-    return f"weft-{importlib.metadata.version('weft')}-{compiled}"
+    library = Path(_weft.__file__)
+    package = importlib.metadata.distribution("weft")
+    # A wheel says what its files hash to; an editable installation has the library elsewhere.
+    for line in (package.read_text("RECORD") or "").splitlines():
+        file, _, rest = line.partition(",")
+        if file.endswith(library.name) and Path(str(package.locate_file(file))) == library:
+            return f"weft-{package.version}-{rest.partition(',')[0].partition('=')[2][:16]}"
+    compiled = hashlib.sha256(library.read_bytes()).hexdigest()[:16]
+    return f"weft-{package.version}-{compiled}"
 
 
 def replace_stages(
@@ -47,20 +53,25 @@ def replace_stages(
     made: dict[str, Any] = {}
 
     def ttir(module: Any, metadata: dict[str, Any]) -> Any:
-        as_if = capability
-        if any(takes_descriptors(line) for line in str(module).splitlines()):
-            as_if = min(capability, POINTERS_FOR_DESCRIPTORS)
+        if takes_descriptors(module):
+            return with_pointers(module, metadata)
+        return backend.make_ttir(module, metadata, options, capability)
+
+    def with_pointers(module: Any, metadata: dict[str, Any]) -> Any:
         try:
-            return backend.make_ttir(module, metadata, options, as_if)
+            return backend.make_ttir(module, metadata, options, min(capability, POINTERS_FOR_DESCRIPTORS))
         except RuntimeError as error:
             message = "Triton cannot rewrite this kernel's tensor descriptors as pointers"
             raise KernelError("ttir", f"{message}: {error}") from error
 
     def ptx(module: Any, metadata: dict[str, Any]) -> str:
         try:
-            made.update(request(str(module), options, settings.target or f"sm_{capability}"))
+            printed = str(module)
+            if hands_over_descriptors(printed):
+                printed = str(with_pointers(module, metadata))
+            made.update(request(printed, options, settings.target or f"sm_{capability}"))
             kernel = compiled(made)
-            text: str = kernel.ptx()
+            text: str = told_with_source(kernel.ptx)
         except KernelError as error:
             if settings.fallback is None:
                 raise
@@ -93,9 +104,19 @@ def replace_stages(
     stages["cubin"] = given["cubin"] if settings.device == "cuda" else program
 
 
-def takes_descriptors(line: str) -> bool:
-    """Whether a line of Triton's IR begins a kernel that is given tensor descriptors."""
-    return line.lstrip().startswith("tt.func public") and "!tt.tensordesc" in line
+def takes_descriptors(module: Any) -> bool:
+    """Whether the kernel of a module of Triton's IR is given tensor descriptors."""
+    kernel = module.get_function(module.get_entry_func_name())
+    return any("tensordesc" in ty for ty in module.get_function_signature(kernel))
+
+
+def hands_over_descriptors(ttir: str) -> bool:
+    """Whether tensor descriptors go from place to place in a text of Triton's IR: carried by loops, given
+    to functions, handed over by branches."""
+    if "!tt.tensordesc" not in ttir:
+        return False
+    # The operations that use a descriptor name its type, too.
+    return any("!tt.tensordesc" in line and "tt.descriptor_" not in line for line in ttir.splitlines())
 
 
 def request(ttir: str, options: Any, target: str) -> dict[str, Any]:
@@ -112,21 +133,19 @@ def request(ttir: str, options: Any, target: str) -> dict[str, Any]:
 
 def compiled(request: dict[str, Any]) -> _weft.Kernel:
     """The kernel of a request; what is wrong is told with the line of its source."""
-    kernel: _weft.Kernel = told_with_source(request["ttir"], lambda: _weft.Kernel(**request))
+    kernel: _weft.Kernel = told_with_source(lambda: _weft.Kernel(**request))
     return kernel
 
 
-def told_with_source(ttir: str, make: Callable[[], Any]) -> Any:
+def told_with_source(make: Callable[[], Any]) -> Any:
     """What `make` returns; its errors become `KernelError`s that name the place in the source."""
     try:
         return make()
     except WeftError as error:
         weft_error = error
-    place = source_of(weft_error, ttir)
     message = weft_error.message
-    if place is not None:
-        file, line, column = place
-        weft_error.details.update(file=file, source_line=line, source_column=column)
+    if (place := weft_error.details.get("source")) is not None:
+        file, line, column = place["file"], place["line"], place["column"]
         source = linecache.getline(file, line)
         if source:
             pointer = " " * (column - 1) + "^"
@@ -136,31 +155,3 @@ def told_with_source(ttir: str, make: Callable[[], Any]) -> Any:
     if hint := weft_error.details.get("hint"):
         message += f"\n  {hint}"
     raise KernelError(weft_error.kind, message, weft_error.details) from None
-
-
-def source_of(error: WeftError, ttir: str) -> tuple[str, int, int] | None:
-    """The file, line and column of the kernel's source that an error is about."""
-    if "line" not in error.details:
-        named = re.search(r"at (\S+):(\d+):(\d+)", error.message)
-        return (named[1], int(named[2]), int(named[3])) if named else None
-    lines = ttir.splitlines()
-    # An operation that spans lines has its place on the last one.
-    for line in lines[error.details["line"] - 1 :]:
-        if found := re.search(r"loc\((#\w+|\".*)\)\s*$", line):
-            return resolve(found[1], ttir)
-    return None
-
-
-def resolve(place: str, ttir: str) -> tuple[str, int, int] | None:
-    """The innermost file, line and column of a place as MLIR writes it."""
-    for _ in range(64):
-        if found := re.match(r'"(.*?)":(\d+):(\d+)', place):
-            return found[1], int(found[2]), int(found[3])
-        # A named place, or a call's: the first one inside is the innermost.
-        if not (name := re.search(r"#\w+", place)):
-            return None
-        defined = re.search(rf"^{re.escape(name[0])} = loc\((.*)\)$", ttir, re.MULTILINE)
-        if not defined:
-            return None
-        place = defined[1]
-    return None
