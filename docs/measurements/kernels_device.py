@@ -11,7 +11,8 @@ kernel on large arrays through Triton and as the PTX that Weft makes of the same
 after comparing the two.
 Times are medians of three medians of `triton.testing.do_bench`. A rate counts every array once, read
 or written, or two operations for each product. Limits are measured in the same run: of memory the
-rate of PyTorch's copy, of products that of `mma.sync` alone, with nothing to load. That of f16 holds
+rate of PyTorch's copy of a large array, of products that of `mma.sync` alone, with nothing to load; what
+is launched takes a while to begin and to end, so a copy of as many bytes is timed too. That of f16 holds
 for f8 too: on Hopper `mma.sync` multiplies them as f16.
 """
 
@@ -921,6 +922,13 @@ def limit_of_memory():
     return 2 * x.numel() * 4 / microseconds(lambda: y.copy_(x)) / 1e6
 
 
+def copy_of(work):
+    """Microseconds of PyTorch's copy that reads and writes as many bytes in all."""
+    x = empty(work // 2, dtype=torch.uint8)
+    y = torch.empty_like(x)
+    return microseconds(lambda: y.copy_(x))
+
+
 def microseconds(launch):
     return triton.testing.do_bench(launch, warmup=10, rep=40, return_mode="median") * 1e3
 
@@ -967,21 +975,23 @@ def time(options):
             weft, theirs_us = (statistics.median(column) for column in zip(*times))
             ratio, unit = theirs_us / weft, "TB/s" if kind == "memory" else "TFLOP/s"
             rate = work / weft / 1e6
+            copied = f"{copy_of(work):.1f}" if kind == "memory" else ""
             ratios.setdefault("memory" if kind == "memory" else "products", []).append(ratio)
-            rows.append([f"`{kernel}`", size, f"{weft:.1f}", f"{theirs_us:.1f}", f"{ratio:.3f}", f"{rate:.2f} {unit}", f"{100 * rate / limits[kind]:.0f} %"])
+            rows.append([f"`{kernel}`", size, f"{weft:.1f}", f"{theirs_us:.1f}", f"{ratio:.3f}", f"{rate:.2f} {unit}", f"{100 * rate / limits[kind]:.0f} %", copied])
         except Exception as error:
-            rows.append([f"`{kernel}`", size, f"{type(error).__name__}: {str(error).splitlines()[0][:100]}", "", "", "", ""])
+            rows.append([f"`{kernel}`", size, f"{type(error).__name__}: {str(error).splitlines()[0][:100]}", "", "", "", "", ""])
         print(rows[-1], flush=True)
         torch.cuda.empty_cache()
     for kind, values in ratios.items():
         mean = math.exp(statistics.fmean(map(math.log, values)))
-        rows.append([f"geometric mean, {kind}", "", "", "", f"{mean:.3f}", "", ""])
+        rows.append([f"geometric mean, {kind}", "", "", "", f"{mean:.3f}", "", "", ""])
     said = ", ".join(f"{kind} {limit:.2f}" for kind, limit in limits.items())
     what = (
         "One launch, results equal, both sides in one run; a ratio above 1 means Weft is faster. "
-        f"Limits: TB/s of PyTorch's copy and TFLOP/s of `mma.sync` alone ({said})"
+        f"Limits: TB/s of PyTorch's copy and TFLOP/s of `mma.sync` alone ({said}). "
+        "The last column: PyTorch's copy of as many bytes"
     )
-    columns = ["kernel", "size", "Weft, µs", "Triton, µs", "ratio", "Weft's rate", "of the limit"]
+    columns = ["kernel", "size", "Weft, µs", "Triton, µs", "ratio", "Weft's rate", "of the limit", "copy, µs"]
     written(options, "kernels_against_triton", "time", what, columns, rows)
 
 

@@ -112,7 +112,7 @@ fn about(moved: &str, target: Target, [from, to]: [&Layout; 2], plan: &Plan) -> 
             "`scratch` is {} bytes of shared memory, aligned to {} bytes, that nobody uses meanwhile: wait \
              for the block before and after other uses.",
             plan.scratch_bytes,
-            weft::movement::SCRATCH_ALIGN,
+            weft::movement::scratch_align(plan.scratch_bytes as u32),
         ));
     }
     let hundredths = |cost: u64| format!("{}.{:02}", cost / 100, cost % 100);

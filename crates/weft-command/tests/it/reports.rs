@@ -48,7 +48,7 @@ fn row_softmax() {
             shuffles           320
             barriers           64 of blocks, 0 of warps
             atomics            0
-            shared memory      272 bytes a block
+            shared memory      32 bytes a block
             plans              2, each replayed by the witness
 
             x                  f32[8064] unchanged

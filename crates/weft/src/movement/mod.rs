@@ -45,8 +45,12 @@ use weft_layout::Machine;
 use weft_layout::access::Kind;
 use weft_layout::step::{Access, File, Form, LaneMap, Plan, Scope, Selector, Step};
 
-/// The alignment of a plan's scratch memory in bytes: one row of all banks of every machine.
-pub const SCRATCH_ALIGN: u32 = 256;
+/// The alignment of so many bytes of scratch memory: what lies in one row of banks stays in one, and no
+/// row of any machine is longer than the largest alignment. Small pieces lie close together: what a
+/// block does not take of shared memory, some machines use as a cache.
+pub fn scratch_align(bytes: u32) -> u32 {
+    bytes.clamp(lane::MAX_ACCESS_BYTES, 256).next_power_of_two()
+}
 
 /// What the blocks on a multiprocessor of a machine share.
 pub fn multiprocessor(machine: &Machine) -> Multiprocessor {
@@ -179,7 +183,8 @@ impl<'p> Mover<'p> {
         }
         let dtypes = file_dtypes(plan, &input_dtypes);
         let base = (plan.scratch_bytes > 0).then(|| {
-            let shared = build.scratch(plan.scratch_bytes as u32, SCRATCH_ALIGN, scope(plan));
+            let bytes = plan.scratch_bytes as u32;
+            let shared = build.scratch(bytes, scratch_align(bytes), scope(plan));
             build.shared_base(shared)
         });
         Mover { plan, places, files, dtypes, truths, next: 0, base }
