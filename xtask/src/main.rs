@@ -1,8 +1,9 @@
-//! What the project does to itself: `cargo xtask validate | measure | documents`.
+//! What the project does to itself: `cargo xtask validate | measure | transports | documents`.
 //!
 //! * `validate` compiles every recorded kernel for every target and has the compilers of others judge
 //!   the texts.
 //! * `measure` makes the files of `docs/measurements`.
+//! * `transports` asks the same requests through the WebAssembly module or the server.
 //! * `documents` writes those files' tables, and what commands print, into the documents, or checks
 //!   that they stand there.
 
@@ -14,6 +15,7 @@ mod kernels;
 mod measure;
 mod operations;
 mod runs;
+mod transports;
 mod validate;
 
 use clap::{Parser, Subcommand};
@@ -62,6 +64,14 @@ enum Task {
         /// The folder to write into.
         output: PathBuf,
     },
+    /// Ask the same requests here and through another transport; the answers must be the same bytes.
+    Transports {
+        /// Through which.
+        transport: transports::Transport,
+        /// The command whose server is asked.
+        #[arg(long, default_value = "target/debug/weft")]
+        weft: PathBuf,
+    },
     /// Write measured tables and printed listings into the documents.
     Documents {
         /// Change nothing; fail where a document is not as it would be written.
@@ -75,6 +85,7 @@ fn main() -> anyhow::Result<()> {
         Task::Validate { compiler, target } => validate::run(compiler, target.as_deref()),
         Task::Measure { what, weft, output, dry_run } => measure::run(what, &weft, output, dry_run),
         Task::Conversions { grid, output } => conversions::run(&grid, &output),
+        Task::Transports { transport, weft } => transports::run(transport, &weft),
         Task::Documents { check } => documents::run(check),
     }
 }

@@ -13,4 +13,5 @@ mod pins;
 mod preshuffle;
 mod probe;
 mod random;
+mod transports;
 mod ttgir;

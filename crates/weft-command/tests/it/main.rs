@@ -13,6 +13,7 @@ mod layouts;
 mod mcp;
 mod reports;
 mod swizzles;
+mod transports;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

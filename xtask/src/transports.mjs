@@ -1,0 +1,57 @@
+// Answers requests through the WebAssembly module, or through a server: a request a line in, an answer a
+// line out.
+//
+//   node xtask/src/transports.mjs wasm FILE.wasm < requests
+//   node xtask/src/transports.mjs http ADDRESS < requests
+//
+// The module is the one that cargo builds. What `wasm-bindgen` would make of it for a page is not needed
+// for one function on texts: bytes are put into its memory and read from there.
+
+import { readFileSync } from "node:fs";
+
+async function overWasm(path) {
+  const refused = (name) => () => {
+    throw new Error(`the module calls ${name}`);
+  };
+  const module = await WebAssembly.compile(readFileSync(path));
+  const imports = {};
+  for (const { module: from, name } of WebAssembly.Module.imports(module)) {
+    (imports[from] ??= {})[name] = refused(name);
+  }
+  const { exports } = await WebAssembly.instantiate(module, imports);
+  // Before `wasm-bindgen` has seen it, a function's name ends with a hash.
+  const name = Object.keys(exports).find((name) => /^invoke(_[0-9a-f]{16})?$/.test(name));
+  if (name === undefined) throw new Error("the module exports no `invoke`");
+  const invoke = exports[name];
+  // Two words: where the answer's text is, and how many bytes it has.
+  const answer = exports.__wbindgen_malloc(8, 4);
+  return (request) => {
+    const bytes = new TextEncoder().encode(request);
+    const text = exports.__wbindgen_malloc(bytes.length, 1);
+    new Uint8Array(exports.memory.buffer, text, bytes.length).set(bytes);
+    invoke(answer, text, bytes.length);
+    const [start, length] = new Uint32Array(exports.memory.buffer, answer, 2);
+    const told = Buffer.from(exports.memory.buffer, start, length).toString("utf8");
+    exports.__wbindgen_free(start, length, 1);
+    return told;
+  };
+}
+
+async function overHttp(address) {
+  return async (request) => {
+    const response = await fetch(new URL("invoke", address), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: request,
+    });
+    if (!response.ok) throw new Error(await response.text());
+    return response.text();
+  };
+}
+
+const [kind, where] = process.argv.slice(2);
+const ask = await (kind === "wasm" ? overWasm(where) : overHttp(where));
+const requests = readFileSync(0, "utf8").split("\n").filter((line) => line !== "");
+for (const request of requests) {
+  process.stdout.write(`${await ask(request)}\n`);
+}
