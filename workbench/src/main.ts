@@ -3,6 +3,7 @@ import "./style/base.css";
 import "./style/parts.css";
 import "./style/pictures.css";
 import "./style/swizzle.css";
+import "./style/tour.css";
 import { connect } from "./engine/engine";
 import { shell } from "./shell";
 import { FaultBox } from "./ui/fault";

@@ -70,6 +70,8 @@
 //! | `layout` | [`request::LayoutRequest`] | [`answer::LayoutAnswer`] |
 //! | `convert` | [`request::ConvertRequest`] | [`answer::ConvertAnswer`] |
 //! | `conflicts` | [`request::ConflictsRequest`] | [`answer::ConflictsAnswer`] |
+//! | `wavefronts` | [`request::WavefrontsRequest`] | [`answer::WavefrontsAnswer`] |
+//! | `sweep` | [`request::SweepRequest`] | [`answer::SweepAnswer`] |
 //! | `swizzle` | [`request::SwizzleRequest`] | [`answer::SwizzleAnswer`] |
 //! | `compile` | [`request::CompileRequest`] | [`answer::CompileAnswer`] |
 //! | `run` | [`request::RunRequest`] | [`answer::RunAnswer`] |
@@ -91,12 +93,14 @@ mod reading;
 pub mod layouts;
 pub mod conflicts;
 pub mod swizzles;
+pub mod sweep;
 pub mod kernels;
 pub mod explain;
 pub mod run;
 pub mod probe;
 pub mod paper;
 pub mod view;
+pub mod wavefronts;
 pub mod report;
 pub mod conversions;
 pub mod invoke;

@@ -2,5 +2,6 @@
 
 import type { AnyView } from "../shell";
 import { swizzle } from "./swizzle";
+import { tour } from "./tour";
 
-export const views: readonly AnyView[] = [swizzle];
+export const views: readonly AnyView[] = [swizzle, tour];
