@@ -1,4 +1,5 @@
-//! What the project does to itself: `cargo xtask validate | measure | transports | documents`.
+//! What the project does to itself: `cargo xtask validate | measure | transports | documents`, and for
+//! the workbench `bindgen`.
 //!
 //! * `validate` compiles every recorded kernel for every target and has the compilers of others judge
 //!   the texts.
@@ -6,8 +7,11 @@
 //! * `transports` asks the same requests through the WebAssembly module or the server.
 //! * `documents` writes those files' tables, and what commands print, into the documents, or checks
 //!   that they stand there.
+//! * `bindgen` writes the JavaScript around the engine as WebAssembly (`workbench/build --wasm`).
 
 mod accuracy;
+#[cfg(feature = "wasm")]
+mod bindgen;
 mod conversions;
 mod documents;
 mod homes;
@@ -78,6 +82,14 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Write the engine as WebAssembly with the JavaScript that loads it.
+    #[cfg(feature = "wasm")]
+    Bindgen {
+        /// What cargo built of `weft-wasm`.
+        input: PathBuf,
+        /// The folder to write into.
+        output: PathBuf,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -87,6 +99,8 @@ fn main() -> anyhow::Result<()> {
         Task::Conversions { grid, output } => conversions::run(&grid, &output),
         Task::Transports { transport, weft } => transports::run(transport, &weft),
         Task::Documents { check } => documents::run(check),
+        #[cfg(feature = "wasm")]
+        Task::Bindgen { input, output } => bindgen::run(&input, &output),
     }
 }
 

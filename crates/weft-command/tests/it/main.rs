@@ -12,6 +12,7 @@ mod layouts;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod reports;
+mod serve;
 mod swizzles;
 mod transports;
 

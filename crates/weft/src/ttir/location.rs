@@ -1,9 +1,9 @@
 //! `loc(…)` and its aliases, which may be defined after they are used.
 
-use super::{MAX_DEPTH, Places};
 use super::lexer::TokenKind;
 use super::parser::Parser;
 use super::syntax::{Errors, Parse};
+use super::{MAX_DEPTH, Places};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::location::{Loc, Location, Locations, Source};
 use std::collections::BTreeMap;
