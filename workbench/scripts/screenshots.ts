@@ -2,11 +2,12 @@
  * Screenshots of the page at three widths and in both themes, into `screenshots/` or the folder named.
  *
  *     npm run screenshots [FOLDER]
- *
- * The pictures of the documents come from here: `docs/src/images` holds some of them.
+ *     npm run screenshots -- --documents     the few that the documents show, into `docs/src/images`
  */
 
 import { mkdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
 import { launch, open, serve, settled } from "../tests/browser/harness";
 
 const WIDTHS = [1440, 900, 390];
@@ -27,20 +28,46 @@ function machines(): string {
   return new URLSearchParams({ shape: "32x32", store, loads, against: "gfx942" }).toString();
 }
 
-const folder = process.argv.at(-1)?.endsWith(".ts") ? "screenshots" : (process.argv.at(-1) ?? "screenshots");
+/** What the documents show: the part of a page that begins at an element. */
+const DOCUMENTS: [string, string, string, number][] = [
+  ["swizzle", "#/swizzle?fold=1.2.4.8&algebra=1", ".workbench", 930],
+  ["solve", "#/swizzle?fold=2.4.8.10&algebra=1&solve=7", ".solve", 760],
+  ["exercise", "#/tour?step=8&fold=2.8.10.0", ".tour", 1180],
+];
+
+const [argument = "screenshots"] = process.argv.slice(2).filter((word) => !word.endsWith(".ts"));
+const documents = argument === "--documents";
+const folder = documents ? fileURLToPath(new URL("../../docs/src/images", import.meta.url)) : argument;
 await mkdir(folder, { recursive: true });
 const served = await serve();
 const browser = await launch();
+
+/** A page that is shown in full. */
+async function shown(place: string, width: number, dark: boolean): Promise<Page> {
+  const { page } = await open(browser, served.address + place, { width, height: 900, dark });
+  await page.evaluate(() => document.fonts.ready);
+  await settled(page);
+  return page;
+}
+
 try {
-  for (const [name, place] of PLACES) {
-    for (const width of WIDTHS) {
-      for (const dark of [false, true]) {
-        const { page } = await open(browser, served.address + place, { width, height: 900, dark });
-        await page.evaluate(() => document.fonts.ready);
-        await settled(page);
-        const path = `${folder}/${name}-${width}-${dark ? "dark" : "light"}.png`;
-        await page.screenshot({ path, fullPage: true });
-        await page.context().close();
+  if (documents) {
+    for (const [name, place, from, height] of DOCUMENTS) {
+      const page = await shown(place, 1280, false);
+      const box = await page.locator(from).boundingBox();
+      const clip = { x: (box?.x ?? 8) - 8, y: (box?.y ?? 8) - 8, width: (box?.width ?? 0) + 16, height };
+      await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true, clip });
+      await page.context().close();
+    }
+  } else {
+    for (const [name, place] of PLACES) {
+      for (const width of WIDTHS) {
+        for (const dark of [false, true]) {
+          const page = await shown(place, width, dark);
+          const path = `${folder}/${name}-${width}-${dark ? "dark" : "light"}.png`;
+          await page.screenshot({ path, fullPage: true });
+          await page.context().close();
+        }
       }
     }
   }

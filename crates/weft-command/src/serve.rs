@@ -40,6 +40,7 @@ const PAGE: &[File] = page! {
     "index.css" "text/css; charset=utf-8";
     "workbench.js" "text/javascript; charset=utf-8";
     "worker.js" "text/javascript; charset=utf-8";
+    "fonts.txt" "text/plain; charset=utf-8";
     "inter-latin-wght-normal.woff2" "font/woff2";
     "jetbrains-mono-latin-wght-normal.woff2" "font/woff2";
 };
