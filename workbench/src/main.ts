@@ -6,6 +6,7 @@ import "./style/swizzle.css";
 import "./style/code.css";
 import "./style/layout.css";
 import "./style/kernel.css";
+import "./style/tour.css";
 import { connect } from "./engine/engine";
 import { shell } from "./shell";
 import { FaultBox } from "./ui/fault";

@@ -45,6 +45,7 @@ export function shell(root: HTMLElement, engine: Engine, views: readonly AnyView
     spoken,
   );
   let shown: Shown | null = null;
+  let followed = "";
 
   function context(view: AnyView): Context<object> {
     const address = (change: object) => {
@@ -67,7 +68,8 @@ export function shell(root: HTMLElement, engine: Engine, views: readonly AnyView
 
   /** Shows what the address says. */
   function follow(): void {
-    const place = parsePlace(location.hash);
+    followed = location.hash;
+    const place = parsePlace(followed);
     const view = views.find((view) => view.id === place.view) ?? views[0];
     if (!view) return;
     const state = read(view.fields, place.query) as object;
@@ -86,8 +88,9 @@ export function shell(root: HTMLElement, engine: Engine, views: readonly AnyView
     shown.mounted.update(state);
   }
 
+  engine.onbusy = (busy) => host.setAttribute("aria-busy", String(busy));
   addEventListener("popstate", follow);
-  addEventListener("hashchange", follow);
+  addEventListener("hashchange", () => location.hash === followed || follow());
   follow();
 }
 

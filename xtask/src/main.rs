@@ -1,12 +1,16 @@
-//! What the project does to itself: `cargo xtask validate | measure | documents`.
+//! What the project does to itself: `cargo xtask validate | measure | documents`, and for the
+//! workbench `bindgen`.
 //!
 //! * `validate` compiles every recorded kernel for every target and has the compilers of others judge
 //!   the texts.
 //! * `measure` makes the files of `docs/measurements`.
 //! * `documents` writes those files' tables, and what commands print, into the documents, or checks
 //!   that they stand there.
+//! * `bindgen` writes the JavaScript around the engine as WebAssembly (`workbench/build --wasm`).
 
 mod accuracy;
+#[cfg(feature = "wasm")]
+mod bindgen;
 mod conversions;
 mod documents;
 mod homes;
@@ -68,6 +72,14 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Write the engine as WebAssembly with the JavaScript that loads it.
+    #[cfg(feature = "wasm")]
+    Bindgen {
+        /// What cargo built of `weft-wasm`.
+        input: PathBuf,
+        /// The folder to write into.
+        output: PathBuf,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -76,6 +88,8 @@ fn main() -> anyhow::Result<()> {
         Task::Measure { what, weft, output, dry_run } => measure::run(what, &weft, output, dry_run),
         Task::Conversions { grid, output } => conversions::run(&grid, &output),
         Task::Documents { check } => documents::run(check),
+        #[cfg(feature = "wasm")]
+        Task::Bindgen { input, output } => bindgen::run(&input, &output),
     }
 }
 

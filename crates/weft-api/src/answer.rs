@@ -2,11 +2,16 @@
 
 mod paper;
 mod swizzle;
+mod wavefronts;
 
 pub use paper::{PaperAnswer, PaperRows, ProductRow, ReductionRow, VectorRow};
 pub use swizzle::{
     CertificateAnswer, MachineUseAnswer, PortableAnswer, SwizzleAnswer, TmaAnswer, TraceAnswer,
     UseAnswer,
+};
+pub use wavefronts::{
+    AlgebraAnswer, MovedAnswer, PhaseAnswer, SweepAnswer, SweptAnswer, TakenAnswer,
+    WavefrontsAnswer, WordAnswer,
 };
 
 use crate::bases::Bases;

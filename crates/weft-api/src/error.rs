@@ -165,6 +165,22 @@ pub enum ApiError {
     /// The conflicts of these layouts cannot be counted.
     #[error(transparent)]
     Conflicts(#[from] ConflictsError),
+    /// A movement has no such instruction or warp.
+    #[error("there is no {what} {asked}: the first is 0, and there are {count}")]
+    Instruction {
+        /// `instruction` or `warp`.
+        what: &'static str,
+        /// Which one was asked for.
+        asked: u64,
+        /// How many there are.
+        count: u64,
+    },
+    /// The memories cannot be swept.
+    #[error("{reason}")]
+    Sweep {
+        /// Why not.
+        reason: String,
+    },
     /// There is no swizzle for these accesses.
     #[error(transparent)]
     Swizzle(#[from] SwizzleError),
@@ -316,7 +332,9 @@ impl ApiError {
             | ApiError::Layout { .. } => "attribute",
             ApiError::Picture { .. } => "picture",
             ApiError::Plan(_) | ApiError::Movement(_) => "plan",
-            ApiError::Conflicts(_) => "conflicts",
+            ApiError::Conflicts(_) | ApiError::Instruction { .. } | ApiError::Sweep { .. } => {
+                "conflicts"
+            }
             ApiError::Swizzle(_)
             | ApiError::NoLoads
             | ApiError::Tma { .. }

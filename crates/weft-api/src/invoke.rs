@@ -4,11 +4,13 @@ use crate::answer::{CompileAnswer, LayoutAnswer};
 use crate::error::ApiError;
 use crate::request::{
     CompileRequest, ConflictsRequest, ConvertRequest, Emit, ExplainRequest, Format, LayoutRequest,
-    MachinesRequest, OperateRequest, PaperRequest, Picture, RunRequest, SwizzleRequest, machine,
+    MachinesRequest, OperateRequest, PaperRequest, Picture, RunRequest, SweepRequest,
+    SwizzleRequest, WavefrontsRequest, machine,
 };
 use crate::view::{self, Banks, Colours, View, Window};
 use crate::{
-    conflicts, conversions, explain, kernels, layouts, operators, paper, report, run, swizzles,
+    conflicts, conversions, explain, kernels, layouts, operators, paper, report, run, sweep,
+    swizzles, wavefronts,
 };
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
@@ -22,6 +24,8 @@ pub const REQUESTS: &[&str] = &[
     "convert",
     "swizzle",
     "conflicts",
+    "wavefronts",
+    "sweep",
     "compile",
     "run",
     "explain",
@@ -44,7 +48,7 @@ pub enum UnknownKeys {
 /// assert_eq!(
 ///     answer,
 ///     r#"{"error":{"kind":"request","message":"there is no request `weave`","#.to_owned()
-///         + r#""hint":"`request` is one of machines, layout, operate, convert, swizzle, conflicts, compile, run, explain, paper"}}"#,
+///         + r#""hint":"`request` is one of machines, layout, operate, convert, swizzle, conflicts, wavefronts, sweep, compile, run, explain, paper"}}"#,
 /// );
 /// ```
 pub fn invoke(text: &str) -> String {
@@ -205,6 +209,10 @@ fn answer(
         "conflicts" => {
             text_of(&conflicts::conflicts(&asked.read::<ConflictsRequest>("conflicts")?)?)
         }
+        "wavefronts" => {
+            text_of(&wavefronts::wavefronts(&asked.read::<WavefrontsRequest>("wavefronts")?)?)
+        }
+        "sweep" => text_of(&sweep::sweep(&asked.read::<SweepRequest>("sweep")?)?),
         "swizzle" => text_of(&swizzles::swizzle(&asked.read::<SwizzleRequest>("swizzle")?)?),
         "compile" => text_of(&compile(&asked.read::<CompileRequest>("compile")?)?),
         "run" => text_of(&run::run(&asked.read::<RunRequest>("run")?)?),
@@ -328,6 +336,8 @@ mod tests {
         for known in [
             keys::<ConvertRequest>(),
             keys::<ConflictsRequest>(),
+            keys::<WavefrontsRequest>(),
+            keys::<SweepRequest>(),
             keys::<CompileRequest>(),
             keys::<RunRequest>(),
             keys::<ExplainRequest>(),

@@ -71,6 +71,8 @@
 //! | `operate` | [`request::OperateRequest`] | [`answer::LayoutAnswer`] |
 //! | `convert` | [`request::ConvertRequest`] | [`answer::ConvertAnswer`] |
 //! | `conflicts` | [`request::ConflictsRequest`] | [`answer::ConflictsAnswer`] |
+//! | `wavefronts` | [`request::WavefrontsRequest`] | [`answer::WavefrontsAnswer`] |
+//! | `sweep` | [`request::SweepRequest`] | [`answer::SweepAnswer`] |
 //! | `swizzle` | [`request::SwizzleRequest`] | [`answer::SwizzleAnswer`] |
 //! | `compile` | [`request::CompileRequest`] | [`answer::CompileAnswer`] |
 //! | `run` | [`request::RunRequest`] | [`answer::RunAnswer`] |
@@ -93,12 +95,14 @@ pub mod layouts;
 pub mod operators;
 pub mod conflicts;
 pub mod swizzles;
+pub mod sweep;
 pub mod kernels;
 pub mod explain;
 pub mod run;
 pub mod probe;
 pub mod paper;
 pub mod view;
+pub mod wavefronts;
 pub mod report;
 pub mod conversions;
 pub mod invoke;

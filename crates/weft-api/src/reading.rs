@@ -6,7 +6,8 @@ use crate::request::check_shape;
 use weft_layout::affine::{Affine, Padded};
 use weft_layout::family::FamilyError;
 use weft_layout::interop::{self, cute};
-use weft_layout::{Label, Layout, LayoutError, Space};
+use weft_layout::space::{BLOCK, LANE, REGISTER, WARP};
+use weft_layout::{Label, Layout, LayoutError, Machine, Space};
 
 /// What a source says.
 #[derive(Clone, Debug)]
@@ -75,6 +76,29 @@ fn wrong(parameter: &'static str, error: LayoutError) -> ApiError {
 fn tensor(parameter: &'static str, layout: &Layout) -> Result<(), ApiError> {
     let is_tensor = layout.outs().is_tensor();
     if is_tensor { Ok(()) } else { Err(wrong(parameter, LayoutError::NotTensor)) }
+}
+
+/// A layout whose threads, counted through all warps, are cut into waves of a machine.
+pub(crate) fn in_waves_of(
+    parameter: &'static str,
+    layout: &Layout,
+    machine: &Machine,
+) -> Result<Layout, ApiError> {
+    let threads = [layout.columns(LANE), layout.columns(WARP)].concat();
+    let Some((lanes, warps)) = threads.split_at_checked(machine.lanes_log2 as usize) else {
+        return Err(ApiError::Threads {
+            parameter,
+            threads: threads.len() as u32,
+            machine: machine.name.to_string(),
+            lanes: machine.lanes_log2,
+        });
+    };
+    let (registers, blocks) = (layout.columns(REGISTER), layout.columns(BLOCK));
+    let axes = [(REGISTER, registers), (LANE, lanes), (WARP, warps), (BLOCK, blocks)];
+    let ins = Space::new(&axes.map(|(label, columns)| (label, columns.len() as u32)));
+    let columns = axes.map(|(_, columns)| columns).concat();
+    Layout::new(ins.map_err(|e| wrong(parameter, e.into()))?, layout.outs().clone(), &columns)
+        .map_err(|error| wrong(parameter, error))
 }
 
 fn in_text(parameter: &'static str, text: &str, error: interop::ParseError) -> ApiError {

@@ -235,6 +235,64 @@ pub struct ConflictsRequest {
     pub kind: AccessKind,
 }
 
+/// How are the accesses of a tensor served, wavefront by wavefront?
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+pub struct WavefrontsRequest {
+    /// The layout of the registers. Where the machine has waves of another width, the same threads,
+    /// counted through all warps, are cut into waves of that width.
+    pub registers: LayoutSource,
+    /// The layout of the memory; it may have gaps, or begin with another element than the first.
+    pub memory: LayoutSource,
+    /// The tensor's extents.
+    pub shape: Vec<u64>,
+    /// The elements' type.
+    pub element: Option<String>,
+    /// The elements' width, instead of a type.
+    pub element_bits: Option<u32>,
+    /// The machine.
+    #[serde(default)]
+    pub target: Target,
+    /// Which way the tensor moves; from memory to registers if it is not given.
+    #[serde(default)]
+    pub kind: AccessKind,
+    /// The instruction that is told in full: a number below those of one warp.
+    #[serde(default)]
+    pub instruction: u64,
+    /// The warp whose instruction that is.
+    #[serde(default)]
+    pub warp: u64,
+    /// Whether the answer has pictures of the instruction.
+    #[serde(default)]
+    pub pictures: bool,
+}
+
+/// What do accesses take on each memory that folds bits of the row into bits of the column?
+///
+/// In memory number `n` bit `i` of the column, which runs along the last axis, is flipped in all rows
+/// whose bit `j` is one, for each `j` and `i` for which `n` has bit `j * c + i`, with `c` bits of the
+/// column; a row is numbered by all other coordinates.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+pub struct SweepRequest {
+    /// The layout from which the tensor is stored.
+    pub store: LayoutSource,
+    /// The layouts into which it is loaded.
+    pub loads: Vec<LayoutSource>,
+    /// The tensor's extents.
+    pub shape: Vec<u64>,
+    /// The elements' type.
+    pub element: Option<String>,
+    /// The elements' width, instead of a type.
+    pub element_bits: Option<u32>,
+    /// The machine.
+    #[serde(default)]
+    pub target: Target,
+    /// The number of the first memory.
+    #[serde(default)]
+    pub from: u64,
+    /// How many.
+    pub count: u64,
+}
+
 /// Which way a tensor moves between registers and memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]

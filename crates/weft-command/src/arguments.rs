@@ -35,6 +35,7 @@ pub(crate) enum Command {
     Machines(Machines),
     Probe(Probe),
     Paper(Paper),
+    Serve(Serve),
 }
 
 impl Command {
@@ -51,6 +52,7 @@ impl Command {
             Command::Machines(machines) => machines.json,
             Command::Probe(probe) => probe.json,
             Command::Paper(paper) => paper.json,
+            Command::Serve(_) => false,
         }
     }
 }
@@ -617,4 +619,19 @@ fn emit_conversion(text: &str) -> Result<EmitConversion, String> {
         "hip" => Ok(EmitConversion::Hip),
         _ => Err("known are plan, picture, svg, ptx, cuda, hip".into()),
     }
+}
+
+/// Shows the workbench: layouts, swizzles, conversions and kernels as pictures, in a browser.
+///
+/// The page is served to this machine alone and is answered by this program. Nothing is fetched from
+/// anywhere and no file is opened.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  weft serve                then open the address that it prints; Ctrl-C stops it
+  weft serve --port 0       at any free port")]
+pub(crate) struct Serve {
+    /// The port; 0 for any that is free.
+    #[arg(long, default_value_t = 4338)]
+    pub(crate) port: u16,
 }

@@ -36,6 +36,9 @@ pub(crate) enum Failure {
     /// The kernel's text cannot be read; its faults are drawn where they stand.
     #[error("{error}")]
     Text { error: Box<ApiError>, drawn: String },
+    /// The port is taken, or may not be listened at.
+    #[error("cannot listen at {address}: {error}")]
+    Listen { address: std::net::SocketAddr, error: String },
     /// The GPU cannot be used.
     #[error(transparent)]
     Driver(#[from] DriverError),
@@ -112,6 +115,7 @@ impl Failure {
             | Failure::TooLong { .. }
             | Failure::NotText { .. }
             | Failure::NotJson { .. } => "read",
+            Failure::Listen { .. } => "listen",
             Failure::Api { error } | Failure::Text { error, .. } => error.kind(),
             Failure::Driver(_) | Failure::Capability { .. } | Failure::Probe { .. } => "device",
         }
@@ -123,6 +127,7 @@ impl Failure {
                 Some("a kernel is a text of Triton IR, as Triton writes it to its cache as *.ttir")
             }
             Failure::Probe { .. } => Some("try again while nothing else runs on the device"),
+            Failure::Listen { .. } => Some("give another port, or --port 0 for any that is free"),
             Failure::NotJson { .. } => {
                 Some("a machine is an object, as `weft machines --json` prints them")
             }

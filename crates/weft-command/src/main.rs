@@ -1,7 +1,7 @@
 //! The command `weft`: a thin shell around `weft-api`.
 //!
 //! `arguments` says what can be typed, `requests` answers it, `device` runs kernels on a GPU, `probe`
-//! measures one, `input` reads files and `output` is the only place that writes. The exit status is 0 when all is well, 1
+//! measures one, `serve` shows the page, `input` reads files and `output` is the only place that writes. The exit status is 0 when all is well, 1
 //! when a run found something wrong or results differ, 2 when the input or the machine is at fault.
 
 mod arguments;
@@ -12,6 +12,7 @@ mod input;
 mod output;
 mod probe;
 mod requests;
+mod serve;
 
 use arguments::{Arguments, Command};
 use clap::Parser as _;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Machines(machines) => requests::machines(machines, &mut output),
         Command::Probe(arguments) => probe::run(arguments, &mut output),
         Command::Paper(arguments) => requests::paper(arguments, &mut output),
+        Command::Serve(arguments) => serve::run(arguments, &mut output),
     };
     match outcome {
         Ok(Outcome::Good) => ExitCode::SUCCESS,

@@ -35,6 +35,9 @@ export class Engine {
   readonly #transport: Transport;
   readonly #second: () => Transport;
   readonly #kept = new Map<string, Promise<string>>();
+  #pending = 0;
+  /** Told when the page begins to wait for answers, and when all are there and have been used. */
+  onbusy: (busy: boolean) => void = () => undefined;
 
   /**
    * @param transport answers what the page waits for
@@ -52,7 +55,15 @@ export class Engine {
 
   /** Answers a request; throws a {@link Refusal} where the engine refuses it. */
   async invoke<R extends AnyRequest>(request: R): Promise<Answer<R>> {
-    return read(await this.#remembered(JSON.stringify(request)));
+    if (this.#pending++ === 0) this.onbusy(true);
+    try {
+      return read(await this.#remembered(JSON.stringify(request)));
+    } finally {
+      // Whoever waited goes first, and may ask again.
+      setTimeout(() => {
+        if (--this.#pending === 0) this.onbusy(false);
+      });
+    }
   }
 
   /** The same for requests that take long: they do not hold up the others, and are not kept. */

@@ -7,7 +7,8 @@ type Attributes = Record<string, unknown>;
  * An element: `h("button.primary", { onclick: save, "aria-label": "Save" }, "Save")`.
  *
  * The tag may be followed by classes. An attribute that is a function is a listener, one that is
- * `true` stands without a value, one that is `false`, `null` or `undefined` is left out.
+ * `null` or `undefined` is left out. One that is `true` stands without a value and one that is `false`
+ * is left out, but `aria-` and `data-` attributes say which.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K | `${K}.${string}`,
@@ -18,10 +19,11 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   const element = document.createElement(name as K);
   if (classes.length > 0) element.className = classes.join(" ");
   for (const [key, value] of Object.entries(attributes ?? {})) {
-    if (value === false || value === null || value === undefined) continue;
+    const said = key.startsWith("aria-") || key.startsWith("data-");
+    if (value === null || value === undefined || (value === false && !said)) continue;
     if (typeof value === "function" && key.startsWith("on")) {
       element.addEventListener(key.slice(2), value as EventListener);
-    } else if (value === true) element.setAttribute(key, "");
+    } else if (value === true && !said) element.setAttribute(key, "");
     else element.setAttribute(key, String(value));
   }
   element.append(...nodes(children));

@@ -5,5 +5,6 @@ import { convert } from "./convert";
 import { kernel } from "./kernel";
 import { layout } from "./layout";
 import { swizzle } from "./swizzle";
+import { tour } from "./tour";
 
-export const views: readonly AnyView[] = [swizzle, layout, convert, kernel];
+export const views: readonly AnyView[] = [swizzle, layout, convert, kernel, tour];

@@ -2,12 +2,11 @@
 
 use crate::bases::LayoutSource;
 use crate::error::ApiError;
-use crate::reading::read_linear;
+use crate::reading::{in_waves_of, read_linear};
 use crate::request::SwizzleRequest;
+use weft_layout::Machine;
 use weft_layout::access::Kind;
 use weft_layout::plan::swizzle::Access;
-use weft_layout::space::{BLOCK, LANE, REGISTER, WARP};
-use weft_layout::{Layout, LayoutError, Machine, Space};
 
 /// Who writes and reads the buffer.
 pub(super) struct Accesses {
@@ -66,28 +65,4 @@ impl Accesses {
 
 fn is_tma(source: &LayoutSource) -> bool {
     matches!(source, LayoutSource::Text(text) if text.trim() == "tma")
-}
-
-/// A layout whose threads, counted through all warps, are cut into waves of a machine.
-fn in_waves_of(
-    parameter: &'static str,
-    layout: &Layout,
-    machine: &Machine,
-) -> Result<Layout, ApiError> {
-    let threads = [layout.columns(LANE), layout.columns(WARP)].concat();
-    let Some((lanes, warps)) = threads.split_at_checked(machine.lanes_log2 as usize) else {
-        return Err(ApiError::Threads {
-            parameter,
-            threads: threads.len() as u32,
-            machine: machine.name.to_string(),
-            lanes: machine.lanes_log2,
-        });
-    };
-    let (registers, blocks) = (layout.columns(REGISTER), layout.columns(BLOCK));
-    let axes = [(REGISTER, registers), (LANE, lanes), (WARP, warps), (BLOCK, blocks)];
-    let wrong =
-        |error: LayoutError| ApiError::Layout { parameter, basis: None, error: Box::new(error) };
-    let ins = Space::new(&axes.map(|(label, columns)| (label, columns.len() as u32)));
-    let columns = axes.map(|(_, columns)| columns).concat();
-    Layout::new(ins.map_err(|e| wrong(e.into()))?, layout.outs().clone(), &columns).map_err(wrong)
 }

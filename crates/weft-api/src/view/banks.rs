@@ -44,7 +44,7 @@ impl Banks<'_> {
     }
 
     /// The memory in words.
-    fn note(&self) -> String {
+    pub(super) fn note(&self) -> String {
         let Banks { machine, element_bits } = self;
         let further = match element_bits {
             bits if self.width().is_multiple_of(u64::from(*bits)) => "",
@@ -75,12 +75,13 @@ pub(super) fn scene(map: &Affine, view: &View<'_>) -> Result<Scene, ApiError> {
         }
         Some(banks) => banks,
     };
-    let held = |place: u64| {
+    let held = |_, place: u64| {
         let bank = banks.of(view.physical(ins.coordinate(OFFSET, place)));
         Held {
             text: format!("{}:b{bank}", short(ins, place, view)),
             more: format!(", bank {bank}"),
             colour: Colour::of(bank),
+            served: None,
         }
     };
     let caption = "A cell is an element; 37:b5 in it says that it is at offset 37, in bank 5.";

@@ -3,7 +3,7 @@
 use super::View;
 use super::holders::{Holders, coloured_by, is_memory, note_on_copies, short, words};
 use super::palette::{Colour, legend};
-use super::scene::{Cell, Fill, Panel, Scene};
+use super::scene::{Cell, Fill, Panel, Scene, Served};
 use super::tile::Tile;
 use crate::error::ApiError;
 use weft_layout::affine::Affine;
@@ -21,10 +21,11 @@ pub(super) fn scene(map: &Affine, view: &View<'_>) -> Result<Scene, ApiError> {
             "A cell is an element; T5:2 in it says that register 2 of thread 5 holds it.",
         )
     };
-    let held = |place: u64| Held {
+    let held = |_, place: u64| Held {
         text: short(ins, place, view),
         more: String::new(),
         colour: Colour::of(colour.map_or(0, |label| ins.coordinate(label, place))),
+        served: None,
     };
     let mut scene = of_elements(map, view, title, caption, held)?;
     scene.legend = colour.map_or_else(Vec::new, |label| legend(label.as_str(), ins.bits(label)));
@@ -39,16 +40,18 @@ pub(super) struct Held {
     pub(super) more: String,
     /// What the cell is filled with.
     pub(super) colour: Colour,
+    /// When it is served, where an access is shown.
+    pub(super) served: Option<Served>,
 }
 
-/// A scene with a cell for each element of the view's tile; `held` shows the lowest place that holds
-/// it. The scene has no legend yet.
+/// A scene with a cell for each element of the view's tile; `held` shows an element and the lowest
+/// place that holds it. The scene has no legend yet.
 pub(super) fn of_elements(
     map: &Affine,
     view: &View<'_>,
     title: &str,
     caption: &str,
-    held: impl Fn(u64) -> Held,
+    held: impl Fn(u64, u64) -> Held,
 ) -> Result<Scene, ApiError> {
     let (layout, ins, outs) = (map.layout(), map.ins(), map.outs());
     let tile = Tile::new(outs, view.slice, view.window)?;
@@ -59,13 +62,14 @@ pub(super) fn of_elements(
         let element_in_words = words(outs, element);
         let Some(place) = holders.lowest(element ^ map.constant()) else {
             let label = format!("{element_in_words}: held by nobody");
-            return Cell { text: "-".into(), label, fill: Fill::Dead };
+            return Cell { text: "-".into(), label, fill: Fill::Dead, ..Cell::default() };
         };
-        let Held { text, more, colour } = held(place);
+        let Held { text, more, colour, served } = held(element, place);
         Cell {
             text: text + mark,
             label: format!("{element_in_words}: {}{more}", words(ins, place)),
             fill: Fill::Colour(colour),
+            served,
         }
     };
     let [rows, columns] = tile.headings();

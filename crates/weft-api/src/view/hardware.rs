@@ -42,6 +42,7 @@ pub(super) fn scene(map: &Affine, view: &View<'_>) -> Result<Scene, ApiError> {
             text: coordinates.join(",") + mark,
             label: format!("{}: {}", words(ins, place), words(outs, element)),
             fill: Fill::Colour(Colour::of(number)),
+            ..Cell::default()
         }
     };
     let panel = |index: u64| {

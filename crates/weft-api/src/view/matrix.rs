@@ -33,6 +33,7 @@ pub(super) fn scene(map: &Affine) -> Scene {
                 text: if one { "1" } else { "." }.into(),
                 label: format!("bit {bit} of {label} {verb} bit {row_bit} of {row_label}"),
                 fill: if one { Fill::Colour(Colour::of(axis)) } else { Fill::Empty },
+                ..Cell::default()
             }
         })
     });

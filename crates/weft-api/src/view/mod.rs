@@ -9,6 +9,8 @@
 //! | [`Picture::Grid`] | an element | thread and register, or the offset, that hold it | the lane |
 //! | [`Picture::Hardware`] | a register of a lane, or an offset | the element that it holds | as in the grid |
 //! | [`Picture::Banks`] | an element | its offset and bank | the bank |
+//! | [`served_tile()`] | an element | its bank, or the lane that moves it | the bank |
+//! | [`served_banks()`] | a bank in a wavefront | the lane that it serves | the bank |
 //! | [`movement()`] | a register of a lane, or a word of memory | its elements | the lane, or the wavefront |
 //! | [`Picture::Matrix`] | a bit of the hardware and a bit of the tensor | whether the one sets the other | the axis |
 
@@ -21,6 +23,7 @@ mod banks;
 mod hardware;
 mod matrix;
 mod movement;
+mod served;
 mod terminal;
 mod svg;
 mod diagnostics;
@@ -29,7 +32,8 @@ pub use banks::Banks;
 pub use diagnostics::diagnostics;
 pub use movement::{Movement, movement};
 pub use palette::{Colour, HUES, Ink, contrast};
-pub use scene::{Cell, Fill, Group, Key, MAX_CELLS, Panel, Scene, Window};
+pub use scene::{Cell, Fill, Group, Key, MAX_CELLS, Panel, Scene, Served, Window};
+pub use served::{Instruction, served_banks, served_tile};
 pub use svg::svg;
 pub use terminal::{Colours, terminal};
 

@@ -108,7 +108,7 @@ impl Drawer<'_> {
             let first = held.iter().flatten().next();
             let fill = first.map_or(Fill::Empty, |piece| Fill::Colour(self.colour(piece)));
             let label = format!("register {register}, lane {lane}: {}", self.words(&held));
-            Cell { text: self.numbers(&held), label, fill }
+            Cell { text: self.numbers(&held), label, fill, ..Cell::default() }
         });
         Panel {
             heading,
@@ -144,7 +144,7 @@ impl Drawer<'_> {
         let (height, width) = self.shown(last, banks);
         let places = (0..height).flat_map(|row| (0..width).map(move |bank| (row, bank)));
         let cells = places.map(|(row, bank)| match words.get(&(row << row_log2 | bank)) {
-            None => Cell { text: String::new(), label: String::new(), fill: Fill::Empty },
+            None => Cell::default(),
             Some(word) => self.word(access, word, (row << row_log2 | bank) << word_log2, bank),
         });
         let heads = (0..height).map(|row| (row << (row_log2 + word_log2)).to_string());
@@ -181,6 +181,7 @@ impl Drawer<'_> {
                 word.wave
             ),
             fill: Fill::Colour(Colour::of(word.wave)),
+            ..Cell::default()
         }
     }
 

@@ -104,7 +104,7 @@ pub struct Group {
 }
 
 /// A cell of a panel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// What is written in it.
     pub text: String,
@@ -112,12 +112,24 @@ pub struct Cell {
     pub label: String,
     /// What it is filled with.
     pub fill: Fill,
+    /// When it takes part in what the picture shows, where that shows an access.
+    pub served: Option<Served>,
+}
+
+/// When something is served in an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// The phase, in the order of lanes.
+    pub phase: u32,
+    /// The wavefront of the phase.
+    pub wavefront: u32,
 }
 
 /// What a cell is filled with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fill {
     /// Nothing: the page.
+    #[default]
     Empty,
     /// What shows that nobody holds this element.
     Dead,

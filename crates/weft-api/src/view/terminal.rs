@@ -59,7 +59,7 @@ pub fn terminal(scene: &Scene, colours: Colours) -> String {
         text.push('\n');
         for keys in scene.legend.chunks(KEYS) {
             let keys = keys.iter().map(|key| {
-                let chip = Cell { text: " ".into(), label: String::new(), fill: key.fill };
+                let chip = Cell { text: " ".into(), fill: key.fill, ..Cell::default() };
                 format!("{} {}", drawn(&chip, 1, colours).trim_start(), key.text)
             });
             let _ = writeln!(text, "{}", keys.collect::<Vec<_>>().join("  "));

@@ -9,6 +9,7 @@ mod emitted;
 mod json;
 mod layouts;
 mod reports;
+mod serve;
 mod swizzles;
 
 use std::io::Write as _;

@@ -6,7 +6,7 @@ use crate::{
     f2::{Echelon, low_mask, ones},
     layout::Layout,
     machine::{MAX_ACCESS_LOG2, Machine},
-    space::{LANE, OFFSET, REGISTER},
+    space::{LANE, Label, OFFSET, REGISTER},
 };
 
 /// A memory that holds a tensor.
@@ -30,7 +30,7 @@ impl<'a> From<&'a Padded> for Memory<'a> {
     }
 }
 
-impl Memory<'_> {
+impl<'a> Memory<'a> {
     /// Without its gaps.
     fn affine(self) -> Affine {
         match self {
@@ -39,29 +39,26 @@ impl Memory<'_> {
         }
     }
 
-    /// Where an offset lies, in elements.
-    fn physical(self, offset: u64) -> u64 {
+    /// Its gaps.
+    fn padded(self) -> Option<&'a Padded> {
         match self {
-            Memory::Affine(_) => offset,
-            Memory::Padded(padded) => padded.physical(offset),
+            Memory::Affine(_) => None,
+            Memory::Padded(padded) => Some(padded),
         }
     }
+}
 
-    /// The longest vector that has no gap inside, in elements.
-    fn aligned(self) -> u64 {
-        match self {
-            Memory::Affine(_) => u64::MAX,
-            Memory::Padded(padded) => padded.aligned(),
-        }
-    }
+/// Where an offset of a memory with these gaps lies, in elements.
+fn physical(padded: Option<&Padded>, offset: u64) -> u64 {
+    padded.map_or(offset, |padded| padded.physical(offset))
 }
 
 /// How the registers of a layout lie in a memory: an offset for each bit of a place, and the vectors
 /// that these make.
 pub(super) struct Fit<'a> {
-    pub(super) memory: Memory<'a>,
+    padded: Option<&'a Padded>,
     /// The bits of an element in memory.
-    bits: u64,
+    pub(super) bits: u64,
     /// The offset of place zero.
     constant: u64,
     /// The register bits that are no copies, by offset, with their register numbers.
@@ -73,7 +70,7 @@ pub(super) struct Fit<'a> {
     /// The bits that are neither registers nor lanes: place and offset.
     pub(super) warps: Vec<(u64, u64)>,
     /// The logarithm of the elements of a vector.
-    vector_log2: u32,
+    pub(super) vector_log2: u32,
     /// The bytes of a vector.
     pub(super) vector_bytes: u32,
 }
@@ -95,7 +92,7 @@ impl<'a> Fit<'a> {
         if !holder.ins().contains(OFFSET) {
             return Err(ConflictsError::NoOffset);
         }
-        let last = memory.physical(low_mask(holder.ins().bits(OFFSET)));
+        let last = physical(memory.padded(), low_mask(holder.ins().bits(OFFSET)));
         if last.checked_mul(bits).is_none() {
             return Err(ConflictsError::TooLarge);
         }
@@ -106,23 +103,38 @@ impl<'a> Fit<'a> {
         check_axes(&map)?;
 
         let offset = |place: u64| map.outs().coordinate(OFFSET, map.layout().apply_flat(place));
+        let places = registers.ins().iter().flat_map(|(label, start, count)| {
+            (0..count).map(move |bit| (label, bit, 1_u64 << (start + bit)))
+        });
+        let constant = map.outs().coordinate(OFFSET, map.constant());
+        let columns = places.map(|(label, bit, place)| (label, bit, place, offset(place)));
+        Fit::of_offsets(machine, kind, memory.padded(), bits, constant, columns)
+    }
+
+    /// The same where the offsets are known: for each bit of a place its axis, its number there, the
+    /// place and the offset.
+    pub(super) fn of_offsets(
+        machine: &Machine,
+        kind: Kind,
+        padded: Option<&'a Padded>,
+        bits: u64,
+        constant: u64,
+        columns: impl Iterator<Item = (Label, u32, u64, u64)>,
+    ) -> Result<Fit<'a>, ConflictsError> {
         let mut own = Echelon::new();
         let (mut kept, mut across, mut warps) = (Vec::new(), Vec::new(), Vec::new());
-        for (label, start, count) in registers.ins().iter() {
-            for bit in 0..count {
-                let column = offset(1 << (start + bit));
-                match label {
-                    REGISTER if own.insert(column, 1 << bit).is_none() => kept.push((bit, column)),
-                    REGISTER => {}
-                    LANE => across.push(column),
-                    _ => warps.push((1 << (start + bit), column)),
-                }
+        for (label, bit, place, column) in columns {
+            match label {
+                REGISTER if own.insert(column, 1 << bit).is_none() => kept.push((bit, column)),
+                REGISTER => {}
+                LANE => across.push(column),
+                _ => warps.push((place, column)),
             }
         }
         let mut fit = Fit {
-            memory,
+            padded,
             bits,
-            constant: map.outs().coordinate(OFFSET, map.constant()),
+            constant,
             registers: own,
             groups: Vec::new(),
             lanes: across,
@@ -142,7 +154,7 @@ impl<'a> Fit<'a> {
     fn vectorise(&mut self, widest: u32, kind: Kind) -> Result<(), ConflictsError> {
         let threads = self.lanes.iter().copied().chain(self.warps.iter().map(|warp| warp.1));
         let threads = threads.fold(0, |all, column| all | column);
-        let aligned = self.memory.aligned();
+        let aligned = self.padded.map_or(u64::MAX, Padded::aligned);
         let longer = |bit: &u32| {
             let elements = 2_u64 << bit;
             elements * self.bits <= 8 * u64::from(widest)
@@ -169,7 +181,7 @@ impl<'a> Fit<'a> {
     }
 
     /// The offset at which the vector of a lane begins.
-    fn start(&self, lane: u64, group: u64, warp: u64) -> u64 {
+    pub(super) fn start(&self, lane: u64, group: u64, warp: u64) -> u64 {
         let lanes = ones(lane).filter_map(|bit| self.lanes.get(bit as usize));
         let offset = lanes.fold(self.constant ^ group ^ warp, |sum, column| sum ^ column);
         offset & !low_mask(self.vector_log2)
@@ -177,7 +189,7 @@ impl<'a> Fit<'a> {
 
     /// The byte address at which the vector of a lane begins; `group` and `warp` are offsets.
     pub(super) fn address(&self, lane: u64, group: u64, warp: u64) -> u64 {
-        self.memory.physical(self.start(lane, group, warp)) * self.bits / 8
+        physical(self.padded, self.start(lane, group, warp)) * self.bits / 8
     }
 
     /// The register that holds the first element of byte `byte` of the vector of a lane.
@@ -191,7 +203,7 @@ impl<'a> Fit<'a> {
 
 /// The bits that an element takes in memory: a truth value takes a byte, other narrow elements are
 /// packed.
-fn stored_bits(element_bits: u32) -> Result<u64, ConflictsError> {
+pub(super) fn stored_bits(element_bits: u32) -> Result<u64, ConflictsError> {
     match element_bits {
         1 => Ok(8),
         bits if bits.is_power_of_two() && bits <= 8 << MAX_ACCESS_LOG2 => Ok(bits.into()),

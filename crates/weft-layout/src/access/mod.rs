@@ -12,14 +12,18 @@
 //! because each bank is asked for equally many distinct words, and equal words are served once.
 //! A constant exclusive-or (a base, a register) changes neither rank.
 //! Padding carries, so that padded memory has no ranks: [`count_wavefronts`] counts.
-//! [`conflicts`] applies both to a whole tensor in registers.
+//! [`conflicts`] applies both to a whole tensor in registers; [`Transfer`] shows one instruction of it
+//! at a time, and [`Folds`] holds law and count against each other over a family of memories.
 //! The law corrects lemma 9.4 of the paper: it restricts lanes to one phase and counts words, not
 //! elements, and so it covers vectors, copies and elements narrower than a word.
 
-mod count;
 mod error;
+mod serve;
+mod count;
 mod fit;
 mod tensor;
+mod transfer;
+mod folds;
 
 use alloc::vec::Vec;
 
@@ -32,7 +36,10 @@ pub use crate::machine::Kind;
 pub use count::count_wavefronts;
 pub use error::{AccessError, ConflictsError};
 pub use fit::Memory;
+pub use folds::{Counted, Counter, Folds};
+pub use serve::{Asker, Phase, Word, serve};
 pub use tensor::{Conflict, Conflicts, conflicts};
+pub use transfer::{Law, Transfer};
 
 /// How many passes over the banks one access takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,18 +83,24 @@ pub fn wavefronts(
     idle: u64,
 ) -> Result<Wavefronts, AccessError> {
     let width = check(machine, columns, bytes, widest_shared(machine))?;
-    let lanes = low_mask(machine.lanes_log2) & !idle;
     let address = |lane: u64| ones(lane).fold(0, |sum, bit| sum ^ columns[bit as usize]);
+    let phase = together(machine, kind, columns, width, idle);
+    let across: Vec<(u64, u64)> = phase.basis().map(|lane| (lane, address(lane))).collect();
+    let acting = (low_mask(machine.lanes_log2) & !idle).count_ones();
+    let phases = acting.saturating_sub(phase.dim());
+    Ok(served_together(machine, kind, &across, width).times(phases))
+}
+
+/// The lanes that one phase of an access serves, as differences; there is a column for each lane bit.
+fn together(machine: &Machine, kind: Kind, columns: &[u64], width: u32, idle: u64) -> Subspace {
+    let lanes = low_mask(machine.lanes_log2) & !idle;
     let copies = ones(lanes).filter(|&bit| columns[bit as usize] == 0).fold(0, |m, b| m | 1 << b);
     // A phase is a coset, and what it has of the acting lanes is one too, or nothing.
-    let mut phase = machine.phases.served(kind, width, copies);
+    let phase = machine.phases.served(kind, width, copies);
     if phase.basis().any(|lane| lane & !lanes != 0) {
-        phase = phase.intersection(&Subspace::of_bits(lanes));
+        return phase.intersection(&Subspace::of_bits(lanes));
     }
-
-    let across: Vec<(u64, u64)> = phase.basis().map(|lane| (lane, address(lane))).collect();
-    let phases = lanes.count_ones().saturating_sub(phase.dim());
-    Ok(served_together(machine, kind, &across, width).times(phases))
+    phase
 }
 
 /// The wavefronts of one matrix move: `rows[i]` is what bit `i` of the number of a row contributes

@@ -126,7 +126,7 @@ pub fn conflicts(
 }
 
 /// The sum of what the set bits of `selected` stand for.
-fn sum(entries: &[(u64, u64)], selected: u64) -> (u64, u64) {
+pub(super) fn sum(entries: &[(u64, u64)], selected: u64) -> (u64, u64) {
     let chosen = ones(selected).filter_map(|bit| entries.get(bit as usize));
     chosen.fold((0, 0), |sum, entry| (sum.0 ^ entry.0, sum.1 ^ entry.1))
 }

@@ -19,7 +19,7 @@ fn machine(name: &str) -> &'static Machine {
 }
 
 /// A layout of registers over all elements, with copies, for so many lanes.
-fn registers(u: &mut Unstructured<'_>, outs: &Space, lanes: u32) -> Result<Layout> {
+pub(super) fn registers(u: &mut Unstructured<'_>, outs: &Space, lanes: u32) -> Result<Layout> {
     let bits = outs.total_bits();
     let warps = u.int_in_range(0..=2)?;
     let needed = bits.saturating_sub(lanes + warps);
@@ -42,7 +42,7 @@ fn registers(u: &mut Unstructured<'_>, outs: &Space, lanes: u32) -> Result<Layou
 }
 
 /// A memory that holds each element once.
-fn memory(u: &mut Unstructured<'_>, outs: &Space) -> Result<Layout> {
+pub(super) fn memory(u: &mut Unstructured<'_>, outs: &Space) -> Result<Layout> {
     let bits = outs.total_bits();
     let ins = Space::new(&[(OFFSET, bits)]).unwrap();
     let columns: Vec<u64> = match u.int_in_range(0..=3)? {

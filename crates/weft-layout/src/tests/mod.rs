@@ -18,6 +18,7 @@ mod padded;
 mod plans;
 mod scans;
 mod seeds;
+mod served;
 mod swizzles;
 mod vectors;
 mod witness;

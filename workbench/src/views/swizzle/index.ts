@@ -1,6 +1,5 @@
 /** The swizzle view: a store and its loads, the memory between them, and whether they collide. */
 
-import { Refusal } from "../../engine/engine";
 import type { WavefrontsAnswer, WavefrontsRequest } from "../../engine/requests";
 import { fill, h, latest } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
@@ -31,7 +30,9 @@ function question(state: State, access: Access, target: string): WavefrontsReque
 
 function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
   const problem = new Problem(context);
-  const toggles = new Toggles(context);
+  const toggles = new Toggles((folds) =>
+    context.set({ fold: folds.some((mask) => mask !== 0) ? folds : [], memory: "", wave: 0 }),
+  );
   const verdicts = new Verdicts(context);
   const watch = new Watch(context);
   const algebra = new Algebra(context);
@@ -80,8 +81,15 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     if (!current()) return;
     verdicts.show(state, targets, taken);
     const now = chosen(state);
+    const wrong = taken.flatMap((row) => row.map((answer, index) => ({ answer, index }))).find(({ answer }) => !isAnswer(answer));
+    if (wrong) fault.show(wrong.answer, (fault) => problem.source(state, wrong.index, fault));
+    else fault.clear();
     const own = taken[0]?.[now.index];
-    if (!isAnswer(own)) throw own;
+    if (!isAnswer(own)) {
+      watch.clear();
+      algebra.clear();
+      return;
+    }
     // A step that this access does not have is its last one.
     const step = Math.min(state.step, own.instructions - 1);
     const warp = Math.min(state.warp, own.warps - 1);
@@ -108,13 +116,9 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       ask(async (current) => {
         try {
           await answerAll(state, current);
-          if (current()) fault.clear();
         } catch (error) {
-          if (!current()) return;
-          fault.show(error, (fault) => problem.source(state, fault));
-          watch.clear();
-          algebra.clear();
-          if (!(error instanceof Refusal)) throw error;
+          // Each access was asked about before: what fails now is the way to the engine.
+          if (current()) fault.show(error);
         }
       });
     },

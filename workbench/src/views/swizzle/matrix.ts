@@ -4,6 +4,7 @@ import { h, latest } from "../../ui/dom";
 import { Picture } from "../../ui/picture";
 import type { Context } from "../view";
 import type { State } from "./state";
+import { tensorBits } from "./model";
 import { memoryOf } from "./state";
 
 export class Matrix {
@@ -36,6 +37,9 @@ export class Matrix {
         });
         if (!current()) return;
         this.#picture.show(picture ?? "");
+        // What is folded: a column bit that a row bit flips too.
+        const { columns } = tensorBits(state.shape);
+        this.#picture.mark("folded", ({ row, column }) => row < columns && column >= columns);
         this.#text.textContent = text;
       } catch {
         // The view says what is wrong; here is nothing to draw.

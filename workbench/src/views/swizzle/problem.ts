@@ -100,17 +100,12 @@ export class Problem {
     this.#showLoads(state);
   }
 
-  /** The text that a fault's place is in. */
-  source(state: State, fault: Fault): string | undefined {
+  /** The text that a fault's place is in, of the question about an access. */
+  source(state: State, access: number, fault: Fault): string | undefined {
     const parameter = /^`(\w+)`/.exec(fault.message)?.[1];
-    const loaded = state.loads[Math.max(0, state.access - 1)];
-    const texts: Record<string, string | undefined> = {
-      store: state.store,
-      loads: loaded,
-      memory: state.memory,
-      registers: state.access === 0 ? state.store : loaded,
-    };
-    return parameter === undefined ? undefined : texts[parameter];
+    if (parameter === "memory") return state.memory;
+    if (parameter !== "registers") return undefined;
+    return access === 0 ? state.store : state.loads[access - 1];
   }
 
   #showLoads(state: State): void {

@@ -1,22 +1,29 @@
 /** The grid of toggles: which row bits are folded into which column bits. */
 
 import { fill, h } from "../../ui/dom";
-import type { Context } from "../view";
 import { axisName, fitFolds, namedFolds, subscript, tensorBits } from "./model";
 import type { TensorBits } from "./model";
-import type { State } from "./state";
+
+/** What the grid shows. */
+export interface Folded {
+  shape: number[];
+  fold: number[];
+  /** A memory that is given as a text instead; else empty. */
+  memory: string;
+}
 
 export class Toggles {
   readonly element: HTMLElement;
   readonly #grid = h("div.toggles", { role: "group", "aria-label": "Row bits folded into column bits" });
   readonly #presets = h("div.row");
   readonly #says = h("p.note");
-  readonly #context: Context<State>;
+  readonly #set: (folds: number[]) => void;
   #built = "";
   #folds: number[] = [];
 
-  constructor(context: Context<State>) {
-    this.#context = context;
+  /** @param set told when somebody folds otherwise */
+  constructor(set: (folds: number[]) => void) {
+    this.#set = set;
     this.element = h(
       "section.card",
       { "aria-label": "Folds" },
@@ -28,7 +35,7 @@ export class Toggles {
     this.#grid.addEventListener("keydown", (event) => this.#move(event));
   }
 
-  update(state: State): void {
+  update(state: Folded): void {
     const tensor = tensorBits(state.shape);
     this.#folds = fitFolds(state.fold, tensor);
     this.#build(tensor, state.shape.length);
@@ -85,10 +92,6 @@ export class Toggles {
     const folds = [...this.#folds];
     folds[row] = (folds[row] ?? 0) ^ (1 << bit);
     this.#set(folds);
-  }
-
-  #set(folds: number[]): void {
-    this.#context.set({ fold: folds.some((mask) => mask !== 0) ? folds : [], memory: "", wave: 0 });
   }
 
   #move(event: KeyboardEvent): void {

@@ -37,6 +37,7 @@ export class Watch {
     this.#play = h("button", { type: "button", onclick: () => this.#toggle() }, "Play");
     this.#tile = new Picture({ name: "What one instruction moves", pointed: (cell) => this.#link(cell, this.#tile, this.#banks) });
     this.#banks = new Picture({ name: "How the banks serve it", pointed: (cell) => this.#link(cell, this.#banks, this.#tile) });
+    this.#tile.element.classList.add("moving");
     this.element = h(
       "section.card.watch",
       { "aria-label": "One instruction" },

@@ -46,19 +46,15 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// The layers, fills first; with a label they are one element that has it.
-    pub(super) fn markup(&self, label: Option<&str>) -> Markup {
-        let layers = html! {
+    /// The layers, fills first.
+    pub(super) fn markup(&self) -> Markup {
+        html! {
             @for (class, path) in self.fills.iter().chain(&self.bars) {
                 path class=(class) d=(path) {}
             }
             @for (class, texts) in &self.texts {
                 g class=(class) { @for (x, y, text) in texts { text x=(x) y=(y) { (text) } } }
             }
-        };
-        match label {
-            Some(label) => html! { g { title { (label) } (layers) } },
-            None => layers,
         }
     }
 }

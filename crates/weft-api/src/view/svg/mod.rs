@@ -3,7 +3,7 @@
 mod layers;
 mod style;
 
-use super::scene::{Group, Key, Panel, Scene};
+use super::scene::{Cell, Group, Key, Panel, Scene};
 use layers::Layers;
 use maud::{Markup, html};
 use style::style;
@@ -31,7 +31,8 @@ const BASE: u64 = 13;
 const BASELINE: u64 = 8;
 
 /// A scene as an SVG file: one text, without scripts, fonts or anything else from outside. It follows
-/// the light or dark surrounding. Up to 4096 cells each have a label of their own.
+/// the light or dark surrounding. Up to 4096 cells each are an element of their own, with a label and,
+/// as `data-panel`, `data-row` and `data-column`, with their place.
 ///
 /// ```
 /// use weft_api::view::{View, scene, svg};
@@ -45,7 +46,9 @@ const BASELINE: u64 = 8;
 pub fn svg(scene: &Scene) -> String {
     let cells = scene.panels.iter().map(|panel| panel.cells.len()).sum::<usize>();
     let mut parts = vec![text_part(scene)];
-    parts.extend(scene.panels.iter().map(|panel| panel_part(panel, cells <= MAX_LABELLED)));
+    let labelled = cells <= MAX_LABELLED;
+    let panels = scene.panels.iter().enumerate();
+    parts.extend(panels.map(|(number, panel)| panel_part(number, panel, labelled)));
     if !scene.legend.is_empty() {
         parts.push(legend_part(&scene.legend));
     }
@@ -113,15 +116,42 @@ fn legend_part(legend: &[Key]) -> Part {
         height: (legend.len() as u64).div_ceil(KEYS) * row,
         markup: html! {
             @for (chip, (x, y), meaning) in keys {
-                (chip.markup(None))
+                (chip.markup())
                 text class="start" x=(x) y=(y) { (meaning) }
             }
         },
     }
 }
 
-/// A panel with its headings.
-fn panel_part(panel: &Panel, labelled: bool) -> Part {
+/// A cell as an element of its own: what it says, and for scripts where it stands (panel, row and
+/// column, from zero) and when it is served.
+fn labelled_cell(
+    cell: &Cell,
+    [panel, row, column]: [usize; 3],
+    layers: &Layers<'_>,
+    at: (u64, u64),
+    width: u64,
+) -> Markup {
+    let served = cell.served;
+    html! {
+        g class=[served.map(|_| "served")] data-panel=(panel) data-row=(row) data-column=(column)
+            data-phase=[served.map(|served| served.phase)]
+            data-wavefront=[served.map(|served| served.wavefront)] {
+            title { (cell.label) }
+            (layers.markup())
+            @if served.is_some() { path class="ring" d=(ring(at, width)) {} }
+        }
+    }
+}
+
+/// The outline of a cell with its upper left corner here, inside it.
+fn ring((x, y): (u64, u64), width: u64) -> String {
+    let (wide, high) = (width - 3, CELL - 3);
+    format!("M{} {}h{wide}v{high}h-{wide}z", x + 1, y + 1)
+}
+
+/// A panel with its headings; it is the one of this number.
+fn panel_part(number: usize, panel: &Panel, labelled: bool) -> Part {
     let longest =
         |texts: &mut dyn Iterator<Item = &String>| texts.map(|text| room(text)).max().unwrap_or(0);
     let heads = longest(&mut panel.columns.iter().flat_map(|group| &group.heads));
@@ -134,14 +164,18 @@ fn panel_part(panel: &Panel, labelled: bool) -> Part {
 
     let mut sheet = Layers::default();
     let mut labels = Vec::new();
-    for (index, &y) in rows.starts.iter().enumerate() {
-        for (cell, &x) in panel.row(index).iter().zip(&columns.starts) {
+    let mut rings = String::new();
+    for (row, &y) in rows.starts.iter().enumerate() {
+        for (column, (cell, &x)) in panel.row(row).iter().zip(&columns.starts).enumerate() {
             if labelled {
                 let mut alone = Layers::default();
                 alone.add(&cell.text, cell.fill, (x, y), width);
-                labels.push(alone.markup(Some(&cell.label)));
+                labels.push(labelled_cell(cell, [number, row, column], &alone, (x, y), width));
             } else {
                 sheet.add(&cell.text, cell.fill, (x, y), width);
+                if cell.served.is_some() {
+                    rings.push_str(&ring((x, y), width));
+                }
             }
         }
     }
@@ -162,7 +196,8 @@ fn panel_part(panel: &Panel, labelled: bool) -> Part {
             }
             g class="cells" {
                 @for label in &labels { (label) }
-                @if !labelled { (sheet.markup(None)) }
+                @if !labelled { (sheet.markup()) }
+                @if !rings.is_empty() { path class="ring" d=(rings) {} }
             }
             @for (x, w) in &columns.blocks {
                 @for (y, h) in &rows.blocks {

@@ -22,14 +22,16 @@ pub(super) fn style() -> String {
          .weft text.title{font-size:14px;font-weight:bold}\
          .weft text.title,.weft text.start{text-anchor:start}\
          .weft text.end{text-anchor:end}\
-         .weft .block{fill:none}",
+         .weft .block{fill:none}\
+         .weft .ring{fill:none;stroke-width:3}\
+         .weft .served text{font-weight:bold}",
     );
     for (class, [r, g, b]) in HUE_CLASSES.iter().zip(HUES) {
         let _ = write!(style, ".weft .{class}{{fill:#{r:02x}{g:02x}{b:02x}}}");
     }
     let page = |[page, ink, dead]: [&str; 3]| {
         format!(
-            ".weft .page{{fill:{page}}}.weft text{{fill:{ink}}}.weft .block{{stroke:{ink}}}\
+            ".weft .page{{fill:{page}}}.weft text{{fill:{ink}}}.weft .block,.weft .ring{{stroke:{ink}}}\
              .weft .{DEAD}{{fill:{dead}}}"
         )
     };

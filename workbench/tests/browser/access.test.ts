@@ -1,0 +1,47 @@
+/** An accessibility scan of every view, in both themes. */
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Browser } from "playwright-core";
+import { launch, open, serve } from "./harness";
+import type { Served } from "./harness";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Addresses at which every part of the page is seen. */
+const PLACES = ["#/swizzle?algebra=1&solve=7", "#/swizzle?store=nothing", "#/tour"];
+
+let served: Served;
+let browser: Browser;
+
+beforeAll(async () => {
+  served = await serve();
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser.close();
+  served.stop();
+});
+
+interface Finding {
+  id: string;
+  impact: string;
+  nodes: { target: string[]; failureSummary: string }[];
+}
+
+describe.each(PLACES)("%s", (place) => {
+  test.each([false, true])("has no serious findings, dark: %s", async (dark) => {
+    const { page } = await open(browser, served.address + place, { dark });
+    // A policy of the page forbids inline scripts; the test's own goes around it.
+    await page.evaluate(axe);
+    const findings = await page.evaluate(async () => {
+      const run = (globalThis as unknown as { axe: { run(): Promise<{ violations: unknown[] }> } }).axe.run();
+      return (await run).violations;
+    });
+    const serious = (findings as Finding[]).filter(({ impact }) => ["serious", "critical"].includes(impact));
+    const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map((n) => `${n.target.join(" ")} ${n.failureSummary}`).join("; ")}`);
+    expect(told).toEqual([]);
+    await page.context().close();
+  });
+});
