@@ -49,11 +49,11 @@ export class Algebra {
       row("phase", "Same time: directions of one phase", directions(algebra.phase)),
       row("meet", "Both: same bank, same time", algebra.meet.length === 0 ? "only 0" : directions(algebra.meet)),
       h(
-        "dl.both",
+        "div.both",
         { "data-agree": agree },
-        h("div", null, h("dt", null, "by algebra"), h("dd", { "data-law": algebra.wavefronts }, law)),
-        h("div", null, h("dt", null, "by counting addresses"), h("dd", { "data-counted": counted }, counted)),
-        h("div.mark", { "aria-label": agree ? "equal" : "different" }, agree ? "=" : "≠"),
+        h("dl", null, h("dt", null, "by algebra"), h("dd", { "data-law": algebra.wavefronts }, law)),
+        h("dl", null, h("dt", null, "by counting addresses"), h("dd", { "data-counted": counted }, counted)),
+        h("div.mark", { role: "img", "aria-label": agree ? "equal" : "different" }, agree ? "=" : "≠"),
       ),
     );
   }
