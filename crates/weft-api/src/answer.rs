@@ -428,7 +428,8 @@ pub struct HomeAnswer {
     /// What the next best home would cost; none where no other is possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<NextAnswer>,
-    /// Where the value is computed in the user's source: `file:line:column`.
+    /// Where the value is computed in the user's source, `file:line:column`: of what enters a loop's
+    /// body, the loop.
     pub place: Option<String>,
 }
 

@@ -81,7 +81,12 @@ impl Explained<'_> {
     fn homes(&self) -> Vec<HomeAnswer> {
         let kernel = self.compiled.lowered();
         let assignment = &self.compiled.compiled.assignment;
-        let definitions = kernel.definitions();
+        let mut makers = kernel.definitions();
+        kernel.walk(&kernel.body, &mut |id, op| {
+            for &param in op.regions.iter().flat_map(|region| &region.params) {
+                makers.set(param, Some(id));
+            }
+        });
         let home = |value: Value, layout: LayoutId| {
             let judged = self.review.and_then(|review| review.homes[value].as_ref());
             HomeAnswer {
@@ -90,7 +95,7 @@ impl Explained<'_> {
                 layout: self.compiled.layout(layout),
                 reason: self.reason(value, judged),
                 next: judged.and_then(|judged| self.next(judged)),
-                place: definitions[value].and_then(|op| self.compiled.place(kernel.ops[op].loc)),
+                place: makers[value].and_then(|op| self.compiled.place(kernel.ops[op].loc)),
             }
         };
         let values = kernel.values.keys();

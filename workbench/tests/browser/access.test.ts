@@ -10,7 +10,18 @@ import type { Served } from "./harness";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Addresses at which every part of the page is seen. */
-const PLACES = ["#/swizzle?algebra=1&solve=7", "#/swizzle?store=nothing", "#/tour"];
+const PIN = "%row_5=[register: 1 256 128, lane: 4 8 16 32 64, warp: 512 2, block:] -> [dim0: 1024]";
+const PLACES = [
+  "#/swizzle?algebra=1&solve=7",
+  "#/swizzle?store=nothing",
+  "#/layout?at=lane%3D9",
+  "#/layout?shown=I",
+  "#/convert",
+  "#/convert?code=hip",
+  `#/kernel?preset=row_softmax&pins=${encodeURIComponent(PIN)}`,
+  "#/kernel?text=module",
+  "#/tour",
+];
 
 let served: Served;
 let browser: Browser;

@@ -130,5 +130,11 @@ fn places_in_the_text_are_the_lines_of_the_operations_and_change_nothing_else() 
         answer.homes.iter().map(|home| (home.value.clone(), home.layout.clone())).collect()
     };
     assert_eq!(layouts(&source), layouts(&text));
+    // What enters a loop stands where the loop does.
+    let ttir: String = include_str!("../../../../examples/matmul.ttir").into();
+    let product = explain(&ExplainRequest { ttir, text_places: true, ..request(&[]) }).unwrap();
+    let place = |name| product.homes.iter().find(|home| home.value == name).unwrap().place.clone();
+    assert!(place("%total_11").is_some());
+    assert_eq!(place("%total_11"), place("%total_10"));
     assert!(source.homes[0].place.as_deref().unwrap().contains("tiled_transpose.py"));
 }
