@@ -89,7 +89,7 @@ const HOUSES: [House; 3] = [
                     "location", "math", "movement", "pipeline", "scalar", "tile",
                 ],
             ),
-            ("simplify", &["dtype", "id", "lane", "scalar"]),
+            ("simplify", &["dtype", "id", "lane", "location", "scalar"]),
             ("conversion", &["dtype", "lane", "location", "movement", "simplify"]),
             ("sim", &["atomic", "dtype", "format", "id", "lane", "location", "memory", "scalar"]),
             ("emit", &["atomic", "cache", "dtype", "format", "id", "lane", "location", "scalar"]),

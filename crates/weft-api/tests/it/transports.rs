@@ -56,6 +56,7 @@ fn the_list_asks_for_everything() {
         "compile hip",
         "compile lane",
         "compile report",
+        "compile c-launcher",
         "machine",
     ]) {
         assert!(asked.contains(expected), "nothing asks for {expected}");
