@@ -39,7 +39,7 @@ fn a_tested_access_stands_beside_those_of_its_elements() {
     let (mut loads, mut stores) = (Vec::new(), Vec::new());
     program.walk(&program.body, &mut |_, inst| match inst.op {
         Op::Load { space: Space::Global, access } => {
-            loads.push((inst.results.len(), access.offset))
+            loads.push((inst.results.len(), access.offset));
         }
         Op::Store { space: Space::Global, access } => {
             let values = inst.memory_operands().unwrap().values;
