@@ -9,10 +9,10 @@ use crate::Outcome;
 use crate::arguments::Serve;
 use crate::failure::Failure;
 use crate::output::Output;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::thread;
-use tiny_http::{Header, Method, Request, Response, Server};
+use tiny_http::{HTTPVersion, Header, Method, Request, Response, Server};
 
 /// The longest request: a kernel of the length that a file may have, and what JSON adds to it.
 const MAX_BODY: u64 = 64 << 20;
@@ -100,7 +100,18 @@ fn respond(mut request: Request, port: u16) {
             response.add_header(header);
         }
     }
-    let _ = request.respond(response);
+    let head = *request.method() == Method::Head;
+    let mut text = Vec::new();
+    if response.raw_print(&mut text, HTTPVersion(1, 1), &[], head, None).is_err() {
+        return;
+    }
+    // A connection holds one of the server's threads for as long as it is kept, and a burst of them gets
+    // no more threads than were idle: the others would wait for the browser to let go. So each connection
+    // serves one request, which a response of this library cannot say by itself.
+    let first = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |end| end + 1);
+    let mut writer = request.into_writer();
+    let parts = [&text[..first], b"Connection: close\r\n", &text[first..]];
+    let _ = parts.iter().try_for_each(|part| writer.write_all(part)).and_then(|()| writer.flush());
 }
 
 /// The type and the bytes of what is asked for, or the status and why not.

@@ -137,3 +137,26 @@ fn a_port_that_is_taken_is_told() {
     assert!(finished.stderr.contains("cannot listen at 127.0.0.1:"), "{}", finished.stderr);
     assert!(finished.stderr.contains("--port 0"), "{}", finished.stderr);
 }
+
+/// A browser opens many connections at once and keeps them; none may wait for another to end.
+#[test]
+fn kept_connections_hold_nobody_up() {
+    let served = Served::start();
+    let head = format!("GET /engine.json HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", served.port);
+    let mut kept = Vec::new();
+    for _ in 0..32 {
+        let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(50))).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        kept.push(stream);
+    }
+    for stream in &kept {
+        let lines = BufReader::new(stream).lines();
+        let head: Vec<String> =
+            lines.map(Result::unwrap).take_while(|line| !line.is_empty()).collect();
+        assert_eq!(head[0], "HTTP/1.1 200 OK");
+        // The client lets go, which gives the server its thread back.
+        assert!(head.contains(&"Connection: close".to_owned()), "{head:?}");
+        stream.shutdown(std::net::Shutdown::Both).unwrap();
+    }
+}
