@@ -310,12 +310,9 @@ pub struct ExplainAnswer {
     pub products: Vec<ProductAnswer>,
     /// Every movement of data between threads.
     pub movements: Vec<MovementAnswer>,
-    /// Every load of a tensor from the shared memory of a buffer.
-    pub reads: Vec<ReadAnswer>,
     /// Every access of a tensor to memory.
     pub accesses: Vec<AccessAnswer>,
-    /// Every load and store of shared memory that the program allocates, where whole tensors meet whole
-    /// buffers.
+    /// Every load and store of a tensor in shared memory that the program allocates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shared: Vec<SharedAnswer>,
     /// Every barrier of the program.
@@ -334,9 +331,8 @@ pub struct ProductAnswer {
     pub layout: String,
     /// By which instruction.
     pub how: String,
-    /// How many matrix instructions a warp issues; none for multiply-adds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub instructions: Option<u64>,
+    /// How often a warp issues it, for one time.
+    pub runs: u64,
     /// What its instructions cost.
     pub cost: u64,
     /// What those of the cheapest way cost.
@@ -346,27 +342,6 @@ pub struct ProductAnswer {
     /// What the next best way would cost; none where no other is possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<NextAnswer>,
-}
-
-/// How a tensor is loaded from a buffer in shared memory. Costs are in hundredths of a cycle of a warp, for
-/// one time.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct ReadAnswer {
-    /// The value that is loaded.
-    pub value: String,
-    /// Its type.
-    #[serde(rename = "type")]
-    pub ty: String,
-    /// The layout that it is loaded into.
-    pub layout: String,
-    /// Where it stands in the user's source: `file:line:column`.
-    pub place: Option<String>,
-    /// What it costs.
-    pub cost: u64,
-    /// What as many bytes without any conflict cost.
-    pub bound: u64,
-    /// How often: loops whose bounds are not known are counted 16 times.
-    pub times: u64,
 }
 
 /// A barrier, and why it is there.
@@ -467,7 +442,7 @@ pub struct AccessAnswer {
     pub next: Option<NextAnswer>,
 }
 
-/// How a tensor goes to or from shared memory that the program allocates. Counts are of all warps.
+/// How a tensor goes to or from shared memory that the program allocates.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SharedAnswer {
     /// The operation.
@@ -485,6 +460,19 @@ pub struct SharedAnswer {
     pub layout: String,
     /// The layout of the memory, as the program's text has it.
     pub memory: String,
+    /// What it takes; none where the tensor meets a part of a buffer.
+    #[serde(flatten)]
+    pub counted: Option<SharedCounts>,
+    /// What a planned load costs; none for stores.
+    #[serde(flatten)]
+    pub price: Option<SharedPrice>,
+    /// How often it runs: loops whose bounds are not known are counted 16 times.
+    pub times: u64,
+}
+
+/// What one access of allocated shared memory takes, of all warps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SharedCounts {
     /// Whether it is loaded by matrix moves.
     pub matrix_moves: bool,
     /// Bytes of one lane in one instruction.
@@ -495,8 +483,15 @@ pub struct SharedAnswer {
     pub wavefronts: u64,
     /// The wavefronts of as many instructions without bank conflicts.
     pub ideal: u64,
-    /// How often it runs: loops whose bounds are not known are counted 16 times.
-    pub times: u64,
+}
+
+/// What one load of allocated shared memory costs, in hundredths of a cycle of a warp, for one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SharedPrice {
+    /// What it costs.
+    pub cost: u64,
+    /// What as many bytes without any conflict cost.
+    pub bound: u64,
 }
 
 /// A run, checked.

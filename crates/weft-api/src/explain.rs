@@ -4,7 +4,7 @@ mod shared;
 
 use crate::answer::{
     AccessAnswer, BarrierAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer, NextAnswer,
-    ProductAnswer, ReadAnswer, SpentAnswer,
+    ProductAnswer, SpentAnswer,
 };
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
@@ -12,12 +12,11 @@ use crate::request::{CompileRequest, ExplainRequest};
 use weft::assign::{self, AccessShape, Block, Judged, LayoutId, Product, Review, Spent, Trips};
 use weft::axis::AxisFacts;
 use weft::compile;
-use weft::lane::{self, BarrierScope};
+use weft::lane::BarrierScope;
 use weft::location::Loc;
 use weft::simplify::ordered::{self, Conflict, Order};
 use weft::tile::{Element, Op, OpId, OpKind, Value};
 use weft::ttir::Places;
-use weft_layout::space::REGISTER;
 
 /// Where each value of a kernel lives and why, and what each movement and access costs.
 pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
@@ -64,7 +63,6 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
         homes: explained.homes(),
         products: explained.products(),
         movements: compiled.movements(),
-        reads: explained.reads(),
         accesses: explained.accesses(),
         shared: shared::accesses(compiled),
         barriers: barriers(compiled),
@@ -156,39 +154,11 @@ impl Explained<'_> {
                 layout: compiled.layout(layout),
                 how: matrix
                     .map_or_else(|| "multiply-adds of each thread".into(), ToString::to_string),
-                instructions: matrix.map(|_| multiplies(compiled.program(), op.loc)),
+                runs: own.runs,
                 cost: own.instructions,
                 bound,
                 times: trips.of_op(id),
                 next: judged.and_then(|judged| self.next(judged)),
-            });
-        });
-        answers
-    }
-
-    fn reads(&self) -> Vec<ReadAnswer> {
-        let compiled = self.compiled;
-        let (kernel, assignment) = (compiled.lowered(), &compiled.compiled.assignment);
-        let (trips, machine) = (Trips::of(kernel), &compiled.machine);
-        let mut answers = Vec::new();
-        kernel.walk(&kernel.body, &mut |id, op| {
-            let OpKind::LocalLoad = op.kind else { return };
-            let Some(home) = assignment.home(op.results[0]) else { return };
-            let ty = kernel.ty(op.results[0]);
-            let layout = assignment.layouts.get(home);
-            let registers = layout.remove_zero_columns(REGISTER);
-            let registers = registers.map_or(0, |(layout, _)| layout.in_bits(REGISTER));
-            let bytes = u64::from(ty.dtype().bytes()) << (registers + machine.lanes_log2);
-            let wavefront = 1_u64 << (machine.banks_log2 + machine.bank_bytes_log2);
-            let work = compiled.compiled.work.iter().filter(|(op, _)| *op == id);
-            answers.push(ReadAnswer {
-                value: kernel.value_name(op.results[0]),
-                ty: ty.bare().to_string(),
-                layout: compiled.layout(home),
-                place: compiled.place(op.loc),
-                cost: work.map(|(_, price)| price).sum(),
-                bound: bytes.div_ceil(wavefront) * machine.prices.wavefront,
-                times: trips.of_op(id),
             });
         });
         answers
@@ -221,15 +191,6 @@ impl Explained<'_> {
         });
         answers
     }
-}
-
-/// How many matrix instructions a program has for an operation.
-fn multiplies(program: &lane::Program, loc: Loc) -> u64 {
-    let mut count = 0;
-    program.walk(&program.body, &mut |_, inst| {
-        count += u64::from(matches!(inst.op, lane::Op::MatrixMultiply(_)) && inst.loc == loc);
-    });
-    count
 }
 
 /// Every barrier of the program, with what would race without it.

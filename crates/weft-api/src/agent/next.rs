@@ -230,9 +230,11 @@ pub(super) fn explain(
             .same(asked, &["target"]);
         next.push(of_tensor(question, &most.ty));
     }
-    let worst = answer.shared.iter().filter(|one| one.wavefronts > one.ideal);
-    let lost = |one: &&SharedAnswer| (one.wavefronts - one.ideal).saturating_mul(one.times);
-    if let Some(worst) = worst.rev().max_by_key(lost) {
+    let lost = |one: &&SharedAnswer| {
+        let lost = one.counted.map(|counted| counted.wavefronts.saturating_sub(counted.ideal));
+        lost.unwrap_or(0).saturating_mul(one.times)
+    };
+    if let Some(worst) = answer.shared.iter().rev().max_by_key(lost).filter(|one| lost(one) > 0) {
         let why = format!(
             "the {} of {} that meets most bank conflicts: who collides with whom",
             worst.operation, worst.value

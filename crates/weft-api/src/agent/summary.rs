@@ -2,7 +2,7 @@
 
 use crate::answer::{
     CompileAnswer, ConflictsAnswer, ConvertAnswer, ExplainAnswer, LayoutAnswer, MachinesAnswer,
-    MovementAnswer, RunAnswer, SharedAnswer, SwizzleAnswer,
+    MovementAnswer, RunAnswer, SharedAnswer, SharedCounts, SwizzleAnswer,
 };
 use crate::report;
 use crate::request::{
@@ -136,11 +136,14 @@ pub(super) fn explain(_: &ExplainRequest, answer: &ExplainAnswer) -> String {
 
 /// What the accesses of allocated shared memory take together.
 fn allocated(accesses: &[SharedAnswer]) -> String {
-    if accesses.is_empty() {
+    let counted: Vec<(SharedCounts, u64)> =
+        accesses.iter().filter_map(|one| Some((one.counted?, one.times))).collect();
+    if counted.is_empty() {
         return String::new();
     }
-    let all = |count: fn(&SharedAnswer) -> u64| -> u64 {
-        accesses.iter().fold(0, |sum, one| sum.saturating_add(count(one).saturating_mul(one.times)))
+    let all = |count: fn(SharedCounts) -> u64| -> u64 {
+        let each = counted.iter().map(|&(counted, times)| count(counted).saturating_mul(times));
+        each.fold(0, u64::saturating_add)
     };
     let (wavefronts, ideal) = (all(|one| one.wavefronts), all(|one| one.ideal));
     format!(

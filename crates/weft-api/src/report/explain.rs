@@ -3,7 +3,7 @@
 use super::{cycles, line};
 use crate::answer::{
     AccessAnswer, BarrierAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer, MovementAnswer,
-    NextAnswer, ProductAnswer, ReadAnswer, SharedAnswer, SpentAnswer,
+    NextAnswer, ProductAnswer, SharedAnswer, SharedCounts, SharedPrice, SpentAnswer,
 };
 
 /// Layouts by number, so that each is spelled once.
@@ -43,26 +43,13 @@ pub fn explain(answer: &ExplainAnswer) -> String {
     }
     none_if_empty(&mut body, answer.movements.is_empty());
 
-    if !answer.reads.is_empty() {
-        line(&mut body, "\nloads of shared memory");
-    }
-    for read in &answer.reads {
-        let ReadAnswer { value, ty, place, cost, bound, .. } = read;
-        let (layout, place) = (layouts.name(&read.layout), at(place.as_ref()));
-        line(&mut body, format_args!("  {value} {ty} into {layout}, {place}{}", times(read.times)));
-        let all = cost.saturating_mul(answer.warps.into());
-        let all = in_all(all, read.times);
-        let (cost, bound) = (cycles(*cost), cycles(*bound));
-        line(&mut body, format_args!("    {cost} a warp, bound {bound}{all}"));
-    }
-
     line(&mut body, "\naccesses");
     for access in &answer.accesses {
         explain_access(&mut body, access, &mut layouts);
     }
     none_if_empty(&mut body, answer.accesses.is_empty());
 
-    shared(&mut body, &answer.shared, &mut layouts);
+    shared(&mut body, answer, &mut layouts);
 
     line(&mut body, "\nbarriers");
     for barrier in &answer.barriers {
@@ -130,13 +117,15 @@ fn homes<'a>(body: &mut String, answer: &'a ExplainAnswer, layouts: &mut Layouts
 }
 
 fn explain_product<'a>(body: &mut String, product: &'a ProductAnswer, layouts: &mut Layouts<'a>) {
-    let ProductAnswer { place, ty, how, instructions, cost, bound, next, .. } = product;
+    let ProductAnswer { place, ty, how, runs, cost, bound, next, .. } = product;
     let (layout, place) = (layouts.name(&product.layout), at(place.as_ref()));
     line(body, format_args!("  {ty} in {layout}, {place}{}", times(product.times)));
-    let count = instructions.map(|count| format!(", {count} a warp")).unwrap_or_default();
     let all = in_all(*cost, product.times);
     let (cost, bound) = (cycles(*cost), cycles(*bound));
-    line(body, format_args!("    {how}{count}: {cost}, the cheapest way alone {bound}{all}"));
+    line(
+        body,
+        format_args!("    {how}, {runs} a warp: {cost}, the cheapest way alone {bound}{all}"),
+    );
     next_best(body, 4, next.as_ref(), layouts);
 }
 
@@ -281,25 +270,32 @@ fn none_if_empty(text: &mut String, empty: bool) {
 }
 
 /// The accesses of shared memory that the program allocates, where there are any.
-fn shared<'a>(text: &mut String, accesses: &'a [SharedAnswer], layouts: &mut Layouts<'a>) {
-    if accesses.is_empty() {
+fn shared<'a>(text: &mut String, answer: &'a ExplainAnswer, layouts: &mut Layouts<'a>) {
+    if answer.shared.is_empty() {
         return;
     }
     line(text, "\nshared memory that the program allocates, all warps");
-    for access in accesses {
-        let place = at(access.place.as_ref());
-        let SharedAnswer { operation, kind, ty, value, memory, wavefronts, ideal, .. } = access;
-        let layout = layouts.name(&access.layout);
+    for access in &answer.shared {
+        let SharedAnswer { operation, kind, ty, value, memory, counted, price, .. } = access;
+        let (layout, place) = (layouts.name(&access.layout), at(access.place.as_ref()));
         let times = times(access.times);
         line(text, format_args!("  {operation} of {value} {ty} in {layout}, {place}{times}"));
-        let by = if access.matrix_moves { " by matrix moves" } else { "" };
         line(text, format_args!("    {kind} of {memory}"));
-        line(
-            text,
-            format_args!(
-                "    {} bytes a lane{by}, {} instructions, {wavefronts} wavefronts (ideal {ideal})",
-                access.vector_bytes, access.instructions
-            ),
-        );
+        if let Some(counted) = counted {
+            let SharedCounts { vector_bytes, instructions, wavefronts, ideal, .. } = counted;
+            let by = if counted.matrix_moves { " by matrix moves" } else { "" };
+            line(
+                text,
+                format_args!(
+                    "    {vector_bytes} bytes a lane{by}, {instructions} instructions, {wavefronts} \
+                     wavefronts (ideal {ideal})"
+                ),
+            );
+        }
+        if let Some(SharedPrice { cost, bound }) = price {
+            let all = in_all(cost.saturating_mul(answer.warps.into()), access.times);
+            let (cost, bound) = (cycles(*cost), cycles(*bound));
+            line(text, format_args!("    {cost} a warp, bound {bound}{all}"));
+        }
     }
 }

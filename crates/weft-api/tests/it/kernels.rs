@@ -155,11 +155,13 @@ fn attention_is_explained_as_far_as_its_barriers() {
     let request = serde_json::json!({ "ttir": text, "target": "sm_90" });
     let answer = explain::explain(&serde_json::from_value(request).unwrap()).unwrap();
     // 64 x 64 x 64 by instructions of 16 x 8 x 16, over four warps.
-    let products: Vec<_> = answer.products.iter().map(|product| product.instructions).collect();
-    assert_eq!(products, [Some(32), Some(32)]);
+    let products: Vec<_> = answer.products.iter().map(|product| product.runs).collect();
+    assert_eq!(products, [32, 32]);
     assert!(answer.products.iter().all(|product| product.cost == product.bound));
-    assert_eq!(answer.reads.len(), 2);
-    assert!(answer.reads.iter().all(|read| read.cost >= read.bound && read.times == 16));
+    let loads: Vec<_> = answer.shared.iter().filter_map(|one| Some((one.price?, one))).collect();
+    assert_eq!(loads.len(), 2);
+    assert!(loads.iter().all(|(price, load)| price.cost >= price.bound && load.times == 16));
+    assert!(loads.iter().all(|(_, load)| load.kind == "load" && load.counted.is_some()));
     assert!(answer.accesses.iter().all(|access| access.cost >= access.bound));
     let scopes: Vec<_> = answer.barriers.iter().map(|barrier| barrier.scope).collect();
     assert!(!scopes.is_empty() && scopes.iter().all(|scope| *scope == "block"), "{scopes:?}");
@@ -167,11 +169,34 @@ fn attention_is_explained_as_far_as_its_barriers() {
     let inside = answer.barriers.iter().find(|barrier| !barrier.loops.is_empty()).unwrap();
     assert!(inside.reasons.iter().any(|reason| reason.starts_with("what was copied is loaded")));
     let report = weft_api::report::explain(&answer);
-    for section in
-        ["homes", "products", "loads of shared memory", "movements", "accesses", "barriers"]
-    {
+    for section in ["homes", "products", "movements", "accesses", "barriers"] {
         assert!(report.contains(&format!("\n{section}\n")), "{section} in {report}");
     }
+}
+
+/// Two products at one place of the source, such as by a helper that is inlined twice, are counted apart.
+#[test]
+fn products_are_counted_one_by_one() {
+    let dot = |name: &str, sum: &str| {
+        format!(
+            "%{name} = tt.dot %ones, %ones, {sum} : tensor<64x64xf16> * tensor<64x64xf16> -> \
+             tensor<64x64xf32>\n"
+        )
+    };
+    let text = format!(
+        "module {{ tt.func public @twice(%out: !tt.ptr<f32>) {{
+         %ones = arith.constant dense<1.0> : tensor<64x64xf16>
+         %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+         {}{}%at = tt.splat %out : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+         tt.store %at, %second : tensor<64x64x!tt.ptr<f32>>
+         tt.return }} }}",
+        dot("first", "%zero"),
+        dot("second", "%first"),
+    );
+    let request = serde_json::json!({ "ttir": text, "target": "sm_80" });
+    let answer = explain::explain(&serde_json::from_value(request).unwrap()).unwrap();
+    let runs: Vec<_> = answer.products.iter().map(|product| product.runs).collect();
+    assert_eq!(runs, [32, 32]);
 }
 
 fn check(runs: &[(String, String, Vec<String>)], texts: &[(String, PathBuf)], targets: &[&str]) {

@@ -78,6 +78,8 @@ pub struct Candidate {
     pub product: Product,
     /// The layout of the result.
     pub accumulator: LayoutId,
+    /// How often a warp runs the instruction.
+    pub runs: u64,
     /// What the instructions cost, in the machine's unit, for all warps of a block.
     pub instructions: u64,
     /// What it costs all warps to bring the left factor and the right one through shared memory, if
@@ -379,14 +381,14 @@ fn packed_log2(kernel: &Kernel, definitions: &IdMap<Value, Option<OpId>>, value:
 fn priced(
     matrix: Matrix,
     factors: [DType; 2],
-    times: u64,
+    runs: u64,
     block: Block<'_>,
     layouts: &Layouts,
 ) -> Candidate {
     let (machine, warps) = (block.machine, u64::from(block.warps));
     let registers = |layout| 1_u64 << layouts.get(layout).in_bits(REGISTER);
     let instruction = &matrix.instruction;
-    let mut instructions = (warps * times).saturating_mul(instruction.price);
+    let mut instructions = (warps * runs).saturating_mul(instruction.price);
     let mut moves = [0; 2];
     let sides = [(matrix.left, instruction.left), (matrix.right, instruction.right)];
     for (side, (layout, number)) in sides.into_iter().enumerate() {
@@ -400,7 +402,7 @@ fn priced(
         }
     }
     let accumulator = matrix.accumulator;
-    Candidate { product: Product::Matrix(Box::new(matrix)), accumulator, instructions, moves }
+    Candidate { product: Product::Matrix(Box::new(matrix)), accumulator, runs, instructions, moves }
 }
 
 /// What a factor costs that goes through shared memory and is read in so many wavefronts.
@@ -437,7 +439,8 @@ fn multiply(
     let layout = Blocked::for_memory(&shape, &in_thread, &order, lanes, warps)?.layout(&shape)?;
     let sums = 1_u64 << layout.in_bits(REGISTER);
     let times = if factors[2] == DType::F64 { DOUBLE } else { 1 };
-    let instructions = warps * sums * sizes.summed * machine.prices.issue * times;
+    let runs = sums * sizes.summed;
+    let instructions = warps * runs * machine.prices.issue * times;
     // Each thread reads its rows and columns; lanes that share them are served together.
     let sides = [(factors[0], sizes.rows), (factors[1], sizes.columns)];
     let moves = sides.map(|(dtype, extent)| {
@@ -446,5 +449,5 @@ fn multiply(
         moved(sizes.count() * extent * sizes.summed, dtype, wavefronts, block)
     });
     let accumulator = layouts.intern(layout);
-    Ok(Candidate { product: Product::Multiply, accumulator, instructions, moves })
+    Ok(Candidate { product: Product::Multiply, accumulator, runs, instructions, moves })
 }
