@@ -50,7 +50,7 @@ enum Task {
         /// What to measure.
         what: measure::What,
         /// The command that is measured.
-        #[arg(long, default_value = "target/release/weft")]
+        #[arg(long, default_value = "target/dist/weft")]
         weft: PathBuf,
         /// Write here instead of `docs/measurements`.
         #[arg(long)]

@@ -45,7 +45,7 @@ impl Measurement {
     fn new(what: &str, name: &str, columns: &[&str]) -> Self {
         Self {
             what: what.into(),
-            command: format!("cargo run --release --package xtask -- measure {name}"),
+            command: format!("cargo run --profile dist --package xtask -- measure {name}"),
             versions: format!("weft {}, {}", env!("CARGO_PKG_VERSION"), rustc()),
             machine: machine(),
             date: said("date", &["-u", "+%F"]),
@@ -128,7 +128,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<()> {
     if cfg!(debug_assertions) && !matches!(what, What::Accuracy) {
         say(
-            "this is a debug build: measure with `cargo run --release --package xtask -- measure …`",
+            "this is a debug build: measure with `cargo run --profile dist --package xtask -- measure …`",
         );
     }
     let (name, measurement) = match what {
