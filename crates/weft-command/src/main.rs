@@ -22,6 +22,10 @@ use clap::Parser as _;
 use output::Output;
 use std::process::ExitCode;
 
+/// Small objects by the ten thousand are what compiling asks an allocator for.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How a command that was carried out ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Outcome {

@@ -38,10 +38,20 @@ pub fn place_buffers(
             allocated.extend(&op.results);
         }
     });
+    // The loops of a kernel often fill and read their buffers alike.
+    let mut known: Vec<(Accesses, Option<Family>)> = Vec::new();
     for buffers in allocated {
-        let found = Accesses::of(kernel, facts, assignment, buffers);
-        let Some(memory) = found.memory(kernel, block, buffers) else { continue };
-        for value in found.views.into_iter().chain([buffers]) {
+        let (views, found) = Accesses::of(kernel, facts, assignment, buffers);
+        let same = known.iter().find(|(other, _)| *other == found);
+        let memory = match same {
+            Some((_, memory)) => memory.clone(),
+            None => found.memory(block),
+        };
+        if same.is_none() {
+            known.push((found, memory.clone()));
+        }
+        let Some(memory) = memory else { continue };
+        for value in views.into_iter().chain([buffers]) {
             let ty = &mut kernel.values[value].ty;
             if let Some(described) = ty.memory() {
                 let described = SharedMemory { family: memory.clone(), ..described.clone() };
@@ -52,8 +62,10 @@ pub fn place_buffers(
 }
 
 /// Who fills and reads some buffers.
+#[derive(PartialEq)]
 struct Accesses {
-    views: Vec<Value>,
+    /// Those of an element.
+    bits: u32,
     /// The elements that one copy moves, as places of the tensor.
     vector: Vec<u64>,
     /// The axes, the one along which copies go first.
@@ -62,14 +74,21 @@ struct Accesses {
 }
 
 impl Accesses {
-    fn of(kernel: &Kernel, facts: &AxisFacts, assignment: &Assignment, buffers: Value) -> Self {
+    /// The buffers' views, and who uses these.
+    fn of(
+        kernel: &Kernel,
+        facts: &AxisFacts,
+        assignment: &Assignment,
+        buffers: Value,
+    ) -> (Vec<Value>, Self) {
         let mut viewed: IdMap<Value, bool> = IdMap::default();
-        let (views, vector, order, list) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut found = Self { views, vector, order, list };
+        let bits = kernel.ty(buffers).dtype().bytes() * 8;
+        let mut views = Vec::new();
+        let mut found = Self { bits, vector: Vec::new(), order: Vec::new(), list: Vec::new() };
         kernel.walk(&kernel.body, &mut |id, op| match op.kind {
             OpKind::MemdescIndex if op.operands.first() == Some(&buffers) => {
                 viewed.set(op.results[0], true);
-                found.views.extend(&op.results);
+                views.extend(&op.results);
             }
             OpKind::AsyncCopy(_) if viewed[op.operands[1]] => {
                 found.copy(kernel, facts, assignment, id, op);
@@ -81,7 +100,7 @@ impl Accesses {
             }
             _ => {}
         });
-        found
+        (views, found)
     }
 
     fn add(&mut self, access: Option<Access>) {
@@ -111,18 +130,17 @@ impl Accesses {
     }
 
     /// The cheapest layout; nothing where nobody fills the buffers.
-    fn memory(&self, kernel: &Kernel, block: Block<'_>, buffers: Value) -> Option<Family> {
+    fn memory(&self, block: Block<'_>) -> Option<Family> {
         let filled = self.list.iter().find(|access| access.kind == Kind::Store)?;
-        let bits = kernel.ty(buffers).dtype().bytes() * 8;
         let shape = filled.layout.outs().shape();
         let vector = 1 << self.vector.len();
         let rows = [(1, 8), (2, 4), (4, 2), (8, 1)].map(|(rows, phases)| {
             Family::SwizzledShared(SwizzledShared::new(vector, rows, phases, &self.order))
         });
         let mut best: Option<((u64, u64), Family)> = None;
-        for family in self.solved(block, bits).into_iter().chain(rows) {
+        for family in self.solved(block).into_iter().chain(rows) {
             let least = best.as_ref().map_or((u64::MAX, u64::MAX), |(least, _)| *least);
-            if let Some(price) = self.price(&family, &shape, block, bits, least) {
+            if let Some(price) = self.price(&family, &shape, block, least) {
                 best = Some((price, family));
             }
         }
@@ -130,8 +148,8 @@ impl Accesses {
     }
 
     /// The layout of the fewest wavefronts.
-    fn solved(&self, block: Block<'_>, bits: u32) -> Option<Family> {
-        let mut problem = Problem::new(block.machine, bits, self.list.clone());
+    fn solved(&self, block: Block<'_>) -> Option<Family> {
+        let mut problem = Problem::new(block.machine, self.bits, self.list.clone());
         problem.fixed.vector.clone_from(&self.vector);
         let solved = solve(&problem).ok().filter(|solved| solved.rounds.is_empty())?;
         let outs = solved.memory.outs();
@@ -152,9 +170,9 @@ impl Accesses {
         family: &Family,
         shape: &[u64],
         block: Block<'_>,
-        bits: u32,
         least: (u64, u64),
     ) -> Option<(u64, u64)> {
+        let bits = self.bits;
         let memory = family.padded(shape).ok()?;
         let of = |kind: Kind| self.list.iter().filter(move |access| access.kind == kind);
         let (mut price, mut instructions) = (0_u64, 0_u64);

@@ -8,7 +8,9 @@ use crate::dtype::DType;
 use crate::id::{IdMap, IdVec};
 use crate::location::{Loc, Location, Locations};
 use crate::scalar::{self, Binary, Cast, Compare, Rounding, Unary};
-use rustc_hash::FxHashMap;
+use core::hash::{Hash, Hasher};
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
 use smallvec::{SmallVec, smallvec};
 
 /// Builds a [`Program`] at its end, one operation at a time.
@@ -37,29 +39,21 @@ pub struct Builder {
     pub(super) program: Program,
     /// The regions being written, outermost first.
     open: Vec<Region>,
-    /// For each open region, the pure operations written in it.
-    known: Vec<FxHashMap<Key, Value>>,
+    /// For each open region, what the pure operations written in it define.
+    known: Vec<HashTable<Value>>,
     /// The pure operations that define values.
     pub(super) definitions: IdMap<Value, Option<Inst>>,
     /// The place given to operations.
     loc: Loc,
 }
 
-/// A pure operation, as it is looked up for sharing.
-#[derive(PartialEq, Eq, Hash, Debug, Clone)]
-struct Key {
-    op: KeyOp,
-    operands: SmallVec<[Value; 4]>,
-    dtype: DType,
-}
-
 /// The part of [`Op`] that is pure, hashable.
-#[derive(PartialEq, Eq, Hash, Debug, Clone)]
-enum KeyOp {
+#[derive(PartialEq, Eq, Hash, Debug, Clone, Copy)]
+enum KeyOp<'a> {
     Const(u64),
     Param(u32),
     Id(IdKind),
-    Linear(Vec<u32>),
+    Linear(&'a [u32]),
     Unary(Unary),
     Binary(Binary),
     Compare(Compare),
@@ -72,13 +66,13 @@ enum KeyOp {
     SharedBase(Shared),
 }
 
-impl KeyOp {
-    fn of(op: &Op) -> Option<KeyOp> {
+impl<'a> KeyOp<'a> {
+    fn of(op: &'a Op) -> Option<Self> {
         Some(match op {
             Op::Const(bits) => KeyOp::Const(*bits),
             Op::Param(index) => KeyOp::Param(*index),
             Op::Id(kind) => KeyOp::Id(*kind),
-            Op::Linear { columns } => KeyOp::Linear(columns.clone()),
+            Op::Linear { columns } => KeyOp::Linear(columns),
             Op::Unary(op) => KeyOp::Unary(*op),
             Op::Binary(op) => KeyOp::Binary(*op),
             Op::Compare(op) => KeyOp::Compare(*op),
@@ -91,6 +85,12 @@ impl KeyOp {
             Op::SharedBase(shared) => KeyOp::SharedBase(*shared),
             _ => return None,
         })
+    }
+
+    fn hash_with(self, operands: &[Value], dtype: DType) -> u64 {
+        let mut hasher = FxHasher::default();
+        (self, operands, dtype).hash(&mut hasher);
+        hasher.finish()
     }
 }
 
@@ -118,7 +118,7 @@ impl Builder {
                 locations: Locations::default(),
             },
             open: vec![Region::default()],
-            known: vec![FxHashMap::default()],
+            known: vec![HashTable::new()],
             definitions: IdMap::default(),
             loc: Locations::unknown(),
         }
@@ -499,7 +499,7 @@ impl Builder {
     pub fn open_region(&mut self, params: &[DType]) -> Vec<Value> {
         let params: Vec<Value> = params.iter().map(|&dtype| self.new_value(dtype)).collect();
         self.open.push(Region { params: params.clone(), insts: Vec::new() });
-        self.known.push(FxHashMap::default());
+        self.known.push(HashTable::new());
         params
     }
 
@@ -577,18 +577,31 @@ impl Builder {
 
     fn pure(&mut self, op: Op, operands: SmallVec<[Value; 4]>, dtype: DType) -> Value {
         let Some(known) = KeyOp::of(&op) else { return self.emit(op, operands, &[dtype])[0] };
-        let key = Key { op: known, operands, dtype };
-        if let Some(&value) = self.known.iter().rev().find_map(|known| known.get(&key)) {
+        let hash = known.hash_with(&operands, dtype);
+        let is_same = |value: &Value| {
+            let defining = self.definitions[*value].map(|inst| &self.program.insts[inst]);
+            self.program.values[*value].dtype == dtype
+                && defining.is_some_and(|inst| {
+                    inst.operands == operands && KeyOp::of(&inst.op) == Some(known)
+                })
+        };
+        if let Some(&value) = self.known.iter().rev().find_map(|known| known.find(hash, is_same)) {
             return value;
         }
-        let inst = self.reserve(op, key.operands.clone(), &[dtype]);
+        let inst = self.reserve(op, operands, &[dtype]);
         if let Some(region) = self.open.last_mut() {
             region.insts.push(inst);
         }
         let value = self.program.insts[inst].results[0];
         self.definitions.set(value, Some(inst));
-        if let Some(known) = self.known.last_mut() {
-            known.insert(key, value);
+        let Self { program, known, definitions, .. } = self;
+        let hash_of = |value: &Value| {
+            let defining = definitions[*value].map(|inst| &program.insts[inst]);
+            let known = defining.and_then(|inst| Some((KeyOp::of(&inst.op)?, &inst.operands)));
+            known.map_or(0, |(op, operands)| op.hash_with(operands, program.values[*value].dtype))
+        };
+        if let Some(known) = known.last_mut() {
+            known.insert_unique(hash, value, hash_of);
         }
         value
     }

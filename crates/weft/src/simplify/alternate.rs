@@ -32,7 +32,7 @@ pub fn run(mut program: Program) -> Program {
         return program;
     }
     let mut waits = barriers_with(&program);
-    let mut bytes = pack::run(program.clone()).shared_bytes;
+    let mut bytes = pack::shared_bytes(&program);
     for (piece, target) in candidates {
         let larger = bytes.saturating_add(half_of(&program.shared[piece]));
         let registers = REGISTERS.max(carried(&program, target));

@@ -26,18 +26,18 @@ pub fn run(mut program: Program) -> Program {
     for list in lists(&program) {
         let mut first = 0;
         while let Some((barrier, order)) = list.candidate(&program, &pieces, first) {
-            let (waits, bytes) = *known.get_or_insert_with(|| {
-                (barriers_with(&program), pack::run(program.clone()).shared_bytes)
-            });
-            let mut other = program.clone();
-            if let Some(insts) = list.insts_mut(&mut other) {
-                *insts = order;
-            }
-            let fewer = barriers_with(&other);
-            let larger = pack::run(other.clone()).shared_bytes;
+            let (waits, bytes) = *known
+                .get_or_insert_with(|| (barriers_with(&program), pack::shared_bytes(&program)));
+            let Some(insts) = list.insts_mut(&mut program) else { break };
+            let apart = core::mem::replace(insts, order);
+            let fewer = barriers_with(&program);
+            let larger = pack::shared_bytes(&program);
             if fewer < waits && larger <= room.max(bytes) {
-                (program, known) = (other, Some((fewer, larger)));
+                known = Some((fewer, larger));
             } else {
+                if let Some(insts) = list.insts_mut(&mut program) {
+                    *insts = apart;
+                }
                 first = barrier + 1;
             }
         }

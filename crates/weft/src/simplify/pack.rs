@@ -9,37 +9,53 @@
 use super::pieces::Pieces;
 use crate::id::Id;
 use crate::lane::{BarrierScope, Inst, Op, Program, Shared};
+use core::ops::Range;
 
 /// Runs the pass.
 pub fn run(mut program: Program) -> Program {
-    let lives = Lives::of(&program);
-    let mut order: Vec<Shared> = program.shared.keys().collect();
-    for &piece in order.iter().filter(|piece| lives.spans[piece.index()].is_none()) {
-        program.shared[piece].bytes = 0;
+    let places = places(&program);
+    program.shared_bytes = end(&places);
+    for (piece, place) in program.shared.keys().zip(places) {
+        let data = &mut program.shared[piece];
+        (data.offset, data.bytes) = (place.start, place.end - place.start);
     }
-    order.sort_by_key(|&piece| core::cmp::Reverse(program.shared[piece].bytes));
-    let mut placed: Vec<Shared> = Vec::with_capacity(order.len());
-    for piece in order {
-        let (bytes, align) = (program.shared[piece].bytes, program.shared[piece].align.max(1));
-        let mut taken: Vec<(u32, u32)> = placed
-            .iter()
-            .filter(|&&other| !lives.apart(piece, other))
-            .map(|&other| (program.shared[other].offset, program.shared[other].bytes))
-            .collect();
+    program
+}
+
+/// The shared memory that a block would take.
+pub(super) fn shared_bytes(program: &Program) -> u32 {
+    end(&places(program))
+}
+
+/// Where each piece comes to lie.
+fn places(program: &Program) -> Vec<Range<u32>> {
+    let lives = Lives::of(program);
+    let bytes = |piece: Shared| {
+        if lives.spans[piece.index()].is_some() { program.shared[piece].bytes } else { 0 }
+    };
+    let mut order: Vec<Shared> = program.shared.keys().collect();
+    order.sort_by_key(|&piece| core::cmp::Reverse(bytes(piece)));
+    let mut places = vec![0..0; order.len()];
+    for (count, &piece) in order.iter().enumerate() {
+        let (bytes, align) = (bytes(piece), program.shared[piece].align.max(1));
+        let placed = order[..count].iter().filter(|&&other| !lives.apart(piece, other));
+        let mut taken: Vec<(u32, u32)> =
+            placed.map(|other| (places[other.index()].start, places[other.index()].end)).collect();
         taken.sort_unstable();
         let mut offset = 0u32;
-        for (start, length) in taken {
+        for (start, end) in taken {
             if offset + bytes <= start {
                 break;
             }
-            offset = offset.max(start + length).next_multiple_of(align);
+            offset = offset.max(end).next_multiple_of(align);
         }
-        program.shared[piece].offset = offset;
-        placed.push(piece);
+        places[piece.index()] = offset..offset + bytes;
     }
-    let ends = program.shared.values().map(|piece| piece.offset + piece.bytes);
-    program.shared_bytes = ends.max().unwrap_or(0);
-    program
+    places
+}
+
+fn end(places: &[Range<u32>]) -> u32 {
+    places.iter().map(|place| place.end).max().unwrap_or(0)
 }
 
 /// When each piece is used.
