@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 ROUNDS = 5
 KERNELS = {
     "kernels/matmul.py": ["gemm_f16", "linear_bf16", "matmul_bias_gelu", "matmul_int4"],
+    "kernels/tensor_cores.py": ["matmul_f16", "attention_f16"],
     "kernels/flash.py": ["flash_forward", "flash_causal", "flash_backward_keys", "decode_paged"],
     "kernels/normalisation.py": ["softmax_online", "layer_norm_forward"],
     "kernels/sorting.py": ["sort_rows"],
