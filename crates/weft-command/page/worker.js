@@ -1,3 +1,3 @@
-let e;async function t(e){let t=await import(
+let e;async function t(e){let t=fetch(new URL(`weft_wasm_bg.wasm`,e)),n=await import(
 /* @vite-ignore */
-new URL(`weft_wasm.js`,e).href);return await t.default({module_or_path:new URL(`weft_wasm_bg.wasm`,e)}),t}self.onmessage=async({data:n})=>{if(`engine`in n){e=t(n.engine),e.catch(()=>void 0);return}let{id:r,request:i}=n,a;try{if(!e)throw Error(`nobody said where the engine is`);a={id:r,answer:(await e).invoke(i)}}catch(e){a={id:r,failure:`the engine does not run: ${e instanceof Error?e.message:e}`}}self.postMessage(a)};
+new URL(`weft_wasm.js`,e).href);return await n.default({module_or_path:t}),n}self.onmessage=async({data:n})=>{if(`engine`in n){e=t(n.engine),e.catch(()=>void 0);return}let{id:r,request:i}=n,a;try{if(!e)throw Error(`nobody said where the engine is`);a={id:r,answer:(await e).invoke(i)}}catch(e){a={id:r,failure:`the engine does not run: ${e instanceof Error?e.message:e}`}}self.postMessage(a)};

@@ -30,10 +30,13 @@ export class Refusal extends Error {
 const KEPT = 256;
 /** The longest answers that are kept. */
 const MAX_KEPT_LENGTH = 1 << 20;
+/** How many requests that take long are worth asking at once; `weft serve` answers one more. */
+export const atOnce = (): number => Math.min(3, navigator.hardwareConcurrency);
 
 export class Engine {
   readonly #transport: Transport;
-  readonly #second: () => Transport;
+  readonly #another: () => Transport;
+  readonly #idle: Transport[] = [];
   readonly #kept = new Map<string, Promise<string>>();
   #pending = 0;
   /** Told when the page begins to wait for answers, and when all are there and have been used. */
@@ -41,12 +44,11 @@ export class Engine {
 
   /**
    * @param transport answers what the page waits for
-   * @param second answers what takes long; made when it is first needed
+   * @param another makes one that answers what takes long, one request at a time
    */
-  constructor(transport: Transport, second: () => Transport = () => transport) {
+  constructor(transport: Transport, another: () => Transport = () => transport) {
     this.#transport = transport;
-    let made: Transport | undefined;
-    this.#second = () => (made ??= second());
+    this.#another = another;
   }
 
   get transport(): Transport["name"] {
@@ -68,7 +70,12 @@ export class Engine {
 
   /** The same for requests that take long: they do not hold up the others, and are not kept. */
   async invokeAside<R extends AnyRequest>(request: R): Promise<Answer<R>> {
-    return read(await this.#second().invoke(JSON.stringify(request)));
+    const transport = this.#idle.pop() ?? this.#another();
+    try {
+      return read(await transport.invoke(JSON.stringify(request)));
+    } finally {
+      this.#idle.push(transport);
+    }
   }
 
   #remembered(request: string): Promise<string> {

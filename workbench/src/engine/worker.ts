@@ -4,15 +4,17 @@ import type { Asked, Told } from "./engine";
 
 /** What wasm-bindgen makes of `weft-wasm`. */
 interface Module {
-  default(options: { module_or_path: URL }): Promise<unknown>;
+  default(options: { module_or_path: Promise<Response> }): Promise<unknown>;
   invoke(request: string): string;
 }
 
 let engine: Promise<Module> | undefined;
 
 async function load(folder: string): Promise<Module> {
+  // Both are on their way at once.
+  const bytes = fetch(new URL("weft_wasm_bg.wasm", folder));
   const module = (await import(/* @vite-ignore */ new URL("weft_wasm.js", folder).href)) as Module;
-  await module.default({ module_or_path: new URL("weft_wasm_bg.wasm", folder) });
+  await module.default({ module_or_path: bytes });
   return module;
 }
 

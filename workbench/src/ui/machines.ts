@@ -4,17 +4,18 @@ import type { Engine } from "../engine/engine";
 import { choice } from "./fields";
 import type { Control } from "./fields";
 
+/** @param none what stands for no machine, where there need not be one */
 export function machineChoice(
   label: string,
   engine: Engine,
   told: (target: string) => void,
+  none?: string,
 ): Control<string> {
   const control = choice<string>(label, [], told);
   let shown = "";
   engine.invoke({ request: "machines" }).then(({ machines }) => {
-    control.offer(
-      machines.map(({ name, lanes, banks }) => ({ value: name, label: `${name} · ${lanes} lanes, ${banks} banks` })),
-    );
+    const names = machines.map(({ name }) => ({ value: name, label: name }));
+    control.offer(none === undefined ? names : [{ value: "", label: none }, ...names]);
     control.set(shown);
   }, () => undefined);
   return {

@@ -67,6 +67,7 @@ export class Picture {
     if (title) this.#frame.setAttribute("aria-label", title);
     // A title of the whole drawing would pop up over every cell.
     drawing.querySelector(":scope > title")?.remove();
+    drawing.style.setProperty("--natural", `${drawing.getAttribute("width")}px`);
     fill(this.#frame, drawing);
     if (place) this.#point(this.cell(place));
   }

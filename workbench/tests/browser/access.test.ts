@@ -1,11 +1,10 @@
-/** An accessibility scan of every view, in both themes. */
+/** An accessibility scan of every view, in both themes; and that each fits a phone. */
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { launch, open, serve } from "./harness";
-import type { Served } from "./harness";
+import { describe, expect, test } from "vitest";
+import { browser, oneBrowser, served } from "./fixture";
+import { open } from "./harness";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -23,17 +22,7 @@ const PLACES = [
   "#/tour",
 ];
 
-let served: Served;
-let browser: Browser;
-
-beforeAll(async () => {
-  served = await serve();
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-  served.stop();
-});
+oneBrowser();
 
 interface Finding {
   id: string;
@@ -53,6 +42,13 @@ describe.each(PLACES)("%s", (place) => {
     const serious = (findings as Finding[]).filter(({ impact }) => ["serious", "critical"].includes(impact));
     const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map((n) => `${n.target.join(" ")} ${n.failureSummary}`).join("; ")}`);
     expect(told).toEqual([]);
+    await page.context().close();
+  });
+
+  test("is no wider than a phone", async () => {
+    const { page, complaints } = await open(browser, served.address + place, { width: 390, height: 844 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    expect(complaints).toEqual([]);
     await page.context().close();
   });
 });

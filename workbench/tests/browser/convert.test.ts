@@ -1,35 +1,14 @@
 /** The convert view: its code is what the command prints, its pictures and its address hold. */
 
 import { spawnSync } from "node:child_process";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Browser, Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { PRESETS } from "../../src/views/convert/presets";
 import type { Preset } from "../../src/views/convert/presets";
 import { elementsOf } from "../../src/views/convert/elements";
-import { launch, open, serve, weft } from "./harness";
-import type { Served } from "./harness";
+import { browser, freshPage, page } from "./fixture";
+import { open, settled, weft } from "./harness";
 
-let served: Served;
-let browser: Browser;
-let page: Page;
-let complaints: string[];
-
-beforeAll(async () => {
-  served = await serve();
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-  served.stop();
-});
-beforeEach(async () => {
-  ({ page, complaints } = await open(browser, `${served.address}#/convert`));
-  await page.waitForSelector('[aria-label="The movement"] svg');
-});
-afterEach(async () => {
-  expect(complaints).toEqual([]);
-  await page.context().close();
-});
+freshPage("#/convert", '[aria-label="The movement"] svg');
 
 const code = () => page.locator('[aria-label="Code of the conversion"]');
 
@@ -67,7 +46,7 @@ test("an address shows what it showed", async () => {
   await page.getByLabel("Example").selectOption("warps");
   await page.getByText("PTX", { exact: true }).click();
   await expect.poll(() => code().textContent()).toContain(".func");
-  await page.waitForLoadState("networkidle");
+  await settled(page);
   const [address, before] = [page.url(), await page.locator("main").innerText()];
   const again = await open(browser, address);
   await expect.poll(() => again.page.locator("main").innerText(), { timeout: 10_000 }).toBe(before);

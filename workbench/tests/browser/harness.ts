@@ -1,4 +1,9 @@
-/** `weft serve` and Chromium, for tests and screenshots. */
+/**
+ * The page and Chromium, for tests, screenshots and measurements.
+ *
+ * `weft serve` shows the page and answers it, or with `WEFT_ENGINE=wasm` a static folder with the engine
+ * as WebAssembly in it (`workbench/build --wasm`).
+ */
 
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -11,7 +16,8 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
+/** The folder of the repository. */
+export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** The command: `WEFT` names it where it is not the repository's own debug build. */
 export const weft = process.env["WEFT"] ?? `${process.env["CARGO_TARGET_DIR"] ?? `${root}/target`}/debug/weft`;
@@ -25,13 +31,20 @@ export interface Served {
   stop(): void;
 }
 
+/** How the page reaches its engine here. */
+export const engine = process.env["WEFT_ENGINE"] === "wasm" ? "wasm" : "http";
+
+/** The page as `workbench/build` makes it. */
+export const dist = `${root}/workbench/dist`;
+
 /**
- * Starts `weft serve` at a free port.
+ * Starts a server at a free port.
  *
  * With `WEFT_PAGE` the files come from that folder instead of the command: a page that was just built
  * is tried without building the command again.
  */
 export async function serve(): Promise<Served> {
+  if (engine === "wasm") return serveFolder(process.env["WEFT_PAGE"] ?? dist);
   const command = await serveCommand();
   const folder = process.env["WEFT_PAGE"];
   return folder ? serveFolder(folder, command) : command;
@@ -73,7 +86,8 @@ export async function serveFolder(folder: string, command?: Served): Promise<Ser
   return { address: `http://127.0.0.1:${port}/`, stop };
 }
 
-async function serveCommand(): Promise<Served> {
+/** `weft serve` at a free port. */
+export async function serveCommand(): Promise<Served> {
   const child: ChildProcess = spawn(weft, ["serve", "--port", "0"], { stdio: ["ignore", "pipe", "ignore"] });
   const address = await new Promise<string>((done, failed) => {
     child.once("error", failed);

@@ -2,38 +2,17 @@
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Browser, Page } from "playwright-core";
+import { expect, test } from "vitest";
 import type { ExplainAnswer } from "../../src/engine/requests";
 import { LayoutNames, total } from "../../src/views/kernel/model";
-import { launch, open, serve, weft } from "./harness";
-import type { Served } from "./harness";
+import { browser, freshPage, page } from "./fixture";
+import { open, weft } from "./harness";
 
 const file = fileURLToPath(new URL("../../../examples/row_softmax.ttir", import.meta.url));
 /** Compiling takes a while in a build without optimisation. */
 const patience = { timeout: 60_000 };
 
-let served: Served;
-let browser: Browser;
-let page: Page;
-let complaints: string[];
-
-beforeAll(async () => {
-  served = await serve();
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-  served.stop();
-});
-beforeEach(async () => {
-  ({ page, complaints } = await open(browser, `${served.address}#/kernel?preset=row_softmax`));
-  await page.waitForSelector("button.line", patience);
-});
-afterEach(async () => {
-  expect(complaints).toEqual([]);
-  await page.context().close();
-});
+freshPage("#/kernel?preset=row_softmax", "button.line");
 
 /** What the command explains, with these pins. */
 function explained(...pins: string[]): ExplainAnswer {

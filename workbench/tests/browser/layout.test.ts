@@ -1,32 +1,10 @@
 /** The layout view: three pictures, linked, and operators on named layouts. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Browser, Page } from "playwright-core";
-import { launch, open, serve } from "./harness";
-import type { Served } from "./harness";
+import { expect, test } from "vitest";
+import { browser, freshPage, page, served } from "./fixture";
+import { open, settled } from "./harness";
 
-let served: Served;
-let browser: Browser;
-let page: Page;
-let complaints: string[];
-
-beforeAll(async () => {
-  served = await serve();
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-  served.stop();
-});
-beforeEach(async () => {
-  ({ page, complaints } = await open(browser, `${served.address}#/layout`));
-  await page.waitForSelector("[data-kind=matrix] svg g[data-row]");
-  await page.waitForLoadState("networkidle");
-});
-afterEach(async () => {
-  expect(complaints).toEqual([]);
-  await page.context().close();
-});
+freshPage("#/layout", "[data-kind=matrix] svg g[data-row]");
 
 /** What the marked cells of a picture say. */
 async function marked(kind: string, mark: string): Promise<string[]> {
@@ -62,7 +40,7 @@ test("the arrow keys do the same", async () => {
 });
 
 test("a lane, by its heading and by the field, is its column and its elements", async () => {
-  await page.locator("[data-kind=hardware] svg text:not([class])", { hasText: /^9$/ }).first().click();
+  await page.locator('[data-kind=hardware] text[data-head="lane 9"]').click();
   await expect.poll(() => page.url()).toContain("at=lane%3D9");
   await page.mouse.move(0, 0);
   await expect.poll(said).toBe("lane 9 = 01001: 8 elements");
@@ -96,8 +74,8 @@ test("a copy is marked wherever it lies", async () => {
 
 test("what another layout has no axis for is selected in none of its pictures", async () => {
   await page.goto(`${served.address}#/layout?shown=S&at=lane%5B2%5D`);
-  await page.waitForSelector("[data-kind=hardware] svg text:has-text('offset')");
-  await page.waitForLoadState("networkidle");
+  await page.waitForSelector('[data-kind=hardware] text[data-head^="offset"]');
+  await settled(page);
   expect(await page.locator(".picture.selecting").count()).toBe(0);
   await expect.poll(said).toContain("Nothing.");
 });
@@ -108,7 +86,7 @@ test("operators make layouts of layouts, by the engine", async () => {
     await page.getByLabel("A", { exact: true }).last().selectOption(first);
     if (second) await page.getByLabel("B", { exact: true }).last().selectOption(second);
     await page.getByRole("button", { name: "Make it" }).click();
-    await page.waitForLoadState("networkidle");
+    await settled(page);
   };
   const is = () => page.locator(".note.layout").textContent();
   const first = await is();
@@ -129,7 +107,7 @@ test("an address shows what it showed, and each picture goes out as a file", asy
   await page.getByRole("radio", { name: /^T / }).click();
   await page.getByRole("button", { name: "Bit 1 of register" }).click();
   await page.mouse.move(0, 0);
-  await page.waitForLoadState("networkidle");
+  await settled(page);
   const address = page.url();
   const [before, cells] = [await page.locator("main").innerText(), await marked("grid", "meant")];
   const again = await open(browser, address);

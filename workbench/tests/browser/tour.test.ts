@@ -1,21 +1,10 @@
 /** The tour, read to its end. */
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { launch, open, serve, settled } from "./harness";
-import type { Served } from "./harness";
+import { expect, test } from "vitest";
+import { browser, oneBrowser, served } from "./fixture";
+import { open, settled } from "./harness";
 
-let served: Served;
-let browser: Browser;
-
-beforeAll(async () => {
-  served = await serve();
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-  served.stop();
-});
+oneBrowser();
 
 test("every step has its pictures, and the last one is solved by no preset", async () => {
   const { page, complaints } = await open(browser, `${served.address}#/tour`);

@@ -78,12 +78,12 @@ impl Panel {
 
     /// The names of the rows, group and heading.
     pub fn row_names(&self) -> Vec<String> {
-        let name =
-            |group: &Group, head: &String| format!("{} {head}", group.label).trim().to_owned();
-        self.rows
-            .iter()
-            .flat_map(|group| group.heads.iter().map(|head| name(group, head)))
-            .collect()
+        names_of(&self.rows)
+    }
+
+    /// The names of the columns, group and heading.
+    pub fn column_names(&self) -> Vec<String> {
+        names_of(&self.columns)
     }
 
     /// The cells of a row; none where there is no such row.
@@ -101,6 +101,13 @@ pub struct Group {
     pub label: String,
     /// The heading of each.
     pub heads: Vec<String>,
+}
+
+fn names_of(groups: &[Group]) -> Vec<String> {
+    let name = |group: &Group, head: &String| format!("{} {head}", group.label).trim().to_owned();
+    let named =
+        |group: &Group| group.heads.iter().map(|head| name(group, head)).collect::<Vec<_>>();
+    groups.iter().flat_map(named).collect()
 }
 
 /// A cell of a panel.

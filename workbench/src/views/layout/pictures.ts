@@ -185,18 +185,14 @@ export class Pictures {
   #head(kind: Kind, target: EventTarget | null, then: (selection: Selection) => void): void {
     const seen = this.#seen.find((seen) => seen.kind === kind);
     if (!(target instanceof SVGTextElement) || !seen || target.closest("g[data-row]")) return;
-    const panel = target.parentElement;
-    const first = panel?.querySelector<SVGGElement>("g[data-panel]")?.dataset["panel"];
-    if (!panel || first === undefined) return;
-    const index = (selector: string) => [...panel.querySelectorAll(`:scope > ${selector}`)].indexOf(target);
-    const [row, column] = [index("text.end"), index("text:not([class])")];
-    if (row < 0 && column < 0) return;
-    const cell = seen.picture.cell({ panel: Number(first), row: Math.max(row, 0), column: Math.max(column, 0) });
+    const { head, row, column } = target.dataset;
+    const panel = target.parentElement?.querySelector<SVGGElement>("g[data-panel]")?.dataset["panel"];
+    if (head === undefined || panel === undefined) return;
+    const cell = seen.picture.cell({ panel: Number(panel), row: Number(row ?? 0), column: Number(column ?? 0) });
     const entry = cell && seen.entries.get(cell);
-    if (entry) return then(row < 0 ? entry.column : entry.row);
+    if (entry) return then(row === undefined ? entry.column : entry.row);
     const pair = cell && seen.pairs.get(cell);
-    const label = row < 0 ? panel.querySelector(":scope > text.start") : target;
-    const axis = /^\w+/.exec(label?.textContent ?? "")?.[0] ?? "";
+    const axis = /^\w+/.exec(head)?.[0] ?? "";
     const value = pair?.place?.[axis] ?? pair?.element[axis];
     // Of memory a row is a part of an axis: its heading is no coordinate.
     if (value !== undefined && axis !== "offset") then({ at: { [axis]: value } });

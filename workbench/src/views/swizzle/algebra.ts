@@ -64,5 +64,5 @@ export class Algebra {
 }
 
 function row(id: string, label: string, value: string): HTMLElement {
-  return h("div.line", { "data-line": id }, h("span.label", null, label), h("code", null, value));
+  return h("div.fact", { "data-line": id }, h("span.label", null, label), h("code", null, value));
 }

@@ -54,7 +54,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       ),
     ),
     h(
-      "div.workbench",
+      "div.workbench.toggled",
       null,
       h("div.stack", null, problem.element, toggles.element, sweep.element),
       h("div.stack", null, verdicts.element, fault.element, watch.element, h("div.pair", null, algebra.element, matrix.element), solve.element),

@@ -4,11 +4,11 @@ import type { Fault } from "../../engine/requests";
 import { parseExtents } from "../../state/codec";
 import { fill, h } from "../../ui/dom";
 import { choice, textField } from "../../ui/fields";
+import { machineChoice } from "../../ui/machines";
+import { ELEMENTS, oneLine } from "../../ui/texts";
 import type { Context } from "../view";
 import { PRESETS } from "./model";
 import type { State } from "./state";
-
-const ELEMENTS = ["f64", "f32", "i32", "f16", "bf16", "i16", "f8E4M3FN", "f8E5M2", "i8", "i1"];
 
 /** What a change of the problem takes back: what was looked at is of another problem. */
 const AFRESH: Partial<State> = { step: 0, warp: 0, wave: 0, solve: 0 };
@@ -25,7 +25,6 @@ export class Problem {
   readonly #preset;
   readonly #about = h("p.note");
   readonly #memory;
-  #state: State | undefined;
 
   constructor(context: Context<State>) {
     this.#context = context;
@@ -46,15 +45,15 @@ export class Problem {
       if (shape) set({ shape });
     });
     this.#dtype = textField("Element", (element) => set({ element: element.trim() }), { list: ELEMENTS });
-    this.#target = choice("Machine", [], (target) => set({ target }));
-    this.#against = choice("Beside it", [], (against) => context.set({ against }));
+    this.#target = machineChoice("Machine", context.engine, (target) => set({ target }));
+    this.#against = machineChoice("Beside it", context.engine, (against) => context.set({ against }), "none");
     this.#store = textField("Store from", (store) => set({ store: oneLine(store) }), { lines: 3 });
     this.#memory = textField("Memory", (memory) => set({ memory: oneLine(memory) }), {
       lines: 2,
       hint: "Empty: the folds below. Or a Triton attribute, bases, or CuTe: Swizzle<4,1,4> o 0 o (16,32):(32,1)",
     });
     this.element = h(
-      "section.card",
+      "section.card.problem",
       { "aria-label": "The problem" },
       h("header", null, h("h2", null, "The problem")),
       h(
@@ -68,19 +67,9 @@ export class Problem {
         this.#memory.element,
       ),
     );
-    context.engine.invoke({ request: "machines" }).then(({ machines }) => {
-      const names = machines.map(({ name, lanes, banks }) => ({
-        value: name,
-        label: `${name} · ${lanes} lanes, ${banks} banks`,
-      }));
-      this.#target.offer(names);
-      this.#against.offer([{ value: "", label: "none" }, ...names]);
-      if (this.#state) this.update(this.#state);
-    }, () => undefined);
   }
 
   update(state: State): void {
-    this.#state = state;
     this.#shape.set(state.shape.join("x"));
     this.#shape.input.setAttribute("aria-invalid", "false");
     this.#dtype.set(state.element);
@@ -134,9 +123,4 @@ export class Problem {
     );
     fill(this.#loads, parts, h("div", null, add));
   }
-}
-
-/** A layout is one line; where it is broken does not matter. */
-function oneLine(text: string): string {
-  return text.trim().replace(/\s+/g, " ");
 }

@@ -122,14 +122,18 @@ export class Solve {
         proof(certificate),
       ),
       h(
-        "table.data",
+        "div.scroll",
         null,
-        h("thead", null, h("tr", null, ["access", "by", "instructions", "wavefronts", "alone at least"].map((head) => h("th", null, head)))),
         h(
-          "tbody",
+          "table.data",
           null,
-          answer.accesses.map((use) =>
-            h("tr", null, [use.access, use.matrix ?? `${use.vector_bytes} bytes a lane`, use.instructions, use.wavefronts, use.floor].map((cell) => h("td", null, cell))),
+          h("thead", null, h("tr", null, ["access", "by", "instructions", "wavefronts", "alone at least"].map((head) => h("th", null, head)))),
+          h(
+            "tbody",
+            null,
+            answer.accesses.map((use) =>
+              h("tr", null, [use.access, use.matrix ?? `${use.vector_bytes} bytes a lane`, use.instructions, use.wavefronts, use.floor].map((cell) => h("td", null, cell))),
+            ),
           ),
         ),
       ),
@@ -165,7 +169,7 @@ function proof({ kind, optimal, candidates }: SwizzleAnswer["certificate"]): str
 /** The seven steps, each as an item with what it found. */
 function steps(trace: Trace): HTMLElement[] {
   const item = (title: string, why: string, ...found: (HTMLElement | string)[]) =>
-    h("li", null, h("h3", null, title), h("p.note", null, why), found.map((part) => (typeof part === "string" ? h("code.line", null, part) : part)));
+    h("li", null, h("h3", null, title), h("p.note", null, why), found.map((part) => (typeof part === "string" ? h("code.fact", null, part) : part)));
   const [stored, loaded] = trace.phases;
   return [
     item(

@@ -1,5 +1,6 @@
 /** Every memory of the toggle grid, each counted and held against the algebra. */
 
+import { atOnce } from "../../engine/engine";
 import type { SweepAnswer, SweepRequest } from "../../engine/requests";
 import { fill, h } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
@@ -76,15 +77,23 @@ export class Sweep {
     fill(this.#found);
     const sums: SweepAnswer[] = [];
     const start = performance.now();
-    try {
-      for (let from = 0; from < all; from += CHUNK) {
+    let [next, counted] = [0, 0];
+    const turns = async () => {
+      while (next < all) {
+        const from = next;
         const count = Math.min(CHUNK, all - from);
+        next += count;
         const request: SweepRequest = { request: "sweep", store, loads, shape, element, target, from, count };
         sums.push(await this.#context.engine.invokeAside(request));
         if (mine !== this.#running) return;
-        this.#bar.value = (from + count) / all;
-        this.#bar.textContent = `${Math.round((100 * (from + count)) / all)} %`;
+        counted += count;
+        this.#bar.value = counted / all;
+        this.#bar.textContent = `${Math.round((100 * counted) / all)} %`;
       }
+    };
+    try {
+      await Promise.all(Array.from({ length: atOnce() }, turns));
+      if (mine !== this.#running) return;
       const seconds = (performance.now() - start) / 1000;
       fill(this.#found, tables(merged(sums), all, seconds));
       this.#context.announce(`${all} memories counted`);

@@ -25,7 +25,7 @@ export class Toggles {
   constructor(set: (folds: number[]) => void) {
     this.#set = set;
     this.element = h(
-      "section.card",
+      "section.card.folds",
       { "aria-label": "Folds" },
       h("header", null, h("h2", null, "Fold row bits into column bits"), h("p", null, "This is the swizzle: a row is exclusive-or'd with its mask.")),
       this.#presets,

@@ -25,6 +25,8 @@ const SPACE: u64 = 16;
 const GAP: u64 = 6;
 /// Keys of the legend in a line.
 const KEYS: u64 = 4;
+/// The least width that sentences have before they are broken.
+const SENTENCE: u64 = 420;
 /// Where text stands in a line.
 const BASE: u64 = 13;
 /// How far above the end of a cell its text stands.
@@ -32,7 +34,8 @@ const BASELINE: u64 = 8;
 
 /// A scene as an SVG file: one text, without scripts, fonts or anything else from outside. It follows
 /// the light or dark surrounding. Up to 4096 cells each are an element of their own, with a label and,
-/// as `data-panel`, `data-row` and `data-column`, with their place.
+/// as `data-panel`, `data-row` and `data-column`, with their place; headings then say, as `data-head`,
+/// what they are of (`lane 9`), and as `data-row` or `data-column` where.
 ///
 /// ```
 /// use weft_api::view::{View, scene, svg};
@@ -45,13 +48,14 @@ const BASELINE: u64 = 8;
 /// ```
 pub fn svg(scene: &Scene) -> String {
     let cells = scene.panels.iter().map(|panel| panel.cells.len()).sum::<usize>();
-    let mut parts = vec![text_part(scene)];
     let labelled = cells <= MAX_LABELLED;
     let panels = scene.panels.iter().enumerate();
-    parts.extend(panels.map(|(number, panel)| panel_part(number, panel, labelled)));
-    if !scene.legend.is_empty() {
-        parts.push(legend_part(&scene.legend));
-    }
+    let drawn = panels.map(|(number, panel)| panel_part(number, panel, labelled));
+    let legend = Some(&scene.legend).filter(|legend| !legend.is_empty());
+    let drawn: Vec<Part> = drawn.chain(legend.map(|legend| legend_part(legend))).collect();
+    let widest = drawn.iter().map(|part| part.width).max().unwrap_or(0);
+    let mut parts = vec![text_part(scene, widest.max(SENTENCE))];
+    parts.extend(drawn);
     let width = parts.iter().map(|part| part.width).max().unwrap_or(0) + 2 * SPACE;
     let mut bottom = SPACE;
     let mut placed = Vec::new();
@@ -86,9 +90,10 @@ fn room(text: &str) -> u64 {
     (text.chars().count() as u64).saturating_mul(15).div_ceil(2)
 }
 
-/// The title and the sentences under it.
-fn text_part(scene: &Scene) -> Part {
-    let sentences: Vec<String> = scene.sentences().collect();
+/// The title and the sentences under it, broken where they are wider than this.
+fn text_part(scene: &Scene, width: u64) -> Part {
+    let sentences: Vec<String> =
+        scene.sentences().flat_map(|sentence| broken(&sentence, width)).collect();
     let lines = (1..).map(|line| line * LINE).zip(&sentences);
     let longest = sentences.iter().map(|sentence| room(sentence)).max().unwrap_or(0);
     Part {
@@ -99,6 +104,21 @@ fn text_part(scene: &Scene) -> Part {
             @for (y, sentence) in lines { text class="start" y=(y + BASE) { (sentence) } }
         },
     }
+}
+
+/// A sentence in lines of at most this width; a longer word has a line of its own.
+fn broken(sentence: &str, width: u64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in sentence.split(' ') {
+        match lines.last_mut() {
+            Some(line) if room(line) + room(" ") + room(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// What the colours mean.
@@ -180,6 +200,7 @@ fn panel_part(number: usize, panel: &Panel, labelled: bool) -> Part {
         }
     }
     let column_heads = panel.columns.iter().flat_map(|group| &group.heads).zip(&columns.starts);
+    let column_names = panel.column_names();
     Part {
         width: columns.end,
         height: rows.end,
@@ -188,11 +209,13 @@ fn panel_part(number: usize, panel: &Panel, labelled: bool) -> Part {
             @for (group, (x, _)) in panel.columns.iter().zip(&columns.blocks) {
                 text class="start" x=(x) y=(heading + BASE) { (group.label) }
             }
-            @for (head, x) in column_heads {
-                text x=(x + width / 2) y=(heading + LINE + BASE) { (head) }
+            @for (column, ((head, x), name)) in column_heads.zip(&column_names).enumerate() {
+                text data-head=[labelled.then_some(name)] data-column=[labelled.then_some(column)]
+                    x=(x + width / 2) y=(heading + LINE + BASE) { (head) }
             }
-            @for (name, y) in names.iter().zip(&rows.starts) {
-                text class="end" x=(margin) y=(y + CELL - BASELINE) { (name) }
+            @for (row, (name, y)) in names.iter().zip(&rows.starts).enumerate() {
+                text class="end" data-head=[labelled.then_some(name)] data-row=[labelled.then_some(row)]
+                    x=(margin) y=(y + CELL - BASELINE) { (name) }
             }
             g class="cells" {
                 @for label in &labels { (label) }
