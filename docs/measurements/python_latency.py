@@ -4,8 +4,8 @@
     pip install . && python docs/measurements/python_latency.py    # into python_latency.json
 
 Needs Triton, and no GPU. Each kernel is compiled for sm_90 as for its first launch, in turn by Triton
-and by Weft, with no cache; the times are those that Triton's own listener tells of its stages, medians of
-`ROUNDS`. The front end is all before the stages and the passes on Triton's IR; behind it stand Triton's
+and by Weft, with no cache; the times are those that Triton's own listener tells of its stages, of each the best
+of `ROUNDS`, so that other work on the machine disturbs both alike. The front end is all before the stages and the passes on Triton's IR; behind it stand Triton's
 passes and LLVM, or Weft: the text of the IR printed and read, homes, lane program, PTX. `ptxas` is apart.
 """
 
@@ -15,7 +15,6 @@ import importlib.util
 import json
 import os
 import platform
-import statistics
 import sys
 from pathlib import Path
 
@@ -30,7 +29,7 @@ from triton.compiler import ASTSource
 import weft.triton
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-ROUNDS = 5
+ROUNDS = 9
 KERNELS = {
     "kernels/matmul.py": ["gemm_f16", "linear_bf16", "matmul_bias_gelu", "matmul_int4"],
     "kernels/tensor_cores.py": ["matmul_f16", "attention_f16"],
@@ -72,12 +71,18 @@ def measured(module, name):
         with weft.triton.enabled():
             rounds["weft"].append(times_of(module, name))
     (front, theirs, _), (_, ours, assembler) = (
-        [statistics.median(column) for column in zip(*rounds[compiler], strict=True)]
+        [min(column) for column in zip(*rounds[compiler], strict=True)]
         for compiler in ("triton", "weft")
     )
     row = [f"`{name}`", f"{front:.1f}", f"{ours:.1f}", f"{theirs:.1f}", f"{theirs / ours:.0f}", f"{assembler:.0f}"]
     print(row, file=sys.stderr)
     return row
+
+
+def processor():
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
 
 
 def main():
@@ -88,11 +93,12 @@ def main():
         specification.loader.exec_module(module)
         rows += [measured(module, name) for name in names]
     measurement = {
-        "what": "Compiling a kernel for sm_90 from Python: the front end, what makes PTX behind it, the assembler",
+        "what": "Compiling a kernel for sm_90 from Python: the front end, what makes PTX behind it, the assembler; "
+        f"best of {ROUNDS} runs in turn",
         "command": "python docs/measurements/python_latency.py",
         "versions": f"weft {importlib.metadata.version('weft')}, triton {triton.__version__}, "
         f"Python {platform.python_version()}",
-        "machine": platform.processor() or platform.machine(),
+        "machine": f"one core of {processor()}",
         "date": datetime.date.today().isoformat(),
         "columns": ["kernel", "front end, ms", "Weft, ms", "Triton, ms", "ratio", "`ptxas` for Weft, ms"],
         "rows": rows,
