@@ -23,6 +23,7 @@ const PLACES: [string, string][] = [
   ["convert", "#/convert"],
   ["runners-up", "#/convert?code=ptx"],
   ["kernel", `#/kernel?preset=row_softmax&pins=${encodeURIComponent(PIN)}`],
+  ["product", "#/kernel?preset=matmul&line=65"],
   ...Array.from({ length: 7 }, (_, step): [string, string] => [`tour-${step + 1}`, `#/tour?step=${step + 1}`]),
   ["exercise", "#/tour?step=8&fold=2.8.10.0"],
 ];

@@ -269,6 +269,42 @@ export interface MemoryAccess {
   times: number;
   next?: Next;
 }
+/** How a matrix product is computed; costs in hundredths of a cycle of a block, for one time. */
+export interface Product {
+  place: string | null;
+  type: string;
+  layout: string;
+  how: string;
+  /** How often a warp issues it. */
+  runs: number;
+  cost: number;
+  bound: number;
+  times: number;
+  next?: Next;
+}
+/** An access of shared memory that the program allocates; counts are of all warps. */
+export interface SharedAccess {
+  operation: string;
+  kind: "load" | "store";
+  value: string;
+  place: string | null;
+  type: string;
+  layout: string;
+  memory: string;
+  matrix_moves?: boolean;
+  vector_bytes?: number;
+  instructions?: number;
+  wavefronts?: number;
+  ideal?: number;
+  times: number;
+}
+export interface Barrier {
+  scope: string;
+  place: string | null;
+  loops: (string | null)[];
+  cost: number;
+  reasons: string[];
+}
 /** Hundredths of a cycle of a block. */
 export interface Spent {
   movements: number;
@@ -284,8 +320,11 @@ export interface ExplainAnswer {
   greedy?: Spent;
   choice?: { cost: number; bound: number };
   homes: Home[];
+  products: Product[];
   movements: Movement[];
   accesses: MemoryAccess[];
+  shared?: SharedAccess[];
+  barriers: Barrier[];
 }
 
 /** Each request with its answer. */

@@ -8,16 +8,20 @@ import { LayoutNames, total } from "../../src/views/kernel/model";
 import { browser, freshPage, page } from "./fixture";
 import { open, weft } from "./harness";
 
-const file = fileURLToPath(new URL("../../../examples/row_softmax.ttir", import.meta.url));
+const example = (name: string) => fileURLToPath(new URL(`../../../examples/${name}.ttir`, import.meta.url));
 /** Compiling takes a while in a build without optimisation. */
 const patience = { timeout: 60_000 };
 
 freshPage("#/kernel?preset=row_softmax", "button.line");
 
-/** What the command explains, with these pins. */
+/** What the command explains of a softmax, with these pins. */
 function explained(...pins: string[]): ExplainAnswer {
+  return explainedOf("row_softmax", ...pins);
+}
+
+function explainedOf(name: string, ...pins: string[]): ExplainAnswer {
   const pinned = pins.flatMap((pin) => ["--pin", pin]);
-  const said = spawnSync(weft, ["explain", file, "--target", "sm_90", "--json", ...pinned], { encoding: "utf8" });
+  const said = spawnSync(weft, ["explain", example(name), "--target", "sm_90", "--json", ...pinned], { encoding: "utf8" });
   expect(said.stderr).toBe("");
   return JSON.parse(said.stdout) as ExplainAnswer;
 }
@@ -39,6 +43,24 @@ test("costs are those of the command, and every home stands at the line that mak
   }
   expect(await page.locator("button .mark.moves").count()).toBe(answer.movements.length);
   expect(await page.locator("button .mark.touches").count()).toBe(answer.accesses.length);
+});
+
+test("products, shared memory and barriers stand at their lines", async () => {
+  const answer = explainedOf("matmul");
+  expect(answer.products).toHaveLength(1);
+  await page.getByLabel("Kernel", { exact: true }).selectOption("matmul");
+  const marks = page.locator("button .mark.multiplies");
+  await expect.poll(() => marks.count(), patience).toBe(1);
+  const { how, runs, cost } = answer.products[0]!;
+  expect(await marks.textContent()).toContain(`× ${runs}`);
+  expect(answer.shared!.length).toBeGreaterThan(1);
+  expect(await page.locator("button .mark.shared").count()).toBe(answer.shared!.length);
+  expect(answer.barriers.length).toBeGreaterThan(0);
+  expect(await page.locator("button .mark.waits").count()).toBe(answer.barriers.length);
+  await marks.click();
+  const details = page.locator(".details");
+  await expect.poll(() => details.innerText(), patience).toContain(how);
+  expect(await details.innerText()).toContain(`${runs} a warp: ${cycles(cost)} cycles of the block`);
 });
 
 test("a pin changes the total as `weft explain --pin` says", async () => {

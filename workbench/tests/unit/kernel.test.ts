@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ExplainAnswer } from "../../src/engine/requests";
-import { LayoutNames, byLine, inLines, isOf, isPlace, lineOf, shapeOf, shownLine, total } from "../../src/views/kernel/model";
+import { LayoutNames, byLine, inLines, isOf, isPlace, lineOf, shapeOf, shortName, shownLine, total } from "../../src/views/kernel/model";
 import { pinned } from "../../src/views/kernel/state";
 
 const way = { strategy: "shuffles", instructions: 1, shuffles: 1, wavefronts: 0, barriers: 0, shared_bytes: 0, cost: 300, bound: 300, outline: "" };
@@ -17,16 +17,20 @@ const answer: ExplainAnswer = {
     { value: "%a", type: "tensor<4xf32>", layout: A, reason: "as the load at text:3:5 runs", next: { layout: B, more: 10 }, place: "text:3:5" },
     { value: "%b", type: "tensor<4xf32>", layout: B, reason: "pinned", place: null },
   ],
+  products: [{ place: "text:7:5", type: "tensor<1x2xf32>", layout: C, how: "mma.m16n8k16.f32.f16.f16", runs: 4, cost: 800, bound: 800, times: 16 }],
   movements: [{ ...way, value: "%a", type: "tensor<4xf32>", operation: "store", place: "text:5:5", from: A, to: C, times: 1 }],
   accesses: [{ operation: "load", place: "text:3:5", type: "tensor<4xf32>", layout: A, vector_bytes: 4, instructions: 1, sectors: 1, ideal_sectors: 1, times: 1 }],
+  shared: [{ operation: "local_load", kind: "load", value: "%c", place: "text:7:5", type: "tensor<1x2xf32>", layout: C, memory: "#ttg.swizzled_shared<{}>", times: 16 }],
+  barriers: [{ scope: "block", place: "text:7:5", loops: [], cost: 2000, reasons: ["what was copied is loaded for text:7:5"] }],
 };
 
 test("what is known stands at its line", () => {
   const lines = byLine(answer);
-  expect([...lines.keys()]).toEqual([3, 5]);
+  expect([...lines.keys()]).toEqual([3, 7, 5]);
   expect(lines.get(3)!.homes.map(({ value }) => value)).toEqual(["%a"]);
   expect(lines.get(3)!.accesses).toHaveLength(1);
   expect(lines.get(5)!.movements).toHaveLength(1);
+  expect(lines.get(7)).toMatchObject({ homes: [], products: answer.products, shared: answer.shared, barriers: answer.barriers });
   expect(lineOf("kernel.py:3:5")).toBeUndefined();
 });
 
@@ -42,6 +46,11 @@ test("types and layouts tell their shapes", () => {
   expect(shapeOf("f32")).toEqual([]);
   expect(isOf(A, [4])).toBe(true);
   expect(isOf(C, [4])).toBe(false);
+});
+
+test("instructions are named shortly", () => {
+  expect(shortName("mma.m16n8k16.f32.f16.f16")).toBe("mma.m16n8k16");
+  expect(shortName("multiply-adds of each thread")).toBe("multiply-adds");
 });
 
 test("lines are shown without places", () => {

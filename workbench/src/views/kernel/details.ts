@@ -1,6 +1,6 @@
 /** One line: its values, what moves, how memory is touched, and why; and the pin of a value. */
 
-import type { ExplainAnswer, Home, MemoryAccess, Movement, Next } from "../../engine/requests";
+import type { Barrier, ExplainAnswer, Home, MemoryAccess, Movement, Next, Product, SharedAccess } from "../../engine/requests";
 import { count, cycles } from "../../ui/amounts";
 import { fill, h, latest } from "../../ui/dom";
 import { choice, textField } from "../../ui/fields";
@@ -40,7 +40,7 @@ export class Details {
       );
       return;
     }
-    const shown = known.homes[0]?.layout ?? known.accesses[0]?.layout ?? known.movements[0]?.to;
+    const shown = known.homes[0]?.layout ?? known.accesses[0]?.layout ?? known.movements[0]?.to ?? known.shared[0]?.layout ?? known.products[0]?.layout;
     fill(
       this.element,
       h("header", null, h("h2", null, `Line ${state.line}`)),
@@ -50,6 +50,9 @@ export class Details {
         known.homes.map((home) => this.#home(state, home, names)),
         known.movements.map((movement) => this.#movement(movement, names)),
         known.accesses.map((access) => this.#access(access, names)),
+        known.shared.map((access) => this.#shared(access, names)),
+        known.products.map((product) => this.#product(product, names)),
+        known.barriers.map((barrier) => this.#barrier(barrier)),
       ),
       shown !== undefined && h("div.seen", null, this.#caption, this.#picture.element, h("p.note", null, this.#see)),
       this.#layouts(names),
@@ -129,6 +132,44 @@ export class Details {
         `${count(vector_bytes, "byte")} a lane, ${count(instructions, "instruction")} a warp, ${count(sectors, "sector")} each (ideal ${ideal_sectors})${times > 1 ? `, ${times} times` : ""}.`,
       ),
       this.#next(next, names),
+    );
+  }
+
+  #shared({ operation, kind, value, layout, memory, times, ...counts }: SharedAccess, names: LayoutNames): HTMLElement {
+    const { matrix_moves, vector_bytes, instructions, wavefronts, ideal } = counts;
+    const by = matrix_moves ? " by matrix moves" : "";
+    return h(
+      "div.known",
+      null,
+      h("h3", null, `The ${operation} of `, h("code", null, value), ` ${kind}s in ${names.of(layout)}`),
+      h("p.note", null, h("code", null, memory)),
+      vector_bytes !== undefined &&
+        h(
+          "p",
+          null,
+          `${count(vector_bytes, "byte")} a lane${by}, ${count(instructions ?? 0, "instruction")} and ${count(wavefronts ?? 0, "wavefront")} of all warps (ideal ${ideal})${times > 1 ? `, ${times} times` : ""}.`,
+        ),
+    );
+  }
+
+  #product({ how, runs, layout, cost, bound, times, next }: Product, names: LayoutNames): HTMLElement {
+    return h(
+      "div.known",
+      null,
+      h("h3", null, `The product sums in ${names.of(layout)}`),
+      h("p", null, h("code", null, how), `, ${runs} a warp: ${cycles(cost)} cycles of the block, the cheapest way alone ${cycles(bound)}${times > 1 ? `, ${times} times` : ""}.`),
+      this.#next(next, names),
+    );
+  }
+
+  #barrier({ scope, loops, cost, reasons }: Barrier): HTMLElement {
+    const rounds = loops.length > 0 ? " in each round" : "";
+    return h(
+      "div.known",
+      null,
+      h("h3", null, `The ${scope} waits${rounds}`),
+      h("p", null, `${cycles(cost)} cycles; without it would race:`),
+      h("ul", null, reasons.map((reason) => h("li", null, why(reason)))),
     );
   }
 

@@ -1,12 +1,15 @@
 /** The kernel's text, each line with what is known of it. */
 
-import type { MemoryAccess, Movement } from "../../engine/requests";
+import type { Barrier, MemoryAccess, Movement, Product, SharedAccess } from "../../engine/requests";
 import { cycles } from "../../ui/amounts";
 import { fill, h } from "../../ui/dom";
 import type { Context } from "../view";
-import { isPlace, shownLine } from "./model";
+import { inLines, isPlace, shortName, shownLine } from "./model";
 import type { LayoutNames, Marks } from "./model";
 import type { State } from "./state";
+
+/** The most marks beside a line; more would hide its text. */
+const MOST_BESIDE = 3;
 
 export class Listing {
   readonly element: HTMLElement;
@@ -31,7 +34,11 @@ export class Listing {
           h("span.mark.moves", null, "L0 → L1"),
           " moves, cycles a warp ",
           h("span.mark.touches", null, "16 B"),
-          " memory",
+          " memory ",
+          h("span.mark.multiplies", null, "mma"),
+          " product ",
+          h("span.mark.waits", null, "wait"),
+          " barrier",
         ),
       ),
       this.#lines,
@@ -44,14 +51,15 @@ export class Listing {
       if (line.trim() === "" || isPlace(line)) return [];
       const number = index + 1;
       const known = marks.get(number);
+      const found = known ? this.#marks(known, names) : [];
       const parts = [
         h("span.number", { "aria-hidden": "true" }, String(number)),
         h("code", null, shownLine(line)),
-        h("span.marks", null, ...(known ? this.#marks(known, names) : [])),
+        h("span.marks", null, found),
       ];
       if (!known) return [h("div.line", null, parts)];
       const button = h(
-        "button.line",
+        found.length > MOST_BESIDE ? "button.line.many" : "button.line",
         { type: "button", "data-line": number, onclick: () => this.#choose(number) },
         parts,
       );
@@ -72,7 +80,8 @@ export class Listing {
     this.#context.set({ line });
   }
 
-  #marks({ homes, movements, accesses }: Marks, names: LayoutNames): HTMLElement[] {
+  #marks({ homes, products, movements, accesses, shared, barriers }: Marks, names: LayoutNames): HTMLElement[] {
+    const often = (times: number) => (times > 1 ? ` × ${times}` : "");
     const moves = ({ from, to, cost, times, value }: Movement) =>
       h(
         "span.mark.moves",
@@ -88,12 +97,32 @@ export class Listing {
         },
         `${vector_bytes} B × ${instructions} in ${names.of(layout)}${times > 1 ? ` × ${times}` : ""}`,
       );
+    const multiplies = ({ how, runs, layout, times }: Product) =>
+      h(
+        "span.mark.multiplies",
+        { title: `${how}, ${runs} a warp, its sum in ${names.of(layout)}${times > 1 ? `, ${times} times` : ""}` },
+        `${shortName(how)} × ${runs}${often(times)}`,
+      );
+    const shares = ({ kind, memory, wavefronts, ideal, times }: SharedAccess) =>
+      h(
+        "span",
+        {
+          class: `mark touches shared${(wavefronts ?? 0) > (ideal ?? 0) ? " wasteful" : ""}`,
+          title: `${kind} of ${memory}${wavefronts === undefined ? "" : `: ${wavefronts} wavefronts of all warps, at least ${ideal}`}${times > 1 ? `, ${times} times` : ""}`,
+        },
+        `${kind}${wavefronts === undefined ? "" : ` ${wavefronts} wavefronts`}${often(times)}`,
+      );
+    const waits = ({ scope, cost, reasons }: Barrier) =>
+      h("span.mark.waits", { title: `the ${scope} waits, ${cycles(cost)} cycles: ${inLines(reasons.join("; "))}` }, scope === "block" ? "wait" : "warp waits");
     return [
       ...homes.map(({ value, layout, reason }) =>
         h("span", { class: `mark home${reason === "pinned" ? " pinned" : ""}`, title: `${value} lives in ${names.of(layout)}` }, names.of(layout)),
       ),
       ...movements.map(moves),
       ...accesses.map(touches),
+      ...shared.map(shares),
+      ...products.map(multiplies),
+      ...barriers.map(waits),
     ];
   }
 }

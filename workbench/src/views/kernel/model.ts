@@ -1,12 +1,15 @@
 /** An explanation by the lines of the text, without the page. */
 
-import type { ExplainAnswer, Home, MemoryAccess, Movement } from "../../engine/requests";
+import type { Barrier, ExplainAnswer, Home, MemoryAccess, Movement, Product, SharedAccess } from "../../engine/requests";
 
 /** What is known of one line. */
 export interface Marks {
   homes: Home[];
+  products: Product[];
   movements: Movement[];
   accesses: MemoryAccess[];
+  shared: SharedAccess[];
+  barriers: Barrier[];
 }
 
 /** The line of a place `text:line:column`. */
@@ -21,18 +24,21 @@ export function inLines(sentence: string): string {
 }
 
 /** What an explanation says of each line. */
-export function byLine({ homes, movements, accesses }: ExplainAnswer): Map<number, Marks> {
+export function byLine({ homes, products, movements, accesses, shared = [], barriers }: ExplainAnswer): Map<number, Marks> {
   const lines = new Map<number, Marks>();
   const at = (place: string | null): Marks | undefined => {
     const line = lineOf(place);
     if (line === undefined) return undefined;
-    const known = lines.get(line) ?? { homes: [], movements: [], accesses: [] };
+    const known = lines.get(line) ?? { homes: [], products: [], movements: [], accesses: [], shared: [], barriers: [] };
     lines.set(line, known);
     return known;
   };
   for (const home of homes) at(home.place)?.homes.push(home);
+  for (const product of products) at(product.place)?.products.push(product);
   for (const movement of movements) at(movement.place)?.movements.push(movement);
   for (const access of accesses) at(access.place)?.accesses.push(access);
+  for (const access of shared) at(access.place)?.shared.push(access);
+  for (const barrier of barriers) at(barrier.place)?.barriers.push(barrier);
   return lines;
 }
 
@@ -41,10 +47,12 @@ export class LayoutNames {
   readonly all: string[] = [];
 
   constructor(...answers: ExplainAnswer[]) {
-    for (const { homes, movements, accesses } of answers) {
+    for (const { homes, products, movements, accesses, shared = [] } of answers) {
       for (const home of homes) this.#mention(home.layout, home.next?.layout);
+      for (const product of products) this.#mention(product.layout, product.next?.layout);
       for (const { from, to } of movements) this.#mention(from, to);
       for (const access of accesses) this.#mention(access.layout, access.next?.layout);
+      for (const access of shared) this.#mention(access.layout);
     }
   }
 
@@ -70,6 +78,11 @@ export function shapeOf(type: string): number[] {
 export function isOf(layout: string, shape: number[]): boolean {
   const outs = shape.map((extent, axis) => `dim${axis}: ${extent}`).join(", ");
   return layout.endsWith(`-> [${outs}]`);
+}
+
+/** An instruction's name without the types of its numbers: `mma.m16n8k16`. */
+export function shortName(how: string): string {
+  return how.startsWith("mma.") ? how.split(".").slice(0, 2).join(".") : "multiply-adds";
 }
 
 /** A line of the text as it is read: without the places of the user's source. */
