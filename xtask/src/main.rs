@@ -25,6 +25,10 @@ mod validate;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
+/// What is measured runs with the allocator of the command and of the Python package.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Has the project's texts compiled, measures, and writes measured tables.
 #[derive(Parser)]
 #[command(name = "xtask")]
