@@ -10,20 +10,23 @@
 //! For `base + arange(0, 64)` with `base` a multiple of 16 that is contiguity 64, divisibility 16,
 //! constancy 1. How axes go together is said by the steps of [`Strides`]. Facts flow forward through
 //! the program; around a loop they are weakened until they hold for every round. Scalars have one
-//! dimension of extent 1.
+//! dimension of extent 1. Beside these stands between which integers a value lies ([`Range`]): quotients
+//! and remainders of signed integers break their runs below zero.
 //!
 //! Integers wrap at their width, and a run may wrap in its middle; but a part of it that starts at a
 //! multiple of its own length does not (up to half of the values of the type). So whoever relies on a
 //! run counting up without a break asks that its length divides the first element.
 
+mod range;
 mod rules;
 mod strides;
 
+pub use range::Range;
 pub use strides::Strides;
 
 use rules::{
-    Rounding, add, add_wide, comparison, divide, lowest_bit, multiply, pointwise, remainder,
-    select, subtract,
+    add, add_wide, comparison, divide, lowest_bit, multiply, pointwise, remainder, select,
+    subtract, wide,
 };
 
 use crate::dtype::DType;
@@ -69,6 +72,8 @@ pub struct Facts {
     pub constant: Option<u64>,
     /// What each bit of the index adds.
     pub strides: Strides,
+    /// Between which integers the elements lie.
+    pub range: Range,
     /// What counting up by one adds: the pointee's size in bytes for a pointer, else 1.
     unit: u64,
 }
@@ -76,7 +81,8 @@ pub struct Facts {
 impl Default for Facts {
     fn default() -> Self {
         let strides = Strides::uniform(&[], 1);
-        Self { dims: smallvec![Dim::UNKNOWN], constant: None, strides, unit: 1 }
+        let range = Range::new(i64::MIN, i64::MAX);
+        Self { dims: smallvec![Dim::UNKNOWN], constant: None, strides, range, unit: 1 }
     }
 }
 
@@ -86,6 +92,7 @@ impl Facts {
             dims: smallvec![Dim::UNKNOWN; ty.shape.len().max(1)],
             constant: None,
             strides: Strides::unknown(&ty.shape),
+            range: Range::of_type(ty),
             unit: ty.element.pointee().map_or(1, |pointee| u64::from(pointee.bytes())),
         }
     }
@@ -94,6 +101,9 @@ impl Facts {
     fn uniform(ty: &Type, divisibility: u64, constant: Option<u64>) -> Self {
         let mut facts = Self::unknown(ty);
         facts.constant = constant;
+        if let Some(bits) = constant {
+            facts.range = Range::constant(ty, bits);
+        }
         facts.strides = Strides::uniform(&ty.shape, divisibility);
         for (index, dim) in facts.dims.iter_mut().enumerate() {
             dim.divisibility = divisibility;
@@ -125,8 +135,20 @@ impl Facts {
                 .collect(),
             constant: if self.constant == other.constant { self.constant } else { None },
             strides: self.strides.meet(&other.strides),
+            range: self.range.hull(other.range),
             unit: self.unit,
         }
+    }
+
+    /// The same facts, with what those of the axes say of the bits of the index and the other way round.
+    fn reconciled(mut self, ty: &Type) -> Self {
+        self.strides.learn(&self.dims, &ty.shape, self.unit);
+        // A run of more than half of the type's values would wrap wherever it began.
+        let longest = ty.dtype().bits().saturating_sub(1) as usize;
+        for (index, dim) in self.dims.iter_mut().enumerate() {
+            self.strides.tell(dim, index, &ty.shape, self.unit, longest);
+        }
+        self
     }
 }
 
@@ -227,7 +249,8 @@ impl AxisFacts {
                 }
                 _ => {
                     for &result in &op.results {
-                        let facts = self.pure(kernel, op, kernel.ty(result));
+                        let ty = kernel.ty(result);
+                        let facts = self.pure(kernel, op, ty).reconciled(ty);
                         self.set(result, facts);
                     }
                 }
@@ -252,8 +275,14 @@ impl AxisFacts {
                     .divisibility_everywhere()
                     .min(self.facts[bounds[2]].divisibility_everywhere());
                 let counter = Facts::uniform(kernel.ty(body.params[0]), counter, None);
-                self.set(body.params[0], counter);
-                self.fixpoint(id, inits, &body.params[1..], |this| {
+                // In a round the counter is below the upper bound.
+                let [low, high, step] = [0, 1, 2].map(|bound| self.facts[bounds[bound]].range);
+                let range = match step.low > 0 && low.low < high.high {
+                    true => Range::new(low.low, high.high - 1),
+                    false => counter.range,
+                };
+                self.set(body.params[0], Facts { range, ..counter });
+                self.fixpoint(kernel, id, inits, &body.params[1..], |this| {
                     this.region(kernel, body);
                     kernel.handed_over(body).to_vec()
                 });
@@ -264,7 +293,7 @@ impl AxisFacts {
             }
             OpKind::While => {
                 let (before, after) = (&op.regions[0], &op.regions[1]);
-                self.fixpoint(id, &op.operands, &before.params, |this| {
+                self.fixpoint(kernel, id, &op.operands, &before.params, |this| {
                     this.region(kernel, before);
                     let passed = kernel.handed_over(before).get(1..).unwrap_or(&[]);
                     for (&from, &to) in passed.iter().zip(&after.params) {
@@ -303,6 +332,7 @@ impl AxisFacts {
     /// hands back nothing weaker. Each round weakens some fact, of which there are finitely many.
     fn fixpoint(
         &mut self,
+        kernel: &Kernel,
         id: OpId,
         inits: &[Value],
         carried: &[Value],
@@ -324,9 +354,13 @@ impl AxisFacts {
             let next = body(self);
             let mut changed = false;
             for (&param, &next) in carried.iter().zip(&next) {
-                let weaker = self.facts[param].meet(&self.facts[next]);
+                let mut weaker = self.facts[param].meet(&self.facts[next]);
                 if weaker != self.facts[param] {
                     changed = true;
+                    // An interval that grows from round to round might grow for long.
+                    if weaker.range != self.facts[param].range {
+                        weaker.range = Range::of_type(kernel.ty(param));
+                    }
                     self.set(param, weaker);
                 }
             }
@@ -353,19 +387,29 @@ impl AxisFacts {
                     constancy: 1,
                 };
                 let strides = Strides::range(*start, length);
-                Facts { dims: smallvec![dim], constant: None, strides, unit: 1 }
+                let range = Range::new((*start).into(), (i64::from(*end) - 1).max((*start).into()));
+                Facts { dims: smallvec![dim], constant: None, strides, range, unit: 1 }
             }
             OpKind::Reshape { allow_reorder: false } => {
                 // Where axes begin and end is another matter than what a bit of the index adds.
-                Facts { strides: unary().strides, ..Facts::unknown(ty) }
+                let Facts { strides, range, constant, .. } = unary();
+                Facts { strides, range, constant, ..Facts::unknown(ty) }
             }
             OpKind::ConvertLayout => unary(),
             OpKind::Splat => {
                 let scalar = unary();
-                Facts::uniform(ty, scalar.divisibility_everywhere(), scalar.constant)
+                let facts = Facts::uniform(ty, scalar.divisibility_everywhere(), scalar.constant);
+                Facts { range: scalar.range, ..facts }
             }
             OpKind::Unsplat => {
-                Facts::uniform(ty, unary().divisibility_everywhere(), unary().constant)
+                let facts = Facts::uniform(ty, unary().divisibility_everywhere(), unary().constant);
+                Facts { range: unary().range, ..facts }
+            }
+            OpKind::ProgramId(axis) => {
+                Facts { range: Range::program_id(*axis), ..Facts::unknown(ty) }
+            }
+            OpKind::NumPrograms(axis) => {
+                Facts { range: Range::num_programs(*axis), ..Facts::unknown(ty) }
             }
             OpKind::ExpandDims { axis } => {
                 let mut facts = unary();
@@ -397,11 +441,15 @@ impl AxisFacts {
             }
             OpKind::Cast(cast @ (Cast::ExtS | Cast::ExtU | Cast::Trunc)) => {
                 // The narrower type's values: half of them, where the upper half has another sign.
-                let from = op.operands.first().map_or(64, |&value| kernel.ty(value).dtype().bits());
-                let most = 1 << from.min(ty.dtype().bits()).saturating_sub(1);
+                let Some(from) = op.operands.first().map(|&value| kernel.ty(value)) else {
+                    return Facts::unknown(ty);
+                };
+                let bits = from.dtype().bits();
+                let most = 1 << bits.min(ty.dtype().bits()).saturating_sub(1);
                 let mut facts = Facts { constant: None, ..unary() };
+                facts.range = facts.range.cast(*cast, from, ty);
                 if *cast != Cast::Trunc {
-                    facts.strides = facts.strides.widened(from);
+                    facts.strides = wide(&unary(), bits);
                 }
                 for dim in &mut facts.dims {
                     let contiguity = dim.contiguity.min(most);
@@ -471,34 +519,50 @@ impl AxisFacts {
             let bits = apply(a, b);
             return Facts::uniform(ty, lowest_bit(bits), Some(bits));
         }
+        let range = if ty.dtype().is_int() {
+            Range::binary(op, x.range, y.range, ty)
+        } else {
+            Range::of_type(ty)
+        };
+        Facts { range, ..Self::combined(op, x, y, ty) }
+    }
+
+    fn combined(op: Binary, x: &Facts, y: &Facts, ty: &Type) -> Facts {
+        let width = u64::from(ty.dtype().bits()).min(62);
+        let power =
+            |count: u64| (count < width).then(|| Facts::uniform(ty, 1 << count, Some(1 << count)));
         match op {
             Binary::Add if ty.dtype().is_int() => add(x, y, 1),
             Binary::Sub if ty.dtype().is_int() => subtract(x, y),
             Binary::Mul if ty.dtype().is_int() => multiply(x, y),
-            Binary::Shl => match y.constant {
-                Some(count) if count < 62 => {
-                    let factor = Facts::uniform(ty, 1 << count, Some(1 << count));
-                    multiply(x, &factor)
-                }
-                _ => pointwise(x, y, |_, _| 1),
+            Binary::Shl => match y.constant.and_then(power) {
+                Some(factor) => multiply(x, &factor),
+                None => pointwise(x, y, |_, _| 1),
             },
-            Binary::DivU => divide(x, y, Rounding::Down),
-            Binary::DivS => divide(x, y, Rounding::TowardZero),
-            Binary::ShrU | Binary::ShrS => match y.constant {
-                Some(count) if count < 62 => {
-                    let divisor = Facts::uniform(ty, 1 << count, Some(1 << count));
-                    divide(x, &divisor, Rounding::Down)
-                }
-                _ => pointwise(x, y, |_, _| 1),
+            Binary::DivU => divide(x, y, true),
+            Binary::DivS => divide(x, y, x.range.is_natural()),
+            Binary::ShrU | Binary::ShrS => match y.constant.and_then(power) {
+                Some(divisor) => divide(x, &divisor, true),
+                None => pointwise(x, y, |_, _| 1),
             },
-            Binary::RemU => remainder(x, y),
+            Binary::RemU => remainder(x, y, true),
+            Binary::RemS => remainder(x, y, x.range.is_natural()),
+            // The lowest bits are the remainder by a power of two.
+            Binary::And => match y.constant.map(u64::trailing_ones) {
+                Some(ones) if y.constant == Some((1 << ones.min(62)) - 1) => {
+                    match power(ones.into()) {
+                        Some(divisor) => remainder(x, &divisor, true),
+                        None => pointwise(x, y, u64::max),
+                    }
+                }
+                _ => pointwise(x, y, u64::max),
+            },
             Binary::MinS
             | Binary::MaxS
             | Binary::MinU
             | Binary::MaxU
             | Binary::Or
             | Binary::Xor => pointwise(x, y, u64::min),
-            Binary::And => pointwise(x, y, u64::max),
             _ => pointwise(x, y, |_, _| 1),
         }
     }

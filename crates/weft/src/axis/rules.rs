@@ -1,6 +1,6 @@
 //! What operations do to facts.
 
-use super::{Dim, Facts, MOST};
+use super::{Dim, Facts, MOST, Range, Strides};
 use crate::scalar::Compare;
 use crate::tile::Type;
 
@@ -11,14 +11,28 @@ pub(super) fn lowest_bit(bits: u64) -> u64 {
 
 fn zip(x: &Facts, y: &Facts, dim: impl Fn(Dim, Dim) -> Dim) -> Facts {
     let dims = x.dims.iter().zip(&y.dims).map(|(&x, &y)| dim(x, y)).collect();
-    Facts { dims, constant: None, strides: x.strides.forgotten(), unit: x.unit }
+    // Between which integers the result lies is told apart.
+    let range = Range::new(i64::MIN, i64::MAX);
+    Facts { dims, constant: None, strides: x.strides.forgotten(), range, unit: x.unit }
+}
+
+/// What each bit of the index adds where a value of so many bits becomes wider.
+pub(super) fn wide(x: &Facts, bits: u32) -> Strides {
+    let span = x.range.high.checked_sub(x.range.low);
+    if bits >= 64 {
+        x.strides.clone()
+    } else if span.is_some_and(|span| span < 1 << (bits - 1)) {
+        x.strides.widened_within(bits)
+    } else {
+        x.strides.widened(bits)
+    }
 }
 
 /// Pointers plus offsets of so many bits.
 pub(super) fn add_wide(pointers: &Facts, offsets: &Facts, bits: u32) -> Facts {
     let unit = pointers.unit;
     // Offsets of 64 bits may wrap, as addresses do.
-    let wide = if bits < 64 { offsets.strides.widened(bits) } else { offsets.strides.clone() };
+    let wide = wide(offsets, bits);
     let strides = pointers.strides.plus(&wide, unit);
     Facts { strides, ..add(pointers, offsets, unit) }
 }
@@ -73,49 +87,64 @@ pub(super) fn multiply(x: &Facts, y: &Facts) -> Facts {
     Facts { strides, ..product }
 }
 
-/// Where quotients that are no integers go.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rounding {
-    /// To the integer below.
-    Down,
-    /// To the integer nearer to zero, which is not the same for all of a run that passes zero.
-    TowardZero,
+/// What is known of a divisor.
+struct Divisor {
+    /// A power of two that it is a multiple of.
+    power: u64,
+    /// Whether it is that power.
+    exact: bool,
 }
 
-/// Rounded down, the quotient of a run that counts up by a constant power of two is constant over that
-/// many elements. Multiples of the divisor have quotients without a rest, of either sign.
-pub(super) fn divide(x: &Facts, y: &Facts, rounding: Rounding) -> Facts {
-    let divisor = y.constant.filter(|divisor| divisor.is_power_of_two());
-    let quotient = zip(x, y, |x, y| {
-        let run = divisor.filter(|_| rounding == Rounding::Down);
-        let constancy = run.map_or(1, |divisor| x.contiguity.min(x.divisibility).min(divisor));
-        Dim {
-            contiguity: 1,
-            divisibility: divisor.map_or(1, |divisor| (x.divisibility_at(1, 1) / divisor).max(1)),
-            constancy: constancy.max(x.constancy.min(y.constancy)),
-        }
-    });
-    match divisor {
-        Some(divisor) => Facts { strides: x.strides.divided(divisor), ..quotient },
-        None => quotient,
+impl Divisor {
+    /// Of a divisor whose elements are `y`; of one that is no constant the power is that of all.
+    fn of(y: &Facts) -> Self {
+        let power = y.constant.map_or_else(|| y.divisibility_everywhere(), lowest_bit);
+        Self { power, exact: y.constant == Some(power) && y.range.is_natural() }
     }
 }
 
-/// The remainder of a run that counts up by a constant power of two counts up over that many
-/// elements.
-pub(super) fn remainder(x: &Facts, y: &Facts) -> Facts {
-    let divisor = y.constant.filter(|divisor| divisor.is_power_of_two());
-    zip(x, y, |x, y| {
-        // A run that starts between two multiples of the divisor breaks in its middle.
-        let run = x.contiguity.min(x.divisibility);
-        let contiguity = divisor.map_or(1, |divisor| run.min(divisor));
+/// The quotient of integers: `x = P m + j` with `0 <= j < P` by `y = P q` is `m / q` rounded down, whatever
+/// `j`. Rounded toward zero that holds where `x` is not negative; `rounds_down` says that it does.
+pub(super) fn divide(x: &Facts, y: &Facts, rounds_down: bool) -> Facts {
+    let divisor = Divisor::of(y);
+    let quotient = zip(x, y, |x, y| {
+        let run = x.contiguity.min(x.divisibility).min(divisor.power).min(y.constancy);
+        // Multiples of the divisor have quotients without a rest, of either sign.
+        let divisibility = x.divisibility_at(1, 1) / divisor.power;
+        Dim {
+            contiguity: 1,
+            divisibility: if divisor.exact { divisibility.max(1) } else { 1 },
+            constancy: if rounds_down { run } else { 1 }.max(x.constancy.min(y.constancy)),
+        }
+    });
+    if rounds_down && y.strides.are_uniform() {
+        // Elements that may wrap have quotients that wrap elsewhere.
+        let exact = divisor.exact && x.range.is_natural();
+        Facts { strides: x.strides.divided(divisor.power, exact), ..quotient }
+    } else {
+        quotient
+    }
+}
+
+/// The remainder of integers: that of `P m + j` by `P q` is `P (m mod q) + j`, toward zero where `x` is not
+/// negative.
+pub(super) fn remainder(x: &Facts, y: &Facts, rounds_down: bool) -> Facts {
+    let divisor = Divisor::of(y);
+    let rest = zip(x, y, |x, y| {
+        // A run that starts between two multiples of the divisor's power breaks in its middle.
+        let run = x.contiguity.min(x.divisibility).min(divisor.power).min(y.constancy);
+        let contiguity = if rounds_down { run } else { 1 };
         Dim {
             contiguity,
-            divisibility: divisor
-                .map_or(1, |divisor| x.divisibility_at(contiguity, 1).min(divisor)),
+            divisibility: x.divisibility_at(contiguity, 1).min(divisor.power),
             constancy: x.constancy.min(y.constancy),
         }
-    })
+    });
+    if rounds_down && y.strides.are_uniform() {
+        Facts { strides: x.strides.remainder(divisor.power, divisor.exact), ..rest }
+    } else {
+        rest
+    }
 }
 
 /// An operation of which only constancy and the divisibility of all elements are known.
@@ -158,7 +187,8 @@ pub(super) fn comparison(op: Compare, x: &Facts, y: &Facts, ty: &Type) -> Facts 
 
 pub(super) fn select(condition: &Facts, x: &Facts, y: &Facts) -> Facts {
     // Some elements are of one and some of the other.
-    let mut facts = Facts { strides: x.strides.forgotten(), ..x.meet(y) };
+    let mut facts =
+        Facts { strides: x.strides.chosen(&condition.strides, &y.strides), ..x.meet(y) };
     // A scalar condition is the same everywhere.
     if condition.dims.len() != facts.dims.len() {
         return facts;

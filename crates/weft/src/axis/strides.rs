@@ -4,7 +4,7 @@
 //! every row counts up, but not that the next row goes on where it ended. Here the index is one
 //! row-major number, so that reshapes change nothing, and each of its bits may have a step.
 
-use super::{MOST, rules::lowest_bit};
+use super::{Dim, MOST, rules::lowest_bit};
 use smallvec::SmallVec;
 
 /// `g(unknown bits) + Σ step[b]` over the set bits `b` of the row-major index that have a step, modulo
@@ -95,6 +95,24 @@ impl Strides {
         self.zip(&other.times(unit), |x, y| Some(x.wrapping_add(y)))
     }
 
+    /// Whether all elements are equal.
+    pub(super) fn are_uniform(&self) -> bool {
+        self.steps.iter().all(|&step| step == Some(0))
+    }
+
+    /// This value or another one, where a condition says so: known where the condition stays the same.
+    pub(super) fn chosen(&self, condition: &Self, other: &Self) -> Self {
+        let mut chosen = self.meet(other);
+        for (step, condition) in chosen.steps.iter_mut().zip(&condition.steps) {
+            if *condition != Some(0)
+                && let Some(step) = step.take()
+            {
+                chosen.first = chosen.first.min(lowest_bit(step));
+            }
+        }
+        chosen
+    }
+
     /// The difference from another value.
     pub(super) fn minus(&self, other: &Self) -> Self {
         self.zip(other, |x, y| Some(x.wrapping_sub(y)))
@@ -107,10 +125,105 @@ impl Strides {
         Self { first, steps: steps.collect() }
     }
 
-    /// The quotient by a constant power of two: known where it stays the same.
-    pub(super) fn divided(&self, divisor: u64) -> Self {
-        let steps = self.steps.iter().map(|&step| step.filter(|&step| step == 0));
-        Self { first: (self.everywhere() / divisor).max(1), steps: steps.collect() }
+    /// The largest power of two up to `most` between two multiples of which the bits whose steps are no
+    /// multiples of it only count: the value is `P m + j` with `j < P` made of those bits alone.
+    fn split(&self, most: u64) -> u64 {
+        let mut power = most.min(self.first);
+        while power > 1 {
+            let counting = self.steps.iter().flatten().filter(|step| !step.is_multiple_of(power));
+            let span = counting.copied().try_fold(0, u64::checked_add);
+            if span.is_some_and(|span| span < power) {
+                return power;
+            }
+            power /= 2;
+        }
+        1
+    }
+
+    /// The quotient, rounded down, by a number that is the same for all and a multiple of `power`, or
+    /// `power` itself: with `x = P m + j` and `y = P q` it is that of `m` by `q`.
+    pub(super) fn divided(&self, power: u64, exact: bool) -> Self {
+        let power_here = self.split(power);
+        let steps = self.steps.iter().map(|&step| match step? {
+            0 => Some(0),
+            step if !step.is_multiple_of(power_here) => Some(0),
+            step if exact && power_here == power => Some((step as i64 / power as i64) as u64),
+            _ => None,
+        });
+        let steps: SmallVec<_> = steps.collect();
+        let first = if exact && power_here == power {
+            self.first / power
+        } else if exact {
+            self.everywhere() / power
+        } else {
+            1
+        };
+        Self { first: first.max(1), steps }
+    }
+
+    /// The remainder by such a number: `P (m mod q) + j`.
+    pub(super) fn remainder(&self, power: u64, exact: bool) -> Self {
+        let power_here = self.split(power);
+        let whole = exact && power_here == power;
+        let steps = self.steps.iter().map(|&step| match step {
+            Some(0) => Some(0),
+            Some(step) if !step.is_multiple_of(power_here) => Some(step),
+            // The rest is a multiple of the divisor.
+            _ => whole.then_some(0),
+        });
+        Self { first: if whole { MOST } else { power_here }, steps: steps.collect() }
+    }
+
+    /// Takes over what the facts of each axis say: its lowest bits count up by one, or add nothing.
+    pub(super) fn learn(&mut self, dims: &[Dim], shape: &[u64], unit: u64) {
+        let mut behind = 0;
+        for (dim, extent) in dims.iter().zip(shape).rev() {
+            let own = bits(&[*extent]);
+            let steps = self.steps.iter_mut().skip(behind).take(own);
+            for (bit, step) in steps.enumerate().filter(|(_, step)| step.is_none()) {
+                *step = if 1 << bit < dim.contiguity {
+                    Some(unit << bit)
+                } else {
+                    (1 << bit < dim.constancy).then_some(0)
+                };
+            }
+            behind += own;
+        }
+        // Where all known bits are zero a run of each axis begins.
+        let begins = dims.iter().map(|dim| dim.divisibility).max();
+        self.first = self.first.max(begins.unwrap_or(1));
+    }
+
+    /// Improves the facts of one axis by what the bits of the index say, with runs of at most
+    /// `2^longest` elements.
+    pub(super) fn tell(
+        &self,
+        dim: &mut Dim,
+        axis: usize,
+        shape: &[u64],
+        unit: u64,
+        longest: usize,
+    ) {
+        let behind = bits(shape.get(axis + 1..).unwrap_or(&[]));
+        let own = shape.get(axis).map_or(0, |&extent| bits(&[extent]));
+        let Some(own) = self.steps.get(behind..behind + own) else { return };
+        let counts = |&(bit, &step): &(usize, &Option<u64>)| step == Some(unit << bit);
+        let counting = own.iter().enumerate().take(longest).take_while(counts).count();
+        let same = own.iter().take_while(|&&step| step == Some(0)).count();
+        let run = 1 << counting;
+        if run >= dim.contiguity {
+            let others = self.steps.iter().enumerate();
+            let others = others.filter(|(bit, _)| !(behind..behind + counting).contains(bit));
+            let steps = others.filter_map(|(_, &step)| step.map(lowest_bit));
+            let begins = steps.fold(self.first, u64::min);
+            let known = if run > dim.contiguity {
+                dim.divisibility_at(run, unit)
+            } else {
+                dim.divisibility
+            };
+            *dim = Dim { contiguity: run, divisibility: known.max(begins), ..*dim };
+        }
+        dim.constancy = dim.constancy.max(1 << same);
     }
 
     /// The product with another value: known where both stay the same.
@@ -138,6 +251,15 @@ impl Strides {
             let step = largest.take().unwrap_or(0);
             widened.first = limit.min(lowest_bit(step));
         }
+    }
+
+    /// The same of a value of so many bits that lies in an interval of less than half of its type: there
+    /// two elements differ by what their bits say, as numbers and not only modulo the type's width.
+    pub(super) fn widened_within(&self, bits: u32) -> Self {
+        let unused = 64 - bits.clamp(1, 64);
+        let signed = |step: u64| (((step << unused) as i64) >> unused) as u64;
+        let steps = self.steps.iter().map(|step| step.map(signed)).collect();
+        Self { first: self.first, steps }
     }
 
     /// What holds of both.

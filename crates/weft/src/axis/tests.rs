@@ -206,14 +206,14 @@ fn a_remainder_counts_from_a_multiple() {
     check(
         text,
         &expect![[r#"
-        %even     16/16/1
-        %odd      16/1/1
-        %eight    1/8/16 = 8
-        %counts   8/8/1
-        %breaks   1/1/1
-        %steps    1/1/8
-        %uneven   1/1/1
-    "#]],
+            %even     16/16/1
+            %odd      16/1/1
+            %eight    1/8/16 = 8
+            %counts   8/0/1
+            %breaks   1/1/1
+            %steps    1/1/8
+            %uneven   1/1/1
+        "#]],
     );
 }
 

@@ -1,5 +1,6 @@
 //! Writing a lane program, operation by operation.
 
+use super::division::Quotient;
 use super::{
     Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Multiprocessor, Op, Param,
     Program, Region, Shared, SharedData, Space, Value, ValueData,
@@ -10,7 +11,7 @@ use crate::location::{Loc, Location, Locations};
 use crate::scalar::{self, Binary, Cast, Compare, Rounding, Unary};
 use core::hash::{Hash, Hasher};
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::{SmallVec, smallvec};
 
 /// Builds a [`Program`] at its end, one operation at a time.
@@ -43,6 +44,8 @@ pub struct Builder {
     known: Vec<HashTable<Value>>,
     /// The pure operations that define values.
     pub(super) definitions: IdMap<Value, Option<Inst>>,
+    /// What values are quotients of, by constants.
+    pub(super) quotients: FxHashMap<Value, Quotient>,
     /// The place given to operations.
     loc: Loc,
 }
@@ -120,6 +123,7 @@ impl Builder {
             open: vec![Region::default()],
             known: vec![HashTable::new()],
             definitions: IdMap::default(),
+            quotients: FxHashMap::default(),
             loc: Locations::unknown(),
         }
     }
@@ -309,6 +313,11 @@ impl Builder {
                     let count = self.constant(dtype, u64::from(bits.trailing_zeros()));
                     return self.binary(Binary::Shl, x, count);
                 }
+                (Binary::DivS | Binary::DivU | Binary::RemS | Binary::RemU, Some(_)) => {
+                    if let Some(value) = self.divided(op, x, y, None) {
+                        return value;
+                    }
+                }
                 _ => {}
             }
         }
@@ -332,6 +341,20 @@ impl Builder {
             return word;
         }
         self.pure(Op::Binary(op), smallvec![x, y], dtype)
+    }
+
+    /// A quotient or remainder of integers that are not negative, signed or not: the first is at most
+    /// `most`, the second is not zero.
+    pub fn natural_division(&mut self, op: Binary, x: Value, y: Value, most: u64) -> Value {
+        let op = match op {
+            Binary::DivS => Binary::DivU,
+            Binary::RemS => Binary::RemU,
+            op => op,
+        };
+        match self.divided(op, x, y, Some(most)) {
+            Some(value) => value,
+            None => self.binary(op, x, y),
+        }
     }
 
     /// A comparison.
@@ -620,5 +643,6 @@ fn commutes(op: Binary) -> bool {
             | Binary::MinU
             | Binary::MaxU
             | Binary::MulHiU
+            | Binary::MulHiS
     )
 }

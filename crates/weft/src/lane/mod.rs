@@ -23,6 +23,7 @@
 
 mod builder;
 mod bytes;
+mod division;
 mod laws;
 mod multiply;
 mod numbers;

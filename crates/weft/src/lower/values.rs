@@ -289,7 +289,16 @@ impl Lowerer<'_> {
             (OpKind::ProgramId(axis), _) => self.build.id(lane::IdKind::Block(*axis)),
             (OpKind::NumPrograms(axis), _) => self.build.id(lane::IdKind::Blocks(*axis)),
             (OpKind::Unary(unary), &[x]) => math::unary(&mut self.build, *unary, x),
-            (OpKind::Binary(binary), &[x, y]) => math::binary(&mut self.build, *binary, x, y),
+            (OpKind::Binary(binary), &[x, y]) => {
+                let [of_x, of_y] = [0, 1].map(|index| self.facts.get(op.operands[index]).range);
+                let divides =
+                    matches!(binary, Binary::DivS | Binary::DivU | Binary::RemS | Binary::RemU);
+                if divides && of_x.is_natural() && of_y.low > 0 {
+                    self.build.natural_division(*binary, x, y, of_x.high as u64)
+                } else {
+                    math::binary(&mut self.build, *binary, x, y)
+                }
+            }
             // A verified operation has operands.
             (OpKind::Function(function), operands) => {
                 let value = math::function(&mut self.build, *function, operands);

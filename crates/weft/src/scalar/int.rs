@@ -55,6 +55,7 @@ pub(super) fn int_binary<const BITS: u32>(op: Binary) -> Option<BinaryFn> {
             Binary::MaxS => sx.max(sy) as u64,
             Binary::MinU => x.min(y),
             Binary::MaxU => x.max(y),
+            Binary::MulHiS => ((i128::from(sx) * i128::from(sy)) >> BITS) as u64,
             _ => ((u128::from(x) * u128::from(y)) >> BITS) as u64,
         }
     }
@@ -64,7 +65,7 @@ pub(super) fn int_binary<const BITS: u32>(op: Binary) -> Option<BinaryFn> {
         |x, y| apply::<BITS>,
         [
             Add, Sub, Mul, DivS, DivU, RemS, RemU, And, Or, Xor, Shl, ShrS, ShrU, MinS, MaxS, MinU,
-            MaxU, MulHiU
+            MaxU, MulHiU, MulHiS
         ]
     )
 }

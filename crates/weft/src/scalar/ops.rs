@@ -133,6 +133,8 @@ named_enum! {
         Maximum = "maximum",
         /// High half of the unsigned product (32 and 64 bits).
         MulHiU = "mulhi_u",
+        /// High half of the signed product (32 and 64 bits).
+        MulHiS = "mulhi_s",
     }
 }
 

@@ -64,7 +64,15 @@ pub(super) fn binary(
             Binary::DivS | Binary::DivU | Binary::RemS | Binary::RemU => {
                 return divide(w, op, dtype, (x, y), y_bits);
             }
-            // What is left is the high half of the product.
+            Binary::MulHiS => {
+                let (wide, bits) = match dtype {
+                    DType::I64 => ("__int128", 64),
+                    DType::I32 => ("long long", 32),
+                    _ => ("int", dtype.bits()),
+                };
+                format!("{ty}(static_cast<{wide}>({sx}) * {sy} >> {bits})")
+            }
+            // What is left is the high half of the unsigned product.
             _ => {
                 let (wide, bits) = match dtype {
                     DType::I64 => ("static_cast<unsigned __int128>", 64),

@@ -89,7 +89,13 @@ pub(super) fn binary(
         Binary::DivS | Binary::DivU | Binary::RemS | Binary::RemU => {
             return divide(w, op, dtype, d, (x, y), y_bits);
         }
-        // What is left is the high half of the product; that of two i8 is there in 16 bits.
+        Binary::MulHiS if dtype == DType::I8 => {
+            let (x, y) = (signed(w, dtype, x), signed(w, dtype, y));
+            put!(w, "mul.lo.s16 {d}, {x}, {y}");
+            put!(w, "shr.u16 {d}, {d}, 8");
+        }
+        Binary::MulHiS => put!(w, "mul.hi.s{bits} {d}, {x}, {y}"),
+        // What is left is the high half of the unsigned product; that of two i8 is there in 16 bits.
         _ if dtype == DType::I8 => {
             put!(w, "mul.lo.u16 {d}, {x}, {y}");
             return put!(w, "shr.u16 {d}, {d}, 8");

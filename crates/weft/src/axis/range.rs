@@ -1,0 +1,184 @@
+//! Between which integers a value lies.
+//!
+//! Intervals of signed numbers, as wide as the type where nothing is known. An operation whose result
+//! may wrap tells nothing.
+//!
+//! # The numbers of blocks
+//!
+//! A grid has at most 2^31 - 1 blocks along its first axis, so that `pid * BLOCK` might wrap whatever
+//! the block's size. Where a program counts its elements in 32 bits, a grid in which it does wrap would
+//! count some of them twice; Triton's own analysis takes it for granted that none does. Here the same is
+//! a stated condition: **the blocks of a grid, times the number of elements that the program gives each
+//! of them, are at most 2^31**. It is used for factors up to [`MOST_OF_BLOCK`], the most elements that a
+//! tensor of Triton's has; a program id times a larger constant may be anything.
+
+use crate::scalar::{Binary, Cast};
+use crate::tile::Type;
+
+/// The largest factor of a program id that is taken for the elements of a block: the most elements of a
+/// tensor in Triton.
+const MOST_OF_BLOCK: i64 = 1 << 20;
+
+/// An interval of signed integers, both ends included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range {
+    /// The least.
+    pub low: i64,
+    /// The greatest.
+    pub high: i64,
+    /// It counts blocks of the grid, or is a number of one.
+    counts_blocks: bool,
+}
+
+impl Range {
+    /// The integers of an interval.
+    pub fn new(low: i64, high: i64) -> Self {
+        Self { low, high, counts_blocks: false }
+    }
+
+    /// All integers of a type; truth values are 0 and 1.
+    pub fn of_type(ty: &Type) -> Self {
+        match ty.dtype().bits() {
+            1 => Self::new(0, 1),
+            bits if bits < 64 => Self::new(-1 << (bits - 1), (1 << (bits - 1)) - 1),
+            _ => Self::new(i64::MIN, i64::MAX),
+        }
+    }
+
+    /// One integer, from its raw bits.
+    pub(super) fn constant(ty: &Type, bits: u64) -> Self {
+        let value = match ty.dtype().bits() {
+            1 => (bits & 1) as i64,
+            width => {
+                let unused = 64 - width.clamp(1, 64);
+                ((bits << unused) as i64) >> unused
+            }
+        };
+        Self::new(value, value)
+    }
+
+    /// The indices of the blocks along an axis of the grid.
+    pub(super) fn program_id(axis: u8) -> Self {
+        Self { counts_blocks: true, ..Self::new(0, Self::num_programs(axis).high - 1) }
+    }
+
+    /// The numbers of blocks that there may be along an axis of the grid: CUDA C++ Programming Guide,
+    /// "Technical Specifications per Compute Capability"; those of HIP are no larger.
+    pub(super) fn num_programs(axis: u8) -> Self {
+        let most = if axis == 0 { i64::from(i32::MAX) } else { 1 << 16 };
+        Self { counts_blocks: true, ..Self::new(1, most) }
+    }
+
+    /// Whether no integer is below zero.
+    pub fn is_natural(self) -> bool {
+        self.low >= 0
+    }
+
+    /// What both may be.
+    pub(super) fn hull(self, other: Self) -> Self {
+        Self {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            counts_blocks: self.counts_blocks && other.counts_blocks,
+        }
+    }
+
+    /// The interval, unless some integer of it does not fit the type.
+    fn within(ty: &Type, low: i128, high: i128) -> Self {
+        let all = Self::of_type(ty);
+        match (i64::try_from(low), i64::try_from(high)) {
+            (Ok(low), Ok(high)) if all.low <= low && high <= all.high => Self::new(low, high),
+            _ => all,
+        }
+    }
+
+    /// The interval of these results.
+    fn of_all(ty: &Type, results: &[i128]) -> Self {
+        let low = results.iter().min().copied().unwrap_or(i128::MIN);
+        let high = results.iter().max().copied().unwrap_or(i128::MAX);
+        Self::within(ty, low, high)
+    }
+
+    /// What an operation of two integers gives.
+    pub(super) fn binary(op: Binary, x: Self, y: Self, ty: &Type) -> Self {
+        let all = Self::of_type(ty);
+        if ty.dtype().bits() == 1 {
+            return all;
+        }
+        let wide = |x: i64| i128::from(x);
+        let ends = |apply: fn(i128, i128) -> i128| {
+            [(x.low, y.low), (x.low, y.high), (x.high, y.low), (x.high, y.high)]
+                .map(|(x, y)| apply(wide(x), wide(y)))
+        };
+        let naturals = x.is_natural() && y.is_natural();
+        match op {
+            Binary::Add | Binary::Mul if x.counts_blocks && y.counts_blocks => {
+                // One number for the blocks along several axes.
+                let most = i64::from(i32::MAX).min(all.high);
+                Self { counts_blocks: true, ..Self::new(0, most) }
+            }
+            Binary::Mul if x.counts_blocks || y.counts_blocks => {
+                let (blocks, size) = if x.counts_blocks { (x, y) } else { (y, x) };
+                let size = match size {
+                    Self { low, high, .. } if low == high && low > 0 => low,
+                    _ => return Self::of_all(ty, &ends(|x, y| x * y)),
+                };
+                let plain =
+                    Self::within(ty, wide(blocks.low) * wide(size), wide(blocks.high) * wide(size));
+                if plain != all || size > MOST_OF_BLOCK {
+                    return plain;
+                }
+                // The last block begins a block before the end.
+                let end = (all.high - size + 1) / size * size;
+                Self::new(blocks.low * size, end)
+            }
+            Binary::Add => Self::of_all(ty, &ends(|x, y| x + y)),
+            Binary::Sub => Self::of_all(ty, &ends(|x, y| x - y)),
+            Binary::Mul => Self::of_all(ty, &ends(|x, y| x * y)),
+            Binary::Shl if y.is_natural() && y.high < 63 => Self::of_all(ty, &ends(|x, y| x << y)),
+            Binary::ShrS if y.is_natural() && y.high < 64 => Self::of_all(ty, &ends(|x, y| x >> y)),
+            Binary::ShrU if naturals && y.high < 64 => Self::of_all(ty, &ends(|x, y| x >> y)),
+            Binary::DivS if y.low > 0 => Self::of_all(ty, &ends(|x, y| x / y)),
+            Binary::DivU if naturals && y.low > 0 => Self::of_all(ty, &ends(|x, y| x / y)),
+            // A remainder has the dividend's sign, and is less than the divisor and no greater than the
+            // dividend.
+            Binary::RemS if y.low > 0 => {
+                Self::new(x.low.min(0).max(1 - y.high), x.high.max(0).min(y.high - 1))
+            }
+            Binary::RemU if naturals && y.low > 0 => Self::new(0, x.high.min(y.high - 1)),
+            Binary::RemU if y.low > 0 => Self::new(0, y.high - 1),
+            Binary::MinS => Self::new(x.low.min(y.low), x.high.min(y.high)),
+            Binary::MaxS => Self::new(x.low.max(y.low), x.high.max(y.high)),
+            Binary::MinU if naturals => Self::new(x.low.min(y.low), x.high.min(y.high)),
+            Binary::MaxU if naturals => Self::new(x.low.max(y.low), x.high.max(y.high)),
+            Binary::And if naturals => Self::new(0, x.high.min(y.high)),
+            Binary::And if y.is_natural() => Self::new(0, y.high),
+            Binary::And if x.is_natural() => Self::new(0, x.high),
+            // No bit is set above the highest of both.
+            Binary::Or | Binary::Xor if naturals => {
+                let ones = u64::MAX >> (x.high | y.high).leading_zeros().min(63);
+                Self::new(0, if x.high | y.high == 0 { 0 } else { ones as i64 })
+            }
+            _ => all,
+        }
+    }
+
+    /// What a conversion between integers gives.
+    pub(super) fn cast(self, cast: Cast, from: &Type, to: &Type) -> Self {
+        let fits = || Self { ..Self::within(to, self.low.into(), self.high.into()) };
+        let kept = |range: Self| Self {
+            counts_blocks: self.counts_blocks && range != Self::of_type(to),
+            ..range
+        };
+        match cast {
+            Cast::ExtS if from.dtype().bits() == 1 => Self::new(-self.high, -self.low),
+            Cast::ExtS | Cast::Trunc => kept(fits()),
+            Cast::ExtU if self.is_natural() => kept(fits()),
+            Cast::ExtU => match from.dtype().bits() {
+                bits if bits < 63 => Self::within(to, 0, (1 << bits) - 1),
+                _ => Self::of_type(to),
+            },
+            _ => Self::of_type(to),
+        }
+    }
+}
