@@ -335,6 +335,9 @@ impl Builder {
         {
             return difference;
         }
+        if let Some(sum) = self.constant_outside(op, x, y) {
+            return sum;
+        }
         if op == Binary::Or
             && let Some(word) = self.united(x, y)
         {
@@ -568,10 +571,11 @@ impl Builder {
     /// Writes any operation that is not pure.
     pub fn emit(
         &mut self,
-        op: Op,
-        operands: SmallVec<[Value; 4]>,
+        mut op: Op,
+        mut operands: SmallVec<[Value; 4]>,
         results: &[DType],
     ) -> SmallVec<[Value; 2]> {
+        self.settle_offset(&mut op, &mut operands);
         let inst = self.reserve(op, operands, results);
         self.place(inst)
     }

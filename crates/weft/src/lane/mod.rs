@@ -27,6 +27,7 @@ mod division;
 mod laws;
 mod multiply;
 mod numbers;
+mod sums;
 mod text;
 mod verify;
 #[cfg(test)]

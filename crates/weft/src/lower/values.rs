@@ -308,22 +308,40 @@ impl Lowerer<'_> {
                 let value = math::directed(&mut self.build, *op, *rounding, operands);
                 value.unwrap_or_else(|| self.build.constant(ty.dtype(), 0))
             }
+            (OpKind::Compare(compare), &[x, y]) if self.is_natural(op.operands[0]) => {
+                self.build.natural_comparison(*compare, x, y)
+            }
             (OpKind::Compare(compare), &[x, y]) => self.build.compare(*compare, x, y),
             (OpKind::Select, &[condition, x, y]) => self.build.select(condition, x, y),
             (OpKind::Cast(cast), &[x]) => self.build.cast(*cast, x, ty.dtype()),
             (OpKind::Fma, &[x, y, z]) => self.build.fma(x, y, z),
             (OpKind::AddPtr, &[pointer, offset]) => {
                 let bytes = ty.element.pointee().map_or(1, DType::bytes);
-                self.add_bytes(pointer, offset, bytes)
+                let natural = self.is_natural(op.operands[1]);
+                self.add_bytes(pointer, offset, bytes, natural)
             }
             // Poison, and shapes that a verified kernel does not have.
             _ => self.build.constant(ty.dtype(), 0),
         }
     }
 
-    /// A pointer moved by a signed count of elements.
-    fn add_bytes(&mut self, pointer: lane::Value, offset: lane::Value, bytes: u32) -> lane::Value {
-        let wide = self.build.cast(Cast::ExtS, offset, DType::I64);
+    /// Whether no element of an integer value is negative.
+    fn is_natural(&self, value: Value) -> bool {
+        self.kernel.ty(value).dtype().is_int() && self.facts.get(value).range.is_natural()
+    }
+
+    /// A pointer moved by a signed count of elements; `natural` says that the count is not negative.
+    fn add_bytes(
+        &mut self,
+        pointer: lane::Value,
+        offset: lane::Value,
+        bytes: u32,
+        natural: bool,
+    ) -> lane::Value {
+        let wide = match natural {
+            true => self.build.natural_widened(offset),
+            false => self.build.cast(Cast::ExtS, offset, DType::I64),
+        };
         let size = self.build.constant(DType::I64, bytes.into());
         let distance = self.build.binary(Binary::Mul, wide, size);
         self.build.binary(Binary::Add, pointer, distance)
