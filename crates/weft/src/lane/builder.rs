@@ -373,6 +373,9 @@ impl Builder {
         if let Some(truth) = self.comparison_of_halves(op, x, y) {
             return truth;
         }
+        if let Some(truth) = self.decided(op, x, y) {
+            return truth;
+        }
         self.pure(Op::Compare(op), smallvec![x, y], DType::I1)
     }
 
@@ -576,6 +579,10 @@ impl Builder {
         results: &[DType],
     ) -> SmallVec<[Value; 2]> {
         self.settle_offset(&mut op, &mut operands);
+        match self.settle_predicate(&mut op, &mut operands) {
+            Some(false) => return operands.into_iter().collect(),
+            Some(true) | None => {}
+        }
         let inst = self.reserve(op, operands, results);
         self.place(inst)
     }

@@ -205,6 +205,48 @@ impl Builder {
             .then_some(Order { first_is_greater: greater == in_order, signed })
     }
 
+    /// Where an integer that no constant added to it brings to its width's end lies: between the constant
+    /// and what it is at most.
+    fn bounds(&self, value: Value) -> Option<(i128, i128)> {
+        let sign = self.dtype(value).bits() - 1;
+        let (inner, least) = self.apart(value);
+        let most = self.possible_bits(inner);
+        let bits = self.dtype(value).bits();
+        let least = i128::from(least) - if least >> sign & 1 == 1 { 1 << bits } else { 0 };
+        let most = i128::from(most) + least;
+        let half = 1_i128 << sign;
+        (self.possible_bits(inner) >> sign == 0 && most < half).then_some((least, most))
+    }
+
+    /// A comparison with a constant of an integer all of whose values lie on one side of it.
+    pub(super) fn decided(&mut self, op: Compare, x: Value, y: Value) -> Option<Value> {
+        let dtype = self.dtype(x);
+        let signed = matches!(op, Compare::Slt | Compare::Sle | Compare::Sgt | Compare::Sge);
+        let bits = self.constant_bits(y).filter(|_| dtype.is_int() && dtype != DType::I1)?;
+        let (least, most) = self.bounds(x)?;
+        let negative = signed && bits >> (dtype.bits() - 1) & 1 == 1;
+        let bound = i128::from(bits) - if negative { 1 << dtype.bits() } else { 0 };
+        // As an unsigned number what is below zero is a large one.
+        if !signed && least < 0 {
+            return None;
+        }
+        let holds = match op {
+            Compare::Slt | Compare::Ult => [most < bound, least < bound],
+            Compare::Sle | Compare::Ule => [most <= bound, least <= bound],
+            Compare::Sgt | Compare::Ugt => [least > bound, most > bound],
+            Compare::Sge | Compare::Uge => [least >= bound, most >= bound],
+            Compare::Eq => [false, least <= bound && bound <= most],
+            Compare::Ne => [bound < least || most < bound, true],
+            _ => return None,
+        };
+        // Whether it holds of all, and whether of any.
+        match holds {
+            [true, _] => Some(self.constant(DType::I1, 1)),
+            [_, false] => Some(self.constant(DType::I1, 0)),
+            _ => None,
+        }
+    }
+
     /// The bits that an integer may have set, as far as the operations that made it tell.
     pub fn possible_bits(&self, value: Value) -> u64 {
         self.possible(value, DEPTH)
@@ -225,6 +267,12 @@ impl Builder {
             Op::Const(bits) => Some(bits),
             Op::Id(IdKind::Lane) => Some((1 << self.program.lanes_log2) - 1),
             Op::Id(IdKind::Warp) => Some(u64::from(self.program.warps.next_power_of_two()) - 1),
+            Op::Linear { ref columns } => {
+                let given = of(0);
+                let images = columns.iter().enumerate();
+                let images = images.filter(|(bit, _)| given >> bit & 1 == 1);
+                Some(images.fold(0, |all, (_, &column)| all | u64::from(column)))
+            }
             Op::Cast(Cast::ExtU | Cast::Trunc) => Some(of(0)),
             Op::Binary(Binary::And) => Some(of(0) & of(1)),
             Op::Binary(Binary::Or | Binary::Xor) => Some(of(0) | of(1)),

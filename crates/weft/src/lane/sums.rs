@@ -20,7 +20,7 @@ const FARTHEST: i64 = 1 << 23;
 
 impl Builder {
     /// A value without the constant that is added to it, and that constant.
-    fn apart(&self, value: Value) -> (Value, u64) {
+    pub(super) fn apart(&self, value: Value) -> (Value, u64) {
         let parts = self.operands_of(value, Binary::Add);
         parts.and_then(|[x, c]| Some((x, self.constant_bits(c)?))).unwrap_or((value, 0))
     }
@@ -93,6 +93,34 @@ impl Builder {
             }
             None => self.compare(op, x, y),
         }
+    }
+
+    /// A load or store whose predicate is known needs none: where it holds, that is left out; where it does
+    /// not, the operands become what a load gives then, and nothing is to be done.
+    pub(super) fn settle_predicate(
+        &self,
+        op: &mut Op,
+        operands: &mut SmallVec<[Value; 4]>,
+    ) -> Option<bool> {
+        let (access, loads) = match op {
+            Op::Load { access, .. } => (access, true),
+            Op::Store { access, .. } => (access, false),
+            _ => return None,
+        };
+        let predicate = operands.get(1).filter(|_| access.predicated);
+        let holds = self.constant_bits(*predicate?)? != 0;
+        if holds {
+            access.predicated = false;
+            operands.truncate(if loads { 1 } else { operands.len() });
+            if !loads {
+                operands.remove(1);
+            }
+        } else if loads {
+            operands.drain(..2);
+        } else {
+            operands.clear();
+        }
+        Some(holds)
     }
 
     /// An access to global memory whose address has a constant in it adds that itself.
