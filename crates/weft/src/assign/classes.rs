@@ -3,10 +3,11 @@
 use super::shape::{is_elementwise, is_shape_op};
 use crate::id::IdMap;
 use crate::scalar::{Binary, Unary};
-use crate::tile::{Kernel, OpKind, Value};
+use crate::tile::{Kernel, Op, OpId, OpKind, Value};
 
 pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {
     let mut free = IdMap::default();
+    let definitions = kernel.definitions();
     kernel.walk(&kernel.body, &mut |_, op| {
         let [result] = op.results[..] else { return };
         if !kernel.ty(result).is_tensor() {
@@ -18,7 +19,7 @@ pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {
             | OpKind::MakeRange { .. }
             | OpKind::Splat
             | OpKind::ConvertLayout => true,
-            kind => is_cheap(kind) || is_shape_op(kind),
+            kind => is_cheap(kernel, &definitions, op) || is_shape_op(kind),
         };
         let inputs_free =
             op.operands.iter().all(|&value| free[value] || !kernel.ty(value).is_tensor());
@@ -27,23 +28,34 @@ pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {
     free
 }
 
-/// Whether an element-wise operation costs so little that it may be done twice.
-pub(super) fn is_cheap(kind: &OpKind) -> bool {
-    match kind {
+/// Whether an element-wise operation costs so little that it may be done twice. Quotients and remainders by
+/// constants are products and shifts.
+pub(super) fn is_cheap(kernel: &Kernel, definitions: &IdMap<Value, Option<OpId>>, op: &Op) -> bool {
+    match &op.kind {
         OpKind::Unary(op) => matches!(op, Unary::Neg | Unary::Abs | Unary::Not),
-        OpKind::Binary(op) => !matches!(
-            op,
-            Binary::Div
-                | Binary::DivPrecise
-                | Binary::Rem
-                | Binary::Pow
-                | Binary::DivS
-                | Binary::DivU
-                | Binary::RemS
-                | Binary::RemU
-        ),
+        OpKind::Binary(Binary::DivS | Binary::DivU | Binary::RemS | Binary::RemU) => {
+            op.operands.get(1).is_some_and(|&divisor| is_constant(kernel, definitions, divisor))
+        }
+        OpKind::Binary(op) => {
+            !matches!(op, Binary::Div | Binary::DivPrecise | Binary::Rem | Binary::Pow)
+        }
         kind => is_elementwise(kind),
     }
+}
+
+/// Whether all elements of a value are one number that the program says.
+fn is_constant(kernel: &Kernel, definitions: &IdMap<Value, Option<OpId>>, value: Value) -> bool {
+    let mut at = value;
+    while let Some(id) = definitions[at] {
+        let op = &kernel.ops[id];
+        match (&op.kind, op.operands.first()) {
+            (OpKind::Constant(_), _) => return true,
+            (OpKind::Splat | OpKind::ConvertLayout, Some(&operand)) => at = operand,
+            (kind, Some(&operand)) if is_shape_op(kind) => at = operand,
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// Values that share a home, by union and find.

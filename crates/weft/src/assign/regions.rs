@@ -34,6 +34,7 @@ impl Regions {
             has_home.set(value, data.ty.is_tensor() && !free[value]);
         }
         let asked = times_asked(kernel, &has_home);
+        let definitions = kernel.definitions();
         // How many operations make a value from those with a home, and the bytes of these.
         let mut made: IdMap<Value, (u32, u64)> = IdMap::default();
         for (value, data) in kernel.values.iter() {
@@ -51,7 +52,7 @@ impl Regions {
                 return;
             }
             let shape_op = is_shape_op(&op.kind) || op.kind == OpKind::ConvertLayout;
-            if !shape_op && !is_cheap(&op.kind) {
+            if !shape_op && !is_cheap(kernel, &definitions, op) {
                 return;
             }
             let from = op.operands.iter().fold((0, 0), |sum: (u32, u64), &operand| {

@@ -487,27 +487,32 @@ impl AxisFacts {
                 (Some(condition), Some(x), Some(y)) => select(condition, x, y),
                 _ => Facts::unknown(ty),
             },
-            _ => self.elementwise_constancy(op, ty),
+            // One load gives what is at an address to all who ask there.
+            OpKind::Load(options) if !options.volatile => self.constancy(op, ty),
+            OpKind::Unary(_)
+            | OpKind::Cast(_)
+            | OpKind::Fma
+            | OpKind::Directed(..)
+            | OpKind::Function(_) => self.constancy(op, ty),
+            _ => Facts::unknown(ty),
         }
     }
 
-    /// Of an element-wise operation nothing is known but that equal operands give equal results.
-    fn elementwise_constancy(&self, op: &Op, ty: &Type) -> Facts {
+    /// Of an operation on each place nothing is known but that equal operands give equal results.
+    fn constancy(&self, op: &Op, ty: &Type) -> Facts {
         let mut facts = Facts::unknown(ty);
-        if !matches!(
-            op.kind,
-            OpKind::Unary(_)
-                | OpKind::Cast(_)
-                | OpKind::Fma
-                | OpKind::Directed(..)
-                | OpKind::Function(_)
-        ) {
-            return facts;
-        }
         for (index, dim) in facts.dims.iter_mut().enumerate() {
             let operands =
                 op.operands.iter().filter_map(|&value| self.facts[value].dims.get(index));
             dim.constancy = operands.map(|dim| dim.constancy).min().unwrap_or(1);
+        }
+        let same = |bit: usize| {
+            op.operands
+                .iter()
+                .all(|&value| self.facts[value].strides.steps.get(bit) == Some(&Some(0)))
+        };
+        for (bit, step) in facts.strides.steps.iter_mut().enumerate() {
+            *step = same(bit).then_some(0);
         }
         facts
     }

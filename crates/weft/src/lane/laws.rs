@@ -69,6 +69,9 @@ impl Builder {
 
     /// A conversion by a law: the same bits under a third type are those of the first.
     pub(super) fn recast(&mut self, op: Cast, x: Value, to: DType) -> Option<Value> {
+        if op == Cast::Float {
+            return self.narrowed(x, to);
+        }
         if op != Cast::Bits {
             return None;
         }
@@ -267,6 +270,10 @@ impl Builder {
             Op::Const(bits) => Some(bits),
             Op::Id(IdKind::Lane) => Some((1 << self.program.lanes_log2) - 1),
             Op::Id(IdKind::Warp) => Some(u64::from(self.program.warps.next_power_of_two()) - 1),
+            Op::Id(IdKind::Thread) => {
+                let warps = u64::from(self.program.warps.next_power_of_two());
+                Some((warps << self.program.lanes_log2) - 1)
+            }
             Op::Linear { ref columns } => {
                 let given = of(0);
                 let images = columns.iter().enumerate();

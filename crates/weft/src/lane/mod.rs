@@ -200,6 +200,8 @@ pub enum IdKind {
     Lane,
     /// The warp's index in its block.
     Warp,
+    /// The thread's index in its block: the lane's bits below the warp's.
+    Thread,
     /// The block's index along a grid axis (0 to 2).
     Block(u8),
     /// The number of blocks along a grid axis (0 to 2).

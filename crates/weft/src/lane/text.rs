@@ -125,6 +125,7 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::Param(index) => write!(f, "param {index}"),
         Op::Id(IdKind::Lane) => f.write_str("lane"),
         Op::Id(IdKind::Warp) => f.write_str("warp"),
+        Op::Id(IdKind::Thread) => f.write_str("thread"),
         Op::Id(IdKind::Block(axis)) => write!(f, "block.{axis}"),
         Op::Id(IdKind::Blocks(axis)) => write!(f, "blocks.{axis}"),
         Op::Linear { columns } => {

@@ -5,17 +5,19 @@ use crate::lane::{Builder, IdKind, Value};
 use crate::scalar::{Binary, Compare};
 use weft_layout::step::{Acting, Cube, Neighbour, Parity};
 
-/// An F2-linear function of the thread: lane columns and warp columns.
+/// An F2-linear function of the thread: lane columns and warp columns. It is one of the thread's index, whose
+/// low bits are the lane's.
 pub fn thread_map(build: &mut Builder, lane: &[u64], warp: &[u64]) -> Value {
     let narrow = |columns: &[u64]| columns.iter().map(|&c| c as u32).collect::<Vec<u32>>();
-    let lane_id = build.id(IdKind::Lane);
-    let from_lane = build.linear(&narrow(lane), lane_id);
+    let mut columns = narrow(lane);
     if warp.iter().all(|&column| column == 0) {
-        return from_lane;
+        let lane_id = build.id(IdKind::Lane);
+        return build.linear(&columns, lane_id);
     }
-    let warp_id = build.id(IdKind::Warp);
-    let from_warp = build.linear(&narrow(warp), warp_id);
-    build.binary(Binary::Xor, from_lane, from_warp)
+    columns.resize(build.program().lanes_log2 as usize, 0);
+    columns.extend(narrow(warp));
+    let thread = build.id(IdKind::Thread);
+    build.linear(&columns, thread)
 }
 
 /// Whether a thread takes part; none where all do.

@@ -30,8 +30,9 @@ use smallvec::SmallVec;
 pub(super) type Row = u32;
 /// Marks a row of the shared bank.
 pub(super) const CONST: Row = 1 << 31;
-/// Rows of a warp's own numbers, at the front of its registers: warp, block x, y, z.
-pub(super) const OWN_ROWS: u32 = 4;
+/// Rows of a warp's own numbers, at the front of its registers: warp, block x, y, z, and each lane's
+/// thread.
+pub(super) const OWN_ROWS: u32 = 5;
 
 /// One flat operation.
 #[derive(Debug)]
@@ -493,6 +494,7 @@ impl Compiler<'_> {
                 let row = match *kind {
                     IdKind::Lane => self.lane_row(),
                     IdKind::Warp => 0,
+                    IdKind::Thread => 4 * lanes,
                     IdKind::Block(axis @ 0..3) => (1 + u32::from(axis)) * lanes,
                     IdKind::Block(_) => self.uniform(0),
                     IdKind::Blocks(axis) => {

@@ -139,6 +139,10 @@ impl Warp {
         for (row, number) in own.zip([index, x, y, z]) {
             row.fill(u64::from(number));
         }
+        let threads = &mut self.registers[4 * lanes..OWN_ROWS as usize * lanes];
+        for (lane, thread) in threads.iter_mut().enumerate() {
+            *thread = u64::from(index) * lanes as u64 + lane as u64;
+        }
         self.knowledge.reset(warps);
         self.state = State::Ready;
         self.edge = None;

@@ -85,7 +85,8 @@ pub(super) fn check(
             matches!((operands, results), ([x, y], [r])
                 if is_number(x) && x == y && x == r
                     && scalar::binary(*binary, x.dtype()).is_some()
-                    && (*binary != scalar::Binary::MulHiU || x.dtype().bits() >= 32)),
+                    && (x.dtype().bits() >= 32
+                        || !matches!(binary, scalar::Binary::MulHiU | scalar::Binary::MulHiS))),
             "takes two numbers of a type that has the operation and gives one",
         ),
         OpKind::Compare(compare) => (

@@ -110,6 +110,7 @@ pub(crate) static ELEMENTWISE: &[Spelling] = &[
     binary("arith.minimumf", Binary::Minimum, Domain::Floats),
     binary("arith.maximumf", Binary::Maximum, Domain::Floats),
     binary("tt.mulhiui", Binary::MulHiU, Domain::Ints),
+    binary("weft.mulhisi", Binary::MulHiS, Domain::Ints),
     Spelling { name: "math.fma", kind: OpKind::Fma, domain: Domain::Floats },
     cast("arith.extsi", Cast::ExtS, Domain::Ints),
     cast("arith.extui", Cast::ExtU, Domain::Ints),

@@ -9,6 +9,7 @@ mod corpus;
 mod crowded;
 mod deep;
 mod external;
+mod facts;
 mod fusion;
 mod homes;
 mod inputs;

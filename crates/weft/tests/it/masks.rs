@@ -49,7 +49,8 @@ fn a_tested_access_stands_beside_those_of_its_elements() {
     });
     loads.sort_unstable();
     stores.sort_unstable();
-    let each = [0, 0, 4, 4, 8, 8, 12, 12].map(|offset| (1, offset));
-    assert_eq!(loads, [&each[..], &[(4, 0), (4, 0)]].concat());
+    // The second vector is a row of threads behind the first one.
+    let each = [0, 4, 8, 12, 2048, 2052, 2056, 2060].map(|offset| (1, offset));
+    assert_eq!(loads, [&each[..], &[(4, 0), (4, 2048)]].concat());
     assert_eq!(stores, loads);
 }

@@ -305,6 +305,7 @@ fn number(w: &mut Writer<'_>, kind: IdKind) -> Result<(String, bool), Unsupporte
             w.uses_warp = true;
             return Ok(("warp".into(), true));
         }
+        IdKind::Thread => return Ok((w.thread(), false)),
         IdKind::Block(axis) => (axis, false),
         IdKind::Blocks(axis) => (axis, true),
     };

@@ -264,6 +264,11 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// The index of the thread in its block.
+    pub(super) fn thread(&self) -> String {
+        self.dialect.thread().to_string()
+    }
+
     /// The index of the thread's lane and warp, computed once where they are asked for.
     pub(super) fn opening(&self) -> String {
         let (thread, lanes) = (self.dialect.thread(), 1u32 << self.program.lanes_log2);

@@ -395,6 +395,10 @@ fn number(w: &mut Writer<'_>, kind: IdKind, d: Reg) -> Result<(), Unsupported> {
             put!(w, "mov.b32 {d}, %warp");
             return Ok(());
         }
+        IdKind::Thread => {
+            put!(w, "mov.u32 {d}, %tid.x");
+            return Ok(());
+        }
         IdKind::Block(axis) => ("ctaid", axis),
         IdKind::Blocks(axis) => ("nctaid", axis),
     };

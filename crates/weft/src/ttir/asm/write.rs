@@ -483,25 +483,8 @@ impl Writer<'_, '_, '_, '_> {
 
     /// The high half of a product.
     fn high(&mut self, signed: bool, dtype: DType, x: Value, y: Value) -> Option<Value> {
-        match (dtype, signed) {
-            (DType::I32 | DType::I64, false) => Some(self.binary(Binary::MulHiU, x, y)),
-            (DType::I32, true) => {
-                let [x, y] = [x, y].map(|value| self.cast(Cast::ExtS, value, DType::I64));
-                let product = self.binary(Binary::Mul, x, y);
-                let high = self.with(Binary::ShrU, product, 32);
-                Some(self.cast(Cast::Trunc, high, DType::I32))
-            }
-            (DType::I64, true) => {
-                // Each sign takes the other factor away once.
-                let high = self.binary(Binary::MulHiU, x, y);
-                Some([(x, y), (y, x)].into_iter().fold(high, |high, (sign, other)| {
-                    let sign = self.with(Binary::ShrS, sign, 63);
-                    let own = self.binary(Binary::And, sign, other);
-                    self.binary(Binary::Sub, high, own)
-                }))
-            }
-            _ => None,
-        }
+        let op = if signed { Binary::MulHiS } else { Binary::MulHiU };
+        matches!(dtype, DType::I32 | DType::I64).then(|| self.binary(op, x, y))
     }
 }
 

@@ -242,7 +242,9 @@ impl Build<'_> {
                     .iter()
                     .copied()
                     .filter(|&op| scalar::binary(op, dtype).is_some())
-                    .filter(|&op| op != Binary::MulHiU || dtype.bits() >= 32)
+                    .filter(|&op| {
+                        dtype.bits() >= 32 || !matches!(op, Binary::MulHiU | Binary::MulHiS)
+                    })
                     .filter(|&op| op != Binary::Pow && (op != Binary::Rem || dtype != DType::F64))
                     .collect();
                 let op = self.dice.pick(&fitting);

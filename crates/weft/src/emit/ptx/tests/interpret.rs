@@ -242,6 +242,7 @@ fn integer(name: &[&str], of: Type, x: &[u64]) -> u64 {
             };
             return u32::from_le_bytes([0, 1, 2, 3].map(choose)).into();
         }
+        "mul" if name[1] == "hi" && of.0 == 's' => (s[0] * s[1]) >> bits,
         "mul" if name[1] == "hi" => {
             assert_eq!(of.0, 'u');
             return ((u128::from(x[0]) * u128::from(x[1])) >> bits) as u64;
