@@ -432,9 +432,17 @@ pub(crate) mod testing {
     pub(crate) fn with<T>(op: &Op, instead: Effects, run: impl FnOnce() -> T) -> T {
         let row = (discriminant(op), op.declared());
         REPLACED.set(Some((row, instead)));
-        let result = run();
-        REPLACED.set(None);
-        result
+        let _restore = Restore;
+        run()
+    }
+
+    /// Ends a replacement, also where what runs with it panics.
+    struct Restore;
+
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            REPLACED.set(None);
+        }
     }
 
     /// The row that is asked for.
