@@ -287,7 +287,14 @@ impl<'a> Problem<'a> {
 
     /// A value is asked for, in what follows from the layout of a unit.
     fn ask(&mut self, at: OpId, value: Value, asked: Port, to: UnitId) {
-        self.ask_via(at, value, &mut Vec::new(), asked, to, 0);
+        // A chain of operations may be as long as the program: what is still to be followed waits in a list,
+        // each value with how much of `via` leads to it.
+        let mut via = Vec::new();
+        let mut open = vec![(value, 0, 0)];
+        while let Some((value, known, work)) = open.pop() {
+            via.truncate(known);
+            self.ask_via(at, value, &mut via, asked, to, work, &mut open);
+        }
     }
 
     fn ask_via(
@@ -298,6 +305,7 @@ impl<'a> Problem<'a> {
         asked: Port,
         to: UnitId,
         mut work: u64,
+        open: &mut Vec<(Value, usize, u64)>,
     ) {
         if self.free[value] || !self.kernel.ty(value).is_tensor() {
             return;
@@ -327,16 +335,15 @@ impl<'a> Problem<'a> {
         } else {
             work += u64::from(bits_of(self.kernel, value).div_ceil(32));
         }
+        let first = open.len();
         for (index, &operand) in op.operands.iter().enumerate() {
             let moves = self.kernel.ty(operand).is_tensor() && !self.free[operand];
             if moves && !op.operands[..index].contains(&operand) {
                 // What is computed of several operands is computed once.
-                self.ask_via(at, operand, via, asked, to, core::mem::take(&mut work));
+                open.push((operand, via.len(), core::mem::take(&mut work)));
             }
         }
-        if renames {
-            via.pop();
-        }
+        open[first..].reverse();
     }
 
     fn add(&mut self, flow: Flow, at: OpId, ahead: OpId) {

@@ -332,7 +332,9 @@ fn instructions(text: &str, words: &[&'static str]) -> Vec<&'static str> {
     let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
     let target = Target::by_name("sm_80").unwrap();
     let ptx = emit::print(&compiled.program, Language::Ptx, target).unwrap();
-    ptx.lines().filter_map(|line| words.iter().find(|word| line.contains(**word)).copied()).collect()
+    ptx.lines()
+        .filter_map(|line| words.iter().find(|word| line.contains(**word)).copied())
+        .collect()
 }
 
 /// Assembly that is not read may write shared memory, and an atomic that releases lets others write it: a load
