@@ -99,6 +99,16 @@ pub(super) struct Problem<'a> {
     known: FxHashMap<Flow, usize>,
 }
 
+/// A value on the way from one that is asked for to those that it is computed from.
+#[derive(Clone, Copy)]
+struct Link {
+    value: Value,
+    /// How many of the operations on the way lead to it.
+    known: usize,
+    /// The work on the way.
+    work: u64,
+}
+
 impl<'a> Problem<'a> {
     pub(super) fn of(
         kernel: &'a Kernel,
@@ -290,23 +300,23 @@ impl<'a> Problem<'a> {
         // A chain of operations may be as long as the program: what is still to be followed waits in a list,
         // each value with how much of `via` leads to it.
         let mut via = Vec::new();
-        let mut open = vec![(value, 0, 0)];
-        while let Some((value, known, work)) = open.pop() {
-            via.truncate(known);
-            self.ask_via(at, value, &mut via, asked, to, work, &mut open);
+        let mut open = vec![Link { value, known: 0, work: 0 }];
+        while let Some(link) = open.pop() {
+            via.truncate(link.known);
+            self.ask_via(at, link, &mut via, asked, to, &mut open);
         }
     }
 
     fn ask_via(
         &mut self,
         at: OpId,
-        value: Value,
+        link: Link,
         via: &mut Vec<OpId>,
         asked: Port,
         to: UnitId,
-        mut work: u64,
-        open: &mut Vec<(Value, usize, u64)>,
+        open: &mut Vec<Link>,
     ) {
+        let Link { value, known: _, mut work } = link;
         if self.free[value] || !self.kernel.ty(value).is_tensor() {
             return;
         }
@@ -340,7 +350,8 @@ impl<'a> Problem<'a> {
             let moves = self.kernel.ty(operand).is_tensor() && !self.free[operand];
             if moves && !op.operands[..index].contains(&operand) {
                 // What is computed of several operands is computed once.
-                open.push((operand, via.len(), core::mem::take(&mut work)));
+                let (known, work) = (via.len(), core::mem::take(&mut work));
+                open.push(Link { value: operand, known, work });
             }
         }
         open[first..].reverse();

@@ -144,7 +144,7 @@ impl Lowerer<'_> {
                 let plan = self.plan(*value, *home, *layout)?;
                 Ok(self.moved(&plan, source)?.into())
             }
-            How::Computed(id) => self.computed(&self.kernel.ops[*id], *value, *layout, made),
+            How::Computed(id) => Ok(self.computed(&self.kernel.ops[*id], *value, *layout, made)),
         }
     }
 
@@ -182,7 +182,7 @@ impl Lowerer<'_> {
         for (operand, layout) in parts {
             made.push(self.get(operand, layout)?);
         }
-        self.computed(op, result, layout, &made)
+        Ok(self.computed(op, result, layout, &made))
     }
 
     /// The tensors that the result of an operation in a layout is computed from, each with the layout that it
@@ -229,30 +229,29 @@ impl Lowerer<'_> {
         result: Value,
         layout: LayoutId,
         parts: &[Rc<[lane::Value]>],
-    ) -> Result<Rc<[lane::Value]>, AssignError> {
+    ) -> Rc<[lane::Value]> {
         let ty = self.kernel.ty(result);
         let count = register_count(self.assignment.layouts.get(layout));
         match &op.kind {
             OpKind::Constant(bits) => {
                 let constant = self.build.constant(ty.dtype(), *bits);
-                Ok(vec![constant; count].into())
+                vec![constant; count].into()
             }
             OpKind::Poison => {
                 let zero = self.build.constant(ty.dtype(), 0);
-                Ok(vec![zero; count].into())
+                vec![zero; count].into()
             }
             OpKind::Splat => {
                 let scalar = self.scalar(op.operands[0]);
-                Ok(vec![scalar; count].into())
+                vec![scalar; count].into()
             }
-            OpKind::MakeRange { start, .. } => Ok(self.range(*start, layout)),
+            OpKind::MakeRange { start, .. } => self.range(*start, layout),
             OpKind::Join => self.join([&parts[0], &parts[1]], layout),
             OpKind::Split => {
                 let half = usize::from(op.results.first() != Some(&result));
-                Ok((0..count).map(|register| parts[0][2 * register + half]).collect())
+                (0..count).map(|register| parts[0][2 * register + half]).collect()
             }
-            OpKind::ConvertLayout => Ok(parts[0].clone()),
-            kind if is_shape_op(kind) => Ok(parts[0].clone()),
+            kind if *kind == OpKind::ConvertLayout || is_shape_op(kind) => parts[0].clone(),
             _ => {
                 let mut parts = parts.iter();
                 let mut operands = Vec::with_capacity(op.operands.len());
@@ -280,7 +279,7 @@ impl Lowerer<'_> {
                     row.extend(operands.iter().map(|operand| operand[register]));
                     registers.push(self.element(op, result, &row));
                 }
-                Ok(registers.into())
+                registers.into()
             }
         }
     }
@@ -299,11 +298,7 @@ impl Lowerer<'_> {
 
     /// Each place of a joined tensor takes what one of the operands has there: which one, the registers,
     /// the lane and the warp say.
-    fn join(
-        &mut self,
-        sides: [&[lane::Value]; 2],
-        layout: LayoutId,
-    ) -> Result<Rc<[lane::Value]>, AssignError> {
+    fn join(&mut self, sides: [&[lane::Value]; 2], layout: LayoutId) -> Rc<[lane::Value]> {
         let joined = self.assignment.layouts.get(layout).clone();
         // The last axis is the lowest output bit.
         let [lanes, warps] = [LANE, WARP]
@@ -322,7 +317,7 @@ impl Lowerer<'_> {
                 None => own,
             }
         });
-        Ok(registers.collect())
+        registers.collect()
     }
 
     /// Assembly runs once for each register of its results.

@@ -28,6 +28,16 @@ impl Touch {
     }
 }
 
+/// Which bytes of a memory an operation touches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Extent {
+    /// Those that its operands point to.
+    #[default]
+    Addressed,
+    /// Any.
+    Anywhere,
+}
+
 /// How an operation orders the accesses around it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fence {
@@ -80,8 +90,8 @@ pub struct Effects {
     pub local: Touch,
     /// Whether it begins or ends the life of such memory.
     pub allocates: bool,
-    /// Whether what it touches is what its operands point to. Otherwise it may be anything.
-    pub addressed: bool,
+    /// Where in those memories.
+    pub extent: Extent,
     /// How it orders other accesses.
     pub fence: Fence,
     /// What it has to do with asynchronous copies.
@@ -100,7 +110,7 @@ impl Effects {
         global: Touch::NONE,
         local: Touch::NONE,
         allocates: false,
-        addressed: true,
+        extent: Extent::Addressed,
         fence: Fence::None,
         tokens: Tokens::None,
         visible: false,
@@ -121,7 +131,7 @@ impl Effects {
 
     /// Whether it is an access to global memory through pointers among its operands.
     pub fn is_global_access(self) -> bool {
-        self.global.any() && self.addressed
+        self.global.any() && self.extent == Extent::Addressed
     }
 }
 
@@ -195,7 +205,7 @@ impl OpKind {
             OpKind::InlineAsm(_) => Effects {
                 global: Touch::BOTH,
                 local: Touch::BOTH,
-                addressed: false,
+                extent: Extent::Anywhere,
                 fence: Fence::Unknown,
                 visible: true,
                 opaque: true,
@@ -213,7 +223,7 @@ impl OpKind {
 
 #[cfg(test)]
 mod tests {
-    use super::{Control, Effects, Fence, Tokens, Touch};
+    use super::{Control, Effects, Extent, Fence, Tokens, Touch};
     use crate::atomic::{Order, Rmw, Scope};
     use crate::cache::Cache;
     use crate::tile::{CopyOptions, InlineAsm, LoadOptions, OpKind};
@@ -235,7 +245,7 @@ mod tests {
         let any = Effects {
             global: Touch::BOTH,
             local: Touch::BOTH,
-            addressed: false,
+            extent: Extent::Anywhere,
             fence: Fence::Unknown,
             visible: true,
             opaque: true,
