@@ -145,7 +145,7 @@ pub struct SharedData {
     /// part of its own.
     pub scope: BarrierScope,
     /// Whether it only serves movements: each stores, waits, and loads what it stored, so that nothing in
-    /// it outlives a round of a loop.
+    /// it outlives a round of a loop, and nothing reaches it but by its address.
     pub scratch: bool,
     /// The loop whose rounds use its two halves by turns, if any does.
     pub turns: Option<Inst>,
