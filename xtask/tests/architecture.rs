@@ -1,4 +1,4 @@
-//! The arrows between modules, and the words that stay above a floor.
+//! The arrows between modules, the words that stay above a floor, and who may name operations with effects.
 //!
 //! Cargo enforces the arrows between crates; this test those between the modules of one crate. A
 //! module may see what its row names and nothing else. What a row leaves out is the point: the
@@ -307,6 +307,164 @@ fn words_of_other_floors_are_absent() {
         }
     }
     assert!(found.is_empty(), "words that belong to another floor:\n{}", found.join("\n"));
+}
+
+/// Where effects are asked for, and never learned from a name: folders and files, the enum whose operations
+/// they see, and those of its operations that do more than compute.
+const ASKING: [(&[&str], &str, &[&str]); 2] = [
+    (
+        &["crates/weft/src/simplify"],
+        "Op",
+        &[
+            "Load",
+            "Store",
+            "AtomicRmw",
+            "AtomicCas",
+            "AsyncCopy",
+            "AsyncCommit",
+            "AsyncWait",
+            "ShuffleXor",
+            "ShuffleIndex",
+            "MatrixMultiply",
+            "Barrier",
+            "InlineAsm",
+            "Print",
+            "Assert",
+        ],
+    ),
+    (
+        &[
+            "crates/weft/src/fuse.rs",
+            "crates/weft/src/pipeline",
+            "crates/weft/src/lower/order.rs",
+            "crates/weft/src/lower/local_order.rs",
+        ],
+        "OpKind",
+        &[
+            "Load",
+            "Store",
+            "AtomicRmw",
+            "AtomicCas",
+            "LocalAlloc",
+            "LocalLoad",
+            "LocalStore",
+            "LocalDealloc",
+            "AsyncCopy",
+            "AsyncCommit",
+            "AsyncWait",
+            "Barrier",
+            "Print",
+            "Assert",
+            "InlineAsm",
+        ],
+    ),
+];
+
+/// The operations that a file names all the same, because it writes or rewrites them.
+const REWRITES: [(&str, &[&str], &str); 6] = [
+    ("simplify/barriers.rs", &["Barrier"], "puts barriers there"),
+    ("simplify/expand.rs", &["Load", "Store"], "writes narrow accesses as accesses of words"),
+    (
+        "simplify/words.rs",
+        &["Load", "Store", "ShuffleIndex", "ShuffleXor"],
+        "chooses narrow accesses that become accesses of words, and knows what gives words",
+    ),
+    ("pipeline/find.rs", &["Load"], "chooses loads that become copies"),
+    (
+        "pipeline/ahead.rs",
+        &[
+            "AsyncCommit",
+            "AsyncCopy",
+            "AsyncWait",
+            "Load",
+            "LocalAlloc",
+            "LocalDealloc",
+            "LocalLoad",
+        ],
+        "writes loads as copies into buffers",
+    ),
+    (
+        "lower/local_order.rs",
+        &["AsyncCopy", "LocalAlloc", "LocalLoad", "LocalStore"],
+        "tells operands by their roles, and which operation a buffer comes from",
+    ),
+];
+
+/// The operations of an enum that a text names, of those that are looked for.
+fn named<'a>(code: &str, of: &str, operations: &[&'a str]) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let prefix = format!("{of}::");
+    for (at, _) in code.match_indices(&prefix) {
+        let before = code[..at].chars().next_back();
+        let inside = |letter: char| letter.is_alphanumeric() || letter == '_';
+        // `LaneOp::` is another name; `lane::Op::` is the same enum.
+        if before.is_some_and(inside) {
+            continue;
+        }
+        let name: String = code[at + prefix.len()..].chars().take_while(|c| inside(*c)).collect();
+        found.extend(operations.iter().find(|operation| **operation == name));
+    }
+    found
+}
+
+/// Passes ask the tables of effects (`lane::effects`, `tile::effects`): outside of what they rewrite they name
+/// no operation that has any, and import none by itself.
+#[test]
+fn no_pass_learns_an_effect_from_a_name() {
+    let mut wrong = Vec::new();
+    let mut used = BTreeSet::new();
+    for (places, of, operations) in ASKING {
+        for place in places {
+            let path = root().join(place);
+            let files = if path.is_dir() { sources(&path) } else { vec![path] };
+            for file in files.iter().filter(|file| !is_test(file)) {
+                let text = code(&fs::read_to_string(file).unwrap());
+                let name = file.display().to_string();
+                let row = REWRITES.iter().find(|(suffix, ..)| name.ends_with(suffix));
+                let allowed = row.map_or(&[][..], |(_, allowed, _)| *allowed);
+                for operation in named(&text, of, operations) {
+                    if allowed.contains(&operation) {
+                        used.insert((row.unwrap().0, operation));
+                    } else {
+                        wrong.push(format!("{name}: `{of}::{operation}`: ask for its effects"));
+                    }
+                }
+                // Under another name the operations would not be seen.
+                for hidden in [format!("{of}::*"), format!("{of}::{{"), format!("{of} as ")] {
+                    if text.contains(&hidden) {
+                        wrong.push(format!("{name}: `{hidden}` hides which operations it names"));
+                    }
+                }
+            }
+        }
+    }
+    for (file, operations, reason) in REWRITES {
+        for operation in operations.iter().filter(|operation| !used.contains(&(file, **operation)))
+        {
+            wrong.push(format!("{file} does not name `{operation}` any more ({reason})"));
+        }
+    }
+    assert!(wrong.is_empty(), "effects that are learned from names:\n{}", wrong.join("\n"));
+}
+
+/// The tables have a row for each operation: no arm takes the rest.
+#[test]
+fn the_tables_of_effects_have_no_wildcard() {
+    for table in ["crates/weft/src/lane/effects.rs", "crates/weft/src/tile/effects.rs"] {
+        let text = fs::read_to_string(root().join(table)).unwrap();
+        assert!(text.contains("#![deny(clippy::wildcard_enum_match_arm"), "{table}");
+        let (_, rest) = text.split_once("match self {\n            Op").unwrap();
+        let (rows, _) = rest.split_once("\n        }\n").unwrap();
+        assert!(!rows.contains("_ =>") && !rows.contains("other =>"), "{table}");
+    }
+}
+
+#[test]
+fn the_scan_for_names_sees_what_it_must() {
+    let operations = ["Load", "Store", "Barrier"];
+    let seen = |code: &str| named(code, "Op", &operations).into_iter().collect::<Vec<_>>();
+    assert_eq!(seen("matches!(op, Op::Load { .. } | lane::Op::Barrier(_))"), ["Barrier", "Load"]);
+    assert!(seen("LaneOp::Store, Op::LoadOther, Op::Loop").is_empty());
 }
 
 #[test]

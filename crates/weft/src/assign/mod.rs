@@ -64,7 +64,7 @@ pub use trips::Trips;
 
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
-use crate::tile::{Kernel, Misplaced, OpId, OpKind, Value};
+use crate::tile::{Kernel, Misplaced, Op, OpId, OpKind, Value};
 use weft_layout::family::Blocked;
 use weft_layout::machine::Machine;
 use weft_layout::{LayoutError, plan};
@@ -270,32 +270,41 @@ impl Assignment {
         block: Block<'_>,
         value: Value,
     ) -> Result<LayoutId, AssignError> {
-        if let Some(known) = self.home[value].or(self.given[value]) {
-            return Ok(known);
-        }
-        let shape = &kernel.ty(value).shape;
-        if let Some(id) = definitions[value]
-            && !self.free[value]
-        {
-            let op = &kernel.ops[id];
+        let mut at = value;
+        // The operations between what has a place and the value, the value's own first.
+        let mut path = Vec::new();
+        let mut layout = loop {
+            if let Some(known) = self.home[at].or(self.given[at]) {
+                break known;
+            }
+            let defining = definitions[at].filter(|_| !self.free[at]).map(|id| &kernel.ops[id]);
             // What is repeated may be spread over the threads instead.
-            if is_shape_op(&op.kind) && op.kind != OpKind::Broadcast {
-                let below = self.anywhere(kernel, definitions, block, op.operands[0])?;
-                let layout = result_layout(&op.kind, self.layouts.get(below), shape)?;
-                return Ok(self.layouts.intern(layout));
+            let renames = |op: &&Op| is_shape_op(&op.kind) && op.kind != OpKind::Broadcast;
+            if let Some(op) = defining.filter(renames) {
+                path.push((op, at));
+                at = op.operands[0];
+                continue;
             }
             // What is made again where it is needed lies where what it is made from does.
             let is_held = |value: &&Value| kernel.ty(**value).is_tensor() && !self.free[**value];
-            let held = op.operands.iter().find(is_held).filter(|_| is_elementwise(&op.kind));
-            if let Some(&held) = held {
-                return self.anywhere(kernel, definitions, block, held);
+            let elementwise = defining.filter(|op| is_elementwise(&op.kind));
+            if let Some(&held) = elementwise.and_then(|op| op.operands.iter().find(is_held)) {
+                at = held;
+                continue;
             }
+            let shape = &kernel.ty(at).shape;
+            let ones = vec![1; shape.len()];
+            let order: Vec<usize> = (0..shape.len()).rev().collect();
+            let (lanes, warps) = (block.machine.lanes().into(), block.warps.into());
+            let blocked = Blocked::for_memory(shape, &ones, &order, lanes, warps)?;
+            break self.layouts.intern(blocked.layout(shape)?);
+        };
+        for (op, result) in path.into_iter().rev() {
+            let shape = &kernel.ty(result).shape;
+            let above = result_layout(&op.kind, self.layouts.get(layout), shape)?;
+            layout = self.layouts.intern(above);
         }
-        let ones = vec![1; shape.len()];
-        let order: Vec<usize> = (0..shape.len()).rev().collect();
-        let (lanes, warps) = (block.machine.lanes().into(), block.warps.into());
-        let blocked = Blocked::for_memory(shape, &ones, &order, lanes, warps)?;
-        Ok(self.layouts.intern(blocked.layout(shape)?))
+        Ok(layout)
     }
 
     /// Whether a value is computed wherever it is needed.

@@ -99,6 +99,16 @@ pub(super) struct Problem<'a> {
     known: FxHashMap<Flow, usize>,
 }
 
+/// A value on the way from one that is asked for to those that it is computed from.
+#[derive(Clone, Copy)]
+struct Link {
+    value: Value,
+    /// How many of the operations on the way lead to it.
+    known: usize,
+    /// The work on the way.
+    work: u64,
+}
+
 impl<'a> Problem<'a> {
     pub(super) fn of(
         kernel: &'a Kernel,
@@ -287,18 +297,26 @@ impl<'a> Problem<'a> {
 
     /// A value is asked for, in what follows from the layout of a unit.
     fn ask(&mut self, at: OpId, value: Value, asked: Port, to: UnitId) {
-        self.ask_via(at, value, &mut Vec::new(), asked, to, 0);
+        // A chain of operations may be as long as the program: what is still to be followed waits in a list,
+        // each value with how much of `via` leads to it.
+        let mut via = Vec::new();
+        let mut open = vec![Link { value, known: 0, work: 0 }];
+        while let Some(link) = open.pop() {
+            via.truncate(link.known);
+            self.ask_via(at, link, &mut via, asked, to, &mut open);
+        }
     }
 
     fn ask_via(
         &mut self,
         at: OpId,
-        value: Value,
+        link: Link,
         via: &mut Vec<OpId>,
         asked: Port,
         to: UnitId,
-        mut work: u64,
+        open: &mut Vec<Link>,
     ) {
+        let Link { value, known: _, mut work } = link;
         if self.free[value] || !self.kernel.ty(value).is_tensor() {
             return;
         }
@@ -327,16 +345,16 @@ impl<'a> Problem<'a> {
         } else {
             work += u64::from(bits_of(self.kernel, value).div_ceil(32));
         }
+        let first = open.len();
         for (index, &operand) in op.operands.iter().enumerate() {
             let moves = self.kernel.ty(operand).is_tensor() && !self.free[operand];
             if moves && !op.operands[..index].contains(&operand) {
                 // What is computed of several operands is computed once.
-                self.ask_via(at, operand, via, asked, to, core::mem::take(&mut work));
+                let (known, work) = (via.len(), core::mem::take(&mut work));
+                open.push(Link { value: operand, known, work });
             }
         }
-        if renames {
-            via.pop();
-        }
+        open[first..].reverse();
     }
 
     fn add(&mut self, flow: Flow, at: OpId, ahead: OpId) {

@@ -610,7 +610,8 @@ impl Builder {
     }
 
     fn pure(&mut self, op: Op, operands: SmallVec<[Value; 4]>, dtype: DType) -> Value {
-        let Some(known) = KeyOp::of(&op) else { return self.emit(op, operands, &[dtype])[0] };
+        let key = if op.effects().is_pure() { KeyOp::of(&op) } else { None };
+        let Some(known) = key else { return self.emit(op, operands, &[dtype])[0] };
         let hash = known.hash_with(&operands, dtype);
         let is_same = |value: &Value| {
             let defining = self.definitions[*value].map(|inst| &self.program.insts[inst]);

@@ -24,6 +24,7 @@
 mod builder;
 mod bytes;
 mod division;
+pub mod effects;
 mod laws;
 mod multiply;
 mod numbers;
@@ -34,6 +35,7 @@ mod verify;
 mod tests;
 
 pub use builder::Builder;
+pub use effects::Effects;
 pub use multiply::{MatrixMultiply, Words};
 pub use verify::verify;
 
@@ -145,7 +147,7 @@ pub struct SharedData {
     /// part of its own.
     pub scope: BarrierScope,
     /// Whether it only serves movements: each stores, waits, and loads what it stored, so that nothing in
-    /// it outlives a round of a loop.
+    /// it outlives a round of a loop, and nothing reaches it but by its address.
     pub scratch: bool,
     /// The loop whose rounds use its two halves by turns, if any does.
     pub turns: Option<Inst>,
@@ -435,49 +437,11 @@ pub enum Op {
     Return,
 }
 
-impl Op {
-    /// Whether the operation computes its results from its operands alone, so that it may be shared,
-    /// moved and removed.
-    pub fn is_pure(&self) -> bool {
-        matches!(
-            self,
-            Op::Const(_)
-                | Op::Param(_)
-                | Op::Id(_)
-                | Op::Linear { .. }
-                | Op::Unary(_)
-                | Op::Binary(_)
-                | Op::Compare(_)
-                | Op::Select
-                | Op::Cast(_)
-                | Op::Fma
-                | Op::FmaToward(_)
-                | Op::RoundPair(_)
-                | Op::Bytes
-                | Op::SharedBase(_)
-        )
-    }
-
-    /// Whether the operation's only effect is its results: pure operations, and those that also look
-    /// at other lanes or at memory. Such an operation may go when nobody uses its results.
-    pub fn is_removable(&self) -> bool {
-        match self {
-            Op::Load { access, .. } => !access.volatile,
-            Op::ShuffleXor { .. } | Op::ShuffleIndex | Op::MatrixMultiply(_) => true,
-            Op::InlineAsm { pure, .. } => *pure,
-            op => op.is_pure(),
-        }
-    }
-
-    /// Whether the operation ends a region.
-    pub fn is_terminator(&self) -> bool {
-        matches!(self, Op::Continue | Op::Yield | Op::Return)
-    }
-}
-
 /// The operands of a memory operation, by role.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryOperands<'a> {
+    /// The memory that the address refers to.
+    pub space: Space,
     /// The address, before the immediate offset.
     pub address: Value,
     /// Where the operation takes place, if not everywhere.
@@ -489,29 +453,19 @@ pub struct MemoryOperands<'a> {
 impl InstData {
     /// The operands of a load, store or atomic by role; none for other operations.
     pub fn memory_operands(&self) -> Option<MemoryOperands<'_>> {
-        let predicated = match &self.op {
-            Op::Load { access, .. } | Op::Store { access, .. } => access.predicated,
-            Op::AtomicRmw { predicated, .. } | Op::AtomicCas { predicated, .. } => *predicated,
+        let (space, predicated) = match self.op {
+            Op::Load { space, access } | Op::Store { space, access } => (space, access.predicated),
+            Op::AtomicRmw { space, predicated, .. } | Op::AtomicCas { space, predicated, .. } => {
+                (space, predicated)
+            }
             _ => return None,
         };
         let (&address, rest) = self.operands.split_first()?;
         if !predicated {
-            return Some(MemoryOperands { address, predicate: None, values: rest });
+            return Some(MemoryOperands { space, address, predicate: None, values: rest });
         }
         let (&predicate, values) = rest.split_first()?;
-        Some(MemoryOperands { address, predicate: Some(predicate), values })
-    }
-
-    /// The memory that the operation touches, and whether it writes it.
-    pub fn touches(&self) -> Option<(Space, bool)> {
-        match self.op {
-            Op::Load { space, .. } => Some((space, false)),
-            Op::Store { space, .. } | Op::AtomicRmw { space, .. } | Op::AtomicCas { space, .. } => {
-                Some((space, true))
-            }
-            Op::AsyncCopy { .. } => Some((Space::Shared, true)),
-            _ => None,
-        }
+        Some(MemoryOperands { space, address, predicate: Some(predicate), values })
     }
 }
 

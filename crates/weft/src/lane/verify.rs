@@ -78,7 +78,7 @@ impl Verifier<'_> {
                 continue;
             };
             let last = index + 1 == region.insts.len();
-            if inst.op.is_terminator() != last {
+            if inst.op.effects().is_terminator() != last {
                 self.error(id, "a terminator stands last in its region, and only there");
             }
             if last {
@@ -214,9 +214,8 @@ impl Verifier<'_> {
     }
 
     fn memory(&self, inst: &InstData) -> bool {
-        let (Some((space, _)), Some(roles)) = (inst.touches(), inst.memory_operands()) else {
-            return false;
-        };
+        let Some(roles) = inst.memory_operands() else { return false };
+        let space = roles.space;
         let address = match space {
             Space::Global => DType::I64,
             Space::Shared => DType::I32,

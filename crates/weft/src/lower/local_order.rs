@@ -7,12 +7,14 @@
 //! values of one round of a loop that hands a set of distinct constants round.
 //! What a loop or a branch carries may be any of what is handed to it.
 //! An asynchronous copy writes when it is waited for, whatever barriers stood between.
+//! Assembly that is not read has no barriers put around it: its threads order among themselves what it does.
 //!
 //! Barriers of movements are not counted on; where they do the same, a later pass removes one of the two.
 
 use super::rotations::Rotations;
 use crate::assign::{Assignment, LayoutId};
 use crate::id::IdMap;
+use crate::tile::effects::Tokens;
 use crate::tile::{Kernel, Op, OpId, OpKind, Region, Sources, Value};
 use std::rc::Rc;
 use weft_layout::space::{LANE, WARP};
@@ -76,6 +78,13 @@ impl Walk<'_> {
         for &id in &region.ops {
             let kernel = self.kernel;
             let op = &kernel.ops[id];
+            if let Tokens::Awaits { pending: groups } = op.kind.effects().tokens {
+                let landed = pending.copies.clone();
+                self.add_all(&mut pending.accesses, &landed);
+                if groups == 0 {
+                    pending.copies.clear();
+                }
+            }
             match op.kind {
                 OpKind::For => pending = self.rounds(pending, &[&op.regions[0]]),
                 OpKind::While => {
@@ -88,13 +97,6 @@ impl Walk<'_> {
                         self.join(&mut end, &arm);
                     }
                     pending = end;
-                }
-                OpKind::AsyncWait { pending: groups } => {
-                    let landed = pending.copies.clone();
-                    self.add_all(&mut pending.accesses, &landed);
-                    if groups == 0 {
-                        pending.copies.clear();
-                    }
                 }
                 _ => self.access(id, op, &mut pending),
             }
@@ -133,16 +135,9 @@ impl Walk<'_> {
     }
 
     fn access(&mut self, id: OpId, op: &Op, pending: &mut Pending) {
-        let (memory, tensor, writes) = match op.kind {
-            OpKind::LocalAlloc => match op.operands.first() {
-                Some(&source) => (op.results[0], source, true),
-                None => return,
-            },
-            OpKind::LocalLoad => (op.operands[0], op.results[0], false),
-            OpKind::LocalStore => (op.operands[1], op.operands[0], true),
-            OpKind::AsyncCopy(_) => (op.operands[1], op.operands[0], true),
-            _ => return,
-        };
+        let effects = op.kind.effects();
+        let Some((memory, tensor)) = roles(op).filter(|_| effects.local.any()) else { return };
+        let writes = effects.local.writes;
         let (roots, buffer) = self.roots(memory);
         let own = self.assignment.given(tensor).filter(|&layout| {
             let layout = self.assignment.layouts.get(layout);
@@ -156,7 +151,7 @@ impl Walk<'_> {
         }
         let access = [access];
         self.add_all(&mut pending.accesses, &access);
-        if matches!(op.kind, OpKind::AsyncCopy(_)) {
+        if effects.tokens == Tokens::Starts {
             self.add_all(&mut pending.copies, &access);
         }
     }
@@ -214,5 +209,15 @@ impl Walk<'_> {
         }
         roots.sort_unstable();
         (roots.into(), buffer.filter(|_| !carried))
+    }
+}
+
+/// The memory that an operation touches, and the tensor that it moves from or to there.
+fn roles(op: &Op) -> Option<(Value, Value)> {
+    match op.kind {
+        OpKind::LocalAlloc => op.operands.first().map(|&source| (op.results[0], source)),
+        OpKind::LocalLoad => Some((op.operands[0], op.results[0])),
+        OpKind::LocalStore | OpKind::AsyncCopy(_) => Some((op.operands[1], op.operands[0])),
+        _ => None,
     }
 }

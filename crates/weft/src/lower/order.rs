@@ -13,6 +13,7 @@
 use crate::assign::{Assignment, LayoutId};
 use crate::axis::{AxisFacts, Dim};
 use crate::id::IdMap;
+use crate::tile::effects::Fence;
 use crate::tile::{Kernel, Op, OpId, OpKind, Origins, Region, Value};
 use weft_layout::space::{LANE, WARP};
 
@@ -39,12 +40,12 @@ pub(super) fn needs_barrier(
     find_varying(kernel, &kernel.body, false, &mut varying);
     let mut seen = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
-        let (writes, atomic) = match op.kind {
-            OpKind::Load(_) | OpKind::AsyncCopy(_) => (false, false),
-            OpKind::Store(_) => (true, false),
-            OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => (true, true),
-            _ => return,
-        };
+        let effects = op.kind.effects();
+        // What has no pointer orders itself: each thread runs it on elements of its own.
+        if !effects.is_global_access() {
+            return;
+        }
+        let (writes, atomic) = (effects.global.writes, effects.fence == Fence::Atomic);
         let own =
             owned(kernel, facts, assignment, id, op).filter(|(pointer, _)| !varying[*pointer]);
         seen.push(Seen { op: id, root: origins.argument(op.operands[0]), writes, atomic, own });

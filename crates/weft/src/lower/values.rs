@@ -7,7 +7,8 @@ use crate::lane;
 use crate::math;
 use crate::movement;
 use crate::scalar::{Binary, Cast, Compare};
-use crate::tile::{InlineAsm, Op, OpKind, Value};
+use crate::tile::{InlineAsm, Op, OpId, OpKind, Value};
+use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 use weft_layout::space::{LANE, REGISTER, WARP};
 use weft_layout::step::Plan;
@@ -30,6 +31,30 @@ fn unique_registers(layout: &Layout) -> Result<(Layout, Vec<usize>), AssignError
     Ok((unique, (0..register_count(layout)).map(compress).collect()))
 }
 
+/// The registers of several tensors.
+type Parts = SmallVec<[Rc<[lane::Value]>; 4]>;
+
+/// A value that is asked for in a layout.
+struct Demand {
+    value: Value,
+    layout: LayoutId,
+    how: How,
+    /// What it is made from, each in the layout that it is asked for in.
+    parts: SmallVec<[(Value, LayoutId); 4]>,
+    /// The registers of those of them that are there, from the first on.
+    made: Parts,
+}
+
+/// How a value in a layout is made.
+enum How {
+    /// Of the same without copies in registers: for each register the one that it copies.
+    Copies(Vec<usize>),
+    /// Moved from its home.
+    Moved(LayoutId),
+    /// By the operation that defines it.
+    Computed(OpId),
+}
+
 impl Lowerer<'_> {
     /// A layout that a value can be asked for in at no price.
     pub(super) fn anywhere(&mut self, value: Value) -> Result<LayoutId, AssignError> {
@@ -43,6 +68,9 @@ impl Lowerer<'_> {
     }
 
     /// The registers of a tensor in a layout, one lane value each.
+    ///
+    /// What is computed wherever it is needed may be the end of a chain as long as the program, so what each
+    /// value is made from waits in a list and not on the stack.
     pub(super) fn get(
         &mut self,
         value: Value,
@@ -51,47 +79,73 @@ impl Lowerer<'_> {
         if let Some(known) = self.known(value, layout) {
             return Ok(known);
         }
+        let mut open = vec![self.demand(value, layout)?];
+        loop {
+            let Some(demand) = open.last_mut() else { return Ok(Rc::default()) };
+            let next = demand.parts.get(demand.made.len()).copied();
+            let made = match next {
+                Some((value, layout)) => match self.known(value, layout) {
+                    Some(known) => known,
+                    None => {
+                        let demand = self.demand(value, layout)?;
+                        open.push(demand);
+                        continue;
+                    }
+                },
+                None => {
+                    let Some(demand) = open.pop() else { return Ok(Rc::default()) };
+                    let registers = self.produce(&demand)?;
+                    self.bind_tensor(demand.value, demand.layout, registers.clone());
+                    registers
+                }
+            };
+            match (next, open.last_mut()) {
+                (_, Some(demand)) => demand.made.push(made),
+                (_, None) => return Ok(made),
+            }
+        }
+    }
+
+    /// What a value in a layout is made from.
+    fn demand(&mut self, value: Value, layout: LayoutId) -> Result<Demand, AssignError> {
         // Copies within a thread are one lane value.
         let (unique, registers) = unique_registers(self.assignment.layouts.get(layout))?;
         let unique = self.assignment.layouts.intern(unique);
-        let values = if unique == layout {
-            self.produce(value, layout)?
+        let (how, parts) = if unique != layout {
+            (How::Copies(registers), smallvec![(value, unique)])
         } else {
-            let values = self.get(value, unique)?;
-            registers.iter().map(|&register| values[register]).collect()
+            match (self.assignment.home(value), self.definitions[value]) {
+                (Some(home), _) => (How::Moved(home), smallvec![(value, home)]),
+                (None, Some(id)) => {
+                    let op = &self.kernel.ops[id];
+                    (How::Computed(id), self.parts(op, layout)?)
+                }
+                // A region's parameter always has a home.
+                (None, None) => (How::Copies(Vec::new()), smallvec![]),
+            }
         };
-        self.bind_tensor(value, layout, values.clone());
-        Ok(values)
+        Ok(Demand { value, layout, how, parts, made: SmallVec::new() })
     }
 
     pub(super) fn known(&self, value: Value, layout: LayoutId) -> Option<Rc<[lane::Value]>> {
         self.scopes.iter().rev().find_map(|scope| scope.tensors.get(&(value, layout)).cloned())
     }
 
-    /// Computes a value in a layout, or moves it there from its home.
-    fn produce(
-        &mut self,
-        value: Value,
-        layout: LayoutId,
-    ) -> Result<Rc<[lane::Value]>, AssignError> {
-        match (self.assignment.home(value), self.definitions[value]) {
-            (Some(home), _) => self.convert(value, home, layout),
-            (None, Some(id)) => self.compute(&self.kernel.ops[id], value, layout),
-            // A region's parameter always has a home.
-            (None, None) => Ok(Rc::default()),
+    /// Makes a value from what it is made from.
+    fn produce(&mut self, demand: &Demand) -> Result<Rc<[lane::Value]>, AssignError> {
+        let Demand { value, layout, how, parts: _, made } = demand;
+        match how {
+            How::Copies(registers) => match made.first() {
+                Some(values) => Ok(registers.iter().map(|&register| values[register]).collect()),
+                None => Ok(Rc::default()),
+            },
+            How::Moved(home) => {
+                let source = made.first().map_or(Vec::new(), |source| source.to_vec());
+                let plan = self.plan(*value, *home, *layout)?;
+                Ok(self.moved(&plan, source)?.into())
+            }
+            How::Computed(id) => Ok(self.computed(&self.kernel.ops[*id], *value, *layout, made)),
         }
-    }
-
-    /// Moves a value from its home to another layout.
-    fn convert(
-        &mut self,
-        value: Value,
-        home: LayoutId,
-        layout: LayoutId,
-    ) -> Result<Rc<[lane::Value]>, AssignError> {
-        let source = self.get(value, home)?;
-        let plan = self.plan(value, home, layout)?;
-        Ok(self.moved(&plan, source.to_vec())?.into())
     }
 
     /// The plan of a task.
@@ -123,46 +177,90 @@ impl Lowerer<'_> {
         result: Value,
         layout: LayoutId,
     ) -> Result<Rc<[lane::Value]>, AssignError> {
-        let ty = self.kernel.ty(result);
-        let count = register_count(self.assignment.layouts.get(layout));
-        match &op.kind {
-            OpKind::Constant(bits) => {
-                let constant = self.build.constant(ty.dtype(), *bits);
-                Ok(vec![constant; count].into())
+        let parts = self.parts(op, layout)?;
+        let mut made: Parts = SmallVec::new();
+        for (operand, layout) in parts {
+            made.push(self.get(operand, layout)?);
+        }
+        Ok(self.computed(op, result, layout, &made))
+    }
+
+    /// The tensors that the result of an operation in a layout is computed from, each with the layout that it
+    /// is asked for in.
+    fn parts(
+        &mut self,
+        op: &Op,
+        layout: LayoutId,
+    ) -> Result<SmallVec<[(Value, LayoutId); 4]>, AssignError> {
+        Ok(match &op.kind {
+            OpKind::Constant(_) | OpKind::Poison | OpKind::Splat | OpKind::MakeRange { .. } => {
+                smallvec![]
             }
-            OpKind::Poison => {
-                let zero = self.build.constant(ty.dtype(), 0);
-                Ok(vec![zero; count].into())
+            OpKind::ConvertLayout => smallvec![(op.operands[0], layout)],
+            OpKind::Join => {
+                let rank = self.kernel.ty(op.operands[0]).shape.len();
+                let half = self.assignment.layouts.get(layout).slice(rank)?;
+                let half = self.assignment.layouts.intern(half);
+                smallvec![(op.operands[0], half), (op.operands[1], half)]
             }
-            OpKind::Splat => {
-                let scalar = self.scalar(op.operands[0]);
-                Ok(vec![scalar; count].into())
-            }
-            OpKind::MakeRange { start, .. } => Ok(self.range(*start, layout)),
-            OpKind::ConvertLayout => self.get(op.operands[0], layout),
-            OpKind::Join => self.join(op, layout),
             OpKind::Split => {
-                let half = usize::from(op.results.first() != Some(&result));
                 // Joined, the halves are told apart by the lowest register bit.
                 let joined = self.assignment.layouts.get(layout).join()?;
-                let joined = self.assignment.layouts.intern(joined);
-                let registers = self.get(op.operands[0], joined)?;
-                Ok((0..count).map(|register| registers[2 * register + half]).collect())
+                smallvec![(op.operands[0], self.assignment.layouts.intern(joined))]
             }
             kind if is_shape_op(kind) => {
                 let operand = op.operands[0];
                 let shape = self.kernel.ty(operand).shape.clone();
                 let below = operand_layout(kind, self.assignment.layouts.get(layout), &shape)?;
-                let below = self.assignment.layouts.intern(below);
-                self.get(operand, below)
+                smallvec![(operand, self.assignment.layouts.intern(below))]
             }
             _ => {
+                let tensors =
+                    op.operands.iter().filter(|&&value| self.kernel.ty(value).is_tensor());
+                tensors.map(|&operand| (operand, layout)).collect()
+            }
+        })
+    }
+
+    /// Computes the result of an operation in a layout from the registers of its parts.
+    fn computed(
+        &mut self,
+        op: &Op,
+        result: Value,
+        layout: LayoutId,
+        parts: &[Rc<[lane::Value]>],
+    ) -> Rc<[lane::Value]> {
+        let ty = self.kernel.ty(result);
+        let count = register_count(self.assignment.layouts.get(layout));
+        match &op.kind {
+            OpKind::Constant(bits) => {
+                let constant = self.build.constant(ty.dtype(), *bits);
+                vec![constant; count].into()
+            }
+            OpKind::Poison => {
+                let zero = self.build.constant(ty.dtype(), 0);
+                vec![zero; count].into()
+            }
+            OpKind::Splat => {
+                let scalar = self.scalar(op.operands[0]);
+                vec![scalar; count].into()
+            }
+            OpKind::MakeRange { start, .. } => self.range(*start, layout),
+            OpKind::Join => self.join([&parts[0], &parts[1]], layout),
+            OpKind::Split => {
+                let half = usize::from(op.results.first() != Some(&result));
+                (0..count).map(|register| parts[0][2 * register + half]).collect()
+            }
+            kind if *kind == OpKind::ConvertLayout || is_shape_op(kind) => parts[0].clone(),
+            _ => {
+                let mut parts = parts.iter();
                 let mut operands = Vec::with_capacity(op.operands.len());
                 for &operand in &op.operands {
-                    operands.push(if self.kernel.ty(operand).is_tensor() {
-                        self.get(operand, layout)?
-                    } else {
-                        vec![self.scalar(operand); count].into()
+                    let is_tensor = self.kernel.ty(operand).is_tensor();
+                    let part = if is_tensor { parts.next().cloned() } else { None };
+                    operands.push(match part {
+                        Some(part) => part,
+                        None => vec![self.scalar(operand); count].into(),
                     });
                 }
                 if !self.assignment.is_free(result) {
@@ -181,7 +279,7 @@ impl Lowerer<'_> {
                     row.extend(operands.iter().map(|operand| operand[register]));
                     registers.push(self.element(op, result, &row));
                 }
-                Ok(registers.into())
+                registers.into()
             }
         }
     }
@@ -200,11 +298,8 @@ impl Lowerer<'_> {
 
     /// Each place of a joined tensor takes what one of the operands has there: which one, the registers,
     /// the lane and the warp say.
-    fn join(&mut self, op: &Op, layout: LayoutId) -> Result<Rc<[lane::Value]>, AssignError> {
+    fn join(&mut self, sides: [&[lane::Value]; 2], layout: LayoutId) -> Rc<[lane::Value]> {
         let joined = self.assignment.layouts.get(layout).clone();
-        let half = joined.slice(self.kernel.ty(op.operands[0]).shape.len())?;
-        let half = self.assignment.layouts.intern(half);
-        let sides = [self.get(op.operands[0], half)?, self.get(op.operands[1], half)?];
         // The last axis is the lowest output bit.
         let [lanes, warps] = [LANE, WARP]
             .map(|label| joined.columns(label).iter().map(|column| column & 1).collect::<Vec<_>>());
@@ -222,7 +317,7 @@ impl Lowerer<'_> {
                 None => own,
             }
         });
-        Ok(registers.collect())
+        registers.collect()
     }
 
     /// Assembly runs once for each register of its results.

@@ -83,8 +83,9 @@ impl<'a> Body<'a> {
             for &value in op.results.iter().chain(entering) {
                 inside.set(value, true);
             }
-            ordered |= orders_memory(&op.kind);
-            if let OpKind::Store(_) = op.kind {
+            let effects = op.kind.effects();
+            ordered |= orders_memory(effects);
+            if effects.global.writes {
                 match (origins.argument(op.operands[0]), &mut written) {
                     (Some(argument), Some(written)) => drop(written.insert(argument)),
                     _ => written = None,
@@ -132,7 +133,7 @@ impl<'a> Body<'a> {
             let op = &self.kernel.ops[id];
             let needed: &[Value] = match op.kind {
                 OpKind::Dot(_) => &op.operands[..2],
-                _ if fed.contains(&id) && op.kind.is_pure() => &op.operands,
+                _ if fed.contains(&id) && op.kind.effects().is_pure() => &op.operands,
                 _ => continue,
             };
             fed.extend(needed.iter().filter_map(|&value| self.definitions[value]));
@@ -181,7 +182,7 @@ impl<'a> Body<'a> {
             };
             let op = &self.kernel.ops[id];
             let is_product = matches!(op.kind, OpKind::Dot(_));
-            if !op.kind.is_pure() || !op.regions.is_empty() || is_product {
+            if !op.kind.effects().is_pure() || !op.regions.is_empty() || is_product {
                 return false;
             }
             if needs.ops.insert(id) {

@@ -31,7 +31,8 @@ mod prune;
 
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
-use crate::tile::{Kernel, OpId, OpKind};
+use crate::tile::effects::{Fence, Tokens};
+use crate::tile::{Effects, Kernel, OpId};
 use weft_layout::machine::{Isa, Machine};
 
 /// The kernel with its loads that feed matrix products `stages - 1` rounds ahead; nothing where no loop
@@ -75,16 +76,13 @@ pub(crate) fn has_copies(machine: &Machine) -> bool {
     matches!(machine.isa, Isa::Ptx { capability } if capability >= 80)
 }
 
-/// Whether an operation may touch memory in a way that loads may not move across.
-fn orders_memory(kind: &OpKind) -> bool {
-    match kind {
-        OpKind::AtomicRmw { .. }
-        | OpKind::AtomicCas { .. }
-        | OpKind::LocalAlloc
-        | OpKind::AsyncCopy(_)
-        | OpKind::AsyncCommit
-        | OpKind::AsyncWait { .. } => true,
-        OpKind::InlineAsm(asm) => !asm.pure,
-        _ => false,
-    }
+/// Whether loads may not move across an operation, whatever they load: it orders what other blocks write, or
+/// has groups of copies or memory of its own. A barrier is none of these: what the block itself writes is
+/// looked at store by store.
+fn orders_memory(effects: Effects) -> bool {
+    let fences = match effects.fence {
+        Fence::None | Fence::Barrier => false,
+        Fence::Atomic | Fence::Unknown => true,
+    };
+    fences || effects.tokens != Tokens::None || effects.allocates
 }

@@ -38,7 +38,7 @@ impl<'a> Needed<'a> {
             }
             // What a loop's body hands over is needed where the loop's results or carried values are.
             OpKind::Yield => {}
-            ref kind if kind.is_pure() => {}
+            ref kind if kind.effects().is_pure() => {}
             _ => needed.left.extend(&op.operands),
         });
         // The hand-overs of all other regions stay.
@@ -84,7 +84,7 @@ fn swept(kernel: &mut Kernel, region: Region, needed: &IdMap<Value, bool>) -> Re
     let mut ops = Vec::with_capacity(region.ops.len());
     for id in region.ops {
         let op = &kernel.ops[id];
-        if op.kind.is_pure() && op.results.iter().all(|&result| !needed[result]) {
+        if op.kind.effects().is_pure() && op.results.iter().all(|&result| !needed[result]) {
             continue;
         }
         if op.kind == OpKind::For {

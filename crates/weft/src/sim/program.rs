@@ -751,9 +751,8 @@ impl Compiler<'_> {
 
     fn memory(&mut self, id: Inst, inst: &InstData) {
         let program = self.launch.program;
-        let (Some(roles), Some((space, _))) = (inst.memory_operands(), inst.touches()) else {
-            return;
-        };
+        let Some(roles) = inst.memory_operands() else { return };
+        let space = roles.space;
         let moved = match inst.op {
             Op::Load { .. } => &inst.results[..],
             Op::AtomicCas { .. } => &roles.values[..1],

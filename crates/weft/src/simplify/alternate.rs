@@ -70,7 +70,7 @@ pub(super) fn barriers_with(program: &Program) -> usize {
     let program = barriers::run(program.clone());
     let mut count = 0;
     program.walk(&program.body, &mut |_, inst| {
-        count += usize::from(matches!(inst.op, Op::Barrier(BarrierScope::Block)));
+        count += usize::from(inst.op.effects().barrier() == Some(BarrierScope::Block));
     });
     count
 }
@@ -109,11 +109,11 @@ fn note(
     let here = inside.map_or(Around::Other, Around::Loop);
     for &id in &region.insts {
         let inst = &program.insts[id];
-        let touched = pieces.touched(inst);
-        for piece in touched {
+        let addressed = pieces.addressed(inst);
+        for &piece in pieces.touched(inst) {
             let known = &mut around[piece.index()];
-            let one = touched.len() == 1 && matches!(*known, Around::Unused) || *known == here;
-            *known = if one { here } else { Around::Other };
+            let mine = addressed == Some(piece) && (*known == Around::Unused || *known == here);
+            *known = if mine { here } else { Around::Other };
         }
         let inside = if inst.op == Op::Loop { Some(id) } else { inside };
         for inner in &inst.regions {
@@ -206,9 +206,7 @@ impl Writer {
             }
             self.program.insts[id].regions = inner;
             let inst = &self.program.insts[id];
-            if let [piece] = self.pieces.touched(inst)
-                && *piece == self.piece
-            {
+            if self.pieces.addressed(inst) == Some(self.piece) {
                 let address = inst.operands[0];
                 let new = moved[address].unwrap_or_else(|| {
                     let sum = Op::Binary(Binary::Add);

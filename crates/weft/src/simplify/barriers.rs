@@ -3,7 +3,8 @@
 //! A movement through shared memory brings the barrier between its stores and its loads along. What
 //! it cannot know is who used its scratch memory before: in a loop, its own last round. A store to a
 //! piece that was read since the last barrier gets a barrier in front, of the piece's scope: where
-//! only the lanes of one warp share a piece, a warp barrier will do. Of a piece whose halves the rounds of
+//! only the lanes of one warp share a piece, a warp barrier will do. Atomics that follow each other need
+//! none. Of a piece whose halves the rounds of
 //! a loop use by turns ([`alternate`](super::alternate)) only the half that is written counts.
 
 use super::pieces::Pieces;
@@ -34,17 +35,36 @@ struct Pending(Vec<Read>);
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Read {
     /// All of it, or the half whose turn it is.
-    this: bool,
+    this: Readers,
     /// The other half.
-    other: bool,
+    other: Readers,
+}
+
+/// Who read something.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Readers {
+    loads: bool,
+    atomics: bool,
+}
+
+impl Readers {
+    fn join(self, other: Self) -> Self {
+        let Self { loads, atomics } = other;
+        Self { loads: self.loads || loads, atomics: self.atomics || atomics }
+    }
+
+    /// Whether a write must wait for them.
+    fn hold_up(self, write_is_atomic: bool) -> bool {
+        self.loads || self.atomics && !write_is_atomic
+    }
 }
 
 impl Pending {
     fn join(&mut self, other: &Pending) {
         self.0.resize(self.0.len().max(other.0.len()), Read::default());
         for (mine, other) in self.0.iter_mut().zip(&other.0) {
-            mine.this |= other.this;
-            mine.other |= other.other;
+            mine.this = mine.this.join(other.this);
+            mine.other = mine.other.join(other.other);
         }
     }
 }
@@ -86,25 +106,22 @@ impl Pass {
         pending.0.resize(self.result.shared.len(), Read::default());
         let mut insts = Vec::with_capacity(region.insts.len());
         for &id in &region.insts {
-            let op = self.result.insts[id].op.clone();
-            match op {
-                Op::Barrier(scope) => self.pass_barrier(scope, &mut pending),
-                Op::Load { space: Space::Shared, .. } => {
-                    for piece in self.pieces.touched(&self.result.insts[id]) {
-                        pending.0[piece.index()].this = true;
-                    }
-                }
-                Op::Store { space: Space::Shared, .. }
-                | Op::AsyncCopy { .. }
-                | Op::AtomicRmw { space: Space::Shared, .. }
-                | Op::AtomicCas { space: Space::Shared, .. } => {
-                    let pieces = self.pieces.touched(&self.result.insts[id]);
-                    let waiting = pieces.iter().filter(|piece| pending.0[piece.index()].this);
+            let inst = &self.result.insts[id];
+            let (effects, loc) = (inst.op.effects(), inst.loc);
+            if let Some(scope) = effects.barrier() {
+                self.pass_barrier(scope, &mut pending);
+            }
+            // What has no address is not a movement's.
+            if effects.addresses_shared() {
+                let atomic = effects.is_atomic();
+                let pieces = self.pieces.touched(inst);
+                if effects.writes.has(Space::Shared) {
+                    let waiting =
+                        pieces.iter().filter(|piece| pending.0[piece.index()].this.hold_up(atomic));
                     let scope = waiting.map(|&piece| self.result.shared[piece].scope).max();
                     if let Some(scope) = scope {
                         self.pass_barrier(scope, &mut pending);
                         if insert {
-                            let loc = self.result.insts[id].loc;
                             insts.push(self.result.insts.push(InstData {
                                 op: Op::Barrier(scope),
                                 operands: SmallVec::new(),
@@ -115,6 +132,14 @@ impl Pass {
                         }
                     }
                 }
+                if effects.reads.has(Space::Shared) {
+                    for piece in self.pieces.touched(&self.result.insts[id]) {
+                        let readers = &mut pending.0[piece.index()].this;
+                        *readers = readers.join(Readers { loads: !atomic, atomics: atomic });
+                    }
+                }
+            }
+            match self.result.insts[id].op {
                 Op::If => {
                     let regions = self.result.insts[id].regions.clone();
                     let mut end = Pending::default();
@@ -142,7 +167,7 @@ impl Pass {
     fn loop_(&mut self, id: Inst, mut before: Pending, insert: bool) -> Pending {
         // Whose turn it was when the loop was left last is not known.
         self.turning(id, &mut before, |read| {
-            let any = read.this || read.other;
+            let any = read.this.join(read.other);
             Read { this: any, other: any }
         });
         let body = self.result.insts[id].regions[0].clone();

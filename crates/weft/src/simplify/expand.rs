@@ -93,7 +93,7 @@ impl Writer<'_> {
     fn region(&mut self, region: &Region) {
         for &id in &region.insts {
             let inst = &self.program.insts[id];
-            if !inst.op.is_terminator() {
+            if !inst.op.effects().is_terminator() {
                 self.build.set_loc(inst.loc);
                 self.inst(id, inst);
             }

@@ -1,7 +1,8 @@
 //! Loop-invariant code motion: out of a loop what is the same in every round.
 //!
-//! A pure operation whose operands come from outside the loop moves in front of it. Inner loops go
-//! first, so that what leaves them can leave the outer one too.
+//! An operation that may be executed where it was not going to be (the loop may be left before it), and
+//! whose operands come from outside the loop, moves in front of it. Inner loops go first, so that what
+//! leaves them can leave the outer one too.
 
 use crate::id::IdMap;
 use crate::lane::{Inst, Op, Program, Region, Value};
@@ -39,7 +40,9 @@ fn take_invariant(program: &Program, region: &mut Region) -> Vec<Inst> {
     let (mut taken, mut kept) = (Vec::new(), Vec::new());
     for &id in &region.insts {
         let inst = &program.insts[id];
-        if inst.op.is_pure() && inst.operands.iter().all(|&operand| !inside[operand]) {
+        if inst.op.effects().may_be_speculated()
+            && inst.operands.iter().all(|&operand| !inside[operand])
+        {
             taken.push(id);
             continue;
         }

@@ -2,10 +2,11 @@
 //!
 //! A barrier orders what comes before it and what comes after it. Where no thread has touched memory
 //! since the program began or since a barrier as wide, or where none will until the next one or until
-//! the program ends, it may go. Looked at is one list of operations at a time: what has regions of its
-//! own counts as touching memory.
+//! the program ends, it may go. Looked at is one list of operations at a time: what changes control counts
+//! as touching memory.
 
-use crate::lane::{BarrierScope, Inst, Op, Program, Region};
+use crate::lane::effects::{Control, Fence};
+use crate::lane::{BarrierScope, Effects, Inst, Program, Region};
 
 /// Runs the pass.
 pub fn run(mut program: Program) -> Program {
@@ -28,44 +29,33 @@ fn idle_region(program: &mut Program, region: &mut Region, whole: bool) {
     let mut kept: Vec<Inst> = Vec::with_capacity(region.insts.len());
     let mut since = at_edge;
     for &id in &region.insts {
-        match effect(&program.insts[id].op) {
-            Effect::None => {}
-            Effect::Touches => since = None,
-            Effect::Waits(scope) if since >= Some(scope) => continue,
-            Effect::Waits(scope) => since = Some(scope),
+        let effects = program.insts[id].op.effects();
+        match effects.barrier() {
+            Some(scope) if since >= Some(scope) => continue,
+            Some(scope) => since = Some(scope),
+            None if is_ordered(effects) => since = None,
+            None => {}
         }
         kept.push(id);
     }
     let mut until = at_edge;
     region.insts.clear();
     for &id in kept.iter().rev() {
-        match effect(&program.insts[id].op) {
-            Effect::None => {}
-            Effect::Touches => until = None,
-            Effect::Waits(scope) if until >= Some(scope) => continue,
-            Effect::Waits(scope) => until = Some(scope),
+        let effects = program.insts[id].op.effects();
+        match effects.barrier() {
+            Some(scope) if until >= Some(scope) => continue,
+            Some(scope) => until = Some(scope),
+            None if is_ordered(effects) => until = None,
+            None => {}
         }
         region.insts.push(id);
     }
     region.insts.reverse();
 }
 
-/// What matters here of an operation.
-enum Effect {
-    None,
-    /// It touches memory, or something inside it may.
-    Touches,
-    Waits(BarrierScope),
-}
-
-fn effect(op: &Op) -> Effect {
-    match op {
-        Op::Barrier(scope) => Effect::Waits(*scope),
-        // Lanes that exchange registers wait for one another, but order no memory.
-        Op::ShuffleXor { .. } | Op::ShuffleIndex | Op::MatrixMultiply(_) | Op::Return => {
-            Effect::None
-        }
-        op if op.is_pure() => Effect::None,
-        _ => Effect::Touches,
-    }
+/// Whether it matters on which side of a barrier an operation stands: it touches memory, orders it by itself,
+/// can be seen from outside, or goes elsewhere than to the next operation.
+fn is_ordered(effects: Effects) -> bool {
+    let goes_on = matches!(effects.control, Control::None | Control::Ends);
+    effects.touches_memory() || effects.fence != Fence::None || effects.visible || !goes_on
 }

@@ -9,14 +9,15 @@
 //! ```
 //!
 //! What stands between the two barriers must be plain: computation, exchanges between lanes, accesses to
-//! scratch memory, and reads of global memory that nothing has written yet. Two barriers meet where that
+//! scratch memory, and reads of global memory to which nothing may have happened yet. Two barriers meet where that
 //! leaves fewer of them and keeps no other block off the multiprocessor, since both movements' scratch
 //! memory is then in use at once.
 
 use super::alternate::{barriers_with, room};
 use super::{pack, pieces::Pieces};
 use crate::id::IdMap;
-use crate::lane::{BarrierScope, Inst, Op, Program, Region, Shared, Space, Value};
+use crate::lane::effects::{Control, Fence, Proxy, Spaces, Tokens};
+use crate::lane::{BarrierScope, Effects, Inst, Op, Program, Region, Shared, Space, Value};
 
 /// Runs the pass.
 pub fn run(mut program: Program) -> Program {
@@ -49,8 +50,8 @@ pub fn run(mut program: Program) -> Program {
 struct List {
     /// The operation whose region it is, and which one; none for the program's own.
     inside: Option<(Inst, usize)>,
-    /// Whether global memory may have been written before it or in another round of it.
-    after_writes: bool,
+    /// Whether what global memory holds may have changed before it or in another round of it.
+    after_changes: bool,
 }
 
 /// Every list of a program in which the block waits twice.
@@ -60,53 +61,42 @@ fn lists(program: &Program) -> Vec<List> {
     found
 }
 
-/// Whether something in a list writes global memory, or may do anything.
-fn writes(program: &Program, region: &Region) -> bool {
-    let mut writes = false;
-    program.walk(region, &mut |_, inst| {
-        let harmless = match inst.op {
-            Op::If | Op::Loop | Op::BreakIf { .. } | Op::Barrier(_) => true,
-            Op::AsyncCopy { .. } | Op::AsyncCommit | Op::AsyncWait { .. } => true,
-            ref op if op.is_pure() || op.is_terminator() || moves(op) => true,
-            Op::InlineAsm { pure, .. } => pure,
-            _ => !matches!(inst.touches(), None | Some((Space::Global, true))),
-        };
-        writes |= !harmless;
-    });
-    writes
+/// Whether the whole block waits at an operation.
+fn waits(program: &Program, id: Inst) -> bool {
+    program.insts[id].op.effects().barrier() == Some(BarrierScope::Block)
 }
 
-/// Notes a region's lists; says whether global memory may have been written at its end.
+/// Whether global memory may hold something else behind operations with these effects: they write it, or learn
+/// that others have. Of a barrier, the block's own writes are seen where they stand.
+fn changes(effects: Effects) -> bool {
+    let learns = effects.barrier().is_none() && effects.fence.acquires();
+    effects.writes.has(Space::Global) || effects.visible || learns
+}
+
+/// Notes a region's lists; says whether what global memory holds may have changed at its end.
 fn note(
     program: &Program,
     region: &Region,
     inside: Option<(Inst, usize)>,
-    written: bool,
+    changed: bool,
     found: &mut Vec<List>,
 ) -> bool {
-    let is_block = |id: &&Inst| program.insts[**id].op == Op::Barrier(BarrierScope::Block);
+    let is_block = |id: &&Inst| waits(program, **id);
     if region.insts.iter().filter(is_block).count() > 1 {
         // What this list writes itself counts where it is met.
-        found.push(List { inside, after_writes: written });
+        found.push(List { inside, after_changes: changed });
     }
-    let mut written = written;
+    let mut changed = changed;
     for &id in &region.insts {
         let inst = &program.insts[id];
-        if inst.regions.is_empty() {
-            continue;
-        }
-        let rounds = inst.op == Op::Loop && inst.regions.iter().any(|body| writes(program, body));
-        let before = written || rounds;
+        // Of a loop, the round before counts.
+        let own = inst.regions.iter().any(|inner| program.any_effects(inner, changes));
+        let before = changed || own && inst.op == Op::Loop;
         for (index, inner) in inst.regions.iter().enumerate() {
-            written |= note(program, inner, Some((id, index)), before, found);
+            changed |= note(program, inner, Some((id, index)), before, found);
         }
     }
-    written || writes(program, region)
-}
-
-/// Exchanges between lanes, which touch no memory.
-fn moves(op: &Op) -> bool {
-    matches!(op, Op::ShuffleXor { .. } | Op::ShuffleIndex | Op::MatrixMultiply(_))
+    changed || program.any_effects(region, changes)
 }
 
 impl List {
@@ -135,13 +125,13 @@ impl List {
     ) -> Option<(usize, Vec<Inst>)> {
         let insts = &self.region(program)?.insts;
         let (mut start, mut earlier) = (0, None);
-        let mut written = self.after_writes;
+        let mut changed = self.after_changes;
         for (place, &id) in insts.iter().enumerate() {
             let inst = &program.insts[id];
-            if inst.op != Op::Barrier(BarrierScope::Block) {
-                written = written
-                    || inst.touches() == Some((Space::Global, true))
-                    || inst.regions.iter().any(|region| writes(program, region));
+            if !waits(program, id) {
+                changed = changed
+                    || changes(inst.op.effects())
+                    || inst.regions.iter().any(|region| program.any_effects(region, changes));
                 continue;
             }
             if let Some((before, quiet)) = earlier
@@ -153,7 +143,7 @@ impl List {
                 }
             }
             start = earlier.map_or(0, |(before, _)| before + 1);
-            earlier = Some((place, !written));
+            earlier = Some((place, !changed));
         }
         None
     }
@@ -164,7 +154,7 @@ struct Between<'a> {
     program: &'a Program,
     pieces: &'a Pieces,
     insts: &'a [Inst],
-    /// Whether nothing was written to global memory before.
+    /// Whether global memory still holds before them what it held first.
     quiet: bool,
 }
 
@@ -184,24 +174,30 @@ enum Kind {
 impl Between<'_> {
     /// What an operation is; none where it must stay where it is.
     fn kind(&self, id: Inst) -> Option<Kind> {
-        let inst = &self.program.insts[id];
-        if inst.op.is_pure() || moves(&inst.op) {
-            return Some(Kind::Plain);
+        let effects = self.program.insts[id].op.effects();
+        let Effects { reads, writes, extent: _, proxy, fence, convergent: _, .. } = effects;
+        let Effects { control, visible, tokens, latency: _, .. } = effects;
+        let stays = proxy != Proxy::Generic
+            || fence != Fence::None
+            || control != Control::None
+            || tokens != Tokens::None
+            || visible;
+        if stays {
+            return None;
         }
-        match inst.op {
-            Op::Load { space: Space::Global, access } => (!access.volatile).then_some(Kind::Reads),
-            Op::Load { .. } => self.scratch(id).map(Kind::Loads),
-            Op::Store { space: Space::Shared, .. } => self.scratch(id).map(Kind::Stores),
+        match (reads, writes) {
+            (Spaces::NONE, Spaces::NONE) => Some(Kind::Plain),
+            (Spaces::GLOBAL, Spaces::NONE) => Some(Kind::Reads),
+            (Spaces::SHARED, Spaces::NONE) => self.scratch(id).map(Kind::Loads),
+            (Spaces::NONE, Spaces::SHARED) => self.scratch(id).map(Kind::Stores),
             _ => None,
         }
     }
 
     /// The piece of scratch memory that an operation touches, if it is one.
     fn scratch(&self, id: Inst) -> Option<Shared> {
-        match self.pieces.touched(&self.program.insts[id]) {
-            &[piece] if self.program.shared[piece].scratch => Some(piece),
-            _ => None,
-        }
+        let piece = self.pieces.addressed(&self.program.insts[id])?;
+        self.program.shared[piece].scratch.then_some(piece)
     }
 
     /// The order in which the barriers at two places have met; `start` is where the list since the barrier

@@ -1,7 +1,7 @@
 //! Small passes over the lane program.
 //!
-//! Each keeps the program's meaning and obeys only what operations declare of themselves (pure,
-//! removable, terminator, the memory they touch). In the order of [`PASSES`]:
+//! Each keeps the program's meaning, and asks the table of effects ([`crate::lane::effects`]) what an operation
+//! does to memory, control and other threads. In the order of [`PASSES`]:
 //!
 //! * [`expand`] writes the program anew through the builder, which folds constants and shares equal
 //!   operations, and turns each F2-linear map into shifts and masks; narrow numbers that only

@@ -7,7 +7,8 @@
 //! asks for.
 
 use super::pieces::Pieces;
-use crate::lane::{BarrierScope, Inst, Op, Program, Region, Shared, Space};
+use crate::lane::effects::{Extent, Tokens};
+use crate::lane::{BarrierScope, Effects, Inst, InstData, Op, Program, Region, Shared, Space};
 use crate::location::Loc;
 
 /// Why the order of two accesses matters.
@@ -133,28 +134,17 @@ impl Walk<'_> {
         for &id in &region.insts {
             let inst = &program.insts[id];
             let loc = inst.loc;
-            let effect = match inst.op {
-                Op::Barrier(scope) => {
-                    if self.found.iter().all(|barrier| barrier.inst != id) {
-                        let (loops, orders) = (self.loops.clone(), Vec::new());
-                        self.found.push(Barrier { inst: id, scope, loc, loops, orders });
-                    }
-                    Some(Effect::Waits(scope))
+            let effects = inst.op.effects();
+            if let Some(scope) = effects.barrier() {
+                if self.found.iter().all(|barrier| barrier.inst != id) {
+                    let (loops, orders) = (self.loops.clone(), Vec::new());
+                    self.found.push(Barrier { inst: id, scope, loc, loops, orders });
                 }
-                Op::AsyncWait { .. } => {
-                    let pieces = Some(self.pieces.touched(inst).to_vec());
-                    let copies = Copies::Lands;
-                    Some(Effect::Touches(Touch { pieces, writes: true, copies }))
-                }
-                _ => inst.touches().map(|(space, writes)| {
-                    let shared = space == Space::Shared;
-                    let pieces = shared.then(|| self.pieces.touched(inst).to_vec());
-                    let starts = matches!(inst.op, Op::AsyncCopy { .. });
-                    let copies = if starts { Copies::Starts } else { Copies::Nothing };
-                    Effect::Touches(Touch { pieces, writes, copies })
-                }),
-            };
-            self.events.extend(effect.map(|effect| Event { inst: id, loc, effect }));
+                self.events.push(Event { inst: id, loc, effect: Effect::Waits(scope) });
+            }
+            for touch in touches(&self.pieces, inst, effects) {
+                self.events.push(Event { inst: id, loc, effect: Effect::Touches(touch) });
+            }
             let rounds = if inst.op == Op::Loop {
                 self.loops.push(loc);
                 2
@@ -171,6 +161,22 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// The accesses of an operation, one for each space.
+fn touches(pieces: &Pieces, inst: &InstData, effects: Effects) -> impl Iterator<Item = Touch> {
+    let copies = match (effects.tokens, effects.extent) {
+        (_, Extent::InFlight) => Copies::Lands,
+        (Tokens::Starts, _) => Copies::Starts,
+        _ => Copies::Nothing,
+    };
+    let spaces = [Space::Global, Space::Shared].into_iter();
+    let touched = spaces.filter(move |&space| (effects.reads | effects.writes).has(space));
+    touched.map(move |space| {
+        let shared = space == Space::Shared;
+        let pieces = shared.then(|| pieces.touched(inst).to_vec());
+        Touch { pieces, writes: effects.writes.has(space), copies }
+    })
 }
 
 /// What the barrier at a place orders.

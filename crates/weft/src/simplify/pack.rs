@@ -8,7 +8,8 @@
 
 use super::pieces::Pieces;
 use crate::id::Id;
-use crate::lane::{BarrierScope, Inst, Op, Program, Shared};
+use crate::lane::effects::Tokens;
+use crate::lane::{BarrierScope, Inst, Program, Shared};
 use core::ops::Range;
 
 /// Runs the pass.
@@ -71,13 +72,14 @@ impl Lives {
         let pieces = Pieces::of(program);
         let mut lives = Self { spans: vec![None; program.shared.len()], barriers: Vec::new() };
         for (position, &id) in program.body.insts.iter().enumerate() {
-            if matches!(program.insts[id].op, Op::Barrier(BarrierScope::Block)) {
+            if program.insts[id].op.effects().barrier() == Some(BarrierScope::Block) {
                 lives.barriers.push(position);
             }
             lives.touch(program, &pieces, id, position);
         }
         // A copy that nobody waits for may land at any time.
-        let waits = |&id: &Inst| matches!(program.insts[id].op, Op::AsyncWait { pending: 0 });
+        let waits =
+            |&id: &Inst| program.insts[id].op.effects().tokens == Tokens::Awaits { pending: 0 };
         let last_wait = program.body.insts.iter().rposition(waits);
         for piece in pieces.copied() {
             if let Some((_, last)) = &mut lives.spans[piece.index()]

@@ -1,6 +1,7 @@
 //! Which piece of shared memory an access touches.
 
 use crate::id::IdMap;
+use crate::lane::effects::{Extent, Tokens};
 use crate::lane::{InstData, Op, Program, Shared, Space, Value};
 use crate::scalar::Binary;
 
@@ -8,6 +9,8 @@ use crate::scalar::Binary;
 pub(super) struct Pieces {
     of: IdMap<Value, Option<Shared>>,
     all: Vec<Shared>,
+    /// Those that outlive a movement: what an operation without an address may touch.
+    allocated: Vec<Shared>,
     /// What asynchronous copies write: a wait may end there.
     copied: Vec<Shared>,
 }
@@ -28,10 +31,13 @@ impl Pieces {
                 of.set(result, Some(piece));
             }
         });
-        let mut pieces = Self { of, all: program.shared.keys().collect(), copied: Vec::new() };
+        let all: Vec<Shared> = program.shared.keys().collect();
+        let allocated =
+            all.iter().copied().filter(|&piece| !program.shared[piece].scratch).collect();
+        let mut pieces = Self { of, all, allocated, copied: Vec::new() };
         let mut copied = Vec::new();
         program.walk(&program.body, &mut |_, inst| {
-            if matches!(inst.op, Op::AsyncCopy { .. }) {
+            if inst.op.effects().tokens == Tokens::Starts {
                 copied.extend_from_slice(pieces.touched(inst));
             }
         });
@@ -49,13 +55,25 @@ impl Pieces {
     /// The pieces that an operation may touch: none where it does not access shared memory, all of
     /// them where its address tells nothing.
     pub(super) fn touched(&self, inst: &InstData) -> &[Shared] {
-        if matches!(inst.op, Op::AsyncWait { .. }) {
-            return &self.copied;
+        let effects = inst.op.effects();
+        if !(effects.reads | effects.writes).has(Space::Shared) {
+            return &[];
         }
-        let Some((Space::Shared, _)) = inst.touches() else { return &[] };
-        match inst.operands.first().map(|&address| &self.of[address]) {
-            Some(Some(piece)) => core::slice::from_ref(piece),
-            _ => &self.all,
+        match effects.extent {
+            Extent::InFlight => &self.copied,
+            Extent::Anywhere => &self.allocated,
+            Extent::Addressed => match inst.operands.first().map(|&address| &self.of[address]) {
+                Some(Some(piece)) => core::slice::from_ref(piece),
+                _ => &self.all,
+            },
+        }
+    }
+
+    /// The one piece that an operation touches at its address, if it is known to be one.
+    pub(super) fn addressed(&self, inst: &InstData) -> Option<Shared> {
+        match self.touched(inst) {
+            &[piece] if inst.op.effects().addresses_shared() => Some(piece),
+            _ => None,
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Loads from shared memory next to their first use.
 //!
 //! A plan loads all registers of a tile at once; its user takes them one by one. A load may wait for
-//! its first use as long as nothing in between writes shared memory, waits, or opens a region.
+//! its first use as long as nothing in between must stay behind it: what writes shared memory, lets other threads
+//! write it, or opens a region.
 
 use crate::id::IdMap;
-use crate::lane::{Inst, Op, Program, Region, Space, Value};
+use crate::lane::effects::{Effects, Latency};
+use crate::lane::{Inst, Program, Region, Value};
 
 /// Runs the pass.
 pub fn run(mut program: Program) -> Program {
@@ -28,32 +30,22 @@ fn sink_region(program: &mut Program, region: &mut Region) {
     let mut before: Vec<Vec<Inst>> = vec![Vec::new(); region.insts.len() + 1];
     for (position, &id) in region.insts.iter().enumerate().rev() {
         let inst = &program.insts[id];
-        let place = match inst.op {
-            Op::Load { space: Space::Shared, access } if !access.volatile => {
-                let uses = inst.results.iter().map(|&result| first_use[result]);
-                uses.min().unwrap_or(usize::MAX).min(fence)
-            }
-            _ => position,
+        let effects = inst.op.effects();
+        let waits = effects.is_removable() && effects.latency == Latency::Shared;
+        let place = if waits {
+            let uses = inst.results.iter().map(|&result| first_use[result]);
+            uses.min().unwrap_or(usize::MAX).min(fence)
+        } else {
+            position
         };
         before[place].push(id);
         for &operand in &inst.operands {
             first_use.set(operand, place);
         }
-        if is_fence(&inst.op) {
+        if Effects::SHARED_READ.precedes(effects) {
             fence = position;
         }
     }
     // Each list was filled backwards; the operation of that position itself stands last.
     region.insts = before.into_iter().flat_map(|list| list.into_iter().rev()).collect();
-}
-
-fn is_fence(op: &Op) -> bool {
-    match op {
-        Op::Store { space, .. } | Op::AtomicRmw { space, .. } | Op::AtomicCas { space, .. } => {
-            *space == Space::Shared
-        }
-        Op::AsyncCopy { .. } | Op::AsyncWait { .. } => true,
-        Op::Barrier(_) | Op::If | Op::Loop | Op::BreakIf { .. } => true,
-        op => op.is_terminator(),
-    }
 }

@@ -17,7 +17,7 @@ fn sweep_region(program: &mut Program, region: &mut Region, used: &mut IdMap<Val
     let mut kept = Vec::with_capacity(region.insts.len());
     for &id in region.insts.iter().rev() {
         let inst = &program.insts[id];
-        if inst.op.is_removable() && inst.results.iter().all(|&result| !used[result]) {
+        if inst.op.effects().is_removable() && inst.results.iter().all(|&result| !used[result]) {
             continue;
         }
         for &operand in &inst.operands {

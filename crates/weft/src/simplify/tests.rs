@@ -3,6 +3,7 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
 mod alternate;
+mod effects;
 mod halves;
 mod linear;
 mod meet;

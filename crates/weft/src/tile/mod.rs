@@ -23,6 +23,7 @@
 //! * `poison` and an unmasked division by zero give some value, the same in every run.
 
 mod aliases;
+pub mod effects;
 mod encoding;
 mod local;
 mod precision;
@@ -37,6 +38,7 @@ mod verify;
 
 pub mod eval;
 
+pub use effects::Effects;
 pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
 pub use origin::{Origins, Sources};
 pub use precision::Precision;
@@ -418,40 +420,6 @@ impl OpKind {
             OpKind::Condition => "condition".into(),
             OpKind::Return => "return".into(),
         }
-    }
-
-    /// Whether the operation ends a region.
-    pub fn is_terminator(&self) -> bool {
-        matches!(self, OpKind::Yield | OpKind::Condition | OpKind::Return)
-    }
-
-    /// Whether the operation computes its results from its operands alone: no memory, no control, nothing
-    /// told.
-    pub fn is_pure(&self) -> bool {
-        !matches!(
-            self,
-            OpKind::Load(_)
-                | OpKind::Store(_)
-                | OpKind::AtomicRmw { .. }
-                | OpKind::AtomicCas { .. }
-                | OpKind::LocalAlloc
-                | OpKind::LocalLoad
-                | OpKind::LocalStore
-                | OpKind::LocalDealloc
-                | OpKind::AsyncCopy(_)
-                | OpKind::AsyncCommit
-                | OpKind::AsyncWait { .. }
-                | OpKind::Barrier
-                | OpKind::Print { .. }
-                | OpKind::Assert { .. }
-                | OpKind::InlineAsm(_)
-                | OpKind::For
-                | OpKind::While
-                | OpKind::If
-                | OpKind::Yield
-                | OpKind::Condition
-                | OpKind::Return
-        )
     }
 }
 

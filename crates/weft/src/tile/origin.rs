@@ -65,49 +65,44 @@ impl<'a> Origins<'a> {
 
     /// The argument that a pointer comes from; none when it cannot be told.
     pub fn argument(&self, pointer: Value) -> Option<Value> {
-        let mut found = Vec::new();
-        self.collect(pointer, &mut Vec::new(), &mut found)?;
-        found.dedup();
+        let found = self.collect(pointer)?;
         match found[..] {
             [root] => Some(root),
             _ => None,
         }
     }
 
-    /// Adds the arguments that a pointer may come from; none when one of its sources is no argument.
-    fn collect(
-        &self,
-        value: Value,
-        visited: &mut Vec<Value>,
-        found: &mut Vec<Value>,
-    ) -> Option<()> {
-        if visited.contains(&value) {
-            return Some(());
-        }
-        visited.push(value);
-        if self.kernel.body.params.contains(&value) {
-            found.push(value);
-            found.sort_unstable();
-            return Some(());
-        }
-        if let Some(sources) = self.sources.get(value) {
-            return sources.iter().try_for_each(|&source| self.collect(source, visited, found));
-        }
-        let op = &self.kernel.ops[self.definitions[value]?];
-        match op.kind {
-            OpKind::Select => {
-                op.operands[1..].iter().try_for_each(|&source| self.collect(source, visited, found))
+    /// The arguments that a pointer may come from; none when one of its sources is no argument.
+    fn collect(&self, pointer: Value) -> Option<Vec<Value>> {
+        let mut visited: IdMap<Value, bool> = IdMap::default();
+        let (mut open, mut found) = (vec![pointer], Vec::new());
+        while let Some(value) = open.pop() {
+            if core::mem::replace(visited.entry(value), true) {
+                continue;
             }
-            OpKind::AddPtr
-            | OpKind::Splat
-            | OpKind::Unsplat
-            | OpKind::Broadcast
-            | OpKind::ExpandDims { .. }
-            | OpKind::Reshape { .. }
-            | OpKind::Trans { .. }
-            | OpKind::ConvertLayout
-            | OpKind::Cast(_) => self.collect(op.operands[0], visited, found),
-            _ => None,
+            if self.kernel.body.params.contains(&value) {
+                found.push(value);
+                continue;
+            }
+            if let Some(sources) = self.sources.get(value) {
+                open.extend_from_slice(sources);
+                continue;
+            }
+            let op = &self.kernel.ops[self.definitions[value]?];
+            match op.kind {
+                OpKind::Select => open.extend_from_slice(&op.operands[1..]),
+                OpKind::AddPtr
+                | OpKind::Splat
+                | OpKind::Unsplat
+                | OpKind::Broadcast
+                | OpKind::ExpandDims { .. }
+                | OpKind::Reshape { .. }
+                | OpKind::Trans { .. }
+                | OpKind::ConvertLayout
+                | OpKind::Cast(_) => open.push(op.operands[0]),
+                _ => return None,
+            }
         }
+        Some(found)
     }
 }

@@ -209,7 +209,7 @@ impl<'a> Verifier<'a> {
 
     fn placement(&mut self, op: &Op, ending: Option<(Ending, &[Type])>) {
         match ending {
-            None if op.kind.is_terminator() => {
+            None if op.kind.effects().is_terminator() => {
                 self.error(op.span, format!("`{}` stands last in its region", op.kind.name()));
             }
             None => {}
@@ -237,7 +237,7 @@ impl<'a> Verifier<'a> {
 
     /// What stands in the region of a `reduce` or `scan`.
     fn combining(&mut self, op: &Op) {
-        if !op.kind.is_pure() && op.kind != OpKind::Yield || !op.regions.is_empty() {
+        if !op.kind.effects().is_pure() && op.kind != OpKind::Yield || !op.regions.is_empty() {
             let message = format!("`{}` may not stand in a region that folds", op.kind.name());
             self.error(op.span, message);
         }

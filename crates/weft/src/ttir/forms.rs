@@ -38,7 +38,7 @@ impl<'a> Operation<'a> {
     /// Whether the operation ends a block.
     pub(super) fn is_terminator(&self) -> bool {
         match &self.action {
-            Action::Do(kind) => kind.is_terminator(),
+            Action::Do(kind) => kind.effects().is_terminator(),
             Action::Branch | Action::CondBranch | Action::Return | Action::Broken => true,
             Action::Assume
             | Action::Cat

@@ -174,7 +174,10 @@ impl Rewriter<'_, '_, '_> {
                     }
                 }
                 OpKind::Yield => results = operands,
-                kind if kind.is_pure() && op.regions.is_empty() && op.results.len() == 1 => {
+                kind if kind.effects().is_pure()
+                    && op.regions.is_empty()
+                    && op.results.len() == 1 =>
+                {
                     let result = op.results[0];
                     let scalar = apart.ty(result);
                     if scalar.is_tensor() {

@@ -297,3 +297,68 @@ fn what_is_not_read_goes_to_ptx_and_cuda_as_it_is() {
     let error = sim::run(&launch, &mut Memory::default()).unwrap_err().to_string();
     assert!(error.contains("cvt.rna.tf32.f32") && error.contains("is not read"), "{error}");
 }
+
+/// A tensor in shared memory, loaded and then exchanged by assembly: the text of the kernel, with more
+/// operations in front of what uses the loaded tensor.
+fn exchanged(between: &str) -> String {
+    let (t, p) = ("tensor<128xi32, #b>", "tensor<128x!tt.ptr<i32>, #b>");
+    format!(
+        "#b = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>\n\
+         #s = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}}>\n\
+         #smem = #ttg.shared_memory\n\
+         module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, ttg.target = \
+         \"cuda:80\", \"ttg.threads-per-warp\" = 32 : i32}} {{\n  \
+         tt.func public @k(%x: !tt.ptr<i32>, %out: !tt.ptr<i32>) {{\n    \
+         %r = tt.make_range {{end = 128 : i32, start = 0 : i32}} : {t}\n    \
+         %p = tt.splat %x : !tt.ptr<i32> -> {p}\n    \
+         %q = tt.addptr %p, %r : {p}, {t}\n    \
+         %v = tt.load %q : {p}\n    \
+         %m = ttg.local_alloc %v : ({t}) -> !ttg.memdesc<128xi32, #s, #smem>\n    \
+         %a = ttg.local_load %m : !ttg.memdesc<128xi32, #s, #smem> -> {t}\n    \
+         {between}\n    \
+         %t = arith.addi %a, %w : {t}\n    \
+         %o = tt.splat %out : !tt.ptr<i32> -> {p}\n    \
+         %oq = tt.addptr %o, %r : {p}, {t}\n    \
+         tt.store %oq, %t : {p}\n    \
+         tt.return\n  }}\n}}\n"
+    )
+}
+
+/// The lines of a kernel's PTX with some words, by the first word that each has.
+fn instructions(text: &str, words: &[&'static str]) -> Vec<&'static str> {
+    let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+    let machine = Machine::by_name("sm_80").unwrap();
+    let options = Options::for_machine(machine);
+    let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
+    let target = Target::by_name("sm_80").unwrap();
+    let ptx = emit::print(&compiled.program, Language::Ptx, target).unwrap();
+    ptx.lines()
+        .filter_map(|line| words.iter().find(|word| line.contains(**word)).copied())
+        .collect()
+}
+
+/// Assembly that is not read may write shared memory, and an atomic that releases lets others write it: a load
+/// before either stays before it.
+#[test]
+fn a_load_from_shared_memory_stays_before_what_may_overwrite_it() {
+    let asm = |pure| {
+        format!(
+            "%w = tt.elementwise_inline_asm \"atom.shared.exch.b32 $0, [0], $1;\" {{constraints = \
+             \"=r,r\", packed_element = 1 : i32, pure = {pure}}} %r : tensor<128xi32, #b> -> \
+             tensor<128xi32, #b>"
+        )
+    };
+    let words = ["ld.shared", "atom."];
+    assert_eq!(instructions(&exchanged(&asm(false)), &words), ["ld.shared", "atom."]);
+    // What is said to do nothing but define its results may be crossed.
+    assert_eq!(instructions(&exchanged(&asm(true)), &words), ["atom.", "ld.shared"]);
+    let atomic = |order: &str| {
+        format!(
+            "%w = tt.atomic_rmw add, {order}, gpu, %q, %r : (tensor<128x!tt.ptr<i32>, #b>, \
+             tensor<128xi32, #b>) -> tensor<128xi32, #b>"
+        )
+    };
+    for order in ["release", "acq_rel"] {
+        assert_eq!(instructions(&exchanged(&atomic(order)), &words), ["ld.shared", "atom."]);
+    }
+}

@@ -42,9 +42,8 @@ pub(in crate::assign) fn choose(
     let mut handovers = Vec::new();
     for (to, &id) in products.iter().enumerate() {
         for side in 0..2 {
-            let mut seen = Vec::new();
             let factor = kernel.ops[id].operands[side];
-            let Some(source) = source(kernel, definitions, factor, &mut seen) else { continue };
+            let Some(source) = source(kernel, definitions, factor) else { continue };
             let from = products.iter().position(|&other| other == source);
             handovers.extend(from.map(|from| Handover { from, to, side }));
         }
@@ -56,25 +55,22 @@ pub(in crate::assign) fn choose(
 }
 
 /// The product whose sum a value is, seen through operations that keep elements in place.
-fn source(
-    kernel: &Kernel,
-    definitions: &IdMap<Value, Option<OpId>>,
-    value: Value,
-    seen: &mut Vec<OpId>,
-) -> Option<OpId> {
-    let id = definitions[value]?;
-    if seen.contains(&id) {
-        return None;
-    }
-    seen.push(id);
-    let op = &kernel.ops[id];
-    match op.kind {
-        OpKind::Dot(_) => Some(id),
-        ref kind if is_elementwise(kind) => {
-            op.operands.iter().find_map(|&operand| source(kernel, definitions, operand, seen))
+fn source(kernel: &Kernel, definitions: &IdMap<Value, Option<OpId>>, value: Value) -> Option<OpId> {
+    let mut seen: IdMap<OpId, bool> = IdMap::default();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        let Some(id) = definitions[value] else { continue };
+        if core::mem::replace(seen.entry(id), true) {
+            continue;
         }
-        _ => None,
+        let op = &kernel.ops[id];
+        match op.kind {
+            OpKind::Dot(_) => return Some(id),
+            ref kind if is_elementwise(kind) => open.extend(op.operands.iter().rev()),
+            _ => {}
+        }
     }
+    None
 }
 
 /// The index of the candidate for each product.

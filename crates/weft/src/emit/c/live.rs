@@ -62,7 +62,7 @@ impl Sources<'_> {
                     self.region(region, &inst.results);
                 }
             }
-            op if op.is_removable() => {
+            op if op.effects().is_removable() => {
                 for &result in &inst.results {
                     self.from.entry(result).extend_from_slice(&inst.operands);
                 }

@@ -187,7 +187,7 @@ fn fits(w: &Writer<'_>) -> Result<(), Unsupported> {
 
 /// Writes an operation with all that it owns.
 fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupported> {
-    if inst.op.is_removable() && !inst.results.iter().any(|&result| w.is_used(result)) {
+    if inst.op.effects().is_removable() && !inst.results.iter().any(|&result| w.is_used(result)) {
         return Ok(());
     }
     w.enter(inst);

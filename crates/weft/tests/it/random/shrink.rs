@@ -79,7 +79,9 @@ fn remove(kernel: &mut Kernel, region: &Region, id: OpId) -> Region {
 
 fn drop_op(kernel: &mut Kernel, id: OpId) -> bool {
     let op = &kernel.ops[id];
-    if op.kind.is_terminator() || op.results.iter().any(|&result| uses(kernel, result) > 0) {
+    if op.kind.effects().is_terminator()
+        || op.results.iter().any(|&result| uses(kernel, result) > 0)
+    {
         return false;
     }
     let before = size(kernel);

@@ -1,0 +1,289 @@
+//! What each operation of a tile program does besides computing its results, told once.
+//!
+//! [`OpKind::effects`] is to tile programs what [`lane::Op::effects`](crate::lane::Op::effects) is to thread
+//! programs: passes ask it and learn no effect from an operation's name. The match has no wildcard arm.
+
+#![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
+
+use super::OpKind;
+
+/// What an operation does to one memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Touch {
+    /// Whether it reads it.
+    pub reads: bool,
+    /// Whether it writes it.
+    pub writes: bool,
+}
+
+impl Touch {
+    const NONE: Self = Self { reads: false, writes: false };
+    const READS: Self = Self { reads: true, writes: false };
+    const WRITES: Self = Self { reads: false, writes: true };
+    const BOTH: Self = Self { reads: true, writes: true };
+
+    /// Whether it does anything to it.
+    pub fn any(self) -> bool {
+        self.reads || self.writes
+    }
+}
+
+/// Which bytes of a memory an operation touches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Extent {
+    /// Those that its operands point to.
+    #[default]
+    Addressed,
+    /// Any.
+    Anywhere,
+}
+
+/// How an operation orders the accesses around it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fence {
+    /// Not at all.
+    #[default]
+    None,
+    /// An atomic, which orders itself with other atomics, and what is around it as its order says.
+    Atomic,
+    /// All accesses of the block.
+    Barrier,
+    /// Not known.
+    Unknown,
+}
+
+/// What an operation has to do with groups of asynchronous copies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Tokens {
+    /// Nothing.
+    #[default]
+    None,
+    /// It starts a copy, which writes when it is waited for.
+    Starts,
+    /// It makes a group of what was started.
+    Commits,
+    /// It waits until only so many groups may be under way.
+    Awaits {
+        /// How many.
+        pending: u32,
+    },
+}
+
+/// What an operation does to the flow of control.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Control {
+    /// The next operation follows.
+    #[default]
+    None,
+    /// It runs regions of its own, and their effects are its own too.
+    Regions,
+    /// It ends its region.
+    Ends,
+}
+
+/// The effects of an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Effects {
+    /// What it does to global memory.
+    pub global: Touch,
+    /// What it does to memory that the program allocates; not what the compiler uses to move data.
+    pub local: Touch,
+    /// Whether it begins or ends the life of such memory.
+    pub allocates: bool,
+    /// Where in those memories.
+    pub extent: Extent,
+    /// How it orders other accesses.
+    pub fence: Fence,
+    /// What it has to do with asynchronous copies.
+    pub tokens: Tokens,
+    /// Whether that it is executed can be seen from outside.
+    pub visible: bool,
+    /// Whether what it computes is not known here.
+    pub opaque: bool,
+    /// What it does to control.
+    pub control: Control,
+}
+
+impl Effects {
+    /// None: results from operands.
+    pub const NONE: Self = Self {
+        global: Touch::NONE,
+        local: Touch::NONE,
+        allocates: false,
+        extent: Extent::Addressed,
+        fence: Fence::None,
+        tokens: Tokens::None,
+        visible: false,
+        opaque: false,
+        control: Control::None,
+    };
+
+    /// Whether it does nothing but compute results from its operands, in a way that is known: it may be
+    /// repeated, moved, and removed.
+    pub fn is_pure(self) -> bool {
+        self == Self::NONE
+    }
+
+    /// Whether it ends its region.
+    pub fn is_terminator(self) -> bool {
+        self.control == Control::Ends
+    }
+
+    /// Whether it is an access to global memory through pointers among its operands.
+    pub fn is_global_access(self) -> bool {
+        self.global.any() && self.extent == Extent::Addressed
+    }
+}
+
+impl OpKind {
+    /// What the operation does besides computing its results.
+    pub fn effects(&self) -> Effects {
+        let none = Effects::NONE;
+        match self {
+            OpKind::Constant(_)
+            | OpKind::Poison
+            | OpKind::MakeRange { start: _, end: _ }
+            | OpKind::ProgramId(_)
+            | OpKind::NumPrograms(_)
+            | OpKind::Splat
+            | OpKind::Unsplat
+            | OpKind::ExpandDims { axis: _ }
+            | OpKind::Broadcast
+            | OpKind::Reshape { allow_reorder: _ }
+            | OpKind::Trans { order: _ }
+            | OpKind::ConvertLayout
+            | OpKind::Join
+            | OpKind::Split
+            | OpKind::Unary(_)
+            | OpKind::Binary(_)
+            | OpKind::Compare(_)
+            | OpKind::Select
+            | OpKind::Cast(_)
+            | OpKind::Fma
+            | OpKind::Directed(..)
+            | OpKind::Function(_)
+            | OpKind::AddPtr
+            | OpKind::Dot(_)
+            | OpKind::Reduce { axis: _ }
+            | OpKind::Scan { axis: _, reverse: _ }
+            | OpKind::Gather { axis: _ }
+            | OpKind::Histogram
+            | OpKind::MemdescIndex
+            | OpKind::MemdescSubslice { offsets: _ }
+            | OpKind::MemdescTrans { order: _ }
+            | OpKind::MemdescReshape
+            | OpKind::MemdescReinterpret => none,
+            OpKind::Load(options) => {
+                Effects { global: Touch::READS, visible: options.volatile, ..none }
+            }
+            OpKind::Store(_) => Effects { global: Touch::WRITES, ..none },
+            OpKind::AtomicRmw { op: _, order: _, scope: _ }
+            | OpKind::AtomicCas { order: _, scope: _ } => {
+                Effects { global: Touch::BOTH, fence: Fence::Atomic, ..none }
+            }
+            // A tensor may be given to put there.
+            OpKind::LocalAlloc => Effects { local: Touch::WRITES, allocates: true, ..none },
+            OpKind::LocalLoad => Effects { local: Touch::READS, ..none },
+            OpKind::LocalStore => Effects { local: Touch::WRITES, ..none },
+            OpKind::LocalDealloc => Effects { allocates: true, ..none },
+            OpKind::AsyncCopy(options) => Effects {
+                global: Touch::READS,
+                local: Touch::WRITES,
+                tokens: Tokens::Starts,
+                visible: options.volatile,
+                ..none
+            },
+            OpKind::AsyncCommit => Effects { tokens: Tokens::Commits, ..none },
+            OpKind::AsyncWait { pending } => {
+                Effects { tokens: Tokens::Awaits { pending: *pending }, ..none }
+            }
+            OpKind::Barrier => Effects { fence: Fence::Barrier, ..none },
+            OpKind::Print { prefix: _, hex: _, signed: _ } | OpKind::Assert { message: _ } => {
+                Effects { visible: true, ..none }
+            }
+            OpKind::InlineAsm(asm) if asm.pure => Effects { opaque: true, ..none },
+            OpKind::InlineAsm(_) => Effects {
+                global: Touch::BOTH,
+                local: Touch::BOTH,
+                extent: Extent::Anywhere,
+                fence: Fence::Unknown,
+                visible: true,
+                opaque: true,
+                ..none
+            },
+            OpKind::For | OpKind::While | OpKind::If => {
+                Effects { control: Control::Regions, ..none }
+            }
+            OpKind::Yield | OpKind::Condition | OpKind::Return => {
+                Effects { control: Control::Ends, ..none }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Control, Effects, Extent, Fence, Tokens, Touch};
+    use crate::atomic::{Order, Rmw, Scope};
+    use crate::cache::Cache;
+    use crate::tile::{CopyOptions, InlineAsm, LoadOptions, OpKind};
+
+    /// Each row that tells anything, by itself: what is not named here is none.
+    #[test]
+    fn rows_are_what_they_are_meant_to_be() {
+        let none = Effects::NONE;
+        let volatile = CopyOptions { volatile: true, ..CopyOptions::default() };
+        let asm = |pure| {
+            let (text, constraints, reason) = (String::new(), String::new(), String::new());
+            OpKind::InlineAsm(Box::new(InlineAsm { text, constraints, pure, reason }))
+        };
+        let load = |volatile| OpKind::Load(LoadOptions { volatile, ..LoadOptions::default() });
+        let (order, scope) = (Order::AcqRel, Scope::Gpu);
+        let atomic = Effects { global: Touch::BOTH, fence: Fence::Atomic, ..none };
+        let copy =
+            Effects { global: Touch::READS, local: Touch::WRITES, tokens: Tokens::Starts, ..none };
+        let any = Effects {
+            global: Touch::BOTH,
+            local: Touch::BOTH,
+            extent: Extent::Anywhere,
+            fence: Fence::Unknown,
+            visible: true,
+            opaque: true,
+            ..none
+        };
+        let waits = Tokens::Awaits { pending: 2 };
+        let regions = Effects { control: Control::Regions, ..none };
+        let ends = Effects { control: Control::Ends, ..none };
+        let rows = [
+            (OpKind::Constant(1), none),
+            (OpKind::Histogram, none),
+            (load(false), Effects { global: Touch::READS, ..none }),
+            (load(true), Effects { global: Touch::READS, visible: true, ..none }),
+            (OpKind::Store(Cache::default()), Effects { global: Touch::WRITES, ..none }),
+            (OpKind::AtomicRmw { op: Rmw::Add, order, scope }, atomic),
+            (OpKind::AtomicCas { order, scope }, atomic),
+            (OpKind::LocalAlloc, Effects { local: Touch::WRITES, allocates: true, ..none }),
+            (OpKind::LocalLoad, Effects { local: Touch::READS, ..none }),
+            (OpKind::LocalStore, Effects { local: Touch::WRITES, ..none }),
+            (OpKind::LocalDealloc, Effects { allocates: true, ..none }),
+            (OpKind::AsyncCopy(CopyOptions::default()), copy),
+            (OpKind::AsyncCopy(volatile), Effects { visible: true, ..copy }),
+            (OpKind::AsyncCommit, Effects { tokens: Tokens::Commits, ..none }),
+            (OpKind::AsyncWait { pending: 2 }, Effects { tokens: waits, ..none }),
+            (OpKind::Barrier, Effects { fence: Fence::Barrier, ..none }),
+            (OpKind::Assert { message: String::new() }, Effects { visible: true, ..none }),
+            (asm(true), Effects { opaque: true, ..none }),
+            (asm(false), any),
+            (OpKind::For, regions),
+            (OpKind::While, regions),
+            (OpKind::If, regions),
+            (OpKind::Yield, ends),
+            (OpKind::Condition, ends),
+            (OpKind::Return, ends),
+        ];
+        for (kind, expected) in rows {
+            assert_eq!(kind.effects(), expected, "{}", kind.name());
+            assert_eq!(kind.effects().is_pure(), expected == none, "{}", kind.name());
+        }
+    }
+}
