@@ -3,6 +3,7 @@
 
 use weft::compile::{self, Options};
 use weft::dtype::DType;
+use weft::emit::{self, Language, Target};
 use weft::memory::{Buffer, Memory};
 use weft::sim::{self, Launch};
 use weft::tile::eval;
@@ -638,4 +639,60 @@ fn every_name_of_libdevice_is_compiled() {
         count += 1;
     }
     assert_eq!(count, NAMES.lines().count());
+}
+
+/// What libdevice computes in f32 is; the same operations of f16 and bf16 too.
+#[test]
+fn functions_of_f32_compute_nothing_in_f64() {
+    let options = Options::for_machine(Machine::by_name("sm_90").unwrap());
+    let ptx = |text: &str| {
+        let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{text}: {errors}"));
+        let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
+        emit::print(&compiled.program, Language::Ptx, Target::by_name("sm_90").unwrap()).unwrap()
+    };
+    let mut count = 0;
+    for line in NAMES.lines().filter(|line| line.contains(" f32") && !line.contains("f64")) {
+        let (call, to) = line.split_once(" -> ").unwrap();
+        let dtype = |name: &str| DType::by_name(name).unwrap();
+        let mut words = call.split(' ');
+        let symbol = words.next().unwrap();
+        let from: Vec<DType> = words.map(dtype).collect();
+        if !from.contains(&DType::F32) {
+            continue;
+        }
+        let text = ptx(&text(symbol, dtype(to), &from));
+        assert!(!text.contains("f64"), "{line}:\n{text}");
+        count += 1;
+    }
+    assert!(count > 100, "{count} functions");
+    let operations = [
+        ("math.sin", 1),
+        ("math.cos", 1),
+        ("math.exp", 1),
+        ("math.exp2", 1),
+        ("math.log", 1),
+        ("math.log2", 1),
+        ("math.erf", 1),
+        ("math.tanh", 1),
+        ("math.expm1", 1),
+        ("math.log1p", 1),
+        ("math.rsqrt", 1),
+        ("math.powf", 2),
+        ("arith.remf", 2),
+    ];
+    for dtype in ["f16", "bf16", "f32"] {
+        for (operation, arity) in operations {
+            let (tile, pointers) =
+                (format!("tensor<128x{dtype}>"), format!("tensor<128x!tt.ptr<{dtype}>>"));
+            let operands = vec!["%x"; arity].join(", ");
+            let text = ptx(&format!(
+                "tt.func public @function(%p: !tt.ptr<{dtype}>) {{\n  %r = tt.make_range {{end = 128 : i32, \
+                 start = 0 : i32}} : tensor<128xi32>\n  %s = tt.splat %p : !tt.ptr<{dtype}> -> \
+                 {pointers}\n  %a = tt.addptr %s, %r : {pointers}, tensor<128xi32>\n  %x = tt.load %a : \
+                 {pointers}\n  %y = {operation} {operands} : {tile}\n  tt.store %a, %y : {pointers}\n  \
+                 tt.return\n}}\n"
+            ));
+            assert!(!text.contains("f64"), "{operation} of {dtype}:\n{text}");
+        }
+    }
 }
