@@ -213,7 +213,8 @@ fn far_single<'p>(x: Term<'p>) -> [Term<'p>; 2] {
 }
 
 pub(super) fn sin(x: Term<'_>) -> Term<'_> {
-    Angle::of(x).sine()
+    // Of zero the sign is kept.
+    Angle::of(x).sine().unless(x.eq(0.0), x)
 }
 
 pub(super) fn cos(x: Term<'_>) -> Term<'_> {
@@ -221,7 +222,7 @@ pub(super) fn cos(x: Term<'_>) -> Term<'_> {
 }
 
 pub(super) fn tan(x: Term<'_>) -> Term<'_> {
-    Angle::of(x).tangent()
+    Angle::of(x).tangent().unless(x.eq(0.0), x)
 }
 
 /// The sine and the cosine of so many half turns, and the quadrant. Polynomials in the turns spare the

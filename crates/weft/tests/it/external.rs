@@ -696,3 +696,65 @@ fn functions_of_f32_compute_nothing_in_f64() {
         }
     }
 }
+
+/// Zeros with their signs, infinities, what is no number, and the numbers at the ends: where the meaning is
+/// none of the usual numbers, or a zero, the compiled function gives the same bits.
+#[test]
+fn functions_of_f32_keep_special_values() {
+    let special = [
+        0.0,
+        1.0,
+        0.5,
+        2.0,
+        3.0,
+        f32::INFINITY,
+        f32::MAX,
+        f32::MIN_POSITIVE,
+        f32::from_bits(1),
+        1e-39,
+        1e-20,
+        1e20,
+        88.8,
+        89.5,
+        104.0,
+        150.0,
+    ];
+    let special: Vec<f32> =
+        special.iter().flat_map(|&x| [x, -x]).chain([f32::NAN, -f32::NAN]).collect();
+    let unary = ["sin", "cos", "erf", "tanh", "expm1", "log1p"].into_iter().map(|name| (name, 1));
+    let binary = ["pow", "fmod"].into_iter().map(|name| (name, 2));
+    let functions = weft::scalar::Function::ALL.iter().map(|f| (f.name(), f.arity()));
+    let mut wrong = Vec::new();
+    for (name, arity) in unary.chain(binary).chain(functions).filter(|&(_, arity)| arity <= 2) {
+        let count = if arity == 2 { special.len() } else { 1 };
+        // Of two operands every one meets every other.
+        for turn in 0..count {
+            let pick = |operand: usize, index: usize| {
+                let index = index + if operand == 0 { 0 } else { turn };
+                u64::from(special[index % special.len()].to_bits())
+            };
+            let own: Vec<(DType, Vec<u64>)> = (0..arity)
+                .map(|operand| (DType::F32, (0..COUNT).map(|index| pick(operand, index)).collect()))
+                .collect();
+            let symbol = format!("__nv_{name}f");
+            let [wanted, got] =
+                [false, true].map(|compiled| applied(&symbol, DType::F32, &own, compiled));
+            for (index, (&wanted, &got)) in wanted.iter().zip(&got).enumerate() {
+                let [x, y] = [wanted, got].map(|bits| f32::from_bits(bits as u32));
+                let usual = x.is_finite() && x != 0.0;
+                let same = if usual {
+                    // Below the normal numbers a unit is much of a number.
+                    (y - x).abs() <= x.abs() * 1e-5 + 4.0 * f32::from_bits(1)
+                } else {
+                    wanted == got || x.is_nan() && y.is_nan()
+                };
+                let at: Vec<f32> =
+                    own.iter().map(|(_, bits)| f32::from_bits(bits[index] as u32)).collect();
+                if !same {
+                    wrong.push(format!("{name} of {at:?}: {y:e}, not {x:e}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
