@@ -5,16 +5,16 @@
 //! second kind, the error is that of the modulus and not of the value.
 
 use super::exponential::{half_exp, log};
-use super::expression::{Fit, Term};
+use super::expression::{Fit, Long, Term};
 use super::fits;
 use super::trigonometric::Angle;
 use core::f64::consts::{FRAC_2_PI, FRAC_PI_4};
 
 /// What belongs to one order.
 pub(super) struct Order {
-    /// The first zeros of J, each as a nearest f64 and a rest: those below 8, and one more, without
-    /// which the polynomial would fall too far to be evaluated well.
-    zeros: [[f64; 2]; 3],
+    /// The first zeros of J: those below 8, and one more, without which the polynomial would fall too far
+    /// to be evaluated well.
+    zeros: [Long; 3],
     first: Fit,
     second: Fit,
     modulus: Fit,
@@ -26,9 +26,9 @@ pub(super) struct Order {
 
 pub(super) const ZEROTH: Order = Order {
     zeros: [
-        [2.404_825_557_695_773, -1.176_691_651_530_894e-16],
-        [5.520_078_110_286_311, 8.088_597_146_146_722e-17],
-        [8.653_727_912_911_013, -2.928_126_073_207_79e-16],
+        Long { high: 2.404_825_557_695_773, low: -1.176_691_651_530_894e-16 },
+        Long { high: 5.520_078_110_286_311, low: 8.088_597_146_146_722e-17 },
+        Long { high: 8.653_727_912_911_013, low: -2.928_126_073_207_79e-16 },
     ],
     first: fits::J0,
     second: fits::Y0,
@@ -41,9 +41,9 @@ pub(super) const ZEROTH: Order = Order {
 
 pub(super) const FIRST: Order = Order {
     zeros: [
-        [3.831_705_970_207_512_5, -1.526_918_409_008_806_6e-16],
-        [7.015_586_669_815_619, -9.414_165_653_410_389e-17],
-        [10.173_468_135_062_722, 4.482_162_274_768_888e-16],
+        Long { high: 3.831_705_970_207_512_5, low: -1.526_918_409_008_806_6e-16 },
+        Long { high: 7.015_586_669_815_619, low: -9.414_165_653_410_389e-17 },
+        Long { high: 10.173_468_135_062_722, low: 4.482_162_274_768_888e-16 },
     ],
     first: fits::J1,
     second: fits::Y1,
@@ -58,7 +58,8 @@ impl Order {
     /// The function of the first kind up to 8.
     fn first_near<'p>(&self, x: Term<'p>) -> Term<'p> {
         let square = (x * x).fma(1.0 / 32.0, -1.0);
-        let value = self.zeros.iter().fold(square.fit(&self.first), |value, &[zero, rest]| {
+        let value = self.zeros.iter().fold(square.fit(&self.first), |value, zero| {
+            let [zero, rest] = zero.of(x);
             value * (((x - zero) - rest) * (x + zero))
         });
         if self.odd { value * x } else { value }
@@ -88,7 +89,7 @@ impl Order {
         let regular = square.fit(&self.second);
         let product = log(x) * self.first_near(x);
         let near = if self.odd {
-            (product - 1.0 / x).fma(FRAC_2_PI, x * regular)
+            product.fma(FRAC_2_PI, x * regular) - FRAC_2_PI / x
         } else {
             product.fma(FRAC_2_PI, regular)
         };

@@ -5,45 +5,19 @@
 //! RISC System/6000 processor* (1990). So the numbers are brought next to one first.
 
 use super::expression::Term;
-use crate::dtype::DType;
 use crate::scalar::Rounding;
 
-/// A float type's exponents.
-struct Format {
-    /// Bits of the mantissa, without the hidden one.
-    mantissa: i64,
-    /// What stands for the exponent zero.
-    bias: i64,
-    /// The mask of the exponent.
-    exponents: i64,
-}
-
-fn format(x: Term<'_>) -> Format {
-    if x.dtype() == DType::F64 {
-        Format { mantissa: 52, bias: 1023, exponents: 0x7ff }
-    } else {
-        Format { mantissa: 23, bias: 127, exponents: 0xff }
-    }
-}
-
-impl Format {
-    /// Two to the power of an integer as wide as the float, within the normal exponents.
-    fn power<'p>(&self, exponent: Term<'p>) -> Term<'p> {
-        ((exponent + self.bias) << self.mantissa).real()
-    }
-
-    /// A number's mantissa from one to two, with its sign, and its exponent as an integer as wide.
-    fn parts<'p>(&self, x: Term<'p>) -> (Term<'p>, Term<'p>) {
-        // Subnormal numbers are brought up first.
-        let least = 2f64.powi(1 - self.bias as i32);
-        let lift = self.mantissa + 1;
-        let tiny = x.abs().lt(least);
-        let x = x.unless(tiny, x * 2f64.powi(lift as i32));
-        let bits = x.word();
-        let exponent = ((bits >> self.mantissa) & self.exponents) - self.bias;
-        let mantissa = (bits - (exponent << self.mantissa)).real();
-        (mantissa, exponent.unless(tiny, exponent - lift))
-    }
+/// A number's mantissa from one to two, with its sign, and its exponent as an integer as wide.
+fn parts(x: Term<'_>) -> (Term<'_>, Term<'_>) {
+    let format = x.format();
+    // Subnormal numbers are brought up first.
+    let lift = format.mantissa + 1;
+    let tiny = x.abs().lt(format.least());
+    let x = x.unless(tiny, x * 2f64.powi(lift as i32));
+    let bits = x.word();
+    let exponent = ((bits >> format.mantissa) & format.exponents) - format.bias;
+    let mantissa = (bits - (exponent << format.mantissa)).real();
+    (mantissa, exponent.unless(tiny, exponent - lift))
 }
 
 /// The neighbour of a normal number on the side that the rounding asks for, where an exact result lies
@@ -66,8 +40,8 @@ fn beside<'p>(nearest: Term<'p>, difference: Term<'p>, rounding: Rounding) -> Te
 
 /// `x / y`.
 pub(super) fn div<'p>(x: Term<'p>, y: Term<'p>, rounding: Rounding) -> Term<'p> {
-    let format = format(x);
-    let ((a, i), (b, j)) = (format.parts(x), format.parts(y));
+    let format = x.format();
+    let ((a, i), (b, j)) = (parts(x), parts(y));
     let nearest = a / b;
     let rest = (-nearest).fma(b, a);
     let quotient = beside(nearest, rest.unless(b.lt(0.0), -rest), rounding);
@@ -87,8 +61,8 @@ pub(super) fn div<'p>(x: Term<'p>, y: Term<'p>, rounding: Rounding) -> Term<'p> 
 }
 
 pub(super) fn sqrt(x: Term<'_>, rounding: Rounding) -> Term<'_> {
-    let format = format(x);
-    let (a, exponent) = format.parts(x);
+    let format = x.format();
+    let (a, exponent) = parts(x);
     // An even exponent, and a mantissa from one to four.
     let odd = exponent & 1;
     let a = a.unless(odd.ne(0), a + a);

@@ -4,19 +4,32 @@
 //! J. G. Laframboise, *Chebyshev approximation of (1 + 2x) exp(x²) erfc x in 0 ≤ x < ∞* (1981). The
 //! inverse goes by `w = -log(1 - x²)`: M. Giles, *Approximating the erfinv function* (2012).
 
-use super::exponential::{exp, exp_of_pair, positive_log};
+use super::exponential::{exp_of_pair, positive_log};
 use super::expression::{Pair, Term};
 use super::fits;
-use crate::dtype::DType;
+use crate::scalar::Unary;
 use core::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// `erfc(x) e^(x^2)` for x from zero on.
 fn scaled_complement(x: Term<'_>) -> Term<'_> {
-    // Beyond this the quotient of the variable is one, and that of infinities none.
-    let t = (x - 4.0) / (x + 4.0);
-    let t = t.unless(x.gt(1e300), 1.0);
+    let inverse = estimate(x + 4.0);
+    let t = (x - 4.0) * inverse;
+    let rest = (-t).fma(x, (t + 1.0).fma(-4.0, x));
+    let t = rest.fma(inverse, t).unless(x.gt(1e30), 1.0);
     let value = t.fit(&fits::ERFCX);
-    value * 0.5 / (x + 0.5)
+    // Smaller, so that one over it is a normal number.
+    let scale = 2f64.powi(-8);
+    let divisor = Pair::sum(x * scale, x.number(scale * 0.5));
+    let inverse = estimate(divisor.high);
+    let quotient = value * inverse;
+    let rest = (-quotient).fma(divisor.low, (-quotient).fma(divisor.high, value));
+    let quotient = rest.fma(inverse, quotient) * (scale * 0.5);
+    quotient.unless(x.eq(f64::INFINITY), 0.0)
+}
+
+/// About one over a number: what it lacks is made good with the quotient's rest.
+fn estimate(x: Term<'_>) -> Term<'_> {
+    if x.is_single() { x.unary(Unary::Reciprocal) } else { 1.0 / x }
 }
 
 /// `e^(-x^2)`, with what the square's rounding leaves.
@@ -28,6 +41,9 @@ fn bell(x: Term<'_>, factor: f64) -> Term<'_> {
 
 /// Up to 1 an odd polynomial; beyond `1 - erfc x`.
 pub(super) fn erf(x: Term<'_>) -> Term<'_> {
+    if x.is_single() {
+        return erf_of_single(x);
+    }
     let magnitude = x.abs();
     let inner = x * (x * x).fit(&fits::ERF);
     let outer = 1.0 - bell(x, 1.0) * scaled_complement(magnitude);
@@ -56,14 +72,16 @@ pub(super) fn normcdf(x: Term<'_>) -> Term<'_> {
 /// The error function's inverse at `r` over `r`, from `w = -log(1 - r^2)`.
 fn inverse_quotient(w: Term<'_>, tail: bool) -> Term<'_> {
     let root = w.sqrt();
-    let near = (w - 3.125).fit(&fits::ERFINV_NEAR);
+    let near = (w - 1.5).fit(&fits::ERFINV_NEAR);
     let far = (root - 3.25).fit(&fits::ERFINV_FAR);
     let end = if tail {
         root * (1.0 / root - 0.14).fit(&fits::ERFINV_TAIL)
     } else {
         (root - 5.0).fit(&fits::ERFINV_END)
     };
-    near.unless(w.gt(6.25), far).unless(w.gt(16.0), end)
+    let value = near.unless(w.gt(6.25), far);
+    // No f32 lies so close to one.
+    if w.is_single() && !tail { value } else { value.unless(w.gt(16.0), end) }
 }
 
 pub(super) fn erfinv(x: Term<'_>) -> Term<'_> {
@@ -88,31 +106,14 @@ pub(super) fn normcdfinv(p: Term<'_>) -> Term<'_> {
     erfcinv(p + p) * -SQRT_2
 }
 
-/// The error function of an f32: up to 0.93 an odd polynomial; beyond, the logarithm of `1 - erf` is one.
-pub(super) fn erf_of_single(x: Term<'_>) -> Term<'_> {
+/// Up to 0.95 an odd polynomial; beyond, the logarithm of `1 - erf x` is one, and the machine's power is
+/// less than a fifth of the result.
+fn erf_of_single(x: Term<'_>) -> Term<'_> {
     let magnitude = x.abs();
-    let inner = (x * x).polynomial(&[
-        -5.967_617e-4,
-        4.991_194e-3,
-        -2.676_813_5e-2,
-        0.112_819_92,
-        -0.376_125_34,
-        0.128_379_17,
-    ]);
-    let inner = inner.fma(x, x);
+    let inner = (x * x).polynomial(fits::ERF_NEAR).fma(x, x);
     // Beyond 4 the result is 1; NaN stays NaN.
     let bounded = magnitude.min(4.0);
-    let outer = bounded.polynomial(&[
-        -1.728_534_7e-5,
-        3.831_971_3e-4,
-        -3.883_964_4e-3,
-        2.425_462_2e-2,
-        -0.106_777_88,
-        -0.634_846_7,
-        -0.128_717_51,
-    ]);
-    let exponent = outer.fma(bounded, -bounded);
-    let power = exp(exponent.float(DType::F64)).float(DType::F32);
+    let power = (bounded * bounded.polynomial(fits::ERF_FAR)).unary(Unary::Exp2Normal);
     let outer = (1.0 - power).with_sign_of(x);
-    inner.unless(magnitude.gt(0.927_734_375), outer)
+    outer.unless(magnitude.lt(0.95), inner)
 }

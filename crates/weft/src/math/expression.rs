@@ -10,22 +10,71 @@ use crate::scalar::{self, Binary, Cast, Compare, Rounding, Unary};
 use core::cell::RefCell;
 use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Shl, Shr, Sub};
 
-/// A polynomial for results of 24 bits and one for results of 53, the highest power's coefficient first.
+/// A polynomial for f32 and one for f64, the highest power's coefficient first.
 pub(super) struct Fit {
     pub(super) single: &'static [f64],
     pub(super) double: &'static [f64],
 }
 
+/// A number to twice the digits of an f64, as a sum of two.
+pub(super) struct Long {
+    pub(super) high: f64,
+    pub(super) low: f64,
+}
+
+impl Long {
+    /// The nearest number of a term's type, and what that leaves.
+    pub(super) fn of(&self, x: Term<'_>) -> [f64; 2] {
+        if !x.is_single() {
+            return [self.high, self.low];
+        }
+        let high = f64::from(self.high as f32);
+        [high, (self.high - high) + self.low]
+    }
+}
+
+/// How a float type is laid out.
+pub(super) struct Format {
+    /// Bits of the mantissa, without the hidden one.
+    pub(super) mantissa: i64,
+    /// What stands for the exponent zero.
+    pub(super) bias: i64,
+    /// The mask of the exponent.
+    pub(super) exponents: i64,
+    /// Below this the square of a number is nothing beside it.
+    pub(super) tiny: f64,
+}
+
+const SINGLE: Format = Format { mantissa: 23, bias: 127, exponents: 0xff, tiny: 1e-15 };
+const DOUBLE: Format = Format { mantissa: 52, bias: 1023, exponents: 0x7ff, tiny: 1e-100 };
+
+impl Format {
+    /// The least normal number.
+    pub(super) fn least(&self) -> f64 {
+        2f64.powi(1 - self.bias as i32)
+    }
+
+    /// Beyond this power of two, up or down, results do not change any more.
+    pub(super) fn farthest(&self) -> f64 {
+        (self.bias + self.mantissa + 3) as f64
+    }
+
+    /// Two to the power of an integer within the normal exponents.
+    pub(super) fn power<'p>(&self, exponent: Term<'p>) -> Term<'p> {
+        let narrow = exponent.dtype() == DType::I32 && self.mantissa == DOUBLE.mantissa;
+        let exponent = if narrow { exponent.cast(Cast::ExtS, DType::I64) } else { exponent };
+        ((exponent + self.bias) << self.mantissa).real()
+    }
+}
+
 /// The program that terms are written into.
 pub(super) struct Page<'p> {
     build: RefCell<&'p mut Builder>,
-    /// Whether 24 bits of a result are asked for, of arguments that have no more.
-    pub(super) single: bool,
 }
 
 impl<'p> Page<'p> {
-    pub(super) fn new(build: &'p mut Builder, single: bool) -> Self {
-        Self { build: RefCell::new(build), single }
+    pub(super) fn new(build: &'p mut Builder) -> Self {
+        Self { build: RefCell::new(build) }
     }
 
     pub(super) fn term(&'p self, value: Value) -> Term<'p> {
@@ -141,6 +190,16 @@ impl<'p> Term<'p> {
         value.beside(self)
     }
 
+    /// Whether it is an f32.
+    pub(super) fn is_single(self) -> bool {
+        self.dtype() == DType::F32
+    }
+
+    /// The layout of its float type.
+    pub(super) fn format(self) -> &'static Format {
+        if self.is_single() { &SINGLE } else { &DOUBLE }
+    }
+
     fn is_float(self) -> bool {
         self.dtype().is_float()
     }
@@ -175,22 +234,30 @@ impl<'p> Term<'p> {
         self.cast(Cast::Bits, to)
     }
 
-    /// An integral float of at most 31 bits as an i32.
-    pub(super) fn i32(self) -> Self {
-        self.cast(Cast::SFromFloat, DType::I32)
-    }
-
     /// An integer as an f64.
     pub(super) fn f64(self) -> Self {
         self.cast(Cast::FloatFromS, DType::F64)
     }
 
-    pub(super) fn abs(self) -> Self {
-        self.unary(Unary::Abs)
+    /// An integer as an f32.
+    pub(super) fn f32(self) -> Self {
+        self.cast(Cast::FloatFromS, DType::F32)
     }
 
-    pub(super) fn floor(self) -> Self {
-        self.unary(Unary::Floor)
+    /// The nearest whole number of `self * factor`, and the same as an i32.
+    ///
+    /// What is added leaves no room for fractions in the mantissa, whose last bits are the number then:
+    /// it may have three bits less than a mantissa.
+    pub(super) fn whole_of(self, factor: f64) -> (Self, Self) {
+        let shifter = 1.5 * 2f64.powi(self.format().mantissa as i32);
+        let moved = self.fma(factor, shifter);
+        let bits = moved.word() - scalar::from_f64(self.dtype(), shifter) as i64;
+        let bits = if self.is_single() { bits } else { bits.cast(Cast::Trunc, DType::I32) };
+        (moved - shifter, bits)
+    }
+
+    pub(super) fn abs(self) -> Self {
+        self.unary(Unary::Abs)
     }
 
     pub(super) fn trunc(self) -> Self {
@@ -245,7 +312,7 @@ impl<'p> Term<'p> {
 
     /// The polynomial that is as good as the results are to be.
     pub(super) fn fit(self, fit: &Fit) -> Self {
-        self.polynomial(if self.page.single { fit.single } else { fit.double })
+        self.polynomial(if self.is_single() { fit.single } else { fit.double })
     }
 
     fn compare(self, float: Compare, int: Compare, y: impl Operand<'p>) -> Self {
@@ -298,9 +365,10 @@ impl<'p> Term<'p> {
         ((self.word() & !top) | (sign.word() & top)).real()
     }
 
-    /// 2 to the power of an i32 within the exponents of normal f64.
-    pub(super) fn power_of_two(self) -> Self {
-        ((self.cast(Cast::ExtS, DType::I64) + 1023) << 52).real()
+    /// This with the sign changed where an integer as wide is negative.
+    pub(super) fn negated_by(self, sign: Term<'p>) -> Self {
+        let top = i64::MIN >> (64 - self.dtype().bits());
+        (self.word() ^ (sign & top)).real()
     }
 
     /// Between bounds beyond which a result does not change any more; NaN stays.

@@ -4,9 +4,11 @@
 //! function *means* is in [`scalar`](crate::scalar); how far these algorithms are from it is measured, and stated in the
 //! book's chapter on functions.
 //!
-//! Functions of f32 are computed in f64, with the shorter polynomials that 24 bits ask for, and rounded;
-//! the sine, the cosine and the error function of f32 in f32. f16 and bf16 are computed as f32 and
-//! rounded. Polynomials are our own fits (`fits.py`); each module names the source of its algorithms.
+//! Most are written once, as formulas in which a term's type chooses constants and the length of
+//! polynomials: f32 is computed in f32, f64 in f64, and f16 and bf16 as f32 and rounded. The functions of
+//! everyday kernels have formulas of their own for f32 (`*_of_single`), with the machine's approximate
+//! `2^x` where its error is made smaller by what follows. Polynomials are our own fits (`fits.py`); each
+//! module names the source of its algorithms.
 
 mod expression;
 #[allow(clippy::approx_constant, reason = "coefficients may be near a constant")]
@@ -28,50 +30,44 @@ use expression::{Page, Term};
 
 /// The operation of one operand: the machine's, or the algorithm that is here.
 pub fn unary(build: &mut Builder, op: Unary, x: Value) -> Value {
-    let dtype = build.dtype(x);
-    let double = dtype == DType::F64;
-    let page = Page::new(build, !double);
+    let page = Page::new(build);
     let term = page.term(x);
-    let result = match op {
-        Unary::Exp if double => exponential::exp(term),
-        Unary::Exp2 if double => exponential::exp2(term),
-        Unary::Log if double => exponential::log(term),
-        Unary::Log2 if double => exponential::log2(term),
-        Unary::Sin if !double => in_f32(term, |x| trigonometric::sine_of_single(x, false)),
-        Unary::Cos if !double => in_f32(term, |x| trigonometric::sine_of_single(x, true)),
-        Unary::Erf if !double => in_f32(term, error::erf_of_single),
-        Unary::Sin => trigonometric::sin(term),
-        Unary::Cos => trigonometric::cos(term),
-        Unary::Erf => error::erf(term),
-        Unary::Tanh => in_f64([term], |[x]| hyperbolic::tanh(x)),
-        Unary::Expm1 => in_f64([term], |[x]| exponential::expm1(x)),
-        Unary::Log1p => in_f64([term], |[x]| exponential::log1p(x)),
-        _ => term.unary(op),
+    let double = term.dtype() == DType::F64;
+    let compute: fn(Term<'_>) -> Term<'_> = match op {
+        Unary::Exp if double => exponential::exp,
+        Unary::Exp2 if double => exponential::exp2,
+        Unary::Log if double => exponential::log,
+        Unary::Log2 if double => exponential::log2,
+        Unary::Sin => trigonometric::sin,
+        Unary::Cos => trigonometric::cos,
+        Unary::Erf => error::erf,
+        Unary::Tanh => hyperbolic::tanh,
+        Unary::Expm1 => exponential::expm1,
+        Unary::Log1p => exponential::log1p,
+        _ => return term.unary(op).value,
     };
-    result.value
+    at_least_single([term], |[x]| compute(x)).value
 }
 
 /// The operation of two operands, as [`unary`].
 pub fn binary(build: &mut Builder, op: Binary, x: Value, y: Value) -> Value {
-    let single = build.dtype(x) != DType::F64;
-    let page = Page::new(build, single);
+    let page = Page::new(build);
     let terms = [x, y].map(|value| page.term(value));
     let result = match op {
-        Binary::Rem => in_f64(terms, |[x, y]| remainder::rem(x, y)),
-        Binary::Pow => in_f64(terms, |[x, y]| exponential::pow(x, y)),
+        Binary::Rem => at_least_single(terms, |[x, y]| remainder::rem(x, y)),
+        Binary::Pow => at_least_single(terms, |[x, y]| exponential::pow(x, y)),
         _ => terms[0].binary(op, terms[1]),
     };
     result.value
 }
 
-/// A function of f32 or f64; of operands that are missing, the first is taken.
+/// A function of a float type; of operands that are missing, the first is taken.
 pub fn function(build: &mut Builder, function: Function, operands: &[Value]) -> Option<Value> {
     let &first = operands.first()?;
-    let single = build.dtype(first) != DType::F64;
-    let page = Page::new(build, single);
+    let page = Page::new(build);
     let operands =
         core::array::from_fn(|index| page.term(operands.get(index).copied().unwrap_or(first)));
-    Some(in_f64(operands, |operands| apply(function, operands)).value)
+    Some(at_least_single(operands, |operands| apply(function, operands)).value)
 }
 
 /// An operation of f32 or f64 that rounds as told; of operands that are missing, the first is taken.
@@ -82,8 +78,7 @@ pub fn directed(
     operands: &[Value],
 ) -> Option<Value> {
     let &first = operands.first()?;
-    let single = build.dtype(first) != DType::F64;
-    let page = Page::new(build, single);
+    let page = Page::new(build);
     let [x, y, z] =
         core::array::from_fn(|index| page.term(operands.get(index).copied().unwrap_or(first)));
     let result = match op {
@@ -136,16 +131,12 @@ fn apply(function: Function, operands: [Term<'_>; 4]) -> Term<'_> {
     }
 }
 
-fn in_f32<'p>(x: Term<'p>, compute: impl FnOnce(Term<'p>) -> Term<'p>) -> Term<'p> {
-    compute(x.float(DType::F32)).float(x.dtype())
-}
-
-/// In f64, and back by way of f32 as the meaning has it.
-fn in_f64<'p, const N: usize>(
+/// In the operands' type, or in f32 where that is narrower.
+fn at_least_single<'p, const N: usize>(
     operands: [Term<'p>; N],
     compute: impl FnOnce([Term<'p>; N]) -> Term<'p>,
 ) -> Term<'p> {
     let dtype = operands[0].dtype();
-    let result = compute(operands.map(|x| x.float(DType::F64)));
-    if dtype == DType::F64 { result } else { result.float(DType::F32).float(dtype) }
+    let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+    compute(operands.map(|x| x.float(wide))).float(dtype)
 }

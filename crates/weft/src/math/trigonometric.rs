@@ -4,7 +4,7 @@
 //! (Cody and Waite), a large one by multiplying it with the bits of 2/π that matter (M. H. Payne and
 //! R. N. Hanek, *Radian reduction for trigonometric functions*, 1983).
 
-use super::expression::{Page, Term};
+use super::expression::{Long, Page, Term};
 use super::fits;
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast};
@@ -36,8 +36,13 @@ const TWO_OVER_PI: [u64; 20] = [
 
 /// What the nearest f64 leaves of π/2.
 const FRAC_PI_2_LOW: f64 = 6.123_233_995_736_766e-17;
-/// What both leave.
-const FRAC_PI_2_LAST: f64 = -1.497_384_904_859_169_8e-33;
+const LONG_PI_2: Long = Long { high: FRAC_PI_2, low: FRAC_PI_2_LOW };
+const LONG_PI: Long = Long { high: PI, low: 2.0 * FRAC_PI_2_LOW };
+
+/// π/2 in three parts of f64, and in three of f32. No part is negative, so that a zero keeps its sign.
+const PARTS: [f64; 3] = [FRAC_PI_2, 6.123_233_995_736_765e-17, 1.082_856_673_921_913_9e-32];
+const PARTS_OF_SINGLE: [f64; 3] =
+    [1.570_796_251_296_997, 7.549_789_415_861_596e-8, 5.390_302_529_957_765e-15];
 /// Up to here an angle's quadrant has few enough bits for subtraction.
 const SMALL: f64 = 100_000.0;
 
@@ -51,26 +56,14 @@ pub(super) struct Angle<'p> {
 impl<'p> Angle<'p> {
     /// The angle of so many radians.
     pub(super) fn of(x: Term<'p>) -> Self {
-        let page = x.page;
-        let near = || {
-            let whole = (x * FRAC_2_PI).nearest();
-            let rest = (-whole).fma(FRAC_PI_2, x);
-            let rest = (-whole).fma(FRAC_PI_2_LOW, rest);
-            [whole.i32(), (-whole).fma(FRAC_PI_2_LAST, rest)]
-        };
-        let [quadrant, rest] = page.branch(x.abs().le(SMALL), near, || far(x));
-        // Of zero the sign is kept.
-        Angle { quadrant, rest: rest.unless(x.eq(0.0), x) }
-    }
-
-    /// The angle of so many half turns.
-    fn of_turns(x: Term<'p>) -> Self {
-        // Without its multiples of two; where there are no more fractions everything is one.
-        let x = x - (x * 0.5).trunc() * 2.0;
-        let whole = (x * 2.0).nearest();
-        let part = whole.fma(-0.5, x);
-        let rest = part.fma(PI, part * (2.0 * FRAC_PI_2_LOW));
-        Angle { quadrant: whole.i32(), rest }
+        // Multiples of π/2 are subtracted until what is left is exact; only large angles need more.
+        let parts = if x.is_single() { PARTS_OF_SINGLE } else { PARTS };
+        let (n, whole) = x.whole_of(FRAC_2_PI);
+        let rest = parts.iter().fold(x, |rest, &part| n.fma(-part, rest));
+        let far = || if x.is_single() { far_single(x) } else { far(x) };
+        let large = x.abs().gt(SMALL);
+        let [quadrant, rest] = x.page.branch(large, far, || [whole, rest]);
+        Angle { quadrant, rest }
     }
 
     /// The same angle, of which the rest was moved down, with a rest from -π/4 on.
@@ -87,6 +80,10 @@ impl<'p> Angle<'p> {
         let r = self.rest;
         let square = r * r;
         let sine = (square * r).fma(square.fit(&fits::SIN), r);
+        if r.is_single() {
+            let curve = square.fit(&fits::COS).fma(square, -0.5);
+            return (sine, curve.fma(square, 1.0));
+        }
         // What rounding `1 - r^2 / 2` lost is made good.
         let half = square * 0.5;
         let upper = 1.0 - half;
@@ -96,8 +93,7 @@ impl<'p> Angle<'p> {
 
     pub(super) fn sine(self) -> Term<'p> {
         let (sine, cosine) = self.both();
-        let value = sine.unless((self.quadrant & 1).ne(0), cosine);
-        value.unless((self.quadrant & 2).ne(0), -value)
+        turned(sine, cosine, self.quadrant)
     }
 
     pub(super) fn cosine(self) -> Term<'p> {
@@ -168,9 +164,57 @@ fn window<'p>(page: &'p Page<'p>, index: Term<'p>) -> Vec<Term<'p>> {
     words
 }
 
-/// The sine of what was an f32, or its cosine.
+/// The bits of 2/π behind the point, 32 a word, after one word of zeros.
+const TWO_OVER_PI_SINGLE: [u32; 7] =
+    [0, 0xa2f9_836e, 0x4e44_1529, 0xfc27_57d1, 0xf534_ddc0, 0xdb62_9599, 0x3c43_9041];
+
+/// The quadrant and the rest of a large f32, as [`far`].
+///
+/// Its 24 bits are multiplied by the 96 bits of 2/π that its exponent leaves. Of the product's upper 64
+/// bits two are the quadrant; an angle that large is no nearer than 2^-30 to a multiple of π/2, so that
+/// 30 bits of the rest are left at least.
+fn far_single<'p>(x: Term<'p>) -> [Term<'p>; 2] {
+    let page = x.page;
+    let bits = x.word();
+    // The number is `mantissa * 2^(exponent - 158)`: from here on count the bits of 2/π.
+    let from = ((bits >> 23) & 0xff) - 128;
+    let mantissa = (bits << 8) | (1 << 31);
+    let (index, shift) = (from >> 5, from & 31);
+    let word = |place: usize| -> Term<'p> {
+        let word = |index: usize| page.i32(TWO_OVER_PI_SINGLE[index + place] as i32);
+        let choose = |chosen: Term<'p>, candidate: usize| {
+            chosen.unless(index.eq(candidate as i64), word(candidate))
+        };
+        (0..3).rev().fold(word(3), choose)
+    };
+    let words = [0, 1, 2, 3].map(word);
+    // A shift by 32 gives zero, as the second must where the first does not move.
+    let moved: Vec<Term<'p>> =
+        words.windows(2).map(|pair| (pair[0] << shift) | (pair[1] >> (-shift + 32))).collect();
+    let high = |word: usize| mantissa.binary(Binary::MulHiU, moved[word]);
+    let own = mantissa * moved[1];
+    let middle = own + high(2);
+    // The sum is below what was added where it went round.
+    let carry = middle.below(own).cast(Cast::ExtU, DType::I32);
+    let top = mantissa * moved[0] + high(1) + carry;
+    // To the nearest quadrant: half of one is added, and the fraction has a sign then.
+    let quadrant = (top + (1 << 29)) >> 30;
+    let wide = |word: Term<'p>| word.cast(Cast::ExtU, DType::I64);
+    let fraction = (wide(top << 2 | middle >> 30) << 32) | wide(middle << 2);
+    let held = fraction.f32();
+    let missing = (fraction - held.cast(Cast::SFromFloat, DType::I64)).f32();
+    let [scale, below] = LONG_PI_2.of(x).map(|part| part * 2f64.powi(-64));
+    let rest = held.fma(scale, held.fma(below, missing * scale));
+    // Of a negative number both are.
+    let negative = bits.lt(0);
+    let quadrant = quadrant.unless(negative, -quadrant);
+    let rest = rest.unless(negative, -rest);
+    [quadrant, rest.unless(!x.abs().lt(f64::INFINITY), f64::NAN)]
+}
+
 pub(super) fn sin(x: Term<'_>) -> Term<'_> {
-    Angle::of(x).sine()
+    // Of zero the sign is kept.
+    Angle::of(x).sine().unless(x.eq(0.0), x)
 }
 
 pub(super) fn cos(x: Term<'_>) -> Term<'_> {
@@ -178,47 +222,83 @@ pub(super) fn cos(x: Term<'_>) -> Term<'_> {
 }
 
 pub(super) fn tan(x: Term<'_>) -> Term<'_> {
-    Angle::of(x).tangent()
+    Angle::of(x).tangent().unless(x.eq(0.0), x)
+}
+
+/// The sine and the cosine of so many half turns, and the quadrant. Polynomials in the turns spare the
+/// angle's rounding.
+fn of_half_turns(x: Term<'_>) -> (Term<'_>, Term<'_>, Term<'_>) {
+    // Without its multiples of two; where there are no more fractions everything is one.
+    let x = (x * 0.5).trunc().fma(-2.0, x);
+    let (n, quadrant) = x.whole_of(2.0);
+    let part = n.fma(-0.5, x);
+    let square = part * part;
+    let [high, low] = LONG_PI.of(x);
+    let sine = (square * part).fma(square.fit(&fits::SINPI), part * low);
+    let cosine = square.fma(square.fit(&fits::COSPI), 1.0);
+    (part.fma(high, sine), cosine, quadrant)
+}
+
+/// What stands in a quadrant: a sine, a cosine, and both with the sign changed.
+fn turned<'p>(sine: Term<'p>, cosine: Term<'p>, quadrant: Term<'p>) -> Term<'p> {
+    let value = sine.unless((quadrant & 1).ne(0), cosine);
+    if value.is_single() {
+        return value.negated_by(quadrant << 30);
+    }
+    value.unless((quadrant & 2).ne(0), -value)
 }
 
 pub(super) fn sinpi(x: Term<'_>) -> Term<'_> {
-    let sine = Angle::of_turns(x).sine();
+    let (sine, cosine, quadrant) = of_half_turns(x);
+    let sine = turned(sine, cosine, quadrant);
     // Zeros have the number's sign.
     sine.unless(sine.eq(0.0), x.number(0.0).with_sign_of(x))
 }
 
 pub(super) fn cospi(x: Term<'_>) -> Term<'_> {
-    let cosine = Angle::of_turns(x).cosine();
+    let (sine, cosine, quadrant) = of_half_turns(x);
+    let cosine = turned(sine, cosine, quadrant + 1);
     cosine.unless(cosine.eq(0.0), 0.0)
 }
 
-/// The arcus sine of `s`, from its square, at most 1/4.
+/// The arcus sine of `s`, from its square, at most 1/4, of f32 1/3.
 fn asin_near<'p>(s: Term<'p>, square: Term<'p>) -> Term<'p> {
     (s * square).fma(square.fit(&fits::ASIN), s)
+}
+
+/// `angle - x` for an angle to twice its digits.
+fn less<'p>(angle: &Long, x: Term<'p>) -> Term<'p> {
+    let [high, low] = angle.of(x);
+    high - (x - low)
+}
+
+/// Up to here the polynomial stands: its error is doubled beyond, and the fewer digits the larger it is.
+fn near_asin(x: Term<'_>) -> f64 {
+    if x.is_single() { 0.57 } else { 0.5 }
 }
 
 /// `asin s`, or beyond 1/2 `π/2 - 2 asin(sqrt((1 - s) / 2))`.
 pub(super) fn asin(x: Term<'_>) -> Term<'_> {
     let magnitude = x.abs();
-    let far = magnitude.gt(0.5);
+    let far = magnitude.gt(near_asin(x));
     let half = (1.0 - magnitude) * 0.5;
     let square = (x * x).unless(far, half);
     let s = magnitude.unless(far, half.sqrt());
     let value = asin_near(s, square);
-    let other = FRAC_PI_2 - (value + value - FRAC_PI_2_LOW);
+    let other = less(&LONG_PI_2, value + value);
     value.unless(far, other).with_sign_of(x).unless(magnitude.gt(1.0), f64::NAN)
 }
 
 /// `π/2 - asin x`, or beyond 1/2 `2 asin(sqrt((1 - x) / 2))`.
 pub(super) fn acos(x: Term<'_>) -> Term<'_> {
     let magnitude = x.abs();
-    let far = magnitude.gt(0.5);
+    let far = magnitude.gt(near_asin(x));
     let half = (1.0 - magnitude) * 0.5;
     let square = (x * x).unless(far, half);
     let value = asin_near(x.unless(far, half.sqrt()), square);
-    let near = FRAC_PI_2 - (value - FRAC_PI_2_LOW);
+    let near = less(&LONG_PI_2, value);
     let double = value + value;
-    let beyond = double.unless(x.lt(0.0), PI - (double - 2.0 * FRAC_PI_2_LOW));
+    let beyond = double.unless(x.lt(0.0), less(&LONG_PI, double));
     near.unless(far, beyond).unless(magnitude.gt(1.0), f64::NAN)
 }
 
@@ -232,8 +312,7 @@ pub(super) fn atan(x: Term<'_>) -> Term<'_> {
     let magnitude = x.abs();
     let far = magnitude.gt(1.0);
     let value = atan_near(magnitude.unless(far, 1.0 / magnitude));
-    let other = FRAC_PI_2 - (value - FRAC_PI_2_LOW);
-    value.unless(far, other).with_sign_of(x)
+    value.unless(far, less(&LONG_PI_2, value)).with_sign_of(x)
 }
 
 /// The angle of the point `(x, y)`.
@@ -245,71 +324,8 @@ pub(super) fn atan2<'p>(y: Term<'p>, x: Term<'p>) -> Term<'p> {
     // At the origin and between infinities the quotient says nothing.
     let ratio = ratio.unless(long.eq(0.0), 0.0).unless(short.eq(f64::INFINITY), 1.0);
     let value = atan_near(ratio);
-    let value = value.unless(steep, FRAC_PI_2 - (value - FRAC_PI_2_LOW));
+    let value = value.unless(steep, less(&LONG_PI_2, value));
     let left = x.word().lt(0);
-    let value = value.unless(left, PI - (value - 2.0 * FRAC_PI_2_LOW));
+    let value = value.unless(left, less(&LONG_PI, value));
     value.with_sign_of(y).unless(x.is_nan() | y.is_nan(), f64::NAN)
-}
-
-/// The bits of 2/π after two zeros, 32 a word: of a product with 32 bits the upper two are whole.
-const TWO_OVER_PI_SINGLE: [u64; 7] =
-    [0x28be_60db, 0x9391_054a, 0x7f09_d5f4, 0x7d4d_3770, 0x36d8_a566, 0x4f10_e410, 0x7f94_58ea];
-
-/// The sine of an f32, or the cosine.
-pub(super) fn sine_of_single(x: Term<'_>, cosine: bool) -> Term<'_> {
-    let Angle { quadrant, rest: r } = angle_of_single(x);
-    let quadrant = if cosine { quadrant + 1 } else { quadrant };
-    let square = r * r;
-    // Fitted to the functions' quotients on [-π/4, π/4].
-    let sine = square.polynomial(&[-1.951_529_6e-4, 8.332_160_9e-3, -0.166_666_55]);
-    let sine = sine.fma(square * r, r);
-    let upper = square.polynomial(&[2.443_315_7e-5, -1.388_731_6e-3, 4.166_664_6e-2]);
-    let other = (upper * square + -0.5).fma(square, 1.0);
-    let value = sine.unless((quadrant & 1).ne(0), other);
-    value.unless((quadrant & 2).ne(0), -value)
-}
-
-/// The quadrant and the rest of an f32.
-///
-/// The mantissa of 32 bits is multiplied by those 96 bits of 2/π that its exponent leaves between the
-/// quadrant and what is too small to matter; the upper two bits of the product are the quadrant, the 62
-/// below them the fraction.
-fn angle_of_single(x: Term<'_>) -> Angle<'_> {
-    let page = x.page;
-    let bits = x.word();
-    let exponent = (((bits >> 23) & 0xff) - 126).max(0);
-    let mantissa = (bits << 8) | 0x8000_0000;
-    let mantissa = mantissa.cast(Cast::ExtU, DType::I64);
-    let word = exponent >> 5;
-    let shift = (exponent & 31).cast(Cast::ExtU, DType::I64);
-    // Words of 64 bits, of which the upper 32 after the shift are asked for.
-    let words: Vec<Term<'_>> = (0..4).map(|place| word_of_two_over_pi(word, place)).collect();
-    let window: Vec<Term<'_>> =
-        words.windows(2).map(|pair| (((pair[0] << 32) | pair[1]) << shift) >> 32).collect();
-    let middle = mantissa * window[1] + ((mantissa * window[2]) >> 32);
-    let product = ((mantissa * window[0]) << 32) + middle;
-    // To the nearest quadrant: half of one is added, and the fraction has a sign then.
-    let quadrant = ((product + (1 << 61)) >> 62).cast(Cast::Trunc, DType::I32);
-    let turn = (product << 2).shr_signed(2).f64();
-    let angle = (turn * (FRAC_PI_2 * 2f64.powi(-62))).float(DType::F32);
-    // Of a negative number both are.
-    let negative = bits.shr_signed(31);
-    let quadrant = (quadrant ^ negative) - negative;
-    let angle = angle.unless(negative.ne(0), -angle);
-    let small = x.abs().le(FRAC_PI_4);
-    let angle = angle.unless(small, x);
-    let finite = x.abs().lt(f64::INFINITY);
-    Angle {
-        quadrant: quadrant.unless(small, page.i32(0)),
-        rest: x.number(f64::NAN).unless(finite, angle),
-    }
-}
-
-/// The word at `word + place - 1` of 2/π as an i64; before the point there is zero.
-fn word_of_two_over_pi(word: Term<'_>, place: usize) -> Term<'_> {
-    let at =
-        |word: usize| (word + place).checked_sub(1).map_or(0, |index| TWO_OVER_PI_SINGLE[index]);
-    (0..4usize).rev().fold(word.page.i64(at(4)), |chosen, candidate| {
-        chosen.unless(word.eq(candidate as i64), word.page.i64(at(candidate)))
-    })
 }

@@ -81,15 +81,19 @@ pub(super) mod num {
                 }
                 fn unary(op: super::Unary, x: $t) -> $t {
                     $(#[allow(unused_imports, reason = "one is of two operands")] use libm::$libm as $name;)*
+                    let normal =
+                        |x: $t| if x.abs() < <$t>::MIN_POSITIVE { x * 0.0 } else { x };
                     match op {
                         super::Unary::Neg => -x,
                         super::Unary::Abs => x.abs(),
                         super::Unary::Exp => exp(x),
                         super::Unary::Exp2 => exp2(x),
+                        super::Unary::Exp2Normal => normal(exp2(x)),
                         super::Unary::Log => log(x),
                         super::Unary::Log2 => log2(x),
                         super::Unary::Sqrt | super::Unary::SqrtPrecise => sqrt(x),
                         super::Unary::Rsqrt => 1.0 / sqrt(x),
+                        super::Unary::Reciprocal => normal(1.0 / normal(x)),
                         super::Unary::Floor => floor(x),
                         super::Unary::Ceil => ceil(x),
                         super::Unary::Trunc => trunc(x),
@@ -186,11 +190,13 @@ pub(super) fn float_unary<F: Float>(op: Unary) -> Option<UnaryFn> {
             Abs,
             Exp,
             Exp2,
+            Exp2Normal,
             Log,
             Log2,
             Sqrt,
             SqrtPrecise,
             Rsqrt,
+            Reciprocal,
             Floor,
             Ceil,
             Trunc,

@@ -74,6 +74,9 @@ macro_rules! by_dtype {
 
 /// The operation on elements of `dtype`, or none where that type does not have it.
 pub fn unary(op: Unary, dtype: DType) -> Option<UnaryFn> {
+    if matches!(op, Unary::Exp2Normal | Unary::Reciprocal) && dtype != DType::F32 {
+        return None;
+    }
     by_dtype!(dtype, float_unary, int_unary, op)
 }
 

@@ -45,6 +45,8 @@ named_enum! {
         Exp = "exp",
         /// 2 to the power.
         Exp2 = "exp2",
+        /// 2 to the power, of f32 alone, and zero where that is subnormal.
+        Exp2Normal = "exp2_normal",
         /// Natural logarithm.
         Log = "log",
         /// Logarithm to base 2.
@@ -55,6 +57,8 @@ named_enum! {
         SqrtPrecise = "sqrt_rn",
         /// One over the square root.
         Rsqrt = "rsqrt",
+        /// One over a number, of f32 alone; subnormal numbers and results count as zeros.
+        Reciprocal = "reciprocal",
         /// Largest integral value not above.
         Floor = "floor",
         /// Smallest integral value not below.

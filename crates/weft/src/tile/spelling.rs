@@ -11,6 +11,8 @@ pub(crate) enum Domain {
     Ints,
     /// Floats.
     Floats,
+    /// Floats of 32 bits.
+    Singles,
     /// Whatever the kind allows.
     Any,
 }
@@ -21,6 +23,7 @@ impl Domain {
         match self {
             Domain::Ints => dtype.is_int(),
             Domain::Floats => dtype.is_float(),
+            Domain::Singles => dtype == DType::F32,
             Domain::Any => true,
         }
     }
@@ -30,6 +33,7 @@ impl Domain {
         match self {
             Domain::Ints => "integers",
             Domain::Floats => "floats",
+            Domain::Singles => "f32",
             Domain::Any => "numbers",
         }
     }
@@ -66,6 +70,8 @@ pub(crate) static ELEMENTWISE: &[Spelling] = &[
     unary("math.absi", Unary::Abs, Domain::Ints),
     unary("math.exp", Unary::Exp, Domain::Floats),
     unary("math.exp2", Unary::Exp2, Domain::Floats),
+    unary("weft.exp2_normal", Unary::Exp2Normal, Domain::Singles),
+    unary("weft.reciprocal", Unary::Reciprocal, Domain::Singles),
     unary("math.log", Unary::Log, Domain::Floats),
     unary("math.log2", Unary::Log2, Domain::Floats),
     unary("math.sqrt", Unary::Sqrt, Domain::Floats),

@@ -3,6 +3,7 @@
 
 use weft::compile::{self, Options};
 use weft::dtype::DType;
+use weft::emit::{self, Language, Target};
 use weft::memory::{Buffer, Memory};
 use weft::sim::{self, Launch};
 use weft::tile::eval;
@@ -638,4 +639,122 @@ fn every_name_of_libdevice_is_compiled() {
         count += 1;
     }
     assert_eq!(count, NAMES.lines().count());
+}
+
+/// What libdevice computes in f32 is; the same operations of f16 and bf16 too.
+#[test]
+fn functions_of_f32_compute_nothing_in_f64() {
+    let options = Options::for_machine(Machine::by_name("sm_90").unwrap());
+    let ptx = |text: &str| {
+        let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{text}: {errors}"));
+        let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
+        emit::print(&compiled.program, Language::Ptx, Target::by_name("sm_90").unwrap()).unwrap()
+    };
+    let mut count = 0;
+    for line in NAMES.lines().filter(|line| line.contains(" f32") && !line.contains("f64")) {
+        let (call, to) = line.split_once(" -> ").unwrap();
+        let dtype = |name: &str| DType::by_name(name).unwrap();
+        let mut words = call.split(' ');
+        let symbol = words.next().unwrap();
+        let from: Vec<DType> = words.map(dtype).collect();
+        if !from.contains(&DType::F32) {
+            continue;
+        }
+        let text = ptx(&text(symbol, dtype(to), &from));
+        assert!(!text.contains("f64"), "{line}:\n{text}");
+        count += 1;
+    }
+    assert!(count > 100, "{count} functions");
+    let operations = [
+        ("math.sin", 1),
+        ("math.cos", 1),
+        ("math.exp", 1),
+        ("math.exp2", 1),
+        ("math.log", 1),
+        ("math.log2", 1),
+        ("math.erf", 1),
+        ("math.tanh", 1),
+        ("math.expm1", 1),
+        ("math.log1p", 1),
+        ("math.rsqrt", 1),
+        ("math.powf", 2),
+        ("arith.remf", 2),
+    ];
+    for dtype in ["f16", "bf16", "f32"] {
+        for (operation, arity) in operations {
+            let (tile, pointers) =
+                (format!("tensor<128x{dtype}>"), format!("tensor<128x!tt.ptr<{dtype}>>"));
+            let operands = vec!["%x"; arity].join(", ");
+            let text = ptx(&format!(
+                "tt.func public @function(%p: !tt.ptr<{dtype}>) {{\n  %r = tt.make_range {{end = 128 : i32, \
+                 start = 0 : i32}} : tensor<128xi32>\n  %s = tt.splat %p : !tt.ptr<{dtype}> -> \
+                 {pointers}\n  %a = tt.addptr %s, %r : {pointers}, tensor<128xi32>\n  %x = tt.load %a : \
+                 {pointers}\n  %y = {operation} {operands} : {tile}\n  tt.store %a, %y : {pointers}\n  \
+                 tt.return\n}}\n"
+            ));
+            assert!(!text.contains("f64"), "{operation} of {dtype}:\n{text}");
+        }
+    }
+}
+
+/// Zeros with their signs, infinities, what is no number, and the numbers at the ends: where the meaning is
+/// none of the usual numbers, or a zero, the compiled function gives the same bits.
+#[test]
+fn functions_of_f32_keep_special_values() {
+    let special = [
+        0.0,
+        1.0,
+        0.5,
+        2.0,
+        3.0,
+        f32::INFINITY,
+        f32::MAX,
+        f32::MIN_POSITIVE,
+        f32::from_bits(1),
+        1e-39,
+        1e-20,
+        1e20,
+        88.8,
+        89.5,
+        104.0,
+        150.0,
+    ];
+    let special: Vec<f32> =
+        special.iter().flat_map(|&x| [x, -x]).chain([f32::NAN, -f32::NAN]).collect();
+    let unary = ["sin", "cos", "erf", "tanh", "expm1", "log1p"].into_iter().map(|name| (name, 1));
+    let binary = ["pow", "fmod"].into_iter().map(|name| (name, 2));
+    let functions = weft::scalar::Function::ALL.iter().map(|f| (f.name(), f.arity()));
+    let mut wrong = Vec::new();
+    for (name, arity) in unary.chain(binary).chain(functions).filter(|&(_, arity)| arity <= 2) {
+        let count = if arity == 2 { special.len() } else { 1 };
+        // Of two operands every one meets every other.
+        for turn in 0..count {
+            let pick = |operand: usize, index: usize| {
+                let index = index + if operand == 0 { 0 } else { turn };
+                u64::from(special[index % special.len()].to_bits())
+            };
+            let own: Vec<(DType, Vec<u64>)> = (0..arity)
+                .map(|operand| (DType::F32, (0..COUNT).map(|index| pick(operand, index)).collect()))
+                .collect();
+            let symbol = format!("__nv_{name}f");
+            let [wanted, got] =
+                [false, true].map(|compiled| applied(&symbol, DType::F32, &own, compiled));
+            for (index, (&wanted, &got)) in wanted.iter().zip(&got).enumerate() {
+                let [x, y] = [wanted, got].map(|bits| f32::from_bits(bits as u32));
+                let usual = x.is_finite() && x != 0.0;
+                let same = if usual {
+                    // Below the normal numbers a unit is much of a number.
+                    (y - x).abs() <= x.abs() * 1e-5 + 4.0 * f32::from_bits(1)
+                } else {
+                    wanted == got || x.is_nan() && y.is_nan()
+                };
+                let at: Vec<f32> =
+                    own.iter().map(|(_, bits)| f32::from_bits(bits[index] as u32)).collect();
+                if !same {
+                    wrong.push(format!("{name} of {at:?}: {y:e}, not {x:e}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -76,6 +76,8 @@ pub(super) fn unary(
             let (helper, name) = match op {
                 Unary::Exp => (Helper::Exp, "exp_approximate"),
                 Unary::Exp2 => (Helper::Exp2, "exp2_approximate"),
+                Unary::Exp2Normal => (Helper::Exp2Normal, "exp2_normal"),
+                Unary::Reciprocal => (Helper::Reciprocal, "reciprocal"),
                 Unary::Log => (Helper::Log, "log_approximate"),
                 Unary::Log2 => (Helper::Log2, "log2_approximate"),
                 Unary::Rsqrt => (Helper::Rsqrt, "rsqrt_approximate"),

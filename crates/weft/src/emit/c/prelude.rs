@@ -44,12 +44,14 @@ pub(super) enum Helper {
     RemU,
     RemS,
     Exp2,
+    Exp2Normal,
     Exp,
     Log2,
     Log,
     Sqrt,
     SqrtPrecise,
     Rsqrt,
+    Reciprocal,
     Div,
     Minimum,
     Maximum,
@@ -115,12 +117,14 @@ pub(super) fn is_reserved(name: &str) -> bool {
         "remainder",
         "remainder_signed",
         "exp2_approximate",
+        "exp2_normal",
         "exp_approximate",
         "log2_approximate",
         "log_approximate",
         "sqrt_approximate",
         "sqrt_rounded",
         "rsqrt_approximate",
+        "reciprocal",
         "divide_approximate",
         "minimum",
         "maximum",
@@ -503,6 +507,22 @@ __device__ __forceinline__ float exp2_approximate(float x) {
   return power;
 }
 ",
+        Helper::Exp2Normal => "\
+// 2 to the power, as the machine approximates it; zero instead of subnormal numbers.
+__device__ __forceinline__ float exp2_normal(float x) {
+  float power;
+  asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(power) : \"f\"(x));
+  return power;
+}
+",
+        Helper::Reciprocal => "\
+// One over x, as the machine approximates it; zero instead of subnormal numbers.
+__device__ __forceinline__ float reciprocal(float x) {
+  float inverse;
+  asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(inverse) : \"f\"(x));
+  return inverse;
+}
+",
         Helper::Exp => "\
 // e to the power: 2 to the power of x log2(e).
 __device__ __forceinline__ float exp_approximate(float x) {
@@ -698,6 +718,14 @@ __device__ __forceinline__ u32 byte_permute(u32 a, u32 b, u32 selector) {
         Helper::Exp2 => "\
 // 2 to the power, within a unit in the last place.
 __device__ __forceinline__ float exp2_approximate(float x) { return __builtin_exp2f(x); }
+",
+        Helper::Exp2Normal => "\
+// 2 to the power, as the machine approximates it; zero instead of subnormal numbers.
+__device__ __forceinline__ float exp2_normal(float x) { return __builtin_amdgcn_exp2f(x); }
+",
+        Helper::Reciprocal => "\
+// One over x, as the machine approximates it; zero instead of subnormal numbers.
+__device__ __forceinline__ float reciprocal(float x) { return __builtin_amdgcn_rcpf(x); }
 ",
         Helper::Exp => "\
 // e to the power, within two units in the last place.

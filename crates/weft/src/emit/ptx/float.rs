@@ -93,6 +93,8 @@ pub(super) fn unary(
             put!(w, "ex2.approx.f32 {d}, {power}");
         }
         Unary::Exp2 => put!(w, "ex2.approx.f32 {d}, {x}"),
+        Unary::Exp2Normal => put!(w, "ex2.approx.ftz.f32 {d}, {x}"),
+        Unary::Reciprocal => put!(w, "rcp.approx.ftz.f32 {d}, {x}"),
         Unary::Log => {
             let log2 = w.temp(Class::B32);
             put!(w, "lg2.approx.f32 {log2}, {x}");

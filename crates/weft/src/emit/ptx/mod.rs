@@ -27,8 +27,8 @@
 //!
 //! Sums and products are printed with `.rn`, which forbids the assembler to fuse them; the program
 //! says `fma` where it wants it. Subnormals are kept everywhere (no `.ftz`), except by the hardware's
-//! atomic sum of f32 in global memory. `exp`, `exp2`, `log`, `log2`, `sqrt`, `rsqrt` and `div` of f32
-//! are the machine's approximations, within a few units in the last place of the true value (`exp`
+//! atomic sum of f32 in global memory and by `exp2_normal` and `reciprocal`, which are defined so.
+//! These, `exp`, `exp2`, `log`, `log2`, `sqrt`, `rsqrt` and `div` of f32 are the machine's approximations, within a few units in the last place of the true value (`exp`
 //! within about |x| units, since it is `exp2` of a rounded product). Everything else is rounded once
 //! and correctly, and equal to `scalar` but for the payload of a NaN. f16 and bf16 are computed by
 //! themselves where one rounding comes out, else in f32.

@@ -119,9 +119,11 @@ fn reason(kernel: &Kernel, op: &Op) -> Option<Why> {
         OpKind::Unary(
             Unary::Exp
             | Unary::Exp2
+            | Unary::Exp2Normal
             | Unary::Log
             | Unary::Log2
             | Unary::Rsqrt
+            | Unary::Reciprocal
             | Unary::Sin
             | Unary::Cos
             | Unary::Tanh

@@ -129,12 +129,15 @@ impl Rewriter<'_, '_, '_> {
                 Some(self.one(OpKind::Fma, &[x, y, z], &ty))
             }
             ("ldexp" | "scalbn", &[x, n], [_, I32]) => Some(self.scaled(x, n)),
-            // In f64, where every i32 and what an f32 gives are exact.
             ("powi", &[x, n], [_, I32]) => {
-                let wide = self.cast(Cast::Float, x, F64);
-                let n = self.cast(Cast::FloatFromS, n, F64);
-                let power = self.binary(Binary::Pow, wide, n);
-                Some(self.cast(Cast::Float, power, float))
+                // No f32 holds every i32, but two do: both parts have the sign of the whole.
+                let parts = if float == F64 { vec![n] } else { self.summands(n).to_vec() };
+                let powers = parts.into_iter().map(|part| {
+                    let part = self.cast(Cast::FloatFromS, part, float);
+                    self.binary(Binary::Pow, x, part)
+                });
+                let powers: Vec<Value> = powers.collect();
+                powers.into_iter().reduce(|high, low| self.binary(Binary::Mul, high, low))
             }
             ("fdim", &[x, y], _) => {
                 let difference = self.binary(Binary::Sub, x, y);
@@ -270,31 +273,25 @@ impl Rewriter<'_, '_, '_> {
         self.select(tiny, lower, exponent)
     }
 
-    /// `x * 2^n`, rounded once: an f32 in f64; an f64 in steps of which only the last can be inexact.
+    /// An i32 as the sum of a multiple of 2^12 and what is nearer to zero than that, of the same sign.
+    fn summands(&mut self, n: Value) -> [Value; 2] {
+        let ty = self.ty(n);
+        let step = self.constant(&ty, 1 << 12);
+        let low = self.binary(Binary::RemS, n, step);
+        [self.binary(Binary::Sub, n, low), low]
+    }
+
+    /// `x * 2^n`, rounded once: in steps of which only the last can be inexact.
     fn scaled(&mut self, x: Value, n: Value) -> Value {
-        let power = |this: &mut Self, n: Value| {
-            let wide = this.cast(Cast::ExtS, n, I64);
-            let biased = this.with_number(Binary::Add, wide, 1023);
-            let bits = this.with_number(Binary::Shl, biased, 52);
-            this.cast(Cast::Bits, bits, F64)
-        };
-        let clamped = |this: &mut Self, n: Value, low: i32, high: i32| {
-            let above = this.with_number(Binary::MaxS, n, low as u64);
-            this.with_number(Binary::MinS, above, high as u64)
-        };
         let dtype = self.ty(x).dtype();
-        if dtype == DType::F32 {
-            let wide = self.cast(Cast::Float, x, F64);
-            let n = clamped(self, n, -400, 400);
-            let power = power(self, n);
-            let product = self.binary(Binary::Mul, wide, power);
-            return self.cast(Cast::Float, product, dtype);
-        }
+        let (word, mantissa, bias) = if dtype == F64 { (I64, 52, 1023) } else { (I32, 23, 127) };
+        let (least, most) = (1 - bias, bias);
         let (mut x, mut n) = (x, n);
         let ty = self.ty(n);
-        for step in [-969i32, -969, 1023, 1023] {
+        let down = least + mantissa + 1;
+        for step in [down, down, most, most] {
             // What a step down makes subnormal vanishes with the next one anyway.
-            let bound = self.constant(&ty, if step < 0 { -1022i32 } else { 1023 } as u64);
+            let bound = self.constant(&ty, if step < 0 { least } else { most } as u64);
             let further = if step < 0 { Compare::Slt } else { Compare::Sgt };
             let further = self.compare(further, n, bound);
             let moved = self.times(x, 2f64.powi(step));
@@ -302,8 +299,12 @@ impl Rewriter<'_, '_, '_> {
             x = self.select(further, moved, x);
             n = self.select(further, left, n);
         }
-        let n = clamped(self, n, -1022, 1023);
-        let power = power(self, n);
+        let n = self.with_number(Binary::MaxS, n, least as u64);
+        let n = self.with_number(Binary::MinS, n, most as u64);
+        let n = self.cast(Cast::ExtS, n, word);
+        let biased = self.with_number(Binary::Add, n, bias as u64);
+        let bits = self.with_number(Binary::Shl, biased, mantissa as u64);
+        let power = self.cast(Cast::Bits, bits, dtype);
         self.binary(Binary::Mul, x, power)
     }
 

@@ -131,6 +131,33 @@ impl Rewriter<'_, '_, '_> {
         })
     }
 
+    /// One over the square root of an f32, rounded to nearest: one step of the series from the rounded
+    /// quotient. As a try of every mantissa shows, no inverse root is so near the middle of two others that
+    /// the roundings before the last one count.
+    fn rounded_inverse_root(&mut self, x: Value) -> Value {
+        let ty = self.ty(x);
+        let [zero, second, half, one, most] =
+            [0.0, 0.375, 0.5, 1.0, f64::INFINITY].map(|number| self.float(&ty, number));
+        let root = self.unary(Unary::SqrtPrecise, x);
+        let inverse = self.binary(Binary::DivPrecise, one, root);
+        // 1 - x y^2, of which x y is taken to twice its digits.
+        let product = self.one(OpKind::Fma, &[inverse, x, zero], &ty);
+        let minus = self.unary(Unary::Neg, product);
+        let mut fma = |x: Value, y: Value, z: Value| self.one(OpKind::Fma, &[x, y, z], &ty);
+        let low = fma(x, inverse, minus);
+        let rest = fma(minus, inverse, one);
+        let low = self.unary(Unary::Neg, low);
+        let rest = self.one(OpKind::Fma, &[low, inverse, rest], &ty);
+        // `(1 - e)^(-1/2) - 1 = e/2 + 3/8 e^2` and what does not count.
+        let [first, curve] = [half, second].map(|factor| self.binary(Binary::Mul, rest, factor));
+        let step = self.one(OpKind::Fma, &[curve, rest, first], &ty);
+        let better = self.one(OpKind::Fma, &[step, inverse, inverse], &ty);
+        let positive = self.compare(Compare::Ogt, x, zero);
+        let finite = self.compare(Compare::Olt, x, most);
+        let usual = self.binary(Binary::And, positive, finite);
+        self.select(usual, better, inverse)
+    }
+
     /// Arithmetic that says how it rounds: `fadd_rn`, `dmul_ru`, `fmaf_rz`, `fma_rd`.
     fn rounded(&mut self, name: &str, float: DType, operands: &[Value]) -> Option<Value> {
         let (name, rounding) = ROUNDINGS
@@ -183,16 +210,7 @@ impl Rewriter<'_, '_, '_> {
             }
             ("sqrt", &[x], None) => self.unary(Unary::SqrtPrecise, x),
             ("sqrt", &[x], Some(rounding)) => self.directed(Directed::Sqrt, rounding, &[x]),
-            // In f64: as a try of every mantissa shows, no inverse root of an f32 is so near the middle of
-            // two others that the roundings before the last one count.
-            ("rsqrt", &[x], None) if ty.dtype() == DType::F32 => {
-                let wide = self.cast(Cast::Float, x, DType::F64);
-                let root = self.unary(Unary::SqrtPrecise, wide);
-                let ty = self.ty(root);
-                let one = self.float(&ty, 1.0);
-                let inverse = self.binary(Binary::DivPrecise, one, root);
-                self.cast(Cast::Float, inverse, DType::F32)
-            }
+            ("rsqrt", &[x], None) if ty.dtype() == DType::F32 => self.rounded_inverse_root(x),
             _ => return None,
         })
     }

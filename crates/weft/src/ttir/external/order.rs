@@ -1,4 +1,4 @@
-//! Bessel functions of any order, by their recurrence in f64.
+//! Bessel functions of any order, by their recurrence.
 //!
 //! `f(k+1) = 2k/x f(k) - f(k-1)` holds for both kinds (Abramowitz and Stegun 9.1.27). Upward it is
 //! stable for the second kind, and for the first up to an order of `|x|`. Above that the first kind
@@ -12,10 +12,15 @@ use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare, Function, Unary};
 use crate::tile::{OpKind, Region, Type, Value};
 
-/// What is smaller is near zero: the second term of the power series is lost in f64.
-const TINY: f64 = 1.0 / (1 << 29) as f64;
+/// What is smaller is near zero: the second term of the power series is lost.
+fn tiny(dtype: DType) -> f64 {
+    2f64.powi(if dtype == DType::F32 { -14 } else { -29 })
+}
+
 /// Downward, numbers grow until they are scaled down.
-const LARGE: f64 = 1e100;
+fn large(dtype: DType) -> f64 {
+    if dtype == DType::F32 { 1e15 } else { 1e100 }
+}
 
 impl Rewriter<'_, '_, '_> {
     /// A call of `jn`, `jnf`, `yn` or `ynf`.
@@ -33,20 +38,15 @@ impl Rewriter<'_, '_, '_> {
         }
         let (order, bound) = (self.cast(Cast::ExtS, order, DType::I64), self.greatest(order));
         let bound = self.cast(Cast::ExtS, bound, DType::I64);
-        let wide = self.cast(Cast::Float, x, DType::F64);
-        let result = if second {
-            self.upward(order, bound, wide)[1]
-        } else {
-            self.first(order, bound, wide)
-        };
-        let zeroth = self.function_of(if second { Function::Y0 } else { Function::J0 }, wide);
+        let result =
+            if second { self.upward(order, bound, x)[1] } else { self.first(order, bound, x) };
+        let zeroth = self.function_of(if second { Function::Y0 } else { Function::J0 }, x);
         let is_zeroth = self.compared(Compare::Eq, order, 0);
         let result = self.select(is_zeroth, zeroth, result);
-        let ty = self.ty(wide);
+        let ty = self.ty(x);
         let none = self.float(&ty, f64::NAN);
         let is_negative = self.compared(Compare::Slt, order, 0);
-        let result = self.select(is_negative, none, result);
-        Some(self.cast(Cast::Float, result, dtype))
+        Some(self.select(is_negative, none, result))
     }
 
     /// The first kind, of orders above zero.
@@ -55,10 +55,10 @@ impl Rewriter<'_, '_, '_> {
         let magnitude = self.one(OpKind::Unary(Unary::Abs), &[x], &ty);
         let [series, upward] = self.upward_first(order, bound, magnitude);
         let downward = self.downward(order, bound, magnitude);
-        let as_float = self.cast(Cast::FloatFromS, order, DType::F64);
+        let as_float = self.cast(Cast::FloatFromS, order, ty.dtype());
         let is_above = self.compare(Compare::Oge, magnitude, as_float);
         let result = self.select(is_above, upward, downward);
-        let tiny = self.float(&ty, TINY);
+        let tiny = self.float(&ty, tiny(ty.dtype()));
         let is_tiny = self.compare(Compare::Olt, magnitude, tiny);
         let result = self.select(is_tiny, series, result);
         // Odd functions of odd orders.
@@ -120,8 +120,8 @@ impl Rewriter<'_, '_, '_> {
     /// the end as the function's are, but for a factor that the orders 0 and 1 tell.
     fn downward(&mut self, order: Value, bound: Value, x: Value) -> Value {
         let ty = self.ty(x);
-        let [zero, one, large, scale] =
-            [0.0, 1.0, LARGE, 1.0 / LARGE].map(|number| self.float(&ty, number));
+        let [zero, one, large, scale] = [0.0, 1.0, large(ty.dtype()), 1.0 / large(ty.dtype())]
+            .map(|number| self.float(&ty, number));
         // Where they began is lost after 8 orders times the cube root of the order, and a few.
         let above = self.with_number(Binary::ShrS, bound, 2);
         let top = self.binary(Binary::Add, bound, above);
@@ -174,7 +174,7 @@ impl Rewriter<'_, '_, '_> {
 
     /// A step as a float, everywhere in a tensor of a type.
     fn number_like(&mut self, step: Value, ty: &Type) -> Value {
-        let number = self.cast(Cast::FloatFromS, step, DType::F64);
+        let number = self.cast(Cast::FloatFromS, step, ty.dtype());
         self.splat_like(number, ty)
     }
 

@@ -282,6 +282,7 @@ fn float(name: &[&str], of: Type, x: &[u64]) -> u64 {
         let first = v[0].total_cmp(&v[1]).is_lt() == smaller;
         if first { v[0] } else { v[1] }
     };
+    let normal = |x: f64| if x.abs() < f64::from(f32::MIN_POSITIVE) { 0f64.copysign(x) } else { x };
     let value = match name[0] {
         "neg" => -v[0],
         "abs" => v[0].abs(),
@@ -299,7 +300,9 @@ fn float(name: &[&str], of: Type, x: &[u64]) -> u64 {
         "max" => extreme(false),
         "sqrt" => libm::sqrt(v[0]),
         "rsqrt" => 1.0 / libm::sqrt(v[0]),
+        "rcp" if name.contains(&"ftz") => normal(1.0 / normal(v[0])),
         "rcp" => 1.0 / v[0],
+        "ex2" if name.contains(&"ftz") => normal(libm::exp2(v[0])),
         "ex2" => libm::exp2(v[0]),
         "lg2" => libm::log2(v[0]),
         other => panic!("{other} of floats"),

@@ -10,7 +10,8 @@ use smallvec::smallvec;
 
 /// Operations whose instructions are approximations.
 fn is_approximate(op: Unary) -> bool {
-    matches!(op, Unary::Exp | Unary::Exp2 | Unary::Log | Unary::Log2 | Unary::Rsqrt)
+    use Unary::{Exp, Exp2, Exp2Normal, Log, Log2, Reciprocal, Rsqrt};
+    matches!(op, Exp | Exp2 | Exp2Normal | Log | Log2 | Reciprocal | Rsqrt)
 }
 
 /// Reads the printed text with an interpreter written from NVIDIA's manual, and holds every operation
