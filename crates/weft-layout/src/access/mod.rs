@@ -209,6 +209,46 @@ pub fn sectors(
     })
 }
 
+/// The sectors that one access of global memory touches, counted over its addresses.
+///
+/// This is for addresses that are no linear function of the lane, as those of rows whose length is no
+/// power of two; for the others [`sectors`] gives the same numbers.
+/// The arguments are those of [`count_wavefronts`], but addresses may be multiples of anything.
+///
+/// ```
+/// use weft_layout::{Machine, access::count_sectors};
+///
+/// // The first element of each of 32 rows of three floats.
+/// let firsts: Vec<_> = (0..32).map(|row| Some(12 * row)).collect();
+/// let machine = Machine::by_name("sm_90").ok_or("no such machine")?;
+/// assert_eq!(count_sectors(machine, &firsts, 4)?.actual, 12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn count_sectors(
+    machine: &Machine,
+    addresses: &[Option<u64>],
+    bytes: u32,
+) -> Result<Sectors, AccessError> {
+    let expected = machine.lanes();
+    if addresses.len() != expected as usize {
+        return Err(AccessError::Addresses { expected, found: addresses.len() });
+    }
+    check_width(bytes, machine.global_vector_bytes)?;
+    let mut sorted: Vec<u64> = addresses.iter().flatten().copied().collect();
+    sorted.sort_unstable();
+    let size = u64::from(machine.sector_bytes.max(1));
+    // The first byte and the first sector that no address before has touched.
+    let (mut byte, mut sector) = (0, 0);
+    let (mut distinct, mut touched) = (0_u64, 0);
+    for address in sorted {
+        let last = address.saturating_add(u64::from(bytes - 1));
+        distinct += (last + 1).saturating_sub(address.max(byte));
+        touched += (last / size + 1).saturating_sub((address / size).max(sector));
+        (byte, sector) = (last + 1, last / size + 1);
+    }
+    Ok(Sectors { actual: touched, ideal: distinct.div_ceil(size) })
+}
+
 /// 2^`exponent`, at most the largest `u32`.
 fn power(exponent: u32) -> u32 {
     1_u32.checked_shl(exponent).unwrap_or(u32::MAX)

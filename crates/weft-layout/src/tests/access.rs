@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, collections::BTreeSet, env, vec::Vec};
 
 use crate::{
     Machine,
-    access::{AccessError, Collision, Kind, Wavefronts, count_wavefronts, sectors, wavefronts},
+    access::{
+        AccessError, Collision, Kind, Wavefronts, count_sectors, count_wavefronts, sectors,
+        wavefronts,
+    },
     f2::{low_mask, ones},
     testing::{holds, matrix, repeat},
 };
@@ -195,10 +198,35 @@ fn the_rank_law_counts_sectors() {
         let width = u.int_in_range(0..=4)?;
         let columns = columns(u, machine.lanes_log2, width)?;
         let found = sectors(machine, &columns, 1 << width, 0).unwrap();
-        let touched: BTreeSet<u64> = (addresses(machine, &columns, 0, 0).into_iter().flatten())
+        let addresses = addresses(machine, &columns, 0, 0);
+        let touched: BTreeSet<u64> = (addresses.iter().flatten())
             .map(|address| address / u64::from(machine.sector_bytes))
             .collect();
         assert_eq!(found.actual, touched.len() as u64);
+        let counted = count_sectors(machine, &addresses, 1 << width).unwrap();
+        assert_eq!(counted.actual, found.actual);
+        // Fewer bytes than a sector lie in one.
+        assert_eq!(counted.ideal, found.ideal);
+        Ok(())
+    });
+}
+
+/// Vectors that overlap, or lie in two sectors, are counted byte by byte.
+#[test]
+fn sectors_are_counted_at_any_addresses() {
+    repeat(2_000, |u| {
+        let machine = *u.choose(&Machine::ALL)?;
+        let bytes = 1_u32 << u.int_in_range(0..=4)?;
+        let addresses: Vec<Option<u64>> = (0..machine.lanes())
+            .map(|_| Ok(u.ratio(7, 8)?.then_some(u.int_in_range(0..=2_000)?)))
+            .collect::<Result<_>>()?;
+        let found = count_sectors(machine, &addresses, bytes).unwrap();
+        let all = addresses.iter().flatten().flat_map(|&at| at..at + u64::from(bytes));
+        let all: BTreeSet<u64> = all.collect();
+        let size = u64::from(machine.sector_bytes);
+        let touched: BTreeSet<u64> = all.iter().map(|byte| byte / size).collect();
+        let expected = (touched.len() as u64, (all.len() as u64).div_ceil(size));
+        assert_eq!((found.actual, found.ideal), expected, "{bytes} bytes at {addresses:?}");
         Ok(())
     });
 }

@@ -18,7 +18,7 @@ use crate::axis::AxisFacts;
 use crate::cache::CacheModifier;
 use crate::dtype::DType;
 use crate::tile::{Kernel, LoadOptions, Op, OpKind, Value};
-use weft_layout::access::{Sectors, sectors};
+use weft_layout::access::{Sectors, count_sectors, sectors};
 use weft_layout::f2::Subspace;
 use weft_layout::machine::Machine;
 use weft_layout::plan::{self, Vectors};
@@ -42,7 +42,12 @@ pub struct AccessShape {
     pub tested: bool,
     /// The bytes that each bit of the tensor's space adds to the address.
     steps: Vec<u64>,
+    /// Whether sums of these carry, so that addresses are no linear function of the place.
+    carries: bool,
 }
+
+/// The most bits of places that are counted one by one.
+const MOST_COUNTED: usize = 10;
 
 impl AccessShape {
     /// The shape of `op`, a load, store or atomic of tensors, in `layout`: the cheaper one, where masks
@@ -62,7 +67,8 @@ impl AccessShape {
             let vectors = plan::vectorize(&layout, &memory, most_log2)?;
             let (layout, element) = (layout.clone(), element(kernel, op));
             let tested = masks == Masks::Tested;
-            Ok(Self { layout, element, axes, vectors, tested, steps })
+            let carries = carry(&steps);
+            Ok(Self { layout, element, axes, vectors, tested, steps, carries })
         };
         let same = shape(Masks::Same)?;
         if !may_be_tested(op) {
@@ -118,18 +124,36 @@ impl AccessShape {
             + bytes.div_ceil(widest.max(1)) * prices.issue
     }
 
-    /// The sectors that each instruction touches, as far as the layout tells: what runs through memory
-    /// lies dense, and every step along another axis leads to other sectors.
+    /// The sectors that each instruction touches, as far as it is known where pointers lead: those of the
+    /// first one, if its address begins a sector.
     pub fn sectors(&self, machine: &Machine) -> Result<Sectors, AssignError> {
-        let columns: Vec<u64> = self.addresses(LANE).collect();
-        Ok(sectors(machine, &columns, self.bytes(), 0)?)
+        if !self.carries {
+            let columns: Vec<u64> = self.addresses(LANE).collect();
+            return Ok(sectors(machine, &columns, self.bytes(), 0)?);
+        }
+        let addresses = self.sums(self.layout.columns(LANE).iter().copied());
+        let addresses: Vec<Option<u64>> = addresses.into_iter().map(Some).collect();
+        Ok(count_sectors(machine, &addresses, self.bytes())?)
     }
 
     /// The sectors that memory brings for all instructions of a warp, each counted once. It brings two
     /// neighbours together, asked for or not.
     pub(super) fn brought_sectors(&self, machine: &Machine) -> u64 {
-        let addresses = self.addresses(LANE).chain(self.addresses(REGISTER));
-        2 * pieces(addresses, machine.sector_bytes.max(1).ilog2() + 1)
+        let pair = machine.sector_bytes.max(1).ilog2() + 1;
+        let columns = || {
+            let columns = [LANE, REGISTER].map(|label| self.layout.columns(label).iter().copied());
+            columns.into_iter().flatten()
+        };
+        if self.carries && columns().count() <= MOST_COUNTED {
+            let mut brought = self.sums(columns());
+            for address in &mut brought {
+                *address >>= pair;
+            }
+            brought.sort_unstable();
+            brought.dedup();
+            return 2 * brought.len() as u64;
+        }
+        2 * pieces(self.addresses(LANE).chain(self.addresses(REGISTER)), pair)
     }
 
     /// How often the pipe of the first cache moves, for all instructions: for each its lines, of as many
@@ -141,6 +165,26 @@ impl AccessShape {
         self.instructions() * lines.max(bytes >> line)
     }
 
+    /// The addresses of all places that these columns reach, which are counted from the first.
+    fn sums(&self, columns: impl Iterator<Item = u64>) -> Vec<u64> {
+        let mut places = vec![0];
+        for column in columns {
+            let further: Vec<u64> = places.iter().map(|place| place ^ column).collect();
+            places.extend(further);
+        }
+        for place in &mut places {
+            let steps = self.steps.iter().enumerate();
+            let steps = steps.filter(|(bit, _)| *place >> bit & 1 == 1);
+            *place = steps.fold(0, |sum: u64, (_, &step)| sum.wrapping_add(step));
+        }
+        // Steps backward lead to addresses in front of the first.
+        let lowest = places.iter().map(|&place| place.cast_signed()).min().unwrap_or(0);
+        for place in &mut places {
+            *place = place.wrapping_sub(lowest.cast_unsigned());
+        }
+        places
+    }
+
     /// What each bit of a number of lanes or registers adds to the address.
     fn addresses(&self, label: Label) -> impl Iterator<Item = u64> {
         self.layout.columns(label).iter().map(|&column| {
@@ -148,6 +192,16 @@ impl AccessShape {
             steps.filter(|(bit, _)| column >> bit & 1 == 1).fold(0, |sum, (_, step)| sum ^ step)
         })
     }
+}
+
+/// Whether sums of these carry.
+fn carry(steps: &[u64]) -> bool {
+    let mut all = 0;
+    steps.iter().any(|&step| {
+        let before = all;
+        all |= step;
+        before & step != 0
+    })
 }
 
 /// How many aligned pieces of 2^`log2` bytes the sums of these addresses lie in.
@@ -182,12 +236,13 @@ impl Reach {
         let along = vector_elements(kernel, facts, machine, op, masks).max(1).ilog2();
         let along = along.min(outs.bits(Label::dim(axis as u32)));
         let chain = neighbours(kernel, facts, machine, op, masks);
-        // A step along another axis leads far away.
+        // Of what is not known a step along another axis leads far away.
         let far = |bit: u32| 1 << (34 + bit.min(29));
+        let known = &facts.get(op.operands[0]).strides.steps;
         if chain.len() as u32 > along {
             // A place in the tensor's space is the row-major index. What leads far away comes late,
             // and what adds nothing last.
-            let steps = facts.get(op.operands[0]).strides.steps.iter().zip(0..);
+            let steps = known.iter().zip(0..);
             let steps: Vec<u64> = steps.map(|(step, bit)| step.unwrap_or(far(bit))).collect();
             let mut order: Vec<u32> = (0..outs.total_bits()).collect();
             order.sort_by_key(|&bit| steps[bit as usize].wrapping_sub(1));
@@ -199,8 +254,11 @@ impl Reach {
         let (start, bits) = outs.locate(Label::dim(axis as u32)).unwrap_or((0, 0));
         let front = start..start + bits;
         let others = (0..outs.total_bits()).filter(|bit| !front.contains(bit));
-        let step = |bit| {
-            if front.contains(&bit) { 1 << (bit - start + bytes_log2) } else { far(bit) }
+        // What runs through memory lies dense.
+        let step = |bit: u32| match known.get(bit as usize) {
+            Some(&Some(step)) => step,
+            _ if front.contains(&bit) => 1 << (bit - start + bytes_log2),
+            _ => far(bit),
         };
         Ok(Self {
             order: front.clone().chain(others).collect(),

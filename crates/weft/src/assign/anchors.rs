@@ -52,8 +52,22 @@ impl Anchors<'_> {
         layouts: &mut Layouts,
         shape: &[u64],
     ) -> Result<LayoutId, AssignError> {
+        self.row_major(layouts, shape, 1)
+    }
+
+    /// The last axis first, so many neighbours along it in each thread.
+    pub(super) fn row_major(
+        self,
+        layouts: &mut Layouts,
+        shape: &[u64],
+        neighbours: u64,
+    ) -> Result<LayoutId, AssignError> {
         let order: Vec<usize> = (0..shape.len()).rev().collect();
-        self.blocked(layouts, shape, &vec![1; shape.len()], &order)
+        let mut per_thread = vec![1; shape.len()];
+        if let (Some(last), Some(extent)) = (per_thread.last_mut(), shape.last()) {
+            *last = neighbours.clamp(1, *extent);
+        }
+        self.blocked(layouts, shape, &per_thread, &order)
     }
 
     /// The layout that coalesces a memory operation.

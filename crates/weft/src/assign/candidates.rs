@@ -5,26 +5,35 @@
 //! the linear maps of the shape operations on the way (theorem 9.3 of the paper), so that every unit can
 //! take what would make its flows free. A unit keeps the first few that differ, and what a greedy choice
 //! gives it.
+//!
+//! Some layouts nobody asks for: those that deal out over all threads what would else be in each of them,
+//! and those that suit reductions, scans and gathers.
 
 use super::anchors::{Anchors, is_access};
 use super::carry::Carry;
 use super::folded;
 use super::layouts::{LayoutId, Layouts};
-use super::problem::{Carrier, Problem, UnitId, What, bits_of};
+use super::problem::{Carrier, Flow, Port, Problem, UnitId, What, bits_of};
 use super::product::{self, Candidate};
 use super::{AssignError, Assignment};
 use crate::tile::OpKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use weft_layout::LayoutError;
 use weft_layout::f2::Subspace;
+use weft_layout::layout::Surplus;
+use weft_layout::machine::Prices;
 use weft_layout::space::{LANE, REGISTER, WARP};
 
 /// The most labels of a unit, and of one among many.
 const MOST: (usize, usize) = (12, 6);
+/// So many more that no operation asks for by itself: of one among few, and of another one.
+const EXTRA: (usize, usize) = (6, 2);
 /// The most ways of a matrix product, the cheapest alone.
 const MOST_WAYS: usize = 12;
 /// Of these the ones that others hear of before what accesses ask for.
 const FIRST_WAYS: usize = 4;
+/// No more units than this are few.
+const FEW: usize = 48;
 /// So many units are many.
 const MANY: usize = 200;
 
@@ -116,30 +125,115 @@ impl Candidates {
         for (unit, ways) in others {
             candidates.multiply(problem, layouts, unit, ways)?;
         }
-        for unit in 0..count {
-            if candidates.labels[unit].is_empty() {
-                let layout = anchors.default_layout(layouts, &problem.units[unit].shape)?;
-                candidates.push(problem, layouts, unit, layout)?;
+        candidates.spread_out(problem, anchors, layouts)?;
+        candidates.most += if count <= FEW {
+            EXTRA.0
+        } else if count <= MANY {
+            EXTRA.1
+        } else {
+            0
+        };
+        candidates.turn(problem, layouts, &anchors.block.machine.prices)?;
+        candidates.leave(problem, anchors, layouts)?;
+        Ok(candidates)
+    }
+
+    /// Where all that a unit may take gives threads more than their share of a tensor, it may also be dealt
+    /// out over all of them: what is asked for on the other side of a broadcast, say, leaves everything
+    /// in every thread.
+    fn spread_out(
+        &mut self,
+        problem: &Problem<'_>,
+        anchors: Anchors<'_>,
+        layouts: &mut Layouts,
+    ) -> Result<(), AssignError> {
+        let threads = anchors.block.machine.lanes_log2 + anchors.block.warps.ilog2();
+        // What is pushed from the largest tensors reaches others.
+        let elements = |unit: &UnitId| problem.units[*unit].shape.iter().product::<u64>();
+        let mut units: Vec<UnitId> = (0..problem.units.len()).collect();
+        units.sort_by_key(|unit| core::cmp::Reverse(elements(unit)));
+        for unit in units {
+            let share = elements(&unit).ilog2().saturating_sub(threads);
+            let is_dealt_out = |&label: &LayoutId| layouts.get(label).in_bits(REGISTER) <= share;
+            if self.labels[unit].iter().any(is_dealt_out) {
+                continue;
+            }
+            let data = &problem.units[unit];
+            // One element after the other, and as many as a load would move at once.
+            let bytes = u64::from(data.bits.max(32) / 8);
+            let wide = u64::from(anchors.block.machine.global_vector_bytes) / bytes;
+            for vector in [1, wide.min(1 << share)] {
+                let layout = anchors.row_major(layouts, &data.shape, vector)?;
+                self.push(problem, layouts, unit, layout)?;
             }
         }
-        candidates.turn(problem, layouts)?;
-        Ok(candidates)
+        Ok(())
+    }
+
+    /// What a reduction leaves lies in few threads, the others hold copies; it may be dealt out as well.
+    fn leave(
+        &mut self,
+        problem: &Problem<'_>,
+        anchors: Anchors<'_>,
+        layouts: &mut Layouts,
+    ) -> Result<(), AssignError> {
+        let leaves = |flow: &&Flow| matches!(flow.leaves, Port::Without(_));
+        for flow in problem.flows.iter().filter(leaves) {
+            let shape = &problem.units[flow.to].shape;
+            let layout = anchors.row_major(layouts, shape, 1)?;
+            self.push(problem, layouts, flow.to, layout)?;
+        }
+        Ok(())
     }
 
     /// Where something is folded along an axis, other layouts than those that accesses ask for are worth a
     /// look: one conversion may spare many steps.
-    fn turn(&mut self, problem: &Problem<'_>, layouts: &mut Layouts) -> Result<(), AssignError> {
+    fn turn(
+        &mut self,
+        problem: &Problem<'_>,
+        layouts: &mut Layouts,
+        prices: &Prices,
+    ) -> Result<(), AssignError> {
+        let others = if problem.units.len() > FEW { 1 } else { 2 };
         for (unit, data) in problem.units.iter().enumerate() {
             let What::Runs(id) = data.what else { continue };
-            let (Some((axis, _, direction)), Some(&first)) =
-                (problem.folds(id), self.labels[unit].first())
-            else {
-                continue;
-            };
-            for layout in folded::worth_a_look(layouts.get(first), axis, direction.is_some())? {
+            let Some(&first) = self.labels[unit].first() else { continue };
+            if let OpKind::Gather { axis } = problem.kernel.ops[id].kind {
+                self.gather(problem, layouts, unit, axis.into())?;
+            }
+            let Some((axis, _, direction)) = problem.folds(id) else { continue };
+            let (first, in_order) = (layouts.get(first), direction.is_some());
+            for layout in folded::worth_a_look(first, axis, in_order, prices, others)? {
                 let layout = layouts.intern(layout);
                 self.push(problem, layouts, unit, layout)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Where something is gathered along an axis, source and indices may lie so that an exchange inside
+    /// warps finds it: the axis in one warp, all others in the same threads.
+    fn gather(
+        &mut self,
+        problem: &Problem<'_>,
+        layouts: &mut Layouts,
+        unit: UnitId,
+        axis: usize,
+    ) -> Result<(), AssignError> {
+        let first = self.labels[unit][0];
+        let sources = self.around[unit].iter().map(|&flow| &problem.flows[flow]);
+        let mut sources = sources.filter(|flow| matches!(flow.carrier, Carrier::Gather(..)));
+        let Some(source) = sources.find(|flow| flow.to == unit).map(|flow| flow.from) else {
+            return Ok(());
+        };
+        let shape = &problem.units[source].shape;
+        let order: Vec<usize> = (0..shape.len()).rev().collect();
+        for layout in folded::in_a_warp(layouts.get(first), axis)? {
+            let fitting = layout.cut_to(shape, Surplus::Dropped)?;
+            let fitting = layouts.intern(fitting.grow_to(REGISTER, shape, &order)?);
+            let layout = layouts.intern(layout);
+            self.push(problem, layouts, unit, layout)?;
+            self.push(problem, layouts, source, fitting)?;
         }
         Ok(())
     }

@@ -8,8 +8,11 @@ use crate::id::Id;
 use crate::tile::OpKind;
 use crate::ttir;
 use expect_test::{Expect, expect};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use weft_layout::family::Blocked;
 use weft_layout::machine::Machine;
+use weft_layout::space::{LANE, REGISTER};
 
 fn check(text: &str, expected: &Expect) {
     let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
@@ -118,4 +121,80 @@ fn a_narrow_tile_is_moved_over_both_axes() {
             [register: (0,1) (0,2) (1,0) (256,0), lane: (2,0) (4,0) (8,0) (16,0) (32,0), warp: (64,0) (128,0), block:] -> [dim0: 512, dim1: 4]
         "#]],
     );
+}
+
+/// A load of rows that lie so far apart in memory, without a mask.
+fn rows(shape: [u64; 2], steps: [u64; 2], element: &str) -> String {
+    let [m, n] = shape;
+    let [row, column] = steps;
+    format!(
+        r#"
+tt.func public @rows(%x: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}) {{
+  %i = tt.make_range {{end = {m} : i32, start = 0 : i32}} : tensor<{m}xi32>
+  %j = tt.make_range {{end = {n} : i32, start = 0 : i32}} : tensor<{n}xi32>
+  %down = tt.expand_dims %i {{axis = 1 : i32}} : tensor<{m}xi32> -> tensor<{m}x1xi32>
+  %across = tt.expand_dims %j {{axis = 0 : i32}} : tensor<{n}xi32> -> tensor<1x{n}xi32>
+  %row = arith.constant dense<{row}> : tensor<{m}x1xi32>
+  %column = arith.constant dense<{column}> : tensor<1x{n}xi32>
+  %a = arith.muli %down, %row : tensor<{m}x1xi32>
+  %b = arith.muli %across, %column : tensor<1x{n}xi32>
+  %c = tt.broadcast %a : tensor<{m}x1xi32> -> tensor<{m}x{n}xi32>
+  %d = tt.broadcast %b : tensor<1x{n}xi32> -> tensor<{m}x{n}xi32>
+  %e = arith.addi %c, %d : tensor<{m}x{n}xi32>
+  %base = tt.splat %x : !tt.ptr<{element}> -> tensor<{m}x{n}x!tt.ptr<{element}>>
+  %at = tt.addptr %base, %e : tensor<{m}x{n}x!tt.ptr<{element}>>, tensor<{m}x{n}xi32>
+  %loaded = tt.load %at : tensor<{m}x{n}x!tt.ptr<{element}>>
+  tt.return
+}}"#
+    )
+}
+
+/// What an access is said to touch is what its addresses touch, whatever the rows: one vector long, of no
+/// power of two, over one another, or all the same.
+#[test]
+fn sectors_are_those_that_the_addresses_touch() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let mut state = 1_u64;
+    let mut below = |count: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % count
+    };
+    for _ in 0..300 {
+        let [log_rows, log_columns] = [below(10), below(8)];
+        let (m, n) = (1 << log_rows, 1 << log_columns);
+        let (name, bytes) = [("i8", 1), ("f16", 2), ("f32", 4), ("f64", 8)][below(4) as usize];
+        let apart = [n, n, 0, 1, 3 * n, n + 1, 12, 1000][below(8) as usize];
+        let steps = if below(4) == 0 { [1, apart.max(m)] } else { [apart, 1] };
+        let text = rows([m, n], steps, name);
+        let module = ttir::parse(&text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+        let kernel = &module.kernels[0];
+        let facts = AxisFacts::of(kernel);
+        let mut sizes = |log2: u32| {
+            let first = below(u64::from(log2) + 1) as u32;
+            [1_u64 << first, 1 << (log2 - first)]
+        };
+        let (threads, warps, own) = (sizes(5), sizes(2), sizes(3));
+        let order = if own[0] > 1 { [0, 1] } else { [1, 0] };
+        let blocked = Blocked::new(&own, &threads, &warps, &order);
+        let layout = blocked.layout(&[m, n]).unwrap();
+        kernel.walk(&kernel.body, &mut |_, op| {
+            if !matches!(op.kind, OpKind::Load(_)) {
+                return;
+            }
+            let shape = AccessShape::of(kernel, &facts, machine, op, &layout).unwrap();
+            let found = shape.sectors(machine).unwrap().actual;
+            let mut touched = BTreeSet::new();
+            for lane in 0..32 {
+                for &register in &shape.vectors.groups[0] {
+                    let place = [(REGISTER, register.into()), (LANE, lane)];
+                    let place = shape.layout.ins().pack(&place).unwrap();
+                    let element = shape.layout.apply_flat(place);
+                    let address = (element / n * steps[0] + element % n * steps[1]) * bytes;
+                    touched.extend((address..address + bytes).map(|byte| byte / 32));
+                }
+            }
+            assert_eq!(found, touched.len() as u64, "{layout}\n{text}");
+        });
+    }
 }

@@ -17,6 +17,7 @@ mod masks;
 mod mutated;
 mod order;
 mod packed;
+mod pinned;
 mod pipelines;
 mod preshuffle;
 mod products;
