@@ -5,25 +5,45 @@ use crate::id::IdMap;
 use crate::scalar::{Binary, Unary};
 use crate::tile::{Kernel, Op, OpId, OpKind, Value};
 
+/// The most operations that make an element of a free value: with more, computing it in two layouts costs
+/// more than moving it. An index that is taken apart by a few divisions has a third of these; a random
+/// number has hundreds.
+const MOST_FREE: u32 = 48;
+
+/// The operations that a quotient or remainder by a constant becomes.
+const OF_DIVISION: u32 = 4;
+
+/// The tensors that are functions of constants, ranges and scalars alone, and cheap ones.
 pub(super) fn find_free(kernel: &Kernel) -> IdMap<Value, bool> {
     let mut free = IdMap::default();
     let definitions = kernel.definitions();
+    // How many operations make an element, counted as often as they are used.
+    let mut made: IdMap<Value, u32> = IdMap::default();
     kernel.walk(&kernel.body, &mut |_, op| {
         let [result] = op.results[..] else { return };
         if !kernel.ty(result).is_tensor() {
             return;
         }
-        let cheap = match &op.kind {
+        let own = match &op.kind {
             OpKind::Constant(_)
             | OpKind::Poison
             | OpKind::MakeRange { .. }
             | OpKind::Splat
-            | OpKind::ConvertLayout => true,
-            kind => is_cheap(kernel, &definitions, op) || is_shape_op(kind),
+            | OpKind::ConvertLayout => Some(0),
+            kind if is_shape_op(kind) => Some(0),
+            OpKind::Binary(Binary::DivS | Binary::DivU | Binary::RemS | Binary::RemU) => {
+                is_cheap(kernel, &definitions, op).then_some(OF_DIVISION)
+            }
+            _ => is_cheap(kernel, &definitions, op).then_some(1),
         };
         let inputs_free =
             op.operands.iter().all(|&value| free[value] || !kernel.ty(value).is_tensor());
-        free.set(result, cheap && inputs_free);
+        let all = op
+            .operands
+            .iter()
+            .fold(own.unwrap_or(0), |all, &value| all.saturating_add(made[value]));
+        made.set(result, all);
+        free.set(result, own.is_some() && inputs_free && all <= MOST_FREE);
     });
     free
 }
