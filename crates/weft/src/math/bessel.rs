@@ -79,8 +79,13 @@ impl Order {
         let magnitude = x.abs();
         let (modulus, angle) = self.far(magnitude);
         let value = self.first_near(magnitude).unless(magnitude.gt(8.0), modulus * angle.cosine());
-        let value = value.unless(magnitude.eq(f64::INFINITY), 0.0);
-        if self.odd { value.unless(x.lt(0.0), -value) } else { value }
+        if !self.odd {
+            return value.unless(magnitude.eq(f64::INFINITY), 0.0);
+        }
+        // Half of the least numbers is rounded once.
+        let value = value.unless(magnitude.lt(x.format().tiny), magnitude * 0.5);
+        let sign = x.word() & x.number(-0.0).word();
+        (value.word() ^ sign).real().unless(magnitude.eq(f64::INFINITY), 0.0)
     }
 
     pub(super) fn second_kind<'p>(&self, x: Term<'p>) -> Term<'p> {

@@ -25,11 +25,11 @@ pub(super) fn tanh(x: Term<'_>) -> Term<'_> {
 fn tanh_of_single(x: Term<'_>) -> Term<'_> {
     let magnitude = x.abs();
     let square = x * x;
-    let inner = (square * square.polynomial(fits::TANH)).fma(x, x);
+    let inner = (square * square.polynomial(fits::TANH)).fma(magnitude, magnitude);
     let power = (magnitude * (2.0 * LOG2_E)).unary(Unary::Exp2Normal);
     let inverse = (power + 1.0).unary(Unary::Reciprocal);
-    let outer = inverse.fma(-2.0, 1.0).with_sign_of(x);
-    outer.unless(magnitude.lt(0.65), inner)
+    let outer = inverse.fma(-2.0, 1.0);
+    outer.unless(magnitude.lt(0.65), inner).with_sign_of(x)
 }
 
 /// `t / 2 + t / (t + 1) / 2` for `t = e^|x| - 1`.
