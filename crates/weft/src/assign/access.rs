@@ -64,7 +64,8 @@ impl AccessShape {
             let Reach { order, most_log2, axes, steps } =
                 Reach::of(kernel, facts, machine, op, masks)?;
             let memory = memory(&order, &layout)?;
-            let vectors = plan::vectorize(&layout, &memory, most_log2)?;
+            let apart = told_apart(&layout, repeated_bits(facts, op))?;
+            let vectors = plan::vectorize(&apart, &memory, most_log2)?;
             let (layout, element) = (layout.clone(), element(kernel, op));
             let tested = masks == Masks::Tested;
             let carries = carry(&steps);
@@ -192,6 +193,29 @@ impl AccessShape {
             steps.filter(|(bit, _)| column >> bit & 1 == 1).fold(0, |sum, (_, step)| sum ^ step)
         })
     }
+}
+
+/// The bits of the index that lead to nothing else in a load: the same address, mask and other value. What
+/// is there is loaded once.
+fn repeated_bits(facts: &AxisFacts, op: &Op) -> u64 {
+    let loads = matches!(op.kind, OpKind::Load(LoadOptions { volatile: false, .. }));
+    let bits = facts.get(op.operands[0]).strides.steps.len();
+    let repeats = |&bit: &usize| {
+        let adds_nothing =
+            |&value: &Value| facts.get(value).strides.steps.get(bit) == Some(&Some(0));
+        loads && op.operands.iter().all(adds_nothing)
+    };
+    (0..bits).filter(repeats).fold(0, |bits, bit| bits | 1 << bit)
+}
+
+/// A layout in which elements that differ by these bits of the index alone are one.
+fn told_apart(layout: &Layout, repeated: u64) -> Result<Layout, LayoutError> {
+    if repeated == 0 {
+        return Ok(layout.clone());
+    }
+    let columns = layout.ins().labels().flat_map(|label| layout.columns(label));
+    let columns: Vec<u64> = columns.map(|column| column & !repeated).collect();
+    Layout::new(layout.ins().clone(), layout.outs().clone(), &columns)
 }
 
 /// Whether sums of these carry.
