@@ -15,12 +15,12 @@ and count. `kernels` are kernels of this file rather than of Inductor's, each ti
 
 Results are compared with PyTorch's in f32, without compilation: the second compiler's error, in the norm
 of an output or a gradient, may be twice the first one's. Where a program drops at random, the two
-compilers' results are compared with one another: both draw the same numbers, and may differ by twice what
-the program's own precision makes of it without dropping.
+compilers' results are compared with one another: both draw the same numbers, and may differ by a thousandth
+and twice what the program's own precision makes of it without dropping.
 
 `--compilers triton,triton` compares Triton with itself: how far apart two equal sides are. A program that
-fails is told with its error, and the others go on. Processes share the GPU by turns: a process holds it
-alone while it computes and measures, and leaves it to others while it compiles.
+fails is told with its error, and the others go on. Many processes compile at a time, but one at a time measures:
+Inductor's choices of configurations too are made alone on the GPU.
 """
 
 import argparse
@@ -584,54 +584,35 @@ def cases():
 
 
 class Gpu:
-    """The GPU, held by one process at a time."""
+    """The GPU, which one process at a time has alone while it measures."""
 
     def __init__(self, folder):
-        self.file = open(folder / "gpu.lock", "w")  # noqa: SIM115 (held as long as the process lives)
-        self.compiling = 0
+        self.file = open(folder / "gpu.lock", "w")  # noqa: SIM115 (open as long as the process lives)
+        self.depth = 0
         # Seconds of this process.
-        self.spent = {"begun": time.monotonic() - STARTED, "waited": 0.0, "held": 0.0}
-        self.since = None
-
-    def hold(self):
-        start = time.monotonic()
-        fcntl.flock(self.file, fcntl.LOCK_EX)
-        self.since = time.monotonic()
-        self.spent["waited"] += self.since - start
-
-    def leave(self):
-        torch.cuda.synchronize()
-        fcntl.flock(self.file, fcntl.LOCK_UN)
-        self.spent["held"] += time.monotonic() - self.since
+        self.spent = {"to begin": time.monotonic() - STARTED, "waiting": 0.0, "alone": 0.0}
 
     @contextlib.contextmanager
-    def left(self):
-        self.leave()
-        yield
-        self.hold()
+    def alone(self):
+        self.depth += 1
+        if self.depth == 1:
+            start = time.monotonic()
+            fcntl.flock(self.file, fcntl.LOCK_EX)
+            self.since = time.monotonic()
+            self.spent["waiting"] += self.since - start
+        try:
+            yield
+        finally:
+            self.depth -= 1
+            if self.depth == 0:
+                torch.cuda.synchronize()
+                fcntl.flock(self.file, fcntl.LOCK_UN)
+                self.spent["alone"] += time.monotonic() - self.since
 
-    def leave_to_others_while_compiling(self):
-        """PyTorch tells when it begins to compile and when it is done, and what for."""
-        from torch._dynamo.callback import callback_handler
 
-        def compiles(args):
-            # Inductor measures configurations in the name of a callback too.
-            return not any("AUTOTUN" in str(getattr(arg, "callback_trigger", "")) for arg in args)
-
-        def begin(*args):
-            if compiles(args):
-                self.compiling += 1
-                if self.compiling == 1:
-                    self.leave()
-
-        def end(*args):
-            if compiles(args):
-                self.compiling -= 1
-                if self.compiling == 0:
-                    self.hold()
-
-        callback_handler.register_start_callback(begin)
-        callback_handler.register_end_callback(end)
+def stamp(phase):
+    """What a process does from now on, for who waits for it."""
+    print(f"phase: {phase} after {time.monotonic() - STARTED:.0f} s", file=sys.stderr, flush=True)
 
 
 def sample(tensor):
@@ -688,11 +669,16 @@ def medians(events, iterations):
     return kernels, sum(count * micros for count, micros in kernels.values())
 
 
-def keep_choices(choices):
-    """Keeps which configuration Inductor chose of each kernel that has several."""
+def watch_inductor(gpu, choices):
+    """Has Inductor alone on the GPU while it measures configurations, and keeps which one it chose of each
+    kernel that has several."""
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
-    choose = CachingAutotuner.autotune_to_one_config
+    choose, benchmark = CachingAutotuner.autotune_to_one_config, CachingAutotuner.benchmark_all_configs
+
+    def benchmarked(*arguments, **keywords):
+        with gpu.alone():
+            return benchmark(*arguments, **keywords)
 
     def chosen(kernel, *arguments, **keywords):
         result = choose(kernel, *arguments, **keywords)
@@ -703,49 +689,66 @@ def keep_choices(choices):
         return result
 
     CachingAutotuner.autotune_to_one_config = chosen
+    CachingAutotuner.benchmark_all_configs = benchmarked
 
 
-def of_inductor(build, gpu, iterations):
-    """A program's results and times."""
+class Results(NamedTuple):
+    """Samples of what a side computed, by name."""
+
+    seen: dict
+    # Of the first side: what it should be, where that is known.
+    true: dict
+    # Of the first side: by how much the program's own precision makes two right results differ.
+    noise: dict
+
+
+def of_inductor(build, gpu, is_first, iterations):
+    """A program's times and results."""
+    stamp("building")
     program = build()
-    precise = [sample(tensor) for tensor in program.precise()]
-    noise = []
-    if program.drops:
-        noise = [difference(sample(tensor), true) for tensor, true in zip(program.plain(), precise, strict=True)]
-    torch.cuda.empty_cache()
-    gpu.leave_to_others_while_compiling()
+    true, noise = {}, {}
+    if is_first:
+        stamp("running without compilation")
+        with gpu.alone():
+            precise = [sample(tensor) for tensor in program.precise()]
+            if program.drops:
+                plain = [sample(tensor) for tensor in program.plain()]
+                noise = dict(enumerate(map(difference, plain, precise)))
+            else:
+                true = dict(enumerate(precise))
+        torch.cuda.empty_cache()
+    stamp("compiling")
     program.compiled()
-    torch.manual_seed(1)
-    results = [sample(tensor) for tensor in program.compiled()]
-    for _ in range(5):
-        program.compiled()
-    on_the_device(program.compiled, 1)  # The profiler's own beginning.
-    kernels, step = medians(on_the_device(program.compiled, iterations), iterations)
+    on_the_device(lambda: None, 1)  # The profiler's own beginning.
+    stamp("measuring")
+    with gpu.alone():
+        torch.manual_seed(1)
+        seen = dict(enumerate(map(sample, program.compiled())))
+        for _ in range(5):
+            program.compiled()
+        kernels, step = medians(on_the_device(program.compiled, iterations), iterations)
     kernels = {name: times for name, times in kernels.items() if name.startswith("triton_")}
-    errors = None
-    if not program.drops:
-        errors = [difference(seen, true) for seen, true in zip(results, precise, strict=True)]
-    return kernels, step, results, errors, noise
+    return kernels, step, Results(seen, true, noise)
 
 
-def of_this_file(gpu):
-    """The results and times of this file's kernels."""
-    kernels, results, errors, noise, failed = {}, [], [], [], []
+def of_this_file(gpu, is_first):
+    """The times and results of this file's kernels, and what failed."""
+    kernels, seen, true, failed = {}, {}, {}, []
     for case in cases():
+        stamp(case.name)
         try:
-            with gpu.left():  # It is compiled here, and runs once.
-                case.launch()
-            seen = [sample(tensor) for tensor in case.outputs]
-            true = [sample(tensor) for tensor in case.expected()] if case.expected else seen
-            micros = triton.testing.do_bench_cudagraph(case.launch, rep=20, return_mode="median") * 1e3
+            case.launch()
+            with gpu.alone():
+                micros = triton.testing.do_bench_cudagraph(case.launch, rep=20, return_mode="median") * 1e3
+                outputs = [sample(tensor) for tensor in case.outputs]
+                expected = [sample(tensor) for tensor in case.expected()] if is_first and case.expected else []
         except Exception as error:
             failed.append(f"{case.name}: {one_line(error)}")
             continue
         kernels[case.name] = (1, micros)
-        results += seen
-        errors += [difference(*pair) for pair in zip(seen, true, strict=True)]
-        noise += [0.0] * len(seen)
-    return kernels, sum(micros for _, micros in kernels.values()), results, errors, noise, failed
+        seen.update({(case.name, at): tensor for at, tensor in enumerate(outputs)})
+        true.update({(case.name, at): tensor for at, tensor in enumerate(expected)})
+    return kernels, sum(micros for _, micros in kernels.values()), Results(seen, true, {}), failed
 
 
 def one_line(error):
@@ -779,23 +782,19 @@ def side(options):
     torch.backends.cudnn.allow_tf32 = False
     torch.manual_seed(0)
     gpu = Gpu(options.folder)
-    gpu.hold()
     name = options.programs[0]
-    choices = {}
+    choices, failed = {}, []
     if name == "kernels":
-        kernels, step, results, errors, noise, failed = of_this_file(gpu)
+        kernels, step, results, failed = of_this_file(gpu, options.first)
     else:
-        keep_choices(choices)
-        kernels, step, results, errors, noise = of_inductor(PROGRAMS[name], gpu, options.iterations)
-        failed = []
-    gpu.leave()
+        watch_inductor(gpu, choices)
+        kernels, step, results = of_inductor(PROGRAMS[name], gpu, options.first, options.iterations)
+    stamp("writing")
     modules, by_llvm = made_by_triton(Path(os.environ["TRITON_CACHE_DIR"]))
-    torch.save(results, options.output.with_suffix(".pt"))
+    torch.save(tuple(results), options.output.with_suffix(".pt"))
     seen = {
         "kernels": kernels,
         "step": step,
-        "errors": errors,
-        "noise": noise,
         "failed": failed,
         "modules": modules,
         "by_llvm": by_llvm,
@@ -836,6 +835,7 @@ def run_side(name, compiler, number, options, folder, until):
         HF_HUB_OFFLINE="1",
     )
     command = [sys.executable, __file__, "--side", "--programs", name, "--compilers", compiler]
+    command += ["--first"] if number == 0 else []
     command += ["--folder", str(folder), "--output", str(output), "--iterations", str(options.iterations)]
     start = time.monotonic()
     left = until - start
@@ -845,11 +845,14 @@ def run_side(name, compiler, number, options, folder, until):
         ran = subprocess.run(
             command, env=environment, capture_output=True, text=True, errors="replace", timeout=left
         )
-    except subprocess.TimeoutExpired:
-        return Run(None, f"ended after {left:.0f} s: no time was left", left)
+    except subprocess.TimeoutExpired as error:
+        said = error.stderr or b""
+        said = (said if isinstance(said, str) else said.decode(errors="replace")).splitlines()
+        phase = ([line for line in said if line.startswith("phase: ")] or ["phase: beginning"])[-1]
+        return Run(None, f"ended after {left:.0f} s, no time was left; {phase}", left)
     seconds = time.monotonic() - start
     if ran.returncode != 0 or not output.exists():
-        said = [line.strip() for line in ran.stderr.splitlines() if line.strip()]
+        said = [line.strip() for line in ran.stderr.splitlines() if line.strip() and line[:7] != "phase: "]
         if options.verbose:
             print(ran.stderr[-6000:], flush=True)
         errors = [line for line in said if "Error" in line.split(":")[0]]
@@ -887,21 +890,25 @@ class Compared(NamedTuple):
         return [sum(row[0] * row[at] for row in self.kernels.values()) for at in (1, 2)]
 
 
-def verdict_of(first, second, results):
+def verdict_of(first, second):
     """Whether the second side's results are as good as the first's."""
-    pairs = [difference(ours, theirs) for theirs, ours in zip(*results, strict=True)]
-    worst = max(pairs, default=0.0)
-    if first["errors"] is None:
-        limits = [2 * noise + 1e-5 for noise in first["noise"]]
-        wrong = [at for at, (apart, limit) in enumerate(zip(pairs, limits, strict=True)) if not apart <= limit]
-        told = f"apart {worst:.1e}"
-    else:
-        errors = list(zip(first["errors"], second["errors"], strict=True))
-        wrong = [at for at, (theirs, ours) in enumerate(errors) if not ours <= 2 * theirs + 1e-5]
-        # Those that are compared with nothing else.
-        wrong += [at for at, (errors, apart) in enumerate(zip(errors, pairs)) if errors == (0, 0) and apart > 1e-3]
-        told = f"error {max(first['errors']):.1e}, {max(second['errors']):.1e}"
-    return f"wrong: outputs {wrong}, {told}" if wrong else f"right, {told}"
+    wrong, errors, apart = [], [(0.0, 0.0)], []
+    for name in first.seen.keys() | second.seen.keys():
+        if name not in first.seen or name not in second.seen:
+            wrong.append(name)
+        elif (true := first.true.get(name)) is not None:
+            theirs, ours = (difference(side.seen[name], true) for side in (first, second))
+            errors.append((theirs, ours))
+            if not ours <= 2 * theirs + 1e-5:
+                wrong.append(name)
+        else:
+            apart.append(difference(second.seen[name], first.seen[name]))
+            if not apart[-1] <= 2 * first.noise.get(name, 0.0) + 1e-3:
+                wrong.append(name)
+    told = [f"errors {max(error[0] for error in errors):.1e}, {max(error[1] for error in errors):.1e}"]
+    if apart:
+        told.append(f"apart {max(apart):.1e}")
+    return f"wrong: {sorted(wrong)}, {', '.join(told)}" if wrong else f"right, {', '.join(told)}"
 
 
 def compared(name, runs, folder, options):
@@ -912,11 +919,10 @@ def compared(name, runs, folder, options):
         if kernel in second["kernels"]
     }
     alone = sorted(set(first["kernels"]) ^ set(second["kernels"]))
-    results = [torch.load(folder / f"{name}.{number}.pt") for number in (0, 1)]
-    try:
-        verdict = verdict_of(first, second, results)
-    except ValueError:
-        verdict = "wrong: other outputs"
+    results = [
+        Results(*torch.load(folder / f"{name}.{number}.pt", weights_only=False)) for number in (0, 1)
+    ]
+    verdict = verdict_of(*results)
     failed = [*first["failed"], *second["failed"]]
     verdict = "; ".join([verdict, *failed])
     weft = options.compilers[1] == "weft"
@@ -947,8 +953,8 @@ def told(found):
     ratios = found.large()
     first, second = found.totals()
     lines = [
-        f"{found.name}: {len(ratios)} kernels, ratio {mean_of(ratios.values()):.3f}, "
-        f"{first:.0f} and {second:.0f} µs in kernels, {found.steps[0]:.0f} and {found.steps[1]:.0f} µs a step; {found.verdict}"
+        f"{found.name}: {len(ratios)} kernels, ratio {mean_of(ratios.values()):.3f}, {first:.0f} and {second:.0f} µs "
+        f"in kernels, {found.steps[0]:.0f} and {found.steps[1]:.0f} µs a step; {found.verdict}"
     ]
     for kernel, ratio in sorted(ratios.items(), key=lambda item: item[1])[:5]:
         count, theirs, ours = found.kernels[kernel]
@@ -1066,11 +1072,12 @@ def main():
         "--compilers", type=lambda text: text.split(","), default=["triton", "weft"], help="two of triton and weft"
     )
     parser.add_argument("--iterations", type=int, default=20, help="steps that are timed")
-    parser.add_argument("--workers", type=int, help="processes at a time; one for each of the processor's cores, at most 16")
+    parser.add_argument("--workers", type=int, help="processes at a time; as many as cores, at most 16")
     parser.add_argument("--seconds", type=float, default=480, help="how long all of it may take")
     parser.add_argument("--output", type=Path, help="where the measurement goes, as JSON")
-    parser.add_argument("--verbose", action="store_true", help="the whole error of a program that fails, and where the time went")
+    parser.add_argument("--verbose", action="store_true", help="whole errors, and where the time went")
     parser.add_argument("--side", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.side:
