@@ -13,6 +13,7 @@ mod accuracy;
 #[cfg(feature = "wasm")]
 mod bindgen;
 mod conversions;
+mod corpus;
 mod documents;
 mod homes;
 mod kernels;
@@ -63,6 +64,9 @@ enum Task {
         /// names one.
         #[arg(long)]
         dry_run: bool,
+        /// Change nothing; fail where `corpus` counts more than its file says.
+        #[arg(long)]
+        check: bool,
     },
     /// Write the kernels of a grid of conversions as PTX, with an index.
     Conversions {
@@ -99,7 +103,10 @@ enum Task {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
         Task::Validate { compiler, target } => validate::run(compiler, target.as_deref()),
-        Task::Measure { what, weft, output, dry_run } => measure::run(what, &weft, output, dry_run),
+        Task::Measure { what, check: true, .. } => measure::check(what),
+        Task::Measure { what, weft, output, dry_run, check: false } => {
+            measure::run(what, &weft, output, dry_run)
+        }
         Task::Conversions { grid, output } => conversions::run(&grid, &output),
         Task::Transports { transport, weft } => transports::run(transport, &weft),
         Task::Documents { check } => documents::run(check),

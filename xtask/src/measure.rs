@@ -1,7 +1,7 @@
 //! Measurements, and the files that hold them.
 
 use crate::kernels::{Choice, Kernel, in_folder, to_ptx};
-use crate::{accuracy, homes, operations, root, runs, say};
+use crate::{accuracy, corpus, homes, operations, root, runs, say};
 use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -27,6 +27,9 @@ pub(crate) enum What {
     DeviceCuda,
     /// How far compiled functions are from the true ones.
     Accuracy,
+    /// Instructions and registers of torch.compile's kernels beside Triton's: `WEFT_CORPUS_DIR` names
+    /// the folder of their modules, `WEFT_PTXAS` the assembler.
+    Corpus,
 }
 
 /// A measured claim: what, how, where, when, and the numbers.
@@ -52,6 +55,11 @@ impl Measurement {
             columns: columns.iter().map(ToString::to_string).collect(),
             rows: Vec::new(),
         }
+    }
+
+    fn write(&self, path: &Path) -> anyhow::Result<()> {
+        std::fs::write(path, serde_json::to_string_pretty(self)? + "\n")
+            .with_context(|| format!("{}", path.display()))
     }
 
     /// A file's measurement: a table, or the times of a probed machine that are single numbers.
@@ -126,11 +134,12 @@ pub(crate) fn run(
     output: Option<PathBuf>,
     dry_run: bool,
 ) -> anyhow::Result<()> {
-    if cfg!(debug_assertions) && !matches!(what, What::Accuracy) {
+    if cfg!(debug_assertions) && !matches!(what, What::Accuracy | What::Corpus) {
         say(
             "this is a debug build: measure with `cargo run --profile dist --package xtask -- measure …`",
         );
     }
+    let mut beside = None;
     let (name, measurement) = match what {
         What::Compile => ("compile", compile()?),
         What::Simulate => ("simulate", simulate(weft)?),
@@ -139,22 +148,42 @@ pub(crate) fn run(
         What::Device => ("device", device(weft, &Way::Ptx)?),
         What::DeviceCuda => ("device_cuda", device(weft, &Way::cuda()?)?),
         What::Accuracy => ("accuracy", accuracy()?),
+        What::Corpus => {
+            let (modules, summary) = corpus()?;
+            beside = Some(summary);
+            ("corpus", modules)
+        }
     };
     let usual = || root().join(format!("docs/measurements/{name}.json"));
     if let Some(path) = output.or_else(|| (!dry_run).then(usual)) {
-        std::fs::write(&path, serde_json::to_string_pretty(&measurement)? + "\n")
-            .with_context(|| format!("{}", path.display()))?;
+        measurement.write(&path)?;
+        if let Some(summary) = &beside {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            summary.write(&path.with_file_name(format!("{stem}_summary.json")))?;
+        }
     }
     match what {
         What::Device | What::DeviceCuda => {
             let wrong = say_verdicts(&measurement);
             ensure!(wrong == 0, "{wrong} runs are not as they should be");
         }
-        What::Compile | What::Simulate | What::Accuracy | What::Homes => {
-            say(&measurement.table(name));
+        What::Compile | What::Simulate | What::Accuracy | What::Homes | What::Corpus => {
+            match beside {
+                Some(summary) => say(&summary.table(&format!("{name}_summary"))),
+                None => say(&measurement.table(name)),
+            }
         }
     }
     Ok(())
+}
+
+/// Compares what can be counted anew with its file.
+pub(crate) fn check(what: What) -> anyhow::Result<()> {
+    ensure!(matches!(what, What::Corpus), "only `corpus` is checked");
+    let path = root().join("docs/measurements/corpus.json");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+    let measured = Measurement::read(&text)?;
+    corpus::check(&measured.rows, &measured.versions)
 }
 
 /// Says how many runs had which verdict, then those that are wrong; gives how many these are.
@@ -177,7 +206,7 @@ fn say_verdicts(measurement: &Measurement) -> usize {
 const RIGHT: [&str; 3] = ["bit for bit", "equal, but for the bits of NaN", "within tolerance"];
 
 /// What a command prints, or `unknown`.
-fn said(command: &str, arguments: &[&str]) -> String {
+pub(crate) fn said(command: &str, arguments: &[&str]) -> String {
     let output = Command::new(command).args(arguments).output();
     match output {
         Ok(output) => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
@@ -313,6 +342,27 @@ fn homes(weft: &Path) -> anyhow::Result<Measurement> {
     measurement.machine = "simulated sm_80".into();
     measurement.rows = homes::rows(weft)?;
     Ok(measurement)
+}
+
+/// Every module of torch.compile's, and the summary.
+fn corpus() -> anyhow::Result<(Measurement, Measurement)> {
+    let what = "Kernels that torch 2.11 makes of programs, compiled for sm_90 by Weft and by Triton 3.6, each with its \
+                own warps and stages, and assembled by one assembler: instructions but for NOP, registers of a thread, \
+                bytes that it spills";
+    let version = corpus::version()?;
+    let counted = corpus::measure()?;
+    let made = |what: &str, columns: &[&str], rows| {
+        let mut measurement = Measurement::new(what, "corpus", columns);
+        measurement.versions += &format!(", {version}");
+        measurement.machine = "assembled for sm_90a".into();
+        measurement.rows = rows;
+        measurement
+    };
+    let summary = format!("{what}; means are geometric, then the modules with the largest ratios");
+    Ok((
+        made(what, &corpus::COLUMNS, corpus::rows(&counted)),
+        made(&summary, &corpus::SUMMARY, corpus::summary(&counted)),
+    ))
 }
 
 /// How a kernel becomes what the driver takes.

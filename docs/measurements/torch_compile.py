@@ -1,0 +1,1144 @@
+#!/usr/bin/env python3
+"""What `torch.compile` makes of whole programs, compiled by Triton and by Weft, kernel by kernel.
+
+    pip install . && python docs/measurements/torch_compile.py --output docs/measurements/torch_compile.json
+
+Needs a GPU, PyTorch, Triton, timm and transformers; models are built from their configurations, with
+random weights, and nothing is fetched. A program runs in two fresh processes, one for each compiler,
+with empty caches, and Inductor compiles in the process itself, where `weft.triton.install()` was called
+(its worker processes would not know of it). Which configuration of a kernel runs is Inductor's choice,
+on each side by its own measurements.
+
+A kernel's time is the median over `--iterations` steps as the profiler saw it, the mean over its launches
+in a step where there are several. Kernels below 3 µs under both compilers are left out of every mean
+and count. `kernels` are kernels of this file rather than of Inductor's, each timed in a CUDA graph.
+
+Results are compared with PyTorch's in f32, without compilation: the second compiler's error, in the norm
+of an output or a gradient, may be twice the first one's. Where a program drops at random, the two
+compilers' results are compared with one another: both draw the same numbers, and may differ by a thousandth
+and twice what the program's own precision makes of it without dropping.
+
+`--compilers triton,triton` compares Triton with itself: how far apart two equal sides are. A program that
+fails is told with its error, and the others go on. Many processes compile at a time, but one at a time measures:
+Inductor's choices of configurations too are made alone on the GPU.
+"""
+
+import argparse
+import contextlib
+import copy
+import datetime
+import fcntl
+import json
+import logging
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+STARTED = time.monotonic()
+os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")  # Triton 3.9 warns while it is unset.
+
+import torch
+import torch.nn.functional as F
+import triton
+import triton.language as tl
+from torch import nn
+from triton.language.extra import libdevice
+
+# Kernels that take less under both compilers are not compared.
+LEAST_US = 3.0
+# A kernel at less than this share of the first compiler's speed is counted.
+SLOW = 0.9
+# Elements of an output that are kept for the comparison.
+KEPT = 1 << 20
+
+
+class Program(NamedTuple):
+    """A program in three forms, each of which gives tensors to compare."""
+
+    # Compiled; it is this that is timed.
+    compiled: Any
+    # In f32, without compilation, and without dropping.
+    precise: Any
+    # As it is, without compilation, and without dropping.
+    plain: Any
+    # Whether it drops at random.
+    drops: bool = False
+
+
+PROGRAMS = {}
+
+
+def program(make):
+    """Registers what builds a program, by name."""
+    PROGRAMS[make.__name__] = make
+    return make
+
+
+# Single functions.
+
+
+def part_of_rows(x):
+    return x.argmax(1), x.var(1), x.std(1)
+
+
+def gelu_of_norm(x, weight, bias):
+    return F.gelu(F.layer_norm(x, weight.shape, weight, bias))
+
+
+def turned(x, y):
+    return x.t() + y
+
+
+def enlarged(x):
+    return F.interpolate(x, scale_factor=2, mode="bilinear")
+
+
+def rotated(x, angle):
+    """Pairs of halves, turned."""
+    first, second = x.chunk(2, dim=-1)
+    cos, sin = angle.cos(), angle.sin()
+    return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)
+
+
+def rand(*shape, dtype=torch.float32):
+    return torch.randn(*shape, device="cuda").to(dtype)
+
+
+@program
+def funcs():
+    half = torch.bfloat16
+    cases = [
+        (F.gelu, [rand(8192, 8192, dtype=half)]),
+        (gelu_of_norm, [rand(16384, 4096, dtype=half), rand(4096, dtype=half), rand(4096, dtype=half)]),
+        (part_of_rows, [rand(8192, 4096)]),
+        (lambda x: x.cumsum(1), [rand(8192, 2048)]),
+        (lambda x: torch.softmax(x, 1), [rand(16384, 4096, dtype=half)]),
+        (lambda x: torch.logsumexp(x, 1), [rand(8192, 8192)]),
+        (turned, [rand(4096, 8192), rand(8192, 4096)]),
+        (lambda x: x.sum(0), [rand(16384, 4096, dtype=half)]),
+        (lambda x: x.mean(1), [rand(16384, 4096, dtype=half)]),
+        (enlarged, [rand(16, 64, 128, 128, dtype=torch.float16)]),
+        (rotated, [rand(16, 16, 2048, 128, dtype=half), rand(2048, 64, dtype=half)]),
+        (lambda x, y: torch.tanh(x) * torch.sigmoid(y), [rand(8192, 4096), rand(8192, 4096)]),
+    ]
+    compiled = [torch.compile(function) for function, _ in cases]
+
+    def flat(results):
+        return [tensor for result in results for tensor in (result if isinstance(result, tuple) else (result,))]
+
+    def run(functions, change=lambda tensor: tensor):
+        return flat(function(*map(change, arguments)) for function, (_, arguments) in zip(functions, cases))
+
+    plain = [function for function, _ in cases]
+    return Program(
+        lambda: run(compiled), lambda: run(plain, lambda tensor: tensor.float()), lambda: run(plain)
+    )
+
+
+# Training: the loss and some gradients.
+
+
+def training(model, loss, autocast=None, drops=False):
+    """A step of training without the optimiser; `loss` takes a model."""
+    quiet = copy.deepcopy(model)
+    precise = copy.deepcopy(model).float()
+    if drops:
+        # Nothing in these models but dropping depends on it.
+        quiet.eval()
+        precise.eval()
+
+    def step(run, of, precision):
+        for parameter in of.parameters():
+            parameter.grad = None
+        with torch.autocast("cuda", precision) if precision else contextlib.nullcontext():
+            value = loss(run)
+        value.backward()
+        wanted = [parameter for parameter in of.parameters() if parameter.grad is not None]
+        every = max(1, len(wanted) // 5)
+        return [value.detach(), *(parameter.grad for parameter in wanted[::every])]
+
+    compiled = torch.compile(model)
+    return Program(
+        lambda: step(compiled, model, autocast),
+        lambda: step(precise, precise, None),
+        lambda: step(quiet, quiet, autocast),
+        drops,
+    )
+
+
+def words(vocabulary, *shape):
+    return torch.randint(0, vocabulary, shape, device="cuda")
+
+
+@program
+def gpt2():
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(n_layer=2, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0)
+    with torch.device("cuda"):
+        model = GPT2LMHeadModel(config).train()
+    text = words(config.vocab_size, 8, 1024)
+    return training(
+        model, lambda run: run(input_ids=text, labels=text, use_cache=False).loss, torch.bfloat16
+    )
+
+
+@program
+def llama():
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        hidden_size=2048,
+        intermediate_size=5632,
+        num_hidden_layers=2,
+        num_attention_heads=16,
+        num_key_value_heads=8,
+        vocab_size=32000,
+    )
+    with torch.device("cuda"):
+        model = LlamaForCausalLM(config).to(torch.bfloat16).train()
+    text = words(config.vocab_size, 2, 2048)
+    return training(model, lambda run: run(input_ids=text, labels=text, use_cache=False).loss)
+
+
+@program
+def bert():
+    from transformers import BertConfig, BertForMaskedLM
+
+    config = BertConfig(num_hidden_layers=2, attn_implementation="eager")
+    with torch.device("cuda"):
+        model = BertForMaskedLM(config).train()
+    text = words(config.vocab_size, 16, 512)
+    return training(model, lambda run: run(input_ids=text, labels=text).loss, torch.bfloat16, drops=True)
+
+
+class Mixer(nn.Module):
+    """Layers that mix places and channels by turns."""
+
+    class Block(nn.Module):
+        def __init__(self, places, channels):
+            super().__init__()
+            self.norms = nn.ModuleList(nn.LayerNorm(channels) for _ in range(2))
+            self.over_places = nn.Sequential(nn.Linear(places, 2 * places), nn.GELU(), nn.Linear(2 * places, places))
+            self.over_channels = nn.Sequential(
+                nn.Linear(channels, 4 * channels), nn.GELU(approximate="tanh"), nn.Linear(4 * channels, channels)
+            )
+
+        def forward(self, x):
+            x = x + self.over_places(self.norms[0](x).transpose(1, 2)).transpose(1, 2)
+            return x + self.over_channels(self.norms[1](x))
+
+    def __init__(self, places=196, channels=512, depth=3, classes=1000):
+        super().__init__()
+        self.patches = nn.Conv2d(3, channels, 16, stride=16)
+        self.blocks = nn.Sequential(*(Mixer.Block(places, channels) for _ in range(depth)))
+        self.norm = nn.LayerNorm(channels)
+        self.head = nn.Linear(channels, classes)
+
+    def forward(self, images):
+        x = self.patches(images).flatten(2).transpose(1, 2)
+        return self.head(self.norm(self.blocks(x)).mean(1))
+
+
+class Unet(nn.Module):
+    """Down to a quarter of the side and up again, with norms of groups."""
+
+    class Block(nn.Module):
+        def __init__(self, given, made):
+            super().__init__()
+            self.first = nn.Sequential(nn.GroupNorm(8, given), nn.SiLU(), nn.Conv2d(given, made, 3, padding=1))
+            self.second = nn.Sequential(nn.GroupNorm(8, made), nn.SiLU(), nn.Conv2d(made, made, 3, padding=1))
+            self.past = nn.Conv2d(given, made, 1)
+
+        def forward(self, x):
+            return self.past(x) + self.second(self.first(x))
+
+    def __init__(self, channels=64):
+        super().__init__()
+        self.enter = nn.Conv2d(3, channels, 3, padding=1)
+        self.down = nn.ModuleList([Unet.Block(channels, channels), Unet.Block(channels, 2 * channels)])
+        self.bottom = Unet.Block(2 * channels, 4 * channels)
+        self.up = nn.ModuleList([Unet.Block(6 * channels, 2 * channels), Unet.Block(3 * channels, channels)])
+        self.leave = nn.Conv2d(channels, 3, 1)
+
+    def forward(self, x):
+        x, passed = self.enter(x), []
+        for block in self.down:
+            x = block(x)
+            passed.append(x)
+            x = F.avg_pool2d(x, 2)
+        x = self.bottom(x)
+        for block in self.up:
+            x = F.interpolate(x, scale_factor=2, mode="nearest")
+            x = block(torch.cat((x, passed.pop()), dim=1))
+        return self.leave(x)
+
+
+@program
+def mixer():
+    with torch.device("cuda"):
+        model = Mixer().train()
+    images, labels = rand(64, 3, 224, 224), words(1000, 64)
+    return training(model, lambda run: F.cross_entropy(run(images), labels), torch.bfloat16)
+
+
+@program
+def unet():
+    with torch.device("cuda"):
+        model = Unet().train().to(memory_format=torch.channels_last)
+    images = rand(8, 3, 128, 128).to(memory_format=torch.channels_last)
+    noise = torch.randn_like(images)
+    return training(model, lambda run: F.mse_loss(run(images), noise), torch.bfloat16)
+
+
+# Inference.
+
+
+def vision(name, batch, dtype):
+    """A model of timm's that classifies images."""
+    import timm
+
+    with torch.device("cuda"):
+        model = timm.create_model(name, pretrained=False)
+    model = model.to(dtype).eval().to(memory_format=torch.channels_last)
+    images = rand(batch, 3, 224, 224, dtype=dtype).to(memory_format=torch.channels_last)
+    precise, compiled = copy.deepcopy(model).float(), torch.compile(model)
+
+    def run(model, images):
+        with torch.no_grad():
+            return [model(images)]
+
+    return Program(
+        lambda: run(compiled, images), lambda: run(precise, images.float()), lambda: run(model, images)
+    )
+
+
+@program
+def convnext_tiny():
+    return vision("convnext_tiny", 64, torch.float16)
+
+
+@program
+def resnet50():
+    return vision("resnet50", 64, torch.float16)
+
+
+@program
+def vit_small():
+    return vision("vit_small_patch16_224", 128, torch.bfloat16)
+
+
+@program
+def swin_tiny():
+    return vision("swin_tiny_patch4_window7_224", 64, torch.bfloat16)
+
+
+@program
+def efficientnet():
+    return vision("efficientnet_b0", 64, torch.float16)
+
+
+# Kernels as people write them.
+
+
+@triton.jit
+def layer_norm_of_row(x, weight, bias, out, columns, epsilon, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    at = tl.arange(0, BLOCK)
+    inside = at < columns
+    values = tl.load(x + row * columns + at, mask=inside, other=0.0).to(tl.float32)
+    mean = tl.sum(values, 0) / columns
+    centred = tl.where(inside, values - mean, 0.0)
+    scale = tl.rsqrt(tl.sum(centred * centred, 0) / columns + epsilon)
+    weights = tl.load(weight + at, mask=inside)
+    shift = tl.load(bias + at, mask=inside)
+    tl.store(out + row * columns + at, centred * scale * weights + shift, mask=inside)
+
+
+@triton.jit
+def rms_norm_of_row(x, weight, out, columns, epsilon, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    at = tl.arange(0, BLOCK)
+    inside = at < columns
+    values = tl.load(x + row * columns + at, mask=inside, other=0.0).to(tl.float32)
+    scale = tl.rsqrt(tl.sum(values * values, 0) / columns + epsilon)
+    weights = tl.load(weight + at, mask=inside).to(tl.float32)
+    tl.store(out + row * columns + at, values * scale * weights, mask=inside)
+
+
+@triton.jit
+def moments_together(mean_a, square_a, count_a, mean_b, square_b, count_b):
+    apart = mean_b - mean_a
+    count = count_a + count_b
+    share = tl.where(count == 0.0, 0.0, count_b / count)
+    square = square_a + square_b + apart * apart * count_a * share
+    return mean_a + apart * share, square, count
+
+
+@triton.jit
+def welford(x, mean_out, variance_out, columns, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    mean = tl.zeros([BLOCK], tl.float32)
+    square = tl.zeros([BLOCK], tl.float32)
+    count = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, columns, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        inside = at < columns
+        values = tl.load(x + row * columns + at, mask=inside, other=0.0).to(tl.float32)
+        apart = values - mean
+        more = count + 1.0
+        next_mean = mean + apart / more
+        square = tl.where(inside, square + apart * (values - next_mean), square)
+        mean = tl.where(inside, next_mean, mean)
+        count = tl.where(inside, more, count)
+    mean, square, count = tl.reduce((mean, square, count), 0, moments_together)
+    tl.store(mean_out + row, mean)
+    tl.store(variance_out + row, square / count)
+
+
+@triton.jit
+def cross_entropy(x, target, loss, gradient, columns, scale, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    x += row * columns
+    gradient += row * columns
+    label = tl.load(target + row)
+    top = float("-inf")
+    total = 0.0
+    for start in range(0, columns, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        values = tl.load(x + at, mask=at < columns, other=float("-inf")).to(tl.float32)
+        higher = tl.maximum(top, tl.max(values, 0))
+        total = total * tl.exp(top - higher) + tl.sum(tl.exp(values - higher), 0)
+        top = higher
+    tl.store(loss + row, top + tl.log(total) - tl.load(x + label).to(tl.float32))
+    for start in range(0, columns, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        values = tl.load(x + at, mask=at < columns, other=float("-inf")).to(tl.float32)
+        share = tl.exp(values - top) / total
+        share = tl.where(at == label, share - 1.0, share)
+        tl.store(gradient + at, share * scale, mask=at < columns)
+
+
+@triton.jit
+def kl_div_sum(logarithms, truth, loss, columns, epsilon, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    total = 0.0
+    for start in range(0, columns, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        inside = at < columns
+        said = tl.load(logarithms + row * columns + at, mask=inside, other=0.0)
+        true = tl.load(truth + row * columns + at, mask=inside, other=0.0)
+        total += tl.sum(true * (tl.log(tl.maximum(true, epsilon)) - said), 0)
+    tl.store(loss + row, total)
+
+
+@triton.jit
+def kl_div_each(logarithms, truth, loss, columns, epsilon, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    for start in range(0, columns, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        inside = at < columns
+        said = tl.load(logarithms + row * columns + at, mask=inside, other=0.0)
+        true = tl.load(truth + row * columns + at, mask=inside, other=0.0)
+        each = true * (tl.log(tl.maximum(true, epsilon)) - said)
+        tl.store(loss + row * columns + at, each, mask=inside)
+
+
+@triton.jit
+def dropout(x, out, count, p, seed, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < count
+    values = tl.load(x + at, mask=inside)
+    keeps = tl.rand(seed, at) > p
+    tl.store(out + at, tl.where(keeps, values / (1.0 - p), 0.0), mask=inside)
+
+
+@triton.jit
+def geglu(gate, up, out, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < count
+    g = tl.load(gate + at, mask=inside, other=0.0).to(tl.float32)
+    u = tl.load(up + at, mask=inside, other=0.0).to(tl.float32)
+    tanh = libdevice.tanh(0.7978845608028654 * (g + 0.044715 * g * g * g))
+    tl.store(out + at, 0.5 * g * (1.0 + tanh) * u, mask=inside)
+
+
+@triton.jit
+def softmax_of_row(x, out, columns, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    at = tl.arange(0, BLOCK)
+    inside = at < columns
+    values = tl.load(x + row * columns + at, mask=inside, other=float("-inf")).to(tl.float32)
+    powers = tl.exp(values - tl.max(values, 0))
+    tl.store(out + row * columns + at, powers / tl.sum(powers, 0), mask=inside)
+
+
+class Case(NamedTuple):
+    """One launch of a kernel of this file."""
+
+    name: str
+    launch: Any
+    outputs: list
+    # In f32, or `None` where only the compilers are compared.
+    expected: Any
+
+
+def cases():
+    """Every launch of `kernels`, built one after the other."""
+    bf16 = torch.bfloat16
+
+    def empty(*shape, dtype=torch.float32):
+        return torch.empty(*shape, device="cuda", dtype=dtype)
+
+    rows, columns = 4096, 16384
+    x, weight, bias = rand(rows, columns, dtype=bf16), rand(columns), rand(columns)
+    for warps in (8, 16):
+        out = torch.empty_like(x)
+        yield Case(
+            f"layer norm, {rows} x {columns}, bf16, weights f32, {warps} warps",
+            lambda out=out, warps=warps: layer_norm_of_row[(rows,)](
+                x, weight, bias, out, columns, 1e-5, BLOCK=columns, num_warps=warps
+            ),
+            [out],
+            lambda: [F.layer_norm(x.float(), [columns], weight, bias)],
+        )
+    out = torch.empty_like(x)
+    yield Case(
+        f"rms norm, {rows} x {columns}, bf16, 16 warps",
+        lambda: rms_norm_of_row[(rows,)](x, weight, out, columns, 1e-5, BLOCK=columns, num_warps=16),
+        [out],
+        lambda: [F.rms_norm(x.float(), [columns], weight, 1e-5)],
+    )
+    mean, variance = empty(rows), empty(rows)
+    yield Case(
+        f"welford, {rows} x {columns}, bf16, 4 warps",
+        lambda: welford[(rows,)](x, mean, variance, columns, BLOCK=2048, num_warps=4),
+        [mean, variance],
+        lambda: [x.float().mean(1), x.float().var(1, correction=0)],
+    )
+    soft = torch.empty_like(x)
+    yield Case(
+        f"softmax, {rows} x {columns}, bf16, 8 warps",
+        lambda: softmax_of_row[(rows,)](x, soft, columns, BLOCK=columns, num_warps=8),
+        [soft],
+        lambda: [torch.softmax(x.float(), 1)],
+    )
+    for vocabulary in (32000, 131072):
+        logits, target = rand(4096, vocabulary, dtype=bf16), words(vocabulary, 4096)
+        loss, gradient = empty(4096), torch.empty_like(logits)
+
+        def entropy(logits=logits, target=target, loss=loss, gradient=gradient, vocabulary=vocabulary):
+            cross_entropy[(4096,)](
+                logits, target, loss, gradient, vocabulary, 1 / 4096, BLOCK=32768, num_warps=32
+            )
+
+        def true_entropy(logits=logits, target=target):
+            share = torch.softmax(logits.float(), 1)
+            share.scatter_add_(1, target[:, None], torch.full_like(target, -1, dtype=torch.float32)[:, None])
+            return [F.cross_entropy(logits.float(), target, reduction="none"), share / 4096]
+
+        yield Case(
+            f"cross entropy with gradient, 4096 x {vocabulary}, bf16, 32 warps", entropy, [loss, gradient], true_entropy
+        )
+    said, true = torch.log_softmax(rand(4096, 32000), 1), torch.softmax(rand(4096, 32000), 1)
+    row_loss, each = empty(4096), torch.empty_like(said)
+    yield Case(
+        "kl_div, sums of rows, 4096 x 32000, f32, 32 warps",
+        lambda: kl_div_sum[(4096,)](said, true, row_loss, 32000, 1e-10, BLOCK=32768, num_warps=32),
+        [row_loss],
+        lambda: [F.kl_div(said, true, reduction="none").sum(1)],
+    )
+    yield Case(
+        "kl_div, each, 4096 x 32000, f32, 32 warps",
+        lambda: kl_div_each[(4096,)](said, true, each, 32000, 1e-10, BLOCK=32768, num_warps=32),
+        [each],
+        lambda: [F.kl_div(said, true, reduction="none")],
+    )
+    count = 1 << 26
+    flat, gate = rand(count, dtype=torch.float16), rand(count, dtype=torch.float16)
+    dropped, gated = torch.empty_like(flat), torch.empty_like(flat)
+    yield Case(
+        "dropout, 2^26, f16",
+        lambda: dropout[(count // 1024,)](flat, dropped, count, 0.3, 1234, BLOCK=1024),
+        [dropped],
+        None,
+    )
+    yield Case(
+        "geglu with tanh, 2^26, f16",
+        lambda: geglu[(count // 1024,)](gate, flat, gated, count, BLOCK=1024),
+        [gated],
+        lambda: [F.gelu(gate.float(), approximate="tanh") * flat.float()],
+    )
+
+
+# One side: a program with one compiler, in a process of its own.
+
+
+class Gpu:
+    """The GPU, which one process at a time has alone while it measures."""
+
+    def __init__(self, folder):
+        self.file = open(folder / "gpu.lock", "w")  # noqa: SIM115 (open as long as the process lives)
+        self.depth = 0
+        # Seconds of this process.
+        self.spent = {"to begin": time.monotonic() - STARTED, "waiting": 0.0, "alone": 0.0}
+
+    @contextlib.contextmanager
+    def alone(self):
+        self.depth += 1
+        if self.depth == 1:
+            start = time.monotonic()
+            fcntl.flock(self.file, fcntl.LOCK_EX)
+            self.since = time.monotonic()
+            self.spent["waiting"] += self.since - start
+        try:
+            yield
+        finally:
+            self.depth -= 1
+            if self.depth == 0:
+                torch.cuda.synchronize()
+                fcntl.flock(self.file, fcntl.LOCK_UN)
+                self.spent["alone"] += time.monotonic() - self.since
+
+
+def stamp(phase):
+    """What a process does from now on, for who waits for it."""
+    print(f"phase: {phase} after {time.monotonic() - STARTED:.0f} s", file=sys.stderr, flush=True)
+
+
+def sample(tensor):
+    """Some of a tensor's elements, the same of equal tensors."""
+    flat = tensor.detach().reshape(-1)
+    flat = flat[:: max(1, flat.numel() // KEPT)]
+    return (flat.float() if flat.is_floating_point() else flat.clone()).cpu()
+
+
+def difference(seen, true):
+    """How far results are from others: the norm of the difference over that of the others; of integers,
+    the share that differs."""
+    if not seen.is_floating_point():
+        return (seen != true).double().mean().item()
+    if not torch.equal(seen.isfinite(), true.isfinite()):
+        return math.inf
+    seen, true = (tensor.double().nan_to_num(0.0, 0.0, 0.0) for tensor in (seen, true))
+    return ((seen - true).norm() / true.norm().clamp_min(1e-30)).item()
+
+
+def on_the_device(step, iterations):
+    """What each step ran on the GPU, as the profiler saw it: names and microseconds, in order."""
+    from torch.autograd import DeviceType
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA]) as seen:
+        for _ in range(iterations):
+            step()
+        torch.cuda.synchronize()
+    events = [
+        (event.start_ns(), event.name(), event.duration_ns() / 1e3)
+        for event in seen.profiler.kineto_results.events()
+        if event.device_type() == DeviceType.CUDA
+        and not (hasattr(event, "is_user_annotation") and event.is_user_annotation())
+    ]
+    events.sort()
+    return [(name, micros) for _, name, micros in events]
+
+
+def medians(events, iterations):
+    """By kernel the launches of a step and the mean of their medians; and the medians' sum over a step."""
+    names = [name for name, _ in events]
+    length = len(names) // iterations
+    found = defaultdict(list)
+    if len(names) == length * iterations and names == names[:length] * iterations:
+        for at in range(length):
+            found[names[at]].append(statistics.median(micros for _, micros in events[at::length]))
+        kernels = {name: (len(times), statistics.fmean(times)) for name, times in found.items()}
+    else:
+        # Steps that differ: what a name takes in all of them.
+        for name, micros in events:
+            found[name].append(micros)
+        kernels = {name: (len(times) / iterations, statistics.median(times)) for name, times in found.items()}
+    return kernels, sum(count * micros for count, micros in kernels.values())
+
+
+def watch_inductor(gpu, choices):
+    """Has Inductor alone on the GPU while it measures configurations, and keeps which one it chose of each
+    kernel that has several."""
+    from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+
+    choose, benchmark = CachingAutotuner.autotune_to_one_config, CachingAutotuner.benchmark_all_configs
+
+    def benchmarked(*arguments, **keywords):
+        with gpu.alone():
+            return benchmark(*arguments, **keywords)
+
+    def chosen(kernel, *arguments, **keywords):
+        result = choose(kernel, *arguments, **keywords)
+        with contextlib.suppress(AttributeError, IndexError):
+            config = kernel.launchers[0].config
+            sizes = ", ".join(f"{name} {value}" for name, value in config.kwargs.items())
+            choices[kernel.fn.__name__] = f"{sizes}, {config.num_warps} warps"
+        return result
+
+    CachingAutotuner.autotune_to_one_config = chosen
+    CachingAutotuner.benchmark_all_configs = benchmarked
+
+
+class Results(NamedTuple):
+    """Samples of what a side computed, by name."""
+
+    seen: dict
+    # Of the first side: what it should be, where that is known.
+    true: dict
+    # Of the first side: by how much the program's own precision makes two right results differ.
+    noise: dict
+
+
+def of_inductor(build, gpu, is_first, iterations):
+    """A program's times and results."""
+    stamp("building")
+    program = build()
+    true, noise = {}, {}
+    if is_first:
+        stamp("running without compilation")
+        with gpu.alone():
+            precise = [sample(tensor) for tensor in program.precise()]
+            if program.drops:
+                plain = [sample(tensor) for tensor in program.plain()]
+                noise = dict(enumerate(map(difference, plain, precise)))
+            else:
+                true = dict(enumerate(precise))
+        torch.cuda.empty_cache()
+    stamp("compiling")
+    program.compiled()
+    on_the_device(lambda: None, 1)  # The profiler's own beginning.
+    stamp("measuring")
+    with gpu.alone():
+        torch.manual_seed(1)
+        seen = dict(enumerate(map(sample, program.compiled())))
+        for _ in range(5):
+            program.compiled()
+        kernels, step = medians(on_the_device(program.compiled, iterations), iterations)
+    kernels = {name: times for name, times in kernels.items() if name.startswith("triton_")}
+    return kernels, step, Results(seen, true, noise)
+
+
+def of_this_file(gpu, is_first):
+    """The times and results of this file's kernels, and what failed."""
+    kernels, seen, true, failed = {}, {}, {}, []
+    for case in cases():
+        stamp(case.name)
+        try:
+            case.launch()
+            with gpu.alone():
+                micros = triton.testing.do_bench_cudagraph(case.launch, rep=20, return_mode="median") * 1e3
+                outputs = [sample(tensor) for tensor in case.outputs]
+                expected = [sample(tensor) for tensor in case.expected()] if is_first and case.expected else []
+        except Exception as error:
+            failed.append(f"{case.name}: {one_line(error)}")
+            continue
+        kernels[case.name] = (1, micros)
+        seen.update({(case.name, at): tensor for at, tensor in enumerate(outputs)})
+        true.update({(case.name, at): tensor for at, tensor in enumerate(expected)})
+    return kernels, sum(micros for _, micros in kernels.values()), Results(seen, true, {}), failed
+
+
+def one_line(error):
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    return said[:300]
+
+
+def made_by_triton(folder):
+    """The kernels in a cache of Triton's, and those of them that LLVM printed."""
+    all_of_them, by_llvm = set(), set()
+    for path in folder.rglob("*.ptx"):
+        all_of_them.add(path.stem)
+        if "Generated by LLVM" in path.read_text(errors="replace")[:400]:
+            by_llvm.add(path.stem)
+    return sorted(all_of_them), sorted(by_llvm)
+
+
+def side(options):
+    """Runs a program with one compiler and writes what it saw."""
+    reasons = []
+
+    class Reasons(logging.Handler):
+        def emit(self, record):
+            reasons.append(" ".join(record.getMessage().split())[:300])
+
+    logging.getLogger("weft.triton").addHandler(Reasons())
+    if options.compilers == ["weft"]:
+        import weft.triton
+
+        weft.triton.install(fallback="triton")
+    torch.backends.cudnn.allow_tf32 = False
+    torch.manual_seed(0)
+    gpu = Gpu(options.folder)
+    name = options.programs[0]
+    choices, failed = {}, []
+    if name == "kernels":
+        kernels, step, results, failed = of_this_file(gpu, options.first)
+    else:
+        watch_inductor(gpu, choices)
+        kernels, step, results = of_inductor(PROGRAMS[name], gpu, options.first, options.iterations)
+    stamp("writing")
+    modules, by_llvm = made_by_triton(Path(os.environ["TRITON_CACHE_DIR"]))
+    torch.save(tuple(results), options.output.with_suffix(".pt"))
+    seen = {
+        "kernels": kernels,
+        "step": step,
+        "failed": failed,
+        "modules": modules,
+        "by_llvm": by_llvm,
+        "reasons": reasons,
+        "choices": choices,
+        "spent": gpu.spent,
+    }
+    options.output.write_text(json.dumps(seen))
+
+
+# Both sides.
+
+
+class Run(NamedTuple):
+    """What became of one side."""
+
+    # What the process wrote, or `None`.
+    seen: Any
+    # The line of its error.
+    error: str
+    seconds: float
+
+
+def run_side(name, compiler, number, options, folder, until):
+    """Starts a process for one side and waits for it."""
+    output = folder / f"{name}.{number}.json"
+    environment = dict(
+        os.environ,
+        TORCHINDUCTOR_COMPILE_THREADS="1",
+        TORCHINDUCTOR_FX_GRAPH_CACHE="0",
+        TORCHINDUCTOR_AUTOGRAD_CACHE="0",
+        TORCHINDUCTOR_CACHE_DIR=str(folder / f"{name}.{number}" / "inductor"),
+        TRITON_CACHE_DIR=str(folder / f"{name}.{number}" / "triton"),
+        # Measured while others compile, the choice could differ between the sides.
+        TORCHINDUCTOR_SHAPE_PADDING="0",
+        OMP_NUM_THREADS="1",
+        TOKENIZERS_PARALLELISM="false",
+        HF_HUB_OFFLINE="1",
+    )
+    command = [sys.executable, __file__, "--side", "--programs", name, "--compilers", compiler]
+    command += ["--first"] if number == 0 else []
+    command += ["--folder", str(folder), "--output", str(output), "--iterations", str(options.iterations)]
+    start = time.monotonic()
+    left = until - start
+    if left <= 0:
+        return Run(None, "not begun: no time was left", 0.0)
+    try:
+        ran = subprocess.run(
+            command, env=environment, capture_output=True, text=True, errors="replace", timeout=left
+        )
+    except subprocess.TimeoutExpired as error:
+        said = error.stderr or b""
+        said = (said if isinstance(said, str) else said.decode(errors="replace")).splitlines()
+        phase = ([line for line in said if line.startswith("phase: ")] or ["phase: beginning"])[-1]
+        return Run(None, f"ended after {left:.0f} s, no time was left; {phase}", left)
+    seconds = time.monotonic() - start
+    if ran.returncode != 0 or not output.exists():
+        said = [line.strip() for line in ran.stderr.splitlines() if line.strip() and line[:7] != "phase: "]
+        if options.verbose:
+            print(ran.stderr[-6000:], flush=True)
+        errors = [line for line in said if "Error" in line.split(":")[0]]
+        return Run(None, (errors or said or [f"exit status {ran.returncode}"])[-1][:300], seconds)
+    return Run(json.loads(output.read_text()), "", seconds)
+
+
+class Compared(NamedTuple):
+    """A program under both compilers."""
+
+    name: str
+    # By kernel: launches of a step, and both times in microseconds.
+    kernels: dict
+    # Kernels that only one side ran.
+    alone: list
+    # Both times of a step on the GPU, in microseconds.
+    steps: tuple
+    verdict: str
+    # Of the second side: kernels that Weft did not compile, and why not.
+    by_llvm: list
+    reasons: list
+    # By kernel: Inductor's configurations on both sides, where they differ.
+    choices: dict
+
+    def large(self):
+        """Ratios of the kernels that count."""
+        return {
+            name: first / second
+            for name, (_, first, second) in self.kernels.items()
+            if max(first, second) >= LEAST_US
+        }
+
+    def totals(self):
+        """What all kernels take in a step, on both sides."""
+        return [sum(row[0] * row[at] for row in self.kernels.values()) for at in (1, 2)]
+
+
+def verdict_of(first, second):
+    """Whether the second side's results are as good as the first's."""
+    wrong, errors, apart = [], [(0.0, 0.0)], []
+    for name in first.seen.keys() | second.seen.keys():
+        if name not in first.seen or name not in second.seen:
+            wrong.append(name)
+        elif (true := first.true.get(name)) is not None:
+            theirs, ours = (difference(side.seen[name], true) for side in (first, second))
+            errors.append((theirs, ours))
+            if not ours <= 2 * theirs + 1e-5:
+                wrong.append(name)
+        else:
+            apart.append(difference(second.seen[name], first.seen[name]))
+            if not apart[-1] <= 2 * first.noise.get(name, 0.0) + 1e-3:
+                wrong.append(name)
+    told = [f"errors {max(error[0] for error in errors):.1e}, {max(error[1] for error in errors):.1e}"]
+    if apart:
+        told.append(f"apart {max(apart):.1e}")
+    return f"wrong: {sorted(wrong)}, {', '.join(told)}" if wrong else f"right, {', '.join(told)}"
+
+
+def compared(name, runs, folder, options):
+    first, second = (run.seen for run in runs)
+    kernels = {
+        kernel: (max(count, second["kernels"][kernel][0]), micros, second["kernels"][kernel][1])
+        for kernel, (count, micros) in first["kernels"].items()
+        if kernel in second["kernels"]
+    }
+    alone = sorted(set(first["kernels"]) ^ set(second["kernels"]))
+    results = [
+        Results(*torch.load(folder / f"{name}.{number}.pt", weights_only=False)) for number in (0, 1)
+    ]
+    verdict = verdict_of(*results)
+    failed = [*first["failed"], *second["failed"]]
+    verdict = "; ".join([verdict, *failed])
+    weft = options.compilers[1] == "weft"
+    by_llvm = second["by_llvm"] if weft else []
+    return Compared(
+        name,
+        kernels,
+        alone,
+        (first["step"], second["step"]),
+        verdict,
+        by_llvm,
+        second["reasons"],
+        {
+            name: (first["choices"].get(name, ""), second["choices"].get(name, ""))
+            for name in kernels
+            if first["choices"].get(name) != second["choices"].get(name)
+        },
+    )
+
+
+def mean_of(ratios):
+    ratios = list(ratios)
+    return math.exp(statistics.fmean(map(math.log, ratios))) if ratios else math.nan
+
+
+def told(found):
+    """A program's lines."""
+    ratios = found.large()
+    first, second = found.totals()
+    lines = [
+        f"{found.name}: {len(ratios)} kernels, ratio {mean_of(ratios.values()):.3f}, {first:.0f} and {second:.0f} µs "
+        f"in kernels, {found.steps[0]:.0f} and {found.steps[1]:.0f} µs a step; {found.verdict}"
+    ]
+    for kernel, ratio in sorted(ratios.items(), key=lambda item: item[1])[:5]:
+        count, theirs, ours = found.kernels[kernel]
+        lines.append(f"    {ratio:.3f}  {theirs:8.1f} {ours:8.1f} µs  x{count:g}  {kernel}")
+        if kernel in found.choices:
+            lines.append(f"           {' against '.join(found.choices[kernel])}")
+    if found.alone:
+        lines.append(f"    on one side alone: {', '.join(found.alone)}")
+    if found.by_llvm:
+        lines.append(f"    not compiled by Weft: {', '.join(found.by_llvm)}")
+        lines += [f"      {reason}" for reason in dict.fromkeys(found.reasons)]
+    return "\n".join(lines)
+
+
+def rows_of(all_found, failures, labels):
+    """The table: a row a program, then one of all."""
+    columns = ["program", "kernels", f"{labels[0]}, µs", f"{labels[1]}, µs", "ratio", "below 0.9", "the worst"]
+    columns += [f"step, {labels[0]}, µs", f"step, {labels[1]}, µs", "not by Weft", "results"]
+    rows = []
+
+    def row(name, kernels, totals, ratios, worst, steps, by_llvm, verdict):
+        slow = sum(ratio < SLOW for ratio in ratios)
+        shown = [name, str(kernels), *(f"{total:.0f}" for total in totals), f"{mean_of(ratios):.3f}", str(slow)]
+        rows.append([*shown, worst, *(f"{step:.0f}" for step in steps), str(by_llvm), verdict])
+
+    every = []
+    for found in all_found:
+        ratios = found.large()
+        every += ratios.values()
+        worst = min(ratios, key=ratios.get, default="")
+        shown = f"`{worst}` {ratios[worst]:.2f}" if worst else ""
+        row(
+            found.name,
+            len(ratios),
+            found.totals(),
+            list(ratios.values()),
+            shown,
+            found.steps,
+            len(found.by_llvm),
+            found.verdict,
+        )
+    for name, error in failures.items():
+        rows.append([name, *[""] * (len(columns) - 2), f"does not run: {error}"])
+    if all_found:
+        totals = [sum(found.totals()[at] for found in all_found) for at in (0, 1)]
+        steps = [sum(found.steps[at] for found in all_found) for at in (0, 1)]
+        by_llvm = sum(len(found.by_llvm) for found in all_found)
+        right = sum(found.verdict.startswith("right") for found in all_found)
+        row("all", len(every), totals, every, "", steps, by_llvm, f"{right} of {len(all_found)} right")
+    return columns, rows
+
+
+def measurement(what, options, columns, rows):
+    import importlib.metadata
+
+    versions = [f"triton {triton.__version__}", f"PyTorch {torch.__version__}"]
+    for package in ("transformers", "timm"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions.append(f"{package} {importlib.metadata.version(package)}")
+    if "weft" in options.compilers:
+        versions.insert(0, f"weft {importlib.metadata.version('weft')}")
+    return {
+        "what": what,
+        "command": f"python docs/measurements/torch_compile.py --compilers {','.join(options.compilers)}",
+        "versions": ", ".join(versions),
+        "machine": torch.cuda.get_device_name(),
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
+        "columns": columns,
+        "rows": rows,
+    }
+
+
+def write(options, labels, columns, rows, all_found):
+    """The table, and a file of all kernels beside it."""
+    what = (
+        f"GPU time of kernels from {LEAST_US:g} µs on that torch.compile makes, medians of {options.iterations} "
+        "steps, both compilers in one run; a ratio above 1 means that the second is faster, and its mean is "
+        "geometric; kernels' sums and steps are of one step"
+    )
+    options.output.write_text(
+        json.dumps(measurement(what, options, columns, rows), indent=2, ensure_ascii=False) + "\n"
+    )
+    what = f"GPU time of every kernel that torch.compile makes, medians of {options.iterations} steps"
+    columns = ["kernel", "program", "launches of a step", f"{labels[0]}, µs", f"{labels[1]}, µs", "ratio"]
+    columns.append("configurations, where they differ")
+    rows = [
+        [
+            f"`{name}`",
+            found.name,
+            f"{count:g}",
+            f"{first:.2f}",
+            f"{second:.2f}",
+            f"{first / second:.3f}",
+            " against ".join(found.choices.get(name, ())),
+        ]
+        for found in all_found
+        for name, (count, first, second) in found.kernels.items()
+    ]
+    path = options.output.with_name(options.output.stem + "_kernels.json")
+    path.write_text(json.dumps(measurement(what, options, columns, rows), indent=2, ensure_ascii=False) + "\n")
+
+
+def main():
+    names = ["kernels", *PROGRAMS]
+
+    def some(text):
+        chosen = text.split(",")
+        if unknown := [name for name in chosen if name not in names]:
+            raise argparse.ArgumentTypeError(f"no program {', '.join(unknown)}; there are {', '.join(names)}")
+        return chosen
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--programs", type=some, default=names, help=f"with commas; all of {', '.join(names)}")
+    parser.add_argument(
+        "--compilers", type=lambda text: text.split(","), default=["triton", "weft"], help="two of triton and weft"
+    )
+    parser.add_argument("--iterations", type=int, default=20, help="steps that are timed")
+    parser.add_argument("--workers", type=int, help="processes at a time; as many as cores, at most 16")
+    parser.add_argument("--seconds", type=float, default=480, help="how long all of it may take")
+    parser.add_argument("--output", type=Path, help="where the measurement goes, as JSON")
+    parser.add_argument("--verbose", action="store_true", help="whole errors, and where the time went")
+    parser.add_argument("--side", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.side:
+        side(options)
+        return 0
+    if len(options.compilers) != 2 or not set(options.compilers) <= {"triton", "weft"}:
+        parser.error("two compilers, each triton or weft")
+    until = time.monotonic() + options.seconds
+    labels = [name.capitalize() for name in options.compilers]
+    if labels[0] == labels[1]:
+        labels[1] += " again"
+    workers = options.workers or max(2, min(16, len(os.sched_getaffinity(0))))
+    all_found, failures = [], {}
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers) as pool:
+        folder = Path(folder)
+        begun = {
+            name: [
+                pool.submit(run_side, name, compiler, number, options, folder, until)
+                for number, compiler in enumerate(options.compilers)
+            ]
+            for name in options.programs
+        }
+        for name, futures in begun.items():
+            runs = [future.result() for future in futures]
+            errors = [f"{label}: {run.error}" for label, run in zip(labels, runs) if run.seen is None]
+            if errors:
+                failures[name] = "; ".join(errors)
+                print(f"{name}: {failures[name]}", flush=True)
+                continue
+            try:
+                found = compared(name, runs, folder, options)
+            except Exception as error:
+                traceback.print_exc()
+                failures[name] = one_line(error)
+                continue
+            all_found.append(found)
+            print(told(found), flush=True)
+            if options.verbose:
+                for run in runs:
+                    spent = ", ".join(f"{name} {seconds:.0f}" for name, seconds in run.seen["spent"].items())
+                    print(f"    {run.seconds:.0f} s: {spent}", flush=True)
+    columns, rows = rows_of(all_found, failures, labels)
+    if options.output:
+        write(options, labels, columns, rows, all_found)
+    print()
+    shown = [columns, *rows]
+    short = [0, 1, 2, 3, 4, 5, 7, 8, 9]
+    widths = [max(len(line[at]) for line in shown) for at in short]
+    for line in shown:
+        print("  ".join(line[at].rjust(width) if at else line[at].ljust(width) for at, width in zip(short, widths)))
+    ratios = sorted(ratio for found in all_found for ratio in found.large().values())
+    if ratios:
+        spread = [ratios[int(share * (len(ratios) - 1))] for share in (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1)]
+        names = ("least", "5 %", "25 %", "50 %", "75 %", "95 %", "most")
+        print("ratios: " + ", ".join(f"{name} {ratio:.3f}" for name, ratio in zip(names, spread)))
+    print(f"{options.seconds - until + time.monotonic():.0f} s in all")
+    wrong = [found.name for found in all_found if not found.verdict.startswith("right")]
+    for name in wrong:
+        print(f"wrong: {name}")
+    return 1 if wrong or failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
