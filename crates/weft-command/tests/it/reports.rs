@@ -17,7 +17,7 @@ fn vector_add_with_a_tail() {
         0,
         &expect![[r#"
             kernel             vector_add for sm_90, grid 4, 4 warps a block
-            instructions       544 of warps, 17408 of lanes
+            instructions       416 of warps, 13312 of lanes
             global sectors     1500 (ideal 1500)
             shared wavefronts  0 (ideal 0)
             shuffles           0
@@ -42,7 +42,7 @@ fn row_softmax() {
         0,
         &expect![[r#"
             kernel             row_softmax for sm_90, grid 8, 4 warps a block
-            instructions       3136 of warps, 100352 of lanes
+            instructions       2976 of warps, 95232 of lanes
             global sectors     2016 (ideal 2016)
             shared wavefronts  192 (ideal 192)
             shuffles           320
@@ -67,7 +67,7 @@ fn tiled_transpose_of_several_tiles_with_tails() {
         0,
         &expect![[r#"
             kernel             tiled_transpose for sm_90, grid 3x2, 4 warps a block
-            instructions       6576 of warps, 210432 of lanes
+            instructions       6384 of warps, 204288 of lanes
             global sectors     4928 (ideal 4928)
             shared wavefronts  1536 (ideal 1536)
             shuffles           0
@@ -92,7 +92,7 @@ fn matmul() {
         0,
         &expect![[r#"
             kernel             matmul for sm_90, grid 2x3, 4 warps a block
-            instructions       62880 of warps, 2012160 of lanes
+            instructions       62400 of warps, 1996800 of lanes
             global sectors     9216 (ideal 9216)
             shared wavefronts  14592 (ideal 14592)
             shuffles           0
@@ -118,7 +118,7 @@ fn spin_counter() {
         0,
         &expect![[r#"
             kernel             spin_counter for sm_90, grid 8, 4 warps a block
-            instructions       2012 of warps, 64384 of lanes
+            instructions       1884 of warps, 60288 of lanes
             global sectors     47 (ideal 47)
             shared wavefronts  171 (ideal 171)
             shuffles           160
@@ -212,7 +212,7 @@ fn a_store_out_of_range() {
         1,
         &expect![[r#"
             kernel             bad_out_of_range for sm_90, grid 2, 4 warps a block
-            instructions       104 of warps, 3328 of lanes
+            instructions       88 of warps, 2816 of lanes
             global sectors     50 (ideal 50)
             shared wavefronts  0 (ideal 0)
             shuffles           0
