@@ -277,9 +277,10 @@ impl AxisFacts {
                 let counter = Facts::uniform(kernel.ty(body.params[0]), counter, None);
                 // In a round the counter is below the upper bound.
                 let [low, high, step] = [0, 1, 2].map(|bound| self.facts[bounds[bound]].range);
-                let range = match step.low > 0 && low.low < high.high {
-                    true => Range::new(low.low, high.high - 1),
-                    false => counter.range,
+                let range = if step.low > 0 && low.low < high.high {
+                    Range::new(low.low, high.high - 1)
+                } else {
+                    counter.range
                 };
                 self.set(body.params[0], Facts { range, ..counter });
                 self.fixpoint(kernel, id, inits, &body.params[1..], |this| {
@@ -392,8 +393,8 @@ impl AxisFacts {
             }
             OpKind::Reshape { allow_reorder: false } => {
                 // Where axes begin and end is another matter than what a bit of the index adds.
-                let Facts { strides, range, constant, .. } = unary();
-                Facts { strides, range, constant, ..Facts::unknown(ty) }
+                let Facts { constant, strides, range, .. } = unary();
+                Facts { constant, strides, range, ..Facts::unknown(ty) }
             }
             OpKind::ConvertLayout => unary(),
             OpKind::Splat => {

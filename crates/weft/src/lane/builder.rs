@@ -579,9 +579,8 @@ impl Builder {
         results: &[DType],
     ) -> SmallVec<[Value; 2]> {
         self.settle_offset(&mut op, &mut operands);
-        match self.settle_predicate(&mut op, &mut operands) {
-            Some(false) => return operands.into_iter().collect(),
-            Some(true) | None => {}
+        if self.settle_predicate(&mut op, &mut operands) == Some(false) {
+            return operands.into_iter().collect();
         }
         let inst = self.reserve(op, operands, results);
         self.place(inst)

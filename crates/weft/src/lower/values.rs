@@ -433,9 +433,10 @@ impl Lowerer<'_> {
         bytes: u32,
         natural: bool,
     ) -> lane::Value {
-        let wide = match natural {
-            true => self.build.natural_widened(offset),
-            false => self.build.cast(Cast::ExtS, offset, DType::I64),
+        let wide = if natural {
+            self.build.natural_widened(offset)
+        } else {
+            self.build.cast(Cast::ExtS, offset, DType::I64)
         };
         let size = self.build.constant(DType::I64, bytes.into());
         let distance = self.build.binary(Binary::Mul, wide, size);
