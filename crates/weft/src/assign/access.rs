@@ -22,7 +22,7 @@ use weft_layout::access::{Sectors, count_sectors, sectors};
 use weft_layout::f2::Subspace;
 use weft_layout::machine::Machine;
 use weft_layout::plan::{self, Vectors};
-use weft_layout::space::{LANE, OFFSET, REGISTER, WARP};
+use weft_layout::space::{LANE, OFFSET, REGISTER};
 use weft_layout::{Label, Layout, LayoutError, Space};
 
 /// A memory operation on tensors in one layout: which bits run through memory, and which registers
@@ -137,15 +137,12 @@ impl AccessShape {
         Ok(count_sectors(machine, &addresses, self.bytes())?)
     }
 
-    /// A warp's share of the sectors that memory brings for all instructions of a block, each counted once:
-    /// what several warps ask for the first one finds in memory and the others nearby. Memory brings two
+    /// The sectors that memory brings for all instructions of a warp, each counted once. It brings two
     /// neighbours together, asked for or not.
     pub(super) fn brought_sectors(&self, machine: &Machine) -> u64 {
         let pair = machine.sector_bytes.max(1).ilog2() + 1;
-        let labels = [LANE, REGISTER, WARP];
-        let warps = 1 << self.layout.in_bits(WARP);
         let columns = || {
-            let columns = labels.map(|label| self.layout.columns(label).iter().copied());
+            let columns = [LANE, REGISTER].map(|label| self.layout.columns(label).iter().copied());
             columns.into_iter().flatten()
         };
         if self.carries && columns().count() <= MOST_COUNTED {
@@ -155,10 +152,9 @@ impl AccessShape {
             }
             brought.sort_unstable();
             brought.dedup();
-            return (2 * brought.len() as u64).div_ceil(warps);
+            return 2 * brought.len() as u64;
         }
-        (2 * pieces(labels.into_iter().flat_map(|label| self.addresses(label)), pair))
-            .div_ceil(warps)
+        2 * pieces(self.addresses(LANE).chain(self.addresses(REGISTER)), pair)
     }
 
     /// How often the pipe of the first cache moves, for all instructions: for each its lines, of as many
