@@ -142,6 +142,7 @@ impl Facts {
 
     /// The same facts, with what those of the axes say of the bits of the index and the other way round.
     fn reconciled(mut self, ty: &Type) -> Self {
+        self.range = self.range.within_type(ty);
         self.strides.learn(&self.dims, &ty.shape, self.unit);
         // A run of more than half of the type's values would wrap wherever it began.
         let longest = ty.dtype().bits().saturating_sub(1) as usize;
@@ -356,12 +357,12 @@ impl AxisFacts {
             let mut changed = false;
             for (&param, &next) in carried.iter().zip(&next) {
                 let mut weaker = self.facts[param].meet(&self.facts[next]);
+                // An interval that grows from round to round might grow for long.
+                if weaker.range != self.facts[param].range {
+                    weaker.range = Range::of_type(kernel.ty(param));
+                }
                 if weaker != self.facts[param] {
                     changed = true;
-                    // An interval that grows from round to round might grow for long.
-                    if weaker.range != self.facts[param].range {
-                        weaker.range = Range::of_type(kernel.ty(param));
-                    }
                     self.set(param, weaker);
                 }
             }

@@ -69,6 +69,12 @@ impl Range {
         Self { counts_blocks: true, ..Self::new(1, most) }
     }
 
+    /// The integers of the interval that the type has.
+    pub(super) fn within_type(self, ty: &Type) -> Self {
+        let all = Self::of_type(ty);
+        if self.low < all.low || self.high > all.high { all } else { self }
+    }
+
     /// Whether no integer is below zero.
     pub fn is_natural(self) -> bool {
         self.low >= 0

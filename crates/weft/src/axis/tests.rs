@@ -257,6 +257,30 @@ fn quotients_of_multiples_are_multiples() {
     );
 }
 
+#[test]
+fn a_truth_that_a_loop_carries_settles() {
+    let text = "
+        tt.func public @carried(%n: i32) {
+          %yes = arith.constant true
+          %zero = arith.constant 0 : i32
+          %one = arith.constant 1 : i32
+          %last = scf.for %i = %zero to %n step %one iter_args(%truth = %yes) -> (i1) : i32 {
+            %inner = scf.for %j = %zero to %n step %one iter_args(%own = %truth) -> (i1) : i32 {
+              %equal = arith.cmpi eq, %i, %j : i32
+              scf.yield %equal : i1
+            }
+            scf.yield %inner : i1
+          }
+          %word = arith.extui %last : i1 to i32
+          tt.return
+        }";
+    let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let kernel = &module.kernels[0];
+    let facts = AxisFacts::of(kernel);
+    let word = kernel.values.keys().last().unwrap();
+    assert_eq!((facts.get(word).range.low, facts.get(word).range.high), (0, 1));
+}
+
 /// How many bits of the index one access of 16 bytes walks at the first load of a kernel.
 fn walked(text: &str) -> usize {
     let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
