@@ -15,14 +15,14 @@
 //! (n / a) / b         n / (a b)
 //! ```
 //!
-//! The formulae are written once, for a [`Machine`] that may be the builder of a program or plain numbers
+//! The formulae are written once, for an [`Arithmetic`] that may be the builder of a program or plain numbers
 //! of any width: tests go through all numerators and divisors of 8 bits.
 
 use super::{Builder, Value};
 use crate::scalar::Binary;
 
-/// What computes with integers of one width.
-pub(super) trait Machine {
+/// Integers of one width, and what is computed with them.
+pub(super) trait Arithmetic {
     /// A number.
     type Number: Copy;
 
@@ -43,32 +43,37 @@ pub(super) trait Machine {
 }
 
 /// `floor(n / d)` for unsigned n up to `most` and `d` from 2 to less than 2^63.
-pub(super) fn unsigned<M: Machine>(machine: &mut M, n: M::Number, d: u64, most: u64) -> M::Number {
-    let width = machine.width();
+pub(super) fn unsigned<M: Arithmetic>(
+    numbers: &mut M,
+    n: M::Number,
+    d: u64,
+    most: u64,
+) -> M::Number {
+    let width = numbers.width();
     if most < d {
-        return machine.constant(0);
+        return numbers.constant(0);
     }
     if d.is_power_of_two() {
-        return machine.with(Binary::ShrU, n, d.trailing_zeros().into());
+        return numbers.with(Binary::ShrU, n, d.trailing_zeros().into());
     }
     if let Some((multiplier, shift)) = multiplier(width, d, most) {
-        let high = machine.with(Binary::MulHiU, n, multiplier);
-        return machine.with(Binary::ShrU, high, shift.into());
+        let high = numbers.with(Binary::MulHiU, n, multiplier);
+        return numbers.with(Binary::ShrU, high, shift.into());
     }
     // Twos leave the divisor first, which leaves a smaller numerator.
     let twos = d.trailing_zeros();
     if twos > 0 {
-        let half = machine.with(Binary::ShrU, n, twos.into());
-        return unsigned(machine, half, d >> twos, most >> twos);
+        let half = numbers.with(Binary::ShrU, n, twos.into());
+        return unsigned(numbers, half, d >> twos, most >> twos);
     }
     // One bit more than the width: 2^(width + shift) / d, rounded up, less 2^width.
     let shift = d.ilog2() + 1;
     let whole = (1u128 << (width + shift)).div_ceil(d.into());
-    let high = machine.with(Binary::MulHiU, n, (whole - (1 << width)) as u64);
-    let rest = machine.binary(Binary::Sub, n, high);
-    let half = machine.with(Binary::ShrU, rest, 1);
-    let sum = machine.binary(Binary::Add, half, high);
-    machine.with(Binary::ShrU, sum, (shift - 1).into())
+    let high = numbers.with(Binary::MulHiU, n, (whole - (1 << width)) as u64);
+    let rest = numbers.binary(Binary::Sub, n, high);
+    let half = numbers.with(Binary::ShrU, rest, 1);
+    let sum = numbers.binary(Binary::Add, half, high);
+    numbers.with(Binary::ShrU, sum, (shift - 1).into())
 }
 
 /// The least shift with a multiplier of no more bits than the width.
@@ -83,47 +88,52 @@ fn multiplier(width: u32, d: u64, most: u64) -> Option<(u64, u32)> {
 }
 
 /// `n / d` toward zero for any signed n and `d` from 2 to half of the unsigned numbers.
-pub(super) fn signed<M: Machine>(machine: &mut M, n: M::Number, d: u64) -> M::Number {
-    let width = machine.width();
+pub(super) fn signed<M: Arithmetic>(numbers: &mut M, n: M::Number, d: u64) -> M::Number {
+    let width = numbers.width();
     if d.is_power_of_two() {
         let twos = d.trailing_zeros();
-        let biased = biased(machine, n, twos);
-        return machine.with(Binary::ShrS, biased, twos.into());
+        let biased = biased(numbers, n, twos);
+        return numbers.with(Binary::ShrS, biased, twos.into());
     }
     // Magnitudes are at most half of the unsigned numbers, so a multiplier of the width is found.
     let Some((multiplier, shift)) = multiplier(width, d, 1 << (width - 1)) else {
-        let d = machine.constant(d);
-        return machine.binary(Binary::DivS, n, d);
+        let d = numbers.constant(d);
+        return numbers.binary(Binary::DivS, n, d);
     };
-    let mut high = machine.with(Binary::MulHiS, n, multiplier);
+    let mut high = numbers.with(Binary::MulHiS, n, multiplier);
     if multiplier >> (width - 1) == 1 {
         // As a signed number it is too small by 2^width.
-        high = machine.binary(Binary::Add, high, n);
+        high = numbers.binary(Binary::Add, high, n);
     }
-    let down = machine.with(Binary::ShrS, high, shift.into());
-    let below_zero = machine.with(Binary::ShrU, n, (width - 1).into());
-    machine.binary(Binary::Add, down, below_zero)
+    let down = numbers.with(Binary::ShrS, high, shift.into());
+    let below_zero = numbers.with(Binary::ShrU, n, (width - 1).into());
+    numbers.binary(Binary::Add, down, below_zero)
 }
 
 /// `n`, with `2^twos - 1` added where it is negative.
-fn biased<M: Machine>(machine: &mut M, n: M::Number, twos: u32) -> M::Number {
-    let width = machine.width();
-    let sign = if twos == 1 { n } else { machine.with(Binary::ShrS, n, (width - 1).into()) };
-    let bias = machine.with(Binary::ShrU, sign, (width - twos).into());
-    machine.binary(Binary::Add, n, bias)
+fn biased<M: Arithmetic>(numbers: &mut M, n: M::Number, twos: u32) -> M::Number {
+    let width = numbers.width();
+    let sign = if twos == 1 { n } else { numbers.with(Binary::ShrS, n, (width - 1).into()) };
+    let bias = numbers.with(Binary::ShrU, sign, (width - twos).into());
+    numbers.binary(Binary::Add, n, bias)
 }
 
 /// The rest of `n` above a quotient by `d`.
-pub(super) fn rest<M: Machine>(machine: &mut M, n: M::Number, q: M::Number, d: u64) -> M::Number {
-    let product = machine.with(Binary::Mul, q, d);
-    machine.binary(Binary::Sub, n, product)
+pub(super) fn rest<M: Arithmetic>(
+    numbers: &mut M,
+    n: M::Number,
+    q: M::Number,
+    d: u64,
+) -> M::Number {
+    let product = numbers.with(Binary::Mul, q, d);
+    numbers.binary(Binary::Sub, n, product)
 }
 
 /// The remainder of a signed n by a power of two, with the sign of n.
-fn signed_rest_of_power<M: Machine>(machine: &mut M, n: M::Number, d: u64) -> M::Number {
-    let biased = biased(machine, n, d.trailing_zeros());
-    let whole = machine.with(Binary::And, biased, d.wrapping_neg());
-    machine.binary(Binary::Sub, n, whole)
+fn signed_rest_of_power<M: Arithmetic>(numbers: &mut M, n: M::Number, d: u64) -> M::Number {
+    let biased = biased(numbers, n, d.trailing_zeros());
+    let whole = numbers.with(Binary::And, biased, d.wrapping_neg());
+    numbers.binary(Binary::Sub, n, whole)
 }
 
 /// A program of integers of one type.
@@ -132,7 +142,7 @@ struct Writing<'b> {
     like: Value,
 }
 
-impl Machine for Writing<'_> {
+impl Arithmetic for Writing<'_> {
     type Number = Value;
 
     fn width(&self) -> u32 {
@@ -160,7 +170,7 @@ impl Builder {
     ) -> Option<Value> {
         let dtype = self.dtype(n);
         let wide_enough = dtype.is_int() && matches!(dtype.bits(), 32 | 64);
-        // Divisors of all 64 bits are left to the machine.
+        // Divisors of all 64 bits are left to the hardware.
         let d = self.constant_bits(divisor).filter(|&d| wide_enough && d > 1)?;
         if !matches!(op, Binary::DivS | Binary::RemS) && d >> 63 == 1 {
             return None;
@@ -232,14 +242,14 @@ pub(super) struct Quotient {
 
 #[cfg(test)]
 mod tests {
-    use super::{Machine, multiplier, rest, signed, signed_rest_of_power, unsigned};
+    use super::{Arithmetic, multiplier, rest, signed, signed_rest_of_power, unsigned};
     use crate::dtype::DType;
     use crate::scalar::{self, Binary};
 
     /// Plain integers of 8, 32 or 64 bits.
     struct Numbers(DType);
 
-    impl Machine for Numbers {
+    impl Arithmetic for Numbers {
         type Number = u64;
 
         fn width(&self) -> u32 {
