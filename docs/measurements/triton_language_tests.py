@@ -179,11 +179,6 @@ if pytest is not None and COMPILER in os.environ:
 
         with knobs.cache.scope(), knobs.runtime.scope():
             knobs.cache.dir = str(tmp_path)
-            if os.environ[COMPILER] != "triton":
-                # A scope of Triton's knobs takes the hook away too.
-                from weft.triton import _install
-
-                knobs.runtime.add_stages_inspection_hook = _install.hook
             yield str(tmp_path)
 
     @pytest.fixture

@@ -5,6 +5,7 @@ use anyhow::Context as _;
 use std::path::{Path, PathBuf};
 use weft::assign::{self, Block};
 use weft::axis::AxisFacts;
+use weft::budget::Budget;
 use weft::compile::{self, Options};
 use weft::emit::{self, Language, Target, Unsupported};
 use weft::lane::Program;
@@ -77,7 +78,8 @@ impl Choice {
 
     /// Chooses all homes.
     pub(crate) fn make(&self) -> anyhow::Result<()> {
-        let block = Block { machine: self.machine, warps: self.warps, shared_byte: 0 };
+        let budget = &Budget::default();
+        let block = Block { machine: self.machine, warps: self.warps, shared_byte: 0, budget };
         for kernel in &self.kernels {
             assign::run(kernel, &AxisFacts::of(kernel), block, &[])?;
         }

@@ -1,7 +1,7 @@
 //! Measurements, and the files that hold them.
 
 use crate::kernels::{Choice, Kernel, in_folder, to_ptx};
-use crate::{accuracy, corpus, homes, operations, root, runs, say};
+use crate::{accuracy, corpus, homes, operations, root, runs, say, validate};
 use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -406,9 +406,11 @@ impl Way {
             .arg(&source)
             .output()?;
         ensure!(compile.status.success(), "{}", String::from_utf8_lossy(&compile.stderr));
+        let text = std::fs::read_to_string(&source)?;
+        let target = validate::stated(&text).unwrap_or("sm_90");
         let flags = std::env::var("WEFT_NVCC_FLAGS").unwrap_or_default();
         let compiled = Command::new(nvcc)
-            .args(["-std=c++17", "-arch=sm_90", "-ptx", "-o"])
+            .args(["-std=c++17", &format!("-arch={target}"), "-ptx", "-o"])
             .arg(&ptx)
             .arg(&source)
             .args(flags.split_whitespace())

@@ -142,6 +142,11 @@ struct Sample {
 }
 
 impl Sample {
+    /// The target that the text states.
+    fn stated(&self) -> Option<&str> {
+        self.text.as_deref().ok().and_then(stated)
+    }
+
     /// The name without what tells one recording of a kernel from another.
     fn stem(&self) -> &str {
         self.name.split('.').next().unwrap_or_default()
@@ -210,7 +215,7 @@ fn judge(
     let refused = Mutex::new(BTreeMap::new());
     let judged = |indices: &[usize], text: &str| {
         let sample = &samples[indices[0]];
-        let arguments = compiler.arguments(target, sample.is_kernel);
+        let arguments = compiler.arguments(stated(text).unwrap_or(target), sample.is_kernel);
         let source = folder.0.join(format!("{}.{}", indices[0], compiler.ending()));
         compile(program, &arguments, text, &source)
     };
@@ -243,7 +248,17 @@ fn judge(
     Ok(refused.into_values().collect())
 }
 
-/// The texts by number, in groups of at most so many whose names differ; one that is none is alone.
+/// The target that a text in PTX or CUDA states: what only an architecture has makes it more than was asked for.
+pub(crate) fn stated(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| {
+        let flags = || line.strip_prefix("// Compile: nvcc ")?.split_once("-arch=");
+        let flag = || flags()?.1.split_whitespace().next();
+        line.strip_prefix(".target ").or_else(flag)
+    })
+}
+
+/// The texts by number, in groups of at most so many for one target whose names differ; one that is none is
+/// alone.
 fn groups(samples: &[Sample], most: usize) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, sample) in samples.iter().enumerate() {
@@ -251,7 +266,9 @@ fn groups(samples: &[Sample], most: usize) -> Vec<Vec<usize>> {
             group.len() < most
                 && group.iter().all(|&other| {
                     let other = &samples[other];
-                    other.text.is_ok() && other.stem() != sample.stem()
+                    other.text.is_ok()
+                        && other.stated() == sample.stated()
+                        && other.stem() != sample.stem()
                 })
         };
         match groups.last_mut().filter(|_| sample.text.is_ok()).filter(takes) {
@@ -377,6 +394,35 @@ fn compile(program: &OsStr, arguments: &[String], text: &str, source: &Path) -> 
         .arg(source)
         .stdin(Stdio::null())
         .output()?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() { Ok(()) } else { bail!("{said}") }
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    if output.status.success() && !slows(&said) { Ok(()) } else { bail!("{said}") }
+}
+
+/// Whether NVIDIA's assembler tells, as mere information, that it made products of a warpgroup wait for one
+/// another (C7510 to C7518) or took no notice of a change of registers (C7508).
+fn slows(said: &str) -> bool {
+    let told = |code: u32| said.contains(&format!("(C{code})"));
+    told(7508) || (7510..=7518).any(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{slows, stated};
+
+    #[test]
+    fn texts_state_their_targets() {
+        let cuda = "// k for sm_90a.\n//\n// Compile: nvcc -std=c++17 -arch=sm_90a -cubin\n";
+        assert_eq!(stated(cuda), Some("sm_90a"));
+        assert_eq!(stated(".version 8.0\n.target sm_90\n"), Some("sm_90"));
+        assert_eq!(stated("// Compile: clang++ --offload-arch=gfx942\n"), None);
+    }
+
+    #[test]
+    fn products_that_wait_for_one_another_are_refused() {
+        let told = |code: &str| {
+            format!("ptxas info    : ({code}) Potential Performance Loss: wgmma.mma_async")
+        };
+        assert!(["C7508", "C7510", "C7514", "C7518"].iter().all(|code| slows(&told(code))));
+        assert!(!["C7509", "C7519", "C7602"].iter().any(|code| slows(&told(code))));
+    }
 }

@@ -10,7 +10,7 @@ pub use swizzle::{
     UseAnswer,
 };
 pub use wavefronts::{
-    AlgebraAnswer, MovedAnswer, PhaseAnswer, SweepAnswer, SweptAnswer, TakenAnswer,
+    AlgebraAnswer, MovedAnswer, PhaseAnswer, PlaceAnswer, SweepAnswer, SweptAnswer, TakenAnswer,
     WavefrontsAnswer, WordAnswer,
 };
 
@@ -649,8 +649,8 @@ pub struct SumsAnswer {
 /// Something that was wrong.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct FindingAnswer {
-    /// What kind: `race`, `out of range`, `uninitialised`, `misaligned`, `deadlock`, `divergence`,
-    /// `out of steps`.
+    /// What kind: `race`, `out of range`, `uninitialised`, `in flight`, `unfenced`, `misaligned`, `deadlock`,
+    /// `divergence`, `assertion`, `out of steps`.
     pub kind: String,
     /// What happened.
     pub message: String,

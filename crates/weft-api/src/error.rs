@@ -5,6 +5,7 @@
 
 use crate::machines::MachineError;
 use thiserror::Error;
+use weft::budget::Overrun;
 use weft::compile::CompileError;
 use weft::diagnostic::Diagnostics;
 use weft::emit::{Target, Unsupported};
@@ -219,6 +220,14 @@ pub enum ApiError {
         /// The accesses.
         accesses: usize,
     },
+    /// A weight is larger than can be counted with.
+    #[error("a weight of {weight} is more than {most}")]
+    Weight {
+        /// The weight.
+        weight: u64,
+        /// The largest one.
+        most: u64,
+    },
     /// A swizzle failed its check: a defect of this compiler, never of its input.
     #[error("the swizzle fails its check: {error} (a defect of weft)")]
     Unchecked {
@@ -252,7 +261,18 @@ pub enum ApiError {
     },
     /// The kernel cannot be compiled.
     #[error(transparent)]
-    Compile(#[from] CompileError),
+    Compile(CompileError),
+    /// It takes more work than is allowed.
+    #[error("{error}{}", at(.place.as_ref()))]
+    Limit {
+        /// Which limit.
+        error: Overrun,
+        /// The place in the user's source.
+        place: Option<Source>,
+    },
+    /// Nobody wants the answer any more.
+    #[error("the request was stopped")]
+    Stopped,
     /// The program cannot be printed for the target.
     #[error("{error}{}", at(.place.as_ref()))]
     Emit {
@@ -342,12 +362,15 @@ impl ApiError {
             | ApiError::NoLoads
             | ApiError::Tma { .. }
             | ApiError::Threads { .. }
-            | ApiError::Weights { .. } => "swizzle",
+            | ApiError::Weights { .. }
+            | ApiError::Weight { .. } => "swizzle",
             ApiError::Refused { .. } | ApiError::Unchecked { .. } => "defect",
             ApiError::Text(_) => "ttir",
             ApiError::NoKernel { .. } | ApiError::Kernels { .. } => "kernel",
             ApiError::Compile(CompileError::Broken { .. }) => "defect",
             ApiError::Compile(_) => "compile",
+            ApiError::Limit { .. } => "limit",
+            ApiError::Stopped => "stopped",
             ApiError::Emit { .. } => "emit",
             ApiError::Grid { .. } => "grid",
             ApiError::Argument { .. } => "argument",
@@ -391,9 +414,19 @@ impl ApiError {
             ApiError::Grid { .. } => {
                 Some("a grid is one to three counts of blocks, such as 8 or 4,2".into())
             }
+            ApiError::Limit { error: Overrun::Limit { limit, most, .. }, .. } => {
+                let (name, more) = (limit.name(), most.saturating_mul(2));
+                Some(format!(
+                    "give each thread less, by smaller tensors or more warps; or raise the limit: \
+                     `--limit {name}={more}`, in a request `\"limits\": {{\"{name}\": {more}}}`"
+                ))
+            }
             ApiError::NoLoads => Some("give the layouts that it is loaded into".into()),
             ApiError::Weights { .. } => {
                 Some("give the weight of the store, then one for each load; none for `tma`".into())
+            }
+            ApiError::Weight { .. } => {
+                Some("weights say how often one access happens for each of another".into())
             }
             ApiError::Threads { .. } => {
                 Some("give layouts of more warps, or ask about that machine alone".into())
@@ -415,7 +448,7 @@ impl ApiError {
     pub fn source(&self) -> Option<&Source> {
         match self {
             ApiError::Text(text) => text.diagnostics.0.first()?.source.as_ref(),
-            ApiError::Emit { place, .. } => place.as_ref(),
+            ApiError::Emit { place, .. } | ApiError::Limit { place, .. } => place.as_ref(),
             _ => None,
         }
     }
@@ -427,6 +460,16 @@ impl ApiError {
             ApiError::Attribute { column, .. } => Some((1, *column)),
             ApiError::Text(text) => text.places.first().copied(),
             _ => None,
+        }
+    }
+}
+
+impl From<CompileError> for ApiError {
+    fn from(error: CompileError) -> Self {
+        match error {
+            CompileError::Overrun(Overrun::Stopped) => ApiError::Stopped,
+            CompileError::Overrun(error) => ApiError::Limit { error, place: None },
+            error => ApiError::Compile(error),
         }
     }
 }

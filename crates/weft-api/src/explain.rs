@@ -6,6 +6,7 @@ use crate::answer::{
     AccessAnswer, BarrierAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer, NextAnswer,
     ProductAnswer, SpentAnswer,
 };
+use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use crate::request::{CompileRequest, ExplainRequest};
@@ -132,11 +133,16 @@ impl Explained<'_> {
     fn products(&self) -> Vec<ProductAnswer> {
         let compiled = self.compiled;
         let (kernel, assignment) = (compiled.lowered(), &compiled.compiled.assignment);
-        let block = Block { machine: &compiled.machine, warps: compiled.warps, shared_byte: 0 };
+        let (machine, budget) = (&*compiled.machine, &budget::current());
+        let block = Block { machine, warps: compiled.warps, shared_byte: 0, budget };
         let trips = Trips::of(kernel);
         let mut answers = Vec::new();
         kernel.walk(&kernel.body, &mut |id, op| {
-            let (OpKind::Dot(_), Some(layout)) = (&op.kind, assignment.runs_in(id)) else { return };
+            let (OpKind::Dot(_) | OpKind::WarpgroupDot(_), Some(layout)) =
+                (&op.kind, assignment.runs_in(id))
+            else {
+                return;
+            };
             let product = assignment.product(id);
             let mut layouts = assignment.layouts.clone();
             let Ok(ways) = assign::candidates(kernel, op, block, &mut layouts) else { return };
@@ -145,15 +151,15 @@ impl Explained<'_> {
             let (Some(own), Some(bound)) = (own, least) else { return };
             let matrix = match product {
                 Product::Multiply => None,
-                Product::Matrix(matrix) => Some(&matrix.instruction.name),
+                Product::Matrix(matrix) => Some(matrix.instruction.name.to_string()),
+                Product::Warpgroup(product) => Some(product.instruction.name.to_string()),
             };
             let judged = self.review.and_then(|review| review.runs[id].as_ref());
             answers.push(ProductAnswer {
                 place: compiled.place(op.loc),
                 ty: kernel.ty(op.results[0]).bare().to_string(),
                 layout: compiled.layout(layout),
-                how: matrix
-                    .map_or_else(|| "multiply-adds of each thread".into(), ToString::to_string),
+                how: matrix.unwrap_or_else(|| "multiply-adds of each thread".into()),
                 runs: own.runs,
                 cost: own.instructions,
                 bound,

@@ -9,8 +9,8 @@ use crate::request::{
 };
 use crate::view::{self, Banks, Colours, View, Window};
 use crate::{
-    conflicts, conversions, explain, kernels, layouts, operators, paper, report, run, sweep,
-    swizzles, wavefronts,
+    budget, conflicts, conversions, explain, kernels, layouts, operators, paper, report, run,
+    sweep, swizzles, wavefronts,
 };
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
@@ -58,16 +58,29 @@ pub fn invoke(text: &str) -> String {
             Some(Value::String(name)) => name.clone(),
             _ => return Err(ApiError::NoRequest { known: REQUESTS }),
         };
-        answer(&name, text, &object, UnknownKeys::Refused)
+        limited(&name, text, &object, UnknownKeys::Refused)
     });
     answered.unwrap_or_else(|error| error_text(&error))
+}
+
+/// Whether the text of a request asks for work that may take seconds, where others take milliseconds: to
+/// read a kernel, or to compute a table.
+pub fn may_take_long(text: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow)]
+        request: std::borrow::Cow<'a, str>,
+    }
+    let long = ["compile", "run", "explain", "paper", "sweep"];
+    let named = serde_json::from_str::<Named<'_>>(text);
+    named.is_ok_and(|named| long.contains(&&*named.request))
 }
 
 /// Answers one line of a batch of requests of one kind: as [`invoke`], but the line does not name
 /// the request, and keys that the request does not take are passed over.
 pub fn invoke_line(request: &str, line: &str) -> String {
     let answered =
-        parse(line).and_then(|object| answer(request, line, &object, UnknownKeys::Ignored));
+        parse(line).and_then(|object| limited(request, line, &object, UnknownKeys::Ignored));
     answered.unwrap_or_else(|error| error_text(&error))
 }
 
@@ -228,6 +241,11 @@ fn parse(text: &str) -> Result<Map<String, Value>, ApiError> {
     serde_json::from_str(text).map_err(|error| json_error(&error, None))
 }
 
+/// A text without the mark at its beginning that some editors write into files of UTF-8.
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 fn json_error(error: &serde_json::Error, path: Option<String>) -> ApiError {
     let (line, column) = (error.line(), error.column());
     // serde_json appends the place to the sentence.
@@ -245,6 +263,18 @@ pub(crate) fn read<T: DeserializeOwned>(
     object: &Map<String, Value>,
 ) -> Result<T, ApiError> {
     Asked { text, object, unknown: UnknownKeys::Refused }.read(request)
+}
+
+/// Answers within the limits that the request names; the others stay as they are.
+fn limited(
+    name: &str,
+    text: &str,
+    object: &Map<String, Value>,
+    unknown: UnknownKeys,
+) -> Result<String, ApiError> {
+    let Some(limits) = object.get("limits") else { return answer(name, text, object, unknown) };
+    let limits = budget::read(limits)?;
+    budget::within(&limits, || answer(name, text, object, unknown))
 }
 
 fn answer(
@@ -287,8 +317,9 @@ impl Asked<'_> {
     /// The typed request, read from the text once more so that faults have a place.
     fn read<T: DeserializeOwned>(self, request: &'static str) -> Result<T, ApiError> {
         let known = keys::<T>();
-        let foreign =
-            self.object.keys().filter(|key| *key != "request" && !known.contains(&&***key));
+        let is_foreign =
+            |key: &&String| !["request", "limits"].contains(&&***key) && !known.contains(&&***key);
+        let foreign = self.object.keys().filter(is_foreign);
         // Objects may keep the order of the text or not; the first by name is the same.
         let foreign = foreign.min();
         if let (UnknownKeys::Refused, Some(key)) = (self.unknown, foreign) {

@@ -1,12 +1,14 @@
 //! Triton IR to programs: reading, compiling, printing.
 
 use crate::answer::{CompileAnswer, ConvertAnswer, MovementAnswer};
+use crate::budget;
 use crate::error::{ApiError, TextError};
 use crate::reading;
 use crate::request::{CompileRequest, DEFAULT_WARPS, Emit, machine};
 use std::borrow::Cow;
 use weft::assign::{LayoutId, Pin, Trips};
-use weft::compile::{self, Compiled, Options};
+use weft::budget::{Limit, Overrun};
+use weft::compile::{self, CompileError, Compiled, Options};
 use weft::emit::{self, Language, Target, Unsupported, cuda, launcher, ptx};
 use weft::lane;
 use weft::location::Loc;
@@ -82,7 +84,9 @@ impl CompiledKernel {
         options.dump_after.clone_from(dump_after);
         let pinned = pins.iter().map(|pin| read_pin(&module.kernels[index], pin));
         options.pins = pinned.collect::<Result<_, _>>()?;
-        let compiled = compile::compile(&module, &module.kernels[index], &options)?;
+        options.budget = budget::current();
+        let compiled = compile::compile(&module, &module.kernels[index], &options)
+            .map_err(|error| refused(&module, error))?;
         let Options { warps, stages, fp_fusion, pins, .. } = options;
         let max_registers = *max_registers;
         Ok(Self {
@@ -119,7 +123,8 @@ impl CompiledKernel {
     pub fn options(&self) -> Options {
         let options = Options::for_machine(&self.machine);
         let Self { warps, stages, fp_fusion, ref pins, .. } = *self;
-        Options { warps, stages, fp_fusion, pins: pins.clone(), ..options }
+        let budget = budget::current();
+        Options { warps, stages, fp_fusion, pins: pins.clone(), budget, ..options }
     }
 
     /// The lane program.
@@ -151,7 +156,20 @@ impl CompiledKernel {
                 });
             }
         };
-        text.map_err(|error| self.unsupported(error))
+        let text = text.map_err(|error| self.unsupported(error))?;
+        self.within_budget(&text)?;
+        Ok(text)
+    }
+
+    /// Whether a text is no longer than is allowed, and still wanted.
+    fn within_budget(&self, text: &str) -> Result<(), ApiError> {
+        let budget = budget::current();
+        let most = budget.limits.text_bytes;
+        let what = format!("the text of `{}`", self.kernel().name);
+        let long = Overrun::Limit { limit: Limit::TextBytes, what, most, loc: self.kernel().loc };
+        let is_short = text.len() as u64 <= most;
+        let checked = budget.check().and(if is_short { Ok(()) } else { Err(long) });
+        checked.map_err(|overrun| refused(&self.module, overrun.into()))
     }
 
     /// A C header with the PTX and the functions that launch it.
@@ -269,6 +287,18 @@ pub(crate) fn printed(machine: &Machine) -> Result<Target, ApiError> {
         _ => Target::by_name(&machine.name),
     };
     target.ok_or_else(|| ApiError::NoPrinter { name: machine.name.to_string() })
+}
+
+/// Why a kernel was not compiled, with the place where a limit was met.
+pub(crate) fn refused(module: &Module, error: CompileError) -> ApiError {
+    let place = match &error {
+        CompileError::Overrun(Overrun::Limit { loc, .. }) => module.locations.source(*loc),
+        _ => None,
+    };
+    match error.into() {
+        ApiError::Limit { error, .. } => ApiError::Limit { error, place },
+        error => error,
+    }
 }
 
 fn read(text: &str, places: Places) -> Result<Module, ApiError> {

@@ -38,7 +38,10 @@ pub fn machines(request: &MachinesRequest) -> Result<MachinesAnswer, ApiError> {
 /// # Ok::<(), weft_api::ApiError>(())
 /// ```
 pub fn layout(request: &LayoutRequest) -> Result<LayoutAnswer, ApiError> {
-    let LayoutRequest { attribute, shape, element, element_bits, names: named, .. } = request;
+    let LayoutRequest { attribute, shape, element, element_bits, target, names: named, .. } =
+        request;
+    // Only pictures ask it, and yet a machine that is none is a fault of the request.
+    machine(target)?;
     let element_bits = given_bits(element.as_deref(), *element_bits)?;
     let given = (!shape.is_empty()).then_some(&shape[..]);
     let Reading { map, padded } = read("attribute", attribute, given)?;

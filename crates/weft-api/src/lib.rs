@@ -79,6 +79,9 @@
 //! | `explain` | [`request::ExplainRequest`] | [`answer::ExplainAnswer`] |
 //! | `paper` | [`request::PaperRequest`] | [`answer::PaperAnswer`] |
 //!
+//! Every request in JSON may have `limits`, an object of names and numbers, for the work that its answer
+//! may take ([`budget::NAMES`]); a shell answers it within a [`budget`] and may stop it.
+//!
 //! A request that cannot be answered gives an [`ApiError`]; in JSON
 //! `{"error": {"kind": …, "message": …, "hint": …, "line": …, "column": …}}`.
 //! No input makes a function of this crate panic, and none of them reads a clock, a file or the
@@ -86,6 +89,7 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
+pub mod budget;
 pub mod bases;
 pub mod machines;
 pub mod request;

@@ -285,6 +285,9 @@ pub struct WavefrontsRequest {
     /// Whether the answer has pictures of the instruction.
     #[serde(default)]
     pub pictures: bool,
+    /// Whether the answer says where each element of the tile lies.
+    #[serde(default)]
+    pub places: bool,
 }
 
 /// What do accesses take on each memory that folds bits of the row into bits of the column?
@@ -633,7 +636,9 @@ pub(crate) fn check_shape(shape: &[u64]) -> Result<(), ApiError> {
         return refuse("a tensor has at least one extent, such as 128x64".into());
     }
     if let Some(extent) = shape.iter().find(|extent| !extent.is_power_of_two()) {
-        return refuse(format!("{extent} is no extent of a tensor: powers of two are"));
+        return refuse(format!(
+            "{extent} is not a power of two, as the extents of a tensor must be"
+        ));
     }
     let elements = shape.iter().try_fold(1u64, |all, &extent| all.checked_mul(extent));
     match elements {

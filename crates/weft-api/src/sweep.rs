@@ -1,6 +1,7 @@
 //! All memories of a family, each held against the rank law and counted.
 
 use crate::answer::{SweepAnswer, SweptAnswer, TakenAnswer};
+use crate::budget;
 use crate::error::ApiError;
 use crate::reading::{in_waves_of, read_linear};
 use crate::request::{SweepRequest, machine, needed_bits};
@@ -83,6 +84,7 @@ pub fn sweep(request: &SweepRequest) -> Result<SweepAnswer, ApiError> {
     }
     let mut disagreements = 0;
     for number in *from..from + count {
+        budget::check()?;
         for (_, counter, taken) in &mut counters {
             let counted = counter.count(number)?;
             disagreements += u64::from(counted.law != counted.counted);

@@ -66,6 +66,7 @@ pub fn wavefronts(request: &WavefrontsRequest) -> Result<WavefrontsAnswer, ApiEr
         Ok::<_, ApiError>((view::svg(&tile), view::svg(&banks)))
     });
     let (tile, banks) = pictures.transpose()?.unzip();
+    let places = request.places.then(|| view::places(memory, drawn)).transpose()?;
     let outs = registers.outs();
     Ok(WavefrontsAnswer {
         machine: machine.name.to_string(),
@@ -81,6 +82,7 @@ pub fn wavefronts(request: &WavefrontsRequest) -> Result<WavefrontsAnswer, ApiEr
         phases: shown.phases.iter().map(|phase| served(outs, &shown, phase)).collect(),
         tile,
         banks,
+        places,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use weft_api::budget::{self, Budget};
 use weft_api::request::{self, DEFAULT_TARGET, Emit, EmitConversion, Grid, parse_extents};
 
 /// Compiles Triton kernels to PTX, runs them on a simulator that checks every access, and explains
@@ -345,6 +346,36 @@ impl From<AccessKind> for request::AccessKind {
     }
 }
 
+/// How much work may be done.
+#[derive(Args)]
+pub(crate) struct Limited {
+    /// Allow more work, or less: the most `elements` of a tensor or `operations` for each thread,
+    /// `text_bytes` of the code, or simulated warp `instructions`; may be given several times.
+    #[arg(long = "limit", value_name = "NAME=N", value_parser = limit)]
+    limits: Vec<(&'static str, u64)>,
+}
+
+impl Limited {
+    pub(crate) fn budget(&self) -> Budget {
+        let mut budget = Budget::default();
+        for (name, most) in &self.limits {
+            budget::set(&mut budget.limits, name, *most);
+        }
+        budget
+    }
+}
+
+fn limit(text: &str) -> Result<(&'static str, u64), String> {
+    let known = |name: &str| budget::NAMES.into_iter().find(|known| *known == name);
+    let parts = text.split_once('=').and_then(|(name, most)| Some((known(name)?, most)));
+    parts.and_then(|(name, most)| Some((name, most.parse().ok()?))).ok_or_else(|| {
+        format!(
+            "a limit is one of {} and a number, such as operations=1000000",
+            budget::NAMES.join(", ")
+        )
+    })
+}
+
 /// Which kernel of which text, and for what.
 #[derive(Args)]
 pub(crate) struct Kernel {
@@ -386,6 +417,8 @@ pub(crate) struct Compile {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) kernel: Kernel,
+    #[command(flatten)]
+    pub(crate) limited: Limited,
     /// What to print: the program on tiles as it was read (tile) or with the layouts that were chosen
     /// (ttgir), that of one thread (lane), the code for NVIDIA's GPUs (ptx or cuda) or AMD's (hip), what
     /// was decided and why (report), or a C header that holds the PTX and launches it (c-launcher).
@@ -397,7 +430,7 @@ pub(crate) struct Compile {
     /// The most registers of a thread, in PTX: from 24 to 255.
     #[arg(long, value_name = "N")]
     pub(crate) max_registers: Option<u32>,
-    /// Write to this file instead of standard output.
+    /// Write to this file instead of standard output (-).
     #[arg(short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Answer in JSON.
@@ -471,6 +504,8 @@ pub(crate) struct Run {
     /// Have the witness replay every plan, lane by lane.
     #[arg(long)]
     pub(crate) verify: bool,
+    #[command(flatten)]
+    pub(crate) limited: Limited,
     /// Run on a GPU as well.
     #[arg(long, value_name = "cuda:N", value_parser = device)]
     pub(crate) device: Option<u32>,
@@ -496,6 +531,8 @@ pub(crate) struct Explain {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) kernel: Kernel,
+    #[command(flatten)]
+    pub(crate) limited: Limited,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -533,7 +570,7 @@ pub(crate) struct Probe {
     /// The GPU.
     #[arg(long, value_name = "cuda:N", value_parser = device)]
     pub(crate) device: u32,
-    /// Write to this file instead of standard output.
+    /// Write to this file instead of standard output (-).
     #[arg(short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Tell errors in JSON; the machine is JSON in any case.

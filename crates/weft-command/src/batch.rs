@@ -19,7 +19,10 @@ pub(crate) fn run(request: &str, path: &Path, output: &mut Output) -> Result<Out
             return Ok(Outcome::Good);
         }
         let answer = match std::str::from_utf8(&line) {
-            Ok(line) => invoke::invoke_line(request, line.trim_end_matches(['\n', '\r'])),
+            Ok(line) => {
+                let line = invoke::without_mark(line).trim_end_matches(['\n', '\r']);
+                invoke::invoke_line(request, line)
+            }
             Err(error) => {
                 let message = format!("byte {} of the line is not UTF-8", error.valid_up_to());
                 invoke::fault_text("json", &message, None)

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use weft_api::invoke;
 use weft_api::request::Target;
 
 /// The longest file that is read, in bytes: no kernel comes near it.
@@ -25,7 +26,7 @@ pub(crate) fn read(path: &Path) -> Result<Source, Failure> {
         return Err(Failure::TooLong { path: name, limit_mebibytes: MAX_BYTES >> 20 });
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Source { name, text }),
+        Ok(text) => Ok(Source { name, text: invoke::without_mark(&text).to_owned() }),
         Err(error) => {
             let byte = error.utf8_error().valid_up_to();
             Err(Failure::NotText { path: name, byte })

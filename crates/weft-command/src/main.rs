@@ -21,6 +21,7 @@ use arguments::{Arguments, Command};
 use clap::Parser as _;
 use output::Output;
 use std::process::ExitCode;
+use weft_api::budget::within;
 
 /// Small objects by the ten thousand are what compiling asks an allocator for.
 #[global_allocator]
@@ -50,9 +51,13 @@ fn main() -> ExitCode {
         Command::Convert(convert) => requests::convert(convert, &mut output),
         Command::Conflicts(conflicts) => requests::conflicts(conflicts, &mut output),
         Command::Swizzle(swizzle) => requests::swizzle(swizzle, &mut output),
-        Command::Compile(compile) => requests::compile(compile, &mut output),
-        Command::Run(run) => requests::run(run, &mut output),
-        Command::Explain(explain) => requests::explain(explain, &mut output),
+        Command::Compile(compile) => {
+            within(&compile.limited.budget(), || requests::compile(compile, &mut output))
+        }
+        Command::Run(run) => within(&run.limited.budget(), || requests::run(run, &mut output)),
+        Command::Explain(explain) => {
+            within(&explain.limited.budget(), || requests::explain(explain, &mut output))
+        }
         Command::Machines(machines) => requests::machines(machines, &mut output),
         Command::Probe(arguments) => probe::run(arguments, &mut output),
         Command::Paper(arguments) => requests::paper(arguments, &mut output),

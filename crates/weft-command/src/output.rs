@@ -1,6 +1,7 @@
 //! The only place that writes.
 
 use crate::failure::Failure;
+use std::fs;
 use std::io::{self, IsTerminal as _, Stdout, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -27,6 +28,10 @@ impl Output {
 
     /// Writes a text to standard output, at once.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
+        if absent::standard() {
+            let error = io::Error::new(io::ErrorKind::NotFound, "it is closed");
+            return Err(Failure::Write { path: "standard output".into(), error });
+        }
         let mut locked = self.standard.lock();
         let written = locked.write_all(text.as_bytes()).and_then(|()| locked.flush());
         written.map_err(|error| match error.kind() {
@@ -41,10 +46,13 @@ impl Output {
         self.text(&format!("{line}\n"))
     }
 
-    /// Writes a text to a file.
-    pub(crate) fn file(path: &Path, text: &str) -> Result<(), Failure> {
-        std::fs::write(path, text)
-            .map_err(|error| Failure::Write { path: path.display().to_string(), error })
+    /// Writes a text to a file, or to standard output for none and for `-`.
+    pub(crate) fn to(&mut self, path: Option<&Path>, text: &str) -> Result<(), Failure> {
+        match path.filter(|path| *path != Path::new("-")) {
+            Some(path) => replace(path, text.as_bytes())
+                .map_err(|error| Failure::Write { path: path.display().to_string(), error }),
+            None => self.text(text),
+        }
     }
 
     /// Writes a line to standard error; if that fails there is nobody to tell.
@@ -80,5 +88,69 @@ impl Output {
             "{what:10} {:10.3} ms, {rate:.1} million lane instructions a second",
             seconds * 1e3
         ));
+    }
+}
+
+/// Writes a file beside the one that it replaces, so that whoever reads sees the old one or the new one
+/// and never a part.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // The file that a link leads to is replaced, not the link.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let known = fs::metadata(path).ok();
+    match &known {
+        // A pipe or a device is written to as it is.
+        Some(known) if !known.is_file() => return fs::write(path, bytes),
+        // A file that may not be written may not be replaced.
+        Some(_) => drop(fs::OpenOptions::new().write(true).open(path)?),
+        None => {}
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let mut file = beside().tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(bytes)?;
+    if let Some(known) = known {
+        file.as_file().set_permissions(known.permissions())?;
+    }
+    file.persist(path)?;
+    Ok(())
+}
+
+/// How a file is made that takes another's place: not as a private one, but with the rights of any new
+/// file.
+fn beside() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".weft-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
+/// Whether the command was started without a standard output.
+///
+/// The standard library opens `/dev/null` in its place before `main`, so that it is looked at earlier.
+#[cfg(unix)]
+mod absent {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    static ABSENT: AtomicBool = AtomicBool::new(false);
+
+    #[ctor::ctor(unsafe)]
+    fn look() {
+        // A number that is no open file has no flags.
+        let flags = rustix::io::fcntl_getfd(rustix::stdio::stdout());
+        ABSENT.store(flags.is_err(), Ordering::Relaxed);
+    }
+
+    pub(super) fn standard() -> bool {
+        ABSENT.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(not(unix))]
+mod absent {
+    pub(super) fn standard() -> bool {
+        false
     }
 }

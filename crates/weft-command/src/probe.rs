@@ -34,10 +34,7 @@ pub(crate) fn run(arguments: &arguments::Probe, output: &mut Output) -> Result<O
     }
     Output::progress("pattern", experiments.len(), experiments.len());
     let text = probe.infer(rows, &today())?.to_json();
-    match &arguments.output {
-        Some(path) => Output::file(path, &text)?,
-        None => output.text(&text)?,
-    }
+    output.to(arguments.output.as_deref(), &text)?;
     Ok(Outcome::Good)
 }
 

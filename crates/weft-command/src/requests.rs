@@ -181,10 +181,7 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
         };
         text.unwrap_or_default()
     };
-    match &arguments.output {
-        Some(path) => Output::file(path, &text)?,
-        None => output.text(&text)?,
-    }
+    output.to(arguments.output.as_deref(), &text)?;
     Ok(Outcome::Good)
 }
 
@@ -240,6 +237,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         pins,
         seed,
         verify,
+        limited: _,
         device,
         compiled,
         json,

@@ -6,13 +6,15 @@
 
 use crate::assign::{self, AssignError, Assignment, Block, Pin, Review, Spent};
 use crate::axis::AxisFacts;
+use crate::budget::{Budget, Limit, Overrun};
+use crate::factors;
 use crate::fuse;
 use crate::lane;
 use crate::lower::{self, Movement};
 use crate::pipeline;
 use crate::sim;
 use crate::simplify;
-use crate::tile::{Kernel, Launch, Module, OpId, Value};
+use crate::tile::{Kernel, Launch, Module, Op, OpId, Value};
 use weft_layout::machine::{Kind, MAX_ACCESS_LOG2, Machine};
 
 /// The stages of software pipelines where nothing is said: Triton's default.
@@ -39,6 +41,8 @@ pub struct Options {
     pub dump_after: Option<String>,
     /// Values of the kernel with the layouts that they shall live in.
     pub pins: Vec<Pin>,
+    /// How much work may be done.
+    pub budget: Budget,
 }
 
 impl Options {
@@ -52,6 +56,7 @@ impl Options {
             verify_each: cfg!(debug_assertions),
             dump_after: None,
             pins: Vec::new(),
+            budget: Budget::default(),
         }
     }
 }
@@ -83,7 +88,7 @@ impl Compiled {
         let movements = movements.iter().map(|movement| (movement.op, &movement.plan));
         let facts = AxisFacts::of(kernel);
         assign::spent(kernel, &facts, assignment, block(options), movements, work)
-            .map_err(|cause| CompileError::Assign { kernel: kernel.name.clone(), cause })
+            .map_err(|cause| refused(kernel, cause))
     }
 }
 
@@ -104,6 +109,7 @@ pub fn compile_greedily(
     options: &Options,
 ) -> Result<Compiled, CompileError> {
     check_options(options)?;
+    check_elements(kernel, options)?;
     let meaning = meaning(kernel, options);
     let facts = AxisFacts::of(&meaning);
     let assignment = assign::greedy(&meaning, &facts, block(options));
@@ -111,7 +117,16 @@ pub fn compile_greedily(
 }
 
 fn block(options: &Options) -> Block<'_> {
-    Block { machine: &options.machine, warps: options.warps, shared_byte: 0 }
+    let Options { machine, warps, budget, .. } = options;
+    Block { machine, warps: *warps, shared_byte: 0, budget }
+}
+
+/// Why there are no homes or no program.
+fn refused(kernel: &Kernel, cause: AssignError) -> CompileError {
+    match cause {
+        AssignError::Overrun(overrun) => CompileError::Overrun(overrun),
+        cause => CompileError::Assign { kernel: kernel.name.clone(), cause },
+    }
 }
 
 /// Why a kernel could not be compiled.
@@ -180,6 +195,9 @@ pub enum CompileError {
         /// What the layout engine said.
         cause: AssignError,
     },
+    /// It takes more work than is allowed, or nobody wants it any more.
+    #[error(transparent)]
+    Overrun(#[from] Overrun),
     /// A pass left a program that breaks the rules: a defect of this compiler, never of its input.
     #[error("after `{pass}` the program of `{kernel}` breaks a rule: {broken} (a defect of weft)")]
     Broken {
@@ -207,22 +225,40 @@ pub fn compile(
 ) -> Result<Compiled, CompileError> {
     check_options(options)?;
     check_launch(&module.launch, options)?;
+    check_elements(kernel, options)?;
     let meaning = meaning(kernel, options);
     let facts = AxisFacts::of(&meaning);
-    // Fewer stages where a block does not have the memory for so many.
-    for stages in (2..=options.stages).rev() {
-        let Some(ahead) = pipeline::run(&meaning, &facts, &options.machine, stages) else { break };
-        let facts = AxisFacts::of(&ahead);
-        let compiled = compile_fitting(module, &meaning, &ahead, options, &facts)?;
+    if let Some(form) = factors::run(&meaning, &facts, &options.machine, options.warps) {
+        let compiled = compile_staged(module, &meaning, &form, options)?;
         if check_shared_memory(&compiled.program, options).is_ok() {
             return Ok(compiled);
         }
     }
-    let compiled = compile_fitting(module, &meaning, &meaning, options, &facts)?;
+    let compiled = compile_staged(module, &meaning, &meaning, options)?;
     match check_shared_memory(&compiled.program, options) {
         Ok(()) => Ok(compiled),
-        Err(refused) => compile_in_rounds(module, &meaning, options, &facts).ok_or(refused),
+        Err(lack) => compile_in_rounds(module, &meaning, options, &facts).ok_or(lack),
     }
+}
+
+/// Compiles a form of a kernel with as many stages as a block has the memory for, or with one.
+fn compile_staged(
+    module: &Module,
+    meaning: &Kernel,
+    form: &Kernel,
+    options: &Options,
+) -> Result<Compiled, CompileError> {
+    let facts = AxisFacts::of(form);
+    for stages in (2..=options.stages).rev() {
+        let Options { machine, warps, .. } = options;
+        let Some(ahead) = pipeline::run(form, &facts, machine, *warps, stages) else { break };
+        let facts = AxisFacts::of(&ahead);
+        let compiled = compile_fitting(module, meaning, &ahead, options, &facts)?;
+        if check_shared_memory(&compiled.program, options).is_ok() {
+            return Ok(compiled);
+        }
+    }
+    compile_fitting(module, meaning, form, options, &facts)
 }
 
 /// Compiles a kernel with movements that take less of the memory that they do not fit into together, each
@@ -294,7 +330,8 @@ fn finish(
     facts: &AxisFacts,
     assignment: Result<Assignment, AssignError>,
 ) -> Result<Compiled, CompileError> {
-    let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
+    options.budget.check()?;
+    let cause = |cause| refused(kernel, cause);
     let mut assignment = assignment.map_err(cause)?;
     let (locations, block) = (&module.locations, block(options));
     let mut kernel = kernel.clone();
@@ -305,6 +342,7 @@ fn finish(
     stages.verify("lower", &program)?;
     stages.keep("lower", &program);
     for pass in simplify::PASSES {
+        options.budget.check()?;
         program = (pass.run)(program);
         if options.verify_each {
             stages.verify(pass.name, &program)?;
@@ -322,7 +360,7 @@ fn finish(
 pub fn review(kernel: &Kernel, options: &Options) -> Result<Option<Review>, CompileError> {
     let facts = AxisFacts::of(kernel);
     assign::review(kernel, &facts, block(options), &options.pins)
-        .map_err(|cause| CompileError::Assign { kernel: kernel.name.clone(), cause })
+        .map_err(|cause| refused(kernel, cause))
 }
 
 /// The kernel as TTGIR: with the homes that were chosen for it as encodings.
@@ -338,8 +376,8 @@ pub fn encoded(
         (kernel.clone(), module.launch.clone())
     } else {
         let block = block(options);
-        let cause = |cause| CompileError::Assign { kernel: kernel.name.clone(), cause };
-        assign::encode(kernel, &mut compiled.assignment.clone(), block).map_err(cause)?
+        assign::encode(kernel, &mut compiled.assignment.clone(), block)
+            .map_err(|cause| refused(kernel, cause))?
     };
     Ok(Module { kernels: vec![encoded], locations: module.locations.clone(), launch })
 }
@@ -386,6 +424,20 @@ fn check_options(options: &Options) -> Result<(), CompileError> {
         }),
         _ => Ok(()),
     }
+}
+
+/// Checks that threads hold no more of any tensor than is allowed, which takes no time before anything
+/// else does.
+fn check_elements(kernel: &Kernel, options: &Options) -> Result<(), CompileError> {
+    let threads = u64::from(options.warps) << options.machine.lanes_log2;
+    let most = options.budget.limits.elements;
+    let is_large = |op: &&Op| {
+        let held = op.results.iter().map(|&result| kernel.ty(result));
+        held.filter(|ty| ty.memory().is_none()).any(|ty| ty.elements() / threads > most)
+    };
+    let Some(op) = kernel.ops.values().find(is_large) else { return Ok(()) };
+    let what = format!("the result of this `{}`", op.kind.name());
+    Err(Overrun::Limit { limit: Limit::Elements, what, most, loc: op.loc }.into())
 }
 
 fn check_launch(launch: &Launch, options: &Options) -> Result<(), CompileError> {

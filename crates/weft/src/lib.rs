@@ -93,7 +93,7 @@
 //!
 //! | floor | what it is |
 //! | --- | --- |
-//! | [`id`], [`diagnostic`], [`location`], [`dtype`], [`scalar`], [`atomic`], [`cache`], [`memory`] | words that all share |
+//! | [`id`], [`diagnostic`], [`location`], [`budget`], [`dtype`], [`scalar`], [`atomic`], [`cache`], [`memory`] | words that all share |
 //! | [`tile`] | the program on tiles: types, verifier, text, and [`tile::eval`], what it means |
 //! | [`ttir`] | Triton's text to `tile` |
 //! | [`lane`] | the program of one thread: types, builder, verifier, text |
@@ -119,6 +119,7 @@
 
 pub mod id;
 pub mod location;
+pub mod budget;
 pub mod diagnostic;
 pub mod dtype;
 pub mod scalar;
@@ -133,8 +134,10 @@ pub mod math;
 pub mod movement;
 pub mod axis;
 pub mod fuse;
+mod prune;
 pub mod pipeline;
 pub mod assign;
+pub mod factors;
 pub mod lower;
 pub mod simplify;
 pub mod conversion;

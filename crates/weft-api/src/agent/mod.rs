@@ -75,6 +75,8 @@ pub struct Tool {
     pub description: &'static str,
     /// The JSON Schema of its arguments.
     pub input_schema: Map<String, Value>,
+    /// The JSON Schema of what it answers.
+    pub output_schema: Map<String, Value>,
 }
 
 /// What a call gives.
@@ -103,25 +105,26 @@ struct MoreRequest {
 /// The tools, in the order in which a newcomer would try them.
 pub fn tools() -> Vec<Tool> {
     macro_rules! tool {
-        ($name:literal, $title:literal, $request:ty) => {
+        ($name:literal, $title:literal, $request:ty, $answer:ty) => {
             Tool {
                 name: $name,
                 title: $title,
                 description: include_str!(concat!("tools/", $name, ".md")).trim_ascii_end(),
                 input_schema: schema::of::<$request>(),
+                output_schema: schema::of_answer::<$answer>(),
             }
         };
     }
     vec![
-        tool!("machines", "GPUs that are known", MachinesRequest),
-        tool!("layout", "What a layout is", LayoutRequest),
-        tool!("conflicts", "Bank conflicts of an access", ConflictsRequest),
-        tool!("swizzle", "The best shared-memory layout", SwizzleRequest),
-        tool!("convert", "From one layout into another", ConvertRequest),
-        tool!("compile", "A Triton kernel as code", CompileRequest),
-        tool!("explain", "What a compiled kernel costs and why", ExplainRequest),
-        tool!("simulate", "A kernel run, counted and checked", RunRequest),
-        tool!("more", "The rest of an answer", MoreRequest),
+        tool!("machines", "GPUs that are known", MachinesRequest, Told),
+        tool!("layout", "What a layout is", LayoutRequest, Told),
+        tool!("conflicts", "Bank conflicts of an access", ConflictsRequest, Told),
+        tool!("swizzle", "The best shared-memory layout", SwizzleRequest, Told),
+        tool!("convert", "From one layout into another", ConvertRequest, Told),
+        tool!("compile", "A Triton kernel as code", CompileRequest, Told),
+        tool!("explain", "What a compiled kernel costs and why", ExplainRequest, Told),
+        tool!("simulate", "A kernel run, counted and checked", RunRequest, Told),
+        tool!("more", "The rest of an answer", MoreRequest, Page),
     ]
 }
 
@@ -205,12 +208,16 @@ struct Asked<'a> {
 }
 
 /// What is answered, beside the answer itself.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Told {
+    /// The answer in a sentence or two.
     summary: String,
+    /// The answer's own fields; a field is here whole or not at all.
     answer: Map<String, Value>,
+    /// The fields that were too long.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     more: Vec<short::Left>,
+    /// Questions that follow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     next: Vec<Next>,
 }

@@ -8,12 +8,13 @@ use crate::request::{
     AccessKind, CompileRequest, ConflictsRequest, ConvertRequest, ExplainRequest, LayoutRequest,
     MachinesRequest, RunRequest, SwizzleRequest,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use weft_layout::space::OFFSET;
 
 /// A question that follows.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Next {
     tool: &'static str,
     why: String,

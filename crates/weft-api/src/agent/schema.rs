@@ -5,12 +5,40 @@ use crate::bases::LayoutSource;
 use crate::request::{Arguments, DEFAULT_TARGET, Grid, Target};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// The schema of a request, closed: a key that it does not name is refused.
 pub(super) fn of<T: JsonSchema>() -> Map<String, Value> {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
+    closed::<T>(SchemaSettings::draft2020_12())
+}
+
+/// The schema of what a tool answers: that of an answer, or the object of an error, which the protocol
+/// lets clients hold against the same schema.
+pub(super) fn of_answer<T: JsonSchema>() -> Map<String, Value> {
+    let mut schema = closed::<T>(SchemaSettings::draft2020_12().for_serialize());
+    let required = schema.remove("required");
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        let description =
+            "Instead of an answer: what cannot be answered, where, and what would be right.";
+        let error = json!({
+            "type": "object",
+            "description": description,
+            "properties": {
+                "kind": {"type": "string"},
+                "message": {"type": "string"},
+                "hint": {"type": "string"},
+            },
+            "required": ["kind", "message"],
+        });
+        properties.insert("error".into(), error);
+    }
+    schema.insert("anyOf".into(), json!([{"required": required}, {"required": ["error"]}]));
+    schema
+}
+
+fn closed<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
+    let settings = settings.with(|settings| {
         // Some clients do not follow references.
         settings.inline_subschemas = true;
         settings.meta_schema = None;

@@ -1,5 +1,6 @@
 //! The texts of earlier answers that were too long to send at once.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -55,7 +56,7 @@ pub struct Shelf {
 }
 
 /// A part of a text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Page {
     /// Where the text is.
     pub handle: String,

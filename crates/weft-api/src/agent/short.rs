@@ -1,6 +1,7 @@
 //! An answer without its long parts.
 
 use super::shelf::Kept;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -20,7 +21,7 @@ pub(super) struct Short {
 }
 
 /// A field that was left out.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Left {
     /// Which; `answer` for the whole answer.
     field: String,

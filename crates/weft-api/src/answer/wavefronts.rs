@@ -32,6 +32,18 @@ pub struct WavefrontsAnswer {
     /// What the banks serve, wavefront by wavefront: an SVG file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub banks: Option<String>,
+    /// Where each element of the pictured tile lies, row by row; none for an element that nobody holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub places: Option<Vec<Option<PlaceAnswer>>>,
+}
+
+/// Where an element lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct PlaceAnswer {
+    /// The offset in elements, gaps included.
+    pub offset: u64,
+    /// The bank in which it begins.
+    pub bank: u64,
 }
 
 /// The rank law for one instruction; elements are coordinates.

@@ -30,8 +30,8 @@ mod write;
 pub use at::MachineError;
 pub use read::read;
 pub use write::{
-    IsaAnswer, MachineAnswer, MatrixMoveAnswer, MatrixMultiplyAnswer, MergingAnswer, PhasesAnswer,
-    PricesAnswer, ReachAnswer, ShuffleAnswer, SourceAnswer, WidthsAnswer,
+    ColumnsAnswer, IsaAnswer, MachineAnswer, MatrixMoveAnswer, MatrixMultiplyAnswer, MergingAnswer,
+    PhasesAnswer, PricesAnswer, ReachAnswer, ShuffleAnswer, SourceAnswer, WidthsAnswer,
 };
 
 /// The key under which a probed machine keeps what was measured; it says nothing about the machine.

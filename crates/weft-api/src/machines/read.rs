@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use weft_layout::Machine;
 use weft_layout::f2::Subspace;
 use weft_layout::machine::{
-    Isa, Kind, MAX_ACCESS_LOG2, MatrixMove, MatrixMultiply, Number, Origin, Phases, Pipe, Prices,
-    Reach, Shuffle, Source, Together, Transposes,
+    Fragments, Isa, Kind, MAX_ACCESS_LOG2, MatrixMove, MatrixMultiply, Number, Origin, Part,
+    Phases, Pipe, Prices, Reach, Shuffle, Source, Storage, Together, Transposes, Widths,
 };
 
 /// The most lanes of a warp that the engine's tables have room for.
@@ -19,7 +19,7 @@ const MAX_PRICE: u64 = 1_000_000_000;
 const MAX_BYTES: u64 = 1 << 30;
 const MAX_COUNT: u32 = 1 << 24;
 
-const KEYS: [&str; 27] = [
+const KEYS: [&str; 28] = [
     "name",
     "isa",
     "lanes",
@@ -42,6 +42,7 @@ const KEYS: [&str; 27] = [
     "cluster_blocks",
     "matrix_moves",
     "matrix_multiplies",
+    "warpgroup_multiplies",
     "shuffles",
     "byte_permute",
     "prices",
@@ -51,8 +52,8 @@ const KEYS: [&str; 27] = [
 
 /// The machine that a JSON value describes, as [`MachineAnswer`](super::MachineAnswer) writes it.
 ///
-/// Every key must be there except `sources` (then nothing is known of where the numbers come from)
-/// and `measured`, which is not looked into.
+/// Every key must be there except `sources` (then nothing is known of where the numbers come from),
+/// `warpgroup_multiplies` (then there are none) and `measured`, which is not looked into.
 pub fn read(value: &Value) -> Result<Machine, MachineError> {
     let object = At::root(value).object(&KEYS)?;
     let get = |key| object.get(key);
@@ -94,7 +95,11 @@ pub fn read(value: &Value) -> Result<Machine, MachineError> {
         barriers: get("barriers")?.count(1..=1 << 16)?,
         cluster_blocks: get("cluster_blocks")?.count(1..=1 << 16)?,
         matrix_moves: Cow::Owned(matrix_moves(&get("matrix_moves")?, lanes)?),
-        matrix_multiplies: Cow::Owned(matrix_multiplies(&get("matrix_multiplies")?)?),
+        matrix_multiplies: Cow::Owned(matrix_multiplies(&get("matrix_multiplies")?, 1)?),
+        warpgroup_multiplies: Cow::Owned(match object.find("warpgroup_multiplies") {
+            Some(at) => matrix_multiplies(&at, 4)?,
+            None => Vec::new(),
+        }),
         shuffles: Cow::Owned(shuffles(&get("shuffles")?, lanes)?),
         byte_permute: Cow::Owned(get("byte_permute")?.text()?.to_owned()),
         prices: prices(&get("prices")?)?,
@@ -246,30 +251,78 @@ fn matrix_move(at: &At<'_>, lanes: u32) -> Result<MatrixMove, MachineError> {
     })
 }
 
-fn matrix_multiplies(at: &At<'_>) -> Result<Vec<MatrixMultiply>, MachineError> {
-    at.list()?.iter().map(matrix_multiply).collect()
+/// Instructions that so many warps run together.
+fn matrix_multiplies(at: &At<'_>, warps: u32) -> Result<Vec<MatrixMultiply>, MachineError> {
+    at.list()?.iter().map(|at| matrix_multiply(at, warps)).collect()
 }
 
-fn matrix_multiply(at: &At<'_>) -> Result<MatrixMultiply, MachineError> {
-    let object =
-        at.object(&["name", "rows", "columns", "summed", "left", "right", "sum", "price"])?;
+fn matrix_multiply(at: &At<'_>, warps: u32) -> Result<MatrixMultiply, MachineError> {
+    let object = at.object(&[
+        "name",
+        "rows",
+        "columns",
+        "widths",
+        "summed",
+        "left",
+        "right",
+        "sum",
+        "fragments",
+        "architecture_specific",
+        "price",
+    ])?;
     let number = |key| object.get(key)?.word(&Number::ALL.map(|number| (number.word(), number)));
     let (left, right) = (number("left")?, number("right")?);
     if left.bits() != right.bits() {
         return object.get("right")?.refuse("the factors are of one width");
     }
+    let known = Fragments::ALL.map(|fragments| (fragments.word(), fragments));
+    // Files that do not say are of the time when there was `mma` alone.
+    let fragments = object.find("fragments").map_or(Ok(Fragments::Mma), |at| at.word(&known))?;
     // Four lanes of one word each along the summed index at least.
     let least = 4 * (32 / left.bits()).max(1);
-    Ok(MatrixMultiply {
+    let (rows, columns, summed) = match fragments {
+        Fragments::Mma => (8..=16, 8..=8, least..=256),
+        Fragments::Wgmma => (64..=64, 8..=256, 2 * least..=2 * least),
+        Fragments::Mfma => (16..=32, 16..=32, 2..=64),
+        Fragments::WmmaGfx11 | Fragments::WmmaGfx12 => (16..=16, 16..=16, 16..=16),
+    };
+    let multiply = MatrixMultiply {
         name: Cow::Owned(object.get("name")?.text()?.to_owned()),
-        rows: object.get("rows")?.power(8..=16)?,
-        columns: object.get("columns")?.power(8..=8)?,
-        summed: object.get("summed")?.power(least..=256)?,
+        rows: object.get("rows")?.power(rows)?,
+        columns: object.get("columns")?.count(columns)?,
+        widths: Cow::Owned(object.find("widths").map_or(Ok(Vec::new()), |at| widths_of(&at))?),
+        summed: object.get("summed")?.power(summed)?,
         left,
         right,
         sum: number("sum")?,
+        fragments,
+        architecture_specific: (object.find("architecture_specific"))
+            .map_or(Ok(false), |at| at.truth())?,
         price: object.get("price")?.number(0..=MAX_PRICE)?,
-    })
+    };
+    if multiply.warps() != warps {
+        return at.refuse(format!(
+            "{} warps run it together, and {warps} do where it stands",
+            multiply.warps()
+        ));
+    }
+    let registers = [Part::Left, Part::Right, Part::Sum].into_iter();
+    let mut registers = registers.filter(|&part| multiply.storage(part) != Storage::Shared);
+    match registers.find_map(|part| multiply.fragment(part).err()) {
+        Some(error) => at.refuse(error.to_string()),
+        None => Ok(multiply),
+    }
+}
+
+/// Numbers of columns.
+fn widths_of(at: &At<'_>) -> Result<Vec<Widths>, MachineError> {
+    let widths = |at: &At<'_>| {
+        let object = at.object(&["from", "to", "step"])?;
+        let from = object.get("from")?.count(8..=256)?;
+        let to = object.get("to")?.count(from..=256)?;
+        Ok(Widths { from, to, step: object.get("step")?.count(8..=256)? })
+    };
+    at.list()?.iter().map(widths).collect()
 }
 
 fn shuffles(at: &At<'_>, lanes: u32) -> Result<Vec<Shuffle>, MachineError> {

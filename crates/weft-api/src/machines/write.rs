@@ -4,7 +4,7 @@ use serde::Serialize;
 use weft_layout::Machine;
 use weft_layout::machine::{
     Isa, Kind, MatrixMove, MatrixMultiply, Phases, Pipe, Prices, Reach, Shuffle, Source, Together,
-    Transposes,
+    Transposes, Widths,
 };
 
 /// A machine, whole.
@@ -52,8 +52,10 @@ pub struct MachineAnswer {
     pub cluster_blocks: u32,
     /// The instructions that move matrices between shared memory and registers.
     pub matrix_moves: Vec<MatrixMoveAnswer>,
-    /// The instructions that multiply matrices in the registers of a warp.
+    /// The instructions by which one warp multiplies matrices in its registers.
     pub matrix_multiplies: Vec<MatrixMultiplyAnswer>,
+    /// The instructions by which four warps multiply matrices, from shared memory.
+    pub warpgroup_multiplies: Vec<MatrixMultiplyAnswer>,
     /// The instructions that exchange registers between lanes.
     pub shuffles: Vec<ShuffleAnswer>,
     /// The instruction that makes a word of any four bytes of two.
@@ -145,18 +147,37 @@ pub struct MatrixMultiplyAnswer {
     pub name: String,
     /// Rows of the left factor.
     pub rows: u32,
-    /// Columns of the right factor.
+    /// Columns of the right factor; the fewest of several.
     pub columns: u32,
+    /// The numbers of columns that it can have, where it is not `columns` alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub widths: Vec<ColumnsAnswer>,
     /// How many products each sum gets.
     pub summed: u32,
-    /// What the left factor holds: `f16`, `bf16`, `tf32`, `f64`, `e4m3`, `e5m2` or `s8`.
+    /// What the left factor holds: `f16`, `bf16`, `tf32`, `f32`, `f64`, `e4m3`, `e5m2`, `e4m3fnuz`,
+    /// `e5m2fnuz` or `s8`.
     pub left: &'static str,
     /// What the right factor holds.
     pub right: &'static str,
     /// What the sum holds: `f16`, `f32`, `f64` or `s32`.
     pub sum: &'static str,
-    /// Hundredths of a cycle for one instruction of a warp.
+    /// How its matrices are dealt out: `mma`, `wgmma`, `mfma`, `wmma_gfx11` or `wmma_gfx12`.
+    pub fragments: &'static str,
+    /// Whether only code for the architecture alone may use it.
+    pub architecture_specific: bool,
+    /// Hundredths of a cycle for one instruction of all its warps, with `columns` columns.
     pub price: u64,
+}
+
+/// Numbers of columns: `from`, `from + step`, … to `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ColumnsAnswer {
+    /// The fewest.
+    pub from: u32,
+    /// The most.
+    pub to: u32,
+    /// From one to the next.
+    pub step: u32,
 }
 
 /// An instruction that exchanges registers between lanes.
@@ -246,6 +267,9 @@ impl MachineAnswer {
             cluster_blocks: machine.cluster_blocks,
             matrix_moves: machine.matrix_moves.iter().map(matrix_move).collect(),
             matrix_multiplies: machine.matrix_multiplies.iter().map(matrix_multiply).collect(),
+            warpgroup_multiplies: (machine.warpgroup_multiplies.iter())
+                .map(matrix_multiply)
+                .collect(),
             shuffles: machine.shuffles.iter().map(shuffle).collect(),
             byte_permute: machine.byte_permute.to_string(),
             prices: prices(&machine.prices),
@@ -292,16 +316,19 @@ fn matrix_move(form: &MatrixMove) -> MatrixMoveAnswer {
 }
 
 fn matrix_multiply(form: &MatrixMultiply) -> MatrixMultiplyAnswer {
-    let MatrixMultiply { name, rows, columns, summed, left, right, sum, price } = form;
+    let columns = |&Widths { from, to, step }: &Widths| ColumnsAnswer { from, to, step };
     MatrixMultiplyAnswer {
-        name: name.to_string(),
-        rows: *rows,
-        columns: *columns,
-        summed: *summed,
-        left: left.word(),
-        right: right.word(),
-        sum: sum.word(),
-        price: *price,
+        name: form.name.to_string(),
+        rows: form.rows,
+        columns: form.columns,
+        widths: form.widths.iter().map(columns).collect(),
+        summed: form.summed,
+        left: form.left.word(),
+        right: form.right.word(),
+        sum: form.sum.word(),
+        fragments: form.fragments.word(),
+        architecture_specific: form.architecture_specific,
+        price: form.price,
     }
 }
 

@@ -96,6 +96,10 @@ fn hint(kind: FindingKind) -> &'static str {
         FindingKind::InFlight => {
             "wait for the copy's group (`async_wait`) before its bytes are used"
         }
+        FindingKind::Unfenced => {
+            "a fence between the proxies must follow the write; a program that weft compiled has one: \
+             please report it"
+        }
         FindingKind::Misaligned => "the addresses must keep what tt.divisibility promises",
         FindingKind::Deadlock => "wait only for what a running program will still write",
         FindingKind::Divergence => {

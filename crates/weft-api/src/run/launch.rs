@@ -2,12 +2,14 @@
 
 use super::{findings, machine};
 use crate::answer::{Counts, LaunchAnswer};
+use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use core::ops::ControlFlow;
+use weft::budget::Budget;
 use weft::compile;
 use weft::memory::Memory;
-use weft::sim::{self, Launch, Progress};
+use weft::sim::{self, Launch, Progress, SimError};
 
 /// Runs a compiled kernel on the simulator: `arguments` are the raw bits of its parameters in order,
 /// pointers as addresses of the memory. The watcher hears how far it is and may end it.
@@ -55,9 +57,15 @@ pub fn simulate(
     let program = kernel.program();
     let resident = machine::resident_blocks(&kernel.machine, program);
     let machine = compile::simulated(&kernel.machine, resident);
-    let options = sim::Options::default();
+    let Budget { limits, stop } = budget::current();
+    let options = sim::Options { max_steps: limits.instructions, ..sim::Options::default() };
     let launch = Launch { program, grid, args: arguments, machine: &machine, options };
-    Ok(sim::run_watched(&launch, memory, watcher)?)
+    let watch =
+        &mut |progress| if stop.is_set() { ControlFlow::Break(()) } else { watcher(progress) };
+    sim::run_watched(&launch, memory, watch).map_err(|error| match error {
+        SimError::Stopped { .. } if stop.is_set() => ApiError::Stopped,
+        error => error.into(),
+    })
 }
 
 /// What the kernel printed: the first lines, without their ends.

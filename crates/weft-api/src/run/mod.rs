@@ -21,6 +21,7 @@ pub use argument::{Fill, MAX_BUFFER_BYTES, RANDOM_INTEGERS, Value, signature};
 pub use launch::{launch, simulate};
 
 use crate::answer::{BufferAnswer, RunAnswer, SumsAnswer};
+use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use crate::request::RunRequest;
@@ -102,10 +103,11 @@ impl Prepared {
     /// A deadlock and a run without end are part of the outcome; other errors are returned.
     pub fn evaluate(&self) -> Result<Evaluated, ApiError> {
         let mut memory = self.memory.clone();
-        let options = eval::Options::default();
-        let outcome =
-            eval::run(self.kernel.meaning(), self.grid, &self.bits(), &mut memory, options);
+        let (options, stop) = (eval::Options::default(), budget::current().stop);
+        let kernel = self.kernel.meaning();
+        let outcome = eval::run_until(kernel, self.grid, &self.bits(), &mut memory, options, &stop);
         match outcome {
+            Err(EvalError::Stopped) => Err(ApiError::Stopped),
             Err(
                 error @ (EvalError::Arguments { .. }
                 | EvalError::TooLarge { .. }

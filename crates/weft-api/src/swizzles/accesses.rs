@@ -16,6 +16,9 @@ pub(super) struct Accesses {
     pub(super) tma: bool,
 }
 
+/// The largest weight: with larger ones the sums that are compared would not be exact.
+const MAX_WEIGHT: u64 = 1 << 32;
+
 impl Accesses {
     pub(super) fn read(request: &SwizzleRequest) -> Result<Accesses, ApiError> {
         let SwizzleRequest { store, loads, shape, weights, .. } = request;
@@ -44,6 +47,9 @@ impl Accesses {
             if weights.len() != threads.len() {
                 let (given, accesses) = (weights.len(), threads.len());
                 return Err(ApiError::Weights { given, accesses });
+            }
+            if let Some(&weight) = weights.iter().find(|&&weight| weight > MAX_WEIGHT) {
+                return Err(ApiError::Weight { weight, most: MAX_WEIGHT });
             }
             for ((_, access), &weight) in threads.iter_mut().zip(weights) {
                 access.weight = weight;

@@ -2,12 +2,14 @@
 
 use super::View;
 use super::grid::{Held, of_elements};
-use super::holders::{is_memory, short};
+use super::holders::{Holders, is_memory, short};
 use super::palette::{Colour, legend};
-use super::scene::Scene;
-use super::tile::extent;
+use super::scene::{Scene, Window};
+use super::tile::{Tile, extent};
+use crate::answer::PlaceAnswer;
 use crate::error::ApiError;
 use weft_layout::Machine;
+use weft_layout::access::Memory;
 use weft_layout::affine::Affine;
 use weft_layout::f2::low_mask;
 use weft_layout::space::OFFSET;
@@ -57,6 +59,31 @@ impl Banks<'_> {
             extent(machine.bank_bytes_log2),
         )
     }
+}
+
+/// The map of a memory and the view of its whole tile.
+pub(super) fn whole(memory: Memory<'_>) -> (Affine, View<'_>) {
+    let (map, padded) = match memory {
+        Memory::Affine(map) => (map.clone(), None),
+        Memory::Padded(padded) => (Affine::from(padded.layout().clone()), Some(padded)),
+    };
+    (map, View { window: Window::Full, padded, ..View::default() })
+}
+
+/// Where each element of a memory's tile lies, row by row: the lowest offset that holds it, gaps
+/// included, and the bank in which that begins. The tile is that of the pictures.
+///
+/// Fails as [`scene`](super::scene()) does.
+pub fn places(memory: Memory<'_>, banks: Banks<'_>) -> Result<Vec<Option<PlaceAnswer>>, ApiError> {
+    let (map, view) = whole(memory);
+    let tile = Tile::new(map.outs(), view.slice, view.window)?;
+    let holders = Holders::new(map.layout()).map_err(ApiError::drawing)?;
+    let place = |element: u64| {
+        let place = holders.lowest(element ^ map.constant())?;
+        let offset = view.physical(map.ins().coordinate(OFFSET, place));
+        Some(PlaceAnswer { offset, bank: banks.of(offset) })
+    };
+    Ok(tile.elements().map(place).collect())
 }
 
 /// Each element with the lowest offset that holds it, coloured by its bank.

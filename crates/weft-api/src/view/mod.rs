@@ -28,7 +28,7 @@ mod terminal;
 mod svg;
 mod diagnostics;
 
-pub use banks::Banks;
+pub use banks::{Banks, places};
 pub use diagnostics::diagnostics;
 pub use movement::{Movement, movement};
 pub use palette::{Colour, HUES, Ink, contrast};

@@ -1,15 +1,13 @@
 //! One instruction of an access: what it touches of the tensor, and how the banks serve it.
 
-use super::View;
-use super::banks::Banks;
+use super::banks::{Banks, whole};
 use super::grid::{Held, of_elements};
 use super::palette::{Colour, legend};
-use super::scene::{Cell, Fill, Group, Panel, Scene, Served, Window};
+use super::scene::{Cell, Fill, Group, Panel, Scene, Served};
 use super::tile::{extent, numbers};
 use crate::error::ApiError;
 use std::collections::BTreeMap;
 use weft_layout::access::{Asker, ConflictsError, Kind, Memory, Phase, Transfer, Word};
-use weft_layout::affine::Affine;
 use weft_layout::space::OFFSET;
 
 /// One instruction of one warp that moves a part of a tensor.
@@ -106,11 +104,7 @@ pub fn served_tile(
             }
         }
     }
-    let (map, padded) = match memory {
-        Memory::Affine(map) => (map.clone(), None),
-        Memory::Padded(padded) => (Affine::from(padded.layout().clone()), Some(padded)),
-    };
-    let view = View { window: Window::Full, padded, ..View::default() };
+    let (map, view) = whole(memory);
     let ins = map.ins();
     let held = |element: u64, place: u64| {
         let offset = view.physical(ins.coordinate(OFFSET, place));

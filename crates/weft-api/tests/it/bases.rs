@@ -118,7 +118,7 @@ fn objects_that_are_no_layouts() {
     );
     refused(
         &json!({"bases": {"lane": []}, "shape": [3, 4]}),
-        &expect!["shape: 3 is no extent of a tensor: powers of two are"],
+        &expect!["shape: 3 is not a power of two, as the extents of a tensor must be"],
     );
     refused(
         &json!("[lane: 1] -> [x: 4]"),

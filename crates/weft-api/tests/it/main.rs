@@ -6,6 +6,7 @@
 mod agent;
 mod bases;
 mod kernels;
+mod limits;
 mod machines;
 mod pictures;
 mod paper;

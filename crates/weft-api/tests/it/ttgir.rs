@@ -190,7 +190,7 @@ fn what_is_not_there_is_refused_by_name() {
         error.to_string()
     };
     for name in [
-        "ttng.warp_group_dot",
+        "ttng.tc_gen5_mma",
         "ttng.async_tma_copy_global_to_local",
         "ttng.tmem_alloc",
         "ttg.warp_specialize",

@@ -298,3 +298,43 @@ fn a_device_that_is_not_there_is_not_probed() {
     assert_eq!(finished.status, 2);
     assert!(finished.stderr.contains("a device is cuda:0, cuda:1, …"), "{}", finished.stderr);
 }
+
+/// 3 KB of text that ask for 131,072 elements in each thread, sixty-four times.
+#[test]
+fn a_small_text_that_asks_for_much_is_refused_at_once() {
+    let tensor = |element: &str| format!("tensor<16777216x{element}>");
+    let (floats, pointers, integers) = (tensor("f32"), tensor("!tt.ptr<f32>"), tensor("i32"));
+    let sine = |index| format!("%v{} = math.sin %v{index} : {floats}", index + 1);
+    let sines = (0..64).map(sine).collect::<Vec<_>>().join("\n");
+    let text = format!(
+        "module {{ tt.func public @sines(%x: !tt.ptr<f32>) {{
+        %r = tt.make_range {{end = 16777216 : i32, start = 0 : i32}} : {integers}
+        %p = tt.splat %x : !tt.ptr<f32> -> {pointers}
+        %a = tt.addptr %p, %r : {pointers}, {integers}
+        %v0 = tt.load %a : {pointers}
+        {sines}
+        tt.store %a, %v64 : {pointers} tt.return }} }}"
+    );
+    let start = std::time::Instant::now();
+    let finished = weft_with(&["compile", "-"], &text);
+    assert_eq!((finished.status, &*finished.stdout), (2, ""));
+    expect![[r#"
+        error: the result of this `make_range` has more than 4096 elements of a tensor for each thread
+          help: give each thread less, by smaller tensors or more warps; or raise the limit: `--limit elements=8192`, in a request `"limits": {"elements": 8192}`
+    "#]].assert_eq(&finished.stderr);
+    assert!(start.elapsed() < std::time::Duration::from_secs(2), "{:?}", start.elapsed());
+    let finished = weft_with(&["explain", "-", "--limit", "operation=1"], "");
+    assert_eq!(finished.status, 2);
+    assert!(
+        finished.stderr.contains("a limit is one of elements, operations"),
+        "{}",
+        finished.stderr
+    );
+    let line = ["compile", "examples/row_softmax.ttir", "--limit", "operations=20"];
+    let finished = weft_with(&line, "");
+    assert_eq!(finished.status, 2);
+    expect![[r#"
+        error: `row_softmax`, up to this `load`, has more than 20 operations for each thread, at examples/row_softmax.py:20:11
+          help: give each thread less, by smaller tensors or more warps; or raise the limit: `--limit operations=40`, in a request `"limits": {"operations": 40}`
+    "#]].assert_eq(&finished.stderr);
+}

@@ -45,8 +45,8 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               .param .align 16 .b8 from[4]
             )
             {
-              .reg .b16 %rs<29>;
-              .reg .b32 %r<27>;
+              .reg .b16 %rs<26>;
+              .reg .b32 %r<24>;
               .reg .b32 %thread, %lane, %warp;
               mov.u32 %thread, %tid.x;
               and.b32 %lane, %thread, 31;
@@ -54,36 +54,36 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               ld.param.b16 %rs1, [from+2];
               // step 3, 1 register put together from bytes: f3: 1 x 32 bits = bytes f1 f2 0x5410
               mov.b32 %r2, %lane;
-              mov.b32 %r4, 21520;
-              mov.b16 %rs5, %rs0;
-              cvt.u32.u16 %r6, %rs5;
-              mov.b16 %rs7, %rs1;
-              cvt.u32.u16 %r8, %rs7;
-              prmt.b32 %r9, %r6, %r8, %r4;
+              mov.b32 %r3, 21520;
+              mov.b16 %rs4, %rs0;
+              cvt.u32.u16 %r5, %rs4;
+              mov.b16 %rs6, %rs1;
+              cvt.u32.u16 %r7, %rs6;
+              prmt.b32 %r8, %r5, %r7, %r3;
               // step 4, 1 register put together from bytes: f4: 1 x 16 bits = bytes f3 f3 0x32 ^ lane [22] warp []
-              mov.b32 %r10, 1;
-              and.b32 %r11, %r2, %r10;
-              mov.b32 %r12, 34;
-              mul.lo.s32 %r13, %r11, %r12;
-              mov.b32 %r14, 50;
-              xor.b32 %r15, %r13, %r14;
-              prmt.b32 %r16, %r9, %r9, %r15;
+              mov.b32 %r9, 1;
+              and.b32 %r10, %r2, %r9;
+              mov.b32 %r11, 34;
+              mul.lo.s32 %r12, %r10, %r11;
+              mov.b32 %r13, 50;
+              xor.b32 %r14, %r12, %r13;
+              prmt.b32 %r15, %r8, %r8, %r14;
               // step 5, 1 register from another lane: f5: 1 x 16 bits = exchange f4 lane ^ 0x1
-              shfl.sync.bfly.b32 %r18, %r16, 1, 0x1f, 0xffffffff;
+              shfl.sync.bfly.b32 %r16, %r15, 1, 0x1f, 0xffffffff;
               // step 6, 1 register put together from bytes: f6: 1 x 32 bits = bytes f3 f5 0x5410 ^ lane [6644] warp []
-              mov.b32 %r20, 26180;
-              mul.lo.s32 %r21, %r11, %r20;
-              xor.b32 %r22, %r21, %r4;
-              prmt.b32 %r23, %r9, %r18, %r22;
+              mov.b32 %r17, 26180;
+              mul.lo.s32 %r18, %r10, %r17;
+              xor.b32 %r19, %r18, %r3;
+              prmt.b32 %r20, %r8, %r16, %r19;
               // step 7, 1 register put together from bytes: f7: 1 x 16 bits = bytes f6 f6 0x10
+              cvt.u16.u32 %rs21, %r20;
+              mov.b16 %rs22, %rs21;
+              // step 8, 1 register put together from bytes: f8: 1 x 16 bits = bytes f6 f6 0x32
+              prmt.b32 %r23, %r20, %r20, %r13;
               cvt.u16.u32 %rs24, %r23;
               mov.b16 %rs25, %rs24;
-              // step 8, 1 register put together from bytes: f8: 1 x 16 bits = bytes f6 f6 0x32
-              prmt.b32 %r26, %r23, %r23, %r14;
-              cvt.u16.u32 %rs27, %r26;
-              mov.b16 %rs28, %rs27;
-              st.param.b16 [to+0], %rs25;
-              st.param.b16 [to+2], %rs28;
+              st.param.b16 [to+0], %rs22;
+              st.param.b16 [to+2], %rs25;
               ret;
             }
         "#]],
@@ -103,26 +103,26 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               const u32 v7 = u32(v2);
               const u32 v8 = u32(v3);
               // step 4, 1 register put together from bytes: f4: 1 x 8 bits = bytes f3 f3 0x1 ^ lane [1] warp []
-              const u32 v12 = lane & 1u;
-              const u32 v13 = v12 ^ 1u;
-              const u32 v15 = byte_permute(v7, v8, 12864u);
-              const u32 v17 = byte_permute(0u, v15, 84u);
-              const u32 v18 = byte_permute(v17, v17, v13);
+              const u32 v10 = lane & 1u;
+              const u32 v11 = v10 ^ 1u;
+              const u32 v13 = byte_permute(v7, v8, 12864u);
+              const u32 v15 = byte_permute(0u, v13, 84u);
+              const u32 v16 = byte_permute(v15, v15, v11);
               // step 5, 1 register from another lane: f5: 1 x 8 bits = exchange f4 lane ^ 0x1
-              const u32 v20 = shuffle_xor<1>(v18);
+              const u32 v17 = shuffle_xor<1>(v16);
               // step 6, 1 register put together from bytes: f6: 1 x 16 bits = bytes f3 f5 0x40 ^ lane [54] warp []
-              const u32 v22 = v12 * 84u;
-              const u32 v23 = v22 ^ 64u;
-              const u32 v24 = byte_permute(v17, v20, v23);
+              const u32 v18 = v10 * 84u;
+              const u32 v19 = v18 ^ 64u;
+              const u32 v20 = byte_permute(v15, v17, v19);
               // step 7, 1 register put together from bytes: f7: 1 x 8 bits = bytes f6 f6 0x0
-              const u8 v26 = u8(v24);
+              const u8 v21 = u8(v20);
               // step 8, 1 register put together from bytes: f8: 1 x 8 bits = bytes f6 f6 0x1
-              const u32 v27 = byte_permute(v24, v24, 1u);
-              const u8 v28 = u8(v27);
-              const bool v30 = v26 != u8(0);
-              const bool v31 = v28 != u8(0);
-              to[0] = v30;
-              to[1] = v31;
+              const u32 v22 = byte_permute(v20, v20, 1u);
+              const u8 v23 = u8(v22);
+              const bool v25 = v21 != u8(0);
+              const bool v26 = v23 != u8(0);
+              to[0] = v25;
+              to[1] = v26;
             }
         "#]],
     );
@@ -136,33 +136,33 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               using namespace convert_2x64_bf16_parts;
               const u32 lane = __builtin_amdgcn_workitem_id_x() % 64;
               // step 3, 1 register put together from bytes: f3: 1 x 32 bits = bytes f1 f2 0x5410
-              const u16 v5 = bits<u16>(from[0]);
-              const u32 v6 = u32(v5);
-              const u16 v7 = bits<u16>(from[1]);
-              const u32 v8 = u32(v7);
-              const u32 v9 = byte_permute(v6, v8, 21520u);
+              const u16 v4 = bits<u16>(from[0]);
+              const u32 v5 = u32(v4);
+              const u16 v6 = bits<u16>(from[1]);
+              const u32 v7 = u32(v6);
+              const u32 v8 = byte_permute(v5, v7, 21520u);
               // step 4, 1 register put together from bytes: f4: 1 x 16 bits = bytes f3 f3 0x32 ^ lane [0, 0, 0, 0, 0, 22] warp []
-              const u32 v11 = lane & 32u;
-              const u32 v13 = v11 >> 4;
-              const u32 v14 = v13 ^ v11;
-              const u32 v16 = v14 ^ 50u;
-              const u32 v17 = byte_permute(v9, v9, v16);
+              const u32 v10 = lane & 32u;
+              const u32 v12 = v10 >> 4;
+              const u32 v13 = v12 ^ v10;
+              const u32 v15 = v13 ^ 50u;
+              const u32 v16 = byte_permute(v8, v8, v15);
               // step 5, 1 register from another lane: f5: 1 x 16 bits = exchange f4 lane ^ 0x20
-              const u32 v19 = shuffle_xor<32>(v17);
+              const u32 v17 = shuffle_xor<32>(v16);
               // step 6, 1 register put together from bytes: f6: 1 x 32 bits = bytes f3 f5 0x5410 ^ lane [0, 0, 0, 0, 0, 6644] warp []
-              const u32 v22 = v11 >> 3;
-              const u32 v24 = v22 * 6545u;
-              const u32 v25 = v24 ^ 21520u;
-              const u32 v26 = byte_permute(v9, v19, v25);
+              const u32 v19 = v10 >> 3;
+              const u32 v21 = v19 * 6545u;
+              const u32 v22 = v21 ^ 21520u;
+              const u32 v23 = byte_permute(v8, v17, v22);
               // step 7, 1 register put together from bytes: f7: 1 x 16 bits = bytes f6 f6 0x10
+              const u16 v24 = u16(v23);
+              const bf16 v25 = bits<bf16>(v24);
+              // step 8, 1 register put together from bytes: f8: 1 x 16 bits = bytes f6 f6 0x32
+              const u32 v26 = byte_permute(v23, v23, 50u);
               const u16 v27 = u16(v26);
               const bf16 v28 = bits<bf16>(v27);
-              // step 8, 1 register put together from bytes: f8: 1 x 16 bits = bytes f6 f6 0x32
-              const u32 v29 = byte_permute(v26, v26, 50u);
-              const u16 v30 = u16(v29);
-              const bf16 v31 = bits<bf16>(v30);
-              to[0] = v28;
-              to[1] = v31;
+              to[0] = v25;
+              to[1] = v28;
             }
         "#]],
     );

@@ -221,7 +221,7 @@ fn layouts_that_cannot_be_read() {
         ROWS,
         "8x9",
         expect![[r#"
-        error: 9 is no extent of a tensor: powers of two are
+        error: 9 is not a power of two, as the extents of a tensor must be
     "#]],
     );
     refused(
@@ -305,6 +305,13 @@ fn one_machine() {
         8-byte stores, lanes          1 2 4 8                      inferred
         16-byte stores, lanes         1 2 4                        inferred
         phases that loads join        none                         inferred
+        wmma.m16n16k16.f32.f16.f16    8.00 cycles                  documented
+        wmma.m16n16k16.f32.bf16.bf16  8.00 cycles                  documented
+        wmma.m16n16k16.f32.e4m3.e4m3  4.00 cycles                  documented
+        wmma.m16n16k16.f32.e4m3.e5m2  4.00 cycles                  documented
+        wmma.m16n16k16.f32.e5m2.e4m3  4.00 cycles                  documented
+        wmma.m16n16k16.f32.e5m2.e5m2  4.00 cycles                  documented
+        wmma.m16n16k16.s32.s8.s8      4.00 cycles                  documented
         ds_bpermute_b32               any lane, memory             assembled
         ds_swizzle_b32                masks within 31, memory      assembled
         dpp quad_perm                 masks within 3, arithmetic   assembled
@@ -329,6 +336,7 @@ fn one_machine() {
         multiprocessors               recalled: the largest device of this kind
         shuffles                      assembled: clang 19 or 22 takes them for this target
         byte_permute                  assembled: clang 19 or 22 takes it for this target
+        matrix_multiplies             documented: AMD's instruction set documents and matrix instruction calculator; on gfx950 LLVM's model
         sector_bytes                  recalled: DRAM transactions of 64 bytes
         registers                     recalled: 1536 registers a lane, two units of 32 lanes
         registers_per_thread          recalled: what an instruction can name

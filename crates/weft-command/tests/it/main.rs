@@ -6,6 +6,7 @@ mod arguments;
 mod bad_input;
 mod conflicts;
 mod emitted;
+mod files;
 mod json;
 mod launcher;
 mod layouts;

@@ -255,16 +255,9 @@ fn what_cannot_be_answered_is_told_and_the_session_goes_on() {
     assert_eq!(session.request("weft/nothing", &json!({}))["error"]["code"], -32601);
     let read = session.request("resources/read", &json!({"uri": "file:///etc/passwd"}));
     assert!(read["error"]["message"].as_str().unwrap().contains("nothing is kept"));
-    for line in ["", "no JSON", "{", "[1, 2]", "\u{0}\u{1}", "{\"jsonrpc\": \"2.0\"}"] {
-        session.say(line);
-    }
-    session.say(&json!({"jsonrpc": "2.0", "id": "last", "method": "tools/list"}).to_string());
-    // Lines that are JSON and no message may be told of, without an id.
-    let answered =
-        std::iter::repeat_with(|| serde_json::from_str::<Value>(&session.hear()).unwrap())
-            .take(8)
-            .find(|answer| answer["id"] == "last");
-    assert!(answered.unwrap()["result"]["tools"].is_array());
+    session.say("");
+    session.say(&json!({"jsonrpc": "2.0", "method": "notifications/unknown"}).to_string());
+    assert!(session.request("tools/list", &json!({}))["result"]["tools"].is_array());
     session.end();
 }
 
@@ -283,9 +276,147 @@ fn long_input_is_read_and_judged() {
         session.call("layout", &json!({"attribute": "(4):(1)", "shape": vec![1; 1 << 17]}));
     assert!(error);
     assert_eq!(object["error"]["kind"], "shape");
-    // Deeper than the protocol's reader goes: not a message.
-    session.say(&format!("{}{}", "[".repeat(1 << 16), "]".repeat(1 << 16)));
     session.ask("machines", &json!({"target": "sm_80"}));
+    session.end();
+}
+
+/// The error that answers a line which is no message.
+fn refusal(session: &mut Session, line: &[u8]) -> Value {
+    session.input.write_all(line).unwrap();
+    session.input.write_all(b"\n").unwrap();
+    let answer: Value = serde_json::from_str(&session.hear()).unwrap();
+    assert_eq!(answer["jsonrpc"], "2.0");
+    assert!(!answer["error"]["message"].as_str().unwrap().is_empty());
+    answer
+}
+
+#[test]
+fn a_line_that_is_no_message_is_answered() {
+    let mut session = Session::begin();
+    for line in
+        [&b"no JSON"[..], b"{", b"\0\x01", b"{\"id\": 1,}", b"\xff\xfe", b"{\"a\": \"\xc3\"}"]
+    {
+        let answer = refusal(&mut session, line);
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32700)));
+    }
+    let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+    let call = |arguments: &str| {
+        format!(
+            r#"{{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {{"name": "layout", "arguments": {arguments}}}}}"#
+        )
+    };
+    for (line, id) in [
+        ("[1, 2]".to_owned(), Value::Null),
+        (r#"{"jsonrpc": "2.0"}"#.into(), Value::Null),
+        (r#"{"jsonrpc": "1.0", "id": "x", "method": "tools/list"}"#.into(), json!("x")),
+        (r#"{"id": 3}"#.into(), json!(3)),
+        (deep.clone(), Value::Null),
+        (call(&format!(r#"{{"attribute": {deep}}}"#)), Value::Null),
+    ] {
+        let answer = refusal(&mut session, line.as_bytes());
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(-32600)), "{answer}");
+    }
+    session.ask("machines", &json!({"target": "sm_80"}));
+    session.end();
+}
+
+#[test]
+fn a_message_that_is_too_long_is_answered_and_passed_over() {
+    let mut session = Session::begin();
+    let answer = refusal(&mut session, &vec![b'a'; 65 << 20]);
+    assert_eq!(answer["error"]["code"], -32600);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("64 MiB"));
+    session.ask("machines", &json!({"target": "sm_80"}));
+    session.end();
+}
+
+/// A kernel of 2^31 rounds, each of which changes something.
+const ENDLESS: &str = "module { tt.func public @endless(%out: !tt.ptr<i32>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %sum = scf.for %i = %zero to %n step %one iter_args(%sum = %zero) -> (i32) : i32 {
+      %next = arith.addi %sum, %i : i32
+      scf.yield %next : i32
+    }
+    tt.store %out, %sum : !tt.ptr<i32>
+    tt.return
+} }";
+
+/// More calls than are answered at the same time, all of which would take very long: when they are
+/// cancelled, others get their places.
+#[test]
+fn a_call_that_is_cancelled_ends() {
+    let mut session = Session::begin();
+    let args = json!({"out": "empty:i32[1]", "n": i32::MAX});
+    let arguments = json!({"ttir": ENDLESS, "grid": 1, "args": args});
+    let params = json!({"name": "simulate", "arguments": arguments});
+    let ids: Vec<String> = (0..10).map(|index| format!("endless {index}")).collect();
+    for id in &ids {
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        session.say(&call.to_string());
+    }
+    // What is no call is answered beside them.
+    assert!(session.request("tools/list", &json!({}))["result"]["tools"].is_array());
+    for id in &ids {
+        let params = json!({"requestId": id, "reason": "nobody waits"});
+        let cancel =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+        session.say(&cancel.to_string());
+    }
+    let start = std::time::Instant::now();
+    session.ask("machines", &json!({"target": "sm_80"}));
+    assert!(start.elapsed() < std::time::Duration::from_secs(5), "{:?}", start.elapsed());
+    session.end();
+}
+
+/// Whether a value is what a schema of the tools says: as far as these schemas go.
+fn conforms(value: &Value, schema: &Value) -> bool {
+    let of_type = match schema["type"].as_str() {
+        Some("object") => value.is_object(),
+        Some("array") => value.is_array(),
+        Some("string") => value.is_string(),
+        Some("integer") => value.is_u64(),
+        _ => true,
+    };
+    let has = |name: &Value| value.get(name.as_str().unwrap()).is_some();
+    let all = |schema: &Value| schema["required"].as_array().into_iter().flatten().all(has);
+    let any = schema["anyOf"].as_array().is_none_or(|ways| ways.iter().any(all));
+    let properties = schema["properties"].as_object();
+    let closed = schema["additionalProperties"] == false;
+    let members = value.as_object().into_iter().flatten().all(|(name, member)| {
+        match properties.and_then(|properties| properties.get(name)) {
+            Some(schema) => conforms(member, schema),
+            None => !closed,
+        }
+    });
+    let items = value.as_array().into_iter().flatten().all(|item| conforms(item, &schema["items"]));
+    of_type && all(schema) && any && members && items
+}
+
+#[test]
+fn tools_say_what_they_answer_and_answer_so() {
+    let mut session = Session::begin();
+    let listed = session.request("tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap().clone();
+    let schema_of = |name: &str| {
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        assert_eq!(tool["outputSchema"]["type"], "object");
+        tool["outputSchema"].clone()
+    };
+    let more = schema_of("more");
+    for (tool, arguments) in questions() {
+        let schema = schema_of(tool);
+        let (answer, error) = session.call(tool, &arguments);
+        assert!(!error && conforms(&answer, &schema), "{tool}: {answer}");
+        for left in answer["more"].as_array().into_iter().flatten() {
+            let page = session.ask("more", &json!({"handle": left["handle"]}));
+            assert!(conforms(&page, &more), "{page}");
+            assert!(!conforms(&page, &schema), "{page}");
+        }
+        let (refused, error) = session.call(tool, &json!({"no such key": 1}));
+        assert!(error && conforms(&refused, &schema), "{tool}: {refused}");
+        assert!(!conforms(&json!({}), &schema) && !conforms(&json!({"summary": 1}), &schema));
+    }
     session.end();
 }
 

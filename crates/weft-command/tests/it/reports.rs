@@ -92,7 +92,7 @@ fn matmul() {
         0,
         &expect![[r#"
             kernel             matmul for sm_90, grid 2x3, 4 warps a block
-            instructions       62400 of warps, 1996800 of lanes
+            instructions       62592 of warps, 2002944 of lanes
             global sectors     9216 (ideal 9216)
             shared wavefronts  14592 (ideal 14592)
             shuffles           0

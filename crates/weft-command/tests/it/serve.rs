@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// `weft serve` at a free port, stopped when it is dropped.
 struct Served {
@@ -138,25 +139,190 @@ fn a_port_that_is_taken_is_told() {
     assert!(finished.stderr.contains("--port 0"), "{}", finished.stderr);
 }
 
+/// A connection whose reads give up after a while.
+fn connect(served: &Served) -> TcpStream {
+    let stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream
+}
+
+/// Status and body of the next answer on a connection.
+fn next_answer(reader: &mut BufReader<&TcpStream>) -> (u16, Vec<u8>) {
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        if line == "\r\n" {
+            break;
+        }
+        lines.push(line.trim_end().to_lowercase());
+    }
+    let status = lines[0].split(' ').nth(1).unwrap().parse().unwrap();
+    let length = lines.iter().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    reader.read_exact(&mut body).unwrap();
+    (status, body)
+}
+
+/// Everything that comes until the server closes the connection.
+fn rest(mut stream: &TcpStream) -> String {
+    let mut rest = Vec::new();
+    match stream.read_to_end(&mut rest) {
+        // What was sent and not read may break the connection instead of ending it.
+        Err(error) if error.kind() != std::io::ErrorKind::ConnectionReset => panic!("{error}"),
+        _ => String::from_utf8(rest).unwrap(),
+    }
+}
+
 /// A browser opens many connections at once and keeps them; none may wait for another to end.
 #[test]
-fn kept_connections_hold_nobody_up() {
+fn connections_are_kept_and_hold_nobody_up() {
     let served = Served::start();
     let head = format!("GET /engine.json HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", served.port);
-    let mut kept = Vec::new();
-    for _ in 0..32 {
-        let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
-        stream.set_read_timeout(Some(std::time::Duration::from_secs(50))).unwrap();
-        stream.write_all(head.as_bytes()).unwrap();
-        kept.push(stream);
+    let kept: Vec<TcpStream> = (0..64).map(|_| connect(&served)).collect();
+    let mut readers: Vec<BufReader<&TcpStream>> = kept.iter().map(BufReader::new).collect();
+    for _ in 0..3 {
+        for mut stream in &kept {
+            stream.write_all(head.as_bytes()).unwrap();
+        }
+        for reader in &mut readers {
+            assert_eq!(next_answer(reader), (200, br#"{"transport":"http"}"#.to_vec()));
+        }
     }
-    for stream in &kept {
-        let lines = BufReader::new(stream).lines();
-        let head: Vec<String> =
-            lines.map(Result::unwrap).take_while(|line| !line.is_empty()).collect();
-        assert_eq!(head[0], "HTTP/1.1 200 OK");
-        // The client lets go, which gives the server its thread back.
-        assert!(head.contains(&"Connection: close".to_owned()), "{head:?}");
-        stream.shutdown(std::net::Shutdown::Both).unwrap();
+}
+
+#[test]
+fn a_connection_ends_where_the_client_says_so() {
+    let served = Served::start();
+    let mut stream = connect(&served);
+    let head = format!("GET / HTTP/1.1\r\nHost: localhost:{}\r\n", served.port);
+    write!(stream, "{head}Connection: close\r\n\r\n").unwrap();
+    assert!(rest(&stream).starts_with("HTTP/1.1 200 "));
+}
+
+#[test]
+fn a_length_that_is_announced_takes_no_room() {
+    let served = Served::start();
+    let own = format!("127.0.0.1:{}", served.port);
+    for (host, length, status) in [
+        (&*own, 3_u64 << 30, 413),
+        (&*own, i64::MAX as u64, 413),
+        ("example.org", i64::MAX as u64, 403),
+        ("example.org", 3 << 30, 403),
+    ] {
+        let mut stream = connect(&served);
+        write!(stream, "POST /invoke HTTP/1.1\r\nHost: {host}\r\n").unwrap();
+        write!(stream, "Content-Length: {length}\r\n\r\nabc").unwrap();
+        let answer = rest(&stream);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        assert_eq!(served.get("/").0, 200);
+    }
+}
+
+/// Neither a body that does not come nor a body that comes by drops takes a worker.
+#[test]
+fn idle_connections_hold_nobody_up() {
+    let served = Served::start();
+    let own = format!("127.0.0.1:{}", served.port);
+    let mut held = Vec::new();
+    for index in 0..300 {
+        let mut stream = connect(&served);
+        let host = if index % 2 == 0 { &own } else { "example.org" };
+        match index % 3 {
+            0 => {}
+            1 => write!(stream, "POST /invoke HTTP/1.1\r\nHo").unwrap(),
+            _ => {
+                write!(stream, "POST /invoke HTTP/1.1\r\nHost: {host}\r\n").unwrap();
+                write!(stream, "Content-Length: 9\r\n\r\n{{\"").unwrap();
+            }
+        }
+        held.push(stream);
+    }
+    let start = Instant::now();
+    for _ in 0..10 {
+        assert_eq!(served.post(&own, "", br#"{"request": "machines"}"#).0, 200);
+        assert_eq!(served.get("/").0, 200);
+    }
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}
+
+#[test]
+fn heads_without_end_are_cut_off() {
+    let served = Served::start();
+    let lines = "x-weft: 0123456789abcdef\r\n".repeat(1 << 10);
+    let one = format!("x-weft: {}", "y".repeat(lines.len()));
+    for more in [lines, one] {
+        let mut stream = connect(&served);
+        write!(stream, "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n", served.port).unwrap();
+        let mut sent = 0;
+        // It closes the connection, so that writing fails before long.
+        while sent < 64 << 20 && stream.write_all(more.as_bytes()).is_ok() {
+            sent += more.len();
+        }
+        assert!(sent < 64 << 20);
+    }
+    assert_eq!(served.get("/").0, 200);
+}
+
+#[test]
+fn a_head_that_does_not_come_ends_the_connection() {
+    let served = Served::start();
+    let begun = connect(&served);
+    (&begun).write_all(b"GET / HTTP/1.1\r\nHost: ").unwrap();
+    let silent = connect(&served);
+    for stream in [begun, silent] {
+        rest(&stream);
+    }
+}
+
+/// A request of 2^31 rounds, each of which changes something.
+fn endless() -> String {
+    let ttir = "module { tt.func public @endless(%out: !tt.ptr<i32>, %n: i32) {
+        %zero = arith.constant 0 : i32
+        %one = arith.constant 1 : i32
+        %sum = scf.for %i = %zero to %n step %one iter_args(%sum = %zero) -> (i32) : i32 {
+          %next = arith.addi %sum, %i : i32
+          scf.yield %next : i32
+        }
+        tt.store %out, %sum : !tt.ptr<i32>
+        tt.return
+    } }";
+    let args = json!({"out": "empty:i32[1]", "n": i32::MAX});
+    json!({"request": "run", "ttir": ttir, "grid": 1, "args": args}).to_string()
+}
+
+/// Work in plenty takes no room from short requests and from the page; it ends when those who asked leave.
+#[test]
+fn long_requests_are_bounded_hold_nobody_up_and_end_with_their_clients() {
+    let served = Served::start();
+    let own = format!("127.0.0.1:{}", served.port);
+    let endless = endless();
+    let ask = |_| {
+        let mut stream = connect(&served);
+        let head = format!("POST /invoke HTTP/1.1\r\nHost: {own}\r\n");
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{endless}", endless.len()).unwrap();
+        stream
+    };
+    // As many as run and wait, and some that find no place.
+    let asked: Vec<TcpStream> = (0..80).map(ask).collect();
+    let is_refused = |stream: &TcpStream| {
+        stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        let mut status = [0; 12];
+        let mut stream = stream;
+        stream.read_exact(&mut status).is_ok() && &status == b"HTTP/1.1 503"
+    };
+    assert_eq!(asked.iter().rev().take(20).filter(|stream| is_refused(stream)).count(), 12);
+    let start = Instant::now();
+    for _ in 0..10 {
+        assert_eq!(served.post(&own, "", br#"{"request": "machines"}"#).0, 200);
+        assert_eq!(served.get("/").0, 200);
+    }
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    drop(asked);
+    let kernel =
+        json!({"request": "compile", "ttir": "module { tt.func public @k() { tt.return } }"});
+    let start = Instant::now();
+    while served.post(&own, "", kernel.to_string().as_bytes()).0 != 200 {
+        assert!(start.elapsed() < Duration::from_secs(10), "the work goes on");
     }
 }

@@ -28,8 +28,8 @@ pub use error::FamilyError;
 pub use intel::IntelDpas;
 pub use linear::Linear;
 pub use memory::{
-    NvmmaShared, PaddedElements, PaddedShared, PartitionedShared, RotatingShared, SharedLinear,
-    SwizzledShared, row_major,
+    Major, NvmmaShared, OperandAtom, PaddedElements, PaddedShared, PartitionedShared,
+    RotatingShared, SharedLinear, SwizzleMode, SwizzledShared, row_major,
 };
 pub use nvidia::NvidiaMma;
 pub use recognise::names;

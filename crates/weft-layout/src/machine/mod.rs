@@ -18,6 +18,7 @@
 mod phases;
 mod prices;
 mod forms;
+mod matrix_descriptor;
 mod multiply;
 mod sources;
 mod nvidia;
@@ -27,7 +28,8 @@ use alloc::borrow::Cow;
 
 use amd::{GFX90A, GFX942, GFX950, GFX1100, GFX1200};
 pub use forms::{Matrix, MatrixMove, Pipe, Reach, Shuffle, Transposes};
-pub use multiply::{MatrixMultiply, Number, Part};
+pub use matrix_descriptor::MatrixDescriptor;
+pub use multiply::{Fragments, MatrixMultiply, Number, Part, Storage, Widths};
 use nvidia::{SM_80, SM_86, SM_89, SM_90, SM_100, SM_120};
 pub use phases::{MAX_ACCESS_LOG2, Phases, Together};
 pub use prices::Prices;
@@ -100,8 +102,11 @@ pub struct Machine {
     pub cluster_blocks: u32,
     /// The instructions that move matrices between shared memory and registers.
     pub matrix_moves: Cow<'static, [MatrixMove]>,
-    /// The instructions that multiply matrices in the registers of a warp.
+    /// The instructions by which one warp multiplies matrices in its registers.
     pub matrix_multiplies: Cow<'static, [MatrixMultiply]>,
+    /// The instructions by which four warps (a warpgroup) multiply matrices, asynchronously and from
+    /// shared memory.
+    pub warpgroup_multiplies: Cow<'static, [MatrixMultiply]>,
     /// The instructions that exchange registers between lanes.
     pub shuffles: Cow<'static, [Shuffle]>,
     /// The instruction that makes a word of any four bytes of two.

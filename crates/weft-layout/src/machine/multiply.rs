@@ -1,23 +1,20 @@
-//! The instructions that multiply matrices in the registers of a warp, as data.
+//! The instructions that multiply matrices, as data.
 //!
-//! The source is the PTX ISA, "Warp-level matrix multiply-accumulate instructions". One rule gives the
-//! fragments of all of them. With `w` numbers of a factor in a register of 32 bits (one of a 64-bit
-//! number, one of tf32), and `group = lane / 4`, `quad = lane % 4`:
-//!
-//! | matrix | number `e` of word `i` of a lane |
-//! | --- | --- |
-//! | left, 16 rows | row `group + 8 (i % 2)`, summed index `w quad + e + 4 w (i / 2)` |
-//! | left, 8 rows | row `group`, summed index `w quad + e + 4 w i` |
-//! | right | summed index `w quad + e + 4 w i`, column `group` |
-//! | sum | row `group + 8 i`, column `2 quad + e`, two numbers in a "word" whatever their width |
+//! A row says what an instruction multiplies, what it costs and which family of layouts deals its three
+//! matrices out ([`Fragments`]); the layouts themselves are that family's. So the fragments of
+//! `mma.sync`, `wgmma`, `mfma` and `wmma` are told in one place each, where they are held against
+//! the vendors' tables and Triton's.
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 
 use super::Machine;
 use crate::{
-    layout::{Layout, LayoutError},
-    space::Space,
+    family::{AmdMfma, AmdWmma, DotOperand, Family, FamilyError, NvidiaMma},
+    layout::Layout,
+    space::REGISTER,
 };
 
 /// What a matrix holds.
@@ -37,6 +34,10 @@ pub enum Number {
     E4M3,
     /// Eight bits: exponent 5, mantissa 2.
     E5M2,
+    /// As `E4M3` with another bias, one NaN and no negative zero.
+    E4M3FNUZ,
+    /// As `E5M2` with another bias, one NaN, no infinities and no negative zero.
+    E5M2FNUZ,
     /// Signed integer of 8 bits.
     S8,
     /// Signed integer of 32 bits.
@@ -45,7 +46,7 @@ pub enum Number {
 
 impl Number {
     /// Every kind.
-    pub const ALL: [Number; 9] = [
+    pub const ALL: [Number; 11] = [
         Number::F16,
         Number::BF16,
         Number::TF32,
@@ -53,11 +54,13 @@ impl Number {
         Number::F64,
         Number::E4M3,
         Number::E5M2,
+        Number::E4M3FNUZ,
+        Number::E5M2FNUZ,
         Number::S8,
         Number::S32,
     ];
 
-    /// The name in PTX.
+    /// The name, in PTX where it has one there.
     pub fn word(self) -> &'static str {
         match self {
             Number::F16 => "f16",
@@ -67,6 +70,8 @@ impl Number {
             Number::F64 => "f64",
             Number::E4M3 => "e4m3",
             Number::E5M2 => "e5m2",
+            Number::E4M3FNUZ => "e4m3fnuz",
+            Number::E5M2FNUZ => "e5m2fnuz",
             Number::S8 => "s8",
             Number::S32 => "s32",
         }
@@ -75,7 +80,7 @@ impl Number {
     /// The bits that one takes in a register.
     pub fn bits(self) -> u32 {
         match self {
-            Number::E4M3 | Number::E5M2 | Number::S8 => 8,
+            Number::E4M3 | Number::E5M2 | Number::E4M3FNUZ | Number::E5M2FNUZ | Number::S8 => 8,
             Number::F16 | Number::BF16 => 16,
             Number::TF32 | Number::F32 | Number::S32 => 32,
             Number::F64 => 64,
@@ -94,15 +99,82 @@ pub enum Part {
     Sum,
 }
 
-/// An instruction by which a warp multiplies two matrices and adds the product to a third.
+/// Where an instruction finds one of its matrices, or leaves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Storage {
+    /// In the registers of its warps.
+    Registers,
+    /// In shared memory, where a descriptor says
+    /// ([`plan::operand`](crate::plan::operand)).
+    Shared,
+    /// In either.
+    Either,
+}
+
+/// How an instruction deals its matrices out: which family of layouts its fragments are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fragments {
+    /// As `mma.sync` does: all three over the registers of one warp ([`NvidiaMma`], version 2).
+    Mma,
+    /// As `wgmma` does: the sum over the registers of four warps, the left factor there or in shared
+    /// memory, the right one in shared memory ([`NvidiaMma`], version 3).
+    Wgmma,
+    /// As `mfma` does: over the registers of one wave of 64 lanes ([`AmdMfma`]).
+    Mfma,
+    /// As `wmma` of gfx11 does: over the registers of one wave of 32 lanes, whose upper half repeats the
+    /// factors of the lower one ([`AmdWmma`], version 1).
+    WmmaGfx11,
+    /// As `wmma` of gfx12 does, without repetition ([`AmdWmma`], version 2). Which summed index is which
+    /// is Triton's choice: any order that both factors have gives the same sums.
+    WmmaGfx12,
+}
+
+impl Fragments {
+    /// Every way.
+    pub const ALL: [Fragments; 5] = [
+        Fragments::Mma,
+        Fragments::Wgmma,
+        Fragments::Mfma,
+        Fragments::WmmaGfx11,
+        Fragments::WmmaGfx12,
+    ];
+
+    /// Its name in texts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Fragments::Mma => "mma",
+            Fragments::Wgmma => "wgmma",
+            Fragments::Mfma => "mfma",
+            Fragments::WmmaGfx11 => "wmma_gfx11",
+            Fragments::WmmaGfx12 => "wmma_gfx12",
+        }
+    }
+}
+
+/// Numbers of columns that an instruction can have: `from`, `from + step`, … to `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Widths {
+    /// The fewest.
+    pub from: u32,
+    /// The most.
+    pub to: u32,
+    /// From one to the next.
+    pub step: u32,
+}
+
+/// An instruction by which one warp, or several together, multiply two matrices and add the product to
+/// a third.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatrixMultiply {
-    /// Shape and kinds, for example `mma.m16n8k16.f32.f16.f16`: the sum's kind, then the factors'.
+    /// Shape and kinds, for example `mma.m16n8k16.f32.f16.f16`: the sum's kind, then the factors'; `nN`
+    /// for any of several numbers of columns.
     pub name: Cow<'static, str>,
-    /// Rows of the left factor: 8 or 16.
+    /// Rows of the left factor.
     pub rows: u32,
-    /// Columns of the right factor: 8.
+    /// Columns of the right factor; the fewest where there are several `widths`.
     pub columns: u32,
+    /// The numbers of columns that it can have, where it is not `columns` alone.
+    pub widths: Cow<'static, [Widths]>,
     /// How many products each sum gets.
     pub summed: u32,
     /// What the left factor holds.
@@ -111,7 +183,12 @@ pub struct MatrixMultiply {
     pub right: Number,
     /// What the sum holds.
     pub sum: Number,
-    /// Hundredths of a cycle of a multiprocessor for one instruction of one warp.
+    /// How its matrices are dealt out.
+    pub fragments: Fragments,
+    /// Whether only code for the architecture alone may use it (targets with the suffix `a`).
+    pub architecture_specific: bool,
+    /// Hundredths of a cycle of a multiprocessor's matrix units for one instruction of all its warps, with
+    /// `columns` columns; it is proportional to them.
     pub price: u64,
 }
 
@@ -135,11 +212,83 @@ impl MatrixMultiply {
         }
     }
 
-    /// Where a part lies: registers and the lanes of a warp of 32 to `dim0` and `dim1`. A register
-    /// holds one number; those that share a word of 32 bits are consecutive.
+    /// How many warps run it together: 1, or 4 neighbours, the first of which is a multiple of 4.
+    pub fn warps(&self) -> u32 {
+        match self.fragments {
+            Fragments::Mma | Fragments::Mfma | Fragments::WmmaGfx11 | Fragments::WmmaGfx12 => 1,
+            Fragments::Wgmma => 4,
+        }
+    }
+
+    /// The logarithm of the lanes of a warp that runs it.
+    pub fn lanes_log2(&self) -> u32 {
+        match self.fragments {
+            Fragments::Mfma => 6,
+            Fragments::Mma | Fragments::Wgmma | Fragments::WmmaGfx11 | Fragments::WmmaGfx12 => 5,
+        }
+    }
+
+    /// Where a part lies.
+    pub fn storage(&self, part: Part) -> Storage {
+        match (self.fragments, part) {
+            (Fragments::Wgmma, Part::Left) => Storage::Either,
+            (Fragments::Wgmma, Part::Right) => Storage::Shared,
+            _ => Storage::Registers,
+        }
+    }
+
+    /// The instruction with so many columns; none if it cannot have them.
     ///
-    /// Fails where the sizes are not those of any instruction: 8 or 16 rows, 8 columns, and a summed
-    /// index that fills whole words.
+    /// ```
+    /// use weft_layout::Machine;
+    ///
+    /// let machine = Machine::by_name("sm_90").ok_or("no such machine")?;
+    /// let any = machine.matrix_multiply("wgmma.m64nNk16.f32.f16.f16").ok_or("no such instruction")?;
+    /// let wide = any.with_columns(192).ok_or("no such width")?;
+    /// assert_eq!((&*wide.name, wide.price), ("wgmma.m64n192k16.f32.f16.f16", 9600));
+    /// assert_eq!(any.with_columns(100), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_columns(&self, columns: u32) -> Option<MatrixMultiply> {
+        let among = |widths: &Widths| {
+            (widths.from..=widths.to).contains(&columns)
+                && (columns - widths.from).checked_rem(widths.step) == Some(0)
+        };
+        if columns != self.columns && !self.widths.iter().any(among) {
+            return None;
+        }
+        let own = u64::from(self.columns).max(1);
+        Some(MatrixMultiply {
+            name: self.name.replace("nN", &format!("n{columns}")).into(),
+            columns,
+            widths: Cow::Borrowed(&[]),
+            price: self.price.saturating_mul(columns.into()) / own,
+            ..self.clone()
+        })
+    }
+
+    /// The bytes that one instruction reads from shared memory; the left factor may lie in either place.
+    pub fn shared_bytes(&self, left: Storage) -> u64 {
+        let bytes = |part: Part| {
+            let storage = self.storage(part);
+            let storage = if storage == Storage::Either { left } else { storage };
+            let numbers: u64 = self.shape(part).iter().product();
+            if storage == Storage::Shared {
+                numbers * u64::from(self.number(part).bits()) / 8
+            } else {
+                0
+            }
+        };
+        [Part::Left, Part::Right, Part::Sum].into_iter().map(bytes).sum()
+    }
+
+    /// Where a part lies that is in registers: registers, lanes and warps to `dim0` and `dim1`. A
+    /// register holds one number; those that share a word of 32 bits are consecutive.
+    ///
+    /// Columns that are no power of two are those of the next one, of which the last registers, beyond the
+    /// instruction's, do not exist.
+    /// Fails where the sizes are not those of any instruction, and for a part that never lies in
+    /// registers.
     ///
     /// ```
     /// use weft_layout::{Machine, machine::Part, space::{LANE, REGISTER}};
@@ -152,48 +301,77 @@ impl MatrixMultiply {
     /// assert_eq!(left.columns(LANE), [2, 4, 1 << 4, 2 << 4, 4 << 4]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn fragment(&self, part: Part) -> Result<Layout, LayoutError> {
-        let [rows, columns] = self.shape(part);
-        let outs = Space::tensor(&[rows, columns])?;
-        let row = |value: u64| value.saturating_mul(columns);
-        let column = |value: u64| value;
-        let word = u64::from(32 / self.left.bits().max(1)).max(1);
-        let summed = u64::from(self.summed);
-        let along = |step: fn(u64, u64) -> u64| {
-            let inside = powers(1, word).map(|value| step(value, columns)).collect::<Vec<_>>();
-            let beyond = powers(4 * word, summed).map(|value| step(value, columns));
-            (inside, beyond.collect::<Vec<_>>())
+    pub fn fragment(&self, part: Part) -> Result<Layout, FamilyError> {
+        let shape = self.shape(part).map(u64::next_power_of_two);
+        let result = Box::new(self.result());
+        let layout = match part {
+            Part::Sum => result.layout(&shape),
+            Part::Left | Part::Right => {
+                let operand = u32::from(part == Part::Right);
+                DotOperand { operand, parent: result, k_width: self.k_width() }.layout(&shape)
+            }
+        }?;
+        // A family's tile sums more than the shortest instructions, whose registers it has as copies.
+        Ok(layout.remove_zero_columns(REGISTER)?.0)
+    }
+
+    /// The family of the sum.
+    fn result(&self) -> Family {
+        let [rows, columns] = self.shape(Part::Sum).map(u64::next_power_of_two);
+        let warps = u64::from(self.warps());
+        let nvidia = |version_major, instr_shape: Vec<u64>| NvidiaMma {
+            version_major,
+            version_minor: 0,
+            warps_per_cta: [warps, 1].into(),
+            instr_shape,
+            blocks: Vec::new(),
         };
-        let (registers, lanes) = match part {
-            Part::Left => {
-                let (inside, beyond) = along(|value, _| value);
-                let registers = [inside, powers(8, rows).map(row).collect(), beyond].concat();
-                let lanes = [column(word), column(2 * word), row(1), row(2), row(4)];
-                (registers, lanes)
-            }
-            Part::Right => {
-                let (inside, beyond) = along(u64::saturating_mul);
-                let lanes = [row(word), row(2 * word), column(1), column(2), column(4)];
-                ([inside, beyond].concat(), lanes)
-            }
-            Part::Sum => {
-                let registers = [column(1)].into_iter().chain(powers(8, rows).map(row)).collect();
-                (registers, [column(2), column(4), row(1), row(2), row(4)])
-            }
+        let wmma = |version| AmdWmma {
+            version,
+            is_transposed: false,
+            register: Vec::new(),
+            warp: Vec::new(),
+            blocks: Vec::new(),
+            instr_shape: [rows, columns, self.summed.into()],
         };
-        let ins = Space::hardware(registers.len() as u32, 5, 0, 0)?;
-        Layout::new(ins, outs, &[registers, lanes.to_vec()].concat())
+        match self.fragments {
+            Fragments::Mma => Family::NvidiaMma(nvidia(2, [rows, columns].into())),
+            Fragments::Wgmma => {
+                let summed = self.summed.into();
+                Family::NvidiaMma(nvidia(3, [rows / warps, columns, summed].into()))
+            }
+            Fragments::Mfma => Family::AmdMfma(AmdMfma {
+                // No layout depends on it.
+                version: 3,
+                warps_per_cta: [1, 1].into(),
+                instr_shape: [rows, columns].into(),
+                is_transposed: false,
+                blocks: Vec::new(),
+                tiles_per_warp: Vec::new(),
+                element_bit_width: self.sum.bits().max(32),
+            }),
+            Fragments::WmmaGfx11 => Family::AmdWmma(wmma(1)),
+            Fragments::WmmaGfx12 => Family::AmdWmma(wmma(2)),
+        }
+    }
+
+    /// How many neighbours along the summed index a thread holds together.
+    fn k_width(&self) -> u32 {
+        match self.fragments {
+            Fragments::Mma | Fragments::Wgmma => (32 / self.left.bits()).max(1),
+            Fragments::WmmaGfx11 => self.summed,
+            // All that a lane has of a factor.
+            Fragments::Mfma | Fragments::WmmaGfx12 => {
+                (self.rows * self.summed) >> self.lanes_log2()
+            }
+        }
     }
 }
 
 impl Machine {
-    /// The instruction of this name, if the machine has it.
+    /// The instruction of this name, of a warp or of a warpgroup, if the machine has it.
     pub fn matrix_multiply(&self, name: &str) -> Option<&MatrixMultiply> {
-        self.matrix_multiplies.iter().find(|multiply| multiply.name == name)
+        let all = self.matrix_multiplies.iter().chain(self.warpgroup_multiplies.iter());
+        all.into_iter().find(|multiply| multiply.name == name)
     }
-}
-
-/// `from`, `2 from`, … below `end`.
-fn powers(from: u64, end: u64) -> impl Iterator<Item = u64> {
-    core::iter::successors(Some(from), |value| value.checked_mul(2)).take_while(move |&v| v < end)
 }

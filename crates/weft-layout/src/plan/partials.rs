@@ -33,6 +33,8 @@ pub(super) struct Exchange<'a> {
     /// The logarithm of the partial results of one element, or of one run, that lie side by side.
     beside: u32,
     warps: u64,
+    /// The lane bits by which lanes load other partial results, the highest ones.
+    dealt: Vec<u32>,
 }
 
 impl<'a> Exchange<'a> {
@@ -58,11 +60,23 @@ impl<'a> Exchange<'a> {
             numbering.insert(column, 1 << element_bits);
             element_bits += 1;
         }
-        Exchange { side, writer, numbering, element_bits, run, beside, warps }
+        Exchange { side, writer, numbering, element_bits, run, beside, warps, dealt: Vec::new() }
+    }
+
+    /// Deals the partial results out to lanes by these bits, which tell no elements apart.
+    pub(super) fn dealt_by(mut self, lanes: Vec<u32>) -> Exchange<'a> {
+        self.dealt = lanes;
+        self.beside = self.beside.min(self.own_bits());
+        self
     }
 
     fn partial_bits(&self) -> u32 {
         self.warps.count_ones()
+    }
+
+    /// The logarithm of the partial results of one element that each lane loads.
+    fn own_bits(&self) -> u32 {
+        self.partial_bits() - self.dealt.len() as u32
     }
 
     /// The logarithm of the number of partial results.
@@ -88,8 +102,8 @@ impl<'a> Exchange<'a> {
         (run, beside)
     }
 
-    /// Leaves the partial results of each warp, waits, and loads those of all warps: the registers of
-    /// one partial result after those of another.
+    /// Leaves the partial results of each warp, waits, and loads those of all warps, or a lane's share of
+    /// them: the registers of one partial result after those of another.
     pub(super) fn write(&self, plan: &mut Plan, tuple: &[File], machine: &Machine) -> Vec<File> {
         let bytes = |file: &File| u64::from(plan.file(*file).element_bits / 8) << self.bits();
         let sizes: Vec<u64> = tuple.iter().map(bytes).collect();
@@ -143,7 +157,7 @@ impl<'a> Exchange<'a> {
     fn load(&self, plan: &mut Plan, like: File, base: u64, machine: &Machine) -> File {
         let ty = plan.file(like);
         let bytes = u64::from(ty.element_bits / 8);
-        let partials = 1_u64 << self.partial_bits();
+        let partials = 1_u64 << self.own_bits();
         let (run, beside) = self.vector(bytes, machine);
         // The register bits of a run, as the writer chose them.
         let own = self.writer.numbers().get(..run as usize).unwrap_or_default();
@@ -168,7 +182,10 @@ impl<'a> Exchange<'a> {
         let columns = |columns: &[u64]| -> Vec<u64> {
             columns.iter().map(|&column| self.offset(column, 0) * bytes).collect()
         };
-        let (lane, warp) = (columns(&self.side.lanes), columns(&self.side.warps));
+        let (mut lane, warp) = (columns(&self.side.lanes), columns(&self.side.warps));
+        for (&bit, partial) in self.dealt.iter().zip(self.own_bits()..) {
+            lane[bit as usize] = self.offset(0, 1 << partial) * bytes;
+        }
         let file = plan.add_file(ty.registers * partials as u32, ty.element_bits);
         let acting = Acting::ALL;
         plan.steps.push(Step::Access(Access {

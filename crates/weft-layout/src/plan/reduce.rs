@@ -3,7 +3,8 @@
 //! A *plain* layout has no basis that moves along the axis and across it at once; then the places of
 //! one fibre differ in registers, lanes and warps independently, and the reduction is three loops:
 //! registers of a thread are combined pairwise, lanes exchange partial results across each lane bit
-//! of the axis, and warps leave partial results in shared memory for all to read.
+//! of the axis, and warps leave partial results in shared memory for all to read, or for lanes to read
+//! a share each and combine them once more across lane bits that tell nothing else apart.
 //! Lanes that would all end up with the same results may share them out instead: each sends half of
 //! what it has across a lane bit and keeps the other half, so that later steps have less to move.
 //! Bits that only make copies take no part, so that no element counts twice.
@@ -75,6 +76,8 @@ struct Way {
     order: Order,
     partials: Partials,
     sharing: Sharing,
+    /// Whether lanes deal out the partial results of warps, rather than that each combines all of them.
+    dealt: bool,
 }
 
 /// What lanes do that would all end up with the same results.
@@ -95,7 +98,14 @@ fn ways(types: &[FileType], order: Order, machine: &Machine) -> Vec<Way> {
     let all = [Partials::Together, Partials::Apart, Partials::Mixed(vector)];
     let sharing = [Sharing::None, Sharing::Told, Sharing::Converted];
     let sharing = if order == Order::Any { &sharing[..] } else { &sharing[..1] };
-    let with = |&sharing: &Sharing| all.map(|partials| Way { order, partials, sharing });
+    // Several operands are combined by more than an instruction: what sixteen warps leave, by a hundred
+    // in each thread.
+    let dealt = order == Order::Any && types.len() > 1;
+    let with = |&sharing: &Sharing| {
+        let each = all.map(|partials| Way { order, partials, sharing, dealt: false });
+        let way = Way { order, partials: Partials::Together, sharing, dealt };
+        each.into_iter().chain(dealt.then_some(way))
+    };
     sharing.iter().flat_map(with).collect()
 }
 
@@ -216,12 +226,12 @@ fn write_plain(
     layout: &Layout,
     dim: usize,
     machine: &Machine,
-    Way { order, partials, sharing }: Way,
+    way: Way,
 ) -> Result<Option<Layout>, PlanError> {
-    match order {
+    match way.order {
         Order::Any => {
             let Some(mut plain) = Plain::of(layout, dim) else { return Ok(None) };
-            let moved = plain.write(plan, machine, partials, sharing);
+            let moved = plain.write(plan, machine, way);
             return Ok(Some(shared(&slice(layout, dim)?, &moved)?));
         }
         Order::Increasing => {
@@ -229,7 +239,7 @@ fn write_plain(
             let sliced = layout.slice(dim)?;
             let kept = (0..).zip(sliced.columns(REGISTER)).filter(|entry| *entry.1 != 0);
             let kept: Vec<u32> = kept.map(|entry| entry.0).collect();
-            ordered::write(plan, &axis, &kept, machine, partials);
+            ordered::write(plan, &axis, &kept, machine, way.partials);
         }
     }
     Ok(Some(slice(layout, dim)?))
@@ -296,13 +306,8 @@ impl Plain {
 
     /// Writes the reduction, and gives the lane bits to which the highest register bits of the result
     /// have moved.
-    fn write(
-        &mut self,
-        plan: &mut Plan,
-        machine: &Machine,
-        order: Partials,
-        sharing: Sharing,
-    ) -> Vec<u32> {
+    fn write(&mut self, plan: &mut Plan, machine: &Machine, way: Way) -> Vec<u32> {
+        let sharing = way.sharing;
         self.within_threads(plan);
         let mut moved = Vec::new();
         for bit in ones(self.lanes) {
@@ -314,11 +319,10 @@ impl Plain {
                 moved.push(bit);
                 continue;
             }
-            let others = exchanged(plan, plan.outputs.clone(), bit);
-            combine_files(plan, plan.outputs.clone(), others);
+            combine_across(plan, bit);
         }
         if self.warps != 0 {
-            self.across_warps(plan, machine, order);
+            self.across_warps(plan, machine, way);
         }
         if sharing == Sharing::Told {
             for bit in moved.drain(..).rev() {
@@ -341,13 +345,27 @@ impl Plain {
         }
     }
 
-    /// Leaves the results of each warp in memory and combines those of all warps in each thread.
-    fn across_warps(&self, plan: &mut Plan, machine: &Machine, order: Partials) {
-        let exchange = Exchange::new(&self.across, self.warps, order);
+    /// Leaves the results of each warp in memory and combines those of all warps, each thread all of them
+    /// or lanes together.
+    fn across_warps(&self, plan: &mut Plan, machine: &Machine, way: Way) {
+        let partials = self.warps.count_ones() as usize;
+        let dealt = if way.dealt { self.lanes_to_deal(partials) } else { Vec::new() };
+        let exchange = Exchange::new(&self.across, self.warps, way.partials);
+        let exchange = exchange.dealt_by(dealt.clone());
         plan.outputs = exchange.write(plan, &plan.outputs.clone(), machine);
-        for _ in ones(self.warps) {
+        for _ in dealt.len()..partials {
             halve(plan);
         }
+        for bit in dealt {
+            combine_across(plan, bit);
+        }
+    }
+
+    /// At most so many lane bits that tell no results apart; none where that spares no combination.
+    fn lanes_to_deal(&self, most: usize) -> Vec<u32> {
+        let lanes = self.across.lanes.iter().zip(0..).filter(|entry| *entry.0 == 0);
+        let lanes: Vec<u32> = lanes.map(|entry| entry.1).take(most).collect();
+        if lanes.len() > 1 { lanes } else { Vec::new() }
     }
 }
 
@@ -415,6 +433,12 @@ fn exchanged(plan: &mut Plan, files: Vec<File>, bit: u32) -> Vec<File> {
         to
     };
     files.into_iter().map(exchange).collect()
+}
+
+/// Combines what a lane has with what the lane across a bit has.
+fn combine_across(plan: &mut Plan, bit: u32) {
+    let others = exchanged(plan, plan.outputs.clone(), bit);
+    combine_files(plan, plan.outputs.clone(), others);
 }
 
 fn combine_files(plan: &mut Plan, a: Vec<File>, b: Vec<File>) {

@@ -6,8 +6,11 @@ use crate::{
     Machine,
     f2::low_mask,
     family::{DotOperand, Family, NvidiaMma},
-    machine::{Isa, Kind, MAX_ACCESS_LOG2, Part, Reach},
-    space::REGISTER,
+    interop::parse_attribute,
+    machine::{
+        Fragments, Isa, Kind, MAX_ACCESS_LOG2, MatrixMultiply, Number, Part, Reach, Storage,
+    },
+    space::{LANE, REGISTER, WARP},
 };
 
 #[test]
@@ -102,7 +105,8 @@ fn fragments_of_matrix_instructions_are_those_of_the_isa() {
         for multiply in machine.matrix_multiplies.iter() {
             let name = &multiply.name;
             assert_eq!(machine.matrix_multiply(name), Some(multiply));
-            if !seen.insert(name.clone()) {
+            assert_eq!(multiply.lanes_log2(), machine.lanes_log2, "{name}");
+            if multiply.fragments != Fragments::Mma || !seen.insert(name.clone()) {
                 continue;
             }
             let word = u64::from(32 / multiply.left.bits()).max(1);
@@ -185,6 +189,8 @@ fn numbers(machine: &Machine) -> Vec<std::string::String> {
     paths.extend(moves);
     let multiplies = machine.matrix_multiplies.iter();
     paths.extend(multiplies.map(|form| std::format!("matrix_multiplies.{}", form.name)));
+    let multiplies = machine.warpgroup_multiplies.iter();
+    paths.extend(multiplies.map(|form| std::format!("warpgroup_multiplies.{}", form.name)));
     paths.extend(machine.shuffles.iter().map(|form| std::format!("shuffles.{}", form.name)));
     paths
 }
@@ -208,4 +214,160 @@ fn a_source_covers_whole_names() {
     let machine = Machine::by_name("sm_90").unwrap();
     assert!(machine.source("prices.sector").unwrap().from.contains("TB/s"));
     assert_eq!(machine.source("prices.sectors").unwrap().of, "prices");
+}
+
+/// The fragments of `wgmma` against the tables of the PTX ISA, and where its matrices lie.
+#[test]
+fn fragments_of_warpgroup_instructions_are_those_of_the_isa() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    for any in machine.warpgroup_multiplies.iter() {
+        assert_eq!(machine.matrix_multiply(&any.name), Some(any));
+        assert_eq!((any.warps(), any.left.bits() * any.summed), (4, 256));
+        assert_eq!(
+            [Part::Left, Part::Right, Part::Sum].map(|part| any.storage(part)),
+            [Storage::Either, Storage::Shared, Storage::Registers]
+        );
+        assert!(any.fragment(Part::Right).is_err());
+        let word = u64::from(32 / any.left.bits()).max(1);
+        for columns in (1..=33).map(|eighths| 8 * eighths) {
+            let Some(multiply) = any.with_columns(columns) else {
+                let odd = columns > 24 && columns % 16 == 8;
+                assert!(columns > 256 || any.sum == Number::S32 && odd, "{} {columns}", any.name);
+                continue;
+            };
+            assert!(multiply.name.contains(&std::format!("m64n{columns}k")));
+            assert_eq!(multiply.price, 50 * u64::from(columns));
+            assert_eq!(multiply.shared_bytes(Storage::Shared), 2048 + 32 * u64::from(columns));
+            assert_eq!(multiply.shared_bytes(Storage::Registers), 32 * u64::from(columns));
+            for part in [Part::Left, Part::Sum] {
+                let layout = multiply.fragment(part).unwrap();
+                let [rows, width] = multiply.shape(part).map(u64::next_power_of_two);
+                assert_eq!((layout.shape(), layout.is_invertible()), ([rows, width].into(), true));
+                let (own, step) = if part == Part::Left { (word, word) } else { (2, 2) };
+                for place in 0..rows * width {
+                    let at = |label| layout.ins().coordinate(label, place);
+                    let (register, lane, warp) = (at(REGISTER), at(LANE), at(WARP));
+                    let (e, i) = (register % own, register / own);
+                    let row = 16 * warp + lane / 4 + 8 * (i % 2);
+                    let column = step * (lane % 4) + e + 4 * step * (i / 2);
+                    assert_eq!(layout.apply_flat(place), row * width + column, "{part:?} {place}");
+                }
+            }
+        }
+    }
+}
+
+/// The rows, columns and summed indices of `mfma` and `wmma`, number by number, against what AMD's matrix
+/// instruction calculator prints.
+#[test]
+fn fragments_of_amd_s_instructions_are_those_of_the_calculator() {
+    let mut forms = BTreeSet::new();
+    for machine in Machine::ALL.into_iter().filter(|machine| machine.isa == Isa::Amdgcn) {
+        assert!(!machine.matrix_multiplies.is_empty() && machine.warpgroup_multiplies.is_empty());
+        for multiply in machine.matrix_multiplies.iter() {
+            let lanes = u64::from(machine.lanes());
+            let [rows, columns] = multiply.shape(Part::Sum);
+            let summed = u64::from(multiply.summed);
+            let upper = match multiply.fragments {
+                Fragments::WmmaGfx11 => 0,
+                _ => rows * summed / lanes,
+            };
+            for part in [Part::Left, Part::Right, Part::Sum] {
+                let layout = multiply.fragment(part).unwrap();
+                let copies = multiply.fragments == Fragments::WmmaGfx11 && part != Part::Sum;
+                assert_eq!((layout.is_surjective(), layout.is_injective()), (true, !copies));
+                let width = multiply.shape(part)[1];
+                for place in 0..1 << layout.ins().total_bits() {
+                    let at = |label| layout.ins().coordinate(label, place);
+                    let (register, lane) = (at(REGISTER), at(LANE));
+                    let (low, high) = (lane % rows, lane / rows);
+                    let [row, column] = match part {
+                        Part::Left => [low, register + upper * high],
+                        Part::Right => [register + upper * high, low],
+                        Part::Sum => [sum_row(multiply, register, high), low],
+                    };
+                    let found = layout.apply_flat(place);
+                    assert_eq!(found, row * width + column, "{} {part:?} {place}", multiply.name);
+                }
+            }
+            assert_eq!(rows, columns);
+            forms.insert(&multiply.name);
+        }
+    }
+    assert_eq!(forms.len(), 40);
+}
+
+/// The row of a sum in a register of a lane, `high` being the lane's number beyond the columns.
+fn sum_row(multiply: &MatrixMultiply, register: u64, high: u64) -> u64 {
+    let groups = 64 / u64::from(multiply.columns);
+    match (multiply.fragments, multiply.sum) {
+        (Fragments::Mfma, Number::F64) => high + 4 * register,
+        (Fragments::Mfma, _) => register % 4 + 4 * (high + groups * (register / 4)),
+        (Fragments::WmmaGfx11, _) => 2 * register + high,
+        _ => register + 8 * high,
+    }
+}
+
+/// And as Triton 3.9 describes them, read from its texts.
+#[test]
+fn fragments_of_amd_s_instructions_are_triton_s_layouts() {
+    for machine in Machine::ALL.into_iter().filter(|machine| machine.isa == Isa::Amdgcn) {
+        for multiply in machine.matrix_multiplies.iter() {
+            let [rows, columns] = multiply.shape(Part::Sum);
+            let summed = multiply.summed;
+            let lanes = 1 << multiply.lanes_log2();
+            let version = match &*machine.name {
+                "gfx90a" => 2,
+                "gfx942" => 3,
+                "gfx950" => 4,
+                "gfx1100" => 1,
+                _ => 2,
+            };
+            let (parent, k_width) = if multiply.fragments == Fragments::Mfma {
+                let wide = if multiply.sum == Number::F64 { ", elementBitWidth = 64" } else { "" };
+                let text = std::format!(
+                    "#ttg.amd_mfma<{{version = {version}, warpsPerCTA = [1, 1], instrShape = \
+                     [{rows}, {columns}, {summed}], isTransposed = false{wide}}}>"
+                );
+                (text, multiply.rows * summed / lanes)
+            } else {
+                let text = std::format!(
+                    "#ttg.amd_wmma<{{version = {version}, isTranspose = false, ctaLayout = {{}}}}>"
+                );
+                (text, if version == 1 { 16 } else { 8 })
+            };
+            for (index, part) in [Part::Left, Part::Right].into_iter().enumerate() {
+                let text = std::format!(
+                    "#ttg.dot_op<{{opIdx = {index}, parent = {parent}, kWidth = {k_width}}}>"
+                );
+                let layout = parse_attribute(&text).unwrap().layout(&multiply.shape(part));
+                assert_eq!(layout, Ok(multiply.fragment(part).unwrap()), "{}", multiply.name);
+            }
+            let layout = parse_attribute(&parent).unwrap().layout(&[rows, columns]);
+            assert_eq!(layout, Ok(multiply.fragment(Part::Sum).unwrap()), "{}", multiply.name);
+        }
+    }
+}
+
+/// `wgmma` as Triton 3.9 describes it, read from its texts.
+#[test]
+fn fragments_of_warpgroup_instructions_are_triton_s_layouts() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    for any in machine.warpgroup_multiplies.iter() {
+        for columns in [8, 16, 32, 64, 128, 256] {
+            let multiply = any.with_columns(columns).unwrap();
+            let parent = std::format!(
+                "#ttg.nvidia_mma<{{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], \
+                 instrShape = [16, {columns}, {}]}}>",
+                multiply.summed
+            );
+            let k_width = 32 / multiply.left.bits();
+            let left =
+                std::format!("#ttg.dot_op<{{opIdx = 0, parent = {parent}, kWidth = {k_width}}}>");
+            for (text, part) in [(&left, Part::Left), (&parent, Part::Sum)] {
+                let layout = parse_attribute(text).unwrap().layout(&multiply.shape(part));
+                assert_eq!(layout, Ok(multiply.fragment(part).unwrap()), "{} {part:?}", any.name);
+            }
+        }
+    }
 }

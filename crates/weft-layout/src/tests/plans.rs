@@ -255,6 +255,29 @@ fn plans_read_as_text() {
     "]].assert_eq(&std::format!("{}\n{}\n", sum.plan, sum.result));
 }
 
+/// The operator of several operands is long: no thread combines what all warps leave, but lanes do,
+/// which hold the same otherwise. That of one operand is an instruction, and waits for no lane.
+#[test]
+fn lanes_deal_out_what_many_warps_leave_of_several_operands() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    for warp_bits in 3..=4 {
+        let layout = Blocked::new(&[1], &[32], &[1 << warp_bits], &[0]);
+        let layout = layout.layout(&[32 << warp_bits]).unwrap();
+        for operands in 1..=3 {
+            let sum = reduce(&layout, 0, &[32, 32, 32][..operands], machine).unwrap();
+            let barrier = |step: &Step| matches!(step, Step::Barrier(_));
+            let after = sum.plan.steps.iter().skip_while(|step| !barrier(step));
+            let combined = |step: &Step| match step {
+                Step::Combine { to, .. } => sum.plan.file(to[0]).registers,
+                _ => 0,
+            };
+            let combined: u32 = after.map(combined).sum();
+            let all = (1 << warp_bits) - 1;
+            assert_eq!(combined, if operands == 1 { all } else { warp_bits }, "{}", sum.plan);
+        }
+    }
+}
+
 #[test]
 fn long_lists_show_their_ends() {
     let machine = Machine::by_name("sm_90").unwrap();

@@ -42,9 +42,17 @@ pub struct AccessShape {
     pub tested: bool,
     /// The bytes that each bit of the tensor's space adds to the address.
     steps: Vec<u64>,
+    /// How many addresses are no proved step from others.
+    addresses: u64,
+    /// How many neighbours one instruction may move at most, whatever their masks and the layout.
+    widest_log2: u32,
     /// Whether sums of these carry, so that addresses are no linear function of the place.
     carries: bool,
 }
+
+/// The instructions that an address of 64 bits takes which is no known step from another: a product that
+/// is added to the base, of the place that another one or more made.
+const ADDRESS: u64 = 2;
 
 /// The most bits of places that are counted one by one.
 const MOST_COUNTED: usize = 10;
@@ -60,16 +68,28 @@ impl AccessShape {
         layout: &Layout,
     ) -> Result<Self, AssignError> {
         let layout = layout.remove_zero_columns(REGISTER)?.0;
+        let widest = Reach::of(kernel, facts, machine, op, Masks::Tested)?;
+        let widest_log2 = widest.most_log2;
         let shape = |masks: Masks| -> Result<Self, AssignError> {
-            let Reach { order, most_log2, axes, steps } =
+            let Reach { order, most_log2, axes, steps, .. } =
                 Reach::of(kernel, facts, machine, op, masks)?;
             let memory = memory(&order, &layout)?;
             let apart = told_apart(&layout, repeated_bits(facts, op))?;
             let vectors = plan::vectorize(&apart, &memory, most_log2)?;
+            let (addresses, carries) = (addresses(&layout, facts, op), carry(&steps));
             let (layout, element) = (layout.clone(), element(kernel, op));
             let tested = masks == Masks::Tested;
-            let carries = carry(&steps);
-            Ok(Self { layout, element, axes, vectors, tested, steps, carries })
+            Ok(Self {
+                layout,
+                element,
+                axes,
+                vectors,
+                tested,
+                steps,
+                addresses,
+                widest_log2,
+                carries,
+            })
         };
         let same = shape(Masks::Same)?;
         if !may_be_tested(op) {
@@ -89,8 +109,8 @@ impl AccessShape {
         let sectors = if rests_in_l1(&op.kind) {
             // Where a thread has more neighbours than the widest instruction moves, the next one finds in
             // the first cache what the first one brought; its pipe moves while others bring more.
-            let wide = self.bytes() == machine.global_vector_bytes;
-            let found = if wide { self.line_moves(machine) * prices.wavefront } else { touched };
+            let is_wide = self.vectors.vector_log2 == self.widest_log2;
+            let found = if is_wide { self.line_moves(machine) * prices.wavefront } else { touched };
             found.max(self.brought_sectors(machine) * prices.sector)
         } else {
             touched
@@ -102,7 +122,8 @@ impl AccessShape {
         } else {
             0
         };
-        Ok(sectors + instructions * prices.issue + tests)
+        let addresses = self.addresses * ADDRESS * prices.alu;
+        Ok(sectors + instructions * prices.issue + addresses + tests)
     }
 
     /// Bytes that one instruction moves for each lane.
@@ -129,7 +150,7 @@ impl AccessShape {
     /// first one, if its address begins a sector.
     pub fn sectors(&self, machine: &Machine) -> Result<Sectors, AssignError> {
         if !self.carries {
-            let columns: Vec<u64> = self.addresses(LANE).collect();
+            let columns: Vec<u64> = self.added(LANE).collect();
             return Ok(sectors(machine, &columns, self.bytes(), 0)?);
         }
         let addresses = self.sums(self.layout.columns(LANE).iter().copied());
@@ -154,14 +175,14 @@ impl AccessShape {
             brought.dedup();
             return 2 * brought.len() as u64;
         }
-        2 * pieces(self.addresses(LANE).chain(self.addresses(REGISTER)), pair)
+        2 * pieces(self.added(LANE).chain(self.added(REGISTER)), pair)
     }
 
     /// How often the pipe of the first cache moves, for all instructions: for each its lines, of as many
     /// bytes as that of shared memory moves at once, or for its bytes where these are more.
     pub(super) fn line_moves(&self, machine: &Machine) -> u64 {
         let line = machine.banks_log2 + machine.bank_bytes_log2;
-        let lines = pieces(self.addresses(LANE), line);
+        let lines = pieces(self.added(LANE), line);
         let bytes = u64::from(self.bytes()) << machine.lanes_log2;
         self.instructions() * lines.max(bytes >> line)
     }
@@ -187,7 +208,7 @@ impl AccessShape {
     }
 
     /// What each bit of a number of lanes or registers adds to the address.
-    fn addresses(&self, label: Label) -> impl Iterator<Item = u64> {
+    fn added(&self, label: Label) -> impl Iterator<Item = u64> {
         self.layout.columns(label).iter().map(|&column| {
             let steps = self.steps.iter().enumerate();
             steps.filter(|(bit, _)| column >> bit & 1 == 1).fold(0, |sum, (_, step)| sum ^ step)
@@ -206,6 +227,15 @@ fn repeated_bits(facts: &AxisFacts, op: &Op) -> u64 {
         loads && op.operands.iter().all(adds_nothing)
     };
     (0..bits).filter(repeats).fold(0, |bits, bit| bits | 1 << bit)
+}
+
+/// How many addresses each thread of a memory operation computes: where a bit of the index adds a proved
+/// step, one and its offset.
+fn addresses(layout: &Layout, facts: &AxisFacts, op: &Op) -> u64 {
+    let steps = &facts.get(op.operands[0]).strides.steps;
+    let open = steps.iter().zip(0..).filter(|(step, _)| step.is_none());
+    let open = open.fold(0, |bits, (_, bit): (_, u32)| bits | 1_u64 << bit);
+    pieces(layout.columns(REGISTER).iter().map(|column| column & open), 0)
 }
 
 /// A layout in which elements that differ by these bits of the index alone are one.
@@ -242,6 +272,8 @@ pub(super) struct Reach {
     pub(super) most_log2: u32,
     /// The axes that those walk, innermost first.
     pub(super) axes: Vec<usize>,
+    /// Whether the order is that of the bits' steps and not of the axes.
+    pub(super) by_steps: bool,
     steps: Vec<u64>,
 }
 
@@ -255,41 +287,67 @@ impl Reach {
     ) -> Result<Self, AssignError> {
         let shape = &kernel.ty(op.operands[0]).shape;
         let outs = Space::tensor(shape)?;
-        let bytes_log2 = element(kernel, op).bytes().trailing_zeros();
         let axis = memory_order(facts, op.operands[0]).first().copied().unwrap_or(0);
-        let along = vector_elements(kernel, facts, machine, op, masks).max(1).ilog2();
-        let along = along.min(outs.bits(Label::dim(axis as u32)));
-        let chain = neighbours(kernel, facts, machine, op, masks);
-        // Of what is not known a step along another axis leads far away.
-        let far = |bit: u32| 1 << (34 + bit.min(29));
-        let known = &facts.get(op.operands[0]).strides.steps;
-        if chain.len() as u32 > along {
-            // A place in the tensor's space is the row-major index. What leads far away comes late,
-            // and what adds nothing last.
-            let steps = known.iter().zip(0..);
-            let steps: Vec<u64> = steps.map(|(step, bit)| step.unwrap_or(far(bit))).collect();
-            let mut order: Vec<u32> = (0..outs.total_bits()).collect();
-            order.sort_by_key(|&bit| steps[bit as usize].wrapping_sub(1));
-            let axis = |&bit: &u32| shape.len() - 1 - axis_from_last(&outs, bit);
-            let mut axes: Vec<usize> = order[..chain.len()].iter().map(axis).collect();
-            axes.dedup();
-            return Ok(Self { order, most_log2: chain.len() as u32, axes, steps });
-        }
         let (start, bits) = outs.locate(Label::dim(axis as u32)).unwrap_or((0, 0));
         let front = start..start + bits;
-        let others = (0..outs.total_bits()).filter(|bit| !front.contains(bit));
-        // What runs through memory lies dense.
+        let along = vector_elements(kernel, facts, machine, op, masks).max(1).ilog2().min(bits);
+        // What may move at once is proved; what lies how far away is only likely.
+        let mut chain = neighbours(kernel, facts, machine, op, masks);
+        let is_longer = chain.len() as u32 > along;
+        if !is_longer {
+            chain = front.clone().take(along as usize).collect();
+        }
+        let known = &facts.get(op.operands[0]).likely().steps;
+        let by_steps = is_longer || known.iter().all(Option::is_some);
+        let bytes_log2 = element(kernel, op).bytes().trailing_zeros();
         let step = |bit: u32| match known.get(bit as usize) {
             Some(&Some(step)) => step,
-            _ if front.contains(&bit) => 1 << (bit - start + bytes_log2),
-            _ => far(bit),
+            // Of what is not known, that which runs through memory lies dense, and a step along another
+            // axis leads far away.
+            _ if !is_longer && front.contains(&bit) => 1 << (bit - start + bytes_log2),
+            _ => 1 << (34 + bit.min(29)),
         };
-        Ok(Self {
-            order: front.clone().chain(others).collect(),
-            most_log2: along,
-            axes: vec![axis],
-            steps: (0..outs.total_bits()).map(step).collect(),
-        })
+        let mut steps: Vec<u64> = (0..outs.total_bits()).map(step).collect();
+        if has_mask(op) {
+            part(&mut steps, 1 << bytes_log2);
+        }
+        let mut others: Vec<u32> =
+            (0..outs.total_bits()).filter(|bit| !chain.contains(bit)).collect();
+        // What leads far away comes late, and what adds nothing last.
+        others.sort_by_key(|&bit| {
+            if by_steps {
+                distance(steps[bit as usize]).wrapping_sub(1)
+            } else {
+                u64::from(!front.contains(&bit))
+            }
+        });
+        let mut axes: Vec<usize> = chain.iter().map(|&bit| axis_of(&outs, bit)).collect();
+        axes.dedup();
+        if axes.is_empty() {
+            axes.push(axis);
+        }
+        let most_log2 = chain.len() as u32;
+        Ok(Self { order: [chain, others].concat(), most_log2, axes, by_steps, steps })
+    }
+}
+
+/// How far a step leads, forward or backward.
+fn distance(step: u64) -> u64 {
+    step.cast_signed().unsigned_abs()
+}
+
+/// Where a step leads into what smaller ones reach, a mask may cut what these reach at its beginning:
+/// rows of 384 elements are held in tensors of 512 columns. So each leads behind it.
+fn part(steps: &mut [u64], bytes: u64) {
+    let mut order: Vec<usize> = (0..steps.len()).filter(|&bit| steps[bit] != 0).collect();
+    order.sort_by_key(|&bit| distance(steps[bit]));
+    let mut end = bytes;
+    for bit in order {
+        let step = distance(steps[bit]).max(end);
+        if step != distance(steps[bit]) {
+            steps[bit] = step.next_power_of_two();
+        }
+        end = end.saturating_add(distance(steps[bit]));
     }
 }
 
@@ -308,15 +366,18 @@ fn neighbours(
     machine: &Machine,
     op: &Op,
     masks: Masks,
-) -> Vec<usize> {
+) -> Vec<u32> {
     let Some((mask, most)) = guard(machine, op, masks) else { return Vec::new() };
     let pointer = op.operands[0];
-    facts.neighbours(pointer, mask, &kernel.ty(pointer).shape, element(kernel, op), most)
+    let shape = &kernel.ty(pointer).shape;
+    let chain = facts.neighbours(pointer, mask, shape, element(kernel, op), most);
+    chain.into_iter().map(|bit| bit as u32).collect()
 }
 
-/// Which axis of a tensor's space a bit belongs to, counted from the last dimension.
-fn axis_from_last(outs: &Space, bit: u32) -> usize {
-    outs.iter().position(|(_, start, bits)| (start..start + bits).contains(&bit)).unwrap_or(0)
+/// Which axis of a tensor's space a bit belongs to.
+fn axis_of(outs: &Space, bit: u32) -> usize {
+    let from_last = outs.iter().position(|(_, start, bits)| (start..start + bits).contains(&bit));
+    outs.axes().len() - 1 - from_last.unwrap_or(0)
 }
 
 /// The axes of a memory operation's pointers, the one that runs through memory first; of equals the
@@ -368,7 +429,12 @@ pub(super) fn may_be_tested(op: &Op) -> bool {
         OpKind::Store(_) => true,
         _ => false,
     };
-    may && mask_operand(&op.kind).is_some_and(|place| place < op.operands.len())
+    may && has_mask(op)
+}
+
+/// Whether only some elements may move.
+fn has_mask(op: &Op) -> bool {
+    mask_operand(&op.kind).is_some_and(|place| place < op.operands.len())
 }
 
 /// Whether what an operation reads stays near, so that a second instruction finds it there.

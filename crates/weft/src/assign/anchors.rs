@@ -99,7 +99,7 @@ impl Anchors<'_> {
         let ty = self.kernel.ty(pointer);
         let shape = ty.shape.clone();
         let reach = Reach::of(self.kernel, self.facts, self.block.machine, op, masks)?;
-        if reach.axes.len() > 1 {
+        if reach.by_steps {
             return self.walked(layouts, &shape, &reach);
         }
         let order = memory_order(self.facts, pointer);

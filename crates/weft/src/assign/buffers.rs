@@ -1,19 +1,23 @@
-//! Where tensors lie in the shared memory of a software pipeline.
+//! Where tensors lie in shared memory: in the buffers of a software pipeline, and as factors of products.
 //!
 //! What is copied from global memory and what is read of it are known by now, as layouts; the memory
 //! between them is the cheapest for both, of the best swizzle by wavefronts and the usual ones by rows,
 //! which may take fewer instructions to put narrow elements into words. A copy moves neighbours in global
 //! memory to neighbours in shared memory, so the lowest bits of an offset are those of one copy.
+//!
+//! What matrix units read lies in one of the swizzles that they know: of those that are legal for every
+//! product that reads it, the one in which it is written in the fewest wavefronts, and of these the widest.
 
 use super::access::memory_order;
+use super::product::{Product, warpgroup};
 use super::{Assignment, Block};
 use crate::axis::AxisFacts;
-use crate::id::IdMap;
 use crate::tile::{Encoding, Kernel, Op, OpId, OpKind, SharedMemory, Value};
 use std::sync::Arc;
 use weft_layout::Layout;
 use weft_layout::access::{Kind, conflicts};
-use weft_layout::family::{Family, SharedLinear, SwizzledShared};
+use weft_layout::family::{Family, NvmmaShared, SharedLinear, SwizzledShared};
+use weft_layout::machine::Part;
 use weft_layout::plan;
 use weft_layout::plan::swizzle::{Access, Problem, solve};
 use weft_layout::space::{Label, OFFSET, REGISTER};
@@ -21,8 +25,12 @@ use weft_layout::space::{Label, OFFSET, REGISTER};
 /// The alignment that is written into the layouts, in bytes.
 const ALIGNMENT: u64 = 16;
 
-/// Gives every buffer that copies fill the layout that suits those who fill and read it, unless the
-/// program says itself where its tensors live.
+/// The bytes of a row in the swizzles of matrix units. The widest goes first, so that it is taken of those
+/// that are written in as many wavefronts, as CUTLASS and Triton take it.
+const SPANS: [u64; 3] = [128, 64, 32];
+
+/// Gives every buffer that copies fill, or products read, the layout that suits those who fill and read it,
+/// unless the program says itself where its tensors live.
 pub fn place_buffers(
     kernel: &mut Kernel,
     facts: &AxisFacts,
@@ -45,20 +53,53 @@ pub fn place_buffers(
         let same = known.iter().find(|(other, _)| *other == found);
         let memory = match same {
             Some((_, memory)) => memory.clone(),
-            None => found.memory(block),
+            None => found.memory(kernel.ty(buffers).tensor_extents(), block),
         };
         if same.is_none() {
             known.push((found, memory.clone()));
         }
         let Some(memory) = memory else { continue };
-        for value in views.into_iter().chain([buffers]) {
-            let ty = &mut kernel.values[value].ty;
+        for view in views {
+            let ty = &mut kernel.values[view.value].ty;
             if let Some(described) = ty.memory() {
-                let described = SharedMemory { family: memory.clone(), ..described.clone() };
+                let family = if view.turned { turned(&memory) } else { memory.clone() };
+                let described = SharedMemory { family, ..described.clone() };
                 ty.encoding = Some(Encoding::Shared(Arc::new(described)));
             }
         }
     }
+}
+
+/// A family for two dimensions in the other order, every element where it was.
+fn turned(family: &Family) -> Family {
+    let mut family = family.clone();
+    match &mut family {
+        Family::NvmmaShared(shared) => shared.transposed = !shared.transposed,
+        Family::SwizzledShared(shared) => shared.order.reverse(),
+        Family::SharedLinear(shared) => {
+            let bases = shared.offset.iter_mut().chain(&mut shared.block);
+            bases.for_each(|coordinates| coordinates.reverse());
+        }
+        // The others are not chosen here.
+        _ => {}
+    }
+    family
+}
+
+/// A description of a buffer, or of one transposed.
+#[derive(Clone, Copy)]
+struct View {
+    value: Value,
+    turned: bool,
+}
+
+/// How matrix units read a buffer.
+#[derive(Clone, Copy, PartialEq)]
+struct Units {
+    /// The axis of the buffer that is summed over.
+    summed: usize,
+    /// Rows or columns of one instruction.
+    extent: u64,
 }
 
 /// Who fills and reads some buffers.
@@ -71,6 +112,7 @@ struct Accesses {
     /// The axes, the one along which copies go first.
     order: Vec<usize>,
     list: Vec<Access>,
+    units: Vec<Units>,
 }
 
 impl Accesses {
@@ -80,25 +122,49 @@ impl Accesses {
         facts: &AxisFacts,
         assignment: &Assignment,
         buffers: Value,
-    ) -> (Vec<Value>, Self) {
-        let mut viewed: IdMap<Value, bool> = IdMap::default();
+    ) -> (Vec<View>, Self) {
+        let mut views = vec![View { value: buffers, turned: false }];
         let bits = kernel.ty(buffers).dtype().bytes() * 8;
-        let mut views = Vec::new();
-        let mut found = Self { bits, vector: Vec::new(), order: Vec::new(), list: Vec::new() };
-        kernel.walk(&kernel.body, &mut |id, op| match op.kind {
-            OpKind::MemdescIndex if op.operands.first() == Some(&buffers) => {
-                viewed.set(op.results[0], true);
-                views.extend(&op.results);
+        let (vector, order) = (Vec::new(), Vec::new());
+        let mut found = Self { bits, vector, order, list: Vec::new(), units: Vec::new() };
+        let home = |value: Value| {
+            let home = assignment.home(value);
+            home.map(|home| assignment.layouts.get(home).clone())
+        };
+        kernel.walk(&kernel.body, &mut |id, op| {
+            let seen = |value: &Value| views.iter().find(|view| view.value == *value).copied();
+            let first = op.operands.first().and_then(seen);
+            match (&op.kind, first) {
+                (OpKind::MemdescIndex, Some(view)) => {
+                    views.push(View { value: op.results[0], ..view });
+                }
+                (OpKind::MemdescTrans { order }, Some(view)) => {
+                    let turned = view.turned != (order[..] == [1, 0]);
+                    views.push(View { value: op.results[0], turned });
+                }
+                (OpKind::LocalAlloc, _) if op.results[0] == buffers => {
+                    let source = op.operands.first().and_then(|&source| home(source));
+                    found.add(source.map(|layout| Access::new(Kind::Store, layout).plain()));
+                }
+                (OpKind::AsyncCopy(_), _) if seen(&op.operands[1]).is_some() => {
+                    found.copy(kernel, facts, assignment, id, op);
+                }
+                (OpKind::LocalLoad, Some(_)) => {
+                    let layout = home(op.results[0]);
+                    found.add(layout.map(|layout| Access::new(Kind::Load, layout)));
+                }
+                (OpKind::WarpgroupDot(_), _) => {
+                    let Product::Warpgroup(product) = assignment.product(id) else { return };
+                    let [rows, columns] = product.instruction.shape(Part::Sum);
+                    let sides = [(0, 1, rows), (1, 0, columns)];
+                    for (side, summed, extent) in sides {
+                        let Some(view) = seen(&op.operands[side]) else { continue };
+                        let summed = if view.turned { 1 - summed } else { summed };
+                        found.units.push(Units { summed, extent });
+                    }
+                }
+                _ => {}
             }
-            OpKind::AsyncCopy(_) if viewed[op.operands[1]] => {
-                found.copy(kernel, facts, assignment, id, op);
-            }
-            OpKind::LocalLoad if viewed[op.operands[0]] => {
-                let home = assignment.home(op.results[0]);
-                let layout = home.map(|home| assignment.layouts.get(home).clone());
-                found.add(layout.map(|layout| Access::new(Kind::Load, layout)));
-            }
-            _ => {}
         });
         (views, found)
     }
@@ -130,7 +196,10 @@ impl Accesses {
     }
 
     /// The cheapest layout; nothing where nobody fills the buffers.
-    fn memory(&self, block: Block<'_>) -> Option<Family> {
+    fn memory(&self, shape: &[u64], block: Block<'_>) -> Option<Family> {
+        if !self.units.is_empty() {
+            return self.for_units(shape, block);
+        }
         let filled = self.list.iter().find(|access| access.kind == Kind::Store)?;
         let shape = filled.layout.outs().shape();
         let vector = 1 << self.vector.len();
@@ -141,6 +210,26 @@ impl Accesses {
         for family in self.solved(block).into_iter().chain(rows) {
             let least = best.as_ref().map_or((u64::MAX, u64::MAX), |(least, _)| *least);
             if let Some(price) = self.price(&family, &shape, block, least) {
+                best = Some((price, family));
+            }
+        }
+        best.map(|(_, family)| family)
+    }
+
+    /// The cheapest swizzle that matrix units know and can read the tiles of every product in.
+    fn for_units(&self, shape: &[u64], block: Block<'_>) -> Option<Family> {
+        let axis = self.order.first().copied().unwrap_or(1);
+        let mut best: Option<((u64, u64), Family)> = None;
+        for (span, transposed) in
+            SPANS.iter().flat_map(|&span| [axis == 0, axis != 0].map(|turned| (span, turned)))
+        {
+            let shared = NvmmaShared { transposed, ..NvmmaShared::new(span, self.bits.into()) };
+            let family = Family::NvmmaShared(shared);
+            if !self.units.iter().all(|units| units.read(&family, shape, self.bits)) {
+                continue;
+            }
+            let least = best.as_ref().map_or((u64::MAX, u64::MAX), |(least, _)| *least);
+            if let Some(price) = self.price(&family, shape, block, least) {
                 best = Some((price, family));
             }
         }
@@ -196,6 +285,14 @@ impl Accesses {
             }
         }
         ((price, instructions) < least).then_some((price, instructions))
+    }
+}
+
+impl Units {
+    /// Whether a matrix of this shape can be read in a layout of memory.
+    fn read(self, family: &Family, shape: &[u64], bits: u32) -> bool {
+        let axes = [1 - self.summed, self.summed].map(|axis| Label::dim(axis as u32));
+        warpgroup::operand(family, shape, bits, axes, self.extent).is_ok()
     }
 }
 

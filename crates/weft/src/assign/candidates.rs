@@ -100,7 +100,7 @@ impl Candidates {
         };
         for (unit, data) in problem.units.iter().enumerate() {
             if let What::Runs(id) = data.what
-                && matches!(problem.kernel.ops[id].kind, OpKind::Dot(_))
+                && product::is_product(&problem.kernel.ops[id].kind)
             {
                 candidates.room[unit] = Some(0);
             }
@@ -412,7 +412,7 @@ fn seeds(
                 let asked = Asked::Layout(tested);
                 seeds.push(Seed { weight: weight / 2, unit, asked });
             }
-        } else if matches!(op.kind, OpKind::Dot(_)) {
+        } else if product::is_product(&op.kind) {
             // Every element is touched once for each element of the summed axis.
             let summed = kernel.ty(op.operands[0]).shape.last().copied().unwrap_or(1);
             let result = op.results[0];

@@ -6,7 +6,7 @@
 
 use super::layouts::{LayoutId, Layouts};
 use super::problem::{Flow, Port, Problem};
-use super::product::{Candidate, Product};
+use super::product::Candidate;
 use super::shape::{operand_layout, result_layout};
 use crate::tile::{Kernel, OpId, OpKind};
 use rustc_hash::FxHashMap;
@@ -193,11 +193,9 @@ fn asked(
         Port::Same | Port::Without(_) => label.clone(),
         Port::Half => label.slice(shape.len())?,
         Port::Joined => label.join()?,
-        Port::Factor(side) => match way.map(|way| &way.product) {
-            Some(Product::Matrix(matrix)) => {
-                layouts.get(if side == 0 { matrix.left } else { matrix.right }).clone()
-            }
-            _ => {
+        Port::Factor(side) => match way.and_then(|way| way.product.factor(side)) {
+            Some(factor) => layouts.get(factor).clone(),
+            None => {
                 let other = shape.len() - 1 - side;
                 label.slice(other)?.expand_dims(other)?.broadcast(shape)?
             }

@@ -114,6 +114,7 @@ impl<'a> Chooser<'a> {
         let mut known: FxHashMap<_, Rc<[Option<MovementId>]>> = FxHashMap::default();
         let mut flows = Vec::with_capacity(problem.flows.len());
         for (index, flow) in problem.flows.iter().enumerate() {
+            anchors.block.budget.check()?;
             let [left, asked] = candidates.ends(problem, &mut layouts, index);
             let mut ends = Ends { left, asked, movements: Rc::default() };
             let bits = bits_of(problem.kernel, flow.value);

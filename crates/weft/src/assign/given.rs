@@ -49,7 +49,9 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
                 op.operands.first().and_then(|&value| assignment.given[value])
             }
             OpKind::Reduce { .. } => op.operands.iter().find_map(|&value| assignment.home[value]),
-            OpKind::Scan { .. } | OpKind::Dot(_) => assignment.home[op.results[0]],
+            OpKind::Scan { .. } | OpKind::Dot(_) | OpKind::WarpgroupDot(_) => {
+                assignment.home[op.results[0]]
+            }
             _ => None,
         };
         if place.is_some() {
@@ -58,12 +60,20 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
     });
     let mut products = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
-        if matches!(op.kind, OpKind::Dot(_)) {
+        if product::is_product(&op.kind) {
             products.push(id);
         }
     });
     for id in products {
         let op = &kernel.ops[id];
+        if matches!(op.kind, OpKind::WarpgroupDot(_)) {
+            let given = [op.results[0], op.operands[0]].map(|value| assignment.given[value]);
+            let layouts = &mut assignment.layouts;
+            let found = product::given_to_warpgroups(kernel, op, block, layouts, given)?;
+            let name = || AssignError::NoWarpgroup { name: kernel.value_name(op.results[0]) };
+            assignment.products.set(id, Some(found.ok_or_else(name)?));
+            continue;
+        }
         let [left, right, sum] =
             [op.operands[0], op.operands[1], op.results[0]].map(|value| assignment.given[value]);
         if let (Some(left), Some(right), Some(sum)) = (left, right, sum) {

@@ -10,7 +10,7 @@
 use super::anchors::Anchors;
 use super::classes::{Classes, find_free};
 use super::layouts::{LayoutId, Task};
-use super::product::choose;
+use super::product::{choose, is_product};
 use super::shape::{is_shape_op, result_layout};
 use super::{AssignError, Assignment, Block, Reason};
 use crate::axis::AxisFacts;
@@ -165,7 +165,7 @@ impl Solver<'_> {
     /// Whether a matrix product asks for a layout of the class.
     fn has_product(&self, class: Value) -> bool {
         let anchors = self.anchors.get(&class).map_or(&[][..], |anchors| anchors);
-        anchors.iter().any(|anchor| matches!(self.kernel.ops[anchor.op].kind, OpKind::Dot(_)))
+        anchors.iter().any(|anchor| is_product(&self.kernel.ops[anchor.op].kind))
     }
 
     fn heaviest(&self, class: Value) -> Option<LayoutId> {

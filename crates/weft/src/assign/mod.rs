@@ -56,13 +56,14 @@ pub use choose::Total;
 pub use encode::encode;
 pub use layouts::{LayoutId, Layouts, Plans, Task};
 pub use pins::Pin;
-pub use product::{Candidate, Matrix, Product, candidates};
+pub use product::{Candidate, Matrix, Product, Warpgroup, candidates, warpgroup_instruction};
 pub use review::{Judged, Review};
 pub use shape::{is_elementwise, is_shape_op, operand_layout, result_layout};
 pub use spent::{Spent, spent};
 pub use trips::Trips;
 
 use crate::axis::AxisFacts;
+use crate::budget::{Budget, Overrun};
 use crate::id::IdMap;
 use crate::tile::{Kernel, Misplaced, Op, OpId, OpKind, Value};
 use weft_layout::family::Blocked;
@@ -125,6 +126,8 @@ pub struct Block<'a> {
     /// What a byte of shared memory costs, in hundredths of a cycle of the block, beside what is done in
     /// it: nothing, unless there is too little.
     pub shared_byte: u64,
+    /// How much work may be done.
+    pub budget: &'a Budget,
 }
 
 /// Decides every home: as the program says, where it does, else as costs least with what is pinned.
@@ -211,6 +214,25 @@ pub enum AssignError {
         /// Values with homes, one for each home, with commas.
         known: String,
     },
+    /// A product of warpgroups has layouts that are not those of the instruction.
+    #[error(
+        "{name} is a product of warpgroups, but no such instruction leaves it in the layout of its type; \
+         it would be `#ttg.nvidia_mma` of version 3"
+    )]
+    NoWarpgroup {
+        /// The value.
+        name: String,
+    },
+    /// Matrix units cannot read a factor where the program says that it lies.
+    #[error("{name} of type {ty} cannot be read by a product of warpgroups: {reason}")]
+    NoOperand {
+        /// The factor.
+        name: String,
+        /// Its type.
+        ty: String,
+        /// What is in the way.
+        reason: String,
+    },
     /// Two homes are asked for where there is one.
     #[error("{name} is pinned to another layout than {other}, with which it shares its home")]
     PinnedTwice {
@@ -238,9 +260,15 @@ pub enum AssignError {
         /// What is carried.
         name: String,
     },
+    /// Matrix units cannot read a buffer.
+    #[error(transparent)]
+    Operand(#[from] plan::operand::Refused),
     /// A plan does not fit the program.
     #[error(transparent)]
     Movement(#[from] crate::movement::Misfit),
+    /// It takes more work than is allowed, or nobody wants it any more.
+    #[error(transparent)]
+    Overrun(#[from] Overrun),
 }
 
 impl From<weft_layout::SpaceError> for AssignError {

@@ -190,7 +190,7 @@ impl<'a> Problem<'a> {
             }
             OpKind::Reduce { axis } => self.running_op(id, op, Port::Without((*axis).into())),
             OpKind::Scan { .. } => self.running_op(id, op, Port::Same),
-            OpKind::Dot(_) => self.product(id, op),
+            OpKind::Dot(_) | OpKind::WarpgroupDot(_) => self.product(id, op),
             OpKind::Gather { axis } => {
                 let [source, indices] = [op.operands[0], op.operands[1]];
                 let from = self.unit(What::Source(id), source);

@@ -2,8 +2,10 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
+use super::access::{Masks, Reach};
 use super::{AccessShape, Block};
 use crate::axis::AxisFacts;
+use crate::budget::Budget;
 use crate::id::Id;
 use crate::tile::OpKind;
 use crate::ttir;
@@ -19,7 +21,7 @@ fn check(text: &str, expected: &Expect) {
     let kernel = &module.kernels[0];
     let machine = Machine::by_name("sm_90").unwrap();
     let facts = AxisFacts::of(kernel);
-    let block = Block { machine, warps: 4, shared_byte: 0 };
+    let block = Block { machine, warps: 4, shared_byte: 0, budget: &Budget::default() };
     let assignment = super::run(kernel, &facts, block, &[]).unwrap();
     let mut text = String::new();
     let mut mentioned = Vec::new();
@@ -197,4 +199,64 @@ fn sectors_are_those_that_the_addresses_touch() {
             assert_eq!(found, touched.len() as u64, "{layout}\n{text}");
         });
     }
+}
+
+/// Rows of so many floats in tensors of 512 columns, from a row that is known where the program runs: the
+/// offsets may wrap, as far as is proved.
+fn rows_that_may_wrap(columns: u64, mask: &str) -> String {
+    format!(
+        "tt.func public @rows(%x: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %first: i32) {{
+          %r = tt.make_range {{end = 4 : i32, start = 0 : i32}} : tensor<4xi32>
+          %rows = tt.expand_dims %r {{axis = 1 : i32}} : tensor<4xi32> -> tensor<4x1xi32>
+          %firsts = tt.splat %first : i32 -> tensor<4x1xi32>
+          %place = arith.addi %firsts, %rows : tensor<4x1xi32>
+          %step = arith.constant dense<{columns}> : tensor<4x1xi32>
+          %start = arith.muli %place, %step : tensor<4x1xi32>
+          %c = tt.make_range {{end = 512 : i32, start = 0 : i32}} : tensor<512xi32>
+          %columns = tt.expand_dims %c {{axis = 0 : i32}} : tensor<512xi32> -> tensor<1x512xi32>
+          %starts = tt.broadcast %start : tensor<4x1xi32> -> tensor<4x512xi32>
+          %across = tt.broadcast %columns : tensor<1x512xi32> -> tensor<4x512xi32>
+          %offsets = arith.addi %starts, %across : tensor<4x512xi32>
+          %base = tt.splat %x : !tt.ptr<f32> -> tensor<4x512x!tt.ptr<f32>>
+          %from = tt.addptr %base, %offsets : tensor<4x512x!tt.ptr<f32>>, tensor<4x512xi32>
+          %end = arith.constant dense<{columns}> : tensor<4x512xi32>
+          %mask = arith.cmpi slt, %across, %end : tensor<4x512xi32>
+          %t = tt.load %from{mask} : tensor<4x512x!tt.ptr<f32>>
+          tt.return
+        }}"
+    )
+}
+
+/// The bits that memory walks, the sectors that a warp brings with four neighbours a lane and further rows
+/// in registers, and how many neighbours one instruction moves.
+fn reach(text: &str) -> (Vec<u32>, u64, u32) {
+    let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+    let kernel = &module.kernels[0];
+    let facts = AxisFacts::of(kernel);
+    let machine = Machine::by_name("sm_90").unwrap();
+    let layout = Blocked::new(&[4, 4], &[1, 32], &[1, 4], &[1, 0]).layout(&[4, 512]).unwrap();
+    let mut found = None;
+    kernel.walk(&kernel.body, &mut |_, op| {
+        if matches!(op.kind, OpKind::Load(_)) {
+            let order = Reach::of(kernel, &facts, machine, op, Masks::Same).unwrap().order;
+            let shape = AccessShape::of(kernel, &facts, machine, op, &layout).unwrap();
+            found = Some((order, shape.brought_sectors(machine), shape.vectors.vector_log2));
+        }
+    });
+    found.unwrap()
+}
+
+/// Prices follow what rows add if nothing wraps; how much moves at once follows what is proved.
+#[test]
+fn likely_steps_are_prices_and_no_accesses() {
+    let in_order: Vec<u32> = (0..11).collect();
+    // Four floats are 16 bytes in either case, but a row of 511 floats begins anywhere.
+    assert_eq!(reach(&rows_that_may_wrap(512, "")), (in_order, 64, 2));
+    assert_eq!(reach(&rows_that_may_wrap(511, "")).2, 0);
+    // Rows that overlap are brought once, but not where a mask cuts them at their ends.
+    let rows_first = vec![0, 1, 2, 9, 3, 10, 4, 5, 6, 7, 8];
+    let (order, brought, neighbours) = reach(&rows_that_may_wrap(4, ""));
+    assert_eq!((order, neighbours), (rows_first, 2));
+    assert!(brought < 64, "{brought} sectors");
+    assert_eq!(reach(&rows_that_may_wrap(384, ", %mask")).1, 64);
 }

@@ -25,8 +25,8 @@ pub use range::Range;
 pub use strides::Strides;
 
 use rules::{
-    add, add_wide, comparison, divide, lowest_bit, multiply, pointwise, remainder, select,
-    subtract, wide,
+    add, add_wide, comparison, divide, likely_wide, lowest_bit, multiply, pointwise, remainder,
+    select, subtract, wide,
 };
 
 use crate::dtype::DType;
@@ -72,6 +72,8 @@ pub struct Facts {
     pub constant: Option<u64>,
     /// What each bit of the index adds.
     pub strides: Strides,
+    /// What each bit adds if nothing wraps where that is not known, if it tells more than `strides`.
+    likely: Option<Box<Strides>>,
     /// Between which integers the elements lie.
     pub range: Range,
     /// What counting up by one adds: the pointee's size in bytes for a pointer, else 1.
@@ -82,7 +84,8 @@ impl Default for Facts {
     fn default() -> Self {
         let strides = Strides::uniform(&[], 1);
         let range = Range::new(i64::MIN, i64::MAX);
-        Self { dims: smallvec![Dim::UNKNOWN], constant: None, strides, range, unit: 1 }
+        let dims = smallvec![Dim::UNKNOWN];
+        Self { dims, constant: None, strides, likely: None, range, unit: 1 }
     }
 }
 
@@ -92,6 +95,7 @@ impl Facts {
             dims: smallvec![Dim::UNKNOWN; ty.shape.len().max(1)],
             constant: None,
             strides: Strides::unknown(&ty.shape),
+            likely: None,
             range: Range::of_type(ty),
             unit: ty.element.pointee().map_or(1, |pointee| u64::from(pointee.bytes())),
         }
@@ -112,6 +116,31 @@ impl Facts {
         facts
     }
 
+    /// What each bit of the index adds if no integer wraps: for prices alone, never for what is computed.
+    pub fn likely(&self) -> &Strides {
+        self.likely.as_deref().unwrap_or(&self.strides)
+    }
+
+    /// The same with likely steps.
+    fn and_likely(self, likely: Option<Strides>) -> Self {
+        Self { likely: likely.map(Box::new), ..self }
+    }
+
+    /// What becomes of the likely steps where they are no proved ones.
+    fn likely_with(&self, change: impl Fn(&Strides) -> Strides) -> Option<Strides> {
+        self.likely.as_deref().map(change)
+    }
+
+    /// What becomes of the likely steps of two values, if those of one are no proved ones.
+    fn likely_of_both(
+        &self,
+        other: &Facts,
+        combine: impl Fn(&Strides, &Strides) -> Strides,
+    ) -> Option<Strides> {
+        let some = self.likely.is_some() || other.likely.is_some();
+        some.then(|| combine(self.likely(), other.likely()))
+    }
+
     /// What every element is a multiple of.
     fn divisibility_everywhere(&self) -> u64 {
         self.dims.iter().map(|dim| dim.divisibility_at(1, self.unit)).max().unwrap_or(1)
@@ -120,6 +149,7 @@ impl Facts {
     /// What holds of both.
     fn meet(&self, other: &Facts) -> Facts {
         let dims = self.dims.iter().zip(&other.dims);
+        let likely = self.likely_of_both(other, Strides::meet);
         Facts {
             dims: dims
                 .map(|(x, y)| {
@@ -135,6 +165,7 @@ impl Facts {
                 .collect(),
             constant: if self.constant == other.constant { self.constant } else { None },
             strides: self.strides.meet(&other.strides),
+            likely: likely.map(Box::new),
             range: self.range.hull(other.range),
             unit: self.unit,
         }
@@ -149,7 +180,9 @@ impl Facts {
         for (index, dim) in self.dims.iter_mut().enumerate() {
             self.strides.tell(dim, index, &ty.shape, self.unit, longest);
         }
-        self
+        let likely = self.likely.take().map(|likely| likely.or(&self.strides));
+        let likely = likely.filter(|likely| *likely != self.strides);
+        self.and_likely(likely)
     }
 }
 
@@ -279,7 +312,7 @@ impl AxisFacts {
                 // In a round the counter is below the upper bound.
                 let [low, high, step] = [0, 1, 2].map(|bound| self.facts[bounds[bound]].range);
                 let range = if step.low > 0 && low.low < high.high {
-                    Range::new(low.low, high.high - 1)
+                    low.counted_up_to(high)
                 } else {
                     counter.range
                 };
@@ -390,12 +423,12 @@ impl AxisFacts {
                 };
                 let strides = Strides::range(*start, length);
                 let range = Range::new((*start).into(), (i64::from(*end) - 1).max((*start).into()));
-                Facts { dims: smallvec![dim], constant: None, strides, range, unit: 1 }
+                Facts { dims: smallvec![dim], strides, range, ..Facts::default() }
             }
             OpKind::Reshape { allow_reorder: false } => {
                 // Where axes begin and end is another matter than what a bit of the index adds.
-                let Facts { constant, strides, range, .. } = unary();
-                Facts { constant, strides, range, ..Facts::unknown(ty) }
+                let Facts { constant, strides, likely, range, .. } = unary();
+                Facts { constant, strides, likely, range, ..Facts::unknown(ty) }
             }
             OpKind::ConvertLayout => unary(),
             OpKind::Splat => {
@@ -430,7 +463,9 @@ impl AxisFacts {
                     }
                 }
                 if let Some(from) = from {
+                    let likely = facts.likely_with(|steps| steps.repeated(&from, &ty.shape));
                     facts.strides = facts.strides.repeated(&from, &ty.shape);
+                    return facts.and_likely(likely);
                 }
                 facts
             }
@@ -439,7 +474,8 @@ impl AxisFacts {
                 let dims = order.iter().map(|&axis| operand.dims[usize::from(axis)]).collect();
                 let shape = op.operands.first().map_or(&[][..], |&value| &kernel.ty(value).shape);
                 let strides = operand.strides.permuted(shape, order);
-                Facts { dims, strides, ..operand }
+                let likely = operand.likely_with(|steps| steps.permuted(shape, order));
+                Facts { dims, strides, ..operand }.and_likely(likely)
             }
             OpKind::Cast(cast @ (Cast::ExtS | Cast::ExtU | Cast::Trunc)) => {
                 // The narrower type's values: half of them, where the upper half has another sign.
@@ -452,6 +488,7 @@ impl AxisFacts {
                 facts.range = facts.range.cast(*cast, from, ty);
                 if *cast != Cast::Trunc {
                     facts.strides = wide(&unary(), bits);
+                    facts = facts.and_likely(likely_wide(&unary(), bits));
                 }
                 for dim in &mut facts.dims {
                     let contiguity = dim.contiguity.min(most);

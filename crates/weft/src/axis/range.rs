@@ -11,6 +11,13 @@
 //! a stated condition: **the blocks of a grid, times the number of elements that the program gives each
 //! of them, are at most 2^31**. It is used for factors up to [`MOST_OF_BLOCK`], the most elements that a
 //! tensor of Triton's has; a program id times a larger constant may be anything.
+//!
+//! Programs that walk over tiles in another order than that of the blocks divide the number of a block by
+//! numbers of tiles, which they compute from sizes: `pid % (group * n) / min(m - first, group)`. Nothing says
+//! that such a divisor is positive; if it were not, there would be no tile with that number. So the second
+//! stated condition: **what the number of a block is divided by, as a scalar, is positive**. Quotients and
+//! remainders are then numbers of blocks again, and so is what groups of a constant size are put together
+//! from: a quotient times that size, plus the number of a block (`group * 8 + pid % rest`).
 
 use crate::scalar::{Binary, Cast};
 use crate::tile::Type;
@@ -28,12 +35,14 @@ pub struct Range {
     pub high: i64,
     /// It counts blocks of the grid, or is a number of one.
     counts_blocks: bool,
+    /// It is a quotient of the number of a block, or such a quotient times a constant.
+    is_quotient: bool,
 }
 
 impl Range {
     /// The integers of an interval.
     pub fn new(low: i64, high: i64) -> Self {
-        Self { low, high, counts_blocks: false }
+        Self { low, high, counts_blocks: false, is_quotient: false }
     }
 
     /// All integers of a type; truth values are 0 and 1.
@@ -69,6 +78,12 @@ impl Range {
         Self { counts_blocks: true, ..Self::new(1, most) }
     }
 
+    /// What counts up from a number of this interval to below one of another. From the number of a block on
+    /// these are numbers of blocks, or of tiles that blocks take in turn.
+    pub(super) fn counted_up_to(self, end: Self) -> Self {
+        Self { high: end.high - 1, ..self }
+    }
+
     /// The integers of the interval that the type has.
     pub(super) fn within_type(self, ty: &Type) -> Self {
         let all = Self::of_type(ty);
@@ -86,6 +101,7 @@ impl Range {
             low: self.low.min(other.low),
             high: self.high.max(other.high),
             counts_blocks: self.counts_blocks && other.counts_blocks,
+            is_quotient: self.is_quotient && other.is_quotient,
         }
     }
 
@@ -103,6 +119,17 @@ impl Range {
         let low = results.iter().min().copied().unwrap_or(i128::MIN);
         let high = results.iter().max().copied().unwrap_or(i128::MAX);
         Self::within(ty, low, high)
+    }
+
+    /// Whether this is the number of a block, as a scalar, and a divisor of it is one that may be positive, and
+    /// is then by the second condition.
+    fn is_divided_block(self, divisor: Self, ty: &Type) -> bool {
+        self.counts_blocks && self.is_natural() && divisor.high > 0 && ty.shape.is_empty()
+    }
+
+    /// Whether this is where a group of blocks begins, and another one the number of a block in it.
+    fn groups(self, within: Self) -> bool {
+        self.is_quotient && !self.counts_blocks && self.is_natural() && within.counts_blocks
     }
 
     /// What an operation of two integers gives.
@@ -131,12 +158,24 @@ impl Range {
                 };
                 let plain =
                     Self::within(ty, wide(blocks.low) * wide(size), wide(blocks.high) * wide(size));
+                let is_quotient = blocks.is_quotient;
                 if plain != all || size > MOST_OF_BLOCK {
-                    return plain;
+                    return Self { is_quotient, ..plain };
                 }
                 // The last block begins a block before the end.
                 let end = (all.high - size + 1) / size * size;
-                Self::new(blocks.low * size, end)
+                Self { is_quotient, ..Self::new(blocks.low * size, end) }
+            }
+            Binary::Add if ty.shape.is_empty() && (x.groups(y) || y.groups(x)) => {
+                let most = i64::from(i32::MAX).min(all.high);
+                Self { counts_blocks: true, ..Self::new(0, most) }
+            }
+            Binary::DivS if x.is_divided_block(y, ty) => {
+                let quotient = Self::new(0, x.high / y.low.max(1));
+                Self { counts_blocks: true, is_quotient: true, ..quotient }
+            }
+            Binary::RemS if x.is_divided_block(y, ty) => {
+                Self { counts_blocks: true, ..Self::new(0, x.high.min(y.high - 1)) }
             }
             Binary::Add => Self::of_all(ty, &ends(|x, y| x + y)),
             Binary::Sub => Self::of_all(ty, &ends(|x, y| x - y)),

@@ -13,7 +13,7 @@ fn zip(x: &Facts, y: &Facts, dim: impl Fn(Dim, Dim) -> Dim) -> Facts {
     let dims = x.dims.iter().zip(&y.dims).map(|(&x, &y)| dim(x, y)).collect();
     // Between which integers the result lies is told apart.
     let range = Range::new(i64::MIN, i64::MAX);
-    Facts { dims, constant: None, strides: x.strides.forgotten(), range, unit: x.unit }
+    Facts { dims, strides: x.strides.forgotten(), range, unit: x.unit, ..Facts::default() }
 }
 
 /// What each bit of the index adds where a value of so many bits becomes wider.
@@ -28,18 +28,27 @@ pub(super) fn wide(x: &Facts, bits: u32) -> Strides {
     }
 }
 
+/// The same if it has not wrapped, where that tells more.
+pub(super) fn likely_wide(x: &Facts, bits: u32) -> Option<Strides> {
+    if bits >= 64 { x.likely_with(Strides::clone) } else { Some(x.likely().widened_within(bits)) }
+}
+
 /// Pointers plus offsets of so many bits.
 pub(super) fn add_wide(pointers: &Facts, offsets: &Facts, bits: u32) -> Facts {
     let unit = pointers.unit;
     // Offsets of 64 bits may wrap, as addresses do.
     let wide = wide(offsets, bits);
     let strides = pointers.strides.plus(&wide, unit);
-    Facts { strides, ..add(pointers, offsets, unit) }
+    let offset = likely_wide(offsets, bits);
+    let likely = offset.map(|offset| pointers.likely().plus(&offset, unit));
+    let likely = likely.or_else(|| pointers.likely_with(|steps| steps.plus(&wide, unit)));
+    Facts { strides, ..add(pointers, offsets, unit) }.and_likely(likely)
 }
 
 /// `x + y * unit`, where `unit` is the size of what `x` points to.
 pub(super) fn add(x: &Facts, y: &Facts, unit: u64) -> Facts {
     let strides = x.strides.plus(&y.strides, unit);
+    let likely = x.likely_of_both(y, |x, y| x.plus(y, unit));
     let sum = zip(x, y, |x, y| {
         let contiguity = x.contiguity.min(y.constancy).max(x.constancy.min(y.contiguity));
         let offsets = y.divisibility_at(contiguity, 1).saturating_mul(unit).min(MOST);
@@ -49,11 +58,12 @@ pub(super) fn add(x: &Facts, y: &Facts, unit: u64) -> Facts {
             constancy: x.constancy.min(y.constancy),
         }
     });
-    Facts { strides, ..sum }
+    Facts { strides, ..sum }.and_likely(likely)
 }
 
 pub(super) fn subtract(x: &Facts, y: &Facts) -> Facts {
     let strides = x.strides.minus(&y.strides);
+    let likely = x.likely_of_both(y, Strides::minus);
     let difference = zip(x, y, |x, y| {
         let contiguity = x.contiguity.min(y.constancy);
         Dim {
@@ -62,7 +72,7 @@ pub(super) fn subtract(x: &Facts, y: &Facts) -> Facts {
             constancy: x.constancy.min(y.constancy),
         }
     });
-    Facts { strides, ..difference }
+    Facts { strides, ..difference }.and_likely(likely)
 }
 
 pub(super) fn multiply(x: &Facts, y: &Facts) -> Facts {
@@ -76,6 +86,11 @@ pub(super) fn multiply(x: &Facts, y: &Facts) -> Facts {
         (_, Some(factor)) => x.strides.times(factor),
         _ => x.strides.product(&y.strides),
     };
+    let likely = match (x.constant, y.constant) {
+        (Some(factor), _) => y.likely_with(|steps| steps.times(factor)),
+        (_, Some(factor)) => x.likely_with(|steps| steps.times(factor)),
+        _ => x.likely_of_both(y, Strides::product),
+    };
     let product = zip(x, y, |x, y| {
         let product = x.divisibility_at(1, 1).saturating_mul(y.divisibility_at(1, 1));
         Dim {
@@ -84,7 +99,7 @@ pub(super) fn multiply(x: &Facts, y: &Facts) -> Facts {
             constancy: x.constancy.min(y.constancy),
         }
     });
-    Facts { strides, ..product }
+    Facts { strides, ..product }.and_likely(likely)
 }
 
 /// What is known of a divisor.

@@ -262,6 +262,12 @@ impl Strides {
         Self { first: self.first, steps }
     }
 
+    /// Where a step is not known, that of the other.
+    pub(super) fn or(&self, other: &Self) -> Self {
+        let steps = self.steps.iter().zip(&other.steps);
+        Self { first: other.first, steps: steps.map(|(own, other)| own.or(*other)).collect() }
+    }
+
     /// What holds of both.
     pub(super) fn meet(&self, other: &Self) -> Self {
         self.zip(other, |x, y| (x == y).then_some(x))

@@ -361,3 +361,46 @@ fn accesses_walk_over_several_axes() {
                   %offsets = arith.select %odd, %together, %zero : tensor<64x2xi1>, tensor<64x2xi32>";
     assert_eq!(walked(&rows(2, 2, 16, chosen, &load(2))), 0);
 }
+
+/// The number of a tile that a program finds by dividing its own by what it computes from sizes is that of a
+/// block, and what is counted from it goes on to be contiguous behind a remainder.
+#[test]
+fn tiles_that_are_walked_in_groups_are_counted() {
+    let text = r"module {
+      tt.func public @k(%out: !tt.ptr<f32>, %m: i32, %n: i32 {tt.divisibility = 16 : i32}) {
+        %pid = tt.get_program_id x : i32
+        %eight = arith.constant 8 : i32
+        %group = arith.muli %n, %eight : i32
+        %within = arith.remsi %pid, %group : i32
+        %left = arith.subi %m, %eight : i32
+        %size = arith.minsi %left, %eight : i32
+        %tile = arith.divsi %within, %size : i32
+        %which = arith.divsi %pid, %group : i32
+        %start = arith.muli %which, %eight : i32
+        %rest = arith.remsi %within, %size : i32
+        %row = arith.addi %start, %rest : i32
+        %width = arith.constant 128 : i32
+        %first = arith.muli %tile, %width : i32
+        %firsts = tt.splat %first : i32 -> tensor<128xi32>
+        %range = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+        %columns = arith.addi %firsts, %range : tensor<128xi32>
+        %ns = tt.splat %n : i32 -> tensor<128xi32>
+        %wrapped = arith.remsi %columns, %ns : tensor<128xi32>
+        %minus = arith.constant dense<-16> : tensor<128xi32>
+        %before = arith.addi %columns, %minus : tensor<128xi32>
+        %unknown = arith.remsi %before, %ns : tensor<128xi32>
+        tt.return
+      }
+    }";
+    let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let kernel = &module.kernels[0];
+    let facts = AxisFacts::of(kernel);
+    let of = |name: &str| {
+        let named = |value: &crate::tile::Value| kernel.value_name(*value) == name;
+        facts.get(kernel.values.keys().find(named).unwrap()).clone()
+    };
+    assert!(of("%tile").range.is_natural() && of("%row").range.is_natural());
+    assert_eq!(of("%wrapped").dims[0].contiguity, 16);
+    // Below zero a remainder breaks its runs.
+    assert_eq!(of("%unknown").dims[0].contiguity, 1);
+}

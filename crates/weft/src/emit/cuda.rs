@@ -6,6 +6,7 @@
 //! * Atomics narrower than 32 bits, except the sum of f16, the sum of bf16 from `sm_90` on, and the
 //!   compare-and-swap of 16 bits.
 //! * Stores of matrices before `sm_90`, and moves of matrices of bytes but for `sm_100a`.
+//! * Products of a warpgroup but for `sm_90a`, which a text for `sm_90` that has them asks for.
 //! * Eviction priorities of loads and stores: left out, being hints.
 //!
 //! # Meaning

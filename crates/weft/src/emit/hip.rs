@@ -7,7 +7,7 @@
 //!   the text stands without it.
 //! * Atomics narrower than 32 bits, except the sums of f16 and bf16 and the compare-and-swap of 16
 //!   bits.
-//! * Moves of matrices: a wave has no such instruction.
+//! * Moves of matrices, and products of a warpgroup: a wave has no such instructions.
 //! * Eviction priorities and cache operators but `cs` (non-temporal) and `cv` (volatile): left out,
 //!   being hints.
 //!

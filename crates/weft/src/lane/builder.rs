@@ -3,7 +3,7 @@
 use super::division::Quotient;
 use super::{
     Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Multiprocessor, Op, Param,
-    Program, Region, Shared, SharedData, Space, Value, ValueData,
+    Program, Region, Shared, SharedData, Space, Value, ValueData, WarpgroupMultiply,
 };
 use crate::dtype::DType;
 use crate::id::{IdMap, IdVec};
@@ -343,6 +343,9 @@ impl Builder {
         {
             return word;
         }
+        if let Some(choice) = self.choice_outside(op, x, y) {
+            return choice;
+        }
         self.pure(Op::Binary(op), smallvec![x, y], dtype)
     }
 
@@ -374,6 +377,9 @@ impl Builder {
             return truth;
         }
         if let Some(truth) = self.decided(op, x, y) {
+            return truth;
+        }
+        if let Some(truth) = self.self_comparison(op, x, y) {
             return truth;
         }
         self.pure(Op::Compare(op), smallvec![x, y], DType::I1)
@@ -422,9 +428,10 @@ impl Builder {
         self.pure(Op::FmaToward(rounding), smallvec![x, y, z], dtype)
     }
 
-    /// Two f32 as floats of eight bits, side by side ([`Op::RoundPair`]).
+    /// Two f32 as narrower floats, side by side ([`Op::RoundPair`]).
     pub fn round_pair(&mut self, to: DType, x: Value, y: Value) -> Value {
-        self.pure(Op::RoundPair(to), smallvec![x, y], DType::I16)
+        let pair = if to.bits() == 16 { DType::I32 } else { DType::I16 };
+        self.pure(Op::RoundPair(to), smallvec![x, y], pair)
     }
 
     /// Bytes of the pair `a`, `b` (both i32), as the nibbles of `selector` say ([`Op::Bytes`]).
@@ -488,6 +495,47 @@ impl Builder {
         let [.., words] = multiply.words();
         let results = vec![words.dtype; words.count];
         self.emit(Op::MatrixMultiply(multiply), operands.into(), &results)
+    }
+
+    /// Begins a product of a warpgroup: `left` is the words of the left factor, or its descriptor; where
+    /// `keep` is false the accumulators count as zero. The results are in flight.
+    pub fn warpgroup_multiply(
+        &mut self,
+        multiply: WarpgroupMultiply,
+        left: &[Value],
+        right: Value,
+        keep: Option<Value>,
+        accumulators: &[Value],
+    ) -> SmallVec<[Value; 2]> {
+        let multiply = WarpgroupMultiply { keeps: keep.is_some(), ..multiply };
+        let mut operands: SmallVec<[Value; 4]> = SmallVec::from_slice(left);
+        operands.push(right);
+        operands.extend(keep);
+        operands.extend_from_slice(accumulators);
+        let results: Vec<DType> = multiply.accumulators().collect();
+        self.emit(Op::WarpgroupMultiply(multiply), operands, &results)
+    }
+
+    /// Lets products see what was written to registers.
+    pub fn warpgroup_fence(&mut self) {
+        self.emit(Op::WarpgroupFence, smallvec![], &[]);
+    }
+
+    /// Closes the open group of products.
+    pub fn warpgroup_commit(&mut self) {
+        self.emit(Op::WarpgroupCommit, smallvec![], &[]);
+    }
+
+    /// Waits until at most `pending` groups of products are in flight, and gives the values, which are
+    /// not then.
+    pub fn warpgroup_wait(&mut self, pending: u32, values: &[Value]) -> SmallVec<[Value; 2]> {
+        let results: Vec<DType> = values.iter().map(|&value| self.dtype(value)).collect();
+        self.emit(Op::WarpgroupWait { pending }, SmallVec::from_slice(values), &results)
+    }
+
+    /// Lets products see what was written to shared memory.
+    pub fn proxy_fence(&mut self) {
+        self.emit(Op::ProxyFence, smallvec![], &[]);
     }
 
     /// Stores consecutive elements.
@@ -584,6 +632,12 @@ impl Builder {
         }
         let inst = self.reserve(op, operands, results);
         self.place(inst)
+    }
+
+    /// How many operations were written.
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks for an empty program")]
+    pub fn len(&self) -> usize {
+        self.program.insts.len()
     }
 
     fn new_value(&mut self, dtype: DType) -> Value {

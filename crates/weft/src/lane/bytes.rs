@@ -38,6 +38,9 @@ impl Builder {
     /// Two or four values of 16 or 8 bits as one value as wide as all of them, the first lowest; a
     /// single one as the low part of a word whose other bits may be anything.
     pub fn join(&mut self, parts: &[Value]) -> Value {
+        if let Some(pair) = self.rounded_pair(parts) {
+            return pair;
+        }
         let width = parts.first().map_or(1, |&part| self.dtype(part).bytes()) as usize;
         let mut bytes = [Byte::Any; 4];
         for (place, &part) in parts.iter().enumerate() {
@@ -51,6 +54,22 @@ impl Builder {
             (1, 2) => self.cast(Cast::Trunc, word, DType::I16),
             _ => word,
         }
+    }
+
+    /// Two halves that were each rounded from an f32, rounded together.
+    fn rounded_pair(&mut self, parts: &[Value]) -> Option<Value> {
+        let &[low, high] = parts else { return None };
+        let [(to, x), (other, y)] = [self.rounded_half(low)?, self.rounded_half(high)?];
+        (to == other).then(|| self.round_pair(to, x, y))
+    }
+
+    /// The f32 that a half was rounded from, and the half's type.
+    fn rounded_half(&self, half: Value) -> Option<(DType, Value)> {
+        let inst = &self.program.insts[self.definitions[half]?];
+        let &[from] = &inst.operands[..] else { return None };
+        let rounds = inst.op == Op::Cast(Cast::Float) && self.dtype(from) == DType::F32;
+        let to = self.dtype(half);
+        (rounds && matches!(to, DType::F16 | DType::BF16)).then_some((to, from))
     }
 
     /// A value cut into parts of this type, the first lowest; it is that of [`Builder::join`].

@@ -75,6 +75,8 @@ pub enum Extent {
     Addressed,
     /// Those that asynchronous copies under way write.
     InFlight,
+    /// Those that products read by the descriptors of their factors.
+    Described,
     /// Any that the program allocates or is given. Scratch memory, which only the compiler's own movements
     /// use, is not among them.
     Anywhere,
@@ -103,6 +105,8 @@ pub enum Fence {
     Atomic(Order, Scope),
     /// The threads of a scope wait for one another, and what each did before is done for all of them.
     Barrier(BarrierScope),
+    /// The thread's accesses to shared memory through one proxy with those through another.
+    Proxy,
     /// Not known: it may order everything, and cannot be relied on to order anything.
     Unknown,
 }
@@ -113,7 +117,7 @@ impl Fence {
         match self {
             Fence::None => false,
             Fence::Atomic(order, _) => order.acquires(),
-            Fence::Barrier(_) | Fence::Unknown => true,
+            Fence::Barrier(_) | Fence::Proxy | Fence::Unknown => true,
         }
     }
 
@@ -122,7 +126,7 @@ impl Fence {
         match self {
             Fence::None => false,
             Fence::Atomic(order, _) => order.releases(),
-            Fence::Barrier(_) | Fence::Unknown => true,
+            Fence::Barrier(_) | Fence::Proxy | Fence::Unknown => true,
         }
     }
 }
@@ -141,7 +145,27 @@ pub enum Control {
     Ends,
 }
 
-/// What an operation has to do with groups of asynchronous copies.
+/// The threads that execute an operation together.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Participants {
+    /// The lanes of a warp.
+    Warp,
+    /// Four warps in a row, the first of which is a multiple of four.
+    Warpgroup,
+    /// All warps of the block.
+    Block,
+}
+
+impl From<BarrierScope> for Participants {
+    fn from(scope: BarrierScope) -> Self {
+        match scope {
+            BarrierScope::Warp => Participants::Warp,
+            BarrierScope::Block => Participants::Block,
+        }
+    }
+}
+
+/// What an operation has to do with groups of asynchronous copies, or of products in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tokens {
     /// Nothing.
@@ -156,8 +180,26 @@ pub enum Tokens {
         /// How many.
         pending: u32,
     },
+    /// It is a step of the products in flight.
+    Products(Step),
     /// Not known.
     Unknown,
+}
+
+/// What an operation has to do with groups of products.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// It makes ready the registers that products take.
+    Prepares,
+    /// It starts a product, which joins the warpgroup's open group and is in flight from then on.
+    Starts,
+    /// It closes the open group.
+    Commits,
+    /// It waits until at most so many of the latest groups are in flight.
+    Awaits {
+        /// How many.
+        pending: u32,
+    },
 }
 
 /// How long it takes until what an operation gives may be used: what scheduling asks for.
@@ -196,13 +238,13 @@ pub struct Effects {
     /// How it orders other accesses.
     pub fence: Fence,
     /// The threads that must execute it together, if any must: a lane's part in it hangs on the others'.
-    pub convergent: Option<BarrierScope>,
+    pub convergent: Option<Participants>,
     /// What it does to control.
     pub control: Control,
     /// Whether that it is executed can be seen from outside: lines that are printed, assertions, volatile
     /// accesses. Such operations keep their number and their order.
     pub visible: bool,
-    /// What it has to do with asynchronous copies.
+    /// What it has to do with asynchronous copies and products in flight.
     pub tokens: Tokens,
     /// When its results are there.
     pub latency: Latency,
@@ -230,7 +272,7 @@ impl Effects {
         extent: Extent::Anywhere,
         proxy: Proxy::Unknown,
         fence: Fence::Unknown,
-        convergent: Some(BarrierScope::Block),
+        convergent: Some(Participants::Block),
         visible: true,
         tokens: Tokens::Unknown,
         latency: Latency::Unknown,
@@ -273,11 +315,16 @@ impl Effects {
         self.control == Control::Ends
     }
 
+    /// Whether its results are in flight: a product of a warpgroup.
+    pub fn starts_product(self) -> bool {
+        self.tokens == Tokens::Products(Step::Starts)
+    }
+
     /// The threads that wait for one another at it, and for which it orders memory.
     pub fn barrier(self) -> Option<BarrierScope> {
         match self.fence {
             Fence::Barrier(scope) => Some(scope),
-            Fence::None | Fence::Atomic(..) | Fence::Unknown => None,
+            Fence::None | Fence::Atomic(..) | Fence::Proxy | Fence::Unknown => None,
         }
     }
 
@@ -323,7 +370,8 @@ impl Op {
     #[inline]
     fn declared(&self) -> Effects {
         let none = Effects::NONE;
-        let warp = Some(BarrierScope::Warp);
+        let warp = Some(Participants::Warp);
+        let warpgroup = Effects { convergent: Some(Participants::Warpgroup), ..none };
         match self {
             Op::Const(_) | Op::Param(_) | Op::Id(_) | Op::SharedBase(_) => none,
             Op::Linear { columns: _ }
@@ -377,9 +425,28 @@ impl Op {
                 Effects { convergent: warp, latency: Latency::Exchange, ..none }
             }
             Op::MatrixMultiply(_) => Effects { convergent: warp, latency: Latency::Matrix, ..none },
+            Op::WarpgroupMultiply(_) => Effects {
+                reads: Spaces::SHARED,
+                extent: Extent::Described,
+                proxy: Proxy::Async,
+                tokens: Tokens::Products(Step::Starts),
+                ..warpgroup
+            },
+            Op::WarpgroupFence => Effects { tokens: Tokens::Products(Step::Prepares), ..warpgroup },
+            Op::WarpgroupCommit => Effects { tokens: Tokens::Products(Step::Commits), ..warpgroup },
+            // What the products read may change only now, as if the wait read it.
+            Op::WarpgroupWait { pending } => Effects {
+                reads: Spaces::SHARED,
+                extent: Extent::Described,
+                proxy: Proxy::Async,
+                tokens: Tokens::Products(Step::Awaits { pending: *pending }),
+                latency: Latency::Wait,
+                ..warpgroup
+            },
+            Op::ProxyFence => Effects { fence: Fence::Proxy, latency: Latency::Wait, ..none },
             Op::Barrier(scope) => Effects {
                 fence: Fence::Barrier(*scope),
-                convergent: Some(*scope),
+                convergent: Some((*scope).into()),
                 latency: Latency::Wait,
                 ..none
             },

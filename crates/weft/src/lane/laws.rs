@@ -11,11 +11,15 @@
 //! choose(p ^ 1, x, y) = choose(p, y, x)
 //! choose((y > x) ^ p, x, y) = choose((x > y) ^ p, y, x)
 //! choose(x > y, x, y) = greatest(x, y)     integers: where they are equal, either will do
+//! choose(p, x, 0) + choose(p, y, 0) = choose(p, x + y, 0)      any operation, any constants
+//! choose(p, x, 0) + 0 = choose(p, x + 0, 0)                    of floats, where + 0 is not nothing
 //! ```
+//!
+//! By the last two a thread that adds up what a mask lets through chooses once for each mask.
 
 use super::{Builder, IdKind, Op, Value};
 use crate::dtype::DType;
-use crate::scalar::{Binary, Cast, Compare};
+use crate::scalar::{self, Binary, Cast, Compare};
 
 /// How far back definitions are followed.
 const DEPTH: u32 = 6;
@@ -189,6 +193,34 @@ impl Builder {
         } else {
             self.select(same, if_false, if_true)
         })
+    }
+
+    /// An operation on floats that were chosen by one condition from others or constants, as a choice of its
+    /// results.
+    pub(super) fn choice_outside(&mut self, op: Binary, x: Value, y: Value) -> Option<Value> {
+        let dtype = self.dtype(x);
+        let apply = scalar::binary(op, dtype).filter(|_| dtype.is_float())?;
+        let parts = [x, y].map(|value| self.chosen(value));
+        let condition = parts.iter().flatten().map(|(condition, ..)| *condition).next()?;
+        let one = |value: Value, part: Option<(Value, Value, u64)>| match part {
+            Some((by, if_true, if_false)) => (by == condition).then_some((if_true, if_false)),
+            None => self.constant_bits(value).map(|bits| (value, bits)),
+        };
+        let (left, right) = (one(x, parts[0])?, one(y, parts[1])?);
+        let if_true = self.binary(op, left.0, right.0);
+        let if_false = self.constant(dtype, apply(left.1, right.1));
+        Some(self.select(condition, if_true, if_false))
+    }
+
+    /// The condition of a choice, and what it chooses where that holds and the constant where it does not.
+    fn chosen(&self, value: Value) -> Option<(Value, Value, u64)> {
+        let inst = &self.program.insts[self.definitions[value]?];
+        match (&inst.op, &inst.operands[..]) {
+            (Op::Select, &[condition, if_true, if_false]) => {
+                Some((condition, if_true, self.constant_bits(if_false)?))
+            }
+            _ => None,
+        }
     }
 
     /// What a comparison says of the order of two values that are not equal; none where it compares

@@ -17,6 +17,9 @@
 //!   `other` operand.
 //! * An asynchronous copy may write at any time between its operation and the wait for its group; until
 //!   then nobody may touch what it writes.
+//! * A product of a warpgroup may read shared memory, and write its accumulators, at any time between its
+//!   operation and the wait for its group; it sees what was written before only behind a
+//!   [`Op::ProxyFence`], of the writer or of the reader.
 //! * Reading shared memory that nothing has written, or outside what was allocated, is a fault.
 //! * [`Op::Linear`] is an F2-linear map of the bits of an i32; it stays one operation until
 //!   `simplify` expands it into shifts and masks.
@@ -25,12 +28,15 @@ mod builder;
 mod bytes;
 mod division;
 pub mod effects;
+pub(crate) mod flight;
 mod laws;
 mod multiply;
 mod numbers;
+mod ordered;
 mod sums;
 mod text;
 mod verify;
+mod warpgroup;
 #[cfg(test)]
 mod tests;
 
@@ -38,6 +44,7 @@ pub use builder::Builder;
 pub use effects::Effects;
 pub use multiply::{MatrixMultiply, Words};
 pub use verify::verify;
+pub use warpgroup::WarpgroupMultiply;
 
 use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::Cache;
@@ -111,6 +118,14 @@ impl Multiprocessor {
         let needed = threads.saturating_mul(registers).max(1);
         let blocks = (self.registers / needed).max(1);
         (self.shared_bytes / blocks).saturating_sub(self.reserved_bytes)
+    }
+
+    /// How many blocks of so many threads can run, as far as the registers that each of these has and the
+    /// shared memory that a block takes say; none where it takes too much.
+    pub fn blocks(&self, threads: u32, registers: u32, bytes: u32) -> u32 {
+        let needed = threads.saturating_mul(registers).max(1);
+        let by_registers = (self.registers / needed).max(1);
+        by_registers.min(self.shared_bytes / bytes.saturating_add(self.reserved_bytes).max(1))
     }
 }
 
@@ -319,8 +334,8 @@ pub enum Op {
     Fma,
     /// `(x, y, z) -> x`: `x * y + z` of f32 or f64, rounded once, and as told.
     FmaToward(Rounding),
-    /// `(x: f32, y: f32) -> i16`: both rounded to floats of eight bits of this type as by [`Cast::Float`],
-    /// the first in the low byte.
+    /// `(x: f32, y: f32) -> i16 or i32`: both rounded to this type of 8 or 16 bits as by [`Cast::Float`], the
+    /// first in the low half.
     RoundPair(DType),
     /// `(a: i32, b: i32, selector: i32) -> i32`: each byte of the result is one of the eight bytes of
     /// `a` (0 to 3) and `b` (4 to 7), lowest first; byte `i` is the one that the low three bits of
@@ -399,6 +414,23 @@ pub enum Op {
     /// `(words of the left factor, of the right one, of the sum) -> words of the sum`. Every lane of
     /// the warp takes part.
     MatrixMultiply(MatrixMultiply),
+    /// `(left, right, [keep], accumulators) -> accumulators`: begins a product of matrices that the four
+    /// warps of a warpgroup add to the accumulators. The results are *in flight*: see
+    /// [`WarpgroupMultiply`].
+    WarpgroupMultiply(WarpgroupMultiply),
+    /// `()`: what the warpgroup's threads wrote to registers before is what products begun after see.
+    WarpgroupFence,
+    /// `()`: closes the warpgroup's open group of products.
+    WarpgroupCommit,
+    /// `(values) -> values`: waits until only so many of the warpgroup's latest groups of products may be
+    /// in flight. The results are the operands, no longer in flight; what is not listed stays so.
+    WarpgroupWait {
+        /// How many.
+        pending: u32,
+    },
+    /// `()`: what the thread wrote to shared memory before, or learned of at a barrier, is what products
+    /// begun after see.
+    ProxyFence,
     /// `()`: waits for the others, and orders memory between them.
     Barrier(BarrierScope),
     /// `(words) -> words`: PTX that is not read, with `$0` for the first result, and so on through the

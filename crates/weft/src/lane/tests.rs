@@ -1,5 +1,6 @@
 //! Words of bytes, against bytes that are followed one by one.
 
+mod flight;
 mod laws;
 
 use super::{Access, Builder, Op, Param, Space, Value};

@@ -2,7 +2,7 @@
 
 use super::{
     Access, BarrierScope, Form, IdKind, Inst, InstData, Matrix, MatrixMultiply, Op, Program,
-    Region, Space, Value,
+    Region, Space, Value, WarpgroupMultiply,
 };
 use core::fmt::{self, Write};
 
@@ -119,6 +119,22 @@ fn write_access(
     if access.predicated { f.write_str(".if") } else { Ok(()) }
 }
 
+fn write_warpgroup_multiply(
+    f: &mut fmt::Formatter<'_>,
+    multiply: WarpgroupMultiply,
+) -> fmt::Result {
+    let WarpgroupMultiply { columns, summed, left, right, sum, .. } = multiply;
+    let WarpgroupMultiply { left_in_registers, transposed, keeps, .. } = multiply;
+    write!(f, "warpgroup.multiply.{columns}x{summed}.{sum}.{left}.{right}")?;
+    let marks = [
+        (left_in_registers, ".registers"),
+        (transposed[0], ".transposed.left"),
+        (transposed[1], ".transposed.right"),
+        (keeps, ".if"),
+    ];
+    marks.iter().filter(|(holds, _)| *holds).try_for_each(|(_, mark)| f.write_str(mark))
+}
+
 fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
     match op {
         Op::Const(bits) => write!(f, "const {bits:#x}"),
@@ -168,6 +184,11 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::MatrixMultiply(MatrixMultiply { rows, columns, summed, left, right, sum }) => {
             write!(f, "multiply.{rows}x{columns}x{summed}.{sum}.{left}.{right}")
         }
+        Op::WarpgroupMultiply(multiply) => write_warpgroup_multiply(f, *multiply),
+        Op::WarpgroupFence => f.write_str("warpgroup.fence"),
+        Op::WarpgroupCommit => f.write_str("warpgroup.commit"),
+        Op::WarpgroupWait { pending } => write!(f, "warpgroup.wait {pending}"),
+        Op::ProxyFence => f.write_str("fence.proxy"),
         Op::Barrier(BarrierScope::Warp) => f.write_str("barrier.warp"),
         Op::Barrier(BarrierScope::Block) => f.write_str("barrier.block"),
         Op::Print(format) => write!(f, "print {:?}", format.c()),

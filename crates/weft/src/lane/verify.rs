@@ -10,9 +10,14 @@
 //!   16 bytes an access, and a power-of-two number of elements of one type.
 //! * Matrices are moved by warps of 32 lanes, in shared memory, as one of the forms of
 //!   [`Matrix`](super::Matrix); they are multiplied by such warps, in the forms of
-//!   [`MatrixMultiply`].
+//!   [`MatrixMultiply`], and by aligned groups of four in those of [`WarpgroupMultiply`].
+//! * What products in flight define is used as they allow ([`flight`]), and none is in flight at the end.
 
-use super::{Access, Form, Inst, InstData, MatrixMultiply, Op, Program, Region, Space, Value};
+use super::flight::{self, MAX_PENDING};
+use super::{
+    Access, Form, Inst, InstData, MatrixMultiply, Op, Program, Region, Space, Value,
+    WarpgroupMultiply,
+};
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
 use crate::scalar;
@@ -23,6 +28,9 @@ pub fn verify(program: &Program) -> Result<(), Vec<String>> {
         Verifier { program, defined: IdMap::default(), loops: Vec::new(), errors: Vec::new() };
     verifier.region(&program.body, Ending::Return, &[]);
     verifier.pieces();
+    if verifier.errors.is_empty() {
+        verifier.errors = flight::of(program).errors;
+    }
     if verifier.errors.is_empty() { Ok(()) } else { Err(verifier.errors) }
 }
 
@@ -154,7 +162,11 @@ impl Verifier<'_> {
                 matches!((&operands[..], &results[..]), ([x @ (DType::F32 | DType::F64), y, z], [r]) if x == y && y == z && z == r)
             }
             Op::RoundPair(to) => {
-                to.is_f8() && operands == [DType::F32; 2] && results == [DType::I16]
+                let pair = match to {
+                    DType::F16 | DType::BF16 => Some(DType::I32),
+                    to => to.is_f8().then_some(DType::I16),
+                };
+                operands == [DType::F32; 2] && pair.is_some_and(|pair| results == [pair])
             }
             Op::Bytes => operands == [DType::I32; 3] && results == [DType::I32],
             Op::SharedBase(shared) => {
@@ -170,6 +182,13 @@ impl Verifier<'_> {
                 matches!((&operands[..], &results[..]), ([x, DType::I32], [r]) if x == r)
             }
             Op::MatrixMultiply(multiply) => self.multiply(*multiply, &operands, &results),
+            Op::WarpgroupMultiply(multiply) => {
+                self.warpgroup_multiply(*multiply, &operands, &results)
+            }
+            Op::WarpgroupFence | Op::WarpgroupCommit | Op::ProxyFence => {
+                operands.is_empty() && results.is_empty()
+            }
+            Op::WarpgroupWait { pending } => *pending <= MAX_PENDING && operands == results,
             Op::AsyncCopy { bytes, predicated, filled, .. } => {
                 let flags = usize::from(*predicated) + usize::from(*filled);
                 matches!(bytes, 4 | 8 | 16)
@@ -272,6 +291,19 @@ impl Verifier<'_> {
             && operands.iter().copied().eq(wanted)
             && results.len() == sum.count
             && results.iter().all(|&dtype| dtype == sum.dtype)
+    }
+
+    fn warpgroup_multiply(
+        &self,
+        multiply: WarpgroupMultiply,
+        operands: &[DType],
+        results: &[DType],
+    ) -> bool {
+        multiply.exists()
+            && self.program.lanes_log2 == 5
+            && self.program.warps.is_multiple_of(WarpgroupMultiply::WARPS)
+            && operands.iter().copied().eq(multiply.operands())
+            && results.iter().copied().eq(multiply.accumulators())
     }
 
     fn form(&self, access: Access, loads: bool, space: Space, moved: &[DType], bytes: u32) -> bool {

@@ -14,6 +14,7 @@ use crate::movement;
 use crate::scalar::Binary;
 use crate::tile::{Op, SharedMemory, Type, Value};
 use weft_layout::affine::Padded;
+use weft_layout::family::Family;
 use weft_layout::plan::{self, Vectors};
 use weft_layout::space::{LANE, Label, OFFSET, REGISTER, WARP};
 
@@ -50,6 +51,16 @@ pub(super) fn in_memory(dtype: DType) -> DType {
     if dtype == DType::I1 { DType::I8 } else { dtype }
 }
 
+/// What the first byte of a buffer is a multiple of, in bytes: for matrix units a whole pattern, since the
+/// swizzle is one of addresses.
+fn alignment(memory: &SharedMemory) -> u32 {
+    const ROWS: u64 = 8;
+    match &memory.family {
+        Family::NvmmaShared(shared) => (ROWS * shared.swizzling_byte_width).max(1) as u32,
+        _ => 1,
+    }
+}
+
 /// The bytes of one buffer of the memory that a type describes.
 fn buffer_bytes(memory: &Padded, dtype: DType) -> u64 {
     let bytes = memory.size().saturating_mul(in_memory(dtype).bytes().into());
@@ -61,6 +72,13 @@ pub(super) fn memory_of(ty: &Type) -> Result<Padded, AssignError> {
     match ty.memory() {
         Some(memory) => Ok(memory.layout()?),
         None => Err(AssignError::Family(weft_layout::family::FamilyError::NoOffsets)),
+    }
+}
+
+impl View {
+    /// The address of the buffer, where the view is of the whole of it.
+    pub(super) fn whole(self) -> Option<lane::Value> {
+        (self.offset == 0).then_some(self.base)
     }
 }
 
@@ -140,7 +158,8 @@ impl Lowerer<'_> {
             let name = self.kernel.value_name(result);
             return Err(AssignError::SharedMemory { name, bytes, most: MOST });
         }
-        let shared = self.build.shared(bytes as u32, ALIGN, BarrierScope::Block);
+        let align = ALIGN.max(ty.memory().map_or(1, alignment));
+        let shared = self.build.shared(bytes as u32, align, BarrierScope::Block);
         let base = self.build.shared_base(shared);
         self.bind_view(result, View { base, offset: 0 });
         match op.operands.first() {

@@ -1,4 +1,5 @@
-//! Barriers between the threads' accesses to shared memory that the program allocates.
+//! What orders accesses to shared memory that the program allocates: barriers between threads, waits for
+//! products of warpgroups, and fences between what threads write and what matrix units read.
 //!
 //! A barrier stands in front of an access where another thread may have touched the same bytes since the
 //! last one, one of the two writing. Two accesses of one allocation through one type and one layout, of
@@ -9,13 +10,19 @@
 //! An asynchronous copy writes when it is waited for, whatever barriers stood between.
 //! Assembly that is not read has no barriers put around it: its threads order among themselves what it does.
 //!
+//! A product of warpgroups reads its factors until it is waited for. It is waited for where its sum is used
+//! by anything but the next product that adds to it, where memory that it reads is written again or given up,
+//! and before control divides, except that a loop may carry the products of one round into the next
+//! ([`tile::in_flight`](crate::tile::in_flight)). Products end in the order in which they began, so a wait
+//! says how many of the latest may go on.
+//!
 //! Barriers of movements are not counted on; where they do the same, a later pass removes one of the two.
 
 use super::rotations::Rotations;
-use crate::assign::{Assignment, LayoutId};
+use crate::assign::{Assignment, LayoutId, Product};
 use crate::id::IdMap;
-use crate::tile::effects::Tokens;
-use crate::tile::{Kernel, Op, OpId, OpKind, Region, Sources, Value};
+use crate::tile::effects::{Control, Tokens};
+use crate::tile::{Kernel, Op, OpId, OpKind, Region, Sources, Value, in_flight};
 use std::rc::Rc;
 use weft_layout::space::{LANE, WARP};
 
@@ -31,19 +38,56 @@ struct Access {
     own: Option<(LayoutId, Value)>,
 }
 
+/// A product that may be under way.
+#[derive(Clone, PartialEq)]
+struct Flight {
+    /// Its sum, unless another product has added to it since.
+    sum: Option<Value>,
+    /// What it reads.
+    reads: Vec<Access>,
+}
+
 /// What is not yet ordered.
 #[derive(Clone, Default)]
 struct Pending {
     accesses: Vec<Access>,
     /// Copies that may not have landed.
     copies: Vec<Access>,
+    /// What threads wrote since matrix units were last told.
+    unfenced: Vec<Access>,
+    /// Products under way, the oldest first.
+    flights: Vec<Flight>,
+}
+
+/// What stands in front of operations, and which products are under way around loops.
+#[derive(Default)]
+pub(super) struct Orders {
+    /// Where the block waits.
+    pub(super) barriers: IdMap<OpId, bool>,
+    /// Where matrix units are told what threads wrote, after that.
+    pub(super) fences: IdMap<OpId, bool>,
+    /// How many products may still be under way, before all that.
+    pub(super) waits: IdMap<OpId, Option<u32>>,
+    /// The sums of the products that may be under way where a round of a loop begins, the oldest first.
+    pub(super) carried: IdMap<OpId, Vec<Option<Value>>>,
 }
 
 impl Pending {
     /// The values of a round are others in the next one.
     fn forget_buffers(&mut self) {
-        for access in self.accesses.iter_mut().chain(&mut self.copies) {
+        let reads = self.flights.iter_mut().flat_map(|flight| &mut flight.reads);
+        let others = self.copies.iter_mut().chain(&mut self.unfenced);
+        for access in self.accesses.iter_mut().chain(others).chain(reads) {
             access.buffer = None;
+        }
+    }
+
+    /// The same under other names for sums: each value of one list is the one in its place in the other.
+    fn rename(&mut self, from: &[Value], to: &[Value]) {
+        for sum in self.flights.iter_mut().filter_map(|flight| flight.sum.as_mut()) {
+            if let Some(index) = from.iter().position(|value| value == sum) {
+                *sum = to[index];
+            }
         }
     }
 }
@@ -54,11 +98,17 @@ struct Walk<'a> {
     definitions: IdMap<Value, Option<OpId>>,
     rotations: Rotations,
     sources: Sources,
-    needs: IdMap<OpId, bool>,
+    orders: Orders,
+    /// The sums that may be under way at the end of the region that is walked.
+    carried: Vec<Value>,
 }
 
-/// Marks the operations that need a barrier of the block in front, besides those that are marked.
-pub(super) fn mark(kernel: &Kernel, assignment: &Assignment, needs: &mut IdMap<OpId, bool>) {
+/// What stands in front of operations, with a barrier where one is needed already.
+pub(super) fn orders(
+    kernel: &Kernel,
+    assignment: &Assignment,
+    barriers: IdMap<OpId, bool>,
+) -> Orders {
     let definitions = kernel.definitions();
     let mut walk = Walk {
         kernel,
@@ -66,10 +116,18 @@ pub(super) fn mark(kernel: &Kernel, assignment: &Assignment, needs: &mut IdMap<O
         rotations: Rotations::of(kernel, &definitions),
         definitions,
         sources: Sources::of(kernel),
-        needs: core::mem::take(needs),
+        orders: Orders { barriers, ..Orders::default() },
+        carried: Vec::new(),
     };
     walk.region(&kernel.body, Pending::default());
-    *needs = walk.needs;
+    walk.orders
+}
+
+/// Whether the sum of a product can be under way: nothing moves it where it is left, and it is not taken out of
+/// packed words.
+pub(super) fn may_fly(assignment: &Assignment, product: OpId, sum: Value) -> bool {
+    let Product::Warpgroup(product) = assignment.product(product) else { return false };
+    product.instruction.sum.bits() == 32 && assignment.home(sum) == Some(product.accumulator)
 }
 
 impl Walk<'_> {
@@ -81,21 +139,40 @@ impl Walk<'_> {
             if let Tokens::Awaits { pending: groups } = op.kind.effects().tokens {
                 let landed = pending.copies.clone();
                 self.add_all(&mut pending.accesses, &landed);
+                self.add_all(&mut pending.unfenced, &landed);
                 if groups == 0 {
                     pending.copies.clear();
                 }
             }
+            self.wait(id, op, &mut pending);
             match op.kind {
-                OpKind::For => pending = self.rounds(pending, &[&op.regions[0]]),
+                OpKind::For => {
+                    let params = &op.regions[0].params[1..];
+                    let carried = self.may_be_carried(op);
+                    let outer = core::mem::replace(&mut self.carried, carried);
+                    pending = self.rounds(pending, &[&op.regions[0]], params);
+                    self.carried = outer;
+                    let sums = pending.flights.iter().map(|flight| flight.sum).collect();
+                    self.orders.carried.set(id, sums);
+                    // They are waited for behind the loop.
+                    let flights = core::mem::take(&mut pending.flights);
+                    let reads: Vec<Access> =
+                        flights.into_iter().flat_map(|flight| flight.reads).collect();
+                    self.add_all(&mut pending.accesses, &reads);
+                }
                 OpKind::While => {
-                    pending = self.rounds(pending, &[&op.regions[0], &op.regions[1]]);
+                    let outer = core::mem::take(&mut self.carried);
+                    pending = self.rounds(pending, &[&op.regions[0], &op.regions[1]], &[]);
+                    self.carried = outer;
                 }
                 OpKind::If => {
+                    let outer = core::mem::take(&mut self.carried);
                     let mut end = Pending::default();
                     for region in &op.regions {
                         let arm = self.region(region, pending.clone());
                         self.join(&mut end, &arm);
                     }
+                    self.carried = outer;
                     pending = end;
                 }
                 _ => self.access(id, op, &mut pending),
@@ -104,8 +181,9 @@ impl Walk<'_> {
         pending
     }
 
-    /// What is pending after any number of rounds. A round can only add, and of finitely many.
-    fn rounds(&mut self, start: Pending, regions: &[&Region]) -> Pending {
+    /// What is pending after any number of rounds. A round can only add, and of finitely many. No product is
+    /// under way when the loop begins; those at the end of a round are known by what it carries.
+    fn rounds(&mut self, start: Pending, regions: &[&Region], params: &[Value]) -> Pending {
         let mut known = start;
         loop {
             let mut end = known.clone();
@@ -113,9 +191,16 @@ impl Walk<'_> {
                 end = self.region(region, end);
             }
             end.forget_buffers();
-            let before = (known.accesses.len(), known.copies.len());
+            if let [region] = regions {
+                end.rename(self.kernel.handed_over(region), params);
+            }
+            let size = |pending: &Pending| {
+                let Pending { accesses, copies, unfenced, flights } = pending;
+                [accesses.len(), copies.len(), unfenced.len(), flights.len()]
+            };
+            let before = size(&known);
             self.join(&mut known, &end);
-            if before == (known.accesses.len(), known.copies.len()) {
+            if before == size(&known) {
                 return known;
             }
         }
@@ -124,6 +209,67 @@ impl Walk<'_> {
     fn join(&self, into: &mut Pending, from: &Pending) {
         self.add_all(&mut into.accesses, &from.accesses);
         self.add_all(&mut into.copies, &from.copies);
+        self.add_all(&mut into.unfenced, &from.unfenced);
+        // Around a loop there are those of the last round, or none at all.
+        if from.flights.len() >= into.flights.len() {
+            into.flights.clone_from(&from.flights);
+        }
+    }
+
+    /// Waits for the products that must be over before an operation, and for those before them.
+    fn wait(&mut self, id: OpId, op: &Op, pending: &mut Pending) {
+        let effects = op.kind.effects();
+        let ends = effects.is_terminator();
+        let divides = effects.control == Control::Regions;
+        let written = match roles(op) {
+            Some((memory, _)) if effects.local.writes || effects.allocates => {
+                Some(self.roots(memory))
+            }
+            _ => None,
+        };
+        let must_end = |flight: &Flight| {
+            let used = flight.sum.is_some_and(|sum| {
+                let adds = matches!(op.kind, OpKind::WarpgroupDot(_))
+                    && may_fly(self.assignment, id, op.results[0])
+                    && op.operands.iter().filter(|&&operand| operand == sum).count() == 1
+                    && op.operands[2] == sum;
+                op.operands.contains(&sum) && !adds && !ends
+            });
+            let left = ends && flight.sum.is_some_and(|sum| !self.carried.contains(&sum));
+            let overwritten = written.as_ref().is_some_and(|(roots, buffer)| {
+                flight.reads.iter().any(|read| self.may_be_same(read, roots, *buffer))
+            });
+            used || left || overwritten || divides
+        };
+        let Some(last) = pending.flights.iter().rposition(must_end) else { return };
+        let left = pending.flights.split_off(last + 1);
+        for flight in core::mem::replace(&mut pending.flights, left) {
+            self.add_all(&mut pending.accesses, &flight.reads);
+        }
+        let left = pending.flights.len() as u32;
+        let known = self.orders.waits[id].unwrap_or(u32::MAX);
+        self.orders.waits.set(id, Some(left.min(known)));
+    }
+
+    /// Of what a loop hands over at the end of a round, the sums that may be under way then: those that are
+    /// carried where they are left.
+    fn may_be_carried(&self, op: &Op) -> Vec<Value> {
+        let params = &op.regions[0].params[1..];
+        let stays = |index: usize, last: Value| {
+            let home = self.assignment.home(last);
+            [params[index], op.results[index]].iter().all(|&at| self.assignment.home(at) == home)
+        };
+        let found = in_flight(self.kernel, op).into_iter();
+        found.filter(|&(index, last)| stays(index, last)).map(|(_, last)| last).collect()
+    }
+
+    /// Whether an access may touch a buffer of some memory.
+    fn may_be_same(&self, access: &Access, roots: &[OpId], buffer: Option<Value>) -> bool {
+        let apart = match (access.buffer, buffer) {
+            (Some(x), Some(y)) => self.rotations.differ(x, y),
+            _ => false,
+        };
+        !apart && access.roots.iter().any(|root| roots.contains(root))
     }
 
     fn add_all(&self, into: &mut Vec<Access>, from: &[Access]) {
@@ -135,6 +281,9 @@ impl Walk<'_> {
     }
 
     fn access(&mut self, id: OpId, op: &Op, pending: &mut Pending) {
+        if matches!(op.kind, OpKind::WarpgroupDot(_)) {
+            return self.product(id, op, pending);
+        }
         let effects = op.kind.effects();
         let Some((memory, tensor)) = roles(op).filter(|_| effects.local.any()) else { return };
         let writes = effects.local.writes;
@@ -146,14 +295,50 @@ impl Walk<'_> {
         let own = own.map(|layout| (layout, memory));
         let access = Access { roots, writes, buffer, own };
         if pending.accesses.iter().any(|before| self.meet(before, &access)) {
-            self.needs.set(id, true);
+            self.orders.barriers.set(id, true);
             pending.accesses.clear();
         }
         let access = [access];
         self.add_all(&mut pending.accesses, &access);
         if effects.tokens == Tokens::Starts {
             self.add_all(&mut pending.copies, &access);
+        } else if writes {
+            self.add_all(&mut pending.unfenced, &access);
         }
+    }
+
+    /// A product: it reads what threads wrote, as they must have told its matrix units.
+    fn product(&mut self, id: OpId, op: &Op, pending: &mut Pending) {
+        let memories =
+            op.operands.iter().filter(|&&value| self.kernel.ty(value).memory().is_some());
+        let reads: Vec<Access> = memories
+            .map(|&memory| {
+                let (roots, buffer) = self.roots(memory);
+                Access { roots, writes: false, buffer, own: None }
+            })
+            .collect();
+        let met = |before: &Access| reads.iter().any(|read| self.meet(before, read));
+        let [late, untold] =
+            [&pending.accesses, &pending.unfenced].map(|list| list.iter().any(met));
+        if late {
+            self.orders.barriers.set(id, true);
+            pending.accesses.clear();
+        }
+        if untold {
+            self.orders.fences.set(id, true);
+            pending.unfenced.clear();
+        }
+        let sum = op.results[0];
+        if !may_fly(self.assignment, id, sum) {
+            // It is waited for at once, with all before it.
+            let all = pending.flights.drain(..).flat_map(|flight| flight.reads).chain(reads);
+            let all: Vec<Access> = all.collect();
+            return self.add_all(&mut pending.accesses, &all);
+        }
+        for flight in &mut pending.flights {
+            flight.sum = flight.sum.filter(|sum| !op.operands.contains(sum));
+        }
+        pending.flights.push(Flight { sum: Some(sum), reads });
     }
 
     /// Whether threads may meet in two accesses, one of which writes.
@@ -217,6 +402,7 @@ fn roles(op: &Op) -> Option<(Value, Value)> {
     match op.kind {
         OpKind::LocalAlloc => op.operands.first().map(|&source| (op.results[0], source)),
         OpKind::LocalLoad => Some((op.operands[0], op.results[0])),
+        OpKind::LocalDealloc => Some((op.operands[0], op.operands[0])),
         OpKind::LocalStore | OpKind::AsyncCopy(_) => Some((op.operands[1], op.operands[0])),
         _ => None,
     }

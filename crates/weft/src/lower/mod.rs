@@ -20,9 +20,11 @@ mod product;
 mod report;
 mod rotations;
 mod values;
+mod words;
 
 use crate::assign::{AssignError, Assignment, Block, LayoutId};
 use crate::axis::AxisFacts;
+use crate::budget::{Limit, Overrun};
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::{self, BarrierScope, Builder, Op as LaneOp, Region as LaneRegion};
@@ -31,6 +33,7 @@ use crate::movement;
 use crate::scalar::{Binary, Compare};
 use crate::tile::report::Print;
 use crate::tile::{Element, Kernel, Op, OpId, OpKind, Region, Value};
+use local_order::Orders;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use weft_layout::plan::Direction;
@@ -74,8 +77,8 @@ pub fn run(
     let mut build = Builder::new(&kernel.name, block.warps, block.machine.lanes_log2);
     build.set_locations(locations.clone());
     build.set_multiprocessor(movement::multiprocessor(block.machine));
-    let mut needs_barrier = order::needs_barrier(kernel, facts, assignment);
-    local_order::mark(kernel, assignment, &mut needs_barrier);
+    let barriers = order::needs_barrier(kernel, facts, assignment);
+    let orders = local_order::orders(kernel, assignment, barriers);
     let mut lowerer = Lowerer {
         kernel,
         facts,
@@ -84,7 +87,10 @@ pub fn run(
         build,
         definitions: kernel.definitions(),
         used: used(kernel),
-        needs_barrier,
+        factors: words::factors(kernel),
+        orders,
+        warp: None,
+        flights: Vec::new(),
         scopes: vec![Scope::default()],
         movements: Vec::new(),
         work: Vec::new(),
@@ -92,6 +98,7 @@ pub fn run(
         current: None,
     };
     lowerer.params();
+    lowerer.warp = lowerer.common_warp();
     lowerer.region(&kernel.body)?;
     let Lowerer { build, movements, work, .. } = lowerer;
     Ok(Lowered { program: build.finish(), movements, work })
@@ -124,8 +131,15 @@ struct Lowerer<'a> {
     build: Builder,
     definitions: IdMap<Value, Option<OpId>>,
     used: IdMap<Value, bool>,
-    /// The memory operations before which the block waits.
-    needs_barrier: IdMap<OpId, bool>,
+    /// What loops carry for products alone.
+    factors: IdMap<Value, bool>,
+    /// What stands in front of operations.
+    orders: Orders,
+    /// The number of the warp, where products of warpgroups ask for it.
+    warp: Option<lane::Value>,
+    /// The sums of the products that are under way, the oldest first; none where another product has added to
+    /// it since.
+    flights: Vec<Option<Value>>,
     scopes: Vec<Scope>,
     movements: Vec<Movement>,
     work: Vec<(OpId, u64)>,
@@ -198,19 +212,42 @@ impl Lowerer<'_> {
             let op = &self.kernel.ops[id];
             self.build.set_loc(op.loc);
             self.op(id, op)?;
+            self.within_budget()?;
         }
         Ok(())
     }
 
+    /// Whether what was written is allowed, and still wanted.
+    fn within_budget(&self) -> Result<(), AssignError> {
+        let budget = self.block.budget;
+        budget.check()?;
+        let most = budget.limits.operations;
+        if self.build.len() as u64 <= most {
+            return Ok(());
+        }
+        let current = self.current.map(|id| &self.kernel.ops[id]);
+        let what =
+            current.map_or_else(String::new, |op| format!(", up to this `{}`,", op.kind.name()));
+        let what = format!("`{}`{what}", self.kernel.name);
+        let loc = current.map_or(self.kernel.loc, |op| op.loc);
+        Err(Overrun::Limit { limit: Limit::Operations, what, most, loc }.into())
+    }
+
     fn op(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
-        if self.needs_barrier[id] {
+        if let Some(pending) = self.orders.waits[id] {
+            self.wait_for_products(pending)?;
+        }
+        if self.orders.barriers[id] {
             self.build.barrier(BarrierScope::Block);
+        }
+        if self.orders.fences[id] {
+            self.build.proxy_fence();
         }
         for (value, layout) in self.assignment.ahead(id).to_vec() {
             self.get(value, layout)?;
         }
         match &op.kind {
-            OpKind::For => self.for_loop(op),
+            OpKind::For => self.for_loop(id, op),
             OpKind::While => self.while_loop(op),
             OpKind::If => self.if_else(op),
             OpKind::Load(options) => self.load(id, op, *options),
@@ -239,7 +276,9 @@ impl Lowerer<'_> {
                 Ok(())
             }
             OpKind::Reduce { axis } => self.reduce(id, op, usize::from(*axis)),
-            OpKind::Dot(precision) => self.dot(id, op, *precision),
+            OpKind::Dot(precision) | OpKind::WarpgroupDot(precision) => {
+                self.dot(id, op, *precision)
+            }
             OpKind::Print { prefix, hex, signed } => {
                 self.print(op, Print { prefix, hex: *hex, signed })
             }
@@ -290,7 +329,10 @@ impl Lowerer<'_> {
     /// How many lane values a tile value takes where it is carried around.
     fn registers_of(&self, value: Value) -> usize {
         match self.assignment.home(value) {
-            Some(home) => values::register_count(self.assignment.layouts.get(home)),
+            Some(home) => {
+                let count = values::register_count(self.assignment.layouts.get(home));
+                count / self.numbers_in_word(value)
+            }
             // A token is nothing to carry.
             None => usize::from(self.kernel.ty(value).element != Element::Token),
         }
@@ -303,7 +345,8 @@ impl Lowerer<'_> {
             .flat_map(|&value| {
                 let ty = self.kernel.ty(value);
                 // Memory is carried as its address.
-                let dtype = if ty.memory().is_some() { DType::I32 } else { ty.dtype() };
+                let words = ty.memory().is_some() || self.numbers_in_word(value) > 1;
+                let dtype = if words { DType::I32 } else { ty.dtype() };
                 vec![dtype; self.registers_of(value)]
             })
             .collect()
@@ -318,7 +361,11 @@ impl Lowerer<'_> {
         let mut carried = Vec::new();
         for (&value, &place) in values.iter().zip(homes) {
             match self.assignment.home(place) {
-                Some(home) => carried.extend_from_slice(&self.get(value, home)?),
+                Some(home) => {
+                    let numbers = self.get(value, home)?;
+                    let in_word = self.numbers_in_word(place);
+                    carried.extend(self.in_words(&numbers, in_word));
+                }
                 None if self.registers_of(place) == 0 => {}
                 None if self.is_memory(place) => carried.push(self.carried_view(value, place)?),
                 None => carried.push(self.scalar(value)),
@@ -334,7 +381,10 @@ impl Lowerer<'_> {
             let (own, others) = rest.split_at(self.registers_of(value).min(rest.len()));
             rest = others;
             match self.assignment.home(value) {
-                Some(home) => self.bind_tensor(value, home, own.into()),
+                Some(home) => {
+                    let numbers = self.out_of_words(value, own);
+                    self.bind_tensor(value, home, numbers.into());
+                }
                 None => {
                     for &own in own {
                         if self.is_memory(value) {
@@ -358,7 +408,7 @@ impl Lowerer<'_> {
         self.build.close_region(end, values)
     }
 
-    fn for_loop(&mut self, op: &Op) -> Result<(), AssignError> {
+    fn for_loop(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
         let body = &op.regions[0];
         let carried = &body.params[1..];
         let [low, high, step] = [0, 1, 2].map(|index| self.scalar(op.operands[index]));
@@ -373,6 +423,8 @@ impl Lowerer<'_> {
         self.bind_carried(carried, &params[1..]);
         let done = self.build.compare(Compare::Sge, params[0], high);
         self.build.break_if(inst, done, &params[1..]);
+        let flights = self.orders.carried[id].clone();
+        self.flights.clone_from(&flights);
         self.region(body)?;
         let mut next = vec![self.build.binary(Binary::Add, params[0], step)];
         next.extend(self.carried(self.kernel.handed_over(body), carried)?);
@@ -380,7 +432,13 @@ impl Lowerer<'_> {
         let results = self.build.place_loop(inst, region);
         self.carry_on(carried, &op.results);
         self.bind_carried(&op.results, &results);
-        Ok(())
+        let result = |param: Value| {
+            let index = carried.iter().position(|&carried| carried == param);
+            index.map(|index| op.results[index])
+        };
+        self.flights = flights.into_iter().map(|sum| sum.and_then(result)).collect();
+        // ptxas keeps products under way over the end of a loop only if nothing stands between.
+        self.wait_for_products(0)
     }
 
     fn while_loop(&mut self, op: &Op) -> Result<(), AssignError> {

@@ -2,6 +2,7 @@
 
 mod matrix;
 mod parts;
+mod warpgroup;
 
 use super::Lowerer;
 use crate::assign::{AssignError, LayoutId, Product};
@@ -23,6 +24,7 @@ impl Lowerer<'_> {
         match self.assignment.product(id).clone() {
             Product::Multiply => self.multiply_adds(id, op),
             Product::Matrix(matrix) => self.matrix_product(op, &matrix, precision),
+            Product::Warpgroup(product) => self.warpgroup_product(id, op, &product),
         }
     }
 

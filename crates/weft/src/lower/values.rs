@@ -31,6 +31,9 @@ fn unique_registers(layout: &Layout) -> Result<(Layout, Vec<usize>), AssignError
     Ok((unique, (0..register_count(layout)).map(compress).collect()))
 }
 
+/// What an instruction's offset reaches, with room for the sum of some: 24 bits with a sign.
+const MOST_OFFSET: u64 = 1 << 21;
+
 /// The registers of several tensors.
 type Parts = SmallVec<[Rc<[lane::Value]>; 4]>;
 
@@ -134,6 +137,7 @@ impl Lowerer<'_> {
     /// Makes a value from what it is made from.
     fn produce(&mut self, demand: &Demand) -> Result<Rc<[lane::Value]>, AssignError> {
         let Demand { value, layout, how, parts: _, made } = demand;
+        self.within_budget()?;
         match how {
             How::Copies(registers) => match made.first() {
                 Some(values) => Ok(registers.iter().map(|&register| values[register]).collect()),
@@ -270,9 +274,19 @@ impl Lowerer<'_> {
                 let mut registers: Vec<lane::Value> = Vec::with_capacity(count);
                 let mut row = vec![];
                 let repeated = self.repeated_bits(result, layout);
+                let steps = self.steps(op, result, layout);
+                let stepping = steps.iter().fold(0, |bits, (bit, _)| bits | bit) & !repeated;
                 for register in 0..count {
                     if register & repeated != 0 {
                         registers.push(registers[register & !repeated]);
+                        continue;
+                    }
+                    if register & stepping != 0 {
+                        let set = steps.iter().filter(|(bit, _)| register & bit != 0);
+                        let step = set.fold(0, |sum: u64, (_, step)| sum.wrapping_add(*step));
+                        let step = self.build.constant(ty.dtype(), step & ty.dtype().mask());
+                        let first = registers[register & !stepping];
+                        registers.push(self.build.binary(Binary::Add, first, step));
                         continue;
                     }
                     row.clear();
@@ -294,6 +308,37 @@ impl Lowerer<'_> {
         };
         let columns = layout.columns(REGISTER).iter().enumerate();
         columns.filter(|(_, column)| within(column)).fold(0, |bits, (bit, _)| bits | 1 << bit)
+    }
+
+    /// The bits of register numbers, each as a mask, that add a proved number to what a thread has: such
+    /// elements need not be computed but from the first. Of pointers, numbers that an access takes along.
+    fn steps(&self, op: &Op, value: Value, layout: LayoutId) -> Vec<(usize, u64)> {
+        let ty = self.kernel.ty(value);
+        let is_pointer = op.kind == OpKind::AddPtr;
+        let layout = self.assignment.layouts.get(layout);
+        let is_integer = ty.dtype().is_int() && ty.dtype() != DType::I1;
+        let computes = matches!(op.kind, OpKind::Binary(_) | OpKind::Cast(_)) && is_integer;
+        if !(is_pointer || computes) || !ty.is_tensor() {
+            return Vec::new();
+        }
+        let columns = layout.columns(REGISTER);
+        let others =
+            [LANE, WARP].map(|label| layout.columns(label).iter().fold(0, |all, x| all | x));
+        let known = &self.facts.get(value).strides.steps;
+        let step = |(bit, &column): (usize, &u64)| {
+            let own = columns.iter().enumerate().filter(|(other, _)| *other != bit);
+            let all = own.fold(others[0] | others[1], |all, (_, column)| all | column);
+            if column & all != 0 {
+                return None;
+            }
+            let bits = (0..known.len()).filter(|place| column >> place & 1 == 1);
+            let step = bits
+                .map(|place| known[place])
+                .try_fold(0, |sum: u64, step| Some(sum.wrapping_add(step?)))?;
+            let near = step.cast_signed().unsigned_abs() < MOST_OFFSET;
+            (!is_pointer || near).then_some((1 << bit, step))
+        };
+        columns.iter().enumerate().filter_map(step).collect()
     }
 
     /// Each place of a joined tensor takes what one of the operands has there: which one, the registers,

@@ -36,6 +36,8 @@ pub fn unary(build: &mut Builder, op: Unary, x: Value) -> Value {
     let compute: fn(Term<'_>) -> Term<'_> = match op {
         Unary::Exp if double => exponential::exp,
         Unary::Exp2 if double => exponential::exp2,
+        // The machine's instruction: what is below the least normal number is zero, as Triton has it.
+        Unary::Exp2 => |x| x.unary(Unary::Exp2Normal),
         Unary::Log if double => exponential::log,
         Unary::Log2 if double => exponential::log2,
         Unary::Sin => trigonometric::sin,

@@ -1,13 +1,15 @@
 //! A loop with its loads ahead.
 
-use super::find::Loop;
+use super::behind::{Behind, put_off};
+use super::find::{Loop, Stream};
+use super::replace;
 use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{Binary, Compare};
 use crate::tile::{
     CopyOptions, Element, Encoding, Kernel, Op, OpId, OpKind, Region, SharedMemory, Type, Value,
-    ValueData,
+    ValueData, in_flight,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -21,6 +23,7 @@ pub(super) struct Around {
 }
 
 /// A round whose tiles are about to be copied.
+#[derive(Clone)]
 struct Round {
     counter: Value,
     /// Whether the loop has it.
@@ -38,51 +41,131 @@ impl Round {
 /// Rewrites a loop; what must stand around it.
 pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32) -> Around {
     let mut writer = Writer::new(kernel, found, stages);
+    writer.fill_behind();
     let slots: Vec<Value> = (0..stages).map(|slot| writer.slot(slot)).collect();
-    let mut round = writer.first_round();
-    for &slot in &slots[..stages as usize - 1] {
-        round = writer.copy(&round, slot);
+    let mut rounds: Vec<Round> =
+        found.streams.iter().map(|stream| writer.first_round(stream)).collect();
+    for place in 0..stages as usize - 1 {
+        rounds = writer.copy(&rounds, |lag| place.checked_sub(lag).map(|place| slots[place]));
     }
+    let factors: Vec<Value> = found.behind.iter().map(|behind| writer.no_factor(behind)).collect();
     let before = core::mem::take(&mut writer.list);
 
-    // The loop carries the round ahead, and its buffers in the order in which they are filled.
-    let initial = [round.values(), slots].concat();
+    // The loop carries the rounds ahead, its buffers in the order in which they are filled, and the left factors
+    // of the products that run a round behind.
+    let ahead: Vec<Value> = rounds.iter().flat_map(Round::values).collect();
+    let initial = [&ahead[..], &slots, &factors].concat();
     let entering: Vec<Value> = initial.iter().map(|&value| writer.like(value)).collect();
     let leaving: Vec<Value> = initial.iter().map(|&value| writer.like(value)).collect();
-    let (ahead, slots) = entering.split_at(2 + found.carried.len());
-    let ahead = Round { counter: ahead[0], exists: ahead[1], carried: ahead[2..].to_vec() };
-    let (oldest, newest) = (slots[0], slots[slots.len() - 1]);
+    let (ahead, rest) = entering.split_at(ahead.len());
+    let (slots, factors) = rest.split_at(slots.len());
+    let rounds = writer.rounds(ahead);
+    let last = slots.len() - 1;
 
     let waited = writer.emit(OpKind::AsyncWait { pending: stages - 2 }, &[], token());
-    let next = writer.copy(&ahead, newest);
-    for (index, &load) in found.loads.iter().enumerate() {
-        let view = writer.view(index, oldest);
-        let op = &mut writer.kernel.ops[load];
-        (op.kind, op.operands) = (OpKind::LocalLoad, vec![view, waited]);
-    }
+    let wait = core::mem::take(&mut writer.list);
+    let next = writer.copy(&rounds, |lag| Some(slots[last - lag]));
+    let copies = core::mem::take(&mut writer.list);
+    let buffers = writer.buffers.clone();
+    // In the place of the newest, which is copied now, lies the round before.
+    let views: Vec<Value> = buffers
+        .iter()
+        .map(|buffer| writer.view(buffer, if buffer.lag == 0 { slots[0] } else { slots[last] }))
+        .collect();
     let head = core::mem::take(&mut writer.list);
     let rotated = [&slots[1..], &slots[..1]].concat();
-    let yielded = [next.values(), rotated].concat();
+    let next: Vec<Value> = next.iter().flat_map(Round::values).collect();
+    let handed_over = found.behind.iter().map(|behind| writer.factor(behind));
+    let yielded = [next, rotated, handed_over.collect()].concat();
 
     writer.emit(OpKind::AsyncWait { pending: 0 }, &[], token());
-    for buffers in writer.buffers.clone() {
-        writer.op(OpKind::LocalDealloc, &[buffers], &[]);
+    let (_, rest) = leaving.split_at(ahead.len());
+    let newest = rest[last];
+    for (behind, &factor) in found.behind.iter().zip(&rest[slots.len()..]) {
+        writer.finish(behind, factor, newest);
+    }
+    for buffer in &buffers {
+        writer.op(OpKind::LocalDealloc, &[buffer.memory], &[]);
     }
     let after = writer.list;
 
+    let mut body = core::mem::take(&mut kernel.ops[found.op].regions[0]);
+    body.ops = from_buffers(kernel, &buffers, &body, &views, waited);
+    for (behind, &factor) in found.behind.iter().zip(factors) {
+        body.ops = put_off(kernel, behind, &body, factor);
+    }
+    body.params.extend(entering);
+    if let Some(&last) = body.ops.last() {
+        kernel.ops[last].operands.extend(yielded);
+    }
     let op = &mut kernel.ops[found.op];
     op.operands.extend(initial);
     op.results.extend(leaving);
-    let mut last = None;
-    if let Some(region) = op.regions.first_mut() {
-        region.params.extend(entering);
-        region.ops.splice(0..0, head);
-        last = region.ops.last().copied();
-    }
-    if let Some(last) = last {
-        kernel.ops[last].operands.extend(yielded);
-    }
+    op.regions[0] = body;
+    kernel.ops[found.op].regions[0].ops = in_order(kernel, found, &wait, &head, &copies);
     Around { before, after }
+}
+
+/// The operations of a round: the wait for its tiles, their views, the body, and the copies for a later round.
+///
+/// What the last product of a round reads may be written again when that of the round before is over, which is
+/// known when this one has been issued; and products had better begin before the copies.
+fn in_order(
+    kernel: &Kernel,
+    found: &Loop,
+    wait: &[OpId],
+    head: &[OpId],
+    copies: &[OpId],
+) -> Vec<OpId> {
+    let op = &kernel.ops[found.op];
+    let in_flight: Vec<Value> = in_flight(kernel, op).into_iter().map(|(_, last)| last).collect();
+    let body = &op.regions[0].ops;
+    let issues = |id: &OpId| {
+        found.behind.iter().any(|behind| behind.product == *id)
+            || kernel.ops[*id].results.iter().any(|value| in_flight.contains(value))
+    };
+    match body.iter().rposition(issues) {
+        Some(last) => {
+            let (products, rest) = body.split_at(last + 1);
+            [wait, head, products, copies, rest].concat()
+        }
+        None => [wait, copies, head, body].concat(),
+    }
+}
+
+/// The operations of a body that has its tiles in buffers: loads read them, and what was put into memory from
+/// a load alone is there.
+fn from_buffers(
+    kernel: &mut Kernel,
+    buffers: &[Buffer],
+    body: &Region,
+    views: &[Value],
+    waited: Value,
+) -> Vec<OpId> {
+    let mut ops = body.ops.clone();
+    for (&Buffer { load, .. }, &view) in buffers.iter().zip(views) {
+        let loaded = kernel.ops[load].results[0];
+        let stores = |id: &OpId| {
+            let op = &kernel.ops[*id];
+            op.kind == OpKind::LocalAlloc && op.operands.first() == Some(&loaded)
+        };
+        let (stored, others): (Vec<OpId>, Vec<OpId>) = ops.into_iter().partition(stores);
+        ops = others;
+        for id in stored {
+            let memory = kernel.ops[id].results[0];
+            replace(kernel, body, memory, view);
+            kernel.ops[id].operands.clear();
+        }
+        let mut used = false;
+        kernel.walk(body, &mut |_, op| used |= op.operands.contains(&loaded));
+        if used {
+            let op = &mut kernel.ops[load];
+            (op.kind, op.operands) = (OpKind::LocalLoad, vec![view, waited]);
+        } else {
+            ops.retain(|&id| id != load);
+        }
+    }
+    ops
 }
 
 /// A region with what stands around its loops.
@@ -106,20 +189,29 @@ fn token() -> Type {
     Type::single(Element::Token)
 }
 
+/// The buffers of a load.
+#[derive(Clone)]
+struct Buffer {
+    /// The load, and how it was found.
+    load: OpId,
+    op: Op,
+    /// How many rounds it is less ahead than the farthest.
+    lag: usize,
+    memory: Value,
+}
+
 /// Writes operations for one loop.
 struct Writer<'a> {
     kernel: &'a mut Kernel,
     found: &'a Loop,
+    stages: u32,
     /// Low end, high end and step of the counter.
     range: [Value; 3],
     /// What the body is given.
     params: Vec<Value>,
     /// What it hands over.
     yields: Vec<Value>,
-    /// Each load as it was found.
-    loads: Vec<Op>,
-    /// The buffers of each load.
-    buffers: Vec<Value>,
+    buffers: Vec<Buffer>,
     /// The operation whose place the next ones get.
     place: OpId,
     list: Vec<OpId>,
@@ -132,22 +224,25 @@ impl<'a> Writer<'a> {
         let range = [op.operands[0], op.operands[1], op.operands[2]];
         let body = &op.regions[0];
         let (params, yields) = (body.params.clone(), kernel.handed_over(body).to_vec());
-        let loads: Vec<Op> = found.loads.iter().map(|&load| kernel.ops[load].clone()).collect();
         let (buffers, list, place) = (Vec::new(), Vec::new(), found.op);
-        let mut writer = Self { kernel, found, range, params, yields, loads, buffers, place, list };
-        for (index, &load) in found.loads.iter().enumerate() {
-            writer.place = load;
-            let ty = writer.buffer(index, &[stages.into()]);
-            let buffers = writer.emit(OpKind::LocalAlloc, &[], ty);
-            writer.buffers.push(buffers);
+        let mut writer =
+            Self { kernel, found, stages, range, params, yields, buffers, place, list };
+        for stream in &found.streams {
+            for &load in &stream.loads {
+                let op = writer.kernel.ops[load].clone();
+                writer.place = load;
+                let ty = writer.buffer(&op, &[stages.into()]);
+                let memory = writer.emit(OpKind::LocalAlloc, &[], ty);
+                writer.buffers.push(Buffer { load, op, lag: stream.lag, memory });
+            }
         }
         writer.place = found.op;
         writer
     }
 
     /// The type of memory for what a load gives, or of as many as `outer` says.
-    fn buffer(&self, load: usize, outer: &[u64]) -> Type {
-        let tensor = self.kernel.ty(self.loads[load].results[0]);
+    fn buffer(&self, load: &Op, outer: &[u64]) -> Type {
+        let tensor = self.kernel.ty(load.results[0]);
         let order: Vec<usize> = (0..tensor.shape.len()).rev().collect();
         let family = Family::SwizzledShared(SwizzledShared::new(1, 1, 1, &order));
         let shape = [outer, &tensor.shape].concat();
@@ -179,31 +274,122 @@ impl<'a> Writer<'a> {
     }
 
     /// One buffer of a load.
-    fn view(&mut self, load: usize, slot: Value) -> Value {
-        let ty = self.buffer(load, &[]);
-        self.emit(OpKind::MemdescIndex, &[self.buffers[load], slot], ty)
+    fn view(&mut self, buffer: &Buffer, slot: Value) -> Value {
+        let ty = self.buffer(&buffer.op, &[]);
+        self.emit(OpKind::MemdescIndex, &[buffer.memory, slot], ty)
+    }
+
+    /// A tensor of equal numbers.
+    fn filled(&mut self, like: Value, bits: u64) -> Value {
+        let ty = self.kernel.ty(like).clone();
+        self.emit(OpKind::Constant(bits), &[], ty)
+    }
+
+    /// Fills the buffers of the round before the first, of what is read a round later, with what adds nothing.
+    fn fill_behind(&mut self) {
+        for buffer in self.buffers.clone().iter().filter(|buffer| buffer.lag > 0) {
+            self.place = buffer.load;
+            let loaded = buffer.op.results[0];
+            let dtype = self.kernel.ty(loaded).dtype();
+            let sign = if dtype.is_float() { 1 << (dtype.bits() - 1) } else { 0 };
+            let nothing = self.filled(loaded, sign);
+            let slot = self.slot(self.stages - 1);
+            let view = self.view(buffer, slot);
+            self.op(OpKind::LocalStore, &[nothing, view], &[]);
+        }
+        self.place = self.found.op;
+    }
+
+    /// The left factor of a product that runs a round behind, which the round hands over.
+    fn factor(&self, behind: &Behind) -> Value {
+        self.kernel.ops[behind.product].operands[0]
+    }
+
+    /// That of the round before the first.
+    fn no_factor(&mut self, behind: &Behind) -> Value {
+        self.place = behind.product;
+        let factor = self.filled(self.factor(behind), 0);
+        self.place = self.found.op;
+        factor
+    }
+
+    /// The product of the last round, behind the loop, whose result gave the sum.
+    fn finish(&mut self, behind: &Behind, factor: Value, slot: Value) {
+        let before = self.kernel.ops[self.found.op].results[behind.sum];
+        let sum = self.like(before);
+        for id in self.kernel.ops.keys() {
+            let operands = self.kernel.ops[id].operands.iter_mut();
+            for operand in operands.filter(|operand| **operand == before) {
+                *operand = sum;
+            }
+        }
+        let found = self.buffers.iter().find(|buffer| buffer.load == behind.load).cloned();
+        let Some(buffer) = found else { return };
+        self.place = behind.product;
+        let mut memory = self.view(&buffer, slot);
+        for &view in &behind.views {
+            let Op { kind, results, .. } = self.kernel.ops[view].clone();
+            let ty = self.kernel.ty(results[0]).clone();
+            memory = self.emit(kind, &[memory], ty);
+        }
+        let kind = self.kernel.ops[behind.product].kind.clone();
+        self.op(kind, &[factor, memory, before], &[sum]);
+        self.place = self.found.op;
     }
 
     fn truth(&mut self, kind: OpKind, operands: &[Value]) -> Value {
         self.emit(kind, operands, Type::scalar(DType::I1))
     }
 
-    fn first_round(&mut self) -> Round {
+    fn first_round(&mut self, stream: &Stream) -> Round {
         let [low, high, _] = self.range;
         let initial = &self.kernel.ops[self.found.op].operands[3..];
-        let carried = self.found.carried.iter().map(|&index| initial[index]).collect();
+        let carried = stream.carried.iter().map(|&index| initial[index]).collect();
         let exists = self.truth(OpKind::Compare(Compare::Slt), &[low, high]);
         Round { counter: low, exists, carried }
     }
 
-    /// Copies the tiles of a round into a buffer, as one group; the round after it.
-    fn copy(&mut self, round: &Round, slot: Value) -> Round {
+    /// The rounds that some values tell, one for each stream.
+    fn rounds(&self, mut values: &[Value]) -> Vec<Round> {
+        let mut rounds = Vec::new();
+        for stream in &self.found.streams {
+            let (round, rest) = values.split_at(2 + stream.carried.len());
+            let carried = round[2..].to_vec();
+            rounds.push(Round { counter: round[0], exists: round[1], carried });
+            values = rest;
+        }
+        rounds
+    }
+
+    /// Copies the tiles of a round of each stream into the buffers of its lag, as one group; the rounds after
+    /// them. Where a stream has no round yet, it waits.
+    fn copy(&mut self, rounds: &[Round], slot: impl Fn(usize) -> Option<Value>) -> Vec<Round> {
+        let (found, mut tokens, mut next) = (self.found, Vec::new(), Vec::new());
+        for (stream, round) in found.streams.iter().zip(rounds) {
+            next.push(match slot(stream.lag) {
+                Some(slot) => self.copy_stream(stream, round, slot, &mut tokens),
+                None => round.clone(),
+            });
+        }
+        self.place = found.op;
+        self.emit(OpKind::AsyncCommit, &tokens, token());
+        next
+    }
+
+    /// Copies the tiles of a round of a stream into a buffer; the round after it.
+    fn copy_stream(
+        &mut self,
+        stream: &Stream,
+        round: &Round,
+        slot: Value,
+        tokens: &mut Vec<Value>,
+    ) -> Round {
         let mut known: FxHashMap<Value, Value> = FxHashMap::default();
         known.insert(self.params[0], round.counter);
-        for (&index, &value) in self.found.carried.iter().zip(&round.carried) {
+        for (&index, &value) in stream.carried.iter().zip(&round.carried) {
             known.insert(self.params[1 + index], value);
         }
-        for &id in &self.found.slice {
+        for &id in &stream.slice {
             let Op { kind, operands, results, .. } = self.kernel.ops[id].clone();
             self.place = id;
             let operands: Vec<Value> =
@@ -213,38 +399,51 @@ impl<'a> Writer<'a> {
             self.op(kind, &operands, &copies);
         }
         let at = |value: Value| *known.get(&value).unwrap_or(&value);
-        let mut tokens = Vec::new();
-        for (index, load) in self.loads.clone().into_iter().enumerate() {
-            self.place = self.found.loads[index];
-            let operands: Vec<Value> = load.operands.iter().map(|&value| at(value)).collect();
-            let view = self.view(index, slot);
-            let pointers = operands[0];
-            let truths = self.kernel.ty(pointers).with_element(Element::Scalar(DType::I1));
-            let mut mask = self.emit(OpKind::Splat, &[round.exists], truths.clone());
-            if let Some(&own) = operands.get(1) {
-                mask = self.emit(OpKind::Binary(Binary::And), &[own, mask], truths);
-            }
-            let cache = match load.kind {
-                OpKind::Load(options) => options.cache,
-                _ => Cache::default(),
-            };
-            let options = CopyOptions { cache, volatile: false, masked: true };
-            let others = operands.get(2).copied();
-            let operands: Vec<Value> = [pointers, view, mask].into_iter().chain(others).collect();
-            tokens.push(self.emit(OpKind::AsyncCopy(options), &operands, token()));
+        for buffer in self.buffers.clone().iter().filter(|buffer| buffer.lag == stream.lag) {
+            let operands: Vec<Value> = buffer.op.operands.iter().map(|&value| at(value)).collect();
+            tokens.push(self.copy_tile(buffer, &operands, slot, round.exists));
         }
         self.place = self.found.op;
-        self.emit(OpKind::AsyncCommit, &tokens, token());
+        let (counter, exists) = self.count(round);
+        let carried = stream.carried.iter().map(|&index| at(self.yields[index])).collect();
+        Round { counter, exists, carried }
+    }
 
-        // Another round follows when more than a step is left; both are not negative, so that their
-        // difference is right as an unsigned number.
+    /// Copies what a load with these operands gives into a buffer, if the round exists.
+    fn copy_tile(
+        &mut self,
+        buffer: &Buffer,
+        operands: &[Value],
+        slot: Value,
+        exists: Value,
+    ) -> Value {
+        self.place = buffer.load;
+        let view = self.view(buffer, slot);
+        let pointers = operands[0];
+        let truths = self.kernel.ty(pointers).with_element(Element::Scalar(DType::I1));
+        let mut mask = self.emit(OpKind::Splat, &[exists], truths.clone());
+        if let Some(&own) = operands.get(1) {
+            mask = self.emit(OpKind::Binary(Binary::And), &[own, mask], truths);
+        }
+        let cache = match buffer.op.kind {
+            OpKind::Load(options) => options.cache,
+            _ => Cache::default(),
+        };
+        let options = CopyOptions { cache, volatile: false, masked: true };
+        let others = operands.get(2).copied();
+        let operands: Vec<Value> = [pointers, view, mask].into_iter().chain(others).collect();
+        self.emit(OpKind::AsyncCopy(options), &operands, token())
+    }
+
+    /// The counter of the round after one, and whether there is that round: when more than a step is left. Both
+    /// are not negative, so that their difference is right as an unsigned number.
+    fn count(&mut self, round: &Round) -> (Value, Value) {
         let [_, high, step] = self.range;
         let counts = self.kernel.ty(high).clone();
         let left = self.emit(OpKind::Binary(Binary::Sub), &[high, round.counter], counts.clone());
         let more = self.truth(OpKind::Compare(Compare::Ult), &[step, left]);
         let exists = self.truth(OpKind::Binary(Binary::And), &[round.exists, more]);
         let counter = self.emit(OpKind::Binary(Binary::Add), &[round.counter, step], counts);
-        let carried = self.found.carried.iter().map(|&index| at(self.yields[index])).collect();
-        Round { counter, exists, carried }
+        (counter, exists)
     }
 }

@@ -1,11 +1,13 @@
 //! Which loads of which loops may run ahead.
 
+use super::behind::{self, Behind};
 use super::orders_memory;
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::tile::{Element, Kernel, Op, OpId, OpKind, Origins, Value};
 use std::collections::BTreeSet;
+use weft_layout::machine::Machine;
 
 /// The least bytes that an asynchronous copy moves for a thread.
 const LEAST_BYTES: u64 = 4;
@@ -15,6 +17,23 @@ const MOST_BYTES: u64 = 16;
 /// A loop, and what of it runs ahead.
 pub(super) struct Loop {
     pub(super) op: OpId,
+    /// What is copied of a round at one time: the tiles of the round ahead, and those of the round before it.
+    pub(super) streams: Vec<Stream>,
+    /// The products that run a round behind.
+    pub(super) behind: Vec<Behind>,
+}
+
+impl Loop {
+    /// All loads that run ahead.
+    pub(super) fn loads(&self) -> impl Iterator<Item = OpId> {
+        self.streams.iter().flat_map(|stream| &stream.loads).copied()
+    }
+}
+
+/// Loads that are as far ahead as each other.
+pub(super) struct Stream {
+    /// How many rounds they are less ahead than the farthest.
+    pub(super) lag: usize,
     /// The loads, in their order.
     pub(super) loads: Vec<OpId>,
     /// What computes their addresses and masks and the next round's, in order.
@@ -24,13 +43,22 @@ pub(super) struct Loop {
 }
 
 /// The loops of a kernel whose loads may run ahead.
-pub(super) fn loops(kernel: &Kernel, facts: &AxisFacts) -> Vec<Loop> {
+pub(super) fn loops(
+    kernel: &Kernel,
+    facts: &AxisFacts,
+    machine: &Machine,
+    warps: u32,
+) -> Vec<Loop> {
     let origins = Origins::of(kernel);
     let mut found = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
         if op.kind == OpKind::For {
             let body = Body::of(kernel, facts, &origins, op);
-            found.extend(body.and_then(|body| body.loop_of(id)));
+            found.extend(body.and_then(|body| {
+                let loads = body.loads();
+                let behind = behind::products(kernel, &op.regions[0], &loads, machine, warps);
+                body.loop_of(id, &loads, behind)
+            }));
         }
     });
     found
@@ -107,23 +135,34 @@ impl<'a> Body<'a> {
         (!ordered).then_some(body)
     }
 
-    fn loop_of(&self, op: OpId) -> Option<Loop> {
+    /// The loads that may run ahead.
+    fn loads(&self) -> Vec<OpId> {
         let fed = self.feeds_products();
-        let (mut loads, mut all) = (Vec::new(), Needs::default());
-        for &id in self.ops {
-            let load = &self.kernel.ops[id];
-            if !fed.contains(&id) || !self.may_run_ahead(load) {
-                continue;
-            }
-            let mut needs = all.clone();
-            if self.need(&load.operands, &mut needs) {
-                all = needs;
-                loads.push(id);
-            }
+        let alone = |id: &OpId| {
+            let load = &self.kernel.ops[*id];
+            fed.contains(id)
+                && self.may_run_ahead(load)
+                && self.need(&load.operands, &mut Needs::default())
+        };
+        self.ops.iter().copied().filter(alone).collect()
+    }
+
+    fn loop_of(&self, op: OpId, loads: &[OpId], behind: Vec<Behind>) -> Option<Loop> {
+        let is_late = |load: &OpId| behind.iter().any(|behind| behind.load == *load);
+        let (late, early): (Vec<OpId>, Vec<OpId>) = loads.iter().copied().partition(is_late);
+        let streams = [early, late].into_iter().enumerate();
+        let streams = streams.filter(|(_, loads)| !loads.is_empty());
+        let streams: Vec<Stream> = streams.map(|(lag, loads)| self.stream(lag, loads)).collect();
+        (!streams.is_empty()).then_some(Loop { op, streams, behind })
+    }
+
+    fn stream(&self, lag: usize, loads: Vec<OpId>) -> Stream {
+        let mut needs = Needs::default();
+        for &load in &loads {
+            self.need(&self.kernel.ops[load].operands, &mut needs);
         }
-        let slice = self.ops.iter().copied().filter(|id| all.ops.contains(id)).collect();
-        let carried = all.carried.into_iter().collect();
-        (!loads.is_empty()).then_some(Loop { op, loads, slice, carried })
+        let slice = self.ops.iter().copied().filter(|id| needs.ops.contains(id)).collect();
+        Stream { lag, loads, slice, carried: needs.carried.into_iter().collect() }
     }
 
     /// The operations of the body that factors of a product are computed from.
@@ -132,7 +171,9 @@ impl<'a> Body<'a> {
         for &id in self.ops.iter().rev() {
             let op = &self.kernel.ops[id];
             let needed: &[Value] = match op.kind {
-                OpKind::Dot(_) => &op.operands[..2],
+                OpKind::Dot(_) | OpKind::WarpgroupDot(_) => &op.operands[..2],
+                // A factor that is put into memory.
+                _ if fed.contains(&id) && op.kind.effects().allocates => &op.operands,
                 _ if fed.contains(&id) && op.kind.effects().is_pure() => &op.operands,
                 _ => continue,
             };
@@ -181,7 +222,7 @@ impl<'a> Body<'a> {
                 continue;
             };
             let op = &self.kernel.ops[id];
-            let is_product = matches!(op.kind, OpKind::Dot(_));
+            let is_product = matches!(op.kind, OpKind::Dot(_) | OpKind::WarpgroupDot(_));
             if !op.kind.effects().is_pure() || !op.regions.is_empty() || is_product {
                 return false;
             }

@@ -26,13 +26,14 @@
 //! nothing in the loop may write to the argument that it reads.
 
 mod ahead;
+mod behind;
 mod find;
-mod prune;
 
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
+use crate::prune;
 use crate::tile::effects::{Fence, Tokens};
-use crate::tile::{Effects, Kernel, OpId};
+use crate::tile::{Effects, Kernel, OpId, Region, Value};
 use weft_layout::machine::{Isa, Machine};
 
 /// The kernel with its loads that feed matrix products `stages - 1` rounds ahead; nothing where no loop
@@ -41,18 +42,24 @@ use weft_layout::machine::{Isa, Machine};
 ///
 /// All buffers of a loop together take at most what a block of the machine may have; a loop whose
 /// buffers would take more gets fewer stages.
-pub fn run(kernel: &Kernel, facts: &AxisFacts, machine: &Machine, stages: u32) -> Option<Kernel> {
+pub fn run(
+    kernel: &Kernel,
+    facts: &AxisFacts,
+    machine: &Machine,
+    warps: u32,
+    stages: u32,
+) -> Option<Kernel> {
     if !has_copies(machine) || stages < 2 || kernel.is_encoded() {
         return None;
     }
-    let loops = find::loops(kernel, facts);
+    let loops = find::loops(kernel, facts, machine, warps);
     if loops.is_empty() {
         return None;
     }
     let mut result = kernel.clone();
     let mut around: IdMap<OpId, Option<ahead::Around>> = IdMap::default();
     for found in &loops {
-        let each: u64 = found.loads.iter().map(|&load| bytes(kernel, load)).sum();
+        let each: u64 = found.loads().map(|load| bytes(kernel, load)).sum();
         let fit = machine.shared_bytes_per_block / each.max(1);
         let stages = u64::from(stages).min(fit) as u32;
         if stages >= 2 {
@@ -77,12 +84,23 @@ pub(crate) fn has_copies(machine: &Machine) -> bool {
 }
 
 /// Whether loads may not move across an operation, whatever they load: it orders what other blocks write, or
-/// has groups of copies or memory of its own. A barrier is none of these: what the block itself writes is
-/// looked at store by store.
+/// has groups of copies of its own. A barrier is none of these: what the block itself writes is looked at
+/// store by store.
 fn orders_memory(effects: Effects) -> bool {
     let fences = match effects.fence {
         Fence::None | Fence::Barrier => false,
         Fence::Atomic | Fence::Unknown => true,
     };
-    fences || effects.tokens != Tokens::None || effects.allocates
+    fences || effects.tokens != Tokens::None
+}
+
+/// Lets the operations of a region take one value for another.
+fn replace(kernel: &mut Kernel, region: &Region, from: Value, to: Value) {
+    let mut users = Vec::new();
+    kernel.walk(region, &mut |id, op| users.extend(op.operands.contains(&from).then_some(id)));
+    for id in users {
+        for operand in kernel.ops[id].operands.iter_mut().filter(|operand| **operand == from) {
+            *operand = to;
+        }
+    }
 }

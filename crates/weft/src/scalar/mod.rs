@@ -119,18 +119,20 @@ pub fn fma(dtype: DType) -> TernaryFn {
     }
 }
 
-/// Two f32 as floats of eight bits of `dtype`, to nearest even and saturating, the first in the low
-/// byte.
+/// Two f32 as floats of 16 or 8 bits of `dtype`, each as [`Cast::Float`] rounds it, the first in the low
+/// half.
 pub fn round_pair(dtype: DType) -> BinaryFn {
     macro_rules! pair {
         ($to:expr) => {
             |x, y| {
                 let round = |bits| cast(Cast::Float, DType::F32, $to, bits);
-                round(x) | round(y) << 8
+                round(x) | round(y) << $to.bits()
             }
         };
     }
     match dtype {
+        DType::F16 => pair!(DType::F16),
+        DType::BF16 => pair!(DType::BF16),
         DType::F8E4M3FNUZ => pair!(DType::F8E4M3FNUZ),
         DType::F8E5M2FNUZ => pair!(DType::F8E5M2FNUZ),
         DType::F8E5M2 => pair!(DType::F8E5M2),

@@ -201,7 +201,7 @@ fn random_control_computes_what_one_thread_alone_would() {
         let buffer = Buffer { name: "out".into(), bytes, dtype: DType::I32, initialised: false };
         let args = [memory.push(buffer)];
         let machine = Machine::nvidia();
-        let options = Options { max_steps: 1_000_000, max_findings: 8 };
+        let options = Options { max_steps: 1_000_000, max_findings: 8, ..Options::default() };
         let launch =
             Launch { program: &program, grid: [1; 3], args: &args, machine: &machine, options };
         let report = run(&launch, &mut memory).unwrap();

@@ -2,6 +2,8 @@
 
 pub(super) mod copies;
 mod matrix;
+pub(super) mod products;
+pub(super) mod proxies;
 
 use super::clock::Knowledge;
 use super::count::{MAX_LANES, Pattern};
@@ -116,7 +118,27 @@ pub(super) fn store(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, i
             };
         }
         world.changed = changed;
+        note_written(warp, block, index, place, &pattern, mask);
         report_conflicts(warp, block, world, index, place);
+    }
+}
+
+/// Remembers who wrote shared memory, for those who read it through another proxy.
+fn note_written(
+    warp: &Warp,
+    block: &mut Block,
+    index: u32,
+    place: Place,
+    pattern: &Pattern,
+    mask: u64,
+) {
+    if place != Place::Shared || !block.proxies.are_watched() {
+        return;
+    }
+    for lane in lanes_of(mask) {
+        let who = (warp.index, lane as u32, index);
+        let offset = pattern.addresses[lane] as usize;
+        block.proxies.write(who, block.tick, offset, pattern.bytes);
     }
 }
 
@@ -189,6 +211,7 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
             }
             block.tick += 1;
         }
+        note_written(warp, block, index, place, &pattern, writes);
         match place {
             Place::Shared => block.releases = released,
             Place::Buffer(_) => world.releases = released,
@@ -306,7 +329,12 @@ fn locate(
         }
     }
     match op.space {
-        Space::Shared => copies::check(warp, block, world, index, &pattern),
+        Space::Shared => {
+            copies::check(warp, block, world, index, &pattern);
+            if world.accesses[index as usize].kind != AccessKind::Load {
+                products::check_written(warp, block, world, index, &pattern);
+            }
+        }
         Space::Global => copies::check_written(warp, block, world, index, &pattern, &places),
     }
     let op = &world.code.memory[index as usize];

@@ -26,6 +26,14 @@
 //! relaxed atomics. Lanes of one warp that store the same value to one byte in one instruction do not
 //! race.
 //!
+//! # Products in flight
+//!
+//! A product of a warpgroup reads its factors through another proxy, at any time between its operation and the
+//! wait of each warp. Findings are: bytes that were written through the generic proxy with no fence between
+//! proxies on the way (`proxies`), that nothing wrote, or that are written before the wait, or after it by a
+//! warp that nothing orders behind it; warps of a warpgroup that do not take the same steps with the same
+//! operands (`products`). [`Options::timing`] says when the factors are read.
+//!
 //! # Deadlock
 //!
 //! When in a whole turn over the warps no byte of memory changed, nobody ended and every warp that
@@ -102,6 +110,7 @@ mod shadow;
 #[cfg(test)]
 mod tests;
 mod warp;
+mod warpgroup;
 mod watch;
 
 pub use machine::{Machine, Phases};
@@ -137,11 +146,23 @@ pub struct Options {
     pub max_steps: u64,
     /// How many different findings are kept.
     pub max_findings: usize,
+    /// When products in flight read shared memory.
+    pub timing: Timing,
+}
+
+/// When what runs on by itself does what it may do at any time: a right program gives the same either way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Timing {
+    /// Where it begins.
+    #[default]
+    Earliest,
+    /// Where it is waited for.
+    Latest,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { max_steps: 1 << 32, max_findings: 64 }
+        Self { max_steps: 1 << 32, max_findings: 64, timing: Timing::default() }
     }
 }
 

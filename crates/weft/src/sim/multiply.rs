@@ -6,13 +6,20 @@ use crate::scalar::{self, Cast, to_f64};
 
 /// Where a lane's number `index` of the left factor stands: row and summed index.
 fn left(multiply: MatrixMultiply, lane: usize, index: usize) -> (usize, usize) {
+    if multiply.rows != 8 {
+        return left_of_sixteen(multiply.left, lane, index);
+    }
     let (word, within) = in_word(multiply.left, index);
     let width = per_word(multiply.left);
+    (lane >> 2, (lane & 3) * width + within + 4 * width * word)
+}
+
+/// The same of a factor of 16 rows.
+pub(super) fn left_of_sixteen(dtype: DType, lane: usize, index: usize) -> (usize, usize) {
+    let (word, within) = in_word(dtype, index);
+    let width = per_word(dtype);
     let (group, quad) = (lane >> 2, lane & 3);
-    match multiply.rows {
-        8 => (group, quad * width + within + 4 * width * word),
-        _ => (group + 8 * (word & 1), quad * width + within + 4 * width * (word >> 1)),
-    }
+    (group + 8 * (word & 1), quad * width + within + 4 * width * (word >> 1))
 }
 
 /// Where a lane's number `index` of the right factor stands: summed index and column.
@@ -28,7 +35,7 @@ fn sum(lane: usize, index: usize) -> (usize, usize) {
 }
 
 /// How many numbers are in a word of 32 bits, or of 64 where they are as wide.
-fn per_word(dtype: DType) -> usize {
+pub(super) fn per_word(dtype: DType) -> usize {
     (32 / dtype.bits() as usize).max(1)
 }
 
@@ -37,7 +44,7 @@ fn in_word(dtype: DType, index: usize) -> (usize, usize) {
 }
 
 /// Number `index` of a lane among the words that hold a matrix, each a row of all lanes.
-fn number(words: &[&[u64]], dtype: DType, lane: usize, index: usize) -> u64 {
+pub(super) fn number(words: &[&[u64]], dtype: DType, lane: usize, index: usize) -> u64 {
     let (word, within) = in_word(dtype, index);
     let bits = words[word][lane];
     if dtype.bits() >= 32 { bits } else { bits >> (within as u32 * dtype.bits()) & dtype.mask() }
@@ -61,7 +68,7 @@ pub(super) fn multiply(
             b[column * k + at] = number(right_words, multiply.right, lane, index);
         }
     }
-    let dot = Dot::of(multiply);
+    let dot = Dot::of(multiply.sum);
     let (a, b) = (dot.read(multiply.left, &a), dot.read(multiply.right, &b));
     let in_word = per_word(multiply.sum);
     let mut results = vec![0; m * n / in_word];
@@ -79,7 +86,7 @@ pub(super) fn multiply(
 }
 
 /// How products are formed and added.
-enum Dot {
+pub(super) enum Dot {
     /// As integers of 32 bits.
     Whole,
     /// As doubles, one rounding each.
@@ -89,8 +96,8 @@ enum Dot {
 }
 
 impl Dot {
-    fn of(multiply: MatrixMultiply) -> Dot {
-        match multiply.sum {
+    pub(super) fn of(sum: DType) -> Dot {
+        match sum {
             DType::I32 => Dot::Whole,
             DType::F64 => Dot::Doubles,
             dtype => Dot::Once(dtype),
@@ -98,7 +105,7 @@ impl Dot {
     }
 
     /// The factors as what they are multiplied as: integers of 64 bits or doubles.
-    fn read(&self, dtype: DType, bits: &[u64]) -> Vec<u64> {
+    pub(super) fn read(&self, dtype: DType, bits: &[u64]) -> Vec<u64> {
         let wide = |&bits: &u64| match (self, dtype) {
             (Dot::Whole, _) => scalar::sign_extend(dtype, bits) as u64,
             // The instruction does not look at the lowest 13 bits.
@@ -108,7 +115,7 @@ impl Dot {
         bits.iter().map(wide).collect()
     }
 
-    fn fold(&self, start: u64, factors: impl Iterator<Item = (u64, u64)>) -> u64 {
+    pub(super) fn fold(&self, start: u64, factors: impl Iterator<Item = (u64, u64)>) -> u64 {
         match *self {
             Dot::Whole => {
                 let sum = factors.fold(start, |sum, (a, b)| sum.wrapping_add(a.wrapping_mul(b)));

@@ -14,13 +14,14 @@
 use super::Launch;
 use super::report::{AccessCount, AccessKind};
 use super::rows::{self, Row1, Row2, Row3};
+use super::warpgroup::PIECE;
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::format::Format;
 use crate::id::IdMap;
 use crate::lane::{
     Access, BarrierScope, Form, IdKind, Inst, InstData, Matrix, MatrixMultiply, Op, Program,
-    Region, Space, Value,
+    Region, Space, Value, WarpgroupMultiply,
 };
 use crate::scalar::{self, BinaryFn, Cast, TernaryFn, UnaryFn};
 use rustc_hash::FxHashMap;
@@ -120,6 +121,16 @@ pub(super) enum MicroOp {
         inst: Inst,
     },
     MatrixMultiply(Box<MultiplyOp>),
+    /// Begins product `index` of a warpgroup.
+    Product(u32),
+    ProductFence {
+        inst: Inst,
+    },
+    ProductCommit {
+        inst: Inst,
+    },
+    ProductWait(Box<WaitOp>),
+    ProxyFence,
     WarpBarrier {
         inst: Inst,
     },
@@ -201,6 +212,30 @@ pub(super) struct MultiplyOp {
     pub(super) inst: Inst,
 }
 
+/// A product of a warpgroup.
+#[derive(Debug)]
+pub(super) struct ProductOp {
+    pub(super) multiply: WarpgroupMultiply,
+    /// The words of the left factor, or its descriptor.
+    pub(super) left: SmallVec<[Row; 4]>,
+    pub(super) right: Row,
+    pub(super) keep: Option<Row>,
+    pub(super) start: SmallVec<[Row; 4]>,
+    pub(super) results: SmallVec<[Row; 4]>,
+    pub(super) inst: Inst,
+    /// The memory operation that its reads count as.
+    pub(super) access: u32,
+}
+
+/// A wait for products.
+#[derive(Debug)]
+pub(super) struct WaitOp {
+    pub(super) pending: u32,
+    pub(super) from: SmallVec<[Row; 4]>,
+    pub(super) to: SmallVec<[Row; 4]>,
+    pub(super) inst: Inst,
+}
+
 /// What an atomic does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AtomicOp {
@@ -216,6 +251,8 @@ pub(super) struct Code {
     pub(super) ops: Vec<MicroOp>,
     pub(super) moves: Vec<(Row, Row)>,
     pub(super) memory: Vec<MemoryOp>,
+    /// The products of warpgroups.
+    pub(super) products: Vec<ProductOp>,
     /// One entry for each of `memory`.
     pub(super) accesses: Vec<AccessCount>,
     pub(super) constants: Vec<u64>,
@@ -245,6 +282,7 @@ impl Code {
                 ops: Vec::new(),
                 moves: Vec::new(),
                 memory: Vec::new(),
+                products: Vec::new(),
                 accesses: Vec::new(),
                 constants: Vec::new(),
                 rows: OWN_ROWS,
@@ -601,6 +639,16 @@ impl Compiler<'_> {
                 let op = MultiplyOp { multiply: *multiply, operands, results, inst: id };
                 self.code.ops.push(MicroOp::MatrixMultiply(Box::new(op)));
             }
+            Op::WarpgroupMultiply(multiply) => self.product(id, inst, *multiply),
+            Op::WarpgroupFence => self.code.ops.push(MicroOp::ProductFence { inst: id }),
+            Op::WarpgroupCommit => self.code.ops.push(MicroOp::ProductCommit { inst: id }),
+            Op::WarpgroupWait { pending } => {
+                let from = self.rows(&inst.operands);
+                let to = inst.results.iter().map(|&result| self.allocate(result)).collect();
+                let op = WaitOp { pending: *pending, from, to, inst: id };
+                self.code.ops.push(MicroOp::ProductWait(Box::new(op)));
+            }
+            Op::ProxyFence => self.code.ops.push(MicroOp::ProxyFence),
             Op::Barrier(BarrierScope::Warp) => {
                 self.code.ops.push(MicroOp::WarpBarrier { inst: id });
             }
@@ -700,6 +748,54 @@ impl Compiler<'_> {
             *start = enter as u32 + 1;
             *exit = end;
         }
+    }
+
+    /// Its reads count as one memory operation.
+    fn product(&mut self, id: Inst, inst: &InstData, multiply: WarpgroupMultiply) {
+        let (others, start) = inst.operands.split_at(multiply.first_accumulator());
+        let (others, start) = (self.rows(others), self.rows(start));
+        let count = multiply.left_operands().count();
+        let results = inst.results.iter().map(|&result| self.allocate(result)).collect();
+        let access = self.code.memory.len() as u32;
+        let (left, right) = (others[..count].into(), others[count]);
+        let keep = others.get(count + 1).copied();
+        let (space, kind) = (Space::Shared, AccessKind::Load);
+        self.code.memory.push(MemoryOp {
+            inst: id,
+            space,
+            address: right,
+            predicate: None,
+            offset: 0,
+            matrix: None,
+            size: PIECE,
+            bytes: PIECE,
+            values: SmallVec::new(),
+            results: SmallVec::new(),
+            volatile: false,
+            atomic: None,
+        });
+        self.code.accesses.push(AccessCount {
+            inst: id,
+            loc: inst.loc,
+            space,
+            kind,
+            lane_bytes: PIECE,
+            executions: 0,
+            lanes: 0,
+            cost: 0,
+            ideal: 0,
+        });
+        self.code.ops.push(MicroOp::Product(self.code.products.len() as u32));
+        self.code.products.push(ProductOp {
+            multiply,
+            left,
+            right,
+            keep,
+            start,
+            results,
+            inst: id,
+            access,
+        });
     }
 
     /// A write to shared memory and a read of global memory, which count as such.

@@ -126,8 +126,11 @@ pub enum FindingKind {
     OutOfRange,
     /// A read of a byte that nothing has written.
     Uninitialised,
-    /// An access to bytes to which an asynchronous copy is under way.
+    /// An access to bytes to which an asynchronous copy is under way, or a write of bytes that a product in
+    /// flight reads.
     InFlight,
+    /// A read of bytes that were written through another proxy, without a fence between the two.
+    Unfenced,
     /// An address that is no multiple of the access's size.
     Misaligned,
     /// Threads that wait for something that cannot happen.
@@ -147,6 +150,7 @@ impl fmt::Display for FindingKind {
             FindingKind::OutOfRange => "out of range",
             FindingKind::Uninitialised => "uninitialised",
             FindingKind::InFlight => "in flight",
+            FindingKind::Unfenced => "unfenced",
             FindingKind::Misaligned => "misaligned",
             FindingKind::Deadlock => "deadlock",
             FindingKind::Divergence => "divergence",

@@ -3,6 +3,8 @@
 use super::clock::Releases;
 use super::count::Wavefronts;
 use super::memory_access::copies::{InFlight, Reading};
+use super::memory_access::products::Warpgroups;
+use super::memory_access::proxies::Proxies;
 use super::program::Code;
 use super::report::{
     AccessCount, AccessKind, Actor, FindingKind, Findings, GlobalTraffic, Report, SharedTraffic,
@@ -59,6 +61,10 @@ pub(super) struct Block {
     pub(super) releases: Releases,
     /// Where asynchronous copies will write.
     pub(super) in_flight: InFlight,
+    /// What products see of shared memory.
+    pub(super) proxies: Proxies,
+    /// The steps that warpgroups take, and what their products read.
+    pub(super) warpgroups: Warpgroups,
 }
 
 #[derive(Debug, Default)]
@@ -222,8 +228,9 @@ impl<'a> Schedule<'a> {
         }
         let program = self.world.launch.program;
         let Resident { block, warps, .. } = resident;
-        let Block { index: number, coordinates, tick, shared, shadow: _, releases, in_flight } =
-            block;
+        let Block {
+            index: number, coordinates, tick, shared, shadow: _, releases, in_flight, ..
+        } = block;
         *number = self.next;
         *coordinates = self.world.coordinates(self.next);
         *tick = 1;
@@ -231,6 +238,10 @@ impl<'a> Schedule<'a> {
         shared.resize(program.shared_bytes as usize, GARBAGE);
         releases.clear();
         in_flight.reset(shared.len());
+        // Only products read through another proxy.
+        let watched = if self.world.code.products.is_empty() { 0 } else { shared.len() };
+        block.proxies.reset(watched, program.warps);
+        block.warpgroups.reset(program.warps);
         warps.resize_with(program.warps as usize, Warp::default);
         for (warp, state) in warps.iter_mut().enumerate() {
             state.start(self.world.code, warp as u32, *coordinates, program.warps);
@@ -251,6 +262,12 @@ impl<'a> Schedule<'a> {
             }
         }
         if warps.iter().all(|warp| warp.state == State::Done) {
+            if let Some((inst, warp)) = block.warpgroups.missed() {
+                let actor = self.world.actor(block, warp, None, inst);
+                self.world.findings.add(FindingKind::Divergence, actor, None, || {
+                    format!("the warps of a warpgroup take their steps together, and only some came to {inst}")
+                });
+            }
             self.start(index);
             self.world.changed = true;
             return true;

@@ -11,6 +11,8 @@ use crate::scalar::{Binary, Cast, Compare};
 use core::ops::ControlFlow;
 use smallvec::smallvec;
 
+mod products;
+
 fn pointer(build: &mut Builder, name: &str) -> Value {
     let pointee = Some(DType::I32);
     build.param(Param { name: name.into(), dtype: DType::I64, pointee, divisibility: 16 })

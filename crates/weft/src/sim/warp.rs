@@ -1,7 +1,7 @@
 //! One warp as a machine: position, active lanes, registers.
 
 use super::clock::Knowledge;
-use super::memory_access::{self, copies::Copies};
+use super::memory_access::{self, copies::Copies, products, products::Products};
 use super::multiply::multiply;
 use super::program::{CONST, Code, MicroOp, Moves, OWN_ROWS, Row};
 use super::report::FindingKind;
@@ -27,6 +27,8 @@ pub(super) struct Warp {
     edge: Option<u32>,
     /// The asynchronous copies under way.
     pub(super) copies: Copies,
+    /// The products of its warpgroup in flight, as far as they are its own.
+    pub(super) products: Products,
     /// The last memory operation: where a warp that goes round in vain is told to wait.
     pub(super) last_memory: Option<Inst>,
 }
@@ -148,6 +150,7 @@ impl Warp {
         self.edge = None;
         self.last_memory = None;
         self.copies.clear();
+        self.products.clear();
     }
 
     /// Whether another warp would go on exactly as this one: same place, same lanes, same registers.
@@ -158,6 +161,7 @@ impl Warp {
             && self.frames == other.frames
             && self.registers == other.registers
             && self.copies == other.copies
+            && self.products == other.products
     }
 
     /// Runs until the warp waits, ends, or has gone round often enough. Returns whether its state is
@@ -293,6 +297,34 @@ impl Warp {
                     for (&to, words) in op.results.iter().zip(results.chunks_exact(lanes)) {
                         self.registers[to as usize..][..lanes].copy_from_slice(words);
                     }
+                }
+                MicroOp::Product(index) => {
+                    count!();
+                    let inst = code.products[*index as usize].inst;
+                    self.together(block, world, inst, full, "a product of a warpgroup");
+                    products::begin(self, block, world, *index);
+                }
+                MicroOp::ProductFence { inst } => {
+                    count!();
+                    self.together(block, world, *inst, full, "a fence of a warpgroup");
+                    products::step(self, block, world, *inst, [0; 3]);
+                }
+                MicroOp::ProductCommit { inst } => {
+                    count!();
+                    self.together(block, world, *inst, full, "a commit of a warpgroup");
+                    products::step(self, block, world, *inst, [0; 3]);
+                    self.products.commit();
+                }
+                MicroOp::ProductWait(op) => {
+                    count!();
+                    self.together(block, world, op.inst, full, "a wait of a warpgroup");
+                    products::step(self, block, world, op.inst, [0; 3]);
+                    products::wait(self, block, world, op);
+                }
+                MicroOp::ProxyFence => {
+                    count!();
+                    let lanes = (self.mask, full);
+                    block.proxies.fence(self.index, lanes, block.tick, &self.knowledge);
                 }
                 MicroOp::WarpBarrier { inst } => {
                     count!();

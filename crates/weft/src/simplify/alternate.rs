@@ -22,7 +22,7 @@ use crate::scalar::Binary;
 use smallvec::{SmallVec, smallvec};
 
 /// The registers that a thread has at least where loops compute with tiles.
-const REGISTERS: u32 = 128;
+pub(super) const REGISTERS: u32 = 128;
 
 /// Runs the pass.
 pub fn run(mut program: Program) -> Program {

@@ -111,7 +111,8 @@ impl Pass {
             if let Some(scope) = effects.barrier() {
                 self.pass_barrier(scope, &mut pending);
             }
-            // What has no address is not a movement's.
+            // What has no address is not a movement's: who reads allocated memory by descriptors is ordered
+            // when the program is lowered, buffer by buffer.
             if effects.addresses_shared() {
                 let atomic = effects.is_atomic();
                 let pieces = self.pieces.touched(inst);

@@ -7,20 +7,24 @@
 //!   operations, and turns each F2-linear map into shifts and masks; narrow numbers that only
 //!   move from load to store are loaded and stored as words; products of which both halves are used
 //!   are one product;
-//! * [`hoist`] takes out of loops what does not change in them;
-//! * [`expand`] again shares what hoisting brought together;
 //! * [`sweep`] removes what nobody uses;
-//! * [`sink`] lets loads from shared memory wait for their first use, so that fewer registers live;
+//! * [`mod@derive`] lets loops carry one value for all that differ from it by constants;
+//! * [`hoist`] takes out of loops what does not change in them;
+//! * [`expand`] and [`sweep`] again share and remove what that brought together;
+//! * [`sink`] lets loads from shared memory wait for their first use, and steps of a loop for its end, so that fewer
+//!   registers live;
 //! * [`meet`] lets two movements through scratch memory wait at one barrier;
 //! * [`alternate`] gives scratch memory two halves that the rounds of a loop use by turns;
 //! * [`barriers`] puts a barrier where scratch memory is written again after reads;
 //! * [`idle`] removes barriers that order nothing;
-//! * [`pack`] lets scratch memory that is no longer needed be used again.
+//! * [`pack`] lets shared memory that is no longer needed be used again, behind a barrier of its own where that
+//!   lets more blocks run.
 //!
 //! [`ordered`] changes nothing: it says what each barrier that is left is there for.
 
 pub mod alternate;
 pub mod barriers;
+pub mod derive;
 pub mod expand;
 mod halves;
 pub mod hoist;
@@ -45,8 +49,10 @@ pub struct Pass {
 }
 
 /// Every pass, in the order in which they run.
-pub const PASSES: [Pass; 10] = [
+pub const PASSES: [Pass; 12] = [
     Pass { name: "expand", run: expand::run },
+    Pass { name: "trim", run: sweep::run },
+    Pass { name: "derive", run: derive::run },
     Pass { name: "hoist", run: hoist::run },
     Pass { name: "share", run: expand::run },
     Pass { name: "sweep", run: sweep::run },

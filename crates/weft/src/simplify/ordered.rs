@@ -8,7 +8,9 @@
 
 use super::pieces::Pieces;
 use crate::lane::effects::{Extent, Tokens};
-use crate::lane::{BarrierScope, Effects, Inst, InstData, Op, Program, Region, Shared, Space};
+use crate::lane::{
+    BarrierScope, Effects, Inst, InstData, Op, Program, Region, Shared, SharedData, Space,
+};
 use crate::location::Loc;
 
 /// Why the order of two accesses matters.
@@ -60,7 +62,7 @@ pub fn barriers(program: &Program) -> Vec<Barrier> {
     for (place, event) in events.iter().enumerate() {
         let Effect::Waits(_) = event.effect else { continue };
         if let Some(barrier) = found.iter_mut().find(|barrier| barrier.inst == event.inst) {
-            for order in orders(&events, place) {
+            for order in orders(program, &events, place) {
                 if !barrier.orders.contains(&order) {
                     barrier.orders.push(order);
                 }
@@ -102,7 +104,7 @@ enum Copies {
 
 impl Touch {
     /// Why the order of this and a later access matters, if it does.
-    fn conflict(&self, later: &Touch) -> Option<Conflict> {
+    fn conflict(&self, program: &Program, later: &Touch) -> Option<Conflict> {
         if !self.writes && !later.writes || self.copies == Copies::Starts {
             return None;
         }
@@ -114,6 +116,19 @@ impl Touch {
                     (true, _) if self.copies == Copies::Lands => Conflict::Landed,
                     (true, _) => Conflict::Stored,
                 })
+            }
+            // Another piece that lies in the same bytes.
+            (Some(own), Some(others)) => {
+                let meets = |&piece: &Shared| {
+                    let data = &program.shared[piece];
+                    let end = |data: &SharedData| data.offset + data.bytes;
+                    let others = others.iter().map(|&other| &program.shared[other]);
+                    others
+                        .into_iter()
+                        .any(|other| data.offset < end(other) && other.offset < end(data))
+                };
+                let overwritten = !self.writes && own.iter().any(meets);
+                overwritten.then_some(Conflict::Overwritten)
             }
             _ => None,
         }
@@ -180,7 +195,7 @@ fn touches(pieces: &Pieces, inst: &InstData, effects: Effects) -> impl Iterator<
 }
 
 /// What the barrier at a place orders.
-fn orders(events: &[Event], place: usize) -> Vec<Order> {
+fn orders(program: &Program, events: &[Event], place: usize) -> Vec<Order> {
     let Effect::Waits(own) = events[place].effect else { return Vec::new() };
     let is_next = |event: &Event| matches!(event.effect, Effect::Waits(scope) if scope >= own);
     let start = events[..place].iter().rposition(is_next).map_or(0, |last| last + 1);
@@ -188,18 +203,18 @@ fn orders(events: &[Event], place: usize) -> Vec<Order> {
     let end = behind.iter().position(is_next).unwrap_or(behind.len());
     let (near, far) = behind.split_at(end);
     let before = &events[start..place];
-    let found = pairs(before, near);
-    if found.is_empty() { pairs(before, far).into_iter().take(1).collect() } else { found }
+    let found = pairs(program, before, near);
+    if found.is_empty() { pairs(program, before, far).into_iter().take(1).collect() } else { found }
 }
 
 /// The first access behind that each one before must stay in front of.
-fn pairs(before: &[Event], behind: &[Event]) -> Vec<Order> {
+fn pairs(program: &Program, before: &[Event], behind: &[Event]) -> Vec<Order> {
     let mut found: Vec<Order> = Vec::new();
     for event in before {
         let Effect::Touches(touch) = &event.effect else { continue };
         let order = behind.iter().find_map(|later| {
             let Effect::Touches(other) = &later.effect else { return None };
-            let conflict = touch.conflict(other)?;
+            let conflict = touch.conflict(program, other)?;
             Some(Order { conflict, before: event.loc, after: later.loc })
         });
         found.extend(order.filter(|order| !found.contains(order)));

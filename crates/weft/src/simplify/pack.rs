@@ -1,36 +1,85 @@
 //! Shared memory used again.
 //!
 //! Two pieces may lie in the same bytes when all accesses to the one come before all accesses to the
-//! other with a barrier of the block in between; no barrier is added for it. Looked at is the program's
+//! other with a barrier of the block in between. Looked at is the program's
 //! outermost list of operations: what a loop or an `if` touches, it touches at its place in that list,
 //! so that pieces of one loop stay apart. The largest piece is placed first, each as low as it fits; a
 //! piece that nothing touches takes no bytes.
+//!
+//! Where the block takes so much that others which the registers leave room for are kept off the
+//! multiprocessor, or does not fit at all, barriers are added if that lets more of them run: outside of
+//! loops, each as late as it may stand. The buffers of a pipeline so become the scratch memory of what
+//! follows the loop.
 
+use super::alternate::REGISTERS;
 use super::pieces::Pieces;
 use crate::id::Id;
 use crate::lane::effects::Tokens;
-use crate::lane::{BarrierScope, Inst, Program, Shared};
+use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Shared};
 use core::ops::Range;
+use smallvec::SmallVec;
 
 /// Runs the pass.
 pub fn run(mut program: Program) -> Program {
-    let places = places(&program);
+    let Packed { places, barriers } = packed(&program);
     program.shared_bytes = end(&places);
     for (piece, place) in program.shared.keys().zip(places) {
         let data = &mut program.shared[piece];
         (data.offset, data.bytes) = (place.start, place.end - place.start);
+    }
+    for &position in barriers.iter().rev() {
+        wait(&mut program, position);
     }
     program
 }
 
 /// The shared memory that a block would take.
 pub(super) fn shared_bytes(program: &Program) -> u32 {
-    end(&places(program))
+    end(&packed(program).places)
 }
 
-/// Where each piece comes to lie.
-fn places(program: &Program) -> Vec<Range<u32>> {
+/// Where the pieces come to lie.
+struct Packed {
+    /// The bytes of each piece.
+    places: Vec<Range<u32>>,
+    /// The operations of the outermost list in front of which the block must wait for that, in order.
+    barriers: Vec<usize>,
+}
+
+fn packed(program: &Program) -> Packed {
     let lives = Lives::of(program);
+    let places = placed(program, &lives, |x, y| lives.apart(x, y));
+    let as_it_waits = Packed { places, barriers: Vec::new() };
+    let Some(multiprocessor) = program.multiprocessor else { return as_it_waits };
+    let blocks = |packed: &Packed| {
+        let bytes = end(&packed.places);
+        multiprocessor.blocks(program.threads(), REGISTERS, bytes)
+    };
+    let least = placed(program, &lives, |x, y| lives.follow(x, y));
+    let barriers = lives.barriers_for(&least);
+    let waiting = Packed { places: least, barriers };
+    if blocks(&waiting) > blocks(&as_it_waits) { waiting } else { as_it_waits }
+}
+
+/// Puts a barrier of the block in front of an operation of the outermost list.
+fn wait(program: &mut Program, position: usize) {
+    let loc = program.insts[program.body.insts[position]].loc;
+    let barrier = program.insts.push(InstData {
+        op: Op::Barrier(BarrierScope::Block),
+        operands: SmallVec::new(),
+        results: SmallVec::new(),
+        regions: Vec::new(),
+        loc,
+    });
+    program.body.insts.insert(position, barrier);
+}
+
+/// Bytes for each piece, so that those of two pieces meet only where they may.
+fn placed(
+    program: &Program,
+    lives: &Lives,
+    may_meet: impl Fn(Shared, Shared) -> bool,
+) -> Vec<Range<u32>> {
     let bytes = |piece: Shared| {
         if lives.spans[piece.index()].is_some() { program.shared[piece].bytes } else { 0 }
     };
@@ -39,7 +88,7 @@ fn places(program: &Program) -> Vec<Range<u32>> {
     let mut places = vec![0..0; order.len()];
     for (count, &piece) in order.iter().enumerate() {
         let (bytes, align) = (bytes(piece), program.shared[piece].align.max(1));
-        let placed = order[..count].iter().filter(|&&other| !lives.apart(piece, other));
+        let placed = order[..count].iter().filter(|&&other| !may_meet(piece, other));
         let mut taken: Vec<(u32, u32)> =
             placed.map(|other| (places[other.index()].start, places[other.index()].end)).collect();
         taken.sort_unstable();
@@ -104,13 +153,53 @@ impl Lives {
         }
     }
 
+    /// The last use of the one piece that is used first and the first use of the other, where the one
+    /// follows the other.
+    fn gap(&self, x: Shared, y: Shared) -> Option<Range<usize>> {
+        let (x, y) = (self.spans[x.index()]?, self.spans[y.index()]?);
+        let (earlier, later) = if x.1 <= y.0 { (x, y) } else { (y, x) };
+        (earlier.1 < later.0).then_some(earlier.1..later.0)
+    }
+
+    /// Whether one of two pieces is used only after the other.
+    fn follow(&self, x: Shared, y: Shared) -> bool {
+        self.is_idle(x) || self.is_idle(y) || self.gap(x, y).is_some()
+    }
+
     /// Whether the block waits between the last use of one piece and the first use of the other.
     fn apart(&self, x: Shared, y: Shared) -> bool {
-        let (Some(x), Some(y)) = (self.spans[x.index()], self.spans[y.index()]) else {
-            return true;
-        };
-        let (earlier, later) = if x.1 <= y.0 { (x, y) } else { (y, x) };
-        let next = self.barriers.partition_point(|&barrier| barrier <= earlier.1);
-        self.barriers.get(next).is_some_and(|&barrier| barrier < later.0)
+        let waits = |gap| waits_in(&self.barriers, &gap);
+        self.is_idle(x) || self.is_idle(y) || self.gap(x, y).is_some_and(waits)
     }
+
+    fn is_idle(&self, piece: Shared) -> bool {
+        self.spans[piece.index()].is_none()
+    }
+
+    /// In front of which operations the block must wait beside where it does, so that pieces whose bytes
+    /// meet are apart; as few as can be, each as late as may be.
+    fn barriers_for(&self, places: &[Range<u32>]) -> Vec<usize> {
+        let pieces = || (0..places.len()).map(Shared::new);
+        let mut gaps: Vec<Range<usize>> = Vec::new();
+        for (x, y) in pieces().flat_map(|x| pieces().map(move |y| (x, y))) {
+            let [own, other] = [x, y].map(|piece| &places[piece.index()]);
+            if own.start < other.end && other.start < own.end && !self.apart(x, y) {
+                gaps.extend(self.gap(x, y));
+            }
+        }
+        gaps.sort_unstable_by_key(|gap| gap.end);
+        let mut added: Vec<usize> = Vec::new();
+        for gap in gaps {
+            if added.last().is_none_or(|&last| last <= gap.start) {
+                added.push(gap.end);
+            }
+        }
+        added
+    }
+}
+
+/// Whether a barrier stands behind the start of a gap and before its end.
+fn waits_in(barriers: &[usize], gap: &Range<usize>) -> bool {
+    let next = barriers.partition_point(|&barrier| barrier <= gap.start);
+    barriers.get(next).is_some_and(|&barrier| barrier < gap.end)
 }

@@ -1,8 +1,9 @@
 //! Which piece of shared memory an access touches.
 
+use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::lane::effects::{Extent, Tokens};
-use crate::lane::{InstData, Op, Program, Shared, Space, Value};
+use crate::lane::effects::{Extent, Step, Tokens};
+use crate::lane::{InstData, Op, Program, Region, Shared, Space, Value};
 use crate::scalar::Binary;
 
 /// The pieces behind addresses, as far as the operations that make them tell.
@@ -13,6 +14,8 @@ pub(super) struct Pieces {
     allocated: Vec<Shared>,
     /// What asynchronous copies write: a wait may end there.
     copied: Vec<Shared>,
+    /// What products read by the descriptors of their factors.
+    described: Vec<Shared>,
 }
 
 impl Pieces {
@@ -34,7 +37,7 @@ impl Pieces {
         let all: Vec<Shared> = program.shared.keys().collect();
         let allocated =
             all.iter().copied().filter(|&piece| !program.shared[piece].scratch).collect();
-        let mut pieces = Self { of, all, allocated, copied: Vec::new() };
+        let mut pieces = Self { of, all, allocated, copied: Vec::new(), described: Vec::new() };
         let mut copied = Vec::new();
         program.walk(&program.body, &mut |_, inst| {
             if inst.op.effects().tokens == Tokens::Starts {
@@ -44,6 +47,7 @@ impl Pieces {
         copied.sort_unstable();
         copied.dedup();
         pieces.copied = copied;
+        pieces.described = described(program).unwrap_or_else(|| pieces.all.clone());
         pieces
     }
 
@@ -61,6 +65,7 @@ impl Pieces {
         }
         match effects.extent {
             Extent::InFlight => &self.copied,
+            Extent::Described => &self.described,
             Extent::Anywhere => &self.allocated,
             Extent::Addressed => match inst.operands.first().map(|&address| &self.of[address]) {
                 Some(Some(piece)) => core::slice::from_ref(piece),
@@ -75,5 +80,93 @@ impl Pieces {
             &[piece] if inst.op.effects().addresses_shared() => Some(piece),
             _ => None,
         }
+    }
+}
+
+/// The pieces that the descriptors of products come from; none where one comes from no piece that is
+/// seen.
+fn described(program: &Program) -> Option<Vec<Shared>> {
+    let mut descriptors: Vec<Value> = Vec::new();
+    program.walk(&program.body, &mut |_, inst| {
+        if inst.op.effects().tokens == Tokens::Products(Step::Starts) {
+            let wide = |value: &&Value| program.dtype(**value) == DType::I64;
+            descriptors.extend(inst.operands.iter().filter(wide));
+        }
+    });
+    if descriptors.is_empty() {
+        return Some(Vec::new());
+    }
+    let sources = Sources::of(program);
+    let mut found = Vec::new();
+    for descriptor in descriptors {
+        let own = sources.pieces(descriptor);
+        if own.is_empty() {
+            return None;
+        }
+        found.extend(own);
+    }
+    found.sort_unstable();
+    found.dedup();
+    Some(found)
+}
+
+/// What each value is made from, through loops and branches.
+struct Sources {
+    of: IdMap<Value, Vec<Value>>,
+    bases: IdMap<Value, Option<Shared>>,
+}
+
+impl Sources {
+    fn of(program: &Program) -> Self {
+        let mut sources = Self { of: IdMap::default(), bases: IdMap::default() };
+        program.walk(&program.body, &mut |_, inst| {
+            let handed = |region: &Region| {
+                region.insts.last().map_or(&[][..], |&last| &program.insts[last].operands[..])
+            };
+            match inst.op {
+                Op::SharedBase(piece) => sources.bases.set(inst.results[0], Some(piece)),
+                Op::If => {
+                    for region in &inst.regions {
+                        sources.flow(&inst.results, handed(region));
+                    }
+                }
+                Op::Loop => {
+                    for region in &inst.regions {
+                        sources.flow(&region.params, &inst.operands);
+                        sources.flow(&region.params, handed(region));
+                    }
+                }
+                Op::BreakIf { target } => {
+                    let values = inst.operands.get(1..).unwrap_or(&[]);
+                    sources.flow(&program.insts[target].results, values);
+                }
+                _ => {
+                    for &result in &inst.results {
+                        sources.of.entry(result).extend_from_slice(&inst.operands);
+                    }
+                }
+            }
+        });
+        sources
+    }
+
+    fn flow(&mut self, into: &[Value], from: &[Value]) {
+        for (&into, &from) in into.iter().zip(from) {
+            self.of.entry(into).push(from);
+        }
+    }
+
+    /// The pieces whose addresses a value is made from.
+    fn pieces(&self, value: Value) -> Vec<Shared> {
+        let mut seen: IdMap<Value, bool> = IdMap::default();
+        let (mut found, mut waiting) = (Vec::new(), vec![value]);
+        while let Some(value) = waiting.pop() {
+            if core::mem::replace(seen.entry(value), true) {
+                continue;
+            }
+            found.extend(self.bases[value]);
+            waiting.extend_from_slice(&self.of[value]);
+        }
+        found
     }
 }

@@ -3,10 +3,14 @@
 //! A plan loads all registers of a tile at once; its user takes them one by one. A load may wait for
 //! its first use as long as nothing in between must stay behind it: what writes shared memory, lets other threads
 //! write it, or opens a region.
+//!
+//! So may a step: the sum of what a loop carries and what does not change in it. As long as the next round alone
+//! wants it, it is computed at the end, in the register of what it follows, and not beside it.
 
 use crate::id::IdMap;
 use crate::lane::effects::{Effects, Latency};
-use crate::lane::{Inst, Program, Region, Value};
+use crate::lane::{Inst, InstData, Op, Program, Region, Value};
+use crate::scalar::Binary;
 
 /// Runs the pass.
 pub fn run(mut program: Program) -> Program {
@@ -27,14 +31,24 @@ fn sink_region(program: &mut Program, region: &mut Region) {
     // Going up, a load is put in front of the nearer of its first use and the next fence.
     let mut first_use: IdMap<Value, usize> = IdMap::with_default(usize::MAX);
     let mut fence = region.insts.len();
+    let (mut carried, mut made) = (IdMap::default(), IdMap::default());
+    for &param in &region.params {
+        carried.set(param, true);
+    }
+    for &result in region.insts.iter().flat_map(|&id| &program.insts[id].results) {
+        made.set(result, true);
+    }
     let mut before: Vec<Vec<Inst>> = vec![Vec::new(); region.insts.len() + 1];
     for (position, &id) in region.insts.iter().enumerate().rev() {
         let inst = &program.insts[id];
         let effects = inst.op.effects();
         let waits = effects.is_removable() && effects.latency == Latency::Shared;
+        let uses = inst.results.iter().map(|&result| first_use[result]);
+        let used = uses.min().unwrap_or(usize::MAX);
         let place = if waits {
-            let uses = inst.results.iter().map(|&result| first_use[result]);
-            uses.min().unwrap_or(usize::MAX).min(fence)
+            used.min(fence)
+        } else if used < region.insts.len() && is_step(inst, &carried, &made) {
+            used
         } else {
             position
         };
@@ -42,10 +56,26 @@ fn sink_region(program: &mut Program, region: &mut Region) {
         for &operand in &inst.operands {
             first_use.set(operand, place);
         }
+        for inner in &inst.regions {
+            program.walk(inner, &mut |_, inner| {
+                for &operand in &inner.operands {
+                    first_use.set(operand, place);
+                }
+            });
+        }
         if Effects::SHARED_READ.precedes(effects) {
             fence = position;
         }
     }
     // Each list was filled backwards; the operation of that position itself stands last.
     region.insts = before.into_iter().flat_map(|list| list.into_iter().rev()).collect();
+}
+
+/// Whether an operation adds what does not change to what a loop carries.
+fn is_step(inst: &InstData, carried: &IdMap<Value, bool>, made: &IdMap<Value, bool>) -> bool {
+    let moves = |x: Value, y: Value| carried[x] && !carried[y] && !made[y];
+    match (&inst.op, &inst.operands[..]) {
+        (Op::Binary(Binary::Add), &[x, y]) => moves(x, y) || moves(y, x),
+        _ => false,
+    }
 }

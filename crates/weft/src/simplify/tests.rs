@@ -3,6 +3,7 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
 mod alternate;
+mod derive;
 mod effects;
 mod halves;
 mod linear;
@@ -12,7 +13,8 @@ mod ordered;
 use super::{barriers, expand, hoist, idle, pack, sink, sweep};
 use crate::dtype::DType;
 use crate::lane::{
-    Access, BarrierScope, Builder, IdKind, Op, Param, Program, Space, Value, verify,
+    Access, BarrierScope, Builder, IdKind, Inst, Multiprocessor, Op, Param, Program, Space, Value,
+    verify,
 };
 use crate::scalar::{Binary, Cast, Compare};
 use expect_test::{Expect, expect};
@@ -182,6 +184,29 @@ fn sweep_removes_what_only_unused_values_use() {
         }
     "#]],
     );
+}
+
+#[test]
+fn sink_leaves_steps_to_the_end_of_a_round() {
+    let (mut build, n) = build();
+    let piece = build.shared(256, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    let target = build.new_loop(&[n, n], &[]);
+    let params = build.open_region(&[DType::I32, DType::I32]);
+    // The one is wanted by the next round alone, the other in this one too.
+    let steps = [0, 1].map(|index| build.binary(Binary::Add, params[index], n));
+    let done = build.compare(Compare::Sge, params[0], params[1]);
+    build.break_if(target, done, &[]);
+    keep(&mut build, base, steps[1]);
+    keep(&mut build, base, params[0]);
+    let region = build.close_region(Op::Continue, &steps);
+    build.place_loop(target, region);
+    let program = sink::run(build.finish());
+    verify(&program).unwrap();
+    let body = &program.insts[target].regions[0].insts;
+    let at = |value: Value| body.iter().position(|&id| program.insts[id].results[..] == [value]);
+    assert_eq!(at(steps[0]), Some(body.len() - 2), "{program}");
+    assert_eq!(at(steps[1]), Some(2), "{program}");
 }
 
 #[test]
@@ -403,6 +428,42 @@ fn the_third_movement_uses_the_memory_of_the_first() {
     assert_eq!(offsets(&before), [(0, 512), (512, 256), (768, 384), (1152, 4096)]);
     assert_eq!(offsets(&after), [(0, 512), (512, 256), (0, 384), (0, 0)]);
     assert_eq!((before.shared_bytes, after.shared_bytes), (5248, 768));
+}
+
+/// A piece that a loop reads and one of scratch memory behind it, on a multiprocessor that has this much
+/// memory: the bytes that a block takes, and the barriers behind the loop.
+fn behind_a_loop(shared_bytes: u32) -> (u32, usize) {
+    let (mut build, n) = build();
+    build.set_multiprocessor(Multiprocessor {
+        registers: 1 << 16,
+        shared_bytes,
+        reserved_bytes: 0,
+    });
+    let [kept, scratch] = [true, false].map(|kept| {
+        let bytes = if kept { 1024 } else { 512 };
+        let piece = build.shared(bytes, 128, BarrierScope::Block);
+        build.shared_base(piece)
+    });
+    loop_to(&mut build, n, |build, counter| keep(build, kept, counter));
+    keep(&mut build, scratch, n);
+    build.barrier(BarrierScope::Block);
+    let seen = look(&mut build, scratch);
+    keep(&mut build, scratch, seen);
+    let program = pack::run(build.finish());
+    verify(&program).unwrap();
+    let is_barrier = |id: &&Inst| program.insts[**id].op.effects().barrier().is_some();
+    (program.shared_bytes, program.body.insts.iter().filter(is_barrier).count())
+}
+
+#[test]
+fn a_barrier_behind_a_loop_makes_room_for_another_block() {
+    // There is room for 8 blocks of two warps by registers.
+    assert_eq!(behind_a_loop(8 * 1536), (1536, 1));
+    assert_eq!(behind_a_loop(8 * 1536 - 1), (1024, 2));
+    assert_eq!(behind_a_loop(1535), (1024, 2));
+    // No barrier where as many blocks run without it.
+    assert_eq!(behind_a_loop(2047), (1536, 1));
+    assert_eq!(behind_a_loop(1023), (1536, 1));
 }
 
 #[test]

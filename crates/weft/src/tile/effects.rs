@@ -181,6 +181,8 @@ impl OpKind {
             | OpKind::AtomicCas { order: _, scope: _ } => {
                 Effects { global: Touch::BOTH, fence: Fence::Atomic, ..none }
             }
+            // Its left factor may be a tensor; the right one never is.
+            OpKind::WarpgroupDot(_) => Effects { local: Touch::READS, ..none },
             // A tensor may be given to put there.
             OpKind::LocalAlloc => Effects { local: Touch::WRITES, allocates: true, ..none },
             OpKind::LocalLoad => Effects { local: Touch::READS, ..none },
@@ -226,7 +228,7 @@ mod tests {
     use super::{Control, Effects, Extent, Fence, Tokens, Touch};
     use crate::atomic::{Order, Rmw, Scope};
     use crate::cache::Cache;
-    use crate::tile::{CopyOptions, InlineAsm, LoadOptions, OpKind};
+    use crate::tile::{CopyOptions, InlineAsm, LoadOptions, OpKind, Precision};
 
     /// Each row that tells anything, by itself: what is not named here is none.
     #[test]
@@ -264,6 +266,7 @@ mod tests {
             (OpKind::AtomicCas { order, scope }, atomic),
             (OpKind::LocalAlloc, Effects { local: Touch::WRITES, allocates: true, ..none }),
             (OpKind::LocalLoad, Effects { local: Touch::READS, ..none }),
+            (OpKind::WarpgroupDot(Precision::Ieee), Effects { local: Touch::READS, ..none }),
             (OpKind::LocalStore, Effects { local: Touch::WRITES, ..none }),
             (OpKind::LocalDealloc, Effects { allocates: true, ..none }),
             (OpKind::AsyncCopy(CopyOptions::default()), copy),

@@ -101,6 +101,11 @@ fn is_whole(ty: &Type) -> bool {
     ty.memory().is_some_and(|memory| memory.allocated == ty.shape)
 }
 
+/// Whether a type is a tensor or memory that holds one, and no list of buffers.
+pub(super) fn is_readable(ty: &Type) -> bool {
+    ty.memory().is_none_or(|memory| memory.rank() == Ok(ty.shape.len()))
+}
+
 /// Whether memory holds a tensor, and is no list of buffers.
 fn holds(memory: &Type, tensor: &Type) -> bool {
     memory.shape == tensor.shape

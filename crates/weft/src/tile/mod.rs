@@ -25,6 +25,7 @@
 mod aliases;
 pub mod effects;
 mod encoding;
+mod flight;
 mod local;
 mod precision;
 pub(crate) mod names;
@@ -40,6 +41,7 @@ pub mod eval;
 
 pub use effects::Effects;
 pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
+pub use flight::in_flight;
 pub use origin::{Origins, Sources};
 pub use precision::Precision;
 pub use types::{Element, Type};
@@ -229,6 +231,9 @@ pub enum OpKind {
     /// `(a: M x K, b: K x N, c: M x N) -> (M x N)`: c plus the matrix product, in c's type. Dimensions
     /// before these two count matrices.
     Dot(Precision),
+    /// The same by the matrix units of a warpgroup, which read factors in shared memory by themselves.
+    /// `(a: M x K in memory or a tensor, b: K x N in memory, c: M x N) -> (M x N)`.
+    WarpgroupDot(Precision),
     /// Folds each operand along an axis. `(N tensors) -> (N tensors or scalars)`; its region has
     /// `2 N` scalar parameters (left, then right) and yields N.
     Reduce {
@@ -393,6 +398,7 @@ impl OpKind {
             OpKind::AtomicRmw { op, .. } => format!("atomic_rmw {op}"),
             OpKind::AtomicCas { .. } => "atomic_cas".into(),
             OpKind::Dot(_) => "dot".into(),
+            OpKind::WarpgroupDot(_) => "warpgroup_dot".into(),
             OpKind::Reduce { .. } => "reduce".into(),
             OpKind::Scan { .. } => "scan".into(),
             OpKind::Gather { .. } => "gather".into(),

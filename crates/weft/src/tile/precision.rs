@@ -28,6 +28,11 @@ impl Precision {
         ("bf16x6", Precision::Bf16x6),
     ];
 
+    /// The number that the generic form has for it.
+    pub fn number(self) -> usize {
+        Precision::TABLE.iter().position(|(_, precision)| *precision == self).unwrap_or(0)
+    }
+
     /// How many binary digits of a factor are sure to count, where it is an f32.
     pub fn digits(self) -> u32 {
         match self {

@@ -161,6 +161,13 @@ pub(super) fn check(
             "takes M x K, K x N and M x N of matching elements, those of the sum wide enough for the \
              factors, or as many matrices of each, and gives M x N",
         ),
+        OpKind::WarpgroupDot(_) => (
+            matches!((operands, results), ([a, b, c], [r])
+                if c == r && c.shape.len() == 2 && b.memory().is_some() && is_product(a, b, c)
+                    && local::is_readable(a) && local::is_readable(b)),
+            "takes M x K in memory or as a tensor, K x N in memory, and M x N, as `dot` does, and \
+             gives M x N",
+        ),
         OpKind::Reduce { axis } => {
             (is_reduced(operands, results, *axis), "takes tensors of one shape and drops its axis")
         }

@@ -392,6 +392,11 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 }
                 write!(self.f, " : {first} * {} -> {result}", self.ty(operands, 1))
             }
+            OpKind::WarpgroupDot(precision) => {
+                self.call("ttng.warp_group_dot", operands)?;
+                write!(self.f, " {{inputPrecision = {} : i32}}", precision.number())?;
+                write!(self.f, " : {first} * {} -> {result}", self.ty(operands, 1))
+            }
             OpKind::LocalAlloc => {
                 self.call("ttg.local_alloc", operands)?;
                 self.function_type(operands, results)

@@ -125,9 +125,14 @@ impl<'a> Parser<'a> {
         }
         match self.token.kind {
             TokenKind::Integer | TokenKind::Mark(b'-') => {
-                let value = self.integer_attribute();
-                self.attribute_type()?;
-                value
+                let value = self.integer_attribute()?;
+                match (&value, self.attribute_type()?) {
+                    (Attribute::Integer(_), Some((ty, span))) if !is_integer_type(ty) => {
+                        let message = format!("`{}` is no type of an integer", shortened(ty));
+                        Err(Diagnostic::new(span, message))
+                    }
+                    _ => Ok(value),
+                }
             }
             TokenKind::Float => {
                 self.bump();
@@ -194,18 +199,20 @@ impl<'a> Parser<'a> {
         Ok(i128::from(value))
     }
 
-    /// `: i32` after a number.
-    fn attribute_type(&mut self) -> Parse<()> {
-        if self.eat(b':') {
-            match self.token.kind {
-                TokenKind::Word | TokenKind::TypeName => self.bump(),
-                _ => return self.expected("the attribute's type"),
-            }
-            if self.at(b'<') {
-                self.skip_brackets()?;
-            }
+    /// `: i32` after a number: the type's name, if there is one.
+    fn attribute_type(&mut self) -> Parse<Option<(&'a str, Span)>> {
+        if !self.eat(b':') {
+            return Ok(None);
         }
-        Ok(())
+        let named = (self.text(), self.token.span);
+        match self.token.kind {
+            TokenKind::Word | TokenKind::TypeName => self.bump(),
+            _ => return self.expected("the attribute's type"),
+        }
+        if self.at(b'<') {
+            self.skip_brackets()?;
+        }
+        Ok(Some(named))
     }
 
     fn word_attribute(&mut self) -> Parse<Attribute<'a>> {
@@ -280,4 +287,11 @@ impl<'a> Parser<'a> {
         })?;
         Ok(Attribute::Policy(Attributes(list)))
     }
+}
+
+/// Whether a name is that of a type of integers, as MLIR spells them.
+fn is_integer_type(name: &str) -> bool {
+    let bits = ["i", "si", "ui"].iter().find_map(|prefix| name.strip_prefix(prefix));
+    let is_number = |bits: &str| !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit());
+    name == "index" || bits.is_some_and(is_number)
 }

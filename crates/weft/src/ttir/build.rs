@@ -448,6 +448,7 @@ impl<'a, 'r> Builder<'a, 'r> {
                 }
                 Some(Vec::new())
             }
+            Action::Ordered => Some(operands),
             Action::Cat => {
                 let [x, y] = operands[..] else { return None };
                 Rewriter { builder: self, operation, out }.concatenated(x, y).map(|x| vec![x])

@@ -41,6 +41,7 @@ impl<'a> Operation<'a> {
             Action::Do(kind) => kind.effects().is_terminator(),
             Action::Branch | Action::CondBranch | Action::Return | Action::Broken => true,
             Action::Assume
+            | Action::Ordered
             | Action::Cat
             | Action::Clamp { .. }
             | Action::External(_)
@@ -202,7 +203,7 @@ impl<'a> Parser<'a> {
         operation: &mut Operation<'a>,
     ) -> Parse<()> {
         let count = operation.operands.len();
-        if types == Types::Operands && count == 0 && !self.at(b':') {
+        if matches!(types, Types::Operands | Types::Each) && count == 0 && !self.at(b':') {
             return Ok(());
         }
         self.expect(b':')?;
@@ -284,10 +285,13 @@ impl<'a> Parser<'a> {
                 operands = vec![first, second, result.clone()];
                 results = vec![result];
             }
-            Types::Operands | Types::Function | Types::Indexed => {
+            Types::Operands | Types::Each | Types::Function | Types::Indexed => {
                 operands.push(first);
                 while self.eat(b',') {
                     operands.push(self.ty()?);
+                }
+                if types == Types::Each {
+                    results.clone_from(&operands);
                 }
             }
         }

@@ -119,6 +119,8 @@ pub(super) enum Action<'a> {
     Do(OpKind),
     /// `llvm.intr.assume`: nothing.
     Assume,
+    /// A wait or a fence that the compiler puts by itself where it is needed: its operands.
+    Ordered,
     /// `tt.clampf`: a maximum, then a minimum.
     Clamp {
         /// Whether a NaN wins.

@@ -47,6 +47,8 @@ pub(super) enum Types {
     Product,
     /// `: T, U`: the operands; left out when there are none.
     Operands,
+    /// `: T, U`: the operands, and as many results of these types; left out when there are none.
+    Each,
     /// `: (T, U) -> V`.
     Function,
     /// `: (T, U) -> V`; the second operand stands in brackets.
@@ -154,6 +156,9 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.atomic_rmw",       Types::Function, (2, 3),   Domain::Any,    With(atomic_rmw)),
     ("tt.atomic_cas",       Types::Function, (3, 3),   Domain::Any,    With(atomic_cas)),
     ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    With(dot)),
+    ("ttng.warp_group_dot", Types::Product,  (3, 3),   Domain::Any,    With(warpgroup_dot)),
+    ("ttng.warp_group_dot_wait", Types::Each, (1, 255), Domain::Any,   Fixed(Action::Ordered)),
+    ("ttng.fence_async_shared", Types::Each, (0, 0),   Domain::Any,    Fixed(Action::Ordered)),
     ("ttg.fp4_to_fp",       Types::Convert,  (1, 1),   Domain::Any,    With(fp4)),
     ("tt.extern_elementwise", Types::Function, (1, 4), Domain::Any,  With(external)),
     ("ttg.barrier",         Types::Operands, (0, 0),   Domain::Any,    With(barrier)),
@@ -207,12 +212,14 @@ static SPECIAL: &[(&str, Special)] = &[
 
 /// Attributes that allow more than we do, or say what the operands say already.
 const PERMISSIONS: &[&str] = &[
+    "bCluster",
     "efficient_layout",
     "fastmath",
     "maxNumImpreciseAcc",
     "operandSegmentSizes",
     "overflow",
     "overflowFlags",
+    "pendings",
 ];
 
 /// Operations that Triton prints and we do not read, so that a hint does not take one for a typing
@@ -514,6 +521,15 @@ fn dot<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
         Precision::Ieee
     };
     Ok(Do(OpKind::Dot(precision)))
+}
+
+fn warpgroup_dot<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    // Whether it is waited for at once is decided anew.
+    details.attributes.ignore(&["isAsync"]);
+    match dot(details)? {
+        Do(OpKind::Dot(precision)) => Ok(Do(OpKind::WarpgroupDot(precision))),
+        other => Ok(other),
+    }
 }
 
 fn gather<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {

@@ -209,6 +209,7 @@ fn errors_say_where_and_what_would_be_right() {
         "module {\n  tt.func public @k(%n: i32) {\n    %a = arith.addi %n, %n : i32\n".into(),
         "tt.func private @f() {\n  tt.call @g() : () -> ()\n  tt.return\n}\ntt.func private @g() {\n  tt.call @f() : () -> ()\n  tt.return\n}\ntt.func public @k() {\n  tt.call @f() : () -> ()\n  tt.return\n}".into(),
         kernel("    ttg.barrier\n    ttg.barrier local|registers"),
+        kernel("    %r = tt.make_range {end = 8 : f8E5M2, start = 0 : i32} : tensor<8xi32>\n    %s = tt.make_range {end = 8 : i32, start = 0 : index} : tensor<8xi32>"),
         "tt.func private @f() {\n  tt.return\n}".into(),
         String::new(),
         "int main() {}\n".into(),

@@ -243,7 +243,10 @@ fn what_is_not_read_has_no_meaning_here_and_says_why() {
         ("mov.u32 $0, %laneid;", three, "`%laneid` differs between threads"),
         ("add.s32 $0, $1, t;", three, "`t` is read before it is written"),
         ("add.s32 $1, $1, $2;", three, "`$0` is not written"),
-        ("mov.b32 $0, $9;", three, "`$9` is read before it is written"),
+        ("mov.b32 $0, $9;", three, "the assembly has no `$9`: it has `$0` to `$3`"),
+        ("lop3.b32 $8, $1, $2, $3, 0xe8;", three, "the assembly has no `$8`"),
+        ("cvt.rna.tf32.f32 ${4:x}, $1;", three, "the assembly has no `$4`"),
+        ("mov.b32 $0, $99999999999999999999;", three, "the assembly has no `$"),
         (".reg .b32 t<99999>;", three, "declares too many registers"),
         ("mov.b32 $0, (a);", three, "`(a)` is no operand that is understood"),
         ("mov.b32 $0, {{{a}}};", three, "`{{a}}` is no operand that is understood"),
@@ -259,6 +262,8 @@ fn what_is_not_read_has_no_meaning_here_and_says_why() {
 
 #[test]
 fn what_is_not_read_goes_to_ptx_and_cuda_as_it_is() {
+    // `$$` is a dollar, and names no operand.
+    assert!(ttir::parse(&text("mov.u32 $0, %laneid; // $$9", 1, "=r,r,r,r")).is_ok());
     let asm = "{ .reg .b32 t; cvt.rna.tf32.f32 t, $1; add.u32 $0, t, %laneid; }";
     let module = ttir::parse(&text(asm, 1, "=r,r,r,r")).unwrap();
     // Its text is read back.

@@ -13,6 +13,8 @@ pub(crate) enum Argument {
     Integers(usize, i64, i64),
     /// So many whole f32s of a range, low end included, high end not: sums of them round nothing.
     Whole(usize, i64, i64),
+    /// So many whole numbers from -2 to 2 of any type: sums of products of them round nothing.
+    Small(DType, usize),
     /// So many zeros.
     Zeros(DType, usize),
     /// So many elements that nobody has written.
@@ -60,6 +62,18 @@ pub(crate) fn make(arguments: &[(&str, Argument)]) -> (Vec<u64>, Memory) {
                     |raw: u64| scalar::from_f64(DType::F32, (low + (raw % span) as i64) as f64);
                 let elements = (0..count).map(|_| whole(next())).collect();
                 buffer(&mut memory, name, DType::F32, elements, true)
+            }
+            Argument::Small(dtype, count) => {
+                let whole = |raw: u64| {
+                    let value = (raw % 5) as i64 - 2;
+                    if dtype.is_float() {
+                        scalar::from_f64(dtype, value as f64)
+                    } else {
+                        value as u64 & dtype.mask()
+                    }
+                };
+                let elements = (0..count).map(|_| whole(next())).collect();
+                buffer(&mut memory, name, dtype, elements, true)
             }
             Argument::Zeros(dtype, count) => buffer(&mut memory, name, dtype, vec![0; count], true),
             Argument::Empty(dtype, count) => {

@@ -5,6 +5,7 @@
 mod accuracy;
 mod assembly;
 mod barriers;
+mod behind;
 mod corpus;
 mod crowded;
 mod deep;
@@ -26,3 +27,4 @@ mod regressions;
 mod reports;
 mod scaled;
 mod truths;
+mod warpgroups;

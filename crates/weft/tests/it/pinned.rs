@@ -12,6 +12,7 @@
 use std::path::{Path, PathBuf};
 use weft::assign::{self, Block, Pin};
 use weft::axis::AxisFacts;
+use weft::budget::Budget;
 use weft::fuse;
 use weft::tile::{Kernel, Value};
 use weft::ttir;
@@ -28,7 +29,8 @@ const NEARLY: u64 = 20;
 /// between threads, and every sector is used, but on an H200 a transpose of 8192 x 8192 `f32` takes 151 to
 /// 156 us so, and 138 us through shared memory. Lines of memory that come in parts cost more than
 /// prices of sectors say.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
+    "add_bias_relu",
     "add_transposed",
     "column_sum",
     "embedding_backward",
@@ -135,7 +137,7 @@ fn total(kernel: &Kernel, facts: &AxisFacts, block: Block<'_>, pins: &[Pin]) -> 
 fn tried(recorded: &Recorded, machine: &Machine, tries: usize, seed: u64) -> (usize, Vec<String>) {
     let Recorded { name, kernel, warps } = recorded;
     let facts = AxisFacts::of(kernel);
-    let block = Block { machine, warps: *warps, shared_byte: 0 };
+    let block = Block { machine, warps: *warps, shared_byte: 0, budget: &Budget::default() };
     let chosen = assign::run(kernel, &facts, block, &[]).unwrap_or_else(|e| panic!("{name}: {e}"));
     let Some(own) = chosen.total() else { return (0, Vec::new()) };
     let homes: Vec<Value> =

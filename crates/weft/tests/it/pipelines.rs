@@ -36,7 +36,7 @@ fn loops_that_run_ahead_mean_the_same() {
         let kernel = &module.kernels[0];
         for stages in 2..=4 {
             let facts = AxisFacts::of(kernel);
-            let Some(ahead) = pipeline::run(kernel, &facts, &machine("sm_80"), stages) else {
+            let Some(ahead) = pipeline::run(kernel, &facts, &machine("sm_80"), 4, stages) else {
                 continue;
             };
             tile::verify(&ahead).unwrap();
@@ -62,6 +62,6 @@ fn machines_without_copies_keep_their_loops() {
     let kernel = &module.kernels[0];
     let facts = AxisFacts::of(kernel);
     for (name, stages) in [("gfx942", 3), ("sm_80", 1)] {
-        assert!(pipeline::run(kernel, &facts, &machine(name), stages).is_none());
+        assert!(pipeline::run(kernel, &facts, &machine(name), 4, stages).is_none());
     }
 }

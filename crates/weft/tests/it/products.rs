@@ -97,8 +97,8 @@ fn factors_are_loaded_as_matrices() {
     expect![[r#"
         matmul_f16 left: 24 wavefronts, 4 moves of matrices, 2 others
         matmul_f16 right: 24 wavefronts, 4 moves of matrices, 2 others
-        matmul_bf16 left: 48 wavefronts, 8 moves of matrices, 4 others
-        matmul_bf16 right: 24 wavefronts, 4 moves of matrices, 2 others
+        matmul_bf16 left: 32 wavefronts, 4 moves of matrices, 4 others
+        matmul_bf16 right: 40 wavefronts, 8 moves of matrices, 2 others
         matmul_tf32 left: 24 wavefronts, 4 moves of matrices, 2 others
         matmul_tf32 right: 48 wavefronts, 0 moves of matrices, 12 others
         matmul_i8 left: 40 wavefronts, 8 moves of matrices, 2 others

@@ -132,3 +132,40 @@ fn an_error_of_a_picture_is_of_that_kind() {
         scene(&attribute(ROWS, &[16, 8]).into(), &full(Picture::Banks)).unwrap_err();
     assert_eq!(error.kind(), "picture");
 }
+
+/// The bank of each element, told with the tile, is the one that serves it, gaps or not.
+#[test]
+fn places_are_where_elements_are_served() {
+    let memories = [
+        "(16,32):(32,1)",
+        "Swizzle<4,1,4> o 0 o (16,32):(32,1)",
+        "#ttg.padded_shared<[32:+2] {order = [1, 0], shape = [16, 32]}>",
+    ];
+    for memory in memories {
+        let mut served = 0;
+        for instruction in 0..16 {
+            let request = json!({
+                "request": "wavefronts",
+                "registers": "[register: (0,2) (0,4) (0,8) (0,16), \
+                              lane: (1,0) (2,0) (4,0) (8,0) (0,1)] -> [dim0: 16, dim1: 32]",
+                "memory": memory,
+                "shape": [16, 32],
+                "element": "f32",
+                "instruction": instruction,
+                "places": true,
+            });
+            let answer: Value = serde_json::from_str(&invoke(&request.to_string())).unwrap();
+            let places = answer["places"].as_array().unwrap();
+            assert_eq!(places.len(), 512);
+            for word in answer["phases"][0]["words"].as_array().unwrap() {
+                let element = &word["moved"][0]["element"];
+                let [row, column] = [0, 1].map(|axis| element[axis].as_u64().unwrap());
+                let place = &places[(row * 32 + column) as usize];
+                assert_eq!(place["bank"], word["bank"], "{memory} {element}");
+                assert_eq!(place["offset"].as_u64().unwrap() * 4, word["address"]);
+                served += 1;
+            }
+        }
+        assert_eq!(served, 512);
+    }
+}

@@ -4,8 +4,10 @@
 //! different banks: by an exclusive-or of the column with bits of the row ([`SwizzledShared`],
 //! [`RotatingShared`], [`NvmmaShared`]), by bases written out ([`SharedLinear`]), by gaps
 //! ([`PaddedShared`]), or by several memories ([`PartitionedShared`]).
+//! An [`OperandAtom`] is the piece of memory that a matrix instruction's descriptor repeats.
 
 mod nvmma;
+mod operand;
 mod padded;
 mod partitioned;
 mod rotating;
@@ -15,6 +17,7 @@ mod swizzled;
 use alloc::vec::Vec;
 
 pub use nvmma::NvmmaShared;
+pub use operand::{Major, OperandAtom, SwizzleMode};
 pub use padded::{PaddedElements, PaddedShared};
 pub use partitioned::PartitionedShared;
 pub use rotating::RotatingShared;

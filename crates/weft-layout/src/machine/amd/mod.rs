@@ -7,6 +7,7 @@
 //! instruction set and HIP documents; *recalled* that no source was at hand; *inferred* that it
 //! follows from the others.
 
+mod multiplies;
 mod sources;
 
 use alloc::borrow::Cow;
@@ -166,7 +167,8 @@ pub(super) const GFX942: Machine = Machine {
     cluster_blocks: 1,
     matrix_moves: Cow::Borrowed(&[]),
     shuffles: Cow::Borrowed(&[BPERMUTE, SWIZZLE, QUAD_PERMUTE, MIRRORS]),
-    matrix_multiplies: Cow::Borrowed(&[]),
+    matrix_multiplies: Cow::Borrowed(multiplies::GFX942),
+    warpgroup_multiplies: Cow::Borrowed(&[]),
     byte_permute: Cow::Borrowed("v_perm_b32"),
     prices: PRICES,
     sources: Cow::Borrowed(sources::GFX942),
@@ -179,6 +181,7 @@ pub(super) const GFX90A: Machine = Machine {
     name: Cow::Borrowed("gfx90a"),
     multiprocessors: 110,
     prices: Prices { sector: 748, ..PRICES },
+    matrix_multiplies: Cow::Borrowed(multiplies::GFX90A),
     sources: Cow::Borrowed(sources::GFX90A),
     ..GFX942
 };
@@ -201,6 +204,7 @@ pub(super) const GFX950: Machine = Machine {
     ]),
     shuffles: Cow::Borrowed(&[BPERMUTE, SWIZZLE, QUAD_PERMUTE, MIRRORS, SWAP_16, SWAP_32]),
     prices: Prices { sector: 492, ..PRICES },
+    matrix_multiplies: Cow::Borrowed(multiplies::GFX950),
     sources: Cow::Borrowed(sources::GFX950),
     ..GFX942
 };
@@ -218,6 +222,7 @@ pub(super) const GFX1100: Machine = Machine {
     multiprocessors: 96,
     shuffles: Cow::Borrowed(&[BPERMUTE, SWIZZLE, QUAD_PERMUTE, ROW_MASK, OTHER_ROW]),
     prices: RDNA_PRICES,
+    matrix_multiplies: Cow::Borrowed(multiplies::GFX1100),
     sources: Cow::Borrowed(sources::GFX1100),
     ..GFX942
 };
@@ -230,6 +235,7 @@ pub(super) const GFX1200: Machine = Machine {
     phases: phases(CONSECUTIVE),
     multiprocessors: 32,
     prices: Prices { sector: 2000, ..RDNA_PRICES },
+    matrix_multiplies: Cow::Borrowed(multiplies::GFX1200),
     sources: Cow::Borrowed(sources::GFX1200),
     ..GFX1100
 };

@@ -22,6 +22,12 @@ const SHUFFLES: Source = source("shuffles", Assembled, "clang 19 or 22 takes the
 const PERMUTE: Source =
     source("byte_permute", Assembled, "clang 19 or 22 takes it for this target");
 
+const MULTIPLIES: Source = source(
+    "matrix_multiplies",
+    Documented,
+    "AMD's instruction set documents and matrix instruction calculator; on gfx950 LLVM's model",
+);
+
 const PHASES: Source = source("phases", Published, STUDIES);
 const LOADS_1: Source = source("phases.load.1", Inferred, "as accesses of 4 bytes");
 const LOADS_2: Source = source("phases.load.2", Inferred, "as accesses of 4 bytes");
@@ -50,6 +56,7 @@ pub(super) const GFX942: &[Source] = &[
     DEVICE,
     SHUFFLES,
     PERMUTE,
+    MULTIPLIES,
     PHASES,
     LOADS_1,
     LOADS_2,
@@ -74,6 +81,7 @@ pub(super) const GFX90A: &[Source] = &[
     DEVICE,
     SHUFFLES,
     PERMUTE,
+    MULTIPLIES,
     PHASES,
     LOADS_1,
     LOADS_2,
@@ -100,6 +108,7 @@ pub(super) const GFX950: &[Source] = &[
     DEVICE,
     SHUFFLES,
     PERMUTE,
+    MULTIPLIES,
     source("banks", Published, STUDIES),
     source("store_banks", Inferred, "stores of 8 bytes behave as on 32 banks; so do all"),
     source("matrix_moves", Assembled, "clang 22 takes them for this target alone"),
@@ -126,6 +135,7 @@ pub(super) const GFX1100: &[Source] = &[
     DEVICE,
     SHUFFLES,
     PERMUTE,
+    MULTIPLIES,
     source("sector_bytes", Recalled, "DRAM transactions of 64 bytes"),
     source("registers", Recalled, "1536 registers a lane, two units of 32 lanes"),
     source("registers_per_thread", Recalled, "what an instruction can name"),

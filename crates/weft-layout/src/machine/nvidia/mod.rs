@@ -112,6 +112,7 @@ pub(super) const SM_90: Machine = Machine {
     cluster_blocks: 8,
     matrix_moves: Cow::Borrowed(&[LDMATRIX, STMATRIX]),
     matrix_multiplies: Cow::Borrowed(multiplies::SM_90),
+    warpgroup_multiplies: Cow::Borrowed(multiplies::SM_90_WARPGROUP),
     shuffles: Cow::Borrowed(SHUFFLES),
     byte_permute: Cow::Borrowed("prmt.b32"),
     prices: PRICES,
@@ -128,6 +129,7 @@ pub(super) const SM_80: Machine = Machine {
     cluster_blocks: 1,
     matrix_moves: Cow::Borrowed(&[LDMATRIX]),
     matrix_multiplies: Cow::Borrowed(multiplies::SM_80),
+    warpgroup_multiplies: Cow::Borrowed(&[]),
     sources: Cow::Borrowed(sources::SM_80),
     ..SM_90
 };
@@ -165,6 +167,7 @@ pub(super) const SM_100: Machine = Machine {
     multiprocessors: 148,
     matrix_moves: Cow::Borrowed(&[LDMATRIX, STMATRIX, LDMATRIX_BYTES, STMATRIX_BYTES]),
     matrix_multiplies: Cow::Borrowed(multiplies::SM_100),
+    warpgroup_multiplies: Cow::Borrowed(&[]),
     sources: Cow::Borrowed(sources::SM_100),
     ..SM_90
 };

@@ -21,8 +21,9 @@
 use alloc::borrow::Cow;
 
 use crate::machine::{
-    MatrixMultiply,
+    Fragments, MatrixMultiply,
     Number::{self, BF16, E4M3, E5M2, F16, F32, F64, S8, S32, TF32},
+    Widths,
 };
 
 pub(super) const SM_80: &[MatrixMultiply] = &[
@@ -134,11 +135,67 @@ pub(super) const SM_120: &[MatrixMultiply] = &[
     mma("mma.m16n8k32.f32.e5m2.e5m2", [16, 8, 32], [F32, E5M2, E5M2], 400),
 ];
 
+/// The columns of `wgmma`; of bytes, odd multiples of 8 end at 24 (PTX ISA; ptxas 13.4 refuses 40).
+const WIDTHS: &[Widths] = &[Widths { from: 8, to: 256, step: 8 }];
+const WIDTHS_OF_INTEGERS: &[Widths] =
+    &[Widths { from: 8, to: 32, step: 8 }, Widths { from: 48, to: 256, step: 16 }];
+
+/// `wgmma`, assembled for `sm_90a`. A multiprocessor takes 4096 operations of f16 a cycle, and those of
+/// other kinds so that 32 bytes of the summed index take as long: half a cycle a column.
+pub(super) const SM_90_WARPGROUP: &[MatrixMultiply] = &[
+    wgmma("wgmma.m64nNk16.f32.f16.f16", 16, [F32, F16, F16], WIDTHS),
+    wgmma("wgmma.m64nNk16.f16.f16.f16", 16, [F16, F16, F16], WIDTHS),
+    wgmma("wgmma.m64nNk16.f32.bf16.bf16", 16, [F32, BF16, BF16], WIDTHS),
+    wgmma("wgmma.m64nNk8.f32.tf32.tf32", 8, [F32, TF32, TF32], WIDTHS),
+    wgmma("wgmma.m64nNk32.f32.e4m3.e4m3", 32, [F32, E4M3, E4M3], WIDTHS),
+    wgmma("wgmma.m64nNk32.f32.e4m3.e5m2", 32, [F32, E4M3, E5M2], WIDTHS),
+    wgmma("wgmma.m64nNk32.f32.e5m2.e4m3", 32, [F32, E5M2, E4M3], WIDTHS),
+    wgmma("wgmma.m64nNk32.f32.e5m2.e5m2", 32, [F32, E5M2, E5M2], WIDTHS),
+    wgmma("wgmma.m64nNk32.f16.e4m3.e4m3", 32, [F16, E4M3, E4M3], WIDTHS),
+    wgmma("wgmma.m64nNk32.f16.e4m3.e5m2", 32, [F16, E4M3, E5M2], WIDTHS),
+    wgmma("wgmma.m64nNk32.f16.e5m2.e4m3", 32, [F16, E5M2, E4M3], WIDTHS),
+    wgmma("wgmma.m64nNk32.f16.e5m2.e5m2", 32, [F16, E5M2, E5M2], WIDTHS),
+    wgmma("wgmma.m64nNk32.s32.s8.s8", 32, [S32, S8, S8], WIDTHS_OF_INTEGERS),
+];
+
 const fn mma(
     name: &'static str,
     [rows, columns, summed]: [u32; 3],
     [sum, left, right]: [Number; 3],
     price: u64,
 ) -> MatrixMultiply {
-    MatrixMultiply { name: Cow::Borrowed(name), rows, columns, summed, left, right, sum, price }
+    MatrixMultiply {
+        name: Cow::Borrowed(name),
+        rows,
+        columns,
+        widths: Cow::Borrowed(&[]),
+        summed,
+        left,
+        right,
+        sum,
+        fragments: Fragments::Mma,
+        architecture_specific: false,
+        price,
+    }
+}
+
+const fn wgmma(
+    name: &'static str,
+    summed: u32,
+    [sum, left, right]: [Number; 3],
+    widths: &'static [Widths],
+) -> MatrixMultiply {
+    MatrixMultiply {
+        name: Cow::Borrowed(name),
+        rows: 64,
+        columns: 8,
+        widths: Cow::Borrowed(widths),
+        summed,
+        left,
+        right,
+        sum,
+        fragments: Fragments::Wgmma,
+        architecture_specific: true,
+        price: 400,
+    }
 }

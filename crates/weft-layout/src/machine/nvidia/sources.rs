@@ -45,6 +45,11 @@ pub(super) const SM_90: &[Source] = &[
         Inferred,
         "two products of f16 and the twelve conversions that ptxas writes",
     ),
+    source(
+        "warpgroup_multiplies",
+        Inferred,
+        "shapes by PTX ISA 9.1; 4096 operations of f16 a cycle by the data sheet's rate and clock",
+    ),
     SHUFFLE_FORMS,
     source(
         "prices.sector",

@@ -39,6 +39,7 @@ impl Chooser<'_> {
         let (mut searched, mut hurried) = (0, 0);
         let mut is_hurried = rounds > 1;
         while searched < rounds {
+            self.block.budget.check()?;
             self.state();
             let known = best.as_ref().filter(|_| !is_hurried).map(|(_, labels)| &labels[..]);
             let steps = if is_hurried { 0 } else { STEPS };

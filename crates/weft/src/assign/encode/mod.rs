@@ -352,6 +352,7 @@ impl Encoder<'_> {
             }
             OpKind::Reduce { .. } => self.reduce(id, op),
             OpKind::Dot(_) => self.dot(id, op),
+            OpKind::WarpgroupDot(_) => self.warpgroup_dot(id, op),
             OpKind::Scan { .. } | OpKind::Gather { .. } | OpKind::Histogram => self.indexed(id, op),
             OpKind::Load(_)
             | OpKind::Store(_)
@@ -465,7 +466,7 @@ impl Encoder<'_> {
         let result = op.results[0];
         let matrix = match self.assignment.product(id) {
             Product::Matrix(matrix) => Some(matrix.clone()),
-            Product::Multiply => None,
+            Product::Multiply | Product::Warpgroup(_) => None,
         };
         let home = match &matrix {
             Some(matrix) => self.place(matrix.accumulator)?,
@@ -498,6 +499,27 @@ impl Encoder<'_> {
             operands.push(self.get(value, place)?);
         }
         operands.push(self.get(c, home)?);
+        let results = self.folded(op, home);
+        self.push(op, op.kind.clone(), operands, results);
+        self.settle(op, home)
+    }
+
+    /// A product of warpgroups takes its factors in memory, the left one maybe in the registers of its
+    /// instruction.
+    fn warpgroup_dot(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
+        let [a, b, c] = [0, 1, 2].map(|index| op.operands[index]);
+        let home = self.runs_in(id, op.results[0])?;
+        let left = match self.assignment.product(id).factor(0) {
+            Some(left) => {
+                let parent = Box::new(self.family(home));
+                let k_width = 4 / self.kernel.ty(a).dtype().bytes().max(1);
+                let place = self
+                    .named(left, Family::DotOperand(DotOperand { operand: 0, parent, k_width }))?;
+                self.get(a, place)?
+            }
+            None => self.plain(a)?,
+        };
+        let operands = vec![left, self.plain(b)?, self.get(c, home)?];
         let results = self.folded(op, home);
         self.push(op, op.kind.clone(), operands, results);
         self.settle(op, home)

@@ -4,12 +4,12 @@
 //! it where that product leaves it: if the two layouts have the same lanes and warps, nothing is read
 //! from shared memory. So products that hand over are chosen together.
 
-use super::{Candidate, Product, candidates};
+use super::{Candidate, candidates, is_product};
 use crate::assign::layouts::{LayoutId, Layouts};
 use crate::assign::shape::is_elementwise;
 use crate::assign::{AssignError, Block};
 use crate::id::IdMap;
-use crate::tile::{Kernel, OpId, OpKind, Value};
+use crate::tile::{Kernel, OpId, Value};
 use weft_layout::space::{LANE, REGISTER, WARP};
 
 /// The most combinations of candidates that are all tried.
@@ -31,7 +31,7 @@ pub(in crate::assign) fn choose(
 ) -> Result<Vec<(OpId, Candidate)>, AssignError> {
     let mut products = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
-        if matches!(op.kind, OpKind::Dot(_)) {
+        if is_product(&op.kind) {
             products.push(id);
         }
     });
@@ -65,7 +65,7 @@ fn source(kernel: &Kernel, definitions: &IdMap<Value, Option<OpId>>, value: Valu
         }
         let op = &kernel.ops[id];
         match op.kind {
-            OpKind::Dot(_) => return Some(id),
+            ref kind if is_product(kind) => return Some(id),
             ref kind if is_elementwise(kind) => open.extend(op.operands.iter().rev()),
             _ => {}
         }
@@ -126,8 +126,7 @@ fn cheapest(lists: &[Vec<Candidate>], handovers: &[Handover], layouts: &Layouts)
 
 /// Whether a sum lies where the product that takes it wants it, but for the order of registers.
 fn is_free(layouts: &Layouts, from: &Candidate, to: &Candidate, side: usize) -> bool {
-    let Product::Matrix(matrix) = &to.product else { return false };
-    let wanted = if side == 0 { matrix.left } else { matrix.right };
+    let Some(wanted) = to.product.factor(side) else { return false };
     same_threads(layouts, from.accumulator, wanted)
 }
 

@@ -19,9 +19,10 @@
 //! ```
 
 use super::Sizes;
+use weft_layout::family::FamilyError;
 use weft_layout::machine::{MatrixMultiply, Part};
 use weft_layout::space::{LANE, REGISTER, WARP};
-use weft_layout::{Layout, LayoutError, Space};
+use weft_layout::{Layout, Space};
 
 /// An instruction dealt out over a block.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +75,7 @@ impl Axis {
 }
 
 impl Sizes {
-    fn sides(&self, part: Part) -> [u64; 2] {
+    pub(super) fn sides(&self, part: Part) -> [u64; 2] {
         match part {
             Part::Left => [self.rows, self.summed],
             Part::Right => [self.summed, self.columns],
@@ -115,7 +116,7 @@ fn is_summed(part: Part, side: usize) -> bool {
 
 impl Fragments<'_> {
     /// The layouts of the left factor, the right one and the sum, without copies in registers.
-    pub(super) fn layouts(&self, sizes: &Sizes) -> Result<[Layout; 3], LayoutError> {
+    pub(super) fn layouts(&self, sizes: &Sizes) -> Result<[Layout; 3], FamilyError> {
         Ok([
             self.layout(sizes, Part::Left)?,
             self.layout(sizes, Part::Right)?,
@@ -141,7 +142,7 @@ impl Fragments<'_> {
 
     /// Whether layouts without copies in registers are what the instruction takes and gives, for some
     /// way to deal the product out over warps and registers.
-    pub(super) fn hold(&self, sizes: &Sizes, layouts: [&Layout; 3]) -> Result<bool, LayoutError> {
+    pub(super) fn hold(&self, sizes: &Sizes, layouts: [&Layout; 3]) -> Result<bool, FamilyError> {
         let [left, right, sum] = layouts;
         for (layout, part) in [(left, Part::Left), (right, Part::Right), (sum, Part::Sum)] {
             let fragment = self.instruction.fragment(part)?;
@@ -193,7 +194,7 @@ impl Fragments<'_> {
         (32 / self.instruction.left.bits()).max(1).ilog2() as usize
     }
 
-    fn layout(&self, sizes: &Sizes, part: Part) -> Result<Layout, LayoutError> {
+    fn layout(&self, sizes: &Sizes, part: Part) -> Result<Layout, FamilyError> {
         let shape = sizes.shape(part);
         let axes = sizes.axes(part);
         let batch = sizes.matrices(part);
@@ -230,7 +231,7 @@ impl Fragments<'_> {
         let registers: Vec<u64> = registers.into_iter().filter(|&step| step != 0).collect();
         let ins =
             Space::hardware(registers.len() as u32, lanes.len() as u32, warps.len() as u32, 0)?;
-        Layout::new(ins, Space::tensor(&shape)?, &[registers, lanes, warps].concat())
+        Ok(Layout::new(ins, Space::tensor(&shape)?, &[registers, lanes, warps].concat())?)
     }
 
     /// The steps of registers, in the order of Triton's families.

@@ -18,11 +18,13 @@
 
 mod choose;
 mod fragments;
+pub(super) mod warpgroup;
 #[cfg(test)]
 mod tests;
 
 pub(super) use choose::choose;
 use fragments::Fragments;
+pub use warpgroup::{Warpgroup, warpgroup_instruction};
 
 use super::layouts::{LayoutId, Layouts};
 use super::shape::{is_elementwise, is_shape_op};
@@ -31,11 +33,8 @@ use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::tile::{Kernel, Op, OpId, OpKind, Precision, Value};
 use weft_layout::family::Blocked;
-use weft_layout::machine::{Machine, MatrixMultiply, Number};
+use weft_layout::machine::{self, Machine, MatrixMultiply, Number};
 use weft_layout::space::REGISTER;
-
-/// The lanes of a warp that an instruction's fragments are dealt out to.
-const FRAGMENT_LANES_LOG2: u32 = 5;
 
 /// How a matrix product is computed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,6 +43,20 @@ pub enum Product {
     Multiply,
     /// Warps use a matrix instruction.
     Matrix(Box<Matrix>),
+    /// Warpgroups use one that reads factors from shared memory.
+    Warpgroup(Box<Warpgroup>),
+}
+
+impl Product {
+    /// The layout that a factor is asked for in, the left one or the right one; nothing where it follows from
+    /// that of the sum, or lies in memory.
+    pub fn factor(&self, side: usize) -> Option<LayoutId> {
+        match self {
+            Product::Multiply => None,
+            Product::Matrix(matrix) => Some(if side == 0 { matrix.left } else { matrix.right }),
+            Product::Warpgroup(product) => product.left.filter(|_| side == 0),
+        }
+    }
 }
 
 /// A matrix instruction and where its matrices lie.
@@ -126,6 +139,9 @@ pub fn candidates(
     block: Block<'_>,
     layouts: &mut Layouts,
 ) -> Result<Vec<Candidate>, AssignError> {
+    if let OpKind::WarpgroupDot(precision) = op.kind {
+        return warpgroup::candidates(kernel, op, precision, block, layouts);
+    }
     let (OpKind::Dot(precision), Some(sizes)) = (&op.kind, Sizes::of(kernel, op)) else {
         return Ok(Vec::new());
     };
@@ -149,6 +165,28 @@ pub fn candidates(
         }
     }
     Ok(candidates)
+}
+
+/// Whether an operation is a matrix product.
+pub(super) fn is_product(kind: &OpKind) -> bool {
+    matches!(kind, OpKind::Dot(_) | OpKind::WarpgroupDot(_))
+}
+
+/// How a product of warpgroups is computed whose layouts, of the sum and of a left factor in registers, the
+/// program gives; nothing if they are not those of the instruction.
+pub(super) fn given_to_warpgroups(
+    kernel: &Kernel,
+    op: &Op,
+    block: Block<'_>,
+    layouts: &mut Layouts,
+    given: [Option<LayoutId>; 2],
+) -> Result<Option<Product>, AssignError> {
+    match op.kind {
+        OpKind::WarpgroupDot(precision) => {
+            warpgroup::given(kernel, op, precision, block, layouts, given)
+        }
+        _ => Ok(None),
+    }
 }
 
 /// How a product is computed whose layouts the program gives: by a matrix instruction if they are one's,
@@ -270,12 +308,18 @@ fn all_fitting<'m>(
     numbers: [Number; 3],
     sizes: &Sizes,
 ) -> impl Iterator<Item = &'m MatrixMultiply> {
-    let (own_lanes, most) = (machine.lanes_log2 == FRAGMENT_LANES_LOG2, sizes.summed);
+    let (lanes_log2, most) = (machine.lanes_log2, sizes.summed);
     machine.matrix_multiplies.iter().filter(move |multiply| {
-        own_lanes
+        multiply.lanes_log2() == lanes_log2
+            && has_operation(multiply)
             && [multiply.left, multiply.right, multiply.sum] == numbers
             && u64::from(multiply.summed) <= most
     })
+}
+
+/// Whether a lane program has an operation for an instruction: as yet for those of `mma.sync` alone.
+fn has_operation(multiply: &MatrixMultiply) -> bool {
+    multiply.fragments == machine::Fragments::Mma
 }
 
 /// How many products are taken in place of one.

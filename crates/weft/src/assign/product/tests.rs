@@ -4,6 +4,7 @@ use super::fragments::{as_sums, stretched};
 use super::{Fragments, Product, Sizes, given};
 use crate::assign::{Assignment, Block};
 use crate::axis::AxisFacts;
+use crate::budget::Budget;
 use crate::tile::{Kernel, OpId, OpKind};
 use crate::ttir;
 use weft_layout::Layout;
@@ -132,7 +133,8 @@ fn decided(text: &str, name: &str) -> (Kernel, Assignment) {
     let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let kernel = module.kernels[0].clone();
     let facts = AxisFacts::of(&kernel);
-    let block = Block { machine: machine(name), warps: 4, shared_byte: 0 };
+    let block =
+        Block { machine: machine(name), warps: 4, shared_byte: 0, budget: &Budget::default() };
     let assignment = crate::assign::greedy(&kernel, &facts, block).unwrap();
     (kernel, assignment)
 }
@@ -150,6 +152,7 @@ fn instructions(text: &str, name: &str) -> Vec<String> {
     let name = |id| match assignment.product(id) {
         Product::Multiply => "multiply-adds".to_owned(),
         Product::Matrix(matrix) => matrix.instruction.name.to_string(),
+        Product::Warpgroup(product) => product.instruction.name.to_string(),
     };
     products(&kernel).into_iter().map(name).collect()
 }
@@ -190,7 +193,7 @@ fn products_that_hand_over_deal_rows_out_alike() {
         let matrices: Vec<_> = matrices
             .map(|product| match product {
                 Product::Matrix(matrix) => matrix,
-                Product::Multiply => panic!("a matrix instruction is cheaper"),
+                other => panic!("an instruction of a warp is cheaper than {other:?}"),
             })
             .collect();
         let [scores, values] = &matrices[..] else { panic!("two products") };
@@ -226,7 +229,12 @@ fn a_product_is_known_by_its_layouts() {
                 let product = assignment.product(id).clone();
                 let Product::Matrix(matrix) = &product else { panic!("a matrix instruction") };
                 let layouts = [matrix.left, matrix.right, matrix.accumulator];
-                let block = Block { machine: machine(name), warps: 4, shared_byte: 0 };
+                let block = Block {
+                    machine: machine(name),
+                    warps: 4,
+                    shared_byte: 0,
+                    budget: &Budget::default(),
+                };
                 let op = &kernel.ops[id];
                 let Product::Matrix(found) =
                     given(&kernel, op, block, &mut assignment.layouts, layouts).unwrap()

@@ -125,9 +125,13 @@ fn float_toward_zero(w: &mut Writer<'_>, (from, to): (DType, DType), x: &str) ->
     format!("toward_zero<{}, {word}>({x})", c_type(to))
 }
 
-/// Two f32 as floats of eight bits, the first in the low byte.
+/// Two f32 as floats of 16 or 8 bits, the first in the low half.
 pub(super) fn round_pair(w: &mut Writer<'_>, to: DType, pair: [&str; 2]) -> String {
     let [low, high] = pair.map(|single| float_from_float(w, (DType::F32, to), single));
+    if to.bits() == 16 {
+        w.need(Helper::Bits);
+        return format!("u32(bits<u16>({low})) | u32(bits<u16>({high})) << 16");
+    }
     format!("{}(u32({low}) | u32({high}) << 8)", c_type(DType::I16))
 }
 

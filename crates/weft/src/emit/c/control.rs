@@ -20,20 +20,25 @@
 //! ```
 
 use super::operation;
+use super::warpgroup;
 use super::writer::{Writer, c_type, put};
 use crate::emit::Unsupported;
 use crate::emit::copies::in_order;
 use crate::id::Id;
-use crate::lane::{Inst, InstData, Op, Region, Value};
+use crate::lane::{Effects, Inst, InstData, Op, Region, Value};
 
 /// Every operation of a region but its last, which belongs to the region's owner.
-fn inside(w: &mut Writer<'_>, region: &Region) -> Result<(), Unsupported> {
-    for &id in &region.insts {
+pub(super) fn inside<'a>(w: &mut Writer<'a>, region: &'a Region) -> Result<(), Unsupported> {
+    let words = w.words.clone();
+    let mut rest = &region.insts[..];
+    while let Some((&id, behind)) = rest.split_first() {
         let inst = &w.program.insts[id];
+        (rest, w.rest) = (behind, behind);
         if !matches!(inst.op, Op::Yield | Op::Continue) {
             operation(w, id, inst)?;
         }
     }
+    w.words = words;
     Ok(())
 }
 
@@ -45,16 +50,18 @@ fn handed_over<'a>(w: &Writer<'a>, region: &Region) -> &'a [Value] {
     }
 }
 
-pub(super) fn branch(w: &mut Writer<'_>, inst: &InstData) -> Result<(), Unsupported> {
+pub(super) fn branch<'a>(w: &mut Writer<'a>, inst: &'a InstData) -> Result<(), Unsupported> {
     let (&[condition], [then, otherwise]) = (&inst.operands[..], &inst.regions[..]) else {
         return Ok(());
     };
     declare(w, &inst.results);
     w.line(format_args!("if ({}) {{", w.spelled(condition)));
     w.depth += 1;
+    let before = w.ready.clone();
     inside(w, then)?;
     assign(w, &inst.results, handed_over(w, then));
     w.depth -= 1;
+    let after_then = core::mem::replace(&mut w.ready, before);
     if otherwise.insts.len() > 1 || !inst.results.is_empty() {
         w.line(format_args!("}} else {{"));
         w.depth += 1;
@@ -62,20 +69,24 @@ pub(super) fn branch(w: &mut Writer<'_>, inst: &InstData) -> Result<(), Unsuppor
         assign(w, &inst.results, handed_over(w, otherwise));
         w.depth -= 1;
     }
+    w.ready.join(after_then);
+    w.ready.write(&inst.results);
     w.line(format_args!("}}"));
     Ok(())
 }
 
-pub(super) fn repeat(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupported> {
+pub(super) fn repeat<'a>(
+    w: &mut Writer<'a>,
+    id: Inst,
+    inst: &'a InstData,
+) -> Result<(), Unsupported> {
     let [body] = &inst.regions[..] else { return Ok(()) };
     declare(w, &inst.results);
-    for (&param, &value) in body.params.iter().zip(&inst.operands) {
-        if !w.is_used(param) {
-            continue;
-        }
-        let initial = w.spelled(value);
-        let name = w.named(param);
-        put!(w, "{} {name} = {initial}", c_type(w.program.dtype(param)));
+    receive(w, &body.params, &inst.operands);
+    w.ready.write(&body.params);
+    let before = w.ready.clone();
+    if w.program.any_effects(body, Effects::starts_product) {
+        warpgroup::loop_begins(w, &body.params);
     }
     w.line(format_args!("for (;;) {{"));
     w.depth += 1;
@@ -85,6 +96,8 @@ pub(super) fn repeat(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<()
     assign(w, &body.params, handed_over(w, body));
     w.depth -= 1;
     w.line(format_args!("}}"));
+    w.ready.join(before);
+    w.ready.write(&inst.results);
     if w.left_from_inside.contains(&id.index()) {
         w.line(format_args!("behind_{}:;", id.index()));
     }
@@ -107,9 +120,24 @@ pub(super) fn break_if(w: &mut Writer<'_>, target: Inst, inst: &InstData) {
     w.line(format_args!("}}"));
 }
 
+/// Variables with what they begin as, where anybody reads them.
+pub(super) fn receive(w: &mut Writer<'_>, into: &[Value], values: &[Value]) {
+    for (&into, &value) in into.iter().zip(values) {
+        if w.is_used(into) && !w.is_shared(into) {
+            let initial = w.spelled(value);
+            let name = w.named(into);
+            put!(w, "{} {name} = {initial}", c_type(w.program.dtype(into)));
+        }
+    }
+    let shared = into.iter().zip(values).filter(|&(&into, _)| w.is_shared(into));
+    let (into, values): (Vec<Value>, Vec<Value>) = shared.unzip();
+    assign(w, &into, &values);
+}
+
 /// Variables for values that are assigned later, where anybody reads them.
 fn declare(w: &mut Writer<'_>, values: &[Value]) {
-    for value in values.iter().copied().filter(|&value| w.is_used(value)).collect::<Vec<_>>() {
+    let own = |&value: &Value| w.is_used(value) && !w.is_shared(value);
+    for value in values.iter().copied().filter(own).collect::<Vec<_>>() {
         let name = w.named(value);
         put!(w, "{} {name}", c_type(w.program.dtype(value)));
     }
@@ -126,7 +154,9 @@ enum Place {
 /// Assigns all values to all variables at once; what nobody reads has none.
 fn assign(w: &mut Writer<'_>, into: &[Value], values: &[Value]) {
     let pairs = into.iter().zip(values).filter(|&(&into, _)| w.is_used(into));
-    let pairs = pairs.map(|(&into, &from)| (Place::Value(into), Place::Value(from))).collect();
+    let pairs = pairs
+        .map(|(&into, &from)| (Place::Value(w.register(into)), Place::Value(w.register(from))))
+        .collect();
     let mut writer = (w, Vec::<String>::new());
     let spelled = |(w, saved): &(&mut Writer<'_>, Vec<String>), place: Place| match place {
         Place::Value(value) => w.spelled(value),

@@ -27,6 +27,14 @@ impl Dialect {
         }
     }
 
+    /// For the GPU of the same capability that may use what only its architecture has.
+    pub(super) fn specific(self) -> Dialect {
+        match self {
+            Dialect::Cuda(target) => Dialect::Cuda(target.specific()),
+            Dialect::Hip(_) => self,
+        }
+    }
+
     /// log2 of the lanes of a warp.
     pub(super) fn lanes_log2(self) -> u32 {
         if self.is_cuda() { 5 } else { 6 }

@@ -67,7 +67,13 @@ impl Sources<'_> {
                     self.from.entry(result).extend_from_slice(&inst.operands);
                 }
             }
-            _ => self.roots.extend_from_slice(&inst.operands),
+            op => {
+                self.roots.extend_from_slice(&inst.operands);
+                // A product writes them, whether anybody reads them or not.
+                if op.effects().starts_product() {
+                    self.roots.extend_from_slice(&inst.results);
+                }
+            }
         }
     }
 }

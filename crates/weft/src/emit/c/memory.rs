@@ -12,7 +12,7 @@
 
 use super::dialect::Dialect;
 use super::prelude::Helper;
-use super::writer::{Form, Writer, c_type, put, signed_type};
+use super::writer::{Writer, c_type, put, signed_type};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::CacheModifier;
 use crate::dtype::DType;
@@ -46,8 +46,12 @@ fn pointer(
             w.need(Helper::GlobalVolatile);
             format!("global_volatile<{ty}>({address})")
         }
+        (Space::Shared, _) if w.has_products() => {
+            w.need(Helper::Shared);
+            format!("shared<{ty}>({address})")
+        }
         (Space::Shared, _) => {
-            let memory = if w.form == Form::Kernel { "shared_memory" } else { "scratch" };
+            let memory = w.shared_memory();
             let (helper, name) =
                 if volatile { (Helper::AtVolatile, "at_volatile") } else { (Helper::At, "at") };
             w.need(helper);

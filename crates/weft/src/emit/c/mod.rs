@@ -29,6 +29,7 @@ mod prelude;
 mod report;
 #[cfg(test)]
 mod tests;
+mod warpgroup;
 mod writer;
 
 pub(super) use dialect::Dialect;
@@ -43,7 +44,8 @@ use writer::{Form, Writer, c_type, put};
 /// The text of a kernel. It takes the program's parameters, and nothing else; it is launched with as
 /// many threads along x as the block has, and [`Program::shared_bytes`] of dynamic shared memory.
 pub(super) fn kernel(program: &Program, dialect: Dialect) -> Result<String, Unsupported> {
-    let mut w = Writer::new(program, dialect, Form::Kernel);
+    let mut w = Writer::new(program, dialect, Form::Kernel)?;
+    let dialect = w.dialect;
     fits(&w)?;
     if !program.results().is_empty() {
         return Err(w.unsupported("return of values", "a kernel gives nothing to its caller"));
@@ -87,7 +89,8 @@ pub(super) fn function(
     dialect: Dialect,
     about: &[String],
 ) -> Result<String, Unsupported> {
-    let mut w = Writer::new(program, dialect, Form::Function);
+    let mut w = Writer::new(program, dialect, Form::Function)?;
+    let dialect = w.dialect;
     fits(&w)?;
     body(&mut w)?;
 
@@ -147,14 +150,13 @@ fn symbol(name: &str) -> String {
 }
 
 fn body(w: &mut Writer<'_>) -> Result<(), Unsupported> {
-    for (index, (_, piece)) in w.program.shared.iter().enumerate() {
-        let (offset, bytes) = (piece.offset, piece.bytes);
-        w.line(format_args!("constexpr u32 scratch_{index} = {offset};  // {bytes} bytes"));
+    if !w.has_products() {
+        for (index, (_, piece)) in w.program.shared.iter().enumerate() {
+            let (offset, bytes) = (piece.offset, piece.bytes);
+            w.line(format_args!("constexpr u32 scratch_{index} = {offset};  // {bytes} bytes"));
+        }
     }
-    for &id in &w.program.body.insts {
-        operation(w, id, &w.program.insts[id])?;
-    }
-    Ok(())
+    control::inside(w, &w.program.body)
 }
 
 /// The declaration of an argument.
@@ -186,11 +188,20 @@ fn fits(w: &Writer<'_>) -> Result<(), Unsupported> {
 }
 
 /// Writes an operation with all that it owns.
-fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupported> {
+fn operation<'a>(w: &mut Writer<'a>, id: Inst, inst: &'a InstData) -> Result<(), Unsupported> {
+    statements(w, id, inst)?;
+    w.share(&inst.results);
+    Ok(())
+}
+
+fn statements<'a>(w: &mut Writer<'a>, id: Inst, inst: &'a InstData) -> Result<(), Unsupported> {
     if inst.op.effects().is_removable() && !inst.results.iter().any(|&result| w.is_used(result)) {
         return Ok(());
     }
     w.enter(inst);
+    if !inst.op.effects().starts_product() {
+        w.ready.write(&inst.results);
+    }
     match &inst.op {
         Op::If => return control::branch(w, inst),
         Op::Loop => return control::repeat(w, id, inst),
@@ -215,6 +226,11 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::AsyncCommit => return memory::async_group(w, None),
         Op::AsyncWait { pending } => return memory::async_group(w, Some(*pending)),
         Op::MatrixMultiply(form) => return multiply::multiply(w, *form, inst),
+        Op::WarpgroupMultiply(form) => return warpgroup::multiply(w, *form, inst),
+        Op::WarpgroupFence => w.ready.ask(),
+        Op::WarpgroupCommit => warpgroup::step(w, "wgmma.commit_group.sync.aligned")?,
+        Op::WarpgroupWait { pending } => return warpgroup::wait(w, *pending, inst),
+        Op::ProxyFence => warpgroup::step(w, "fence.proxy.async.shared::cta")?,
         Op::Barrier(scope) => {
             let call = w.barrier(*scope == BarrierScope::Block);
             put!(w, "{call}");
@@ -262,6 +278,10 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType) -> Result<(), Unsupp
             }
             (call, false) => call,
         },
+        (Op::SharedBase(shared), _) if w.has_products() => {
+            w.uses_shared_start = true;
+            format!("shared_start + {}", w.program.shared[*shared].offset)
+        }
         (Op::SharedBase(shared), _) => {
             w.spell(result, format!("scratch_{}", crate::id::Id::index(*shared)));
             return Ok(());

@@ -7,7 +7,7 @@ use crate::emit::{Unsupported, ptx};
 use crate::lane::{InstData, MatrixMultiply, Words};
 
 /// The letter of a word's register in `asm`.
-fn letter(dtype: DType) -> char {
+pub(super) fn letter(dtype: DType) -> char {
     match dtype {
         DType::F32 => 'f',
         DType::F64 => 'd',

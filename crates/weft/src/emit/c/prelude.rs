@@ -26,6 +26,9 @@ pub(super) enum Helper {
     Bits,
     Global,
     GlobalVolatile,
+    Shared,
+    Pin,
+    Keep,
     At,
     AtVolatile,
     LoadVolatile,
@@ -99,6 +102,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
         "bits",
         "global",
         "global_volatile",
+        "shared",
         "at",
         "at_volatile",
         "load_volatile",
@@ -139,6 +143,9 @@ pub(super) fn is_reserved(name: &str) -> bool {
         "lane",
         "warp",
         "shared_memory",
+        "shared_start",
+        "pin",
+        "keep",
         "scratch",
         "from",
         "to",
@@ -420,6 +427,31 @@ fn cuda(helper: Helper) -> &'static str {
 template <typename T>
 __device__ __forceinline__ T* global(u64 address) {
   return static_cast<T*>(__cvta_global_to_generic(address));
+}
+",
+        Helper::Shared => "\
+// Shared memory at an address.
+template <typename T>
+__device__ __forceinline__ T* shared(u32 address) {
+  return static_cast<T*>(__cvta_shared_to_generic(address));
+}
+",
+        Helper::Pin => "\
+// Registers that a product may change: what is in them is computed before, and read from them behind.
+__device__ __forceinline__ void pin(float& x) { asm volatile(\"\" : \"+f\"(x) : : \"memory\"); }
+__device__ __forceinline__ void pin(u32& x) { asm volatile(\"\" : \"+r\"(x) : : \"memory\"); }
+template <typename... T>
+__device__ __forceinline__ void pin(T&... all) {
+  (pin(all), ...);
+}
+",
+        Helper::Keep => "\
+// Registers that a product may read: what is in them is computed before, and stays until here.
+__device__ __forceinline__ void keep(float x) { asm volatile(\"\" : : \"f\"(x) : \"memory\"); }
+__device__ __forceinline__ void keep(u32 x) { asm volatile(\"\" : : \"r\"(x) : \"memory\"); }
+template <typename... T>
+__device__ __forceinline__ void keep(T... all) {
+  (keep(all), ...);
 }
 ",
         Helper::At => "\

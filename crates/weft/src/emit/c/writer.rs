@@ -6,7 +6,9 @@ use super::prelude::{self, Helper};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::emit::comment::Told;
+use crate::emit::ptx::{self, Ready, Tied};
 use crate::id::{Id, IdMap};
+use crate::lane::flight::has_products;
 use crate::lane::{Inst, InstData, Op, Program, Value};
 use crate::location::{Loc, Locations};
 use crate::scalar;
@@ -41,6 +43,8 @@ pub(super) struct Writer<'a> {
     pub(super) uses_lane: bool,
     /// See `uses_lane`.
     pub(super) uses_warp: bool,
+    /// Whether the address at which shared memory starts is asked for.
+    pub(super) uses_shared_start: bool,
     /// How deep control is nested.
     pub(super) depth: usize,
     /// The loops around, innermost last.
@@ -59,10 +63,29 @@ pub(super) struct Writer<'a> {
     told: Told<'a>,
     /// The place of the operation being written.
     loc: Loc,
+    tied: Tied,
+    /// Whether registers must be made ready for the next product of a warpgroup.
+    pub(super) ready: Ready,
+    /// The operations behind the one being written in its region.
+    pub(super) rest: &'a [Inst],
+    /// The words that products take from registers, and that no wait has given back.
+    pub(super) words: Vec<Value>,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(program: &'a Program, dialect: Dialect, form: Form) -> Self {
+    pub(super) fn new(
+        program: &'a Program,
+        dialect: Dialect,
+        form: Form,
+    ) -> Result<Self, Unsupported> {
+        let has_products = dialect.is_cuda() && has_products(program);
+        let (dialect, tied) = if has_products {
+            let dialect = dialect.specific();
+            let clash = |clash: ptx::Clash| clash.unsupported(program, dialect.target());
+            (dialect, Tied::of(program).map_err(clash)?)
+        } else {
+            (dialect, Tied::default())
+        };
         let mut constants = IdMap::default();
         program.walk(&program.body, &mut |_, inst| {
             if let (Op::Const(bits), [result]) = (&inst.op, &inst.results[..]) {
@@ -76,6 +99,7 @@ impl<'a> Writer<'a> {
             body: String::new(),
             uses_lane: false,
             uses_warp: false,
+            uses_shared_start: false,
             depth: 1,
             loops: Vec::new(),
             left_from_inside: BTreeSet::new(),
@@ -88,6 +112,10 @@ impl<'a> Writer<'a> {
             temporaries: 0,
             told: Told::default(),
             loc: Locations::unknown(),
+            tied,
+            ready: Ready::new(has_products),
+            rest: &[],
+            words: Vec::new(),
         };
         w.parameters = w.parameter_names();
         for value in program.values.keys() {
@@ -98,7 +126,7 @@ impl<'a> Writer<'a> {
         for param in &program.params {
             w.need_type(param.pointee.unwrap_or(param.dtype));
         }
-        w
+        Ok(w)
     }
 
     /// The arguments' names: those of the source, made different from each other and from ours.
@@ -127,7 +155,57 @@ impl<'a> Writer<'a> {
 
     /// How a value is written where it is used.
     pub(super) fn spelled(&self, value: Value) -> String {
-        self.spelling[value].clone().unwrap_or_else(|| self.name(value, Locations::unknown()))
+        self.spelling[value].clone().unwrap_or_else(|| self.variable(value, Locations::unknown()))
+    }
+
+    /// Whether the program has products of a warpgroup, and addresses of shared memory are the hardware's.
+    pub(super) fn has_products(&self) -> bool {
+        self.ready.is_watched()
+    }
+
+    /// The value in whose variable a value lies.
+    pub(super) fn register(&self, value: Value) -> Value {
+        self.tied.register(value)
+    }
+
+    /// Whether a value lies in a variable that others lie in too, which is declared at the top.
+    pub(super) fn is_shared(&self, value: Value) -> bool {
+        self.tied.is_shared(value)
+    }
+
+    /// The variable of a value that is defined at a place.
+    fn variable(&self, value: Value, loc: Loc) -> String {
+        if self.is_shared(value) {
+            format!("sum{}", self.register(value).index())
+        } else {
+            self.name(value, loc)
+        }
+    }
+
+    /// Puts the values that were written otherwise into the variables that they share.
+    pub(super) fn share(&mut self, values: &[Value]) {
+        for &value in values {
+            if !self.is_shared(value) {
+                continue;
+            }
+            let variable = self.variable(value, self.loc);
+            if let Some(text) = self.spelling.entry(value).replace(variable.clone())
+                && text != variable
+            {
+                put!(self, "{variable} = {text}");
+            }
+        }
+    }
+
+    /// The declarations of the variables that values share.
+    fn shared_variables(&self) -> String {
+        let values = self.program.values.keys();
+        let first = values.filter(|&value| self.is_shared(value) && self.register(value) == value);
+        let declare = |value| {
+            let (ty, name) = (c_type(self.program.dtype(value)), self.variable(value, self.loc));
+            format!("  {ty} {name};\n")
+        };
+        first.map(declare).collect()
     }
 
     /// Decides how a value is written.
@@ -279,7 +357,18 @@ impl<'a> Writer<'a> {
         if self.uses_warp {
             text.push_str(&format!("  const u32 warp = {thread} / {lanes};\n"));
         }
-        text
+        if self.uses_shared_start {
+            let memory = self.shared_memory();
+            text.push_str(&format!(
+                "  const u32 shared_start = static_cast<u32>(__cvta_generic_to_shared({memory}));\n"
+            ));
+        }
+        text + &self.shared_variables()
+    }
+
+    /// The name of the memory in which shared memory begins.
+    pub(super) fn shared_memory(&self) -> &'static str {
+        if self.form == Form::Kernel { "shared_memory" } else { "scratch" }
     }
 
     /// Everything above a kernel.
@@ -339,7 +428,7 @@ impl<'a> Writer<'a> {
 /// Whether a name has the form that values have here: letters, and a number at its end.
 fn looks_like_ours(name: &str) -> bool {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    stem.ends_with('_') || matches!(stem, "v" | "t")
+    stem.ends_with('_') || matches!(stem, "v" | "t" | "sum")
 }
 
 /// The C++ name of a type.

@@ -26,7 +26,7 @@ use super::{operation, terminates};
 use crate::emit::Unsupported;
 use crate::emit::copies::in_order;
 use crate::id::Id;
-use crate::lane::{Inst, InstData, Op, Program, Region, Value};
+use crate::lane::{Effects, Inst, InstData, Op, Program, Region, Value};
 
 /// Every operation of a region but its last, which belongs to the region's owner.
 fn inside(w: &mut Writer<'_>, region: &Region) -> Result<(), Unsupported> {
@@ -57,10 +57,12 @@ pub(super) fn branch(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<()
     let has_else = otherwise.insts.len() > 1 || !inst.results.is_empty();
     let past_then = if has_else { "else" } else { "end" };
     put!(w, "@!{condition} bra $L_{past_then}_{n}");
+    let before = w.ready.clone();
     inside(w, then)?;
     w.depth += 1;
     let values = handed_over(w, then);
     copies(w, &inst.results, values);
+    let after_then = core::mem::replace(&mut w.ready, before);
     if has_else {
         put!(w, "bra.uni $L_end_{n}");
         w.label(format_args!("$L_else_{n}"));
@@ -70,6 +72,7 @@ pub(super) fn branch(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<()
         let values = handed_over(w, otherwise);
         copies(w, &inst.results, values);
     }
+    w.ready.join(after_then);
     w.label(format_args!("$L_end_{n}"));
     w.depth -= 1;
     Ok(())
@@ -79,39 +82,51 @@ pub(super) fn repeat(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<()
     let [body] = &inst.regions[..] else { return Ok(()) };
     let n = id.index();
     copies(w, &body.params, &inst.operands);
+    // The round before may have written them.
+    w.written(&body.params);
+    let before = w.ready.clone();
     w.depth += 1;
     w.label(format_args!("$L_loop_{n}"));
     w.depth -= 1;
+    if w.program.any_effects(body, Effects::starts_product) {
+        // Where ptxas 12.8 and 13.4 unroll such a loop, the first rounds may take an accumulator for what it
+        // was before the product.
+        put!(w, ".pragma \"nounroll\"");
+    }
+    w.loops += 1;
     inside(w, body)?;
+    w.loops -= 1;
     w.depth += 1;
     let values = handed_over(w, body);
     copies(w, &body.params, values);
     put!(w, "bra.uni $L_loop_{n}");
     w.label(format_args!("$L_end_{n}"));
-    if let Some(values) = only_way_out(w.program, id, body) {
+    if let Some(values) = only_way_out(w.program, id) {
         copies(w, &inst.results, values);
     }
+    w.ready.join(before);
     w.depth -= 1;
     Ok(())
 }
 
 /// What the loop's results become, where there is one way out: it is copied behind the loop then,
 /// once, and not in each round in front of a branch that is not taken.
-fn only_way_out<'a>(program: &'a Program, id: Inst, body: &'a Region) -> Option<&'a [Value]> {
+pub(super) fn only_way_out(program: &Program, id: Inst) -> Option<&[Value]> {
     let mut ways = Vec::new();
-    program.walk(body, &mut |_, inst| {
-        if matches!(inst.op, Op::BreakIf { target } if target == id) {
-            ways.push(inst.operands.get(1..).unwrap_or(&[]));
-        }
-    });
+    for body in &program.insts[id].regions {
+        program.walk(body, &mut |_, inst| {
+            if matches!(inst.op, Op::BreakIf { target } if target == id) {
+                ways.push(inst.operands.get(1..).unwrap_or(&[]));
+            }
+        });
+    }
     if let [values] = ways[..] { Some(values) } else { None }
 }
 
 pub(super) fn break_if(w: &mut Writer<'_>, target: Inst, inst: &InstData) {
     let Some((&condition, values)) = inst.operands.split_first() else { return };
     let leaves = &w.program.insts[target];
-    let alone = leaves.regions.first().and_then(|body| only_way_out(w.program, target, body));
-    if alone.is_none() {
+    if only_way_out(w.program, target).is_none() {
         copies(w, &leaves.results, values);
     }
     let condition = w.reg(condition);
@@ -120,7 +135,12 @@ pub(super) fn break_if(w: &mut Writer<'_>, target: Inst, inst: &InstData) {
 
 /// Copies all values into all places at once.
 pub(super) fn copies(w: &mut Writer<'_>, into: &[Value], values: &[Value]) {
-    let pairs = w.regs(into).into_iter().zip(w.regs(values)).collect();
+    let pairs: Vec<(Reg, Reg)> = w.regs(into).into_iter().zip(w.regs(values)).collect();
+    if w.ready.is_watched() {
+        let copied = into.iter().zip(&pairs).filter(|(_, (into, from))| into != from);
+        let copied: Vec<Value> = copied.map(|(&into, _)| into).collect();
+        w.written(&copied);
+    }
     in_order(w, pairs, Writer::copy, |w, saved: Reg| {
         let temporary = w.temp(saved.class);
         w.copy(temporary, saved);

@@ -25,7 +25,7 @@ pub fn function(
     about: &[String],
 ) -> Result<String, Unsupported> {
     fits(program, target)?;
-    let mut w = Writer::new(program, target);
+    let mut w = Writer::new(program, target)?;
     w.is_function = true;
     for &id in &program.body.insts {
         operation(&mut w, id, &program.insts[id])?;
@@ -37,7 +37,7 @@ pub fn function(
         text.push('\n');
     }
     let (major, minor) = w.version;
-    push(&mut text, format_args!(".version {major}.{minor}\n.target {}\n", target.name));
+    push(&mut text, format_args!(".version {major}.{minor}\n.target {}\n", w.target.name));
     text.push_str(".address_size 64\n\n");
     text.push_str(&w.outside());
     let from = bytes(program.params.iter().map(|param| param.dtype));

@@ -23,9 +23,13 @@
 //! second takes it from a register:
 //!
 //! ```text
-//! createpolicy.fractional.L2::evict_first.b64 %rdt0, 1.0;
-//! ld.global.L1::evict_first.L2::cache_hint.b32 %r5, [%rd1], %rdt0;
+//! createpolicy.fractional.L2::evict_first.b64 %evict_first, 1.0;
+//! ld.global.L1::evict_first.L2::cache_hint.b32 %r5, [%rd1], %evict_first;
 //! ```
+//!
+//! That register is made once, at the entry, since `ptxas` computes it anew, in six instructions, wherever
+//! it is made; but in loops it is made where it is used: ptxas 13.4 does not unroll a loop that takes it
+//! from outside.
 
 use super::writer::{Braced, Class, Reg, Vector, Writer, put};
 use super::{Target, Version, float};
@@ -248,14 +252,23 @@ fn priority(space: Space, access: Access) -> Option<&'static str> {
 }
 
 /// The priority of a load in the second cache, in a register; an operator excludes it.
-fn policy(w: &mut Writer<'_>, space: Space, access: Access) -> Option<Reg> {
+fn policy(w: &mut Writer<'_>, space: Space, access: Access) -> Option<String> {
     let priority = priority(space, access)?;
     if access.cache.modifier != CacheModifier::None {
         return None;
     }
-    let policy = w.temp(Class::B64);
-    put!(w, "createpolicy.fractional.L2::{priority}.b64 {policy}, 1.0");
+    if w.loops == 0 {
+        w.priorities.insert(priority);
+        return Some(format!("%{priority}"));
+    }
+    let policy = w.temp(Class::B64).to_string();
+    put!(w, "{}", create_policy(priority, &policy));
     Some(policy)
+}
+
+/// The instruction that makes a priority in the second cache.
+pub(super) fn create_policy(priority: &str, policy: &str) -> String {
+    format!("createpolicy.fractional.L2::{priority}.b64 {policy}, 1.0")
 }
 
 /// How the elements of an access lie in the words that the instruction moves.

@@ -62,8 +62,10 @@ mod multiply;
 mod narrow;
 mod report;
 mod target;
+mod tied;
 #[cfg(test)]
 mod tests;
+mod warpgroup;
 mod wide;
 mod writer;
 
@@ -72,6 +74,8 @@ pub use target::{Target, Version};
 
 pub(super) use memory::{CAS_WIDTHS, is_swapped, matrix_move, rmw_kind};
 pub(super) use multiply::instruction as matrix_multiply;
+pub(super) use tied::{Clash, Ready, Tied};
+pub(super) use warpgroup::instruction as warpgroup_multiply;
 
 use super::Unsupported;
 use crate::dtype::DType;
@@ -121,7 +125,7 @@ pub fn print_with(
     registers: Registers,
 ) -> Result<String, Unsupported> {
     fits(program, target)?;
-    let mut w = Writer::new(program, target);
+    let mut w = Writer::new(program, target)?;
     if !program.results().is_empty() {
         return Err(w.unsupported("return of values", "a kernel gives nothing to its caller"));
     }
@@ -138,7 +142,7 @@ pub fn print_with(
 
     let mut text = String::new();
     let (major, minor) = w.version;
-    push(&mut text, format_args!(".version {major}.{minor}\n.target {}\n", target.name));
+    push(&mut text, format_args!(".version {major}.{minor}\n.target {}\n", w.target.name));
     text.push_str(".address_size 64\n\n");
     if program.shared_bytes > 0 || !program.shared.is_empty() {
         let align = program.shared.values().map(|piece| piece.align).max().unwrap_or(1);
@@ -224,8 +228,16 @@ fn fits(program: &Program, target: &Target) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// The index of the thread's lane and warp, computed once where they are asked for.
+/// The index of the thread's lane and warp, and the priorities of loads, computed once where they are
+/// asked for.
 fn entry(text: &mut String, w: &Writer<'_>) {
+    for priority in &w.priorities {
+        push(text, format_args!("  .reg .b64 %{priority};\n"));
+        push(
+            text,
+            format_args!("  {};\n", memory::create_policy(priority, &format!("%{priority}"))),
+        );
+    }
     if !w.uses_lane && !w.uses_warp {
         return;
     }
@@ -250,6 +262,13 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         return Ok(());
     }
     w.enter(inst);
+    if !inst.op.effects().starts_product() {
+        w.written(&inst.results);
+    }
+    let is_float = |&value: &_| w.program.dtype(value).is_float();
+    w.computed |= inst.op.effects().is_pure()
+        && !matches!(inst.op, Op::Const(_))
+        && inst.results.iter().any(is_float);
     match &inst.op {
         Op::If => return control::branch(w, id, inst),
         Op::Loop => return control::repeat(w, id, inst),
@@ -273,9 +292,14 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::AsyncCommit => put!(w, "cp.async.commit_group"),
         Op::AsyncWait { pending } => put!(w, "cp.async.wait_group {pending}"),
         Op::MatrixMultiply(form) => return multiply::multiply(w, *form, inst),
+        Op::WarpgroupMultiply(form) => return warpgroup::multiply(w, *form, inst),
+        Op::WarpgroupFence => w.ready.ask(),
+        Op::WarpgroupCommit => put!(w, "wgmma.commit_group.sync.aligned"),
+        Op::WarpgroupWait { pending } => warpgroup::wait(w, *pending, inst),
+        Op::ProxyFence => put!(w, "fence.proxy.async.shared::cta"),
         Op::Barrier(scope) => exchange::barrier(w, *scope),
         Op::Print(format) => report::print(w, format, inst),
-        Op::Assert { message } => report::assert(w, message, inst),
+        Op::Assert { message } => report::assert(w, id, message, inst),
         Op::InlineAsm { text, .. } => report::assembly(w, text, inst),
         _ => {
             if let [result] = inst.results[..] {

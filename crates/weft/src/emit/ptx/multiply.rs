@@ -7,7 +7,7 @@ use crate::emit::Unsupported;
 use crate::lane::{InstData, MatrixMultiply};
 
 /// The name of a factor's type.
-fn factor(dtype: DType) -> String {
+pub(super) fn factor(dtype: DType) -> String {
     match dtype {
         DType::F32 => "tf32".into(),
         DType::I8 => "s8".into(),

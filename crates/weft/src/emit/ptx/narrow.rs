@@ -70,6 +70,9 @@ pub(super) fn widen(w: &mut Writer<'_>, dtype: DType, x: Reg) -> Reg {
 
 /// Two f32 as floats of eight bits, the first in the low byte.
 pub(super) fn round_pair(w: &mut Writer<'_>, dtype: DType, d: Reg, [x, y]: [Reg; 2]) {
+    if dtype.bits() == 16 {
+        return put!(w, "cvt.rn.{dtype}x2.f32 {d}, {y}, {x}");
+    }
     if is_native(w, dtype) {
         need_pairs(w);
         return put!(w, "cvt.rn.satfinite.{}.f32 {d}, {y}, {x}", pair(dtype));

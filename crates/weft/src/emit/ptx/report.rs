@@ -13,7 +13,8 @@
 use super::writer::{Class, Reg, Writer, put};
 use crate::emit::assembly::with_operands;
 use crate::format::Format;
-use crate::lane::InstData;
+use crate::id::Id as _;
+use crate::lane::{Inst, InstData};
 
 pub(super) fn print(w: &mut Writer<'_>, format: &Format, inst: &InstData) {
     let Some((&predicate, values)) = inst.operands.split_first() else { return };
@@ -41,13 +42,17 @@ pub(super) fn print(w: &mut Writer<'_>, format: &Format, inst: &InstData) {
     w.line("}");
 }
 
-pub(super) fn assert(w: &mut Writer<'_>, message: &str, inst: &InstData) {
+/// Who fails does not come back (`__assertfail` is declared so in CUDA's headers); `trap` says it to
+/// `ptxas`, which else takes the warp for one whose lanes may part here, and each later exchange between
+/// them for one that must look for itself.
+pub(super) fn assert(w: &mut Writer<'_>, id: Inst, message: &str, inst: &InstData) {
     let Some(&condition) = inst.operands.first() else { return };
     w.call(
         ".extern .func __assertfail(.param .b64 message, .param .b64 file, .param .b32 line, \
          .param .b64 function, .param .b64 width)",
     );
-    let condition = w.reg(condition);
+    let (condition, n) = (w.reg(condition), id.index());
+    put!(w, "@{condition} bra $L_holds_{n}");
     let (file, line) = place(w);
     let name = w.program.name.clone();
     let texts = [message, &file, &name].map(|text| {
@@ -65,8 +70,12 @@ pub(super) fn assert(w: &mut Writer<'_>, message: &str, inst: &InstData) {
     put!(w, "st.param.b32 [line], {line}");
     put!(w, "st.param.b64 [function], {}", texts[2]);
     put!(w, "st.param.b64 [width], 1");
-    put!(w, "@!{condition} call __assertfail, (message, file, line, function, width)");
+    put!(w, "call __assertfail, (message, file, line, function, width)");
     w.line("}");
+    put!(w, "trap");
+    w.depth += 1;
+    w.label(format_args!("$L_holds_{n}"));
+    w.depth -= 1;
 }
 
 /// The text in a scope of its own, with registers for operands.

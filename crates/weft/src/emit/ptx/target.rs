@@ -36,6 +36,14 @@ impl Target {
         Target::ALL.iter().find(|target| target.name == name)
     }
 
+    /// The target of the same capability that may use what only its architecture has, if there is one:
+    /// `sm_90a` for `sm_90`.
+    pub(in crate::emit) fn specific(&self) -> &Target {
+        let same =
+            |target: &Target| target.capability == self.capability && target.architecture_specific;
+        Target::ALL.iter().find(|target| same(target)).unwrap_or(self)
+    }
+
     /// Whether bf16 has instructions of its own for sum, product, comparison and conversion; before,
     /// it has only a fused multiply-add, minimum, maximum, and conversions from and to f32.
     pub(super) fn has_bf16_arithmetic(&self) -> bool {

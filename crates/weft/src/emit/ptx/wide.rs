@@ -47,8 +47,9 @@ pub(super) struct Wide {
 }
 
 impl Wide {
-    /// Finds them.
-    pub(super) fn of(program: &Program) -> Wide {
+    /// Finds them. The registers of some values are written again where others take their place: what is
+    /// made of those is not put off.
+    pub(super) fn of(program: &Program, is_overwritten: impl Fn(Value) -> bool) -> Wide {
         let mut known = Known::default();
         program.walk(&program.body, &mut |_, inst| {
             let &[result] = &inst.results[..] else { return };
@@ -57,7 +58,7 @@ impl Wide {
                     known.constants.set(result, Some(bits as i64));
                 }
                 (Op::Cast(op @ (Cast::ExtS | Cast::ExtU)), &[x])
-                    if program.dtype(x) == DType::I32 =>
+                    if program.dtype(x) == DType::I32 && !is_overwritten(x) =>
                 {
                     known.extended.set(result, Some((x, *op == Cast::ExtS)));
                 }

@@ -1,11 +1,13 @@
 //! The text being written: registers, lines, labels, and the PTX version that they need.
 
+use super::tied::{Ready, Tied};
 use super::wide::Wide;
 use super::{Target, Version};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::emit::comment::Told;
 use crate::id::{Id, IdMap};
+use crate::lane::flight::has_products;
 use crate::lane::{InstData, Op, Program, Value};
 use crate::location::Loc;
 use core::fmt::{self, Write};
@@ -112,6 +114,7 @@ macro_rules! put {
 pub(super) use put;
 
 /// The body of a kernel as far as it is written.
+#[allow(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
 pub(super) struct Writer<'a> {
     pub(super) program: &'a Program,
     pub(super) target: Target,
@@ -123,8 +126,12 @@ pub(super) struct Writer<'a> {
     pub(super) uses_lane: bool,
     /// See `uses_lane`.
     pub(super) uses_warp: bool,
+    /// The priorities in the second cache that are made once, at the entry.
+    pub(super) priorities: BTreeSet<&'static str>,
     /// How deep control is nested.
     pub(super) depth: usize,
+    /// How many loops are around.
+    pub(super) loops: usize,
     body: String,
     /// For each class: one more than the highest value, and the number of temporaries.
     values: [usize; 4],
@@ -132,6 +139,11 @@ pub(super) struct Writer<'a> {
     constants: IdMap<Value, Option<u64>>,
     /// The products of 32 bits by 32 that are wanted whole.
     pub(super) wide: Wide,
+    tied: Tied,
+    /// Whether registers must be made ready for the next of them.
+    pub(super) ready: Ready,
+    /// Whether floats were computed since the last of them was issued, with no label since.
+    pub(super) computed: bool,
     told: Told<'a>,
     /// The place of the operation being written.
     pub(super) loc: Loc,
@@ -144,32 +156,40 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(program: &'a Program, target: &Target) -> Self {
+    pub(super) fn new(program: &'a Program, target: &Target) -> Result<Self, Unsupported> {
+        let has_products = has_products(program);
+        let target = if has_products { *target.specific() } else { *target };
         let mut constants = IdMap::default();
         program.walk(&program.body, &mut |_, inst| {
             if let (Op::Const(bits), [result]) = (&inst.op, &inst.results[..]) {
                 constants.set(*result, Some(*bits));
             }
         });
-        Self {
+        let tied = Tied::of(program).map_err(|clash| clash.unsupported(program, target.name))?;
+        Ok(Self {
             program,
-            target: *target,
+            target,
             is_function: false,
             version: target.ptx_version,
             uses_lane: false,
             uses_warp: false,
+            priorities: BTreeSet::new(),
             depth: 1,
+            loops: 0,
             body: String::new(),
             values: [0; 4],
             temporaries: [0; 4],
             constants,
-            wide: Wide::of(program),
+            wide: Wide::of(program, |value| tied.is_shared(value)),
+            tied,
+            ready: Ready::new(has_products),
+            computed: false,
             told: Told::default(),
             loc: crate::location::Locations::unknown(),
             texts: Vec::new(),
             called: BTreeSet::new(),
             arguments: 0,
-        }
+        })
     }
 
     /// The name of a text in global memory, which ends with a zero.
@@ -216,6 +236,7 @@ impl<'a> Writer<'a> {
     /// The register of a value.
     pub(super) fn reg(&mut self, value: Value) -> Reg {
         let class = Class::of(self.program.dtype(value));
+        let value = self.tied.register(value);
         let count = &mut self.values[class as usize];
         *count = (*count).max(value.index() + 1);
         Reg { class, temporary: false, index: value.index() }
@@ -224,6 +245,21 @@ impl<'a> Writer<'a> {
     /// The registers of values.
     pub(super) fn regs(&mut self, values: &[Value]) -> Vec<Reg> {
         values.iter().map(|&value| self.reg(value)).collect()
+    }
+
+    /// Notes that the registers of values are written, which the next product that takes one must be told.
+    pub(super) fn written(&mut self, values: &[Value]) {
+        if self.ready.is_watched() {
+            let registers: Vec<Value> =
+                values.iter().map(|&value| self.tied.register(value)).collect();
+            self.ready.write(&registers);
+        }
+    }
+
+    /// Whether a product that takes the registers of values must wait until they are ready.
+    pub(super) fn must_be_ready(&self, values: &[Value]) -> bool {
+        let registers: Vec<Value> = values.iter().map(|&value| self.tied.register(value)).collect();
+        self.ready.is_needed(&registers)
     }
 
     /// A register that nothing else uses.
@@ -257,6 +293,7 @@ impl<'a> Writer<'a> {
 
     /// Writes a label.
     pub(super) fn label(&mut self, text: fmt::Arguments<'_>) {
+        self.computed = false;
         self.indent(self.depth - 1);
         push(&mut self.body, format_args!("{text}:\n"));
     }

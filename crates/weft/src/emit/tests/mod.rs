@@ -1,3 +1,4 @@
 //! What the printers' tests share.
 
+pub(super) mod products;
 pub(super) mod programs;

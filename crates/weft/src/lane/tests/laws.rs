@@ -75,7 +75,7 @@ impl Game {
 
     /// One more value, of the type at this place.
     fn step(&mut self) -> (usize, Known) {
-        match self.dice.roll(11) {
+        match self.dice.roll(12) {
             0 => {
                 let ty = self.integer();
                 let (x, y) = (self.pick(ty), self.pick(ty));
@@ -154,6 +154,28 @@ impl Game {
                     wide[self.dice.roll(2)] = Known { value, bits };
                 }
                 (0, self.compare(5, wide[0], wide[1]))
+            }
+            // An operation on floats, one or both of them chosen from others or a constant.
+            10 => {
+                let ty = 5 + self.dice.roll(2);
+                let (x, mut y, condition) = (self.pick(ty), self.pick(ty), self.pick(0));
+                // Of two NaNs either may be the result.
+                if [x, y].iter().all(|known| scalar::to_f64(TYPES[ty], known.bits).is_nan()) {
+                    y = Known { value: self.build.constant(TYPES[ty], 0), bits: 0 };
+                }
+                let one = [0x3f80_0000, 0x3c00][ty - 5];
+                let [zero, other] = [0, one]
+                    .map(|bits| Known { value: self.build.constant(TYPES[ty], bits), bits });
+                let left = self.select(condition, x, zero);
+                let right = match self.dice.roll(3) {
+                    0 => other,
+                    1 => y,
+                    _ => self.select(condition, y, other),
+                };
+                let op = [Binary::Add, Binary::Mul, Binary::MaxNum][self.dice.roll(3)];
+                let value = self.build.binary(op, left.value, right.value);
+                let apply = scalar::binary(op, TYPES[ty]).unwrap();
+                (ty, Known { value, bits: apply(left.bits, right.bits) })
             }
             _ => {
                 let ty = self.dice.roll(TYPES.len());
@@ -295,6 +317,44 @@ fn halves_are_compared_as_halves_where_the_constant_is_one() {
         }
         assert_eq!(left(build, equal), wanted);
     }
+}
+
+#[test]
+fn numbers_made_of_integers_equal_themselves() {
+    let mut build = Builder::new("ordered", 1, 5);
+    let [integer, _] = two(&mut build, DType::I32);
+    let [any, _] = two(&mut build, DType::F32);
+    let number = build.cast(Cast::FloatFromS, integer, DType::F32);
+    let constant =
+        |build: &mut Builder, number: f32| build.constant(DType::F32, u64::from(number.to_bits()));
+    let [half, zero, infinite] = [0.5, 0.0, f32::INFINITY].map(|bits| constant(&mut build, bits));
+    let mut is_nan = |op: Binary, x: Value, y: Value| {
+        let made = build.binary(op, x, y);
+        let differs = build.compare(Compare::Une, made, made);
+        build.constant_bits(differs)
+    };
+    for op in [Binary::Add, Binary::Mul, Binary::MaxNum] {
+        assert_eq!(is_nan(op, number, half), Some(0));
+    }
+    assert_eq!(is_nan(Binary::Mul, number, zero), Some(0));
+    // Infinity by zero, infinities of both signs, and what may be any number at all.
+    assert_eq!(is_nan(Binary::Mul, number, infinite), None);
+    assert_eq!(is_nan(Binary::Add, any, half), None);
+    assert_eq!(is_nan(Binary::Mul, any, zero), None);
+    assert_eq!(is_nan(Binary::MaxNum, any, zero), Some(0));
+}
+
+#[test]
+fn what_one_condition_lets_through_is_chosen_once() {
+    let mut build = Builder::new("masked", 1, 5);
+    let [x, y] = two(&mut build, DType::F32);
+    let zero = build.constant(DType::F32, 0);
+    let condition = build.compare(Compare::Olt, x, y);
+    let chosen = [x, y].map(|value| build.select(condition, value, zero));
+    let sum = build.binary(Binary::Add, chosen[0], chosen[1]);
+    let sum = build.binary(Binary::Add, sum, zero);
+    let add = || Op::Binary(Binary::Add);
+    assert_eq!(left(build, sum), [Op::Compare(Compare::Olt), add(), add(), Op::Select]);
 }
 
 #[test]

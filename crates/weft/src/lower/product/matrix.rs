@@ -18,7 +18,7 @@ use weft_layout::machine::{self, Number, Part};
 use weft_layout::space::REGISTER;
 
 /// The type of a number in registers.
-fn dtype(number: Number) -> DType {
+pub(super) fn dtype(number: Number) -> DType {
     match number {
         Number::F16 => DType::F16,
         Number::BF16 => DType::BF16,
@@ -26,6 +26,8 @@ fn dtype(number: Number) -> DType {
         Number::F64 => DType::F64,
         Number::E4M3 => DType::F8E4M3FN,
         Number::E5M2 => DType::F8E5M2,
+        Number::E4M3FNUZ => DType::F8E4M3FNUZ,
+        Number::E5M2FNUZ => DType::F8E5M2FNUZ,
         Number::S8 => DType::I8,
         Number::S32 => DType::I32,
     }

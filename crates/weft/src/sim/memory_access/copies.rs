@@ -160,6 +160,27 @@ fn check_slowly(warp: &Warp, block: &Block, world: &mut World<'_>, index: u32, p
     }
 }
 
+/// Reports a read of bytes to which a copy is under way.
+pub(super) fn check_read(
+    block: &Block,
+    world: &mut World<'_>,
+    actor: Actor,
+    offset: usize,
+    bytes: u32,
+) {
+    if block.in_flight.count == 0 {
+        return;
+    }
+    let Some(copy) = block.in_flight.find(offset, bytes) else { return };
+    let site = &world.accesses[copy as usize];
+    let other = Actor { inst: site.inst, loc: site.loc, lane: None, ..actor };
+    world.findings.add(FindingKind::InFlight, actor, Some(other), || {
+        format!(
+            "byte {offset} of shared memory is read while an asynchronous copy to it is under way"
+        )
+    });
+}
+
 /// Reports a write to global memory that a copy may still read.
 #[inline]
 pub(super) fn check_written(
@@ -281,6 +302,9 @@ pub(in crate::sim) fn wait(
                 accessor(&warp.knowledge, warp.index, block, world, index, Place::Shared, false);
             block.shadow.access(&by, true, offset, bytes, lane, &mut world.conflicts);
             block.in_flight.set(offset, bytes, 0);
+            if block.proxies.are_watched() {
+                block.proxies.write((warp.index, lane, index), block.tick, offset, bytes);
+            }
             let end = offset + bytes as usize;
             if let Some(place) = block.shared.get_mut(offset..end) {
                 place.copy_from_slice(&data[..bytes as usize]);

@@ -178,6 +178,15 @@ pub(super) fn store(
             place.copy_from_slice(&written[row]);
         }
     }
+    if block.proxies.are_watched() {
+        for row in lanes_of(pattern.active) {
+            for inside in (0..ROW).step_by(unit) {
+                let who = (warp.index, u32::from(writers[row][inside]), index);
+                let at = pattern.addresses[row] as usize + inside;
+                block.proxies.write(who, block.tick, at, unit as u32);
+            }
+        }
+    }
     debug_assert_eq!(world.accesses[index as usize].kind, AccessKind::Store);
     report_conflicts(warp, block, world, index, place);
 }

@@ -17,10 +17,12 @@ use super::loop_to;
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::format::Format;
-use crate::lane::effects::{Control, Extent, Fence, Latency, Proxy, Spaces, Tokens, testing};
+use crate::lane::effects::{
+    Control, Extent, Fence, Latency, Participants, Proxy, Spaces, Step, Tokens, testing,
+};
 use crate::lane::{
     Access, BarrierScope, Builder, Effects, Form, IdKind, Inst, Matrix, MatrixMultiply, Op,
-    Program, Region, Space, Value, verify,
+    Program, Region, Space, Value, WarpgroupMultiply, verify,
 };
 use crate::location::{Loc, Location, Locations};
 use crate::scalar::{Binary, Cast, Compare, Rounding, Unary};
@@ -51,6 +53,16 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         left: DType::F16,
         right: DType::F16,
         sum: DType::F32,
+    };
+    let product = WarpgroupMultiply {
+        columns: 8,
+        summed: 16,
+        left: DType::F16,
+        right: DType::F16,
+        sum: DType::F32,
+        left_in_registers: false,
+        transposed: [false; 2],
+        keeps: false,
     };
     let (global, shared) = (Space::Global, Space::Shared);
     let asm = |pure| Op::InlineAsm { text: "mov.b32 $0, $1;".into(), pure };
@@ -100,6 +112,12 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("shuffle xor", Op::ShuffleXor { mask: 1 }),
         ("shuffle index", Op::ShuffleIndex),
         ("multiply", Op::MatrixMultiply(multiply)),
+        ("product", Op::WarpgroupMultiply(product)),
+        ("product fence", Op::WarpgroupFence),
+        ("product commit", Op::WarpgroupCommit),
+        ("product wait", Op::WarpgroupWait { pending: 0 }),
+        ("product wait for older", Op::WarpgroupWait { pending: 1 }),
+        ("proxy fence", Op::ProxyFence),
         ("barrier warp", Op::Barrier(BarrierScope::Warp)),
         ("barrier block", Op::Barrier(BarrierScope::Block)),
         ("asm pure", asm(true)),
@@ -175,6 +193,20 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
             let mut operands: SmallVec<[Value; 4]> = smallvec![lane; left.count + right.count];
             operands.extend(core::iter::repeat_n(zero, sum.count));
             (operands, &[DType::F32; 4])
+        }
+        Op::WarpgroupMultiply(product) => {
+            let address = place(build, at.base, false);
+            let descriptor = build.cast(Cast::ExtU, address, DType::I64);
+            let zero = build.constant(DType::F32, 0);
+            let mut operands: SmallVec<[Value; 4]> = smallvec![descriptor; 2];
+            operands.extend(product.accumulators().map(|_| zero));
+            build.set_loc(loc);
+            // What is in flight may not be used.
+            build.emit(op.clone(), operands, &[DType::F32; 4]);
+            return SmallVec::new();
+        }
+        Op::WarpgroupFence | Op::WarpgroupCommit | Op::WarpgroupWait { .. } | Op::ProxyFence => {
+            (smallvec![], &[])
         }
         Op::InlineAsm { .. } => (smallvec![lane], &words),
         Op::Print(_) | Op::Assert { .. } => (smallvec![holds], &[]),
@@ -758,7 +790,7 @@ fn mutants(row: Effects) -> Vec<(&'static str, Effects)> {
     }
     // Which bytes of what it does not touch says nothing.
     if row.touches_memory() {
-        for extent in [Extent::Addressed, Extent::InFlight, Extent::Anywhere] {
+        for extent in [Extent::Addressed, Extent::InFlight, Extent::Described, Extent::Anywhere] {
             all.push(("extent", Effects { extent, ..row }));
         }
     }
@@ -774,6 +806,7 @@ fn mutants(row: Effects) -> Vec<(&'static str, Effects)> {
         Fence::Atomic(Order::AcqRel, gpu),
         Fence::Barrier(BarrierScope::Warp),
         Fence::Barrier(BarrierScope::Block),
+        Fence::Proxy,
         Fence::Unknown,
     ] {
         // Of an atomic, with its own scope.
@@ -788,7 +821,9 @@ fn mutants(row: Effects) -> Vec<(&'static str, Effects)> {
             all.push(("scope", Effects { fence: Fence::Atomic(order, scope), ..row }));
         }
     }
-    for convergent in [None, Some(BarrierScope::Warp), Some(BarrierScope::Block)] {
+    for convergent in
+        [None, Some(Participants::Warp), Some(Participants::Warpgroup), Some(Participants::Block)]
+    {
         all.push(("convergent", Effects { convergent, ..row }));
     }
     for control in [Control::None, Control::Regions, Control::Leaves, Control::Ends] {
@@ -801,6 +836,11 @@ fn mutants(row: Effects) -> Vec<(&'static str, Effects)> {
         Tokens::Commits,
         Tokens::Awaits { pending: 0 },
         Tokens::Awaits { pending: 1 },
+        Tokens::Products(Step::Prepares),
+        Tokens::Products(Step::Starts),
+        Tokens::Products(Step::Commits),
+        Tokens::Products(Step::Awaits { pending: 0 }),
+        Tokens::Products(Step::Awaits { pending: 1 }),
         Tokens::Unknown,
     ] {
         all.push(("tokens", Effects { tokens, ..row }));
@@ -884,6 +924,12 @@ fn the_table_is_what_it_is_meant_to_be() {
         shuffle xor: convergent=Some(Warp) latency=Exchange
         shuffle index: convergent=Some(Warp) latency=Exchange
         multiply: convergent=Some(Warp) latency=Matrix
+        product: reads=shared extent=Described proxy=Async convergent=Some(Warpgroup) tokens=Products(Starts)
+        product fence: convergent=Some(Warpgroup) tokens=Products(Prepares)
+        product commit: convergent=Some(Warpgroup) tokens=Products(Commits)
+        product wait: reads=shared extent=Described proxy=Async convergent=Some(Warpgroup) tokens=Products(Awaits { pending: 0 }) latency=Wait
+        product wait for older: reads=shared extent=Described proxy=Async convergent=Some(Warpgroup) tokens=Products(Awaits { pending: 1 }) latency=Wait
+        proxy fence: fence=Proxy latency=Wait
         barrier warp: fence=Barrier(Warp) convergent=Some(Warp) latency=Wait
         barrier block: fence=Barrier(Block) convergent=Some(Block) latency=Wait
         asm pure: convergent=Some(Warp) latency=Unknown
@@ -914,55 +960,61 @@ fn operations_keep_the_order_that_their_rows_ask_for() {
         let _ = writeln!(found, "{} {name}", orders(&op));
     }
     expect![[r#"
-        ...........................................xxxxxx const
-        ...........................................xxxxxx param
-        ...........................................xxxxxx id
-        ...........................................xxxxxx shared base
-        ...........................................xxxxxx linear
-        ...........................................xxxxxx unary
-        ...........................................xxxxxx binary
-        ...........................................xxxxxx compare
-        ...........................................xxxxxx select
-        ...........................................xxxxxx cast
-        ...........................................xxxxxx fma
-        ...........................................xxxxxx fma toward
-        ...........................................xxxxxx round pair
-        ...........................................xxxxxx bytes
-        ...................xx...xxx.xx.......xx.x..xxxxxx load global
-        ...............x.x.xx.x.xxx.xx.......xx.xxxxxxxxx load global volatile
-        .....................xxx..xxxxx.xx...xx.x..xxxxxx load shared
-        ...............x.x..xxxx..xxxxx.xx...xx.xxxxxxxxx load shared volatile
-        .....................xxx..xxxxx.xx...xx.x..xxxxxx load matrix
-        ..............xx...xx...xxx.xxx......xx.x..xxxxxx store global
-        ..............xx.x.xx.x.xxx.xxx......xx.xxxxxxxxx store global volatile
-        ................xxx..xxx..xxxxx.xx...xx.x..xxxxxx store shared
-        ...............xxxx.xxxx..xxxxx.xx...xx.xxxxxxxxx store shared volatile
-        ................xxx..xxx..xxxxx.xx...xx.x..xxxxxx store matrix
-        ..............xx...xx...xxxxxxx......xx.x..xxxxxx rmw global relaxed
-        ..............xxxxxxxxxxxxxxxxx.xx...xx.x..xxxxxx rmw global acquire
-        ..............xx...xx...xxxxxxx......xx.x..xxxxxx rmw global release
-        ................xxx..xxxxxxxxxx.xx...xx.x..xxxxxx rmw shared relaxed
-        ..............xxxxxxxxxxxxxxxxx.xx...xx.x..xxxxxx rmw shared acq_rel
-        ..............xxxxxxxxxxxxxxxxx.xx...xx.x..xxxxxx cas global
-        ................xxxxxxxxxxxxxxxxxx...xx.x..xxxxxx copy
-        ..............................xxxx......x..xxxxxx commit
-        ................xxx..xxx..xxxxxxxx...xx.x..xxxxxx wait
-        ................xxx..xxx..xxxxxxxx...xx.x..xxxxxx wait for older
-        ...........................................xxxxxx shuffle xor
-        ...........................................xxxxxx shuffle index
-        ...........................................xxxxxx multiply
-        ..............xxxxxxxxxxxxxxxxx.xx...xx.x..xxxxxx barrier warp
-        ..............xxxxxxxxxxxxxxxxx.xx...xx.x..xxxxxx barrier block
-        ...........................................xxxxxx asm pure
-        ..............xxxxxxxxxxxxxxxxxxxx...xx.xxxxxxxxx asm
-        ...............x.x..x.x.................xxxxxxxxx print
-        ...............x.x..x.x.................xxxxxxxxx assert
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx if
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx loop
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx break if
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx continue
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx yield
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx return
+        .................................................xxxxxx const
+        .................................................xxxxxx param
+        .................................................xxxxxx id
+        .................................................xxxxxx shared base
+        .................................................xxxxxx linear
+        .................................................xxxxxx unary
+        .................................................xxxxxx binary
+        .................................................xxxxxx compare
+        .................................................xxxxxx select
+        .................................................xxxxxx cast
+        .................................................xxxxxx fma
+        .................................................xxxxxx fma toward
+        .................................................xxxxxx round pair
+        .................................................xxxxxx bytes
+        ...................xx...xxx.xx............xxx.x..xxxxxx load global
+        ...............x.x.xx.x.xxx.xx............xxx.xxxxxxxxx load global volatile
+        .....................xxx..xxxxx.xx........xxx.x..xxxxxx load shared
+        ...............x.x..xxxx..xxxxx.xx........xxx.xxxxxxxxx load shared volatile
+        .....................xxx..xxxxx.xx........xxx.x..xxxxxx load matrix
+        ..............xx...xx...xxx.xxx...........xxx.x..xxxxxx store global
+        ..............xx.x.xx.x.xxx.xxx...........xxx.xxxxxxxxx store global volatile
+        ................xxx..xxx..xxxxx.xx...x..xxxxx.x..xxxxxx store shared
+        ...............xxxx.xxxx..xxxxx.xx...x..xxxxx.xxxxxxxxx store shared volatile
+        ................xxx..xxx..xxxxx.xx...x..xxxxx.x..xxxxxx store matrix
+        ..............xx...xx...xxxxxxx...........xxx.x..xxxxxx rmw global relaxed
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxx.x..xxxxxx rmw global acquire
+        ..............xx...xx...xxxxxxx...........xxx.x..xxxxxx rmw global release
+        ................xxx..xxxxxxxxxx.xx...x..xxxxx.x..xxxxxx rmw shared relaxed
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxx.x..xxxxxx rmw shared acq_rel
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxx.x..xxxxxx cas global
+        ................xxxxxxxxxxxxxxxxxx...xxxxxxxx.x..xxxxxx copy
+        ..............................xxxx...xxxxx....x..xxxxxx commit
+        ................xxx..xxx..xxxxxxxx...xxxxxxxx.x..xxxxxx wait
+        ................xxx..xxx..xxxxxxxx...xxxxxxxx.x..xxxxxx wait for older
+        .................................................xxxxxx shuffle xor
+        .................................................xxxxxx shuffle index
+        .................................................xxxxxx multiply
+        .....................xxx..xxxxxxxx...xxxxxxxx.x..xxxxxx product
+        ..............................xxxx...xxxxx....x..xxxxxx product fence
+        ..............................xxxx...xxxxx....x..xxxxxx product commit
+        .....................xxx..xxxxxxxx...xxxxxxxx.x..xxxxxx product wait
+        .....................xxx..xxxxxxxx...xxxxxxxx.x..xxxxxx product wait for older
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxx.x..xxxxxx proxy fence
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxx.x..xxxxxx barrier warp
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxx.x..xxxxxx barrier block
+        .................................................xxxxxx asm pure
+        ..............xxxxxxxxxxxxxxxxxxxx...xxxxxxxx.xxxxxxxxx asm
+        ...............x.x..x.x.......................xxxxxxxxx print
+        ...............x.x..x.x.......................xxxxxxxxx assert
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx if
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx loop
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx break if
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx continue
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx yield
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx return
     "#]]
     .assert_eq(&found);
 }
@@ -988,7 +1040,8 @@ fn passes_do_around_each_operation_what_its_row_says() {
     expect![[r#"
         hoist
             X(U)         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes
-            (XU)         load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            (XU)         load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            ?(XU)!       product
             ((XU))       break if
             ((X)U)       continue
             ((X)(X)U)    yield
@@ -996,63 +1049,72 @@ fn passes_do_around_each_operation_what_its_row_says() {
         share
             XUUU         const, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes
             UUU          param, id, shared base, linear, return
-            XUXUU        load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            XUXUU        load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            ?XUXUU!      product
             (XUXUU)U     break if
             (X)U(X)UU    continue
             (X)(X)U(X)(X)UU yield
         sweep
                          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure, return
-            X            load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, barrier warp, barrier block, asm, print, assert, if, loop
+            X            load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm, print, assert, if, loop
+            ?X!          product
             (X)          break if, continue
             (X)(X)       yield
         wait
-            XPU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            XPU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             PXU          load shared, load matrix
+            ?XPU!        product
             (XPU)        break if
             (X)PU        continue
             (X)(X)PU     yield
             PU           return
         cross
-            XLU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, commit, shuffle xor, shuffle index, multiply, asm pure, print, assert
+            XLU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, commit, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, asm pure, print, assert
             LUX          load shared, load matrix
-            LXU          store shared, store shared volatile, store matrix, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, barrier warp, barrier block, asm, if, loop
+            LXU          store shared, store shared volatile, store matrix, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, proxy fence, barrier warp, barrier block, asm, if, loop
+            ?XLU!        product
             (LXU)        break if
             L(X)U        continue
             L(X)(X)U     yield
             LU           return
         idle
-            SbXLU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, asm pure
-            SbXbLU       load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, asm, print, assert, if, loop
+            SbXLU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, product fence, product commit, asm pure
+            SbXbLU       load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, proxy fence, asm, print, assert, if, loop
+            ?SbXbLU!     product
             SbLU         barrier warp, barrier block
             (SbXbLU)     break if
             Sb(X)bLU     continue
             Sb(X)(X)bLU  yield
             SbbLU        return
         idle.first
-            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, asm pure
-            XbS          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, asm, print, assert, if, loop
+            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, product fence, product commit, asm pure
+            XbS          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, proxy fence, asm, print, assert, if, loop
+            ?XbS!        product
             S            barrier warp, barrier block
             (XbS)        break if
             (X)bS        continue
             (X)(X)bS     yield
             bS           return
         idle.last
-            SX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, asm pure
-            SbX          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, asm, print, assert, if, loop
+            SX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, product fence, product commit, asm pure
+            SbX          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, proxy fence, asm, print, assert, if, loop
+            ?SbX!        product
             S            barrier warp, barrier block
             (SbX)        break if
             Sb(X)        continue
             Sb(X)(X)     yield
             Sb           return
         idle.warp
-            SXwS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, asm pure, asm, print, assert, if, loop
+            SXwS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, asm, print, assert, if, loop
+            ?SXwS!       product
             SXS          barrier warp, barrier block
             (SXwS)       break if
             S(X)wS       continue
             S(X)(X)wS    yield
             SwS          return
         idle.block
-            SXbS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, asm pure, asm, print, assert, if, loop
+            SXbS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, asm, print, assert, if, loop
+            ?SXbS!       product
             SbS          barrier warp, return
             SXS          barrier block
             (SXbS)       break if
@@ -1061,7 +1123,8 @@ fn passes_do_around_each_operation_what_its_row_says() {
         meet
             SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure
             SXSbLLU      load global, store shared, store matrix
-            SbLXSbLU     load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, barrier warp, asm, print, assert, if, loop
+            SbLXSbLU     load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm, print, assert, if, loop
+            ?SbLXSbLU!   product
             SSbLLU       barrier block
             (SbLXSbLU)   break if
             SbL(X)SbLU   continue
@@ -1070,140 +1133,150 @@ fn passes_do_around_each_operation_what_its_row_says() {
         meet.kept
             SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, shuffle xor, shuffle index, multiply, asm pure
             SXSbLLU      load global
-            SbLXSbLU     load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, barrier warp, asm, print, assert, if, loop
+            SbLXSbLU     load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm, print, assert, if, loop
+            ?SbLXSbLU!   product
             SSbLLU       barrier block
             (SbLXSbLU)   break if
             SbL(X)SbLU   continue
             SbL(X)(X)SbLU yield
             SbLSbLU      return
         meet.used
-            XSSbLLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, asm pure, asm, print, assert, if, loop
+            XSSbLLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
             XSbLSbLU     load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy
+            ?XSbLSbLU!   product
             SSbLLU       barrier block, return
             (XSbLSbLU)   break if
             (X)SSbLLU    continue
             (X)(X)SSbLLU yield
         meet.read
-            XSRSbLLU     const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, asm pure, if, loop
-            XSbLRSbLU    load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, asm, print, assert
+            XSRSbLLU     const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, barrier warp, asm pure, if, loop
+            XSbLRSbLU    load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, proxy fence, asm, print, assert
+            ?XSRSbLLU!   product
             SRSbLLU      barrier block, return
             (XSbLRSbLU)  break if
             (X)SRSbLLU   continue
             (X)(X)SRSbLLU yield
         meet.inner
-            (X)SRSbLLU   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, if, loop
-            (X)SbLRSbLU  load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, asm, print, assert
+            (X)SRSbLLU   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, barrier warp, barrier block, asm pure, if, loop
+            (X)SbLRSbLU  load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, proxy fence, asm, print, assert
+            ?(X)SRSbLLU! product
             ((X)SbLRSbLU) break if
             ((X))SRSbLLU continue
             ((X)(X))SRSbLLU yield
             SRSbLLU      return
         meet.round
-            (SbLRSbLUX)  const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            (SbLRSbLUX)  const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            ?(SbLRSbLUX)! product
             ((SbLRSbLUX)) break if
             (SbLRSbLU(X)) continue
             (SbLRSbLU(X)(X)) yield
             (SbLRSbLU)   return
         barriers.read
-            LXU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            LXU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             LbXU         store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy
+            ?LXU!        product
             (LXU)        break if
             L(X)U        continue
             L(X)(X)U     yield
             LU           return
         barriers.written
-            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             XbS          load shared, load shared volatile, load matrix, rmw shared relaxed, rmw shared acq_rel
+            ?XS!         product
             (XS)         break if
             (X)S         continue
             (X)(X)S      yield
             S            return
         barriers.atomic
-            XA           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            XA           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             XbA          load shared, load shared volatile, load matrix
+            ?XA!         product
             (XA)         break if
             (X)A         continue
             (X)(X)A      yield
             A            return
         barriers.updated
-            AX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            AX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             AbX          store shared, store shared volatile, store matrix, copy
+            ?AX!         product
             (AX)         break if
             A(X)         continue
             A(X)(X)      yield
             A            return
         barriers.between
-            LXbSU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, asm pure, asm, print, assert, if, loop
+            LXbSU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
+            ?LXbSU!      product
             LXSU         barrier block
             (LXbSU)      break if
             L(X)bSU      continue
             L(X)(X)bSU   yield
             LbSU         return
         pack
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, asm pure, print, assert, if, loop, break if, continue, yield, return
-            3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, asm
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm pure, print, assert, if, loop, break if, continue, yield, return
+            3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, asm
             1            barrier block
         pack.used
-            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, print, assert, if, loop, continue, yield, return
-            2            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, break if
+            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, continue, yield, return
+            2            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, break if
             3            asm
         pack.before
-            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
+            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
             2            copy
             3            asm
         pack.copied
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
             3            copy, asm
             1            wait
         pack.late
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
-            3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, asm
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
+            3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, asm
         order.load
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, asm pure, print, assert, if, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
             s            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, asm
             ,            barrier warp, barrier block
         order.store
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, asm pure, print, assert, if, loop, continue, yield, return
-            o            load shared, load shared volatile, load matrix
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
+            o            load shared, load shared volatile, load matrix, product
             s            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, asm, break if
             ,            barrier warp, barrier block
         order.stored
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, asm pure, print, assert, if, loop, continue, yield, return
-            s            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, asm, break if
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
+            s            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, asm, break if
             ,            barrier warp, barrier block
         order.loaded
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, asm pure, print, assert, if, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
             o            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, asm
             ,            barrier warp, barrier block
         order.other
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, asm pure, print, assert, if, loop, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
             ,            barrier warp, barrier block
             s            asm, break if
         order.copied
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, shuffle xor, shuffle index, multiply, asm pure, print, assert, if, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
             l            wait, wait for older
             ,            barrier warp, barrier block
             s            asm
         order.global
-            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, asm pure, print, assert, if, loop, break if, continue, yield, return
+            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
             g,g          store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, asm
             g,,          barrier warp, barrier block
         order.read
-            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, asm pure, print, assert, if, loop, continue, yield, return
+            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
             g,g          load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, asm
             g,,          barrier warp, barrier block
             gg,          break if
         order.between
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, asm pure, asm, print, assert, if, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, asm, print, assert, if, loop, break if, continue, yield, return
             s            barrier warp, barrier block
         alternate
-            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, asm pure, asm, print, assert, if, loop
-            (SbLXU)0     store shared, store shared volatile, store matrix, copy, barrier block
+            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
+            (SbLXU)0     store shared, store shared volatile, store matrix, copy, product, barrier block
             ((SbLXU))0   break if
             (SSbLL(X)U)1 continue
             (SSbLL(X)(X)U)1 yield
             (SSbLLU)1    return
         alternate.other
-            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, asm pure, asm, print, assert, if, loop
+            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
             (SbLXU)0     barrier block
             ((SbLXU))0   break if
             (SSbLL(X)U)1 continue
@@ -1260,42 +1333,48 @@ fn a_row_that_tells_something_else_is_noticed() {
         fma toward: latency 6
         round pair: latency 6
         bytes: latency 6
-        load global: extent 2, latency 6
-        load global volatile: extent 2, proxy 2, latency 7
+        load global: extent 3, latency 6
+        load global volatile: extent 3, proxy 2, latency 7
         load shared: 
         load shared volatile: proxy 2, latency 7
         load matrix: 
-        store global: extent 2, proxy 2, latency 7
-        store global volatile: extent 2, proxy 2, latency 7
+        store global: extent 3, proxy 2, latency 7
+        store global volatile: extent 3, proxy 2, latency 7
         store shared: latency 7
         store shared volatile: proxy 2, latency 7
         store matrix: latency 7
-        rmw global relaxed: extent 2, proxy 2, scope 2, latency 7
-        rmw global acquire: extent 2, proxy 2, scope 2, latency 7
-        rmw global release: extent 2, proxy 2, scope 2, latency 7
+        rmw global relaxed: extent 3, proxy 2, scope 2, latency 7
+        rmw global acquire: extent 3, proxy 2, scope 2, latency 7
+        rmw global release: extent 3, proxy 2, scope 2, latency 7
         rmw shared relaxed: proxy 2, fence 1, scope 2, latency 7
         rmw shared acq_rel: proxy 2, fence 1, scope 2, latency 7
-        cas global: extent 2, proxy 2, fence 1, scope 2, latency 7
+        cas global: extent 3, proxy 2, fence 2, scope 2, latency 7
         copy: proxy 2, latency 7
-        commit: proxy 2, tokens 3, latency 7
+        commit: proxy 2, tokens 8, latency 7
         wait: proxy 2, latency 7
-        wait for older: proxy 2, tokens 3, latency 7
+        wait for older: proxy 2, tokens 8, latency 7
         shuffle xor: latency 6
         shuffle index: latency 6
         multiply: latency 6
+        product: proxy 2, convergent 3, latency 7
+        product fence: proxy 2, convergent 3, tokens 8, latency 7
+        product commit: proxy 2, convergent 3, tokens 8, latency 7
+        product wait: extent 1, proxy 2, convergent 3, tokens 8, latency 7
+        product wait for older: extent 1, proxy 2, convergent 3, tokens 8, latency 7
+        proxy fence: proxy 2, fence 2, convergent 3, latency 7
         barrier warp: proxy 2, latency 7
         barrier block: proxy 2, latency 7
-        asm pure: convergent 1, latency 6
-        asm: reads 3, proxy 2, fence 5, convergent 2, tokens 3, latency 7
+        asm pure: convergent 2, latency 6
+        asm: reads 3, proxy 2, fence 6, convergent 3, tokens 8, latency 7
         print: proxy 2, latency 7
         assert: proxy 2, latency 7
-        if: proxy 2, fence 2, convergent 2, control 1, tokens 4, latency 7
-        loop: proxy 2, fence 2, convergent 2, control 1, tokens 4, latency 7
-        break if: proxy 2, fence 5, convergent 2, control 1, visible 1, tokens 5, latency 7
-        continue: proxy 2, fence 2, convergent 2, tokens 5, latency 7
-        yield: proxy 2, fence 2, convergent 2, tokens 5, latency 7
-        return: reads 1, writes 1, proxy 2, fence 5, convergent 2, visible 1, tokens 4, latency 7
-        1192 of 1669 noticed
+        if: proxy 2, fence 2, convergent 3, control 1, tokens 9, latency 7
+        loop: proxy 2, fence 2, convergent 3, control 1, tokens 9, latency 7
+        break if: proxy 2, fence 6, convergent 3, control 1, visible 1, tokens 10, latency 7
+        continue: proxy 2, fence 2, convergent 3, tokens 10, latency 7
+        yield: proxy 2, fence 2, convergent 3, tokens 10, latency 7
+        return: reads 1, writes 1, proxy 2, fence 6, convergent 3, visible 1, tokens 9, latency 7
+        1631 of 2281 noticed
     "#]]
     .assert_eq(&unnoticed);
 }

@@ -137,7 +137,7 @@ fn reason(kernel: &Kernel, op: &Op) -> Option<Why> {
         OpKind::Unary(Unary::Sqrt) | OpKind::Binary(Binary::Div) if dtype != DType::F64 => {
             Some(Why::Approximate)
         }
-        OpKind::Dot(_) if dtype.is_float() => Some(Why::Order),
+        OpKind::Dot(_) | OpKind::WarpgroupDot(_) if dtype.is_float() => Some(Why::Order),
         OpKind::AtomicRmw { op: Rmw::FAdd, .. } => Some(Why::Order),
         OpKind::Reduce { .. } | OpKind::Scan { .. } => {
             op.regions.iter().any(|region| rounds(kernel, region)).then_some(Why::Order)
@@ -213,7 +213,7 @@ fn rounds_to(kernel: &Kernel, op: &Op) -> Option<DType> {
             digits(result) < digits(kernel.ty(*op.operands.first()?).dtype())
         }
         // Factors of f32 that are rounded to 11 or 16 digits: as if to f16.
-        OpKind::Dot(precision) => {
+        OpKind::Dot(precision) | OpKind::WarpgroupDot(precision) => {
             let factors = kernel.ty(*op.operands.first()?).dtype();
             if factors == DType::F32 && precision.digits() <= 16 {
                 return Some(DType::F16);

@@ -158,6 +158,11 @@ impl<'k> Instance<'k> {
                 let value = self.local.execute(site, &operands, world)?;
                 self.define_all(world.kernel, &op.results, value.into_iter().collect())?;
             }
+            OpKind::WarpgroupDot(_) => {
+                let site = Site { id, op, instance: self.id };
+                let product = self.local.product(site, &operands, world)?;
+                self.define_all(world.kernel, &op.results, vec![product])?;
+            }
             // Operations on whole tensors are over before the next begins.
             OpKind::Barrier => {}
             OpKind::InlineAsm(asm) => {

@@ -118,6 +118,30 @@ impl Local {
         Ok(value)
     }
 
+    /// A product whose factors may lie in memory.
+    pub(super) fn product(
+        &self,
+        site: Site<'_>,
+        operands: &[Elements],
+        world: &mut World<'_, '_>,
+    ) -> Result<Elements, String> {
+        let mut factors = Vec::with_capacity(operands.len());
+        for (&value, operand) in site.op.operands.iter().zip(operands) {
+            let ty = world.kernel.ty(value);
+            if ty.memory().is_none() {
+                factors.push(operand.clone());
+                continue;
+            }
+            let (elements, fault) = self.load(operand, [ty.elements() as usize, width(ty)]);
+            if let Some((element, fault)) = fault {
+                world.fault(site, element, Fault::Local(fault));
+            }
+            factors.push(elements);
+        }
+        let count = site.op.results.first().map_or(0, |&sum| world.kernel.ty(sum).elements());
+        pure::evaluate(world, site.instance, site.op, &factors, count as usize)
+    }
+
     /// Memory for `count` bytes, in which nothing is written.
     fn allocate(&mut self, op: OpId, count: usize) -> Elements {
         let start = *self.allocated.entry(op).or_insert(self.bytes.len());

@@ -59,6 +59,7 @@ pub use local::LocalFault;
 pub use sums::{Sum, Sums};
 
 use super::{Kernel, OpId, Value};
+use crate::budget::Stop;
 use crate::format::Printed;
 use crate::location::Loc;
 use crate::memory::{Memory, OutOfRange};
@@ -214,6 +215,9 @@ pub enum EvalError {
         /// Where it came from.
         loc: Loc,
     },
+    /// Nobody wants the result any more.
+    #[error("the run was stopped")]
+    Stopped,
 }
 
 /// A loop in which instances wait for what never happens.
@@ -245,7 +249,7 @@ impl EvalError {
     /// The place in the user's source that the error is about, if it is about one.
     pub fn loc(&self) -> Option<Loc> {
         match self {
-            EvalError::Arguments { .. } | EvalError::TooLarge { .. } => None,
+            EvalError::Arguments { .. } | EvalError::TooLarge { .. } | EvalError::Stopped => None,
             EvalError::Malformed { loc, .. } | EvalError::StepLimit { loc, .. } => Some(*loc),
             EvalError::Deadlock { waiting } => waiting.first().map(|waiting| waiting.loc),
         }
@@ -263,5 +267,17 @@ pub fn run(
     memory: &mut Memory,
     options: Options,
 ) -> Result<Report, EvalError> {
-    schedule::run(kernel, grid, args, memory, options)
+    run_until(kernel, grid, args, memory, options, &Stop::default())
+}
+
+/// As [`run`], until that is set.
+pub fn run_until(
+    kernel: &Kernel,
+    grid: [u32; 3],
+    args: &[u64],
+    memory: &mut Memory,
+    options: Options,
+    stop: &Stop,
+) -> Result<Report, EvalError> {
+    schedule::run(kernel, grid, args, memory, options, stop)
 }

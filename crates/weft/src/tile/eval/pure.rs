@@ -106,7 +106,7 @@ pub(super) fn evaluate(
                 pointer.wrapping_add(offset.wrapping_mul(bytes) as u64)
             })
         }
-        (OpKind::Dot(_), [a, b, c], &[a_type, b_type, c_type]) => {
+        (OpKind::Dot(_) | OpKind::WarpgroupDot(_), [a, b, c], &[a_type, b_type, c_type]) => {
             dot([a, b, c], [a_type, b_type, c_type])?
         }
         _ => return Err(format!("it has {} operands", operands.len())),

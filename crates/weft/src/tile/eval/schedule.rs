@@ -3,6 +3,7 @@
 use super::instance::{Instance, Pause};
 use super::world::World;
 use super::{EvalError, MAX_ELEMENTS, Options, Report, Sums, Waiting};
+use crate::budget::Stop;
 use crate::format::Printed;
 use crate::memory::Memory;
 use crate::tile::{Kernel, OpKind};
@@ -18,6 +19,7 @@ pub(super) fn run(
     args: &[u64],
     memory: &mut Memory,
     options: Options,
+    stop: &Stop,
 ) -> Result<Report, EvalError> {
     check(kernel, args)?;
     let mut world = World {
@@ -31,6 +33,7 @@ pub(super) fn run(
         printed: Printed::default(),
         steps: 0,
         options,
+        stop: stop.clone(),
     };
     let mut waiting = Grid { extents: grid, next: 0 };
     let mut capacity = RESIDENT;

@@ -1,6 +1,7 @@
 //! What all instances of a run share.
 
 use super::{EvalError, Failure, Fault, Finding, Options, Sums};
+use crate::budget::Stop;
 use crate::format::Printed;
 use crate::memory::{Memory, OutOfRange};
 use crate::tile::{Kernel, Op, OpId};
@@ -27,6 +28,8 @@ pub(super) struct World<'k, 'm> {
     pub(super) steps: u64,
     /// The bounds of the run.
     pub(super) options: Options,
+    /// Whether the run shall end.
+    pub(super) stop: Stop,
 }
 
 /// Who accesses memory: what a finding says besides the access.
@@ -46,6 +49,9 @@ impl World<'_, '_> {
                 op: op.kind.name(),
                 loc: op.loc,
             });
+        }
+        if self.stop.is_set() {
+            return Err(EvalError::Stopped);
         }
         self.steps += 1;
         Ok(())

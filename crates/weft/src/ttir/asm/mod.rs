@@ -113,6 +113,27 @@ fn registers(ty: &Type, packed: u64) -> u64 {
     (packed * stored_bits(ty)).div_ceil(32.max(stored_bits(ty)))
 }
 
+/// The operands that assembly names: `$3` and `${3}`, maybe with a modifier, but not `$$`, which is a
+/// dollar.
+fn slots(text: &str) -> impl Iterator<Item = usize> {
+    let mut rest = text;
+    core::iter::from_fn(move || {
+        loop {
+            rest = &rest[rest.find('$')? + 1..];
+            if let Some(after) = rest.strip_prefix('$') {
+                rest = after;
+                continue;
+            }
+            let name = rest.strip_prefix('{').unwrap_or(rest);
+            let digits = name.find(|c: char| !c.is_ascii_digit()).unwrap_or(name.len());
+            if digits > 0 {
+                // A number that is too long is one that there is not.
+                return Some(name[..digits].parse().unwrap_or(usize::MAX));
+            }
+        }
+    })
+}
+
 impl Rewriter<'_, '_, '_> {
     /// The results of inline assembly.
     pub(super) fn inline_asm(&mut self, asm: &InlineAsm, operands: &[Value]) -> Option<Vec<Value>> {
@@ -140,6 +161,10 @@ impl Rewriter<'_, '_, '_> {
             Ok(widths) => widths,
             Err(message) => return self.refuse(message),
         };
+        if let Some(slot) = slots(&asm.text).find(|&slot| slot >= widths.len()) {
+            let most = widths.len().saturating_sub(1);
+            return self.refuse(format!("the assembly has no `${slot}`: it has `$0` to `${most}`"));
+        }
         // The type of a word: with several elements packed, a row of them.
         let word = Element::Scalar(DType::I32);
         let run = match asm.packed {

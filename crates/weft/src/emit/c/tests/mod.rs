@@ -3,6 +3,8 @@
 //! The walk over operations and types is compiled only where `WEFT_NVCC` names NVIDIA's `nvcc`, and
 //! `WEFT_CLANG` a clang that knows AMD's GPUs; `WEFT_NVCC_FLAGS` may add where headers are.
 
+mod warpgroup;
+
 use super::{Dialect, kernel};
 use crate::emit::tests::programs::{
     every_memory_operation, every_operation, fibonacci, linear, target, vector_add,
@@ -49,23 +51,29 @@ fn refused(dialect: Dialect) -> String {
 
 /// All texts in one, each in a namespace of its own.
 fn together(dialect: Dialect) -> (usize, String) {
+    let programs = everything(dialect);
+    let texts: Vec<String> =
+        programs.iter().filter_map(|program| kernel(program, dialect).ok()).collect();
+    let (top, parts) = side_by_side(&texts);
+    (texts.len(), format!("{top}{parts}"))
+}
+
+/// What texts include, each once, and the texts, each in a namespace of its own.
+fn side_by_side(texts: &[String]) -> (String, String) {
     let mut top = String::new();
     let mut parts = String::new();
-    let mut count = 0;
-    for program in everything(dialect) {
-        let Ok(text) = kernel(&program, dialect) else { continue };
+    for (count, text) in texts.iter().enumerate() {
         let start = text.find("using i8 =").unwrap();
         for line in text[..start].lines().filter(|line| line.starts_with('#')) {
-            if !top.contains(line) || !line.starts_with("#include") && dialect.is_cuda() {
+            if !top.contains(line) {
                 top.push_str(line);
                 top.push('\n');
             }
         }
         let text = &text[start..];
         parts.push_str(&format!("namespace n{count} {{\n{text}}}\n"));
-        count += 1;
     }
-    (count, format!("{top}{parts}"))
+    (top, parts)
 }
 
 fn compile(compiler: &str, arguments: &[&str], source: &Path) {

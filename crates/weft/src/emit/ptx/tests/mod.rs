@@ -3,6 +3,7 @@
 //! The walk over operations and types is assembled only where `WEFT_PTXAS` names NVIDIA's `ptxas`.
 
 mod interpret;
+mod warpgroup;
 mod values;
 
 use super::control::copies;
@@ -189,7 +190,7 @@ fn copies_happen_at_once() {
     for code in 0..64 {
         let sources: Vec<usize> = (0..3).map(|digit| code >> (2 * digit) & 3).collect();
         let from: Vec<Value> = sources.iter().map(|&source| values[source]).collect();
-        let mut w = Writer::new(&program, target("sm_80"));
+        let mut w = Writer::new(&program, target("sm_80")).unwrap();
         copies(&mut w, &values[..3], &from);
         let names = ["%r0", "%r1", "%r2", "%r3"];
         let mut registers: BTreeMap<String, usize> = (0..4).map(|i| (names[i].into(), i)).collect();
@@ -247,8 +248,8 @@ fn a_priority_holds_for_both_caches() {
         text.lines().filter(is_told).map(str::trim).collect::<Vec<_>>().join("\n")
     };
     expect![[r#"
-        createpolicy.fractional.L2::evict_last.b64 %rdt0, 1.0;
-        @%p1 ld.global.L1::evict_last.L2::cache_hint.v4.b32 {%rt0, %rt1, %rt2, %rt3}, [%rd7], %rdt0;
+        createpolicy.fractional.L2::evict_last.b64 %evict_last, 1.0;
+        @%p1 ld.global.L1::evict_last.L2::cache_hint.v4.b32 {%rt0, %rt1, %rt2, %rt3}, [%rd7], %evict_last;
         st.global.L1::evict_last.v4.b32 [%rd7], {%rt16, %rt17, %rt18, %rt19};
         @%p1 st.global.L1::evict_last.v4.b32 [%rd7], {%rt20, %rt21, %rt22, %rt23};"#]]
     .assert_eq(&lines(CacheModifier::None, Eviction::Last, false));

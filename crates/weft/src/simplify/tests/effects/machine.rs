@@ -3,7 +3,7 @@
 
 use super::{At, write};
 use crate::dtype::DType;
-use crate::lane::effects::Spaces;
+use crate::lane::effects::{Participants, Spaces};
 use crate::lane::{Access, BarrierScope, Builder, IdKind, Op, Param, Program, Space, Value};
 use crate::location::Locations;
 use crate::memory::{Buffer, Memory};
@@ -20,6 +20,11 @@ fn runs(op: &Op) -> bool {
     !matches!(
         op,
         Op::InlineAsm { .. }
+            | Op::WarpgroupMultiply(_)
+            | Op::WarpgroupFence
+            | Op::WarpgroupCommit
+            | Op::WarpgroupWait { .. }
+            | Op::ProxyFence
             | Op::If
             | Op::Loop
             | Op::BreakIf { .. }
@@ -153,8 +158,8 @@ pub(super) fn agreements(op: &Op) -> Vec<(&'static str, String)> {
     let all = !warps.finished || !warps.findings.is_empty();
     let convergent = match (together, all) {
         (false, false) => None,
-        (true, false) => Some(BarrierScope::Warp),
-        _ => Some(BarrierScope::Block),
+        (true, false) => Some(Participants::Warp),
+        _ => Some(Participants::Block),
     };
     // A copy's wait is held against the copy, which it makes seen.
     let waits = matches!(op, Op::AsyncWait { .. });

@@ -5,8 +5,11 @@
 //! answer depends on its own call alone. The session reads no file, opens no connection, and keeps the
 //! long texts of its answers in memory until it ends.
 
+mod lines;
+
 use crate::Outcome;
 use crate::failure::Failure;
+use lines::Lines;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, Implementation,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
@@ -14,15 +17,15 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{QuitReason, RequestContext};
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::io::stdio;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Semaphore;
 use weft_api::agent::{self, INSTRUCTIONS, Reply, SCHEME, Shelf};
+use weft_api::budget::{self, Budget};
 
-/// The most bytes of one message: a kernel's text of 16 MiB, escaped.
-const MAX_MESSAGE: usize = 64 << 20;
+/// The most calls that are answered at the same time.
+const MOST_CALLS: usize = 8;
 /// The stack of a thread that answers: as much as a command has.
 const STACK: usize = 8 << 20;
 
@@ -34,10 +37,8 @@ pub(crate) fn run() -> Result<Outcome, Failure> {
         .build();
     let runtime = started.map_err(|error| Failure::Session { error: error.to_string() })?;
     let served = runtime.block_on(async {
-        let (input, output) = stdio();
-        let transport =
-            AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_MESSAGE);
-        match Session::default().serve(transport).await {
+        let lines = Lines::standard().map_err(|error| error.to_string())?;
+        match Session::default().serve(lines).await {
             Ok(running) => match running.waiting().await {
                 Ok(QuitReason::JoinError(error)) => Err(error.to_string()),
                 Ok(_) => Ok(()),
@@ -52,9 +53,17 @@ pub(crate) fn run() -> Result<Outcome, Failure> {
 }
 
 /// What a session keeps.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Session {
     shelf: Arc<Mutex<Shelf>>,
+    /// Places for calls that are answered beside each other; others wait.
+    places: Arc<Semaphore>,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self { shelf: Arc::default(), places: Arc::new(Semaphore::new(MOST_CALLS)) }
+    }
 }
 
 impl Session {
@@ -94,6 +103,7 @@ impl ServerHandler for Session {
                 .idempotent(true)
                 .open_world(false);
             Tool::new(tool.name, tool.description, tool.input_schema)
+                .with_raw_output_schema(Arc::new(tool.output_schema))
                 .with_title(tool.title)
                 .with_annotations(what)
         });
@@ -103,15 +113,26 @@ impl ServerHandler for Session {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let session = self.clone();
         let CallToolRequestParams { name, arguments, .. } = request;
         let asked = name.clone();
+        let budget = Budget::default();
+        let stop = budget.stop.clone();
+        let place = Arc::clone(&self.places).acquire_owned().await;
         let answered = tokio::task::spawn_blocking(move || {
-            session.answer(&asked, &arguments.unwrap_or_default())
+            let _place = place;
+            budget::within(&budget, || session.answer(&asked, &arguments.unwrap_or_default()))
         });
-        let reply = match answered.await {
+        let answered = tokio::select! {
+            answered = answered => answered,
+            () = context.ct.cancelled() => {
+                stop.set();
+                return Err(ErrorData::internal_error("the call was cancelled", None));
+            }
+        };
+        let reply = match answered {
             Ok(Some(reply)) => reply,
             Ok(None) => {
                 let known: Vec<&str> = agent::tools().iter().map(|tool| tool.name).collect();

@@ -4,7 +4,7 @@ use crate::id::IdMap;
 use crate::tile::{Kernel, OpId, OpKind, Region, Value};
 
 /// Removes what has no use.
-pub(super) fn run(kernel: &mut Kernel) {
+pub(crate) fn run(kernel: &mut Kernel) {
     let needed = Needed::of(kernel);
     let body = core::mem::take(&mut kernel.body);
     kernel.body = swept(kernel, body, &needed);

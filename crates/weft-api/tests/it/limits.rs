@@ -1,0 +1,149 @@
+//! Work that is too much, and work that nobody wants any more.
+
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::thread;
+use std::time::{Duration, Instant};
+use weft_api::budget::{self, Budget};
+use weft_api::invoke;
+
+/// `count` times `op` on a tensor of `elements` numbers.
+fn chain(count: usize, op: &str, elements: u64) -> String {
+    let tensor = |element: &str| format!("tensor<{elements}x{element}>");
+    let (floats, pointers, integers) = (tensor("f32"), tensor("!tt.ptr<f32>"), tensor("i32"));
+    let mut text = format!(
+        "module {{
+          tt.func public @chain(%x: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+            %r = tt.make_range {{end = {elements} : i32, start = 0 : i32}} : {integers}
+            %p = tt.splat %x : !tt.ptr<f32> -> {pointers}
+            %a = tt.addptr %p, %r : {pointers}, {integers}
+            %v0 = tt.load %a : {pointers}
+        "
+    );
+    for index in 0..count {
+        writeln!(text, "%v{} = {op} %v{index} : {floats} loc(\"chain.py\":{index}:4)", index + 1)
+            .unwrap();
+    }
+    writeln!(text, "tt.store %a, %v{count} : {pointers} tt.return }} }}").unwrap();
+    text
+}
+
+fn answer(request: &Value) -> Value {
+    serde_json::from_str(&invoke(&request.to_string())).unwrap()
+}
+
+fn compile(ttir: &str, limits: &Value) -> Value {
+    answer(&json!({"request": "compile", "ttir": ttir, "emit": ["ptx"], "limits": limits}))
+}
+
+#[test]
+fn a_short_text_that_asks_for_much_is_refused_at_once() {
+    let start = Instant::now();
+    let text = chain(64, "math.sin", 1 << 24);
+    let refused = &compile(&text, &json!({}))["error"];
+    assert_eq!(refused["kind"], "limit");
+    let message = refused["message"].as_str().unwrap();
+    assert!(
+        message.contains("has more than 4096 elements of a tensor for each thread"),
+        "{message}"
+    );
+    assert!(refused["hint"].as_str().unwrap().contains("--limit elements=8192"), "{refused}");
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+}
+
+#[test]
+fn operations_are_counted_while_they_are_written() {
+    // 4,096 elements a thread, of which each takes some thirty operations.
+    let text = chain(64, "math.sin", 1 << 19);
+    let refused = &compile(&text, &json!({}))["error"];
+    assert_eq!(refused["kind"], "limit");
+    let message = refused["message"].as_str().unwrap();
+    let start = "`chain`, up to this `sin`, has more than 262144 operations for each thread, at ";
+    assert!(message.starts_with(start), "{message}");
+    assert_eq!(refused["source"]["file"], "chain.py");
+    assert!(refused["source"]["line"].as_u64().unwrap() < 4, "{refused}");
+}
+
+#[test]
+fn limits_are_lowered_and_raised_by_the_request() {
+    let text = chain(4, "math.sin", 1 << 10);
+    let free = compile(&text, &json!({}));
+    assert!(free["ptx"].is_string(), "{free}");
+    for (name, few, many) in
+        [("elements", 7, 8), ("operations", 100, 1 << 20), ("text_bytes", 1000, 1 << 20)]
+    {
+        let refused = &compile(&text, &json!({name: few}))["error"];
+        assert_eq!(refused["kind"], "limit", "{name}: {refused}");
+        assert!(refused["message"].as_str().unwrap().contains(&format!("more than {few} ")));
+        let raise = format!("--limit {name}={}", 2 * few);
+        assert!(refused["hint"].as_str().unwrap().contains(&raise), "{refused}");
+        assert_eq!(compile(&text, &json!({name: many})), free, "{name}");
+    }
+    for limits in [json!({"element": 1}), json!({"elements": -1}), json!([1]), json!("all")] {
+        let refused = &compile(&text, &limits)["error"];
+        assert_eq!(refused["kind"], "argument", "{limits}");
+        assert!(refused["hint"].as_str().unwrap().contains("elements, operations"), "{refused}");
+    }
+}
+
+#[test]
+fn a_simulation_ends_at_its_limit() {
+    let run = |limits: Value| {
+        answer(&json!({
+            "request": "run", "ttir": chain(1, "math.sqrt", 128), "grid": 1, "warps": 1,
+            "args": {"x": "ones:f32[128]"}, "limits": limits,
+        }))
+    };
+    assert_eq!(run(json!({}))["passed"], true);
+    assert_eq!(run(json!({"instructions": 10}))["passed"], false);
+}
+
+/// A loop of 2^31 rounds, which changes something in each.
+const ENDLESS: &str = "module {
+  tt.func public @endless(%out: !tt.ptr<i32>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %sum = scf.for %i = %zero to %n step %one iter_args(%sum = %zero) -> (i32) : i32 {
+      %next = arith.addi %sum, %i : i32
+      scf.yield %next : i32
+    }
+    tt.store %out, %sum : !tt.ptr<i32>
+    tt.return
+  }
+}";
+
+/// The answer to a request that is stopped after so long, and how long it then took to end.
+fn stopped_after(wait: Duration, request: &Value) -> (Value, Duration) {
+    let budget = Budget::default();
+    let worker = thread::spawn({
+        let (budget, text) = (budget.clone(), request.to_string());
+        move || budget::within(&budget, || invoke(&text))
+    });
+    thread::sleep(wait);
+    assert!(!worker.is_finished(), "it ended before it was stopped");
+    let start = Instant::now();
+    budget.stop.set();
+    let answer = worker.join().unwrap();
+    (serde_json::from_str(&answer).unwrap(), start.elapsed())
+}
+
+#[test]
+fn what_nobody_wants_any_more_ends() {
+    let arguments = json!({"out": "empty:i32[1]", "n": i32::MAX});
+    let store = "[register: (1,0) (2,0) (4,0) (8,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16)] \
+                 -> [dim0: 16, dim1: 32]";
+    let sweep = json!({"request": "sweep", "store": store, "loads": [store], "shape": [16, 32],
+                       "element": "f32", "from": 0, "count": 1 << 20});
+    let long = chain(2000, "math.sin", 1 << 12);
+    for request in [
+        json!({"request": "run", "ttir": ENDLESS, "grid": 1, "args": arguments}),
+        json!({"request": "compile", "ttir": long, "limits": {"operations": 1 << 30}}),
+        json!({"request": "explain", "ttir": long, "limits": {"operations": 1 << 30}}),
+        sweep,
+    ] {
+        let (answer, after) = stopped_after(Duration::from_millis(50), &request);
+        assert_eq!(answer["error"]["kind"], "stopped", "{}", request["request"]);
+        // A tenth of a second, and ten times that for builds without optimisation on a busy machine.
+        assert!(after < Duration::from_secs(1), "{}: {after:?}", request["request"]);
+    }
+}

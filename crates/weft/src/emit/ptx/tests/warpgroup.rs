@@ -1,0 +1,245 @@
+//! Products in flight: their texts, the registers that their values share, and what the assembler makes of them.
+
+use super::{print, target};
+use crate::dtype::DType;
+use crate::emit::tests::products::{Sketch, attention, carried, form, forms, single};
+use crate::lane::{Access, BarrierScope, IdKind, Program, Space, verify};
+use crate::scalar::{Binary, Cast};
+use expect_test::expect;
+use std::path::Path;
+
+/// The instructions from the first loop or product on.
+fn instructions(text: &str) -> String {
+    let lines = text.lines().map(str::trim);
+    let wanted = |line: &&str| {
+        ["wgmma", "$L", "bra", "fence", "mov.b32", "bar."].iter().any(|part| line.contains(part))
+    };
+    lines.filter(wanted).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_sum_carried_in_flight_is_not_copied() {
+    let program = carried(form(8));
+    verify(&program).unwrap();
+    let text = print(&program, target("sm_90a")).unwrap();
+    expect![[r#"
+        mov.b32 %r1, global_smem+0;
+        mov.b32 %r2, 4;
+        mov.b32 %r7, global_smem+65536;
+        mov.b32 %r11, 0f00000000;
+        mov.b32 %r12, 0;
+        mov.b32 %r17, %r12;
+        mov.b32 %r13, %r11;
+        mov.b32 %r14, %r11;
+        mov.b32 %r15, %r11;
+        mov.b32 %r16, %r11;
+        $L_loop_13:
+        mov.b32 %r22, 100;
+        @%p23 bra $L_end_13;
+        mov.b32 %r24, 2;
+        fence.proxy.async.shared::cta;
+        wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r13, %r14, %r15, %r16}, %rd27, %rd28, 1, 1, 1, 0, 0;
+        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r13, %r14, %r15, %r16}, %rd35, %rd36, 1, 1, 1, 0, 0;
+        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r13, %r14, %r15, %r16}, %rd42, %rd43, 1, 1, 1, 0, 0;
+        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r13, %r14, %r15, %r16}, %rd49, %rd50, 1, 1, 1, 0, 0;
+        wgmma.commit_group.sync.aligned;
+        wgmma.wait_group.sync.aligned 1;
+        bar.sync 0;
+        mov.b32 %r55, 1;
+        mov.b32 %r17, %r56;
+        bra.uni $L_loop_13;
+        $L_end_13:
+        wgmma.wait_group.sync.aligned 0;
+        mov.b32 %r62, 16;"#]].assert_eq(&instructions(&text));
+    assert!(text.starts_with(".version 8.0\n.target sm_90a\n"), "{text}");
+}
+
+#[test]
+fn only_one_architecture_has_them() {
+    let program = carried(form(8));
+    assert_eq!(print(&program, target("sm_90")), print(&program, target("sm_90a")));
+    let refused = print(&program, target("sm_100")).unwrap_err();
+    expect!["sm_100a has no `products of f16 and f16 by a warpgroup`: wgmma is an instruction of sm_90a alone"].assert_eq(&refused.to_string());
+}
+
+/// What the assembler says of a program, told to be talkative.
+fn assembled(ptxas: &Path, text: &str, name: &str, folder: &Path) -> String {
+    let source = folder.join(format!("{name}.ptx"));
+    std::fs::write(&source, text).unwrap();
+    let output = std::process::Command::new(ptxas)
+        .args(["-v", "--gpu-name", "sm_90a", "-o"])
+        .arg(source.with_extension("cubin"))
+        .arg(&source)
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert!(output.status.success(), "{name}: {said}\n{text}");
+    said
+}
+
+/// The assembler reports as information that it makes products wait for one another.
+#[test]
+fn the_assembler_leaves_products_in_flight() {
+    let Some(ptxas) = std::env::var_os("WEFT_PTXAS") else {
+        println!("skipped: set WEFT_PTXAS to the path of NVIDIA's ptxas");
+        return;
+    };
+    let mut programs = vec![("attention".to_owned(), attention())];
+    for columns in [8, 96, 256] {
+        programs.push((format!("carried_{columns}"), carried(form(columns))));
+    }
+    for form in forms() {
+        let name = format!("{form:?}").replace(|c: char| !c.is_ascii_alphanumeric(), "");
+        programs.push((name, single(form)));
+    }
+    let folder = std::env::temp_dir().join(format!("weft-warpgroup-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, program) in programs {
+        verify(&program).unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{program}"));
+        let text =
+            print(&program, target("sm_90a")).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let said = assembled(Path::new(&ptxas), &text, &name, &folder);
+        assert!(!said.contains("(C75"), "{name}: {said}\n{text}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Two sums in flight that a loop carries, one as the other where they are exchanged.
+fn two_sums(exchanged: bool) -> Program {
+    let mut sketch = Sketch::new("two");
+    let a = sketch.descriptor(65536);
+    let zeros = sketch.zeros(form(8));
+    let sums = sketch.rounds(9, &[&zeros[..], &zeros].concat(), |sketch, _, sums| {
+        let build = &mut sketch.build;
+        let (first, second) = sums.split_at(4);
+        let first = build.warpgroup_multiply(form(8), &[a], a, None, first);
+        let second = build.warpgroup_multiply(form(8), &[a], a, None, second);
+        build.warpgroup_commit();
+        let pair = if exchanged { [second, first] } else { [first, second] };
+        pair.concat()
+    });
+    let sums = sketch.build.warpgroup_wait(0, &sums);
+    sketch.store(&sums);
+    sketch.finish()
+}
+
+#[test]
+fn what_would_be_copied_in_flight_is_refused() {
+    for exchanged in [false, true] {
+        verify(&two_sums(exchanged)).unwrap();
+    }
+    print(&two_sums(false), target("sm_90a")).unwrap();
+    let refused = print(&two_sums(true), target("sm_90a")).unwrap_err();
+    expect!["sm_90a has no `%18 in flight at inst12`: its register is wanted for another value, and it cannot be copied in flight"].assert_eq(&refused.to_string());
+}
+
+/// The assembler would wait in front of what is computed beside products.
+#[test]
+fn what_is_computed_beside_products_stays_in_front_of_the_wait() {
+    for beside in [None, Some(DType::I32), Some(DType::F32)] {
+        let mut sketch = Sketch::new("beside");
+        let a = sketch.descriptor(65536);
+        let zeros = sketch.zeros(form(8));
+        let build = &mut sketch.build;
+        build.warpgroup_fence();
+        let sums = build.warpgroup_multiply(form(8), &[a], a, None, &zeros);
+        build.warpgroup_commit();
+        let warp = build.id(IdKind::Warp);
+        match beside {
+            Some(DType::F32) => {
+                build.cast(Cast::FloatFromU, warp, DType::F32);
+            }
+            Some(_) => {
+                build.binary(Binary::Add, warp, warp);
+            }
+            None => {}
+        }
+        let sums = build.warpgroup_wait(0, &sums);
+        sketch.store(&sums);
+        let text = print(&sketch.finish(), target("sm_90a")).unwrap();
+        let kept = "pmevent 0;\n  wgmma.wait_group.sync.aligned 0;";
+        assert_eq!(text.contains(kept), beside == Some(DType::F32), "{text}");
+    }
+}
+
+/// Sums that are computed before a loop, or at the end of a round, in the registers that it carries: the program
+/// asks for no fence, and nothing is copied.
+fn changed_where_they_lie(scaled: bool) -> Program {
+    let mut sketch = Sketch::new("changed");
+    let a = sketch.descriptor(65536);
+    let build = &mut sketch.build;
+    let piece = build.shared(16, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    let first = build.load(Space::Shared, Access::default(), DType::F32, 4, base, None);
+    let sums = sketch.rounds(9, &first, |sketch, _, sums| {
+        let build = &mut sketch.build;
+        let sums = build.warpgroup_multiply(form(8), &[a], a, None, sums);
+        build.warpgroup_commit();
+        let sums = build.warpgroup_wait(0, &sums).to_vec();
+        if scaled {
+            sums.iter().map(|&sum| build.binary(Binary::Mul, sum, sum)).collect()
+        } else {
+            sums
+        }
+    });
+    sketch.store(&sums);
+    sketch.finish()
+}
+
+#[test]
+fn registers_are_made_ready_where_a_loop_carries_them() {
+    for scaled in [false, true] {
+        let program = changed_where_they_lie(scaled);
+        verify(&program).unwrap();
+        let text = print(&program, target("sm_90a")).unwrap();
+        let (_, body) = text.split_once("$L_loop").unwrap();
+        let (before, _) = body.split_once("wgmma.mma_async").unwrap();
+        assert!(before.contains("wgmma.fence"), "{text}");
+    }
+}
+
+/// A sum that is used after it was added to, and one that two products start from: each gets a register of its
+/// own, before the fence and after the wait, where it may be copied.
+#[test]
+fn a_sum_that_lives_on_is_copied_before_the_fence() {
+    let mut sketch = Sketch::new("lives");
+    let a = sketch.descriptor(65536);
+    let zeros = sketch.zeros(form(8));
+    let build = &mut sketch.build;
+    build.warpgroup_fence();
+    let first = build.warpgroup_multiply(form(8), &[a], a, None, &zeros);
+    build.warpgroup_commit();
+    let first = build.warpgroup_wait(0, &first);
+    build.warpgroup_fence();
+    let second = build.warpgroup_multiply(form(8), &[a], a, None, &first);
+    build.warpgroup_commit();
+    let second = build.warpgroup_wait(0, &second);
+    sketch.store(&[&first[..], &second].concat());
+    let program = sketch.finish();
+    verify(&program).unwrap();
+    let text = print(&program, target("sm_90a")).unwrap();
+    expect![[r#"
+        mov.b32 %r1, global_smem+0;
+        mov.b32 %r2, 4;
+        mov.b32 %r7, 0f00000000;
+        mov.b32 %r8, %r7;
+        mov.b32 %r9, %r7;
+        mov.b32 %r10, %r7;
+        mov.b32 %r11, %r7;
+        wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r8, %r9, %r10, %r11}, %rd6, %rd6, 1, 1, 1, 0, 0;
+        wgmma.commit_group.sync.aligned;
+        wgmma.wait_group.sync.aligned 0;
+        mov.b32 %r16, %r8;
+        mov.b32 %r17, %r9;
+        mov.b32 %r18, %r10;
+        mov.b32 %r19, %r11;
+        wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r16, %r17, %r18, %r19}, %rd6, %rd6, 1, 1, 1, 0, 0;
+        wgmma.commit_group.sync.aligned;
+        wgmma.wait_group.sync.aligned 0;
+        mov.b32 %r25, 32;
+        mov.b32 %r26, 5;"#]].assert_eq(&instructions(&text));
+}

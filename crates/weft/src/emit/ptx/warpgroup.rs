@@ -1,0 +1,89 @@
+//! Products of a warpgroup, in flight.
+
+use super::Target;
+use super::control::copies;
+use super::multiply::factor;
+use super::writer::{Braced, Writer, put};
+use crate::dtype::DType;
+use crate::emit::Unsupported;
+use crate::lane::{InstData, WarpgroupMultiply};
+
+/// The only architecture that has them: what is printed for `sm_90` says so.
+const TARGET: &str = "sm_90a";
+
+fn name(multiply: WarpgroupMultiply) -> String {
+    let WarpgroupMultiply { columns, summed, left, right, sum, .. } = multiply;
+    let sum = if sum == DType::I32 { "s32".into() } else { sum.to_string() };
+    let (left, right) = (factor(left), factor(right));
+    format!("wgmma.mma_async.sync.aligned.m64n{columns}k{summed}.{sum}.{left}.{right}")
+}
+
+/// What follows the truth value: signs of the factors, and which of those in memory are transposed.
+fn modes(multiply: WarpgroupMultiply) -> String {
+    let WarpgroupMultiply { left, left_in_registers, transposed: [a, b], .. } = multiply;
+    match (left.bits(), left_in_registers) {
+        (8, _) if left == DType::I8 => String::new(),
+        (16, true) => format!(", 1, 1, {}", u8::from(b)),
+        (16, false) => format!(", 1, 1, {}, {}", u8::from(a), u8::from(b)),
+        _ => ", 1, 1".into(),
+    }
+}
+
+/// The instruction, and what follows its truth value; or what there is not, and why.
+pub(in crate::emit) fn instruction(
+    target: &Target,
+    multiply: WarpgroupMultiply,
+) -> Result<(String, String), (String, String)> {
+    if target.name != TARGET {
+        let WarpgroupMultiply { left, right, .. } = multiply;
+        let operation = format!("products of {left} and {right} by a warpgroup");
+        return Err((operation, format!("wgmma is an instruction of {TARGET} alone")));
+    }
+    Ok((name(multiply), modes(multiply)))
+}
+
+pub(super) fn multiply(
+    w: &mut Writer<'_>,
+    multiply: WarpgroupMultiply,
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    let (name, modes) = instruction(&w.target, multiply)
+        .map_err(|(operation, reason)| w.unsupported(operation, reason))?;
+    let (others, accumulators) = inst.operands.split_at(multiply.first_accumulator());
+    copies(w, &inst.results, accumulators);
+    let left_count = multiply.left_operands().count();
+    let words = if multiply.left_in_registers { &others[..left_count] } else { &[] };
+    let taken = [accumulators, &inst.results, words].concat();
+    if w.must_be_ready(&taken) {
+        put!(w, "wgmma.fence.sync.aligned");
+        w.ready.done();
+    }
+    let known = others.get(left_count + 1).map(|&keep| w.constant(keep));
+    let (d, others) = (w.regs(&inst.results), w.regs(others));
+    let left = match &others[..left_count] {
+        [descriptor] => descriptor.to_string(),
+        words => Braced(words).to_string(),
+    };
+    let right = others[left_count];
+    let keep = match known {
+        None => "1".into(),
+        Some(Some(keep)) => keep.to_string(),
+        Some(None) => others[left_count + 1].to_string(),
+    };
+    put!(w, "{name} {}, {left}, {right}, {keep}{modes}", Braced(&d));
+    w.computed = false;
+    Ok(())
+}
+
+/// Waits; what is waited for may be copied behind.
+///
+/// ptxas (13.4) would wait as early as it can, in front of the arithmetic that runs beside the products. It moves
+/// nothing across a `pmevent`, which tells a profiler that a thread came by and does nothing else. Addresses
+/// take a few instructions: they stay free to move.
+pub(super) fn wait(w: &mut Writer<'_>, pending: u32, inst: &InstData) {
+    if core::mem::take(&mut w.computed) {
+        put!(w, "pmevent 0");
+    }
+    put!(w, "wgmma.wait_group.sync.aligned {pending}");
+    copies(w, &inst.results, &inst.operands);
+}
