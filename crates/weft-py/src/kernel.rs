@@ -1,6 +1,7 @@
 //! A kernel that is compiled once and launched on the simulator as often as somebody asks.
 
 use super::error::of_request;
+use super::interrupt::heard;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -61,7 +62,7 @@ impl Kernel {
             dump_after: None,
             max_registers,
         };
-        py.detach(|| CompiledKernel::new(&request)).map(Self).map_err(|error| of_request(&error))
+        heard(py, || CompiledKernel::new(&request))?.map(Self).map_err(|error| of_request(&error))
     }
 
     /// The name under which a driver finds the kernel in its PTX.

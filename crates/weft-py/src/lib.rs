@@ -4,6 +4,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "Python's arguments are taken over")]
 
 mod error;
+mod interrupt;
 mod kernel;
 mod layout;
 
@@ -15,15 +16,24 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// The module `weft._weft`.
 #[pyo3::pymodule]
 mod _weft {
+    use super::interrupt::heard;
     #[pymodule_export]
     use super::kernel::Kernel;
     #[pymodule_export]
     use super::layout::Layout;
-    use pyo3::{Python, pyfunction};
+    use pyo3::{PyResult, Python, pyfunction};
+    use weft_api::invoke::may_take_long;
 
-    /// Answers a request; other Python threads run meanwhile.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "the name that Python gives it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// Answers a request; other Python threads run meanwhile, and Ctrl-C ends it.
     #[pyfunction]
-    fn invoke(py: Python<'_>, request: &str) -> String {
-        py.detach(|| weft_api::invoke(request))
+    fn invoke(py: Python<'_>, request: &str) -> PyResult<String> {
+        if py.detach(|| may_take_long(request)) {
+            return heard(py, || weft_api::invoke(request));
+        }
+        Ok(py.detach(|| weft_api::invoke(request)))
     }
 }

@@ -1,6 +1,10 @@
 """The package answers as the command does, and its errors are exceptions that programs can read."""
 
 import json
+import os
+import signal
+import threading
+import time
 
 import pytest
 
@@ -24,3 +28,76 @@ def test_a_request_that_nobody_knows_is_refused():
 
 def test_a_text_that_is_no_json_is_answered_with_an_error():
     assert set(json.loads(_weft.invoke("{"))["error"]) >= {"kind", "message"}
+
+
+# A loop of 2^31 rounds, each of which changes something.
+ENDLESS = """module {
+  tt.func public @endless(%out: !tt.ptr<i32>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %sum = scf.for %i = %zero to %n step %one iter_args(%sum = %zero) -> (i32) : i32 {
+      %next = arith.addi %sum, %i : i32
+      scf.yield %next : i32
+    }
+    tt.store %out, %sum : !tt.ptr<i32>
+    tt.return
+  }
+}"""
+
+
+def chain(operations):
+    """A kernel that takes the compiler a while."""
+    sines = "\n".join(f"%v{i + 1} = math.sin %v{i} : tensor<1024xf32>" for i in range(operations))
+    return f"""module {{
+  tt.func public @chain(%x: !tt.ptr<f32>) {{
+    %r = tt.make_range {{end = 1024 : i32, start = 0 : i32}} : tensor<1024xi32>
+    %p = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+    %a = tt.addptr %p, %r : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+    %v0 = tt.load %a : tensor<1024x!tt.ptr<f32>>
+    {sines}
+    tt.store %a, %v{operations} : tensor<1024x!tt.ptr<f32>>
+    tt.return
+  }}
+}}"""
+
+
+def a_run():
+    arguments = {"out": "empty:i32[1]", "n": 2**31 - 1}
+    weft.invoke({"request": "run", "ttir": ENDLESS, "grid": 1, "args": arguments})
+
+
+def a_compile():
+    limits = {"operations": 2**30}
+    weft.invoke({"request": "compile", "ttir": chain(2000), "emit": ["ptx"], "limits": limits})
+
+
+def a_kernel():
+    _weft.Kernel(chain(10_000).replace("math.sin", "math.absf"), target="sm_90")
+
+
+@pytest.mark.parametrize("work", [a_run, a_compile, a_kernel])
+def test_an_interrupt_ends_the_work(work):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    sent = []
+
+    def interrupt():
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    try:
+        threading.Timer(0.1, interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert time.monotonic() - sent[0] < 1.0
+    finally:
+        signal.signal(signal.SIGINT, before)
+    # What was interrupted leaves nothing behind.
+    assert weft.invoke({"request": "machines", "target": "sm_90"})
+
+
+def test_limits_are_told_and_raised():
+    request = {"request": "compile", "ttir": chain(4), "emit": ["ptx"]}
+    with pytest.raises(weft.WeftError) as caught:
+        weft.invoke(request | {"limits": {"operations": 50}})
+    assert caught.value.kind == "limit"
+    assert weft.invoke(request | {"limits": {"operations": 5000}}) == weft.invoke(request)

@@ -375,6 +375,17 @@ def test_what_cannot_be_installed_is_refused(options, said):
     assert not weft.triton.installed()
 
 
+def test_without_a_gpu_the_simulator_is_named(monkeypatch):
+    from triton.backends import backends
+    from triton.runtime.driver import DriverConfig
+
+    for backend in backends.values():
+        monkeypatch.setattr(backend.driver, "is_active", lambda: False)
+    with weft.triton.enabled(), pytest.raises(RuntimeError, match="0 active drivers") as caught:
+        DriverConfig().default
+    assert 'install(device="simulator")' in caught.value.__notes__[0]
+
+
 def test_a_second_process_finds_the_kernel_in_the_cache(tmp_path):
     program = f"""
 import sys

@@ -16,7 +16,7 @@ command answers is asked with functions of the same names:
 dictionary and gives its answer as one, to the byte that of the command's `--json`.
 """
 
-from weft._weft import Layout
+from weft._weft import Layout, __version__
 from weft.errors import WeftError
 from weft.questions import Answer, compile, conflicts, convert, explain, machines, swizzle
 from weft.requests import invoke
@@ -25,6 +25,7 @@ __all__ = [
     "Answer",
     "Layout",
     "WeftError",
+    "__version__",
     "compile",
     "conflicts",
     "convert",

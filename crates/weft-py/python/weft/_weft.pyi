@@ -3,6 +3,8 @@ from typing import Any
 
 Axes = Sequence[tuple[str, int]]
 
+__version__: str
+
 def invoke(request: str) -> str:
     """Answers a request, both of them JSON texts."""
 

@@ -12,26 +12,34 @@ arrays and on PyTorch's tensors of the CPU; `last_report()` says what a launch c
 with it.
 
 `uninstall()` ends it, `with enabled():` does it for a while, and `WEFT_DISABLE=1` in the environment
-makes `install()` do nothing.
+makes `install()` do nothing. `WEFT_TRITON=1` in the environment installs it in every process that
+imports Triton; `status()` tells which kernels were compiled by whom.
 """
 
+from weft.triton import _install
 from weft.triton._arguments import Array, array
 from weft.triton._compiler import KernelError
-from weft.triton._install import enabled, install, installed, uninstall
+from weft.triton._install import enabled, install, installed, status, uninstall
 from weft.triton._report import Finding, LaunchError, LaunchWarning, Report
 from weft.triton._simulator import last_report
+from weft.triton._status import Compilation, Status
 
 __all__ = [
     "Array",
+    "Compilation",
     "Finding",
     "KernelError",
     "LaunchError",
     "LaunchWarning",
     "Report",
+    "Status",
     "array",
     "enabled",
     "install",
     "installed",
     "last_report",
+    "status",
     "uninstall",
 ]
+
+_install.install_as_asked()

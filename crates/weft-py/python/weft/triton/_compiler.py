@@ -6,14 +6,17 @@ import importlib.metadata
 import json
 import linecache
 import logging
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from triton.backends.compiler import Language
+from triton.backends.nvidia.compiler import CUDABackend
 
 from weft import _weft
 from weft.errors import WeftError
+from weft.triton import _status
 
 log = logging.getLogger("weft.triton")
 
@@ -31,13 +34,15 @@ def identity() -> str:
     """What tells this build's code from any other's: it is part of every cache key."""
     library = Path(_weft.__file__)
     package = importlib.metadata.distribution("weft")
+    # This file has a say in the code, too.
+    stages = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
     # A wheel says what its files hash to; an editable installation has the library elsewhere.
     for line in (package.read_text("RECORD") or "").splitlines():
         file, _, rest = line.partition(",")
         if file.endswith(library.name) and Path(str(package.locate_file(file))) == library:
-            return f"weft-{package.version}-{rest.partition(',')[0].partition('=')[2][:16]}"
+            return f"weft-{package.version}-{rest.partition(',')[0].partition('=')[2][:16]}-{stages}"
     compiled = hashlib.sha256(library.read_bytes()).hexdigest()[:16]
-    return f"weft-{package.version}-{compiled}"
+    return f"weft-{package.version}-{compiled}-{stages}"
 
 
 def replace_stages(
@@ -46,6 +51,7 @@ def replace_stages(
     """Puts Weft in the place of Triton's stages from its IR to PTX, and on the simulator the program
     itself in the place of the assembler's result."""
     given = dict(stages)
+    warn_of_lost(given)
     if language != Language.TRITON:
         if settings.device == "cuda":
             return
@@ -55,7 +61,7 @@ def replace_stages(
     def ttir(module: Any, metadata: dict[str, Any]) -> Any:
         if takes_descriptors(module):
             return with_pointers(module, metadata)
-        return backend.make_ttir(module, metadata, options, capability)
+        return given["ttir"](module, metadata)
 
     def with_pointers(module: Any, metadata: dict[str, Any]) -> Any:
         try:
@@ -76,9 +82,11 @@ def replace_stages(
             if settings.fallback is None:
                 raise
             log.warning("Triton compiles this kernel instead of Weft: %s", error)
+            metadata[_status.REASON] = str(error)
             for stage in ("ttgir", "llir", "ptx"):
                 module = given[stage](module, metadata)
             return str(module)
+        metadata[_status.COMPILER] = identity()
         metadata.update(
             name=kernel.symbol,
             shared=kernel.shared_bytes,
@@ -94,14 +102,35 @@ def replace_stages(
         )
         return text
 
+    def measured_ptx(module: Any, metadata: dict[str, Any]) -> str:
+        began = time.perf_counter()
+        text = ptx(module, metadata)
+        _status.took(metadata, time.perf_counter() - began)
+        return text
+
     def program(_ptx: str, _metadata: dict[str, Any]) -> bytes:
         # The simulator compiles the text again when it loads it, which takes milliseconds.
         return json.dumps(made).encode()
 
     stages.clear()
     stages["ttir"] = ttir
-    stages["ptx"] = ptx
+    stages["ptx"] = measured_ptx
     stages["cubin"] = given["cubin"] if settings.device == "cuda" else program
+
+
+def warn_of_lost(stages: dict[str, Any]) -> None:
+    """Tells that a stage of another tool's has no place where Weft compiles."""
+    for name in ("ttgir", "llir", "ptx"):
+        function = stages.get(name)
+        if function is not None and function.__module__ != CUDABackend.__module__:
+            tell_lost(name, f"{function.__module__}.{getattr(function, '__qualname__', 'a function')}")
+
+
+@functools.cache
+def tell_lost(stage: str, function: str) -> None:
+    """Warns once of each."""
+    message = "`%s` stands at Triton's stage `%s`, which kernels do not pass that Weft compiles"
+    log.warning(message, function, stage)
 
 
 def takes_descriptors(module: Any) -> bool:

@@ -2,21 +2,29 @@
 
 import contextlib
 import dataclasses
+import functools
 import os
+import sys
 import weakref
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Literal
 
-
+import triton.runtime.autotuner
+import triton.runtime.cache
 from triton import knobs
 from triton.backends.nvidia.compiler import CUDABackend
-from triton.runtime.driver import driver
+from triton.runtime.cache import FileCacheManager
+from triton.runtime.driver import DriverConfig, driver
 from triton.runtime.jit import JITFunction
 
-from weft.triton import _compiler
+from weft.triton import _cache, _compiler, _inductor, _status
 from weft.triton._arguments import wrapped
+from weft.triton._patches import Around
 from weft.triton._simulator import SimulatorDriver
+
+# The options of `install` for the processes that this one starts.
+ENVIRONMENT = "WEFT_TRITON"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,18 +35,33 @@ class Settings:
     target: str | None
     fallback: str | None
     findings: str
+    processes: bool
 
-    @property
+    @functools.cached_property
     def key(self) -> str:
         """What kernels that are compiled so have in common, on disk and in memory."""
         parts = (_compiler.identity(), self.device, self.target, self.fallback)
         return "-".join(str(part) for part in parts)
 
+    @property
+    def text(self) -> str:
+        """The options as the environment has them."""
+        options = {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
+        options.pop("processes")
+        return ",".join(f"{name}={value}" for name, value in options.items())
+
+
+def options_of(text: str) -> dict[str, Any]:
+    """The options of `install` in a text of the environment: `1`, or `name=value` with commas between."""
+    if text == "1":
+        return {}
+    options = dict(part.strip().partition("=")[::2] for part in text.split(","))
+    for name in options:
+        check(ENVIRONMENT, name, ("device", "target", "fallback", "findings"))
+    return options
+
 
 _settings: Settings | None = None
-# What stood in Triton before.
-_run = JITFunction.run
-_hash = CUDABackend.hash
 # Functions whose kernels in memory were exchanged for Weft's.
 _exchanged: list[weakref.ref[Any]] = []
 
@@ -54,6 +77,7 @@ def install(
     target: str | None = None,
     fallback: Literal["triton"] | None = None,
     findings: Literal["raise", "warn", "keep"] = "raise",
+    processes: bool = False,
 ) -> None:
     """Lets Weft compile every `@triton.jit` function from now on.
 
@@ -64,6 +88,9 @@ def install(
 
     A kernel that Weft does not compile raises a `KernelError` with the line of its source; with
     `fallback="triton"` a GPU runs what Triton makes of it, and the reason is logged.
+
+    `processes=True` does the same in every Python process that this one starts from now on, and has
+    Inductor's workers start anew; `WEFT_TRITON` in the environment does it from outside.
 
     Where the environment says `WEFT_DISABLE=1`, nothing happens.
     """
@@ -79,17 +106,34 @@ def install(
         raise ValueError("`target` is for the simulator; a GPU is what it is")
     if device == "simulator":
         target = target or "sm_90"
-    chosen = Settings(device, target, fallback, findings)
+    processes = processes or asked() is not None
+    chosen = Settings(device, target, fallback, findings, processes)
     simulator = SimulatorDriver(target, findings) if device == "simulator" and target else None
     uninstall()
-    if knobs.runtime.add_stages_inspection_hook is not None:
-        raise RuntimeError("another hook stands at Triton's stages: remove it before `install()`")
     _settings = chosen
-    knobs.runtime.add_stages_inspection_hook = hook
-    JITFunction.run = run
-    CUDABackend.hash = backend_hash
+    for around in _AROUND:
+        around.put()
+    knobs.runtime.kernel_load_end_hook.add(_status.loaded)
+    _inductor.enter(triton.runtime.cache.triton_key)
+    _status.forget()
+    _status.report_at_exit(status)
+    if processes:
+        os.environ[ENVIRONMENT] = chosen.text
+        _inductor.restart_workers()
     if simulator is not None:
         driver.set_active(simulator)
+
+
+def asked() -> str | None:
+    """What the environment says of the processes that have it."""
+    text = os.environ.get(ENVIRONMENT, "0")
+    return None if text in ("", "0") else text
+
+
+def install_as_asked() -> None:
+    """Installs what the environment asks for."""
+    if (text := asked()) is not None:
+        install(**options_of(text))
 
 
 def check(what: str, given: Any, known: tuple[Any, ...]) -> None:
@@ -106,10 +150,14 @@ def uninstall() -> None:
     if _settings.device == "simulator":
         # Triton's own is looked for when it is next wanted: there may be none.
         driver.set_active(None)
+    if _settings.processes:
+        os.environ.pop(ENVIRONMENT, None)
+        _inductor.restart_workers()
     _settings = None
-    knobs.runtime.add_stages_inspection_hook = None
-    JITFunction.run = _run
-    CUDABackend.hash = _hash
+    for around in reversed(_AROUND):
+        around.take()
+    knobs.runtime.kernel_load_end_hook.remove(_status.loaded)
+    _inductor.leave(triton.runtime.cache.triton_key)
     for reference in _exchanged:
         if (function := reference()) is not None:
             exchange(function, None)
@@ -123,10 +171,11 @@ def enabled(
     target: str | None = None,
     fallback: Literal["triton"] | None = None,
     findings: Literal["raise", "warn", "keep"] = "raise",
+    processes: bool = False,
 ) -> Iterator[None]:
     """As `install`, for as long as the `with` lasts; what was installed before is so again after it."""
     before = _settings
-    install(device, target=target, fallback=fallback, findings=findings)
+    install(device, target=target, fallback=fallback, findings=findings, processes=processes)
     try:
         yield
     finally:
@@ -135,36 +184,43 @@ def enabled(
             install(**dataclasses.asdict(before))
 
 
-def hook(
-    backend: Any = None,
-    stages: dict[str, Any] | None = None,
-    options: Any = None,
-    language: Any = None,
-    capability: int | None = None,
-) -> tuple[str, str] | None:
-    """Triton's hook at the stages of its compiler. Newer versions ask it, without arguments, for what
-    it adds to the keys of caches."""
+def status() -> _status.Status:
+    """Which compiler Triton's kernels have now, and which one made those so far, and why."""
+    compiler = "triton" if _settings is None else _settings.key
+    return _status.Status(compiler, _status.compilations())
+
+
+def add_stages(inner: Any, backend: CUDABackend, stages: dict[str, Any], options: Any, language: Any) -> None:
+    """`CUDABackend.add_stages`: Triton's own stages, what others' hooks make of them, and Weft's."""
     assert _settings is not None
-    if stages is None or capability is None:
-        return _settings.key, _settings.key
+    inner(backend, stages, options, language)
+    capability = backend._parse_arch(options.arch)
     _compiler.replace_stages(_settings, backend, stages, options, language, capability)
-    return None
 
 
-def backend_hash(backend: CUDABackend) -> str:
-    """The backend's part of the keys on disk, which older versions do not ask the hook for."""
+def triton_key(inner: Any) -> str:
+    """Triton's part of every key: of kernels on disk, tuned configurations, and Inductor's graphs."""
     assert _settings is not None
-    return f"{_hash(backend)}-{_settings.key}"
+    return f"{inner()}-{_settings.key}"
 
 
-def run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+def create_driver(inner: Any) -> Any:
+    """Triton's choice of a driver, which fails where there is no GPU."""
+    try:
+        return inner()
+    except RuntimeError as error:
+        error.add_note('Without a GPU, `weft.triton.install(device="simulator")` runs kernels on Weft\'s simulator.')
+        raise
+
+
+def run(inner: Any, function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
     """`JITFunction.run`, on the kernels that Weft compiled."""
     assert _settings is not None
     exchange(function, _settings.key)
     if _settings.device == "simulator" and not warmup:
         args = tuple(map(wrapped, args))
         kwargs = {name: wrapped(value) for name, value in kwargs.items()}
-    return _run(function, *args, grid=grid, warmup=warmup, **kwargs)
+    return inner(function, *args, grid=grid, warmup=warmup, **kwargs)
 
 
 def exchange(function: Any, key: str | None) -> None:
@@ -181,4 +237,15 @@ def exchange(function: Any, key: str | None) -> None:
     function._weft_key = key
 
 
-
+_AROUND = (
+    Around(CUDABackend, "add_stages", add_stages),
+    Around(JITFunction, "run", run),
+    # The module, whose name in its package is that of what it exports.
+    Around(sys.modules[DriverConfig.__module__], "_create_driver", create_driver),
+    Around(triton.runtime.cache, "triton_key", triton_key),
+    Around(triton.runtime.autotuner, "triton_key", triton_key),
+    Around(FileCacheManager, "__init__", _cache.begun),
+    Around(FileCacheManager, "put", _cache.put),
+    Around(FileCacheManager, "put_group", _cache.put_group),
+    Around(FileCacheManager, "get_group", _cache.get_group),
+)

@@ -1,0 +1,212 @@
+"""Triton's cache under Weft: damaged entries, directories that cannot be written, many processes."""
+
+import errno
+import multiprocessing
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+triton = pytest.importorskip("triton")
+
+from test_processes import by_weft, compiled, python
+from triton.runtime import cache as triton_cache
+
+import weft.triton
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+    # What a test sets aside is not for those behind it.
+    monkeypatch.setattr(weft.triton._cache, "_aside", None)
+    with weft.triton.enabled():
+        yield tmp_path / "cache"
+
+
+def last():
+    return weft.triton.status().kernels[-1]
+
+
+def truncated(file):
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def altered(file):
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def emptied(file):
+    file.write_bytes(b"")
+
+
+def removed(file):
+    file.unlink()
+
+
+def unreadable(file):
+    # Nobody reads the bytes of a directory, whatever they may.
+    file.unlink()
+    file.symlink_to(file.parent)
+
+
+def with_other_bytes(file):
+    file.write_bytes(b"\xff\xfe\x00[]")
+
+
+FILES = [
+    "double.cubin",
+    "double.ptx",
+    "double.ttir",
+    "double.source",
+    "double.json",
+    "double.json.sha256",
+    "__grp__double.json",
+]
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("damage", [truncated, altered, emptied, removed, unreadable, with_other_bytes])
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_damaged_is_made_again(cache, name, damage):
+    whole = compiled()
+    assert not last().cached and compiled().asm == whole.asm and last().cached
+    (file,) = cache.glob(f"*/{name}")
+    damage(file)
+    again = compiled()
+    assert again.asm == whole.asm
+    assert again.metadata == whole.metadata
+    if name != "__grp__double.json" or damage is not altered:
+        assert not last().cached
+    assert compiled().asm == whole.asm and last().cached
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", "null", '{"child_paths": 3}', '{"child_paths": {"double.json": 3}}'])
+def test_a_group_of_another_shape_is_made_again(cache, content):
+    whole = compiled()
+    (file,) = cache.glob("*/__grp__double.json")
+    file.write_text(content)
+    assert compiled().asm == whole.asm and not last().cached
+
+
+def test_an_entry_of_another_kernel_is_not_taken(cache):
+    small, large = compiled(32), compiled(1024)
+    for one, other in zip(
+        *(sorted(Path(path) for path in k.metadata_group.values()) for k in (small, large)), strict=True
+    ):
+        shutil.copy(one, other)
+    assert compiled(1024).asm == large.asm and not last().cached
+
+
+@pytest.mark.small
+def test_a_cache_that_cannot_be_written_is_done_without(cache, monkeypatch, caplog):
+    # A file where the directory should be, which root cannot write to either.
+    cache.write_text("")
+    kernel = compiled()
+    assert by_weft(kernel) and not last().cached
+    assert compiled().asm == kernel.asm and last().cached
+    assert caplog.text.count("cannot be written") <= 1
+
+
+@pytest.fixture
+def stop_writing(cache, monkeypatch):
+    """Lets some files go to the cache yet, and no more until the test ends."""
+
+    def stop(error, after=0):
+        left = iter(range(after))
+
+        def replace(source, to):
+            if str(to).startswith(str(cache)) and next(left, None) is None:
+                raise error
+            own(source, to)
+
+        monkeypatch.setattr(triton_cache.os, "replace", replace)
+
+    own = os.replace
+    return stop
+
+
+@pytest.mark.parametrize("files", range(7))
+def test_a_disk_that_fills_up_is_done_without(cache, stop_writing, files):
+    stop_writing(OSError(errno.ENOSPC, "No space left on device"), after=files)
+    kernel = compiled()
+    assert by_weft(kernel) and kernel.asm["cubin"][:4] == b"\x7fELF"
+    assert compiled().asm == kernel.asm and last().cached
+
+
+def test_what_a_read_only_cache_holds_is_used(cache, stop_writing):
+    whole = compiled()
+    stop_writing(PermissionError(errno.EACCES, "Permission denied"))
+    assert compiled().asm == whole.asm and last().cached
+    assert compiled(2048).asm["cubin"][:4] == b"\x7fELF" and not last().cached
+
+
+@pytest.mark.parametrize("files", range(7))
+def test_a_process_that_is_killed_leaves_nothing_half_done(cache, files):
+    def dies():
+        left = iter(range(files))
+        own = os.replace
+
+        def replace(source, to):
+            if next(left, None) is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+            own(source, to)
+
+        triton_cache.os.replace = replace
+        compiled()
+
+    process = multiprocessing.get_context("fork").Process(target=dies)
+    process.start()
+    process.join()
+    # The fifth file is the last of the kernel's own; then come the digests and the group.
+    assert process.exitcode == -signal.SIGKILL
+    kernel = compiled()
+    assert not last().cached
+    assert compiled().asm == kernel.asm and last().cached
+
+
+@pytest.mark.small
+def test_many_processes_share_one_cache(tmp_path):
+    program = """
+        import hashlib, multiprocessing, random
+        import weft.triton, test_processes as t
+        blocks = [2 ** power for power in range(4, 8)]
+        context = multiprocessing.get_context("fork")
+        barrier, answers = context.Barrier(32), context.Queue()
+
+        def work(seed):
+            random.Random(seed).shuffle(blocks)
+            barrier.wait()
+            answers.put(tuple(sorted(hashlib.sha256(t.compiled(block).asm["cubin"]).hexdigest() for block in blocks)))
+
+        workers = [context.Process(target=work, args=(seed,)) for seed in range(32)]
+        for worker in workers:
+            worker.start()
+        print(*{digest for _ in workers for digest in answers.get()})
+        for worker in workers:
+            worker.join()
+        for block in blocks:
+            t.compiled(block)
+        print(*(kernel.cached for kernel in weft.triton.status().kernels))
+    """
+    run = python(program, tmp_path, WEFT_TRITON="1")
+    digests, cached = run.stdout.splitlines()
+    assert len(digests.split()) == 4, run.stderr
+    assert cached.split() == ["True"] * 4
+
+
+def test_versions_stand_side_by_side(cache, monkeypatch):
+    from weft.triton import _compiler
+
+    ours = compiled()
+    with monkeypatch.context() as patch:
+        patch.setattr(_compiler, "identity", lambda: "weft-9.9.9-0123456789abcdef")
+        with weft.triton.enabled():
+            other = compiled()
+            assert not last().cached and other.metadata.weft_compiler.startswith("weft-9.9.9")
+    with weft.triton.enabled():
+        assert compiled().hash == ours.hash != other.hash and last().cached
