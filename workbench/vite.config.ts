@@ -30,6 +30,8 @@ export default defineConfig({
           environment: "node",
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          // A second, the default, is less than an engine without optimisation may take on a busy machine.
+          expect: { poll: { timeout: 60_000 } },
           // One browser and one server for all.
           fileParallelism: false,
         },

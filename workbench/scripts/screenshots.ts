@@ -14,8 +14,8 @@ import { launch, open, serve, settled } from "../tests/browser/harness";
 const PIN = "%row_5=[register: 1 256 128, lane: 4 8 16 32 64, warp: 512 2, block:] -> [dim0: 1024]";
 const WIDTHS = [1440, 900, 390];
 const PLACES: [string, string][] = [
-  ["swizzle", "#/swizzle?fold=1.2.4.8&algebra=1"],
-  ["solve", "#/swizzle?fold=2.4.8.10&algebra=1&solve=7"],
+  ["swizzle", "#/swizzle?fold=1.2.4.8"],
+  ["solve", "#/swizzle?fold=2.4.8.10&close=1&solve=7"],
   ["machines", `#/swizzle?${machines()}`],
   ["refused", "#/swizzle?store=nothing"],
   ["layout", "#/layout?at=lane%3D9"],
@@ -38,8 +38,8 @@ function machines(): string {
 
 /** What the documents show: the part of a page that begins at an element. */
 const DOCUMENTS: [string, string, string, number][] = [
-  ["swizzle", "#/swizzle?fold=1.2.4.8&algebra=1", ".workbench", 930],
-  ["solve", "#/swizzle?fold=2.4.8.10&algebra=1&solve=7", ".solve", 760],
+  ["swizzle", "#/swizzle?fold=1.2.4.8", ".swizzle", 860],
+  ["solve", "#/swizzle?fold=2.4.8.10&solve=7", ".solve", 705],
   ["exercise", "#/tour?step=8&fold=2.8.10.0", ".tour", 1180],
 ];
 

@@ -1,7 +1,7 @@
 /** The page around the views: tabs, theme, address. */
 
 import type { Engine } from "./engine/engine";
-import { formatPlace, initial, parsePlace, read, write } from "./state/codec";
+import { formatPlace, initial, parsePlace, read, unread, write } from "./state/codec";
 import { fill, h } from "./ui/dom";
 import { FaultBox } from "./ui/fault";
 import { themeSwitch } from "./ui/theme";
@@ -73,6 +73,12 @@ export function shell(root: HTMLElement, engine: Engine, views: readonly AnyView
     const view = views.find((view) => view.id === place.view) ?? views[0];
     if (!view) return;
     const state = read(view.fields, place.query) as object;
+    const strange = [
+      ...(place.view !== "" && place.view !== view.id ? [`there is no page \`${place.view}\`; this is ${view.title}`] : []),
+      ...unread(view.fields, place.query).map((part) => `\`${part}\` cannot be read, and is passed over`),
+    ];
+    if (strange.length > 0) fault.show(new Error(`the address: ${strange.join("; ")}`));
+    else fault.clear();
     if (shown?.view !== view) {
       shown?.mounted.unmount?.();
       fill(host);

@@ -37,7 +37,7 @@ export class Engine {
   readonly #transport: Transport;
   readonly #another: () => Transport;
   readonly #idle: Transport[] = [];
-  readonly #kept = new Map<string, Promise<string>>();
+  readonly #kept = new Map<string, Promise<object>>();
   #pending = 0;
   /** Told when the page begins to wait for answers, and when all are there and have been used. */
   onbusy: (busy: boolean) => void = () => undefined;
@@ -55,11 +55,14 @@ export class Engine {
     return this.#transport.name;
   }
 
-  /** Answers a request; throws a {@link Refusal} where the engine refuses it. */
+  /**
+   * Answers a request; throws a {@link Refusal} where the engine refuses it. The same request may give the
+   * same object again: an answer is not to be changed.
+   */
   async invoke<R extends AnyRequest>(request: R): Promise<Answer<R>> {
     if (this.#pending++ === 0) this.onbusy(true);
     try {
-      return read(await this.#remembered(JSON.stringify(request)));
+      return unwrapped(await this.#remembered(JSON.stringify(request)));
     } finally {
       // Whoever waited goes first, and may ask again.
       setTimeout(() => {
@@ -72,30 +75,30 @@ export class Engine {
   async invokeAside<R extends AnyRequest>(request: R): Promise<Answer<R>> {
     const transport = this.#idle.pop() ?? this.#another();
     try {
-      return read(await transport.invoke(JSON.stringify(request)));
+      return unwrapped(JSON.parse(await transport.invoke(JSON.stringify(request))) as object);
     } finally {
       this.#idle.push(transport);
     }
   }
 
-  #remembered(request: string): Promise<string> {
+  #remembered(request: string): Promise<object> {
     const known = this.#kept.get(request);
     if (known) return known;
-    const asked = this.#transport.invoke(request);
+    const asked = this.#transport.invoke(request).then((answer) => {
+      if (answer.length > MAX_KEPT_LENGTH) this.#kept.delete(request);
+      return JSON.parse(answer) as object;
+    });
     this.#kept.set(request, asked);
     const oldest = this.#kept.keys().next();
     if (this.#kept.size > KEPT && !oldest.done) this.#kept.delete(oldest.value);
-    asked.then(
-      (answer) => answer.length > MAX_KEPT_LENGTH && this.#kept.delete(request),
-      () => this.#kept.delete(request),
-    );
+    asked.catch(() => this.#kept.delete(request));
     return asked;
   }
 }
 
-/** An answer from its text. */
-function read<T>(text: string): T {
-  const answer = JSON.parse(text) as T & { error?: Fault };
+/** An answer, unless it is a refusal. */
+function unwrapped<T>(told: object): T {
+  const answer = told as T & { error?: Fault };
   if (answer.error) throw new Refusal(answer.error);
   return answer;
 }

@@ -89,6 +89,12 @@ export interface WavefrontsRequest {
   instruction?: number;
   warp?: number;
   pictures?: boolean;
+  places?: boolean;
+}
+/** Where an element lies in memory. */
+export interface Place {
+  offset: number;
+  bank: number;
 }
 export interface WavefrontsAnswer {
   machine: string;
@@ -104,6 +110,8 @@ export interface WavefrontsAnswer {
   phases: { lanes: number[]; wavefronts: number; words: Word[] }[];
   tile?: string;
   banks?: string;
+  /** Of the elements of the tile, row by row. */
+  places?: (Place | null)[];
 }
 
 export interface SweepRequest {

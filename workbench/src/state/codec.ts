@@ -126,6 +126,15 @@ export function read<S extends object>(fields: Fields<S>, written: string): S {
   ) as S;
 }
 
+/** The fields of a part behind `?` whose values cannot be read, as they are written there. */
+export function unread<S extends object>(fields: Fields<S>, written: string): string[] {
+  const query = new URLSearchParams(written);
+  const entries = Object.entries(fields) as [string, Field<unknown>][];
+  return entries
+    .filter(([name, field]) => !isMany(field) && query.has(name) && field.read(query.get(name) ?? "") === undefined)
+    .map(([name]) => `${name}=${query.get(name)}`);
+}
+
 /** A view's name and what it is to show. */
 export interface Place {
   view: string;

@@ -30,6 +30,20 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** An element of a drawing, with its attributes. */
+export function s<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Record<string, string | number | undefined>,
+  ...children: (Node | string)[]
+): SVGElementTagNameMap[K] {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined) element.setAttribute(key, String(value));
+  }
+  element.append(...children);
+  return element;
+}
+
 /** Replaces what an element holds. */
 export function fill(element: Element, ...children: (Child | Child[])[]): void {
   element.replaceChildren(...nodes(children));

@@ -16,14 +16,24 @@ export function caret(text: string, line: number, column: number): string {
   return `${number} | ${shown}\n${bar} | ${under}^`;
 }
 
-/** A fault of a text as lines. */
-export function tell(fault: Fault, source?: string): string {
+/** The parameter of the request that a fault begins with. */
+export function parameterOf({ message }: Fault): string | undefined {
+  return /^`(\w+)`/.exec(message)?.[1];
+}
+
+/**
+ * A fault of a text as lines.
+ *
+ * @param label what the page calls the parameter that the fault begins with
+ */
+export function tell(fault: Fault, source?: string, label?: string): string {
   const all = fault.all ?? [fault];
   return all
     .map(({ message, hint, line, column }) => {
       const place = source !== undefined && line !== undefined && column !== undefined;
       const drawn = place ? caret(source, line, column) : "";
-      const lines = [`error: ${message}`, drawn, hint ? `help: ${hint}` : ""];
+      const named = label === undefined ? message : message.replace(/^`\w+`/, label);
+      const lines = [`error: ${named}`, drawn, hint ? `help: ${hint}` : ""];
       return lines.filter((part) => part !== "").join("\n");
     })
     .join("\n\n");
@@ -42,13 +52,19 @@ export class FaultBox {
    * Shows what went wrong.
    *
    * @param source the text that the error's line and column are of
+   * @param label what the page calls what the error begins with
    */
-  show(error: unknown, source?: (fault: Fault) => string | undefined): void {
+  show(
+    error: unknown,
+    source?: (fault: Fault) => string | undefined,
+    label?: (fault: Fault) => string | undefined,
+  ): void {
     const message =
       error instanceof Refusal
-        ? tell(error.fault, source?.(error.fault))
+        ? tell(error.fault, source?.(error.fault), label?.(error.fault))
         : `error: ${error instanceof Error ? error.message : String(error)}`;
-    fill(this.element, h("pre", null, message));
+    const lines = message.split("\n").map((line) => (/^(error|help): /.test(line) ? h("span.sentence", null, line) : line));
+    fill(this.element, h("pre", null, lines.flatMap((line, index) => (index === 0 ? [line] : ["\n", line]))));
     this.element.hidden = false;
   }
 }

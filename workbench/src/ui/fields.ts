@@ -1,5 +1,6 @@
 /** Labelled inputs. Each has `set`, which shows a value without telling anybody. */
 
+import type { Checked } from "./checks";
 import { fill, freshId, h } from "./dom";
 
 export interface Control<T> {
@@ -7,12 +8,20 @@ export interface Control<T> {
   set(value: T): void;
 }
 
+interface TextOptions {
+  hint?: string;
+  lines?: number;
+  list?: string[];
+}
+
+export type TextField = Control<string> & { input: HTMLInputElement | HTMLTextAreaElement };
+
 /** A line of text; told when it is left or Enter is pressed. */
 export function textField(
   label: string,
   told: (value: string) => void,
-  options: { hint?: string; lines?: number; list?: string[] } = {},
-): Control<string> & { input: HTMLInputElement | HTMLTextAreaElement } {
+  options: TextOptions = {},
+): TextField {
   const id = freshId("field");
   const list = options.list ? freshId("list") : null;
   const common = { id, spellcheck: "false", autocomplete: "off", autocapitalize: "off" };
@@ -40,6 +49,68 @@ export function textField(
     input,
     set(value) {
       if (input.value !== value) input.value = value;
+    },
+  };
+}
+
+/** How long typing rests before what is typed is checked. */
+const REST = 150;
+
+/**
+ * A line of text that is checked as one types; what is wrong is told below it, in the words of its label.
+ *
+ * @param told what was entered and is right
+ * @param options `anyway` instead is told whatever was entered, for somebody else tells in full what is wrong
+ */
+export function checkedField<T>(
+  label: string,
+  check: (written: string) => Checked<T> | Promise<Checked<T>>,
+  told: (value: T) => void,
+  options: TextOptions & { anyway?: (written: string) => void } = {},
+): TextField {
+  const note = h("p.wrong", { id: freshId("wrong"), "aria-live": "polite", hidden: true });
+  let turn = 0;
+  let last: string | undefined;
+  let rest: ReturnType<typeof setTimeout> | undefined;
+  const settle = async (entered: boolean) => {
+    clearTimeout(rest);
+    const mine = ++turn;
+    const written = field.input.value;
+    if (entered) options.anyway?.(written);
+    const found = await check(written);
+    if (mine !== turn) return;
+    show("wrong" in found ? found : undefined);
+    if (entered && !options.anyway && "value" in found) told(found.value);
+  };
+  let shown = "";
+  const show = (found?: { wrong: string; instead?: string }) => {
+    // What is said already stays: a click on its button may be on its way.
+    const says = found ? JSON.stringify(found) : "";
+    if (says === shown) return;
+    shown = says;
+    field.input.setAttribute("aria-invalid", String(found !== undefined));
+    note.hidden = found === undefined;
+    fill(note, found && `${label}: ${found.wrong}. `, found?.instead !== undefined && use(found.instead));
+  };
+  const use = (instead: string) =>
+    h("button.quiet.instead", { type: "button", onclick: () => ((field.input.value = instead), void settle(true)) }, `Use ${instead}`);
+  const field = textField(label, () => void settle(true), options);
+  field.input.setAttribute("aria-describedby", note.id);
+  field.input.addEventListener("input", () => {
+    clearTimeout(rest);
+    rest = setTimeout(() => void settle(false), REST);
+  });
+  field.element.append(note);
+  return {
+    ...field,
+    set(value) {
+      // What was typed and is wrong stays, until something else is to be shown.
+      if (value === last) return;
+      last = value;
+      if (field.input.value === value) return;
+      turn++;
+      field.set(value);
+      show();
     },
   };
 }

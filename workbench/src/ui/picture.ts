@@ -17,6 +17,8 @@ export interface CellPlace {
 export interface PictureOptions {
   /** What it shows: the name of its files, and its label where the drawing has no title. */
   name: string;
+  /** Whether its sentences are left out, since what stands around it says them. */
+  bare?: boolean;
   /** Told when a cell is pointed at or reached by keyboard; `null` when it is left. */
   pointed?: (cell: CellPlace | null) => void;
   /** Told when a cell is clicked, or Enter is pressed on it. */
@@ -69,6 +71,7 @@ export class Picture {
     drawing.querySelector(":scope > title")?.remove();
     drawing.style.setProperty("--natural", `${drawing.getAttribute("width")}px`);
     fill(this.#frame, drawing);
+    if (this.#options.bare) withoutSentences(drawing);
     if (place) this.#point(this.cell(place));
   }
 
@@ -148,6 +151,18 @@ export class Picture {
     h("a", { href: address, download: `${stem}.${kind}` }).click();
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
   }
+}
+
+/** Takes away the sentences at the top of a drawing, which are its first part. */
+function withoutSentences(drawing: Element): void {
+  const [sentences, next] = drawing.querySelectorAll(":scope > g[transform]");
+  const down = (part: Element | undefined) => Number(/ (\d+)\)/.exec(part?.getAttribute("transform") ?? "")?.[1] ?? 0);
+  const cut = down(next) - down(sentences);
+  if (!sentences || !next || cut <= 0) return;
+  sentences.remove();
+  const [width, height] = ["width", "height"].map((name) => Number(drawing.getAttribute(name)));
+  drawing.setAttribute("viewBox", `0 ${cut} ${width} ${height! - cut}`);
+  drawing.setAttribute("height", String(height! - cut));
 }
 
 function cellOf(target: EventTarget | null): SVGGElement | null {

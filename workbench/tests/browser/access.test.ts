@@ -11,7 +11,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 /** Addresses at which every part of the page is seen. */
 const PIN = "%row_5=[register: 1 256 128, lane: 4 8 16 32 64, warp: 512 2, block:] -> [dim0: 1024]";
 const PLACES = [
-  "#/swizzle?algebra=1&solve=7",
+  "#/swizzle?close=1&solve=7",
   "#/swizzle?store=nothing",
   "#/layout?at=lane%3D9",
   "#/layout?shown=I",

@@ -61,7 +61,7 @@ test("a text that is no layout is refused with a caret", async () => {
   await from.fill("#ttg.blocked<{sizePerThread = [1, 2");
   await from.press("Control+Enter");
   const fault = page.locator(".fault pre").first();
-  await expect.poll(() => fault.textContent()).toContain("`from`, column 36");
+  await expect.poll(() => fault.textContent()).toContain("error: From, column 36");
   const lines = (await fault.textContent())!.split("\n");
   const [source, caret] = [lines[1]!, lines[2]!];
   expect(source).toContain("#ttg.blocked<{sizePerThread = [1, 2");

@@ -8,7 +8,7 @@ import { dist, engine, settled } from "./harness";
 
 freshPage("#/swizzle?fold=2.4.8.10", ".watch svg");
 
-const each = (access: string) => page.getAttribute(`.badge[data-access="${access}"]`, "data-each").then(Number);
+const each = (access: string) => page.getAttribute(`[data-current="true"] .badge[data-access="${access}"]`, "data-each").then(Number);
 const button = (name: string) => page.getByRole("button", { name, exact: true });
 
 test("the page says who answers it, and nobody else is asked", async () => {

@@ -6,11 +6,11 @@ import { foldsOfNumber, tensorBits } from "../../src/views/swizzle/model";
 import { browser, freshPage, page, served } from "./fixture";
 import { engine, open, settled } from "./harness";
 
-freshPage("#/swizzle?algebra=1", ".watch svg");
+freshPage("#/swizzle?close=1", ".closeup svg");
 
-/** The wavefronts of an instruction on a badge. */
+/** The wavefronts of an instruction on a badge of the memory that the page is about. */
 async function verdict(access: string): Promise<number> {
-  return Number(await page.getAttribute(`.badge[data-access="${access}"]`, "data-each"));
+  return Number(await page.getAttribute(`[data-current="true"] .badge[data-access="${access}"]`, "data-each"));
 }
 
 async function fold(name: string): Promise<void> {
@@ -55,7 +55,7 @@ describe("the 16x32 transpose", () => {
     expect(await line("meet")).toBe("only 0");
     expect(await law()).toEqual({ law: 1, counted: 1, agree: "true" });
     // All 32 banks serve one lane each.
-    expect(await page.locator(".watch .picture").nth(1).locator("g.served").count()).toBe(32);
+    expect(await page.locator(".closeup .picture").nth(1).locator("g.served").count()).toBe(32);
   });
 
   test("S0-9, S0-10, S0-16: twenty toggles, the store green under each, the matrix live", async () => {
@@ -86,7 +86,7 @@ describe("the 16x32 transpose", () => {
       for (const step of [0, 1, 7, 15]) {
         await page.getByLabel("Instruction", { exact: true }).fill(String(step));
         await settled(page);
-        const wavefronts = await page.locator(".watch .picture").nth(1).locator("svg").textContent();
+        const wavefronts = await page.locator(".closeup .picture").nth(1).locator("svg").textContent();
         expect(wavefronts).toContain(`Instruction ${step} of the ${access}`);
         expect((await law()).counted).toBe(access === "store" ? 1 : 2);
       }
@@ -96,21 +96,21 @@ describe("the 16x32 transpose", () => {
 
   test("S0-2, S0-13: a cell says its element, offset, bank, lane and register", async () => {
     await fold("XOR m");
-    const tile = page.locator(".watch .picture").first();
+    const tile = page.locator(".closeup .picture").first();
     expect(await tile.locator("g[data-row]").count()).toBe(512);
     expect(await tile.locator("g.served").count()).toBe(32);
     await tile.locator('g[data-row="3"][data-column="1"]').hover();
     const says = await tile.locator(".says").innerText();
     expect(says).toBe("dim0 3, dim1 1: offset 98, bank 2, register 0 of lane 19, phase 0, wavefront 1");
     // The same lane is outlined where the banks serve it.
-    const linked = page.locator(".watch .picture").nth(1).locator("g.linked title");
+    const linked = page.locator(".closeup .picture").nth(1).locator("g.linked title");
     expect(await linked.textContent()).toContain("bank 2: the word at byte 392, lane 19");
   });
 
   test("S0-14: hits per bank", async () => {
     const rows = async (name: string) => {
       await fold(name);
-      const banks = page.locator(".watch .picture").nth(1);
+      const banks = page.locator(".closeup .picture").nth(1);
       const hits: Record<string, number> = {};
       for (const column of await banks.locator("g.served").evaluateAll((cells) =>
         cells.map((cell) => (cell as SVGGElement).dataset["column"] ?? ""),
@@ -123,6 +123,7 @@ describe("the 16x32 transpose", () => {
   });
 
   test("S0-6: padding takes the place of folds", async () => {
+    await page.getByText("Store, loads and memory as texts").click();
     const memory = page.getByLabel("Memory", { exact: true });
     for (const [padded, wavefronts] of [["33", 2], ["34", 1]] as const) {
       const text = `#ttg.padded_shared<[32:+${Number(padded) - 32}] {order = [1, 0], shape = [16, 32]}>`;
@@ -144,7 +145,7 @@ describe("algebra and count", () => {
     for (let round = 0; round < 1000; round++) {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
       const folds = foldsOfNumber(state >>> 12, tensor);
-      const hash = `#/swizzle?algebra=1&fold=${folds.map((mask) => mask.toString(16)).join(".")}`;
+      const hash = `#/swizzle?fold=${folds.map((mask) => mask.toString(16)).join(".")}`;
       const found = await page.evaluate(async (hash) => {
         location.hash = hash;
         do await new Promise((next) => setTimeout(next, 0));
@@ -264,6 +265,7 @@ describe("the page", () => {
   });
 
   test("bad text is told with a caret", async () => {
+    await page.getByText("Store, loads and memory as texts").click();
     const store = page.getByLabel("Store from");
     await store.fill("#ttg.blockd<{}>");
     await store.blur();
@@ -277,11 +279,11 @@ describe("the page", () => {
   });
 
   test("two machines stand side by side", async () => {
-    await page.getByLabel("Example").selectOption("square");
-    await page.getByLabel("Beside it").selectOption("gfx942");
-    await page.waitForSelector('.verdict[data-target="gfx942"] .badge');
+    await page.locator('[data-example="square"]').click();
+    await page.getByLabel("Compare with").selectOption("gfx942");
+    await page.waitForSelector('[data-current="true"] .verdict[data-target="gfx942"] .badge');
     await settled(page);
-    const each = await page.locator(".verdict").evaluateAll((rows) =>
+    const each = await page.locator('[data-current="true"] .verdict').evaluateAll((rows) =>
       rows.map((row) => [...row.querySelectorAll<HTMLElement>(".badge")].map((badge) => Number(badge.dataset["each"]))),
     );
     // 64 lanes are served in two phases of 32.
@@ -295,31 +297,32 @@ describe("the page", () => {
     await page.keyboard.press("Space");
     await settled(page);
     expect(page.url()).toContain("fold=0.2.0.0");
-    const tile = page.locator(".watch .frame").first();
+    const tile = page.locator(".closeup .frame").first();
     await tile.focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowRight");
-    const says = await page.locator(".watch .says").first().innerText();
+    const says = await page.locator(".closeup .says").first().innerText();
     expect(says).toContain("dim0 0, dim1 1:");
   });
 
   test("wavefronts are played one after the other", async () => {
     await fold("XOR m");
     await page.getByLabel("Wavefront", { exact: true }).fill("2");
-    const meant = page.locator(".watch .picture").first().locator("g.meant");
+    const meant = page.locator(".closeup .picture").first().locator("g.meant");
     expect(await meant.count()).toBe(16);
-    expect(await page.locator(".watch .picture").nth(1).locator("g.meant").count()).toBe(16);
+    expect(await page.locator(".closeup .picture").nth(1).locator("g.meant").count()).toBe(16);
     await page.getByLabel("Wavefront", { exact: true }).fill("0");
     await page.getByRole("button", { name: "Play" }).click();
     await page.waitForFunction(() => location.hash.includes("wave=2"), undefined, { timeout: 10_000 });
-    await page.waitForFunction(() => !location.hash.includes("wave="), undefined, { timeout: 10_000 });
+    // Sixteen of the slowest of the three, and then all.
+    await page.waitForFunction(() => !location.hash.includes("wave="), undefined, { timeout: 60_000 });
   });
 
   test("pictures are saved as SVG and PNG", async () => {
     for (const [kind, head] of [["SVG", "<svg"], ["PNG", "\u0089PNG"]] as const) {
       const [download] = await Promise.all([
         page.waitForEvent("download"),
-        page.locator(".watch .picture").first().getByRole("button", { name: kind }).click(),
+        page.locator(".closeup .picture").first().getByRole("button", { name: kind }).click(),
       ]);
       const stream = await download.createReadStream();
       const chunks: Buffer[] = [];

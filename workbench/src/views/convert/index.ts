@@ -3,7 +3,7 @@
 import type { ConvertRequest, Fault } from "../../engine/requests";
 import { Refusal } from "../../engine/engine";
 import { fill, h, latest } from "../../ui/dom";
-import { FaultBox } from "../../ui/fault";
+import { FaultBox, parameterOf } from "../../ui/fault";
 import { Picture } from "../../ui/picture";
 import type { Context, Mounted, View } from "../view";
 import { Code } from "./code";
@@ -20,8 +20,13 @@ export function question({ from, to, shape, element, target }: State): ConvertRe
 
 /** The text that a fault's place is in. */
 function source(state: State, fault: Fault): string | undefined {
-  const parameter = /^`(from|to)`/.exec(fault.message)?.[1];
+  const parameter = parameterOf(fault);
   return parameter === "from" ? state.from : parameter === "to" ? state.to : undefined;
+}
+
+/** What the page calls what a fault is about. */
+function label(fault: Fault): string | undefined {
+  return { from: "From", to: "To" }[parameterOf(fault) ?? ""];
 }
 
 function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
@@ -74,7 +79,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
           ways.show(answer, state);
         } catch (error) {
           if (!current()) return;
-          fault.show(error, (fault) => source(state, fault));
+          fault.show(error, (fault) => source(state, fault), label);
           ways.clear();
           picture.clear();
           code.clear();

@@ -42,7 +42,7 @@ export const PRESETS: readonly Preset[] = [
   {
     id: "warps",
     name: "Rows to columns across four warps, f16",
-    about: "Elements go to other warps, so they pass through shared memory, swizzled so that no bank is waited for.",
+    about: "Elements go to other warps, so they pass through shared memory, swizzled so that there are no bank conflicts.",
     shape: [32, 64],
     element: "f16",
     target: "sm_90",
@@ -52,7 +52,7 @@ export const PRESETS: readonly Preset[] = [
   {
     id: "wave64",
     name: "Rows to columns on 64 lanes, f32",
-    about: "The same question on a machine of AMD, whose waves have 64 lanes.",
+    about: "The same question on an AMD GPU, whose waves have 64 lanes.",
     shape: [16, 16],
     element: "f32",
     target: "gfx942",

@@ -1,8 +1,8 @@
 /** What is asked: the tensor, the machine, the two layouts. */
 
-import { parseExtents } from "../../state/codec";
+import { checkElement, checkExtents, checkLayout } from "../../ui/checks";
 import { h } from "../../ui/dom";
-import { choice, textField } from "../../ui/fields";
+import { checkedField, choice } from "../../ui/fields";
 import { machineChoice } from "../../ui/machines";
 import { ELEMENTS, oneLine } from "../../ui/texts";
 import { layoutAddress } from "../layout/address";
@@ -33,18 +33,24 @@ export class Question {
         context.set({ shape, element, target, from, to });
       },
     );
-    this.#shape = textField("Shape", (written) => {
-      const shape = parseExtents(written);
-      this.#shape.input.setAttribute("aria-invalid", String(!shape));
-      if (shape) context.set({ shape });
+    const { engine } = context;
+    this.#shape = checkedField("Shape", checkExtents, (shape) => context.set({ shape }));
+    this.#dtype = checkedField("Element", (written) => checkElement(written, engine), (element) => context.set({ element }), {
+      list: ELEMENTS,
     });
-    this.#dtype = textField("Element", (element) => context.set({ element: element.trim() }), { list: ELEMENTS });
     this.#target = machineChoice("Machine", context.engine, (target) => context.set({ target }));
-    this.#from = textField("From", (from) => context.set({ from: oneLine(from) }), { lines: 4 });
-    this.#to = textField("To", (to) => context.set({ to: oneLine(to) }), {
-      lines: 4,
-      hint: "A Triton attribute, bases such as [register: (0,1), lane: (1,0)] -> [dim0: 2, dim1: 2], or CuTe. Enter with Ctrl takes it.",
-    });
+    const layoutField = (label: string, told: (text: string) => void, hint?: string) =>
+      checkedField(label, (written) => checkLayout(written, this.#state?.shape ?? [], engine), told, {
+        lines: 4,
+        ...(hint ? { hint } : {}),
+        anyway: (text) => told(oneLine(text)),
+      });
+    this.#from = layoutField("From", (from) => context.set({ from }));
+    this.#to = layoutField(
+      "To",
+      (to) => context.set({ to }),
+      "A Triton attribute, bases such as [register: (0,1), lane: (1,0)] -> [dim0: 2, dim1: 2], or CuTe. Enter with Ctrl takes it.",
+    );
     const swap = () => this.#state && context.set({ from: this.#state.to, to: this.#state.from });
     this.element = h(
       "section.card",
@@ -67,7 +73,6 @@ export class Question {
   update(state: State): void {
     this.#state = state;
     this.#shape.set(state.shape.join("x"));
-    this.#shape.input.setAttribute("aria-invalid", "false");
     this.#dtype.set(state.element);
     this.#target.set(state.target);
     this.#from.set(state.from);

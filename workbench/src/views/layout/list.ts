@@ -1,10 +1,11 @@
 /** The named layouts, and the operators that make more of them. */
 
 import type { LayoutAnswer, Operator } from "../../engine/requests";
-import { parseExtents } from "../../state/codec";
+import { checkExtents, checkLayout } from "../../ui/checks";
+import type { Checked } from "../../ui/checks";
 import { copyButton } from "../../ui/copy";
 import { fill, h } from "../../ui/dom";
-import { choice, textField } from "../../ui/fields";
+import { checkedField, choice, textField } from "../../ui/fields";
 import { oneLine } from "../../ui/texts";
 import type { Context } from "../view";
 import { OPERATORS, formatNamed, formatOperation, freshName, parseNamed, parseOperation } from "./names";
@@ -29,18 +30,15 @@ export class List {
 
   constructor(context: Context<State>) {
     this.#context = context;
-    this.#shape = textField(
-      "Shape of the tensor",
-      (written) => {
-        const shape = parseExtents(written);
-        this.#shape.input.setAttribute("aria-invalid", String(!shape));
-        if (shape) context.set({ shape, at: "" });
-      },
-      { hint: "For attributes; other texts know their own." },
-    );
-    this.#text = textField("Its text", (text) => this.#change(oneLine(text)), {
+    this.#shape = checkedField("Shape of the tensor", checkExtents, (shape) => context.set({ shape, at: "" }), {
+      hint: "For attributes; other texts know their own.",
+    });
+    const check = (written: string): Promise<Checked<string>> | Checked<string> =>
+      parseOperation(written) ? { value: oneLine(written) } : checkLayout(written, this.#state?.shape ?? [], context.engine);
+    this.#text = checkedField("Its text", check, (text) => this.#change(text), {
       lines: 4,
       hint: "A Triton attribute, bases such as [lane: (0,1) (1,0)] -> [dim0: 2, dim1: 2], CuTe, or an operator: compose(A, B).",
+      anyway: (text) => this.#change(oneLine(text)),
     });
     this.#name = textField("Its name", (name) => this.#rename(name.trim()));
     this.#operator = choice<Operator>("Operator", OPERATORS, () => this.#offer());
@@ -79,7 +77,6 @@ export class List {
     this.#state = state;
     const all = this.#all();
     this.#shape.set(state.shape.join("x"));
-    this.#shape.input.setAttribute("aria-invalid", "false");
     fill(
       this.#rows,
       all.map(({ name, text }) => {

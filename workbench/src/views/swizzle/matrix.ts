@@ -4,15 +4,24 @@ import { h, latest } from "../../ui/dom";
 import { Picture } from "../../ui/picture";
 import type { Context } from "../view";
 import type { State } from "./state";
-import { tensorBits } from "./model";
+import { axisName, tensorBits } from "./model";
 import { memoryOf } from "./state";
 
 export class Matrix {
   readonly element: HTMLElement;
   readonly #context: Context<State>;
-  readonly #picture = new Picture({ name: "Matrix of the memory" });
+  readonly #picture = new Picture({ name: "Matrix of the memory", bare: true });
   readonly #text = h("p.note.layout");
+  readonly #axes = h("span");
+  readonly #legend = h(
+    "p.note.parts",
+    { hidden: true },
+    h("span", null, h("span.swatch.bank"), " bits of the bank"),
+    h("span", null, h("span.swatch.segment"), " bits of the segment: which row over all banks"),
+    this.#axes,
+  );
   readonly #ask = latest();
+  #segments: number | undefined;
 
   constructor(context: Context<State>) {
     this.#context = context;
@@ -21,11 +30,14 @@ export class Matrix {
       { "aria-label": "Matrix" },
       h("header", null, h("h2", null, "The memory as a matrix")),
       this.#picture.element,
+      this.#legend,
       this.#text,
     );
   }
 
   update(state: State): void {
+    const rank = state.shape.length;
+    this.#axes.textContent = state.shape.map((_, axis) => `${axisName(axis, rank)} is dim${axis}`).join(", ");
     this.#ask(async (current) => {
       try {
         const { picture, text } = await this.#context.engine.invoke({
@@ -40,11 +52,26 @@ export class Matrix {
         // What is folded: a column bit that a row bit flips too.
         const { columns } = tensorBits(state.shape);
         this.#picture.mark("folded", ({ row, column }) => row < columns && column >= columns);
+        this.#parts();
         this.#text.textContent = text;
       } catch {
         // The view says what is wrong; here is nothing to draw.
         if (current()) this.#picture.clear();
       }
     });
+  }
+
+  /** Says how many bits of the offset choose the segment: the highest ones; nothing where that is no law of bits. */
+  segments(count: number | undefined): void {
+    this.#segments = count;
+    this.#parts();
+  }
+
+  #parts(): void {
+    const columns = [...this.#picture.cells()].map(([, { column }]) => column);
+    const first = this.#segments === undefined ? Infinity : Math.max(-1, ...columns) + 1 - this.#segments;
+    this.#legend.hidden = this.#segments === undefined;
+    this.#picture.mark("segment", ({ column }) => column >= first);
+    this.#picture.mark("bank", ({ column }) => this.#segments !== undefined && column < first);
   }
 }

@@ -127,7 +127,7 @@ export class Solve {
         h(
           "table.data",
           null,
-          h("thead", null, h("tr", null, ["access", "by", "instructions", "wavefronts", "alone at least"].map((head) => h("th", null, head)))),
+          h("thead", null, h("tr", null, ["access", "by", "instructions", "wavefronts", "lower bound"].map((head) => h("th", null, head)))),
           h(
             "tbody",
             null,

@@ -3,7 +3,8 @@
 import type { LayoutSource } from "../../engine/requests";
 import { extents, flag, masks, text, texts, whole } from "../../state/codec";
 import type { Fields } from "../../state/codec";
-import { PRESETS, memorySource } from "./model";
+import { memorySource } from "./model";
+import { PRESETS } from "./presets";
 
 export interface State {
   shape: number[];
@@ -24,7 +25,12 @@ export interface State {
   warp: number;
   /** The wavefront that is seen alone, over all phases, from 1; 0 for all. */
   wave: number;
-  algebra: boolean;
+  /** The part of the tiles that is seen: its first row and column, and how often it was halved. */
+  top: number;
+  left: number;
+  zoom: number;
+  /** Whether the instruction is shown close up. */
+  close: boolean;
   /** How many steps of the construction are open; 0 for none. */
   solve: number;
 }
@@ -44,9 +50,15 @@ export const fields: Fields<State> = {
   step: whole(0),
   warp: whole(0),
   wave: whole(0),
-  algebra: flag(),
+  top: whole(0),
+  left: whole(0),
+  zoom: whole(0, 0, 3),
+  close: flag(),
   solve: whole(0, 0, 8),
 };
+
+/** What a change of the problem takes back: what was looked at is of another problem. */
+export const afresh = { step: 0, warp: 0, wave: 0, solve: 0 } as const satisfies Partial<State>;
 
 /** An access of a state: the store, or a load. */
 export interface Access {

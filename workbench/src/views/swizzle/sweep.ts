@@ -32,7 +32,7 @@ export class Sweep {
     this.element = h(
       "section.card.sweep",
       { "aria-label": "Every memory" },
-      h("header", null, h("h2", null, "Every memory of this grid")),
+      h("header", null, h("h2", null, "Every swizzle these toggles can make")),
       this.#says,
       h("div.row", null, this.#button),
       this.#bar,

@@ -18,17 +18,21 @@ export class Toggles {
   readonly #presets = h("div.row");
   readonly #says = h("p.note");
   readonly #set: (folds: number[]) => void;
+  #masks: HTMLElement[] = [];
   #built = "";
   #folds: number[] = [];
 
-  /** @param set told when somebody folds otherwise */
-  constructor(set: (folds: number[]) => void) {
+  /**
+   * @param set told when somebody folds otherwise
+   * @param more what stands beside the folds with names
+   */
+  constructor(set: (folds: number[]) => void, more: HTMLElement[] = []) {
     this.#set = set;
     this.element = h(
       "section.card.folds",
       { "aria-label": "Folds" },
-      h("header", null, h("h2", null, "Fold row bits into column bits"), h("p", null, "This is the swizzle: a row is exclusive-or'd with its mask.")),
-      this.#presets,
+      h("header", null, h("h2", null, "Fold row bits into column bits")),
+      h("div.row", null, this.#presets, more),
       h("div.scroll", null, this.#grid),
       this.#says,
     );
@@ -49,10 +53,16 @@ export class Toggles {
       const same = state.memory === "" && folds.join() === this.#folds.join();
       this.#presets.children[index]?.setAttribute("aria-pressed", String(same));
     }
+    const toggles = tensor.rows * tensor.columns;
+    const rank = state.shape.length;
+    const [row, column] = [rank === 2 ? axisName(0, rank) : "row", axisName(rank - 1, rank)];
     this.#says.textContent =
       state.memory === ""
-        ? `${tensor.rows * tensor.columns} toggles, 2${superscript(tensor.rows * tensor.columns)} memories.`
-        : "The memory is given as a text. A toggle takes its place.";
+        ? `offset = ${2 ** tensor.columns}·${row} + (${column} ⊕ mask(${row})). ${toggles} toggles, 2${superscript(toggles)} memories.`
+        : "The memory is given as a text. A toggle replaces it.";
+    for (const [bit, element] of this.#masks.entries()) {
+      element.textContent = state.memory === "" ? this.#flips(this.#folds[bit] ?? 0, rank) : "";
+    }
   }
 
   #build(tensor: TensorBits, rank: number): void {
@@ -63,7 +73,9 @@ export class Toggles {
     const column = letter(rank - 1);
     const rowName = rank === 2 ? (bit: number) => letter(0) + subscript(bit) : (bit: number) => `row${subscript(bit)}`;
     const cells = [h("span.corner")];
+    this.#masks = Array.from({ length: tensor.rows }, () => h("span.mask"));
     for (let bit = 0; bit < tensor.columns; bit++) cells.push(h("span.head", { "aria-hidden": "true" }, column + subscript(bit)));
+    cells.push(h("span.head.mask", { "aria-hidden": "true" }, "mask"));
     for (let row = 0; row < tensor.rows; row++) {
       cells.push(h("span.head", { "aria-hidden": "true" }, rowName(row)));
       for (let bit = 0; bit < tensor.columns; bit++) {
@@ -77,6 +89,7 @@ export class Toggles {
           }),
         );
       }
+      cells.push(this.#masks[row]!);
     }
     this.#grid.style.setProperty("--columns", String(tensor.columns));
     fill(this.#grid, cells);
@@ -86,6 +99,13 @@ export class Toggles {
         h("button", { type: "button", onclick: () => this.#set(folds) }, name),
       ),
     );
+  }
+
+  /** The column bits of a mask, by name. */
+  #flips(mask: number, rank: number): string {
+    const column = axisName(rank - 1, rank);
+    const bits = Array.from({ length: 31 }, (_, bit) => bit).filter((bit) => (mask >> bit) & 1);
+    return bits.length === 0 ? "0" : bits.map((bit) => column + subscript(bit)).join("⊕");
   }
 
   #flip(row: number, bit: number): void {

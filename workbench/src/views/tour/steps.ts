@@ -1,7 +1,8 @@
 /** The story of one swizzle: from a pile-up to a construction that finds the way out. */
 
 import type { LayoutSource } from "../../engine/requests";
-import { PRESETS, foldedBases, tensorBits } from "../swizzle/model";
+import { foldedBases, tensorBits } from "../swizzle/model";
+import { PRESETS } from "../swizzle/presets";
 
 const transpose = PRESETS[0]!;
 export const SHAPE = transpose.shape;
