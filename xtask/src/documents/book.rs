@@ -9,6 +9,10 @@ use std::path::{Component, Path, PathBuf};
 /// What is wrong with the links and pictures of the documents and with the summary.
 pub(super) fn check(documents: &[Document]) -> Vec<String> {
     let mut faults = Vec::new();
+    // A test holds that chapter against the tests that there are.
+    let listed = documents.iter().find(|document| document.path.ends_with("docs/src/items.md"));
+    let listed: BTreeSet<&str> =
+        listed.into_iter().flat_map(|list| list.text.lines().flat_map(items)).collect();
     for document in documents {
         for (line, link) in links(document) {
             if let Some(fault) = broken(document, &link, documents) {
@@ -16,6 +20,9 @@ pub(super) fn check(documents: &[Document]) -> Vec<String> {
             }
         }
         for (line, text) in document.prose() {
+            for item in items(text).filter(|item| !listed.contains(item)) {
+                faults.push(format!("{}:{line}: {item} is no test of an item", document.name()));
+            }
             for test in tests(text).into_iter().filter(|test| !exists(test)) {
                 faults.push(format!("{}:{line}: no test \"{test}\"", document.name()));
             }
@@ -152,6 +159,16 @@ fn anchors(document: &Document) -> BTreeSet<String> {
     anchors
 }
 
+/// The tests of items that a line names in code face: `s0_7_…`.
+fn items(line: &str) -> impl Iterator<Item = &str> {
+    let code = line.split('`').skip(1).step_by(2);
+    code.filter(|code| {
+        let mut parts = code.strip_prefix('s').unwrap_or_default().splitn(3, '_');
+        let number = |part: Option<&str>| part.is_some_and(|part| part.parse::<u32>().is_ok());
+        number(parts.next()) && number(parts.next()) && parts.next().is_some()
+    })
+}
+
 /// The browser tests that a line names: `` `swizzle.test.ts`: "S0-3" `` is the test of that file whose
 /// title begins so.
 fn tests(line: &str) -> Vec<String> {
@@ -179,7 +196,7 @@ fn exists(test: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{anchors, links, tests};
+    use super::{anchors, items, links, tests};
     use crate::documents::Document;
 
     fn chapter(text: &str) -> Document {
@@ -202,6 +219,12 @@ mod tests {
             "# The paper's `A`\n## Store, load\n## Store, load\n```\n# no\n```\n## 从零开始：一\n";
         let found: Vec<_> = anchors(&chapter(text)).into_iter().collect();
         assert_eq!(found, ["store-load", "store-load-1", "the-papers-a", "从零开始一"]);
+    }
+
+    #[test]
+    fn tests_of_items_are_named_in_code() {
+        let line = "s0_1_no `s1_12_trans`, `sm_90`, `s0_3` and `s0_33_lemma` and `s_1_x`";
+        assert_eq!(items(line).collect::<Vec<_>>(), ["s1_12_trans", "s0_33_lemma"]);
     }
 
     #[test]
