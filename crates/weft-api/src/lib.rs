@@ -55,6 +55,7 @@
 //!     pins: Vec::new(),
 //!     seed: 0,
 //!     verify: true,
+//!     text_places: false,
 //! })?;
 //! assert!(answer.passed);
 //! assert_eq!(answer.counts.global_sectors, answer.counts.ideal_global_sectors);
@@ -102,6 +103,7 @@ pub mod swizzles;
 pub mod sweep;
 pub mod kernels;
 pub mod explain;
+mod occupancy;
 pub mod run;
 pub mod probe;
 pub mod paper;
