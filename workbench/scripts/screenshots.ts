@@ -42,6 +42,7 @@ function machines(): string {
 const DOCUMENTS: [string, string, string, number][] = [
   ["swizzle", "#/swizzle?fold=1.2.4.8", ".swizzle", 860],
   ["solve", "#/swizzle?fold=2.4.8.10&solve=7", ".solve", 705],
+  ["kernel", "#/kernel?preset=tiled_transpose", ".kernel", 905],
   ["exercise", "#/tour?step=8&fold=2.8.10.0", ".tour", 1180],
 ];
 

@@ -85,6 +85,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     if (!shown) return;
     const { now, names } = shown.told;
     const of = chosen(state, now);
+    panes.arrange(state);
     panes.select(of);
     details.show(state, of, now, names);
   }
@@ -179,8 +180,8 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     update(state) {
       asked.update(state);
       against.update(state);
-      // Another line is shown at once, and asks nothing.
-      const asking = JSON.stringify({ ...state, line: 0, python: 0 });
+      // Another line, another pane are shown at once, and ask nothing.
+      const asking = JSON.stringify({ ...state, line: 0, python: 0, away: [] });
       if (shown?.asked === asking) {
         look(state);
         return;

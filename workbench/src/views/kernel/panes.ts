@@ -90,7 +90,7 @@ export class Panes {
   show({ state, now, names, code, before, run, chosen }: Told): void {
     const { python, ir, code: coded, sass } = this.#panes;
     this.#sources = new Sources(now.lines);
-    this.#toggle(state);
+    this.arrange(state);
     this.#code.set(state.code);
     this.#code.element.hidden = code?.hip !== undefined;
     this.#source.set(state.source);
@@ -132,7 +132,8 @@ export class Panes {
     else this.#context.set({ line: line.of[0] ?? 0, python: 0 });
   }
 
-  #toggle(state: State): void {
+  /** Shows the panes that a state wants. */
+  arrange(state: State): void {
     const panes = Object.values(this.#panes);
     // A pane with nothing in it is shown when somebody wants it.
     const away = (id: string) => (id === "sass" && state.sass === "" ? !state.away.includes("+sass") : state.away.includes(id));

@@ -2,9 +2,10 @@
 
 import type { Finding, RunAnswer, RunRequest } from "../../engine/requests";
 import { count } from "../../ui/amounts";
+import { checkGrid } from "../../ui/checks";
 import { fill, h } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
-import { textField } from "../../ui/fields";
+import { checkedField, textField } from "../../ui/fields";
 import type { TextField } from "../../ui/fields";
 import type { Context } from "../view";
 import { inLines, lineOf } from "./model";
@@ -26,7 +27,7 @@ export class Run {
 
   constructor(context: Context<State>) {
     this.#context = context;
-    this.#grid = textField("Blocks", (grid) => context.set({ grid: grid.trim(), run: false }), { hint: "8, or 4x2 along x and y" });
+    this.#grid = checkedField("Blocks", checkGrid, (grid) => context.set({ grid, run: false }), { hint: "8, or 4x2 along x and y" });
     this.#button = h("button.primary", { type: "button", onclick: () => this.#start() }, "Run on the simulator");
     this.element = h(
       "section.card.runner",
