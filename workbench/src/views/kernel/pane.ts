@@ -73,6 +73,8 @@ export class Pane {
     this.#lines.hidden = lines.length === 0;
     this.#lines.scrollTop = top;
     this.#reach(this.#linked[0]?.[0]);
+    // Without a line to reach, the text itself can be scrolled by keys.
+    this.#lines.tabIndex = this.#linked.length > 0 ? -1 : 0;
   }
 
   #line(line: Shown, { homes = [], marks = [], heat = 0 }: Beside): HTMLElement {
