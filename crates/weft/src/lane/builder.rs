@@ -5,6 +5,7 @@ use super::{
     Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Multiprocessor, Op, Param,
     Program, Region, Shared, SharedData, Space, Value, ValueData, WarpgroupMultiply,
 };
+use crate::atomic::{Order, Scope};
 use crate::dtype::DType;
 use crate::id::{IdMap, IdVec};
 use crate::location::{Loc, Location, Locations};
@@ -44,6 +45,8 @@ pub struct Builder {
     known: Vec<HashTable<Value>>,
     /// The pure operations that define values.
     pub(super) definitions: IdMap<Value, Option<Inst>>,
+    /// What integers are at most, as unsigned numbers.
+    pub(super) most: IdMap<Value, u64>,
     /// What values are quotients of, by constants.
     pub(super) quotients: FxHashMap<Value, Quotient>,
     /// The place given to operations.
@@ -123,6 +126,7 @@ impl Builder {
             open: vec![Region::default()],
             known: vec![HashTable::new()],
             definitions: IdMap::default(),
+            most: IdMap::with_default(u64::MAX),
             quotients: FxHashMap::default(),
             loc: Locations::unknown(),
         }
@@ -346,6 +350,14 @@ impl Builder {
         if let Some(choice) = self.choice_outside(op, x, y) {
             return choice;
         }
+        if let Some(one) = self.bound_reached(op, x, y) {
+            return one;
+        }
+        if cy.is_none()
+            && let Some(value) = self.divided_by_any(op, x, y)
+        {
+            return value;
+        }
         self.pure(Op::Binary(op), smallvec![x, y], dtype)
     }
 
@@ -531,6 +543,11 @@ impl Builder {
     pub fn warpgroup_wait(&mut self, pending: u32, values: &[Value]) -> SmallVec<[Value; 2]> {
         let results: Vec<DType> = values.iter().map(|&value| self.dtype(value)).collect();
         self.emit(Op::WarpgroupWait { pending }, SmallVec::from_slice(values), &results)
+    }
+
+    /// Orders memory around relaxed atomics.
+    pub fn fence(&mut self, order: Order, scope: Scope) {
+        self.emit(Op::Fence { order, scope }, smallvec![], &[]);
     }
 
     /// Lets products see what was written to shared memory.
