@@ -556,7 +556,7 @@ pub struct RunAnswer {
     pub passed: bool,
     /// What the run cost on the simulator.
     pub counts: Counts,
-    /// The same for each operation on memory that ran, in the program's order.
+    /// What each load, store and atomic operation took that ran, in the program's order.
     pub accesses: Vec<AccessCountAnswer>,
     /// Each buffer as the simulator left it, against the reference evaluator.
     pub buffers: Vec<BufferAnswer>,

@@ -372,7 +372,6 @@ pub struct CompileRequest {
     /// Whether places are those at which operations begin in the text, `text:line:column`, and not
     /// those in the user's source.
     #[serde(default)]
-    #[cfg_attr(feature = "agent", schemars(skip))]
     pub text_places: bool,
 }
 
@@ -486,7 +485,6 @@ pub struct RunRequest {
     /// Whether places are those at which operations begin in the text, `text:line:column`, and not
     /// those in the user's source.
     #[serde(default)]
-    #[cfg_attr(feature = "agent", schemars(skip))]
     pub text_places: bool,
 }
 
