@@ -369,6 +369,10 @@ pub struct CompileRequest {
     pub dump_after: Option<String>,
     /// The most registers of a thread, in PTX: from 24 to 255.
     pub max_registers: Option<u32>,
+    /// Whether places are those at which operations begin in the text, `text:line:column`, and not
+    /// those in the user's source.
+    #[serde(default)]
+    pub text_places: bool,
 }
 
 /// A text that compiling gives.
@@ -478,6 +482,10 @@ pub struct RunRequest {
     /// Whether every movement's plan is replayed by the witness, and the lane program verified again.
     #[serde(default)]
     pub verify: bool,
+    /// Whether places are those at which operations begin in the text, `text:line:column`, and not
+    /// those in the user's source.
+    #[serde(default)]
+    pub text_places: bool,
 }
 
 impl RunRequest {
@@ -494,6 +502,7 @@ impl RunRequest {
             emit: Vec::new(),
             dump_after: None,
             max_registers: None,
+            text_places: self.text_places,
         }
     }
 }

@@ -162,6 +162,7 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
         emit: if arguments.dump_after.is_some() { Vec::new() } else { vec![arguments.emit] },
         dump_after: arguments.dump_after.clone(),
         max_registers: arguments.max_registers,
+        text_places: false,
     };
     let answer = timed("compile", arguments.time, || invoke::compile(&request))
         .map_err(|error| Failure::about(&source, error))?;
@@ -270,6 +271,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         pins: pins.clone(),
         seed: *seed,
         verify: *verify,
+        text_places: false,
     };
     let about = |error| Failure::about(&source, error);
     let prepared = timed("compile", *time, || Prepared::new(&request)).map_err(about)?;

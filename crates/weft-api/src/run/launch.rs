@@ -1,15 +1,17 @@
 //! A kernel on a memory that somebody brings: what a driver does.
 
-use super::{findings, machine};
-use crate::answer::{Counts, LaunchAnswer};
+use super::findings;
+use crate::answer::{AccessCountAnswer, Counts, LaunchAnswer};
 use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
+use crate::occupancy;
 use core::ops::ControlFlow;
 use weft::budget::Budget;
 use weft::compile;
+use weft::lane::Space;
 use weft::memory::Memory;
-use weft::sim::{self, Launch, Progress, SimError};
+use weft::sim::{self, AccessCount, Launch, Progress, SimError};
 
 /// Runs a compiled kernel on the simulator: `arguments` are the raw bits of its parameters in order,
 /// pointers as addresses of the memory. The watcher hears how far it is and may end it.
@@ -55,7 +57,7 @@ pub fn simulate(
     watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<sim::Report, ApiError> {
     let program = kernel.program();
-    let resident = machine::resident_blocks(&kernel.machine, program);
+    let resident = occupancy::resident_blocks(&kernel.machine, program);
     let machine = compile::simulated(&kernel.machine, resident);
     let Budget { limits, stop } = budget::current();
     let options = sim::Options { max_steps: limits.instructions, ..sim::Options::default() };
@@ -76,6 +78,31 @@ pub(super) fn printed(report: &sim::Report) -> Vec<String> {
 /// How many more lines it printed.
 pub(super) fn printed_dropped(report: &sim::Report) -> u64 {
     report.printed.count - report.printed.lines.len() as u64
+}
+
+/// What each operation on memory cost that ran.
+pub(super) fn accesses(kernel: &CompiledKernel, report: &sim::Report) -> Vec<AccessCountAnswer> {
+    let ran = report.accesses.iter().filter(|access| access.executions > 0);
+    ran.map(|access| {
+        let &AccessCount {
+            inst: _,
+            loc,
+            space,
+            kind,
+            lane_bytes,
+            executions,
+            lanes: _,
+            cost,
+            ideal,
+        } = access;
+        let space = match space {
+            Space::Global => "global",
+            Space::Shared => "shared",
+        };
+        let (place, kind) = (kernel.place(loc), kind.to_string());
+        AccessCountAnswer { place, space: space.into(), kind, lane_bytes, executions, cost, ideal }
+    })
+    .collect()
 }
 
 /// What the run cost.

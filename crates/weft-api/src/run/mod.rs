@@ -14,7 +14,6 @@
 mod argument;
 mod findings;
 mod launch;
-mod machine;
 mod random;
 
 pub use argument::{Fill, MAX_BUFFER_BYTES, RANDOM_INTEGERS, Value, signature};
@@ -167,6 +166,7 @@ impl Prepared {
             seed: self.seed,
             passed,
             counts: launch::counts(report, program.shared_bytes),
+            accesses: launch::accesses(&self.kernel, report),
             buffers,
             evaluator: evaluated.outcome.as_ref().err().map(ToString::to_string),
             printed: launch::printed(report),

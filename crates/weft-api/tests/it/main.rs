@@ -7,6 +7,7 @@ mod agent;
 mod bases;
 mod kernels;
 mod limits;
+mod lines;
 mod machines;
 mod pictures;
 mod paper;
