@@ -475,7 +475,7 @@ fn constant(text: &str) -> Result<(String, Constant), String> {
 
 /// A whole number of a type, within whose bounds it lies.
 fn whole<T: FromStr + Bounded + Display>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("a whole number from 0 to {} is", T::MAX))
+    text.parse().map_err(|_| format!("it is a whole number from 0 to {}", T::MAX))
 }
 
 /// Numbers with a largest one.
