@@ -263,7 +263,7 @@ fn machines() {
         sm_86       32     32          16/16      32        101376        1024          84  inferred    inferred    rtx3090, rtx3090ti
         sm_89       32     32          16/16      32        101376        1024         142  inferred    inferred    rtx4090, rtx4080
         sm_90       32     32          16/16      32        232448        1024         132  measured    measured    h100, h200
-        sm_100      32     32          16/32      32        232448        1024         148  inferred    inferred    b200, b100
+        sm_100      32     32          16/32      32        232448        1024         148  inferred    inferred    b200, gb200
         sm_120      32     32          16/32      32        101376        1024         188  inferred    inferred    rtx5090, rtx5080
         gfx90a      64     32          16/16      64         65536        1024         110  inferred    documented  mi250x, mi250
         gfx942      64     32          16/16      64         65536        1024         304  published   documented  mi300x, mi300a

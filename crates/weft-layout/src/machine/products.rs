@@ -1,7 +1,7 @@
 //! Which product is which machine.
 //!
-//! NVIDIA's are from its list of compute capabilities (developer.nvidia.com/cuda-gpus), AMD's from the
-//! table of LLVM's AMDGPU processors and ROCm's list of supported GPUs.
+//! NVIDIA's are as in its list of compute capabilities (developer.nvidia.com/cuda-gpus), AMD's as in the
+//! table of processors of LLVM's AMDGPU back end and in ROCm's list of GPUs.
 
 /// A machine's name and the names by which people know it: products, and the variant of the instruction
 /// set that compilers are told (`sm_90a`).
@@ -45,7 +45,7 @@ pub(super) const PRODUCTS: [(&str, &[&str]); 11] = [
         ],
     ),
     ("sm_90", &["h100", "h200", "h800", "h20", "gh200", "sm_90a"]),
-    ("sm_100", &["b200", "b100", "gb200", "sm_100a"]),
+    ("sm_100", &["b200", "gb200", "sm_100a"]),
     (
         "sm_120",
         &[
