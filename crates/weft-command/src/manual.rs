@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::arguments::{Arguments, Color, Completions, Man};
 use crate::failure::Failure;
 use crate::output::Output;
-use clap::CommandFactory as _;
+use clap::{CommandFactory as _, ValueEnum as _};
 use weft_api::suggest::nearest;
 
 /// `weft completions`.
@@ -38,8 +38,14 @@ pub(crate) fn page(arguments: &Man, output: &mut Output) -> Result<Outcome, Fail
     Ok(Outcome::Good)
 }
 
-/// What a line says of colours that is wrong elsewhere.
+/// What a line says of colours that is wrong elsewhere, perhaps before it says so.
 pub(crate) fn color_of_broken_line() -> Color {
-    let read = Arguments::command().ignore_errors(true).try_get_matches();
-    read.ok().and_then(|read| read.get_one("color").copied()).unwrap_or(Color::Auto)
+    let words: Vec<String> =
+        std::env::args_os().filter_map(|word| word.into_string().ok()).collect();
+    let said = words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix("--color") {
+        Some("") => words.get(at + 1).map(String::as_str),
+        Some(rest) => rest.strip_prefix('='),
+        None => None,
+    });
+    said.and_then(|when| Color::from_str(when, false).ok()).unwrap_or(Color::Auto)
 }

@@ -205,7 +205,13 @@ fn refusals_say_what_would_be_right() {
               help: give layouts with the lanes of the machine's warps, or another target
         "#]],
     );
-    refused(&["--element", "quarter"], expect![""]);
+    refused(
+        &["--element", "quarter"],
+        expect![[r#"
+        error: there is no element type `quarter`
+          help: known are i1, i8, i16, i32, i64, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64, f8E4M3B11FNUZ, !tt.ptr<f32> and other pointers
+    "#]],
+    );
 }
 
 /// 16 bytes of a row for each thread of a warp.

@@ -41,12 +41,16 @@ fn what_cannot_be_drawn_says_why() {
     refused(
         &memory,
         &View { banks: None, ..full(Picture::Banks) },
-        &expect![[r#"the element's type is missing; give the elements' type, `--element f16`, in a request `"element": "f16"`; or there their width, `"element_bits": 16`"#]],
+        &expect![[
+            r#"the element's type is missing; give the elements' type, `--element f16`, in a request `"element": "f16"`; or there their width, `"element_bits": 16`"#
+        ]],
     );
     refused(
         &memory,
         &View { banks: Some(banks(0)), ..full(Picture::Banks) },
-        &expect![[r#"the element's type is one of 0 bits, which lies in no bank; give the elements' type, `--element f16`, in a request `"element": "f16"`; or there their width, `"element_bits": 16`"#]],
+        &expect![[
+            r#"the element's type is one of 0 bits, which lies in no bank; give the elements' type, `--element f16`, in a request `"element": "f16"`; or there their width, `"element_bits": 16`"#
+        ]],
     );
     let other = parse_layout("[lane: 1 2] -> [x: 4]").unwrap();
     refused(
