@@ -1,7 +1,7 @@
 //! Which product is which machine.
 //!
 //! NVIDIA's are as in its list of compute capabilities (developer.nvidia.com/cuda-gpus), AMD's as in the
-//! table of processors of LLVM's AMDGPU back end and in ROCm's list of GPUs.
+//! table of processors of LLVM's AMDGPU back end, and in AMD's own list of GPUs.
 
 /// A machine's name and the names by which people know it: products, and the variant of the instruction
 /// set that compilers are told (`sm_90a`).
