@@ -119,7 +119,8 @@ const HOUSES: [House; 3] = [
     House {
         source: "crates/weft-api/src",
         rows: &[
-            ("error", &["machines"]),
+            ("suggest", &[]),
+            ("error", &["machines", "suggest"]),
             ("budget", &["error"]),
             ("bases", &[]),
             ("machines", &[]),

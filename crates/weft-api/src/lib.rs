@@ -90,6 +90,7 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
+pub mod suggest;
 pub mod budget;
 pub mod bases;
 pub mod machines;
