@@ -185,7 +185,6 @@ impl Lowerer<'_> {
     }
 
     fn bind_scalar(&mut self, value: Value, lowered: lane::Value) {
-        self.know_range(value, lowered);
         if let Some(scope) = self.scopes.last_mut() {
             scope.scalars.insert(value, lowered);
         }
@@ -314,6 +313,7 @@ impl Lowerer<'_> {
                 self.element(op, result, &operands)
             }
         };
+        self.know_range(result, lowered);
         self.bind_scalar(result, lowered);
         Ok(())
     }
@@ -421,6 +421,7 @@ impl Lowerer<'_> {
         params.extend(&dtypes);
         let params = self.open(&params);
         self.bind_scalar(body.params[0], params[0]);
+        self.know_counter(body.params[0], [op.operands[0], op.operands[2]], params[0]);
         self.bind_carried(carried, &params[1..]);
         let done = self.build.compare(Compare::Sge, params[0], high);
         self.build.break_if(inst, done, &params[1..]);

@@ -2,6 +2,7 @@
 
 use super::{Lowerer, Movement};
 use crate::assign::{AssignError, LayoutId, Task, is_shape_op, operand_layout};
+use crate::axis::Range;
 use crate::dtype::DType;
 use crate::lane;
 use crate::math;
@@ -310,6 +311,24 @@ impl Lowerer<'_> {
         let range = self.facts.get(value).range;
         if range.is_natural() {
             self.build.know_at_most(register, range.high as u64);
+        }
+    }
+
+    /// The same of what a loop counts, from `low` on by `step`: the number that ends it is one step beyond those
+    /// that its body sees, or where it begins.
+    pub(super) fn know_counter(
+        &mut self,
+        counter: Value,
+        [low, step]: [Value; 2],
+        register: lane::Value,
+    ) {
+        let [counted, low, step] = [counter, low, step].map(|value| self.facts.get(value).range);
+        let all = Range::of_type(self.kernel.ty(counter));
+        let end = counted.high.checked_add(step.high).filter(|&end| end <= all.high);
+        if let Some(end) = end
+            && [counted, low, step].iter().all(|range| range.is_natural())
+        {
+            self.build.know_at_most(register, end.max(low.high) as u64);
         }
     }
 

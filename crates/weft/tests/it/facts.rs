@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use weft::axis::{AxisFacts, Facts};
 use weft::compile::{self, Options};
 use weft::dtype::DType;
-use weft::memory::Memory;
+use weft::memory::{Buffer, Memory};
 use weft::sim::{self, Launch};
 use weft::tile::{Kernel, OpKind, eval};
 use weft::ttir;
@@ -344,5 +344,53 @@ fn facts_hold_of_random_indices() {
     let runs = std::env::var("WEFT_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(150);
     for seed in 0..runs {
         run(seed).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+/// The number that ends a loop is one that its body does not see: what is known of the counter there does not
+/// hold where the loop asks whether it goes on.
+#[test]
+fn loops_end_where_they_end() {
+    for (low, high, step, rounds) in
+        [(2, 4, 2, 1), (0, 5, 5, 1), (0, 1, 1, 1), (1, 8, 3, 3), (7, 3, 1, 0), (0, 0, 4, 0)]
+    {
+        let text = format!(
+            "tt.func public @counted(%out: !tt.ptr<i32>) {{\n\
+               %low = arith.constant {low} : i32\n\
+               %high = arith.constant {high} : i32\n\
+               %step = arith.constant {step} : i32\n\
+               %zero = arith.constant 0 : i32\n\
+               %one = arith.constant 1 : i32\n\
+               %rounds = scf.for %i = %low to %high step %step iter_args(%n = %zero) -> (i32) : i32 {{\n\
+                 %more = arith.addi %n, %one : i32\n\
+                 scf.yield %more : i32\n\
+               }}\n\
+               tt.store %out, %rounds : !tt.ptr<i32>\n\
+               tt.return\n\
+             }}\n"
+        );
+        let module = ttir::parse(&text).unwrap();
+        let kernel = &module.kernels[0];
+        let machine = Machine::by_name("sm_90").unwrap();
+        let options = Options { warps: 1, ..Options::for_machine(machine) };
+        let compiled = compile::compile(&module, kernel, &options).unwrap();
+        let mut memory = Memory::default();
+        let address = memory.push(Buffer {
+            name: "out".into(),
+            bytes: vec![0; 4],
+            dtype: DType::I32,
+            initialised: true,
+        });
+        let launch = Launch {
+            program: &compiled.program,
+            grid: [1, 1, 1],
+            args: &[address],
+            machine: &sim::Machine::nvidia(),
+            options: sim::Options::default(),
+        };
+        let report = sim::run(&launch, &mut memory).unwrap();
+        assert!(report.finished, "from {low} to {high} by {step}");
+        let found = u32::from_le_bytes(memory.buffers()[0].bytes[..].try_into().unwrap());
+        assert_eq!(found, rounds, "from {low} to {high} by {step}");
     }
 }

@@ -929,6 +929,7 @@ fn the_table_is_what_it_is_meant_to_be() {
         product commit: convergent=Some(Warpgroup) tokens=Products(Commits)
         product wait: reads=shared extent=Described proxy=Async convergent=Some(Warpgroup) tokens=Products(Awaits { pending: 0 }) latency=Wait
         product wait for older: reads=shared extent=Described proxy=Async convergent=Some(Warpgroup) tokens=Products(Awaits { pending: 1 }) latency=Wait
+        fence: fence=Atomic(AcqRel, Gpu) latency=Wait
         proxy fence: fence=Proxy latency=Wait
         barrier warp: fence=Barrier(Warp) convergent=Some(Warp) latency=Wait
         barrier block: fence=Barrier(Block) convergent=Some(Block) latency=Wait
@@ -960,61 +961,62 @@ fn operations_keep_the_order_that_their_rows_ask_for() {
         let _ = writeln!(found, "{} {name}", orders(&op));
     }
     expect![[r#"
-        .................................................xxxxxx const
-        .................................................xxxxxx param
-        .................................................xxxxxx id
-        .................................................xxxxxx shared base
-        .................................................xxxxxx linear
-        .................................................xxxxxx unary
-        .................................................xxxxxx binary
-        .................................................xxxxxx compare
-        .................................................xxxxxx select
-        .................................................xxxxxx cast
-        .................................................xxxxxx fma
-        .................................................xxxxxx fma toward
-        .................................................xxxxxx round pair
-        .................................................xxxxxx bytes
-        ...................xx...xxx.xx............xxx.x..xxxxxx load global
-        ...............x.x.xx.x.xxx.xx............xxx.xxxxxxxxx load global volatile
-        .....................xxx..xxxxx.xx........xxx.x..xxxxxx load shared
-        ...............x.x..xxxx..xxxxx.xx........xxx.xxxxxxxxx load shared volatile
-        .....................xxx..xxxxx.xx........xxx.x..xxxxxx load matrix
-        ..............xx...xx...xxx.xxx...........xxx.x..xxxxxx store global
-        ..............xx.x.xx.x.xxx.xxx...........xxx.xxxxxxxxx store global volatile
-        ................xxx..xxx..xxxxx.xx...x..xxxxx.x..xxxxxx store shared
-        ...............xxxx.xxxx..xxxxx.xx...x..xxxxx.xxxxxxxxx store shared volatile
-        ................xxx..xxx..xxxxx.xx...x..xxxxx.x..xxxxxx store matrix
-        ..............xx...xx...xxxxxxx...........xxx.x..xxxxxx rmw global relaxed
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxx.x..xxxxxx rmw global acquire
-        ..............xx...xx...xxxxxxx...........xxx.x..xxxxxx rmw global release
-        ................xxx..xxxxxxxxxx.xx...x..xxxxx.x..xxxxxx rmw shared relaxed
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxx.x..xxxxxx rmw shared acq_rel
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxx.x..xxxxxx cas global
-        ................xxxxxxxxxxxxxxxxxx...xxxxxxxx.x..xxxxxx copy
-        ..............................xxxx...xxxxx....x..xxxxxx commit
-        ................xxx..xxx..xxxxxxxx...xxxxxxxx.x..xxxxxx wait
-        ................xxx..xxx..xxxxxxxx...xxxxxxxx.x..xxxxxx wait for older
-        .................................................xxxxxx shuffle xor
-        .................................................xxxxxx shuffle index
-        .................................................xxxxxx multiply
-        .....................xxx..xxxxxxxx...xxxxxxxx.x..xxxxxx product
-        ..............................xxxx...xxxxx....x..xxxxxx product fence
-        ..............................xxxx...xxxxx....x..xxxxxx product commit
-        .....................xxx..xxxxxxxx...xxxxxxxx.x..xxxxxx product wait
-        .....................xxx..xxxxxxxx...xxxxxxxx.x..xxxxxx product wait for older
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxx.x..xxxxxx proxy fence
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxx.x..xxxxxx barrier warp
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxx.x..xxxxxx barrier block
-        .................................................xxxxxx asm pure
-        ..............xxxxxxxxxxxxxxxxxxxx...xxxxxxxx.xxxxxxxxx asm
-        ...............x.x..x.x.......................xxxxxxxxx print
-        ...............x.x..x.x.......................xxxxxxxxx assert
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx if
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx loop
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx break if
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx continue
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx yield
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx return
+        ..................................................xxxxxx const
+        ..................................................xxxxxx param
+        ..................................................xxxxxx id
+        ..................................................xxxxxx shared base
+        ..................................................xxxxxx linear
+        ..................................................xxxxxx unary
+        ..................................................xxxxxx binary
+        ..................................................xxxxxx compare
+        ..................................................xxxxxx select
+        ..................................................xxxxxx cast
+        ..................................................xxxxxx fma
+        ..................................................xxxxxx fma toward
+        ..................................................xxxxxx round pair
+        ..................................................xxxxxx bytes
+        ...................xx...xxx.xx............xxxx.x..xxxxxx load global
+        ...............x.x.xx.x.xxx.xx............xxxx.xxxxxxxxx load global volatile
+        .....................xxx..xxxxx.xx........xxxx.x..xxxxxx load shared
+        ...............x.x..xxxx..xxxxx.xx........xxxx.xxxxxxxxx load shared volatile
+        .....................xxx..xxxxx.xx........xxxx.x..xxxxxx load matrix
+        ..............xx...xx...xxx.xxx...........xxxx.x..xxxxxx store global
+        ..............xx.x.xx.x.xxx.xxx...........xxxx.xxxxxxxxx store global volatile
+        ................xxx..xxx..xxxxx.xx...x..xxxxxx.x..xxxxxx store shared
+        ...............xxxx.xxxx..xxxxx.xx...x..xxxxxx.xxxxxxxxx store shared volatile
+        ................xxx..xxx..xxxxx.xx...x..xxxxxx.x..xxxxxx store matrix
+        ..............xx...xx...xxxxxxx...........xxxx.x..xxxxxx rmw global relaxed
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx rmw global acquire
+        ..............xx...xx...xxxxxxx...........xxxx.x..xxxxxx rmw global release
+        ................xxx..xxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx rmw shared relaxed
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx rmw shared acq_rel
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx cas global
+        ................xxxxxxxxxxxxxxxxxx...xxxxxxxxx.x..xxxxxx copy
+        ..............................xxxx...xxxxx.....x..xxxxxx commit
+        ................xxx..xxx..xxxxxxxx...xxxxxxxxx.x..xxxxxx wait
+        ................xxx..xxx..xxxxxxxx...xxxxxxxxx.x..xxxxxx wait for older
+        ..................................................xxxxxx shuffle xor
+        ..................................................xxxxxx shuffle index
+        ..................................................xxxxxx multiply
+        .....................xxx..xxxxxxxx...xxxxxxxxx.x..xxxxxx product
+        ..............................xxxx...xxxxx.....x..xxxxxx product fence
+        ..............................xxxx...xxxxx.....x..xxxxxx product commit
+        .....................xxx..xxxxxxxx...xxxxxxxxx.x..xxxxxx product wait
+        .....................xxx..xxxxxxxx...xxxxxxxxx.x..xxxxxx product wait for older
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx fence
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx proxy fence
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx barrier warp
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx barrier block
+        ..................................................xxxxxx asm pure
+        ..............xxxxxxxxxxxxxxxxxxxx...xxxxxxxxx.xxxxxxxxx asm
+        ...............x.x..x.x........................xxxxxxxxx print
+        ...............x.x..x.x........................xxxxxxxxx assert
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx if
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx loop
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx break if
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx continue
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx yield
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx return
     "#]]
     .assert_eq(&found);
 }
@@ -1040,7 +1042,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
     expect![[r#"
         hoist
             X(U)         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes
-            (XU)         load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            (XU)         load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             ?(XU)!       product
             ((XU))       break if
             ((X)U)       continue
@@ -1049,19 +1051,19 @@ fn passes_do_around_each_operation_what_its_row_says() {
         share
             XUUU         const, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes
             UUU          param, id, shared base, linear, return
-            XUXUU        load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            XUXUU        load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             ?XUXUU!      product
             (XUXUU)U     break if
             (X)U(X)UU    continue
             (X)(X)U(X)(X)UU yield
         sweep
                          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure, return
-            X            load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm, print, assert, if, loop
+            X            load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm, print, assert, if, loop
             ?X!          product
             (X)          break if, continue
             (X)(X)       yield
         wait
-            XPU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            XPU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             PXU          load shared, load matrix
             ?XPU!        product
             (XPU)        break if
@@ -1071,7 +1073,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         cross
             XLU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, commit, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, asm pure, print, assert
             LUX          load shared, load matrix
-            LXU          store shared, store shared volatile, store matrix, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, proxy fence, barrier warp, barrier block, asm, if, loop
+            LXU          store shared, store shared volatile, store matrix, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, fence, proxy fence, barrier warp, barrier block, asm, if, loop
             ?XLU!        product
             (LXU)        break if
             L(X)U        continue
@@ -1079,7 +1081,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             LU           return
         idle
             SbXLU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, product fence, product commit, asm pure
-            SbXbLU       load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, proxy fence, asm, print, assert, if, loop
+            SbXbLU       load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, asm, print, assert, if, loop
             ?SbXbLU!     product
             SbLU         barrier warp, barrier block
             (SbXbLU)     break if
@@ -1088,7 +1090,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             SbbLU        return
         idle.first
             XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, product fence, product commit, asm pure
-            XbS          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, proxy fence, asm, print, assert, if, loop
+            XbS          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, asm, print, assert, if, loop
             ?XbS!        product
             S            barrier warp, barrier block
             (XbS)        break if
@@ -1097,7 +1099,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             bS           return
         idle.last
             SX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, product fence, product commit, asm pure
-            SbX          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, proxy fence, asm, print, assert, if, loop
+            SbX          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, asm, print, assert, if, loop
             ?SbX!        product
             S            barrier warp, barrier block
             (SbX)        break if
@@ -1105,7 +1107,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             Sb(X)(X)     yield
             Sb           return
         idle.warp
-            SXwS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, asm, print, assert, if, loop
+            SXwS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, asm, print, assert, if, loop
             ?SXwS!       product
             SXS          barrier warp, barrier block
             (SXwS)       break if
@@ -1113,7 +1115,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             S(X)(X)wS    yield
             SwS          return
         idle.block
-            SXbS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, asm, print, assert, if, loop
+            SXbS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, asm, print, assert, if, loop
             ?SXbS!       product
             SbS          barrier warp, return
             SXS          barrier block
@@ -1123,7 +1125,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         meet
             SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure
             SXSbLLU      load global, store shared, store matrix
-            SbLXSbLU     load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm, print, assert, if, loop
+            SbLXSbLU     load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm, print, assert, if, loop
             ?SbLXSbLU!   product
             SSbLLU       barrier block
             (SbLXSbLU)   break if
@@ -1133,7 +1135,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         meet.kept
             SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, shuffle xor, shuffle index, multiply, asm pure
             SXSbLLU      load global
-            SbLXSbLU     load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm, print, assert, if, loop
+            SbLXSbLU     load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm, print, assert, if, loop
             ?SbLXSbLU!   product
             SSbLLU       barrier block
             (SbLXSbLU)   break if
@@ -1141,7 +1143,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             SbL(X)(X)SbLU yield
             SbLSbLU      return
         meet.used
-            XSSbLLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
+            XSSbLLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
             XSbLSbLU     load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy
             ?XSbLSbLU!   product
             SSbLLU       barrier block, return
@@ -1150,7 +1152,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)(X)SSbLLU yield
         meet.read
             XSRSbLLU     const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, barrier warp, asm pure, if, loop
-            XSbLRSbLU    load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, proxy fence, asm, print, assert
+            XSbLRSbLU    load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, fence, proxy fence, asm, print, assert
             ?XSRSbLLU!   product
             SRSbLLU      barrier block, return
             (XSbLRSbLU)  break if
@@ -1158,21 +1160,21 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)(X)SRSbLLU yield
         meet.inner
             (X)SRSbLLU   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, barrier warp, barrier block, asm pure, if, loop
-            (X)SbLRSbLU  load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, proxy fence, asm, print, assert
+            (X)SbLRSbLU  load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, fence, proxy fence, asm, print, assert
             ?(X)SRSbLLU! product
             ((X)SbLRSbLU) break if
             ((X))SRSbLLU continue
             ((X)(X))SRSbLLU yield
             SRSbLLU      return
         meet.round
-            (SbLRSbLUX)  const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            (SbLRSbLUX)  const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             ?(SbLRSbLUX)! product
             ((SbLRSbLUX)) break if
             (SbLRSbLU(X)) continue
             (SbLRSbLU(X)(X)) yield
             (SbLRSbLU)   return
         barriers.read
-            LXU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            LXU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             LbXU         store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy
             ?LXU!        product
             (LXU)        break if
@@ -1180,7 +1182,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             L(X)(X)U     yield
             LU           return
         barriers.written
-            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             XbS          load shared, load shared volatile, load matrix, rmw shared relaxed, rmw shared acq_rel
             ?XS!         product
             (XS)         break if
@@ -1188,7 +1190,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)(X)S      yield
             S            return
         barriers.atomic
-            XA           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            XA           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             XbA          load shared, load shared volatile, load matrix
             ?XA!         product
             (XA)         break if
@@ -1196,7 +1198,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)(X)A      yield
             A            return
         barriers.updated
-            AX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            AX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
             AbX          store shared, store shared volatile, store matrix, copy
             ?AX!         product
             (AX)         break if
@@ -1204,7 +1206,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             A(X)(X)      yield
             A            return
         barriers.between
-            LXbSU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
+            LXbSU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
             ?LXbSU!      product
             LXSU         barrier block
             (LXbSU)      break if
@@ -1212,82 +1214,82 @@ fn passes_do_around_each_operation_what_its_row_says() {
             L(X)(X)bSU   yield
             LbSU         return
         pack
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm pure, print, assert, if, loop, break if, continue, yield, return
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm pure, print, assert, if, loop, break if, continue, yield, return
             3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, asm
             1            barrier block
         pack.used
-            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, continue, yield, return
+            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, continue, yield, return
             2            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, break if
             3            asm
         pack.before
-            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
+            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
             2            copy
             3            asm
         pack.copied
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
             3            copy, asm
             1            wait
         pack.late
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
             3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, asm
         order.load
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
             s            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, asm
             ,            barrier warp, barrier block
         order.store
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
             o            load shared, load shared volatile, load matrix, product
             s            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, asm, break if
             ,            barrier warp, barrier block
         order.stored
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
             s            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, asm, break if
             ,            barrier warp, barrier block
         order.loaded
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
             o            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, asm
             ,            barrier warp, barrier block
         order.other
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
             ,            barrier warp, barrier block
             s            asm, break if
         order.copied
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
             l            wait, wait for older
             ,            barrier warp, barrier block
             s            asm
         order.global
-            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
+            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
             g,g          store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, asm
             g,,          barrier warp, barrier block
         order.read
-            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
+            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
             g,g          load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, asm
             g,,          barrier warp, barrier block
             gg,          break if
         order.between
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, asm pure, asm, print, assert, if, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, asm, print, assert, if, loop, break if, continue, yield, return
             s            barrier warp, barrier block
         alternate
-            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
+            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
             (SbLXU)0     store shared, store shared volatile, store matrix, copy, product, barrier block
             ((SbLXU))0   break if
             (SSbLL(X)U)1 continue
             (SSbLL(X)(X)U)1 yield
             (SSbLLU)1    return
         alternate.other
-            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
+            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
             (SbLXU)0     barrier block
             ((SbLXU))0   break if
             (SSbLL(X)U)1 continue
             (SSbLL(X)(X)U)1 yield
             (SSbLLU)1    return
         reads
-            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, print, assert
+            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, fence, barrier warp, barrier block, print, assert
         writes
-            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, print, assert
+            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, fence, barrier warp, barrier block, print, assert
         convergent
-            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, barrier warp, barrier block, print, assert
+            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, fence, barrier warp, barrier block, print, assert
     "#]].assert_eq(&found);
 }
 
@@ -1361,6 +1363,7 @@ fn a_row_that_tells_something_else_is_noticed() {
         product commit: proxy 2, convergent 3, tokens 8, latency 7
         product wait: extent 1, proxy 2, convergent 3, tokens 8, latency 7
         product wait for older: extent 1, proxy 2, convergent 3, tokens 8, latency 7
+        fence: proxy 2, fence 2, scope 2, latency 7
         proxy fence: proxy 2, fence 2, convergent 3, latency 7
         barrier warp: proxy 2, latency 7
         barrier block: proxy 2, latency 7
@@ -1374,7 +1377,7 @@ fn a_row_that_tells_something_else_is_noticed() {
         continue: proxy 2, fence 2, convergent 3, tokens 10, latency 7
         yield: proxy 2, fence 2, convergent 3, tokens 10, latency 7
         return: reads 1, writes 1, proxy 2, fence 6, convergent 3, visible 1, tokens 9, latency 7
-        1631 of 2281 noticed
+        1660 of 2323 noticed
     "#]]
     .assert_eq(&unnoticed);
 }
