@@ -5,6 +5,7 @@
 #[cfg(feature = "agent")]
 mod agent;
 mod bases;
+mod bounds;
 mod kernels;
 mod limits;
 mod machines;
@@ -16,3 +17,4 @@ mod probe;
 mod random;
 mod transports;
 mod ttgir;
+mod unordered;
