@@ -120,7 +120,11 @@ export async function open(
     if (["error", "warning"].includes(message.type())) complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("requestfailed", (request) => complaints.push(`${request.url()} failed`));
+  page.on("requestfailed", (request) => {
+    // What a page still asks for when it is left or read again, the browser ends itself.
+    const why = request.failure()?.errorText;
+    if (why !== "net::ERR_ABORTED") complaints.push(`${request.url()} failed: ${why}`);
+  });
   page.on("request", (request) => {
     if (new URL(request.url()).origin !== new URL(address).origin && !/^(data|blob):/.test(request.url())) {
       complaints.push(`${request.url()} is asked, which is not the page's own`);

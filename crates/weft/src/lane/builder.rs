@@ -44,6 +44,8 @@ pub struct Builder {
     known: Vec<HashTable<Value>>,
     /// The pure operations that define values.
     pub(super) definitions: IdMap<Value, Option<Inst>>,
+    /// What integers are at most, as unsigned numbers.
+    pub(super) most: IdMap<Value, u64>,
     /// What values are quotients of, by constants.
     pub(super) quotients: FxHashMap<Value, Quotient>,
     /// The place given to operations.
@@ -123,6 +125,7 @@ impl Builder {
             open: vec![Region::default()],
             known: vec![HashTable::new()],
             definitions: IdMap::default(),
+            most: IdMap::with_default(u64::MAX),
             quotients: FxHashMap::default(),
             loc: Locations::unknown(),
         }
@@ -345,6 +348,14 @@ impl Builder {
         }
         if let Some(choice) = self.choice_outside(op, x, y) {
             return choice;
+        }
+        if let Some(one) = self.bound_reached(op, x, y) {
+            return one;
+        }
+        if cy.is_none()
+            && let Some(value) = self.divided_by_any(op, x, y)
+        {
+            return value;
         }
         self.pure(Op::Binary(op), smallvec![x, y], dtype)
     }

@@ -15,11 +15,19 @@
 //! (n / a) / b         n / (a b)
 //! ```
 //!
+//! By any divisor:
+//!
+//! ```text
+//! remainder           n - (n / d) d, which shares the quotient
+//! widened n / widened d = widened (n / d)      where n is not negative, so that no quotient is too large
+//! ```
+//!
 //! The formulae are written once, for an [`Arithmetic`] that may be the builder of a program or plain numbers
 //! of any width: tests go through all numerators and divisors of 8 bits.
 
 use super::{Builder, Value};
-use crate::scalar::Binary;
+use crate::dtype::DType;
+use crate::scalar::{Binary, Cast};
 
 /// Integers of one width, and what is computed with them.
 pub(super) trait Arithmetic {
@@ -212,6 +220,41 @@ impl Builder {
             }
             (false, _) => rest(&mut writing, n, whole, magnitude),
         })
+    }
+
+    /// A quotient or remainder by a divisor that is no constant.
+    pub(super) fn divided_by_any(&mut self, op: Binary, n: Value, d: Value) -> Option<Value> {
+        let dtype = self.dtype(n);
+        if !matches!(dtype, DType::I32 | DType::I64) {
+            return None;
+        }
+        let quotient = match op {
+            Binary::DivS | Binary::DivU => return self.narrow_quotient(op, n, d),
+            Binary::RemS => Binary::DivS,
+            Binary::RemU => Binary::DivU,
+            _ => return None,
+        };
+        // By zero, the quotient is -1 and the rest the numerator.
+        let whole = self.binary(quotient, n, d);
+        let product = self.binary(Binary::Mul, whole, d);
+        Some(self.binary(Binary::Sub, n, product))
+    }
+
+    /// A quotient of 64 bits that one of 32 bits gives.
+    fn narrow_quotient(&mut self, op: Binary, n: Value, d: Value) -> Option<Value> {
+        let is_natural = |build: &Self, value| build.possible_bits(value) >> 31 == 0;
+        if self.dtype(n) != DType::I64 || !is_natural(self, n) {
+            return None;
+        }
+        let signed = self.operand_of(d, Cast::ExtS).filter(|&of| self.dtype(of) == DType::I32);
+        let d = match signed.filter(|_| op == Binary::DivS) {
+            Some(half) => half,
+            None if is_natural(self, d) => self.cast(Cast::Trunc, d, DType::I32),
+            None => return None,
+        };
+        let n = self.cast(Cast::Trunc, n, DType::I32);
+        let whole = self.binary(Binary::DivS, n, d);
+        Some(self.cast(Cast::ExtS, whole, DType::I64))
     }
 
     /// An unsigned quotient; that of a quotient is one by the product of both divisors.

@@ -13,16 +13,14 @@
 //! choose(x > y, x, y) = greatest(x, y)     integers: where they are equal, either will do
 //! choose(p, x, 0) + choose(p, y, 0) = choose(p, x + y, 0)      any operation, any constants
 //! choose(p, x, 0) + 0 = choose(p, x + 0, 0)                    of floats, where + 0 is not nothing
+//! converted choose(p, 1, 0) = choose(p, converted 1, converted 0)     any constants
 //! ```
 //!
 //! By the last two a thread that adds up what a mask lets through chooses once for each mask.
 
-use super::{Builder, IdKind, Op, Value};
+use super::{Builder, Op, Value};
 use crate::dtype::DType;
 use crate::scalar::{self, Binary, Cast, Compare};
-
-/// How far back definitions are followed.
-const DEPTH: u32 = 6;
 
 impl Builder {
     /// The operands of a value that this operation of two defines.
@@ -71,8 +69,18 @@ impl Builder {
         None
     }
 
-    /// A conversion by a law: the same bits under a third type are those of the first.
+    /// A conversion by a law: what was widened is what it was, and the same bits under a third type are those of
+    /// the first.
     pub(super) fn recast(&mut self, op: Cast, x: Value, to: DType) -> Option<Value> {
+        if let Some(choice) = self.choice_of_constants(op, x, to) {
+            return Some(choice);
+        }
+        if op == Cast::Trunc
+            && let Some(origin) = self.operand_of(x, Cast::ExtS).or(self.operand_of(x, Cast::ExtU))
+            && self.dtype(origin) == to
+        {
+            return Some(origin);
+        }
         if op == Cast::Float {
             return self.narrowed(x, to);
         }
@@ -81,6 +89,17 @@ impl Builder {
         }
         let origin = self.operand_of(x, Cast::Bits)?;
         Some(self.cast(Cast::Bits, origin, to))
+    }
+
+    /// A conversion of one of two constants, as the choice between what they become.
+    fn choice_of_constants(&mut self, op: Cast, x: Value, to: DType) -> Option<Value> {
+        let (condition, if_true, if_false) = self.chosen(x)?;
+        let (from, if_true) = (self.dtype(x), self.constant_bits(if_true)?);
+        let [if_true, if_false] = [if_true, if_false].map(|bits| {
+            let bits = scalar::cast(op, from, to, bits);
+            self.constant(to, bits)
+        });
+        Some(self.select(condition, if_true, if_false))
     }
 
     /// `x == y` or `x != y` of truth values, or of words of which one is a widened truth value.
@@ -238,88 +257,6 @@ impl Builder {
         let in_order = inst.operands[..] == pair;
         (in_order || inst.operands[..] == [pair[1], pair[0]])
             .then_some(Order { first_is_greater: greater == in_order, signed })
-    }
-
-    /// Where an integer that no constant added to it brings to its width's end lies: between the constant
-    /// and what it is at most.
-    fn bounds(&self, value: Value) -> Option<(i128, i128)> {
-        let sign = self.dtype(value).bits() - 1;
-        let (inner, least) = self.apart(value);
-        let most = self.possible_bits(inner);
-        let bits = self.dtype(value).bits();
-        let least = i128::from(least) - if least >> sign & 1 == 1 { 1 << bits } else { 0 };
-        let most = i128::from(most) + least;
-        let half = 1_i128 << sign;
-        (self.possible_bits(inner) >> sign == 0 && most < half).then_some((least, most))
-    }
-
-    /// A comparison with a constant of an integer all of whose values lie on one side of it.
-    pub(super) fn decided(&mut self, op: Compare, x: Value, y: Value) -> Option<Value> {
-        let dtype = self.dtype(x);
-        let signed = matches!(op, Compare::Slt | Compare::Sle | Compare::Sgt | Compare::Sge);
-        let bits = self.constant_bits(y).filter(|_| dtype.is_int() && dtype != DType::I1)?;
-        let (least, most) = self.bounds(x)?;
-        let negative = signed && bits >> (dtype.bits() - 1) & 1 == 1;
-        let bound = i128::from(bits) - if negative { 1 << dtype.bits() } else { 0 };
-        // As an unsigned number what is below zero is a large one.
-        if !signed && least < 0 {
-            return None;
-        }
-        let holds = match op {
-            Compare::Slt | Compare::Ult => [most < bound, least < bound],
-            Compare::Sle | Compare::Ule => [most <= bound, least <= bound],
-            Compare::Sgt | Compare::Ugt => [least > bound, most > bound],
-            Compare::Sge | Compare::Uge => [least >= bound, most >= bound],
-            Compare::Eq => [false, least <= bound && bound <= most],
-            Compare::Ne => [bound < least || most < bound, true],
-            _ => return None,
-        };
-        // Whether it holds of all, and whether of any.
-        match holds {
-            [true, _] => Some(self.constant(DType::I1, 1)),
-            [_, false] => Some(self.constant(DType::I1, 0)),
-            _ => None,
-        }
-    }
-
-    /// The bits that an integer may have set, as far as the operations that made it tell.
-    pub fn possible_bits(&self, value: Value) -> u64 {
-        self.possible(value, DEPTH)
-    }
-
-    fn possible(&self, value: Value, depth: u32) -> u64 {
-        let mask = self.dtype(value).mask();
-        let (Some(inst), Some(depth)) = (self.definitions[value], depth.checked_sub(1)) else {
-            return mask;
-        };
-        let inst = &self.program.insts[inst];
-        let of = |operand: usize| self.possible(inst.operands[operand], depth);
-        let count = || {
-            let count = self.constant_bits(inst.operands[1])?;
-            (count < 64).then_some(count)
-        };
-        let possible = match inst.op {
-            Op::Const(bits) => Some(bits),
-            Op::Id(IdKind::Lane) => Some((1 << self.program.lanes_log2) - 1),
-            Op::Id(IdKind::Warp) => Some(u64::from(self.program.warps.next_power_of_two()) - 1),
-            Op::Id(IdKind::Thread) => {
-                let warps = u64::from(self.program.warps.next_power_of_two());
-                Some((warps << self.program.lanes_log2) - 1)
-            }
-            Op::Linear { ref columns } => {
-                let given = of(0);
-                let images = columns.iter().enumerate();
-                let images = images.filter(|(bit, _)| given >> bit & 1 == 1);
-                Some(images.fold(0, |all, (_, &column)| all | u64::from(column)))
-            }
-            Op::Cast(Cast::ExtU | Cast::Trunc) => Some(of(0)),
-            Op::Binary(Binary::And) => Some(of(0) & of(1)),
-            Op::Binary(Binary::Or | Binary::Xor) => Some(of(0) | of(1)),
-            Op::Binary(Binary::Shl) => count().map(|count| of(0) << count),
-            Op::Binary(Binary::ShrU) => count().map(|count| of(0) >> count),
-            _ => None,
-        };
-        possible.unwrap_or(mask) & mask
     }
 }
 

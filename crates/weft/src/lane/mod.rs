@@ -29,6 +29,7 @@ mod bytes;
 mod division;
 pub mod effects;
 pub(crate) mod flight;
+mod known_bits;
 mod laws;
 mod multiply;
 mod numbers;

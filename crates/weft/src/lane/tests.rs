@@ -1,6 +1,7 @@
 //! Words of bytes, against bytes that are followed one by one.
 
 mod flight;
+mod known_bits;
 mod laws;
 
 use super::{Access, Builder, Op, Param, Space, Value};
@@ -23,6 +24,12 @@ impl Dice {
     fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.0 >> 33) as usize % sides
+    }
+
+    /// A number of as many bits as chance has it.
+    fn bits(&mut self) -> u64 {
+        let [high, low] = [(); 2].map(|()| self.roll(1 << 31) as u64);
+        (high << 33 ^ low << 8 ^ high) >> self.roll(64)
     }
 }
 

@@ -259,11 +259,9 @@ impl Lowerer<'_> {
 
     /// Whether this is the first thread of the block.
     pub(super) fn first_thread(&mut self) -> lane::Value {
-        let lane = self.build.id(IdKind::Lane);
-        let warp = self.build.id(IdKind::Warp);
-        let both = self.build.binary(Binary::Or, lane, warp);
+        let thread = self.build.id(IdKind::Thread);
         let zero = self.build.i32(0);
-        self.build.compare(Compare::Eq, both, zero)
+        self.build.compare(Compare::Eq, thread, zero)
     }
 
     /// Gives every thread the value that the first thread has.

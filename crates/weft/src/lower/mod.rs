@@ -191,6 +191,7 @@ impl Lowerer<'_> {
     }
 
     fn bind_scalar(&mut self, value: Value, lowered: lane::Value) {
+        self.know_range(value, lowered);
         if let Some(scope) = self.scopes.last_mut() {
             scope.scalars.insert(value, lowered);
         }

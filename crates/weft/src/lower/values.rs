@@ -293,8 +293,23 @@ impl Lowerer<'_> {
                     row.extend(operands.iter().map(|operand| operand[register]));
                     registers.push(self.element(op, result, &row));
                 }
+                for &register in &registers {
+                    self.know_range(result, register);
+                }
                 registers.into()
             }
+        }
+    }
+
+    /// Hands on what the analysis knows of an integer's range.
+    pub(super) fn know_range(&mut self, value: Value, register: lane::Value) {
+        let ty = self.kernel.ty(value);
+        if !ty.dtype().is_int() || ty.element.pointee().is_some() {
+            return;
+        }
+        let range = self.facts.get(value).range;
+        if range.is_natural() {
+            self.build.know_at_most(register, range.high as u64);
         }
     }
 

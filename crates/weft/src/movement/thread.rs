@@ -1,6 +1,5 @@
 //! What a thread is to a plan: F2-linear functions of its lane and warp, and whether it takes part.
 
-use crate::dtype::DType;
 use crate::lane::{Builder, IdKind, Value};
 use crate::scalar::{Binary, Compare};
 use weft_layout::step::{Acting, Cube, Neighbour, Parity};
@@ -22,43 +21,24 @@ pub fn thread_map(build: &mut Builder, lane: &[u64], warp: &[u64]) -> Value {
 
 /// Whether a thread takes part; none where all do.
 pub fn takes_part(build: &mut Builder, acting: Acting) -> Option<Value> {
-    let (warps, lanes_log2) = (build.program().warps, build.program().lanes_log2);
-    let mut predicate = None;
-    for (kind, mask) in [(IdKind::Lane, acting.idle_lanes), (IdKind::Warp, acting.idle_warps)] {
-        if mask != 0 {
-            let id = build.id(kind);
-            let all = match kind {
-                IdKind::Lane => (1 << lanes_log2) - 1,
-                _ => u64::from(warps) - 1,
-            };
-            let idle = if mask & all == all {
-                id
-            } else {
-                let mask = build.i32(mask as i32);
-                build.binary(Binary::And, id, mask)
-            };
-            let zero = build.i32(0);
-            let active = build.compare(Compare::Eq, idle, zero);
-            predicate = build.and_predicates(predicate, Some(active));
-        }
-    }
-    predicate
+    let idle = Cube { lanes: acting.idle_lanes, warps: acting.idle_warps, ones: false };
+    (idle.lanes | idle.warps != 0).then(|| belongs(build, idle))
 }
 
-/// Whether a thread belongs to a set.
+/// Whether a thread belongs to a set: a test of the bits of its index, of which the low ones are the lane's.
 pub(super) fn belongs(build: &mut Builder, threads: Cube) -> Value {
-    let mut all = None;
-    for (kind, mask) in [(IdKind::Lane, threads.lanes), (IdKind::Warp, threads.warps)] {
-        if mask != 0 {
-            let id = build.id(kind);
-            let mask = build.i32(mask as i32);
-            let bits = build.binary(Binary::And, id, mask);
-            let value = if threads.ones { mask } else { build.i32(0) };
-            let same = build.compare(Compare::Eq, bits, value);
-            all = build.and_predicates(all, Some(same));
-        }
-    }
-    all.unwrap_or_else(|| build.constant(DType::I1, 1))
+    let (warps, lanes_log2) = (u64::from(build.program().warps), build.program().lanes_log2);
+    let mask = threads.lanes | threads.warps << lanes_log2;
+    let (kind, all) = if threads.warps == 0 {
+        (IdKind::Lane, (1 << lanes_log2) - 1)
+    } else {
+        (IdKind::Thread, (warps << lanes_log2) - 1)
+    };
+    let id = build.id(kind);
+    let mask_bits = build.i32(mask as i32);
+    let bits = if mask & all == all { id } else { build.binary(Binary::And, id, mask_bits) };
+    let value = if threads.ones { mask_bits } else { build.i32(0) };
+    build.compare(Compare::Eq, bits, value)
 }
 
 /// The lane before or after in the row that some lane bits number.
