@@ -48,9 +48,9 @@ pub fn tap(kernel: &Kernel, value: Value, grid: [u32; 3]) -> Option<Kernel> {
     let mut writer = Writer { behind: definition, ops: Vec::new(), kernel: &mut kernel };
     let place = writer.place(grid, ty.elements());
     let base = writer.value(OpKind::AddPtr, &[pointer, place], Type::pointer(ty.dtype()));
-    let places = match ty.is_tensor() {
-        false => base,
-        true => {
+    let places = match ty.shape.len() {
+        0 => base,
+        _ => {
             let addresses = Type { element: Element::Pointer(ty.dtype()), ..ty.clone() };
             let offsets = writer.range(&ty);
             let bases = writer.value(OpKind::Splat, &[base], addresses.clone());

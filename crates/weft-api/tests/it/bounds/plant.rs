@@ -57,10 +57,9 @@ pub(super) fn planted(kernel: &Kernel, error: Error) -> Option<Kernel> {
         }
         ("another constant", OpKind::Constant(bits)) => {
             let dtype = dtype?;
-            let bits = match dtype.is_float() {
-                true => scalar::from_f64(dtype, scalar::to_f64(dtype, *bits) * 1.25 + 0.125),
-                false => bits.wrapping_add(1) & dtype.mask(),
-            };
+            let changed = scalar::to_f64(dtype, *bits) * 1.25 + 0.125;
+            let next = bits.wrapping_add(1) & dtype.mask();
+            let bits = if dtype.is_float() { scalar::from_f64(dtype, changed) } else { next };
             op.kind = OpKind::Constant(bits);
         }
         ("range off by one", OpKind::MakeRange { start, end }) => {

@@ -96,7 +96,8 @@ fn no_other_bit_is_set() {
                 _ => {
                     let Some(by) = truths.last().cloned() else { continue };
                     let value = build.select(by.value, x.value, y.value);
-                    let bits = pairs().zip(&by.bits).map(|((&x, &y), &by)| if by == 1 { x } else { y });
+                    let bits =
+                        pairs().zip(&by.bits).map(|((&x, &y), &by)| if by == 1 { x } else { y });
                     known[ty].push(Known { value, bits: bits.collect() });
                 }
             }

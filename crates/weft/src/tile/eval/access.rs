@@ -56,9 +56,10 @@ impl World<'_, '_> {
                 (true, true) => (self.bound_at(&places, index), (other.get(index), other_bound)),
                 (false, true) => (other_bound, self.found(&places, index)),
             };
-            match places.takes_part_surely(index) {
-                true => own,
-                false => bounds::either(places.dtype, (bits.get(index), own), elsewhere),
+            if places.takes_part_surely(index) {
+                own
+            } else {
+                bounds::either(places.dtype, (bits.get(index), own), elsewhere)
             }
         });
         Bounded { bits, bounds }
@@ -203,13 +204,11 @@ impl World<'_, '_> {
         if !places.takes_part(index) && places.takes_part_surely(index) {
             return 0.0;
         }
-        match places.is_sure(index) {
-            true => {
-                let address = places.pointers.get(index);
-                self.bounds.get(self.memory, address, places.dtype.bytes())
-            }
-            false => f64::INFINITY,
+        if !places.is_sure(index) {
+            return f64::INFINITY;
         }
+        let address = places.pointers.get(index);
+        self.bounds.get(self.memory, address, places.dtype.bytes())
     }
 
     /// What lies at an element's place, if anything, and how far off it may be.

@@ -27,10 +27,8 @@ pub(super) fn binary(op: Binary, dtype: DType, [x, y]: [Near; 2], z: f64, freedo
     let exact = x.is_exact() && y.is_exact();
     let rounded = |bound: f64, error: f64| {
         let magnitude = z.abs() + bound + error;
-        let rounding = match exact && error == 0.0 && !freedom.order {
-            true => 0.0,
-            false => rounding(dtype, magnitude, freedom),
-        };
+        let same = exact && error == 0.0 && !freedom.order;
+        let rounding = if same { 0.0 } else { rounding(dtype, magnitude, freedom) };
         finished(dtype, z, &[x, y], bound + error + rounding)
     };
     match op {

@@ -55,24 +55,14 @@ pub(super) fn cast(
 fn reread(from: DType, to: DType, (x, bits): (Near, u64), z: f64) -> f64 {
     let sign = |value: f64| value.is_sign_negative();
     let [low, high] = x.ends();
-    let one_sign = match from.is_float() {
-        true => {
-            low.is_finite() && high.is_finite() && sign(low) == sign(high) && x.off < x.value.abs()
-        }
-        false => sign(low) == sign(high),
-    };
-    if !one_sign {
+    let finite = low.is_finite() && high.is_finite() && x.off < x.value.abs();
+    if sign(low) != sign(high) || from.is_float() && !finite {
         return f64::INFINITY;
     }
     let read = |end: f64| {
-        let bits = match from.is_float() {
-            true => scalar::from_f64(from, end),
-            false => {
-                let moved = (end - x.value) as i64;
-                bits.wrapping_add_signed(moved) & from.mask()
-            }
-        };
-        number(to, bits)
+        let moved = (end - x.value) as i64;
+        let whole = bits.wrapping_add_signed(moved) & from.mask();
+        number(to, if from.is_float() { scalar::from_f64(from, end) } else { whole })
     };
     // An end may lie between two floats.
     let between = if from.is_float() { 1.0 } else { 0.0 };

@@ -41,9 +41,11 @@ impl Error {
         let magnitude = if self.near_zero { magnitude.max(1.0) } else { magnitude };
         let argument = if argument.is_finite() { argument.abs() } else { 0.0 };
         let units = self.units + self.of_argument * argument;
-        // Instructions take subnormal numbers and results for zeros.
         let (normal, _) = range(wide);
-        2.0 * half_unit(wide) * units * magnitude.max(normal)
+        // Instructions of f32 take subnormal results for zeros.
+        let vanishes = wide == DType::F32 && magnitude < 2.0 * normal;
+        let vanished = if vanishes { normal } else { 0.0 };
+        2.0 * half_unit(wide) * units * magnitude.max(normal) + vanished
     }
 }
 

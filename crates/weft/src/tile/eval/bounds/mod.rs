@@ -202,9 +202,10 @@ pub(super) fn of(
                 if operands[0].get(index) & 1 == 0 {
                     core::mem::swap(&mut chosen, &mut other);
                 }
-                match x.is_exact() {
-                    true => chosen.off,
-                    false => chosen.off.max(apart(chosen.value, other.value) + other.off),
+                if x.is_exact() {
+                    chosen.off
+                } else {
+                    chosen.off.max(apart(chosen.value, other.value) + other.off)
                 }
             }
             OpKind::Fma => {

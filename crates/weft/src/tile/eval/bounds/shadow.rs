@@ -55,10 +55,12 @@ impl MemoryBounds {
             return 0.0;
         };
         let Some(Some(bounds)) = self.buffers.get(buffer) else { return 0.0 };
-        match whole {
-            true => bounds[first],
-            false if bounds[first..=last].iter().all(|&bound| bound == 0.0) => 0.0,
-            false => f64::INFINITY,
+        if whole {
+            bounds[first]
+        } else if bounds[first..=last].iter().all(|&bound| bound == 0.0) {
+            0.0
+        } else {
+            f64::INFINITY
         }
     }
 
