@@ -16,25 +16,23 @@ to a number for a `tl.constexpr` argument.
 """
 
 import argparse
-import importlib.util
 import os
 import re
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 os.environ["TRITON_ALWAYS_COMPILE"] = "1"  # A cached text names the files of the run that made it.
 os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")  # Triton 3.9 warns while it is unset.
 
 import triton
-from triton._C.libtriton import ir
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource, make_backend
-from triton.runtime.driver import driver
 
 TRITON_VERSION = "3.9.0"
 OLDER_VERSION = "3.6.0"
 ROOT = Path(__file__).resolve().parent.parent
+# How the command asks Triton, too.
+sys.path.append(str(ROOT / "crates/weft-command/src/triton"))
+import ttir  # noqa: E402
+
 TRITON = Path(triton.__file__).resolve().parent
 SOURCES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name != "record.py")
 SOURCES.append(ROOT / "crates/weft/tests/kernels/kernels.py")
@@ -55,44 +53,9 @@ EIGHT_BITS = {"product_f8", "product_scaled_f8", "quantize_e4m3"}
 TTGIR_FOLDER = ROOT / "kernels/ttgir"
 
 
-def load(source: Path):
-    """Imports a source file, whose functions then know the lines that they were written on."""
-    spec = importlib.util.spec_from_file_location(source.stem, source)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def recorded(kernel, signature: dict, capability: int, stage: str) -> str:
     """The text of one kernel after a stage, with file names that mean the same on every machine."""
-    types, constants, attributes = {}, {}, {}
-    for index, (name, spelled) in enumerate(signature.items()):
-        if isinstance(spelled, str):
-            types[name], _, divisor = spelled.partition(":")
-            if divisor:
-                attributes[(index,)] = [["tt.divisibility", int(divisor)]]
-        else:
-            types[name], constants[(index,)] = "constexpr", spelled
-    source = ASTSource(fn=kernel, signature=types, constexprs=constants, attrs=attributes)
-    # Only as far as is asked for: some kernels need more than Triton makes of them for sm_90.
-    target = GPUTarget("cuda", capability, 32)
-    backend = make_backend(target)
-    # The front end asks which GPU there is before it takes maxima of halves through a descriptor.
-    driver.set_active(SimpleNamespace(get_current_target=lambda: target))
-    debug = bool(kernel.debug)  # Assertions are compiled only where `triton.jit` was told so.
-    options = backend.parse_options({"num_warps": 4, "debug": debug, **source.parse_options()})
-    stages = {}
-    backend.add_stages(stages, options, source.language)
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
-    functions, modules = backend.get_codegen_implementation(options), backend.get_module_map()
-    module = source.make_ir(target, options, functions, modules, context)
-    metadata = {}
-    for name in ("ttir", "ttgir"):
-        module = stages[name](module, metadata)
-        if name == stage:
-            break
+    module = ttir.make(kernel, signature, capability, stage)
     # Triton first: it may be installed below the root.
     text = str(module).replace(f"{TRITON}/", "triton/").replace(f"{ROOT}/", "")
     if absolute := re.search(r'"/[^"]*"', text):
@@ -109,7 +72,7 @@ def without_places(text: str) -> list[str]:
 
 def texts(source: Path):
     """Each text of a file's kernels: where it goes, and the recordings that it may be equal to."""
-    module = load(source)
+    module = ttir.load(str(source))
     older = ".3.6" if triton.__version__ == OLDER_VERSION else ""
     for name, signature in module.SIGNATURES.items():
         kernel = getattr(module, name)

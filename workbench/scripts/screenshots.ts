@@ -24,6 +24,8 @@ const PLACES: [string, string][] = [
   ["runners-up", "#/convert?code=ptx"],
   ["kernel", `#/kernel?preset=row_softmax&pins=${encodeURIComponent(PIN)}`],
   ["product", "#/kernel?preset=matmul&line=65"],
+  ["race", "#/kernel?preset=racing_count&run=1&against=sm_80"],
+  ["sides", "#/kernel?preset=tiled_transpose&against=triton&python=23"],
   ...Array.from({ length: 7 }, (_, step): [string, string] => [`tour-${step + 1}`, `#/tour?step=${step + 1}`]),
   ["exercise", "#/tour?step=8&fold=2.8.10.0"],
 ];
@@ -40,6 +42,7 @@ function machines(): string {
 const DOCUMENTS: [string, string, string, number][] = [
   ["swizzle", "#/swizzle?fold=1.2.4.8", ".swizzle", 860],
   ["solve", "#/swizzle?fold=2.4.8.10&solve=7", ".solve", 705],
+  ["kernel", "#/kernel?preset=tiled_transpose", ".kernel", 905],
   ["exercise", "#/tour?step=8&fold=2.8.10.0", ".tour", 1180],
 ];
 

@@ -119,7 +119,8 @@ const HOUSES: [House; 3] = [
     House {
         source: "crates/weft-api/src",
         rows: &[
-            ("error", &["machines"]),
+            ("suggest", &[]),
+            ("error", &["machines", "suggest"]),
             ("budget", &["error"]),
             ("bases", &[]),
             ("machines", &[]),
@@ -132,8 +133,9 @@ const HOUSES: [House; 3] = [
             ("swizzles", &["answer", "bases", "error", "reading", "request"]),
             ("sweep", &["answer", "budget", "error", "reading", "request"]),
             ("kernels", &["answer", "budget", "error", "reading", "request"]),
-            ("explain", &["answer", "budget", "error", "kernels", "request"]),
-            ("run", &["answer", "budget", "error", "kernels", "request"]),
+            ("occupancy", &["answer"]),
+            ("explain", &["answer", "budget", "error", "kernels", "occupancy", "request"]),
+            ("run", &["answer", "budget", "error", "kernels", "occupancy", "request"]),
             ("probe", &["error", "invoke", "kernels", "machines", "request"]),
             ("paper", &["answer", "bases", "error", "kernels", "reading", "request", "run"]),
             ("view", &["answer", "error", "request"]),

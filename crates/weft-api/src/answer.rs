@@ -317,6 +317,49 @@ pub struct ExplainAnswer {
     pub shared: Vec<SharedAnswer>,
     /// Every barrier of the program.
     pub barriers: Vec<BarrierAnswer>,
+    /// What a multiprocessor has room for.
+    pub occupancy: OccupancyAnswer,
+    /// Every line of the text at which an operation begins, where places in the text were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<LineAnswer>,
+}
+
+/// What a multiprocessor runs of a program at the same time, as far as threads and shared memory decide it;
+/// an assembler decides how many registers a thread has.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct OccupancyAnswer {
+    /// Blocks.
+    pub blocks: u32,
+    /// Their warps.
+    pub warps: u32,
+    /// The most warps that it could run.
+    pub most_warps: u32,
+    /// What there is no more of: `threads`, `shared memory` or `blocks`.
+    pub limit: &'static str,
+    /// The most 32-bit registers of a thread with which all these blocks still find room.
+    pub registers: u32,
+    /// Bytes of shared memory that it has.
+    pub shared_bytes: u64,
+}
+
+/// A line of the text.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct LineAnswer {
+    /// Its number, from one.
+    pub line: u32,
+    /// Where its operations stand in the user's source, `file:line:column`: of a function that was inlined
+    /// the place in it, then those of its callers.
+    pub sources: Vec<String>,
+    /// What movements, accesses, products and other work of its operations cost, in hundredths of a cycle
+    /// of the block, over all rounds of loops.
+    pub cost: u64,
+}
+
+impl LineAnswer {
+    /// A line of which nothing is known yet.
+    pub(crate) fn at(line: u32) -> Self {
+        Self { line, sources: Vec::new(), cost: 0 }
+    }
 }
 
 /// How a matrix product is computed. Costs are in hundredths of a cycle of the block, for one time.
@@ -513,6 +556,8 @@ pub struct RunAnswer {
     pub passed: bool,
     /// What the run cost on the simulator.
     pub counts: Counts,
+    /// What each load, store and atomic operation took that ran, in the program's order.
+    pub accesses: Vec<AccessCountAnswer>,
     /// Each buffer as the simulator left it, against the reference evaluator.
     pub buffers: Vec<BufferAnswer>,
     /// Why the reference evaluator did not finish; buffers are not compared then.
@@ -614,6 +659,25 @@ pub struct Counts {
     pub atomics: u64,
     /// Bytes of shared memory of a block.
     pub shared_bytes: u32,
+}
+
+/// What the simulator counted of one operation on memory, over the whole run.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct AccessCountAnswer {
+    /// Where it stands in the user's source: `file:line:column`.
+    pub place: Option<String>,
+    /// Which memory: `global` or `shared`.
+    pub space: String,
+    /// What it does: `load`, `store` or `atomic`.
+    pub kind: String,
+    /// Bytes that one lane moves.
+    pub lane_bytes: u32,
+    /// How often a warp ran it with at least one lane active.
+    pub executions: u64,
+    /// Sectors of global memory, or wavefronts of shared memory.
+    pub cost: u64,
+    /// The least that these could be for as many distinct bytes.
+    pub ideal: u64,
 }
 
 /// A buffer against what was expected of it.

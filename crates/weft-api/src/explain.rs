@@ -1,5 +1,6 @@
 //! The decisions of the compiler with their reasons.
 
+mod lines;
 mod shared;
 
 use crate::answer::{
@@ -9,6 +10,7 @@ use crate::answer::{
 use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
+use crate::occupancy;
 use crate::request::{CompileRequest, ExplainRequest};
 use weft::assign::{self, AccessShape, Block, Judged, LayoutId, Product, Review, Spent, Trips};
 use weft::axis::AxisFacts;
@@ -23,7 +25,6 @@ use weft::ttir::Places;
 pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
     let ExplainRequest { ttir, kernel, target, warps, stages, fp_fusion, pins, text_places } =
         request;
-    let places = if *text_places { Places::Text } else { Places::Source };
     let compile = CompileRequest {
         ttir: ttir.clone(),
         kernel: kernel.clone(),
@@ -35,8 +36,9 @@ pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
         emit: Vec::new(),
         dump_after: None,
         max_registers: None,
+        text_places: *text_places,
     };
-    explain_kernel(&CompiledKernel::with_places(&compile, places)?)
+    explain_kernel(&CompiledKernel::new(&compile)?)
 }
 
 /// The decisions behind a compiled kernel.
@@ -53,6 +55,11 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
     };
     let total = compiled.compiled.assignment.total();
     let explained = Explained { compiled, review: review.as_ref() };
+    let products = explained.products();
+    let lines = match compiled.places {
+        Places::Text => explained.lines(&products)?,
+        Places::Source => Vec::new(),
+    };
     Ok(ExplainAnswer {
         name: kernel.name.clone(),
         target: compiled.machine.name.to_string(),
@@ -62,11 +69,13 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
         greedy,
         choice: total.map(|total| ChoiceAnswer { cost: total.cost, bound: total.bound }),
         homes: explained.homes(),
-        products: explained.products(),
+        products,
         movements: compiled.movements(),
         accesses: explained.accesses(),
         shared: shared::accesses(compiled),
         barriers: barriers(compiled),
+        occupancy: occupancy::occupancy(&compiled.machine, compiled.program()),
+        lines,
     })
 }
 

@@ -29,6 +29,8 @@ pub struct CompiledKernel {
     pub module: Module,
     /// Which of them this is.
     pub index: usize,
+    /// Which places its operations have.
+    pub places: Places,
     /// What it was compiled for.
     pub machine: Cow<'static, Machine>,
     /// What is printed for it.
@@ -52,11 +54,6 @@ pub struct CompiledKernel {
 impl CompiledKernel {
     /// Reads a text and compiles the kernel that the request chooses.
     pub fn new(request: &CompileRequest) -> Result<Self, ApiError> {
-        Self::with_places(request, Places::Source)
-    }
-
-    /// The same with the places of operations that are wanted.
-    pub fn with_places(request: &CompileRequest, places: Places) -> Result<Self, ApiError> {
         let CompileRequest {
             ttir,
             kernel,
@@ -68,7 +65,9 @@ impl CompiledKernel {
             emit: _,
             dump_after,
             max_registers,
+            text_places,
         } = request;
+        let places = if *text_places { Places::Text } else { Places::Source };
         if let Some(most) = max_registers.filter(|most| !REGISTERS.contains(most)) {
             return Err(ApiError::Argument {
                 reason: format!("a thread of at most {most} registers is not possible"),
@@ -95,6 +94,7 @@ impl CompiledKernel {
         Ok(Self {
             module,
             index,
+            places,
             machine,
             target,
             warps,

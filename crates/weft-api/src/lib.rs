@@ -55,6 +55,7 @@
 //!     pins: Vec::new(),
 //!     seed: 0,
 //!     verify: true,
+//!     text_places: false,
 //! })?;
 //! assert!(answer.passed);
 //! assert_eq!(answer.counts.global_sectors, answer.counts.ideal_global_sectors);
@@ -89,6 +90,7 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
+pub mod suggest;
 pub mod budget;
 pub mod bases;
 pub mod machines;
@@ -101,6 +103,7 @@ pub mod conflicts;
 pub mod swizzles;
 pub mod sweep;
 pub mod kernels;
+mod occupancy;
 pub mod explain;
 pub mod run;
 pub mod probe;

@@ -369,6 +369,10 @@ pub struct CompileRequest {
     pub dump_after: Option<String>,
     /// The most registers of a thread, in PTX: from 24 to 255.
     pub max_registers: Option<u32>,
+    /// Whether places are those at which operations begin in the text, `text:line:column`, and not
+    /// those in the user's source.
+    #[serde(default)]
+    pub text_places: bool,
 }
 
 /// A text that compiling gives.
@@ -478,6 +482,10 @@ pub struct RunRequest {
     /// Whether every movement's plan is replayed by the witness, and the lane program verified again.
     #[serde(default)]
     pub verify: bool,
+    /// Whether places are those at which operations begin in the text, `text:line:column`, and not
+    /// those in the user's source.
+    #[serde(default)]
+    pub text_places: bool,
 }
 
 impl RunRequest {
@@ -494,6 +502,7 @@ impl RunRequest {
             emit: Vec::new(),
             dump_after: None,
             max_registers: None,
+            text_places: self.text_places,
         }
     }
 }
@@ -573,15 +582,17 @@ pub fn machine(target: &Target) -> Result<Cow<'static, Machine>, ApiError> {
 /// An element type that layouts are of and the compiler has not, by MLIR's name: 8 bits.
 const NOT_COMPILED: &str = "f8E4M3B11FNUZ";
 
-/// The width in bits of an element type by its Triton name; a pointer has 64.
+/// The width in bits of an element type, by Triton's name or another that is in use
+/// ([`DType::called`]); a pointer has 64.
 ///
 /// ```
 /// assert_eq!(weft_api::request::element_bits("bf16"), Ok(16));
 /// assert_eq!(weft_api::request::element_bits("!tt.ptr<f16>"), Ok(64));
-/// assert!(weft_api::request::element_bits("half").is_err());
+/// assert_eq!(weft_api::request::element_bits("float16"), Ok(16));
+/// assert!(weft_api::request::element_bits("f17").is_err());
 /// ```
 pub fn element_bits(name: &str) -> Result<u32, ApiError> {
-    if let Some(dtype) = DType::by_name(name) {
+    if let Some(dtype) = DType::called(name) {
         return Ok(dtype.bits());
     }
     if name == NOT_COMPILED {
@@ -591,6 +602,47 @@ pub fn element_bits(name: &str) -> Result<u32, ApiError> {
     match pointee {
         Some(pointee) if !pointee.starts_with('!') && element_bits(pointee).is_ok() => Ok(64),
         _ => Err(ApiError::Element { name: name.into(), known: element_names() }),
+    }
+}
+
+/// A type in a signature of Triton's, in its spelling; a pointer has `*` before its element's type.
+///
+/// ```
+/// use weft_api::request::signature_type;
+///
+/// assert_eq!(signature_type("*float16").as_deref(), Ok("*fp16"));
+/// assert_eq!(signature_type("u8").as_deref(), Ok("u8"));
+/// assert!(signature_type("*fp33").is_err());
+/// ```
+pub fn signature_type(text: &str) -> Result<String, ApiError> {
+    let (star, name) = match text.trim().strip_prefix('*') {
+        Some(name) => ("*", name),
+        None => ("", text.trim()),
+    };
+    let name = match DType::called(name) {
+        // Triton tells signs apart in types.
+        Some(dtype) if name.starts_with('u') => format!("u{}", dtype.bits()),
+        Some(dtype) => triton_name(dtype).to_owned(),
+        None => {
+            let known = DType::ALL.map(triton_name).join(", ");
+            let known = format!("{known}, a pointer such as *fp32");
+            return Err(ApiError::Element { name: name.into(), known });
+        }
+    };
+    Ok(format!("{star}{name}"))
+}
+
+/// What Triton's language calls a type.
+fn triton_name(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F8E4M3FN => "fp8e4nv",
+        DType::F8E5M2 => "fp8e5",
+        DType::F8E4M3FNUZ => "fp8e4b8",
+        DType::F8E5M2FNUZ => "fp8e5b16",
+        DType::F16 => "fp16",
+        DType::F32 => "fp32",
+        DType::F64 => "fp64",
+        other => other.name(),
     }
 }
 
@@ -604,7 +656,7 @@ fn element_names() -> String {
 /// The type that registers of elements have in code: what has no arithmetic of its own, and what only a
 /// width is known of, is an integer.
 pub(crate) fn register_dtype(name: Option<&str>, bits: u32) -> DType {
-    name.and_then(DType::by_name).unwrap_or(match bits {
+    name.and_then(DType::called).unwrap_or(match bits {
         0..=8 => DType::I8,
         9..=16 => DType::I16,
         17..=32 => DType::I32,
@@ -631,19 +683,30 @@ pub(crate) fn needed_bits(
 
 /// Checks that a shape is one of a tensor of moderate size.
 pub(crate) fn check_shape(shape: &[u64]) -> Result<(), ApiError> {
-    let refuse = |reason: String| Err(ApiError::Shape { reason });
+    let refuse = |reason: String, hint: String| Err(ApiError::Shape { reason, hint });
     if shape.is_empty() {
-        return refuse("a tensor has at least one extent, such as 128x64".into());
+        return refuse(
+            "a tensor has at least one extent".into(),
+            "give them, such as 128x64".into(),
+        );
     }
     if let Some(extent) = shape.iter().find(|extent| !extent.is_power_of_two()) {
-        return refuse(format!(
-            "{extent} is not a power of two, as the extents of a tensor must be"
-        ));
+        let above = extent.checked_next_power_of_two().filter(|above| *above <= MAX_ELEMENTS);
+        let hint = match above {
+            Some(1) => "an extent is at least 1".into(),
+            Some(above) => format!("pad it to {above}, and mask what is beyond"),
+            None => "give powers of two, such as 128x64".into(),
+        };
+        let reason = format!("{extent} is not a power of two, as the extents of a tensor must be");
+        return refuse(reason, hint);
     }
     let elements = shape.iter().try_fold(1u64, |all, &extent| all.checked_mul(extent));
     match elements {
         Some(elements) if elements <= MAX_ELEMENTS && shape.len() <= 32 => Ok(()),
-        _ => refuse(format!("a tensor has at most {MAX_ELEMENTS} elements and 32 extents")),
+        _ => refuse(
+            format!("a tensor has at most {MAX_ELEMENTS} elements and 32 extents"),
+            "ask about one tile of it: layouts repeat beyond".into(),
+        ),
     }
 }
 

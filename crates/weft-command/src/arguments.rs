@@ -1,17 +1,54 @@
 //! What can be typed.
 
+use crate::triton::{Constant, Type};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::fmt::Display;
 use std::path::PathBuf;
+use std::str::FromStr;
 use weft_api::budget::{self, Budget};
 use weft_api::request::{self, DEFAULT_TARGET, Emit, EmitConversion, Grid, parse_extents};
 
 /// Compiles Triton kernels to PTX, runs them on a simulator that checks every access, and explains
 /// tensor layouts.
 #[derive(Parser)]
-#[command(name = "weft", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(
+    name = "weft",
+    version = env!("WEFT_VERSION"),
+    arg_required_else_help = true,
+    after_help = EXAMPLES
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Whether answers and errors are coloured; auto: on a terminal, unless NO_COLOR is set.
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub(crate) color: Color,
+}
+
+/// When there are colours.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "lower")]
+pub(crate) enum Color {
+    /// On a terminal.
+    Auto,
+    /// Into files and pipes, too.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+impl Color {
+    /// Has it hold for all that is written from now on.
+    pub(crate) fn choose(self) {
+        match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -20,6 +57,7 @@ Examples:
        --arg out=empty:f32[4096] --arg n=4096
   weft compile examples/vector_add.ttir --target sm_90 -o vector_add.ptx
   weft explain examples/tiled_transpose.ttir
+  weft compile kernel.py --kernel add --signature '*fp32,*fp32,i32' --constexpr BLOCK=1024
 
 Exit status: 0 if all is well, 1 if a run found something wrong or results differ, 2 if the input or
 the machine is at fault.";
@@ -39,6 +77,8 @@ pub(crate) enum Command {
     Serve(Serve),
     #[cfg(feature = "mcp")]
     Mcp(Mcp),
+    Completions(Completions),
+    Man(Man),
 }
 
 impl Command {
@@ -55,7 +95,7 @@ impl Command {
             Command::Machines(machines) => machines.json,
             Command::Probe(probe) => probe.json,
             Command::Paper(paper) => paper.json,
-            Command::Serve(_) => false,
+            Command::Serve(_) | Command::Completions(_) | Command::Man(_) => false,
             #[cfg(feature = "mcp")]
             Command::Mcp(Mcp {}) => false,
         }
@@ -68,7 +108,11 @@ impl Command {
 /// layout with or without swizzles.
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-#[command(after_help = "\
+#[command(
+    override_usage = "\
+weft layout [OPTIONS] <ATTR>
+       weft layout --batch <FILE>",
+    after_help = "\
 Examples:
   weft layout 'Swizzle<3,3,3> o 0 o (8,64):(64,1)' --element f16
   weft layout '#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],
@@ -76,7 +120,8 @@ Examples:
   weft layout '[register: (0,1), lane: (0,2) (1,0)] -> [dim0: 2, dim1: 4]' --shape 2x4 --format grid
   weft layout '#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>' \\
        --shape 32x64 --element f16 --format svg --picture banks > banks.svg
-  weft layout --batch -     one JSON object a line in, one a line out")]
+  weft layout --batch -     one JSON object a line in, one a line out"
+)]
 pub(crate) struct Layout {
     /// The layout.
     #[arg(value_name = "ATTR", required_unless_present = "batch")]
@@ -188,7 +233,8 @@ pub(crate) struct Tensor {
     /// The elements' type, such as f16.
     #[arg(long, required_unless_present = "batch")]
     pub(crate) element: Option<String>,
-    /// The machine: a name that `weft machines` lists, or a JSON file such as `weft probe` writes.
+    /// The machine: a name that `weft machines` lists, a product such as h100, or a JSON file such as
+    /// `weft probe` writes.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
 }
@@ -202,14 +248,19 @@ impl Tensor {
 
 /// Plans how a tensor moves from one layout to another.
 #[derive(Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "\
+weft convert [OPTIONS] --shape <SHAPE> --element <ELEMENT> --from <ATTR> --to <ATTR>
+       weft convert --batch <FILE>",
+    after_help = "\
 Examples:
   weft convert --shape 64x64 --element f32 \\
        --from '#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>' \\
        --to '#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 4], order = [0, 1]}>'
   weft convert … --emit picture what registers and memory hold, movement by movement
   weft convert … --emit cuda    a device function to paste
-  weft convert --batch -        one JSON object a line in, one a line out")]
+  weft convert --batch -        one JSON object a line in, one a line out"
+)]
 pub(crate) struct Convert {
     /// The layout that the tensor is in.
     #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
@@ -221,7 +272,7 @@ pub(crate) struct Convert {
     pub(crate) tensor: Tensor,
     /// What to print: the plan (the default); registers and memory movement by movement, as text or as
     /// an SVG file; or a device function to paste, in PTX, CUDA or HIP.
-    #[arg(long, value_name = "plan|picture|svg|ptx|cuda|hip", value_parser = emit_conversion)]
+    #[arg(long, value_name = "WHAT", value_parser = words(EMITS_OF_CONVERSIONS))]
     pub(crate) emit: Option<EmitConversion>,
     /// Answer in JSON.
     #[arg(long)]
@@ -241,14 +292,19 @@ pub(crate) struct Convert {
 /// Finds where a tensor lies best in shared memory, for one store and any number of loads.
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-#[command(after_help = "\
+#[command(
+    override_usage = "\
+weft swizzle [OPTIONS] --shape <SHAPE> --element <ELEMENT> --store <ATTR> --load <ATTR>…
+       weft swizzle --batch <FILE>",
+    after_help = "\
 Examples:
   weft swizzle --shape 16x32 --element f32 --trace \\
        --store '[register: (1,0) (2,0) (4,0) (8,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16)] -> [dim0: 16, dim1: 32]' \\
        --load '[register: (0,2) (0,4) (0,8) (0,16), lane: (1,0) (2,0) (4,0) (8,0) (0,1)] -> [dim0: 16, dim1: 32]'
   weft swizzle … --target sm_90 --also gfx942,gfx950    one layout for several machines
   weft swizzle … --store tma                            only layouts that TMA can write
-  weft swizzle --batch -    one JSON object a line in, one a line out")]
+  weft swizzle --batch -    one JSON object a line in, one a line out"
+)]
 pub(crate) struct Swizzle {
     /// The layout from which it is stored, or tma: the tensor memory accelerator writes it.
     #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
@@ -263,10 +319,10 @@ pub(crate) struct Swizzle {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) also: Vec<String>,
     /// How often the store and each load of threads happen, such as 1,4; once each if it is not given.
-    #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = whole::<u64>)]
     pub(crate) weights: Vec<u64>,
     /// The most bytes of the buffer; a larger tensor goes in rounds.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = whole::<u64>)]
     pub(crate) scratch: Option<u64>,
     /// Show the steps of the paper's construction first, for one load.
     #[arg(long)]
@@ -295,12 +351,17 @@ pub(crate) struct Swizzle {
 /// A memory may have gaps (`#ttg.padded_shared`) or be a CuTe layout. Where two lanes collide, the
 /// answer names them with their addresses, and the bits of the tensor that their elements differ by.
 #[derive(Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "\
+weft conflicts [OPTIONS] --shape <SHAPE> --element <ELEMENT> --registers <ATTR> --memory <ATTR>
+       weft conflicts --batch <FILE>",
+    after_help = "\
 Examples:
   weft conflicts --shape 16x32 --element f32 \\
        --registers '[register: (0,2) (0,4) (0,8) (0,16), lane: (1,0) (2,0) (4,0) (8,0) (0,1)] -> [dim0: 16, dim1: 32]' \\
        --memory 'Swizzle<4,0,5> o 0 o (16,32):(32,1)'
-  weft conflicts --batch -  one JSON object a line in, one a line out")]
+  weft conflicts --batch -  one JSON object a line in, one a line out"
+)]
 pub(crate) struct Conflicts {
     /// The layout of the registers.
     #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
@@ -376,21 +437,74 @@ fn limit(text: &str) -> Result<(&'static str, u64), String> {
     })
 }
 
+/// How a kernel in a Python file becomes Triton IR.
+#[derive(Args)]
+pub(crate) struct FromPython {
+    /// The types of a Python kernel's arguments in their order, such as '*fp32:16,*fp32:16,i32': `:16` promises a
+    /// multiple of 16, a number is a constant. Unless given, what SIGNATURES in the file says.
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    pub(crate) signature: Option<Vec<Type>>,
+    /// The value of a Python kernel's `tl.constexpr` argument; may be given several times.
+    #[arg(long = "constexpr", value_name = "NAME=VALUE", value_parser = constant)]
+    pub(crate) constants: Vec<(String, Constant)>,
+    /// The Python that imports a Python file and has Triton; no GPU is needed.
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    pub(crate) python: PathBuf,
+}
+
+impl FromPython {
+    /// An option that was given and says something about a Python file.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        match (&self.signature, &self.constants[..]) {
+            (Some(_), _) => Some("--signature"),
+            (None, [_, ..]) => Some("--constexpr"),
+            (None, []) => None,
+        }
+    }
+}
+
+fn constant(text: &str) -> Result<(String, Constant), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            let Ok(value) = value.trim().parse();
+            Ok((name.trim().into(), value))
+        }
+        _ => Err("a constant is NAME=VALUE, such as BLOCK=1024".into()),
+    }
+}
+
+/// A whole number of a type, within whose bounds it lies.
+fn whole<T: FromStr + Bounded + Display>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("it is a whole number from 0 to {}", T::MAX))
+}
+
+/// Numbers with a largest one.
+trait Bounded {
+    const MAX: Self;
+}
+
+macro_rules! bounded {
+    ($($number:ty)*) => { $(impl Bounded for $number { const MAX: Self = <$number>::MAX; })* };
+}
+
+bounded!(u16 u32 u64);
+
 /// Which kernel of which text, and for what.
 #[derive(Args)]
 pub(crate) struct Kernel {
-    /// The machine: a name that `weft machines` lists, or a JSON file such as `weft probe` writes.
+    /// The machine: a name that `weft machines` lists, a product such as h100, or a JSON file such as
+    /// `weft probe` writes.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
     /// Warps in a block. Unless given, as many as the text says (TTGIR does), else 4.
-    #[arg(long)]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) warps: Option<u32>,
     /// Which kernel, where the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// The most stages of software pipelines: how many rounds of a loop the loads that feed its matrix
     /// products are apart from these, and one [default: 3]
-    #[arg(long)]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) stages: Option<u32>,
     /// Round every product before it is added: make no fused multiply-add of the two
     #[arg(long)]
@@ -400,9 +514,13 @@ pub(crate) struct Kernel {
     pub(crate) pins: Vec<String>,
 }
 
-/// Compiles a kernel from Triton IR.
+/// Compiles a kernel from Triton IR, or from a Python file.
 #[derive(Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "\
+weft compile [OPTIONS] <KERNEL>
+       weft compile --batch <FILE>",
+    after_help = "\
 Examples:
   weft compile examples/row_softmax.ttir --target sm_90 -o row_softmax.ptx
   weft compile examples/row_softmax.ttir --emit cuda
@@ -410,25 +528,32 @@ Examples:
   weft compile examples/row_softmax.ttir --emit lane
   weft compile examples/row_softmax.ttir --emit c-launcher -o row_softmax.h
   weft compile examples/row_softmax.ttir --dump-after lower
-  weft compile --batch -    one JSON object a line in, one a line out")]
+  weft compile row_softmax --target h100        a recorded kernel, in ., examples or kernels
+  weft compile examples/row_softmax.py          by an installed Triton (pip install triton)
+  weft compile kernel.py --kernel add --signature '*fp32:16,*fp32:16,i32' --constexpr BLOCK=1024
+  weft compile --batch -    one JSON object a line in, one a line out"
+)]
 pub(crate) struct Compile {
-    /// A file of Triton IR, or standard input (-).
-    #[arg(value_name = "KERNEL.ttir", required_unless_present = "batch")]
+    /// A file of Triton IR (*.ttir), a Python file (*.py), the name of a recorded kernel, or standard
+    /// input (-).
+    #[arg(value_name = "KERNEL", required_unless_present = "batch")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) kernel: Kernel,
     #[command(flatten)]
     pub(crate) limited: Limited,
+    #[command(flatten)]
+    pub(crate) python: FromPython,
     /// What to print: the program on tiles as it was read (tile) or with the layouts that were chosen
     /// (ttgir), that of one thread (lane), the code for NVIDIA's GPUs (ptx or cuda) or AMD's (hip), what
     /// was decided and why (report), or a C header that holds the PTX and launches it (c-launcher).
-    #[arg(long, value_name = "tile|ttgir|lane|ptx|cuda|hip|report|c-launcher", default_value = "ptx", value_parser = emit)]
+    #[arg(long, value_name = "WHAT", default_value = "ptx", value_parser = words(EMITS))]
     pub(crate) emit: Emit,
     /// Print the lane program as it is after this pass instead.
     #[arg(long, value_name = "PASS", conflicts_with = "emit")]
     pub(crate) dump_after: Option<String>,
     /// The most registers of a thread, in PTX: from 24 to 255.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) max_registers: Option<u32>,
     /// Write to this file instead of standard output (-).
     #[arg(short, value_name = "FILE")]
@@ -443,7 +568,7 @@ pub(crate) struct Compile {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "target", "warps", "stages", "no_fp_fusion", "name", "pins", "emit", "dump_after", "max_registers", "output"]
+        conflicts_with_all = ["file", "target", "warps", "stages", "no_fp_fusion", "name", "pins", "emit", "dump_after", "max_registers", "output", "signature", "constants"]
     )]
     pub(crate) batch: Option<PathBuf>,
 }
@@ -470,8 +595,9 @@ Examples:
        --arg c=empty:f32[128x192] --arg m=128 --arg n=192 --arg k=64 --device cuda:0 --time")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Run {
-    /// A file of Triton IR, or standard input (-).
-    #[arg(value_name = "KERNEL.ttir")]
+    /// A file of Triton IR (*.ttir), a Python file (*.py), the name of a recorded kernel, or standard
+    /// input (-).
+    #[arg(value_name = "KERNEL")]
     pub(crate) file: PathBuf,
     /// Blocks along x, y and z, such as 8, 4x2 or 4,2.
     #[arg(long, value_parser = grid)]
@@ -479,18 +605,19 @@ pub(crate) struct Run {
     /// The value of one of the kernel's arguments.
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub(crate) args: Vec<String>,
-    /// The machine: a name that `weft machines` lists, or a JSON file such as `weft probe` writes. With --device, that device's unless given.
+    /// The machine: a name that `weft machines` lists, a product such as h100, or a JSON file such as
+    /// `weft probe` writes. With --device, that device's unless given.
     #[arg(long)]
     pub(crate) target: Option<String>,
     /// Warps in a block. Unless given, as many as the text says (TTGIR does), else 4.
-    #[arg(long)]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) warps: Option<u32>,
     /// Which kernel, where the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// The most stages of software pipelines: how many rounds of a loop the loads that feed its matrix
     /// products are apart from these, and one [default: 3]
-    #[arg(long)]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) stages: Option<u32>,
     /// Round every product before it is added: make no fused multiply-add of the two
     #[arg(long)]
@@ -499,13 +626,15 @@ pub(crate) struct Run {
     #[arg(long = "pin", value_name = "VALUE=ATTR")]
     pub(crate) pins: Vec<String>,
     /// What random values start from.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
     /// Have the witness replay every plan, lane by lane.
     #[arg(long)]
     pub(crate) verify: bool,
     #[command(flatten)]
     pub(crate) limited: Limited,
+    #[command(flatten)]
+    pub(crate) python: FromPython,
     /// Run on a GPU as well.
     #[arg(long, value_name = "cuda:N", value_parser = device)]
     pub(crate) device: Option<u32>,
@@ -526,13 +655,16 @@ pub(crate) struct Run {
 Example:
   weft explain examples/tiled_transpose.ttir --target sm_80")]
 pub(crate) struct Explain {
-    /// A file of Triton IR, or standard input (-).
-    #[arg(value_name = "KERNEL.ttir")]
+    /// A file of Triton IR (*.ttir), a Python file (*.py), the name of a recorded kernel, or standard
+    /// input (-).
+    #[arg(value_name = "KERNEL")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) kernel: Kernel,
     #[command(flatten)]
     pub(crate) limited: Limited,
+    #[command(flatten)]
+    pub(crate) python: FromPython,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -594,7 +726,7 @@ pub(crate) struct Paper {
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
     /// Of table4's cases every so many, counted from the first.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>)]
     pub(crate) every: u32,
     /// Answer in JSON.
     #[arg(long)]
@@ -638,7 +770,9 @@ impl From<Table> for request::Table {
 pub(crate) struct Extents(pub(crate) Vec<u64>);
 
 fn extents(text: &str) -> Result<Extents, String> {
-    parse_extents(text).map(Extents).ok_or_else(|| "extents are numbers, such as 128x64".into())
+    parse_extents(text)
+        .map(Extents)
+        .ok_or_else(|| "extents are numbers with x or commas between them, such as 128x64".into())
 }
 
 fn grid(text: &str) -> Result<Grid, String> {
@@ -653,31 +787,36 @@ fn device(text: &str) -> Result<u32, String> {
     ordinal.ok_or_else(|| "a device is cuda:0, cuda:1, …".into())
 }
 
-fn emit(text: &str) -> Result<Emit, String> {
-    match text {
-        "tile" => Ok(Emit::Tile),
-        "ttgir" => Ok(Emit::Ttgir),
-        "lane" => Ok(Emit::Lane),
-        "ptx" => Ok(Emit::Ptx),
-        "cuda" => Ok(Emit::Cuda),
-        "hip" => Ok(Emit::Hip),
-        "report" => Ok(Emit::Report),
-        "c-launcher" => Ok(Emit::Launcher),
-        _ => Err("known are tile, ttgir, lane, ptx, cuda, hip, report, c-launcher".into()),
-    }
+/// One of some words, each of which means something.
+fn words<T: Copy + Send + Sync + 'static>(
+    known: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let meaning = |word: String| {
+        let found = known.iter().find(|(known, _)| *known == word);
+        found.map(|(_, meaning)| *meaning).ok_or("one of these is")
+    };
+    PossibleValuesParser::new(known.iter().map(|(word, _)| *word)).try_map(meaning)
 }
 
-fn emit_conversion(text: &str) -> Result<EmitConversion, String> {
-    match text {
-        "plan" => Ok(EmitConversion::Plan),
-        "picture" => Ok(EmitConversion::Picture),
-        "svg" => Ok(EmitConversion::Svg),
-        "ptx" => Ok(EmitConversion::Ptx),
-        "cuda" => Ok(EmitConversion::Cuda),
-        "hip" => Ok(EmitConversion::Hip),
-        _ => Err("known are plan, picture, svg, ptx, cuda, hip".into()),
-    }
-}
+const EMITS: &[(&str, Emit)] = &[
+    ("tile", Emit::Tile),
+    ("ttgir", Emit::Ttgir),
+    ("lane", Emit::Lane),
+    ("ptx", Emit::Ptx),
+    ("cuda", Emit::Cuda),
+    ("hip", Emit::Hip),
+    ("report", Emit::Report),
+    ("c-launcher", Emit::Launcher),
+];
+
+const EMITS_OF_CONVERSIONS: &[(&str, EmitConversion)] = &[
+    ("plan", EmitConversion::Plan),
+    ("picture", EmitConversion::Picture),
+    ("svg", EmitConversion::Svg),
+    ("ptx", EmitConversion::Ptx),
+    ("cuda", EmitConversion::Cuda),
+    ("hip", EmitConversion::Hip),
+];
 
 /// Shows the workbench: layouts, swizzles, conversions and kernels as pictures, in a browser.
 ///
@@ -687,9 +826,38 @@ fn emit_conversion(text: &str) -> Result<EmitConversion, String> {
 #[command(after_help = "\
 Examples:
   weft serve                then open the address that it prints; Ctrl-C stops it
+  weft serve --open         and have the browser open it
   weft serve --port 0       at any free port")]
 pub(crate) struct Serve {
     /// The port; 0 for any that is free.
-    #[arg(long, default_value_t = 4338)]
+    #[arg(long, value_name = "N", default_value_t = 4338, value_parser = whole::<u16>)]
     pub(crate) port: u16,
+    /// Open the page in the browser.
+    #[arg(long)]
+    pub(crate) open: bool,
+}
+
+/// Writes what a shell needs to complete words of this command.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  weft completions bash > ~/.local/share/bash-completion/completions/weft
+  weft completions zsh > ~/.zfunc/_weft                   a folder of $fpath
+  weft completions fish > ~/.config/fish/completions/weft.fish")]
+pub(crate) struct Completions {
+    /// Which shell.
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+/// Writes a page of the manual.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  weft man | man -l -
+  weft man compile > weft-compile.1")]
+pub(crate) struct Man {
+    /// The subcommand that it is about; unless given, all of the command.
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
 }

@@ -15,7 +15,7 @@ pub(crate) fn run(request: &str, path: &Path, output: &mut Output) -> Result<Out
     loop {
         line.clear();
         let read = reader.read_until(b'\n', &mut line);
-        if read.map_err(|error| Failure::Read { path: name.clone(), error })? == 0 {
+        if read.map_err(|error| Failure::Read { path: name.clone(), error, near: None })? == 0 {
             return Ok(Outcome::Good);
         }
         let answer = match std::str::from_utf8(&line) {

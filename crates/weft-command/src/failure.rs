@@ -2,10 +2,12 @@
 
 use crate::input::Source;
 use crate::output::Output;
+use anstyle::{AnsiColor, Style};
 use std::io;
 use std::process::ExitCode;
 use thiserror::Error;
 use weft_api::probe::ProbeError;
+use weft_api::view::Colours;
 use weft_api::{ApiError, invoke, view};
 use weft_driver::DriverError;
 
@@ -15,9 +17,24 @@ pub(crate) enum Failure {
     /// Whoever reads standard output has gone; that is no fault.
     #[error("nobody reads standard output")]
     NobodyReads,
-    /// A file cannot be read.
+    /// A file cannot be read; perhaps another one was meant.
     #[error("cannot read {path}: {error}")]
-    Read { path: String, error: io::Error },
+    Read { path: String, error: io::Error, near: Option<String> },
+    /// There is no recorded kernel of a name; perhaps another one was meant.
+    #[error("there is no kernel `{name}`")]
+    NoKernel { name: String, near: Option<String> },
+    /// There is no Triton IR of a Python file.
+    #[error("{message}")]
+    Python { message: String, hint: Option<String> },
+    /// There is no such subcommand; perhaps another one was meant.
+    #[error("there is no command `{name}`")]
+    NoCommand { name: String, near: Option<String>, known: Vec<String> },
+    /// An option for Python files, with a file that is none.
+    #[error("`{option}` is for a kernel in a Python file, and {path} is none")]
+    NoPython { option: &'static str, path: String },
+    /// Python where Triton IR is read.
+    #[error("{path} is Python, and Triton IR is read here")]
+    IsPython { path: String },
     /// A file cannot be written.
     #[error("cannot write {path}: {error}")]
     Write { path: String, error: io::Error },
@@ -70,7 +87,8 @@ impl Failure {
     pub(crate) fn about(source: &Source, error: ApiError) -> Self {
         match &error {
             ApiError::Text(text) => {
-                let drawn = view::diagnostics(&text.diagnostics, &source.text, &source.name);
+                let drawn =
+                    view::diagnostics(&text.diagnostics, &source.text, &source.name, Colours::On);
                 Failure::Text { error: Box::new(error), drawn }
             }
             _ => error.into(),
@@ -94,7 +112,7 @@ impl Failure {
     fn json(&self) -> String {
         match self {
             Failure::Api { error } | Failure::Text { error, .. } => invoke::error_text(error),
-            _ => invoke::fault_text(self.kind(), &self.to_string(), self.hint()),
+            _ => invoke::fault_text(self.kind(), &self.to_string(), self.hint().as_deref()),
         }
     }
 
@@ -104,11 +122,12 @@ impl Failure {
         }
         let hint = match self {
             Failure::Api { error } => error.hint(),
-            _ => self.hint().map(Into::into),
+            _ => self.hint(),
         };
+        let error = paint("error", ERROR);
         match hint {
-            Some(hint) => format!("error: {self}\n  help: {hint}"),
-            None => format!("error: {self}"),
+            Some(hint) => format!("{error}: {self}\n  {}: {hint}", paint("help", HELP)),
+            None => format!("{error}: {self}"),
         }
     }
 
@@ -117,6 +136,11 @@ impl Failure {
             Failure::NobodyReads | Failure::Write { .. } => "write",
             #[cfg(feature = "mcp")]
             Failure::Session { .. } => "session",
+            Failure::Python { .. } | Failure::NoPython { .. } | Failure::IsPython { .. } => {
+                "python"
+            }
+            Failure::NoKernel { .. } => "kernel",
+            Failure::NoCommand { .. } => "request",
             Failure::Read { .. }
             | Failure::TooLong { .. }
             | Failure::NotText { .. }
@@ -127,17 +151,46 @@ impl Failure {
         }
     }
 
-    fn hint(&self) -> Option<&'static str> {
-        match self {
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Failure::Read { near: Some(near), .. } => format!("did you mean {near}?"),
+            Failure::Read { path, error, .. }
+                if error.kind() == io::ErrorKind::NotFound && path.ends_with(".json") =>
+            {
+                format!("`weft machines sm_90 --json > {path}` writes a machine to change")
+            }
+            Failure::NoKernel { near, .. } => {
+                let there_is = "a kernel is a file of Triton IR (*.ttir) or of Python (*.py), or the name \
+                                of one that is recorded here, in examples or in kernels";
+                match near {
+                    Some(near) => format!("did you mean `{near}`? {there_is}"),
+                    None => there_is.into(),
+                }
+            }
+            Failure::NoCommand { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            Failure::NoCommand { known, .. } => format!("there are {}", known.join(", ")),
+            Failure::Python { hint, .. } => return hint.clone(),
+            Failure::NoPython { .. } => "leave it out, or give the kernel's *.py".into(),
+            Failure::IsPython { .. } => {
+                "give the file by its name, *.py: an installed Triton is asked for the IR".into()
+            }
             Failure::NotText { .. } | Failure::TooLong { .. } => {
-                Some("a kernel is a text of Triton IR, as Triton writes it to its cache as *.ttir")
+                "a kernel is a text of Triton IR, as Triton writes it to its cache as *.ttir".into()
             }
-            Failure::Probe { .. } => Some("try again while nothing else runs on the device"),
-            Failure::Listen { .. } => Some("give another port, or --port 0 for any that is free"),
+            Failure::Probe { .. } => "try again while nothing else runs on the device".into(),
+            Failure::Listen { .. } => "give another port, or --port 0 for any that is free".into(),
             Failure::NotJson { .. } => {
-                Some("a machine is an object, as `weft machines --json` prints them")
+                "a machine is an object, as `weft machines --json` prints them".into()
             }
-            _ => None,
-        }
+            _ => return None,
+        })
     }
+}
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const HELP: Style = AnsiColor::Cyan.on_default().bold();
+
+/// A word in a colour; what is written to no terminal loses it again.
+fn paint(word: &str, style: Style) -> String {
+    format!("{style}{word}{style:#}")
 }

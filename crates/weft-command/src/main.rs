@@ -1,8 +1,9 @@
 //! The command `weft`: a thin shell around `weft-api`.
 //!
 //! `arguments` says what can be typed, `requests` answers it, `device` runs kernels on a GPU, `probe`
-//! measures one, `serve` shows the page, `input` reads files and `output` is the only place that writes,
-//! but for `mcp`, which speaks a protocol. The exit status is 0 when all is well, 1
+//! measures one, `serve` shows the page, `input` reads files, `triton` has Triton read those of Python,
+//! `manual` is for shells and readers, and `output` is the only place that writes, but for `progress`, on
+//! terminals, and `mcp`, which speaks a protocol. The exit status is 0 when all is well, 1
 //! when a run found something wrong or results differ, 2 when the input or the machine is at fault.
 
 mod arguments;
@@ -10,12 +11,15 @@ mod batch;
 mod device;
 mod failure;
 mod input;
+mod manual;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod output;
 mod probe;
+mod progress;
 mod requests;
 mod serve;
+mod triton;
 
 use arguments::{Arguments, Command};
 use clap::Parser as _;
@@ -41,10 +45,12 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version come this way too. Nobody is left to tell if this cannot be written.
+            manual::color_of_broken_line().choose();
             let _ = error.print();
             return ExitCode::from(error.exit_code() as u8);
         }
     };
+    arguments.color.choose();
     let mut output = Output::standard();
     let outcome = match &arguments.command {
         Command::Layout(layout) => requests::layout(layout, &mut output),
@@ -64,6 +70,8 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(arguments, &mut output),
         #[cfg(feature = "mcp")]
         Command::Mcp(_) => mcp::run(),
+        Command::Completions(arguments) => manual::completions(arguments, &mut output),
+        Command::Man(arguments) => manual::page(arguments, &mut output),
     };
     match outcome {
         Ok(Outcome::Good) => ExitCode::SUCCESS,

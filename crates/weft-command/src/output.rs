@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use std::fs;
-use std::io::{self, IsTerminal as _, Stdout, Write};
+use std::io::{self, Stdout, Write};
 use std::path::Path;
 use std::time::Duration;
 use weft_api::view::Colours;
@@ -17,8 +17,8 @@ impl Output {
         Self { standard: io::stdout() }
     }
 
-    /// Whether standard output shows colours: it is a terminal that can, and the user does not object
-    /// (`NO_COLOR`), or insists (`CLICOLOR_FORCE`).
+    /// Whether standard output shows colours: as `--color` says, else where it is a terminal that can, and
+    /// the user does not object (`NO_COLOR`), or insists (`CLICOLOR_FORCE`).
     pub(crate) fn colours(&self) -> Colours {
         match anstream::AutoStream::choice(&self.standard) {
             anstream::ColorChoice::Never => Colours::Off,
@@ -55,24 +55,10 @@ impl Output {
         }
     }
 
-    /// Writes a line to standard error; if that fails there is nobody to tell.
+    /// Writes a line to standard error, with its colours where that shows them; if that fails there is
+    /// nobody to tell.
     pub(crate) fn note(line: &str) {
-        let _ = writeln!(io::stderr(), "{line}");
-    }
-
-    /// Shows how far a long task has come, on standard error where that is a terminal; the last call
-    /// takes the line away.
-    pub(crate) fn progress(what: &str, done: usize, all: usize) {
-        let mut error = io::stderr();
-        if !error.is_terminal() {
-            return;
-        }
-        let _ = if done < all {
-            write!(error, "\r\x1b[K{what} {done}/{all}")
-        } else {
-            write!(error, "\r\x1b[K")
-        };
-        let _ = error.flush();
+        let _ = writeln!(anstream::stderr(), "{line}");
     }
 
     /// Writes how long something took to standard error.

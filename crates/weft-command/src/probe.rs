@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{Outcome, device};
+use crate::{Outcome, device, progress};
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 use weft_api::probe::{self, Experiment, LONG, Probe, Row, SHORT, TIMES_BYTES};
@@ -23,16 +23,17 @@ pub(crate) fn run(arguments: &arguments::Probe, output: &mut Output) -> Result<O
     let mut bench = Bench::new(&device, &experiments)?;
     let mut rows = Vec::new();
     let mut loaded: Option<(&Experiment, Kernels)> = None;
-    for (done, experiment) in experiments.iter().enumerate() {
-        Output::progress("pattern", done, experiments.len());
+    let progress = progress::steps("pattern", experiments.len());
+    for experiment in &experiments {
         let kernels = match loaded.take().filter(|(other, _)| other.same_kernels(experiment)) {
             Some((_, kernels)) => kernels,
             None => Kernels::load(&device, &probe.ptx(experiment))?,
         };
         rows.push(bench.measure(experiment, &kernels)?);
         loaded = Some((experiment, kernels));
+        progress.inc(1);
     }
-    Output::progress("pattern", experiments.len(), experiments.len());
+    progress.finish_and_clear();
     let text = probe.infer(rows, &today())?.to_json();
     output.to(arguments.output.as_deref(), &text)?;
     Ok(Outcome::Good)

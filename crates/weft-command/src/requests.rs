@@ -6,6 +6,8 @@ use crate::arguments::{
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
+use crate::progress::waiting;
+use crate::triton::For;
 use crate::{Outcome, batch, device};
 use std::path::Path;
 use std::time::Instant;
@@ -149,12 +151,15 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
     if let Some(batch) = &arguments.batch {
         return batch::run("compile", batch, output);
     }
-    let source = input::read(arguments.file.as_deref().unwrap_or(Path::new("-")))?;
+    let file = arguments.file.as_deref().unwrap_or(Path::new("-"));
     let Kernel { target, warps, stages, no_fp_fusion, name, pins } = &arguments.kernel;
+    let target = input::target(target)?;
+    let what = For { kernel: name.as_deref(), target: &target, warps: *warps };
+    let source = input::kernel(file, &arguments.python, what)?;
     let request = CompileRequest {
         ttir: source.text.clone(),
         kernel: name.clone(),
-        target: input::target(target)?,
+        target,
         warps: *warps,
         stages: *stages,
         fp_fusion: no_fp_fusion.then_some(false),
@@ -162,6 +167,7 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
         emit: if arguments.dump_after.is_some() { Vec::new() } else { vec![arguments.emit] },
         dump_after: arguments.dump_after.clone(),
         max_registers: arguments.max_registers,
+        text_places: false,
     };
     let answer = timed("compile", arguments.time, || invoke::compile(&request))
         .map_err(|error| Failure::about(&source, error))?;
@@ -187,12 +193,14 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
 
 /// `weft explain`.
 pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
-    let source = input::read(&arguments.file)?;
     let Kernel { target, warps, stages, no_fp_fusion, name, pins } = &arguments.kernel;
+    let target = input::target(target)?;
+    let what = For { kernel: name.as_deref(), target: &target, warps: *warps };
+    let source = input::kernel(&arguments.file, &arguments.python, what)?;
     let request = ExplainRequest {
         ttir: source.text.clone(),
         kernel: name.clone(),
-        target: input::target(target)?,
+        target,
         warps: *warps,
         stages: *stages,
         fp_fusion: no_fp_fusion.then_some(false),
@@ -214,7 +222,7 @@ pub(crate) fn paper(arguments: &Paper, output: &mut Output) -> Result<Outcome, F
     let Paper { table, target, every, json } = arguments;
     let target = input::target(target)?;
     let request = PaperRequest { table: (*table).into(), target, every: *every };
-    let answer = tables::paper(&request)?;
+    let answer = waiting("every case of the table", || tables::paper(&request))?;
     if *json {
         output.line(&text_of(&answer))?;
     } else {
@@ -238,12 +246,12 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         seed,
         verify,
         limited: _,
+        python,
         device,
         compiled,
         json,
         time,
     } = arguments;
-    let source = input::read(file)?;
     let mut values = Arguments::default();
     for argument in args {
         values.push(argument)?;
@@ -258,6 +266,8 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         (None, Some(device)) => device::target(device)?.into(),
         (None, None) => DEFAULT_TARGET.into(),
     };
+    let what = For { kernel: name.as_deref(), target: &target, warps: *warps };
+    let source = input::kernel(file, python, what)?;
     let request = RunRequest {
         ttir: source.text.clone(),
         kernel: name.clone(),
@@ -270,12 +280,13 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         pins: pins.clone(),
         seed: *seed,
         verify: *verify,
+        text_places: false,
     };
     let about = |error| Failure::about(&source, error);
     let prepared = timed("compile", *time, || Prepared::new(&request)).map_err(about)?;
     let evaluated = timed("evaluate", *time, || prepared.evaluate()).map_err(about)?;
     let start = Instant::now();
-    let simulated = prepared.simulate().map_err(about)?;
+    let simulated = waiting("simulate", || prepared.simulate()).map_err(about)?;
     if *time {
         Output::rate("simulate", start.elapsed(), simulated.report.lane_instructions);
     }
@@ -292,9 +303,9 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
 }
 
 /// Does something, and says how long it took if that is wanted.
-fn timed<T>(what: &str, wanted: bool, work: impl FnOnce() -> T) -> T {
+fn timed<T>(what: &'static str, wanted: bool, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
-    let result = work();
+    let result = waiting(what, work);
     if wanted {
         Output::duration(what, start.elapsed());
     }

@@ -61,6 +61,7 @@ impl Kernel {
             pins: Vec::new(),
             dump_after: None,
             max_registers,
+            text_places: false,
         };
         heard(py, || CompiledKernel::new(&request))?.map(Self).map_err(|error| of_request(&error))
     }

@@ -90,6 +90,18 @@ pub struct Compiled {
 impl Compiled {
     /// What movements, accesses and the work of the kernel cost.
     pub fn spent(&self, options: &Options) -> Result<Spent, CompileError> {
+        let mut all = Spent::default();
+        for (_, spent) in self.spent_by_operation(options)? {
+            all += spent;
+        }
+        Ok(all)
+    }
+
+    /// The same, operation by operation; an operation may occur several times.
+    pub fn spent_by_operation(
+        &self,
+        options: &Options,
+    ) -> Result<Vec<(OpId, Spent)>, CompileError> {
         let Self { kernel, assignment, movements, work, .. } = self;
         let movements = movements.iter().map(|movement| (movement.op, &movement.plan));
         let facts = AxisFacts::of(kernel);

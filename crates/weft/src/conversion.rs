@@ -65,7 +65,8 @@ pub fn notes(plan: &Plan) -> Vec<String> {
         .collect()
 }
 
-fn sentence(plan: &Plan, step: &Step) -> String {
+/// A step of a plan in a few words: `4 registers from another lane`, `2 stores of 16 bytes`.
+pub fn sentence(plan: &Plan, step: &Step) -> String {
     let plural = |count: usize, what: &str| match count {
         1 => format!("1 {what}"),
         _ => format!("{count} {what}s"),

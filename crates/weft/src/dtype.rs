@@ -77,6 +77,45 @@ impl DType {
         DType::ALL.into_iter().find(|dtype| dtype.name() == name)
     }
 
+    /// What others call the type: Triton's language and signatures, PyTorch, NumPy and C. Signs are
+    /// those of operations here, so that `u8` and `int8` are one type.
+    pub fn other_names(self) -> &'static [&'static str] {
+        match self {
+            DType::I1 => &["int1", "u1", "bool", "b1"],
+            DType::I8 => &["int8", "u8", "uint8", "s8"],
+            DType::I16 => &["int16", "u16", "uint16", "s16"],
+            DType::I32 => &["int32", "u32", "uint32", "s32", "int"],
+            DType::I64 => &["int64", "u64", "uint64", "s64"],
+            // Who says only `fp8` means the one that products are made of.
+            DType::F8E4M3FN => &["fp8e4nv", "float8_e4m3fn", "e4m3", "e4m3fn", "fp8", "float8"],
+            DType::F8E5M2 => &["fp8e5", "float8_e5m2", "e5m2"],
+            DType::F8E4M3FNUZ => &["fp8e4b8", "float8_e4m3fnuz", "e4m3fnuz"],
+            DType::F8E5M2FNUZ => &["fp8e5b16", "float8_e5m2fnuz", "e5m2fnuz"],
+            DType::F16 => &["fp16", "float16", "half"],
+            DType::BF16 => &["bfloat16"],
+            DType::F32 => &["fp32", "float32", "float"],
+            DType::F64 => &["fp64", "float64", "double"],
+        }
+    }
+
+    /// The type that anybody calls by this name, in upper or lower case. Texts of Triton IR have one
+    /// name for each type ([`by_name`](Self::by_name)).
+    ///
+    /// ```
+    /// use weft::dtype::DType;
+    ///
+    /// assert_eq!(DType::called("fp16"), Some(DType::F16));
+    /// assert_eq!(DType::called("float8_e4m3fn"), Some(DType::F8E4M3FN));
+    /// assert_eq!(DType::called("F32"), Some(DType::F32));
+    /// assert_eq!(DType::called("f31"), None);
+    /// ```
+    pub fn called(name: &str) -> Option<DType> {
+        let same = |known: &&str| known.eq_ignore_ascii_case(name);
+        DType::ALL.into_iter().find(|dtype| {
+            same(&dtype.name()) || dtype.other_names().iter().any(|known| same(&known))
+        })
+    }
+
     /// Width in bits as a value.
     pub fn bits(self) -> u32 {
         match self {

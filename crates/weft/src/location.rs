@@ -1,6 +1,6 @@
 //! Where in the user's source an operation came from: MLIR's `loc`.
 
-use crate::id::{IdVec, define_id};
+use crate::id::{IdMap, IdVec, define_id};
 use core::fmt;
 
 define_id! {
@@ -114,6 +114,40 @@ impl Locations {
             }
         }
         None
+    }
+
+    /// Every file, line and column behind an id, each once: the one that [`resolve`](Self::resolve) gives
+    /// first, then from where it was called.
+    ///
+    /// ```
+    /// use weft::ttir::{Places, parse_with};
+    ///
+    /// let text = "tt.func public @stop() {\n  tt.return loc(callsite(\"a.py\":1:2 at \"b.py\":3:4))\n}";
+    /// let module = parse_with(text, Places::Text)?;
+    /// let last = module.kernels[0].ops.values().next_back().unwrap().loc;
+    /// let trail = module.locations.trail(last);
+    /// let trail: Vec<String> = trail.iter().map(ToString::to_string).collect();
+    /// assert_eq!(trail, ["text:2:3", "a.py:1:2", "b.py:3:4"]);
+    /// # Ok::<(), weft::diagnostic::Diagnostics>(())
+    /// ```
+    pub fn trail(&self, loc: Loc) -> Vec<Source> {
+        let (mut trail, mut seen) = (Vec::new(), IdMap::<Loc, bool>::default());
+        let mut ahead = vec![loc];
+        // A place is gone through once, however often a hostile text names it.
+        while let Some(at) = ahead.pop() {
+            if core::mem::replace(seen.entry(at), true) {
+                continue;
+            }
+            match self.get(at) {
+                Location::Unknown => {}
+                Location::File { file, line, column } => {
+                    trail.push(Source { file: file.clone(), line: *line, column: *column });
+                }
+                Location::Named { of, .. } | Location::Noted { of, .. } => ahead.push(*of),
+                Location::CallSite { callee, caller } => ahead.extend([*caller, *callee]),
+            }
+        }
+        trail
     }
 
     /// As [`resolve`](Self::resolve), by itself.

@@ -333,6 +333,112 @@ export interface ExplainAnswer {
   accesses: MemoryAccess[];
   shared?: SharedAccess[];
   barriers: Barrier[];
+  occupancy: Occupancy;
+  /** With `text_places`: every line at which an operation begins. */
+  lines?: Line[];
+}
+/** What a multiprocessor runs at the same time. */
+export interface Occupancy {
+  blocks: number;
+  warps: number;
+  most_warps: number;
+  limit: "threads" | "shared memory" | "blocks";
+  /** The most registers of a thread that leave room for all these blocks. */
+  registers: number;
+  /** Of a multiprocessor. */
+  shared_bytes: number;
+}
+/** A line of the text; its cost is of the block, over all rounds, in hundredths of a cycle. */
+export interface Line {
+  line: number;
+  /** `file:line:column` in the user's source, of inlined functions first. */
+  sources: string[];
+  cost: number;
+}
+
+export interface CompileRequest {
+  request: "compile";
+  ttir: string;
+  kernel?: string;
+  target?: string;
+  warps?: number;
+  pins?: string[];
+  emit: ("ptx" | "cuda" | "hip")[];
+  text_places?: boolean;
+}
+export interface CompileAnswer {
+  name: string;
+  ptx?: string;
+  cuda?: string;
+  hip?: string;
+}
+
+export interface RunRequest {
+  request: "run";
+  ttir: string;
+  kernel?: string;
+  target?: string;
+  warps?: number;
+  pins?: string[];
+  grid: number[];
+  args: Record<string, string>;
+  seed?: number;
+  text_places?: boolean;
+}
+export interface Actor {
+  place: string | null;
+  block: number[];
+  warp: number;
+  lane: number | null;
+}
+export interface Finding {
+  kind: string;
+  message: string;
+  actor: Actor;
+  other: Actor | null;
+  count: number;
+  hint: string;
+}
+/** What one operation on memory took on the simulator: sectors or wavefronts. */
+export interface AccessCount {
+  place: string | null;
+  space: "global" | "shared";
+  kind: string;
+  lane_bytes: number;
+  executions: number;
+  cost: number;
+  ideal: number;
+}
+export interface RunAnswer {
+  name: string;
+  grid: number[];
+  threads: number;
+  passed: boolean;
+  counts: {
+    instructions: number;
+    global_sectors: number;
+    ideal_global_sectors: number;
+    shared_wavefronts: number;
+    ideal_shared_wavefronts: number;
+    shuffles: number;
+    block_barriers: number;
+    atomics: number;
+  };
+  accesses: AccessCount[];
+  buffers: {
+    name: string;
+    element: string;
+    elements: number;
+    changed: boolean;
+    agrees: boolean;
+    exact: boolean;
+    max_relative_error: number | null;
+    mismatch: string | null;
+  }[];
+  evaluator: string | null;
+  printed?: string[];
+  findings: Finding[];
+  findings_dropped: number;
 }
 
 /** Each request with its answer. */
@@ -345,6 +451,8 @@ interface Answers {
   operate: [OperateRequest, LayoutAnswer];
   convert: [ConvertRequest, ConvertAnswer];
   explain: [ExplainRequest, ExplainAnswer];
+  compile: [CompileRequest, CompileAnswer];
+  run: [RunRequest, RunAnswer];
 }
 
 export type AnyRequest = Answers[keyof Answers][0];

@@ -27,6 +27,17 @@ export function checkExtents(written: string): Checked<number[]> {
   return { wrong: `${extents.find((extent) => nearest(extent) !== extent)} is not a power of two`, instead };
 }
 
+/** The blocks of a grid along x, y and z: `8`, `4x2`. */
+export function checkGrid(written: string): Checked<string> {
+  const parts = written.trim().split(/\s*[x×*,]\s*|\s+/i);
+  if (written.trim() === "") return { wrong: "a count of blocks is missing", instead: "1" };
+  const odd = parts.find((part) => !/^\d{1,9}$/.test(part));
+  if (odd !== undefined) return { wrong: odd === "" ? "a count is missing" : `\`${odd}\` is not a count of blocks` };
+  if (parts.length > 3) return { wrong: "a grid has at most three counts, along x, y and z", instead: parts.slice(0, 3).join("x") };
+  if (parts.some((part) => Number(part) === 0)) return { wrong: "a grid has at least one block", instead: parts.map((part) => Math.max(1, Number(part))).join("x") };
+  return { value: parts.map(Number).join("x") };
+}
+
 /** Names of element types elsewhere, and ours. */
 const ALIASES: Record<string, string> = {
   fp64: "f64", float64: "f64", double: "f64",

@@ -5,7 +5,13 @@
  * `data-panel`, `data-row` and `data-column`, and a `title` that says it in words.
  */
 
-import { fill, h } from "./dom";
+import { fill, h, s } from "./dom";
+import { Readout } from "./readout";
+
+/** What a cell says of itself. */
+export function wordsOf(cell: Element | null): string {
+  return cell?.getAttribute("data-says") ?? "";
+}
 
 /** A cell of a picture: which panel, row and column, all from zero. */
 export interface CellPlace {
@@ -29,6 +35,7 @@ export class Picture {
   readonly element: HTMLElement;
   readonly #frame: HTMLElement;
   readonly #says: HTMLElement;
+  readonly #readout = new Readout();
   readonly #options: PictureOptions;
   #drawn = "";
   #cursor: SVGGElement | null = null;
@@ -43,9 +50,11 @@ export class Picture {
       "figure.picture",
       null,
       this.#frame,
+      this.#readout.element,
       h("figcaption", null, this.#says, h("span.exports", null, save("SVG", "svg"), save("PNG", "png"))),
     );
     this.#frame.addEventListener("pointerover", (event) => this.#point(cellOf(event.target)));
+    this.#frame.addEventListener("pointermove", (event) => this.#readout.beside(event.clientX, event.clientY));
     this.#frame.addEventListener("pointerleave", () => this.#point(null));
     this.#frame.addEventListener("blur", () => this.#point(null));
     this.#frame.addEventListener("click", (event) => {
@@ -69,6 +78,11 @@ export class Picture {
     if (title) this.#frame.setAttribute("aria-label", title);
     // A title of the whole drawing would pop up over every cell.
     drawing.querySelector(":scope > title")?.remove();
+    // What a cell says stands beside the pointer at once; the browser would show it late, and once more.
+    for (const title of drawing.querySelectorAll("g[data-row] > title")) {
+      title.parentElement?.setAttribute("data-says", title.textContent ?? "");
+      title.remove();
+    }
     drawing.style.setProperty("--natural", `${drawing.getAttribute("width")}px`);
     fill(this.#frame, drawing);
     if (this.#options.bare) withoutSentences(drawing);
@@ -80,6 +94,7 @@ export class Picture {
     this.#drawn = "";
     this.#cursor = null;
     this.#says.textContent = "";
+    this.#readout.show("");
     fill(this.#frame);
   }
 
@@ -107,7 +122,9 @@ export class Picture {
     this.#cursor?.classList.remove("pointed");
     this.#cursor = cell;
     cell?.classList.add("pointed");
-    this.#says.textContent = cell?.querySelector("title")?.textContent ?? "";
+    const words = wordsOf(cell);
+    this.#says.textContent = words;
+    this.#readout.show(words);
     this.#options.pointed?.(cell && placeOf(cell));
   }
 
@@ -132,6 +149,8 @@ export class Picture {
       if (to) {
         this.#point(to);
         to.scrollIntoView({ block: "nearest", inline: "nearest" });
+        const { right, bottom } = to.getBoundingClientRect();
+        this.#readout.beside(right, bottom);
       }
       event.preventDefault();
     } else if ((event.key === "Enter" || event.key === " ") && this.#cursor) {
@@ -192,6 +211,10 @@ function standalone(drawing: SVGSVGElement): string {
       if (value) to[index]?.style.setProperty(property, value);
     }
   });
+  for (const cell of copy.querySelectorAll("[data-says]")) {
+    cell.prepend(s("title", {}, wordsOf(cell)));
+    cell.removeAttribute("data-says");
+  }
   copy.querySelector("style")?.remove();
   copy.removeAttribute("aria-hidden");
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");

@@ -18,6 +18,7 @@ const PLACES = [
   "#/convert",
   "#/convert?code=hip",
   `#/kernel?preset=row_softmax&pins=${encodeURIComponent(PIN)}`,
+  "#/kernel?preset=racing_count&run=1&against=sm_80&away=code",
   "#/kernel?text=module",
   "#/tour",
 ];

@@ -70,7 +70,7 @@ test("a text that is no layout is refused with a caret", async () => {
 
 test("an element that is pointed at is marked wherever it passes", async () => {
   await page.hover('[aria-label="The movement"] g[data-panel="0"][data-row="2"][data-column="5"]');
-  const titles = () => page.locator('[aria-label="The movement"] g.linked > title').allTextContents();
+  const titles = () => page.locator('[aria-label="The movement"] g.linked').evaluateAll((cells) => cells.map((cell) => cell.getAttribute("data-says") ?? ""));
   await expect.poll(async () => (await titles()).length).toBeGreaterThan(1);
   const label = (await titles())[0]!;
   const element = elementsOf(label);
@@ -79,6 +79,13 @@ test("an element that is pointed at is marked wherever it passes", async () => {
   const all = await titles();
   expect(all.every((title) => elementsOf(title)[0] === element[0])).toBe(true);
   expect(label.startsWith("register 2, lane 5: ")).toBe(true);
+  // The same stands beside the pointer, within the window, and goes when the pointer does.
+  const readout = page.locator('[aria-label="The movement"] .readout');
+  expect(await readout.locator("dt, dd").allTextContents()).toEqual(["register", "2", "lane", "5", "element", element[0]]);
+  const box = (await readout.boundingBox())!;
+  expect(box.x >= 0 && box.x + box.width <= 1440 && box.y >= 0).toBe(true);
+  await page.mouse.move(1, 1);
+  await expect.poll(() => readout.isHidden()).toBe(true);
 });
 
 test("the code goes to the clipboard", async () => {

@@ -1,6 +1,7 @@
 /** The kernel view: what the command explains, on the lines; and pins. */
 
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { ExplainAnswer } from "../../src/engine/requests";
@@ -14,14 +15,24 @@ const patience = { timeout: 60_000 };
 
 freshPage("#/kernel?preset=row_softmax", "button.line");
 
+/** The lines of a pane that have a class, as their texts. */
+const lines = (pane: string, which: string) => page.locator(`[data-pane=${pane}] button.line${which} code`).allTextContents();
+
 /** What the command explains of a softmax, with these pins. */
 function explained(...pins: string[]): ExplainAnswer {
   return explainedOf("row_softmax", ...pins);
 }
 
 function explainedOf(name: string, ...pins: string[]): ExplainAnswer {
-  const pinned = pins.flatMap((pin) => ["--pin", pin]);
-  const said = spawnSync(weft, ["explain", example(name), "--target", "sm_90", "--json", ...pinned], { encoding: "utf8" });
+  return said(name, "--target", "sm_90", ...pins.flatMap((pin) => ["--pin", pin]));
+}
+
+function explainedOn(target: string): ExplainAnswer {
+  return said("row_softmax", "--target", target);
+}
+
+function said(name: string, ...options: string[]): ExplainAnswer {
+  const said = spawnSync(weft, ["explain", example(name), "--json", ...options], { encoding: "utf8" });
   expect(said.stderr).toBe("");
   return JSON.parse(said.stdout) as ExplainAnswer;
 }
@@ -29,7 +40,7 @@ function explainedOf(name: string, ...pins: string[]): ExplainAnswer {
 const cell = (row: string, column: string) =>
   page.locator(`tr[data-row=${row}] [data-column=${column}]`).textContent({ timeout: 1000 }).catch(() => null);
 const cycles = (hundredths: number) => (hundredths / 100).toFixed(2);
-const line = (value: string) => page.locator("button.line", { hasText: `${value} = ` });
+const line = (value: string) => page.locator("[data-pane=ir] button.line", { hasText: `${value} = ` });
 
 test("costs are those of the command, and every home stands at the line that makes its value", async () => {
   const answer = explained();
@@ -48,7 +59,7 @@ test("costs are those of the command, and every home stands at the line that mak
 test("products, shared memory and barriers stand at their lines", async () => {
   const answer = explainedOf("matmul");
   expect(answer.products).toHaveLength(1);
-  await page.getByLabel("Kernel", { exact: true }).selectOption("matmul");
+  await page.locator("[data-example=matmul]").click();
   const marks = page.locator("button .mark.multiplies");
   await expect.poll(() => marks.count(), patience).toBe(1);
   const { how, runs, cost } = answer.products[0]!;
@@ -86,8 +97,8 @@ test("a pin changes the total as `weft explain --pin` says", async () => {
 
 test("a text that cannot be read is told with a caret, as the command tells it", async () => {
   const text = "tt.func public @k(%x: i32) {\n  %y = arith.addi %x, %z : i32\n  tt.return\n}";
-  await page.getByText("Paste or change the text").click();
-  const field = page.getByLabel("Triton IR");
+  await page.locator(".asked summary").click();
+  const field = page.locator(".asked textarea");
   await field.fill(text);
   await field.press("Control+Enter");
   const fault = page.locator(".fault:not([hidden]) pre").first();
@@ -109,4 +120,81 @@ test("a pin that does not fit is refused, and the kernel stands", async () => {
   const fault = page.locator(".fault:not([hidden]) pre").first();
   await expect.poll(() => fault.textContent({ timeout: 1000 }).catch(() => ""), patience).toContain("`pin`, column ");
   expect(await page.locator("button.line").count()).toBeGreaterThan(0);
+});
+
+test("a line of the source lights up what became of it in every pane, by pointer and by keys", async () => {
+  await expect.poll(() => lines("code", ""), patience).not.toEqual([]);
+  const load = page.locator("[data-pane=python] button.line", { hasText: "tl.load(" });
+  await load.hover();
+  const lit = await lines("ir", ".lit");
+  expect(lit.filter((text) => text.includes("tt.load"))).toHaveLength(1);
+  expect(lit.some((text) => text.includes("tt.store"))).toBe(false);
+  const code = await lines("code", ".lit");
+  expect(code.filter((text) => text.includes("ld.global"))).toHaveLength(2);
+  expect(code.some((text) => text.includes("st.global"))).toBe(false);
+  // The same by keys: a pane is one stop of Tab, arrows go on, Enter chooses.
+  await page.locator('[data-pane=python] button.line[tabindex="0"]').focus();
+  await page.keyboard.press("End");
+  const last = await page.evaluate(() => document.activeElement?.querySelector("code")?.textContent);
+  expect(last).toContain("tl.store(");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => lines("code", "[aria-pressed=true]")).toSatisfy((texts: string[]) => texts.some((text) => text.includes("st.global")));
+  expect(await lines("ir", "[aria-pressed=true]")).toContainEqual(expect.stringContaining("tt.store"));
+  expect(page.url()).toContain("python=22");
+});
+
+test("the heat of all lines is the whole, in the source as in the text", async () => {
+  const heats = (pane: string) =>
+    page.locator(`[data-pane=${pane}] .heat[title]`).evaluateAll((cells) => cells.map((cell) => parseFloat(cell.getAttribute("title") ?? "")));
+  for (const pane of ["python", "ir"]) {
+    const all = await heats(pane);
+    expect(all.length).toBeGreaterThan(2);
+    expect(all.reduce((sum, one) => sum + one, 0)).toBeCloseTo(100, 0);
+  }
+});
+
+test("a listing that is pasted is linked by what its comments say of the PTX", async () => {
+  await page.locator("[data-shows=sass]").click();
+  const pane = page.locator("[data-pane=sass]");
+  await pane.locator("summary").click();
+  const listing = readFileSync(new URL("../data/row_softmax.sm_90.sass", import.meta.url), "utf8");
+  const field = pane.getByLabel("A listing");
+  await field.fill(listing);
+  await field.press("Control+Enter");
+  const loads = page.locator("[data-pane=python] button.line", { hasText: "tl.load(" });
+  await loads.click();
+  const chosen = () => lines("sass", "[aria-pressed=true]");
+  await expect.poll(chosen, patience).toSatisfy((texts: string[]) => texts.filter((text) => text.includes("LDG.E.128")).length === 2);
+  expect((await chosen()).some((text) => text.includes("STG"))).toBe(false);
+  expect(await page.locator("[data-figure=registers] .value").textContent()).toBe("21");
+});
+
+test("a race is found where it is, with the lines of both", async () => {
+  await page.locator("[data-example=racing_count]").click();
+  await expect.poll(() => page.getByLabel("count: ptr<i32>").inputValue({ timeout: 1000 }).catch(() => ""), patience).toBe("zeros:i32[1]");
+  await page.getByRole("button", { name: "Run on the simulator" }).click();
+  await expect.poll(() => page.locator(".runner [data-passed]").getAttribute("data-passed", { timeout: 1000 }).catch(() => ""), patience).toBe("false");
+  await expect.poll(() => page.locator("[data-pane=python] .mark.found").count(), patience).toBe(2);
+  const racing = await page.locator("[data-pane=python] button.line:has(.mark.found) code").allTextContents();
+  expect(racing.map((text) => text.trim())).toEqual(["before = tl.load(count)", "tl.store(count, before + positive)"]);
+  // What lines took is what all took.
+  const sectors = await page.locator("[data-pane=ir] .mark.counted", { hasText: "sectors" }).allTextContents();
+  const all = (await page.locator(".runner dd.value").first().textContent())!.replace(/,/g, "");
+  expect(sectors.reduce((sum, text) => sum + parseInt(text), 0)).toBe(Number(all));
+  await page.locator(".findings button").first().click();
+  await expect.poll(() => lines("ir", "[aria-pressed=true]")).toContainEqual(expect.stringContaining("tt.store"));
+});
+
+test("two machines stand side by side, line by line", async () => {
+  const [here, there] = [explained(), explainedOn("gfx942")];
+  await page.getByLabel("Compare with").selectOption("gfx942");
+  await expect.poll(() => page.locator(".against tr.sum td.number").allTextContents(), patience).toHaveLength(2);
+  const spent = ({ spent }: ExplainAnswer) => cycles(spent.movements + spent.accesses + spent.work);
+  expect(await page.locator(".against tr.sum td.number").allTextContents()).toEqual([spent(here), spent(there)]);
+  const parts = await page.locator(".against tr:not(.sum) td.number:nth-child(3)").allTextContents();
+  expect(parts.reduce((sum, text) => sum + (parseFloat(text) || 0), 0)).toBeCloseTo(Number(spent(there)), 1);
+  expect(await page.locator("[data-figure=shared] .other strong").textContent()).toBe(`${there.shared_bytes} B`);
+  // And Triton's own choice of layouts.
+  await page.getByLabel("Compare with").selectOption("triton");
+  await expect.poll(() => page.locator(".against thead th").allTextContents(), patience).toContain("Triton's layouts");
 });

@@ -9,8 +9,8 @@ freshPage("#/layout", "[data-kind=matrix] svg g[data-row]");
 /** What the marked cells of a picture say. */
 async function marked(kind: string, mark: string): Promise<string[]> {
   return page
-    .locator(`[data-kind=${kind}] g.${mark} > title`)
-    .evaluateAll((titles) => titles.map((title) => title.textContent ?? "").sort());
+    .locator(`[data-kind=${kind}] g.${mark}`)
+    .evaluateAll((cells) => cells.map((cell) => cell.getAttribute("data-says") ?? "").sort());
 }
 
 const said = () => page.locator("[data-said]").textContent();
@@ -78,6 +78,19 @@ test("what another layout has no axis for is selected in none of its pictures", 
   await settled(page);
   expect(await page.locator(".picture.selecting").count()).toBe(0);
   await expect.poll(said).toContain("Nothing.");
+});
+
+test("an element of memory is told with its offset and its bank, beside the pointer", async () => {
+  await page.goto(`${served.address}#/layout?shown=S`);
+  const cell = '[data-kind=grid] g[data-row="1"][data-column="0"]';
+  const words = () => page.locator(cell).getAttribute("data-says", { timeout: 1000 }).catch(() => "");
+  await expect.poll(words).toBe("dim0 1, dim1 0: offset 20, block 0, bank 20");
+  await page.hover(cell);
+  const readout = page.locator("[data-kind=grid] .readout");
+  await expect.poll(() => readout.locator("dl").last().locator("dt, dd").allTextContents()).toEqual(["offset", "20", "block", "0", "bank", "20"]);
+  // Two halves share a bank.
+  await page.getByLabel("Element", { exact: true }).selectOption("f16");
+  await expect.poll(words).toBe("dim0 1, dim1 0: offset 20, block 0, bank 10");
 });
 
 test("operators make layouts of layouts, by the engine", async () => {

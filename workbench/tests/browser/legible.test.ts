@@ -10,7 +10,7 @@ const PLACES = [
   "#/swizzle?fold=1.2.4.8&close=1&zoom=2&wave=1",
   "#/layout?at=lane%3D9",
   "#/convert",
-  "#/kernel?preset=row_softmax",
+  "#/kernel?preset=racing_count&run=1&against=sm_80",
   "#/tour?step=2",
   "#/tour?step=6",
   "#/tour?step=8&fold=2.8.10.0",

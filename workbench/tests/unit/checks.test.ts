@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { unread } from "../../src/state/codec";
-import { checkExtents } from "../../src/ui/checks";
+import { checkExtents, checkGrid } from "../../src/ui/checks";
 import { bankColour } from "../../src/views/swizzle/colours";
 import { fields } from "../../src/views/swizzle/state";
 import { deepest, seen } from "../../src/views/swizzle/tile";
@@ -41,4 +41,18 @@ test("a window halves until eight columns are left", () => {
   expect(deepest(4)).toBe(0);
   expect([0, 1, 2].map((zoom) => seen([16, 32], zoom))).toEqual([[16, 32], [8, 16], [4, 8]]);
   expect(seen([128, 256], 0)).toEqual([64, 64]);
+});
+
+describe("a grid", () => {
+  test("is read however it is parted", () => {
+    for (const written of ["4x2", "4, 2", " 4 × 2 ", "4 2", "04x2"]) expect(checkGrid(written), written).toEqual({ value: "4x2" });
+  });
+
+  test("what is wrong is named, with what would be right", () => {
+    expect(checkGrid("0x2")).toEqual({ wrong: "a grid has at least one block", instead: "1x2" });
+    expect(checkGrid("1x2x3x4")).toMatchObject({ instead: "1x2x3" });
+    expect(checkGrid("4x")).toEqual({ wrong: "a count is missing" });
+    expect(checkGrid("four")).toEqual({ wrong: "`four` is not a count of blocks" });
+    expect(checkGrid("")).toMatchObject({ instead: "1" });
+  });
 });

@@ -22,6 +22,7 @@ const answer: ExplainAnswer = {
   accesses: [{ operation: "load", place: "text:3:5", type: "tensor<4xf32>", layout: A, vector_bytes: 4, instructions: 1, sectors: 1, ideal_sectors: 1, times: 1 }],
   shared: [{ operation: "local_load", kind: "load", value: "%c", place: "text:7:5", type: "tensor<1x2xf32>", layout: C, memory: "#ttg.swizzled_shared<{}>", times: 16 }],
   barriers: [{ scope: "block", place: "text:7:5", loops: [], cost: 2000, reasons: ["what was copied is loaded for text:7:5"] }],
+  occupancy: { blocks: 32, warps: 32, most_warps: 64, limit: "blocks", registers: 64, shared_bytes: 233472 },
 };
 
 test("what is known stands at its line", () => {

@@ -120,6 +120,7 @@ fn row(
         pins: Vec::new(),
         seed: 0,
         verify: false,
+        text_places: false,
     })?;
     Ok(ProductRow {
         integer: integer.name().into(),

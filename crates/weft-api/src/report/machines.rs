@@ -7,6 +7,7 @@ use crate::machines::{
     ShuffleAnswer, SourceAnswer, WidthsAnswer,
 };
 use std::fmt::Display;
+use weft_layout::Machine;
 
 /// The widths of what stands beside a number.
 const NAME: usize = 28;
@@ -18,7 +19,7 @@ pub fn machines(answer: &MachinesAnswer) -> String {
     line(
         &mut text,
         "machine  lanes  banks  vector bytes   sector  shared bytes  threads     multi-   phases      \
-         prices",
+         prices      such as",
     );
     line(
         &mut text,
@@ -29,7 +30,7 @@ pub fn machines(answer: &MachinesAnswer) -> String {
         line(
             &mut text,
             format_args!(
-                "{:7}  {:5}  {:5}  {vectors:>13}  {:6}  {:12}  {:10}  {:10}  {:10}  {}",
+                "{:7}  {:5}  {:5}  {vectors:>13}  {:6}  {:12}  {:10}  {:10}  {:10}  {:10}  {}",
                 machine.name,
                 machine.lanes,
                 machine.banks,
@@ -39,10 +40,19 @@ pub fn machines(answer: &MachinesAnswer) -> String {
                 machine.multiprocessors,
                 origin(machine, "phases.load.16"),
                 origin(machine, "prices.alu"),
+                such_as(&machine.name),
             ),
         );
     }
     text
+}
+
+/// Some products that are this machine; a machine of the user's is none.
+fn such_as(name: &str) -> String {
+    const MOST: usize = 2;
+    let known = Machine::ALL.into_iter().find(|machine| machine.name == name);
+    let products: Vec<&str> = known.into_iter().flat_map(Machine::products).take(MOST).collect();
+    products.join(", ")
 }
 
 /// Everything that is known of a machine, each number with how it came to be known.

@@ -182,7 +182,7 @@ fn ask(name: &str, pointee: DType, text: &str) -> Result<Ask, ApiError> {
     let Some((ty, extents)) = typed else {
         return Err(refuse(format!("`{rest}` is no type and shape for `{name}`")));
     };
-    let Some(dtype) = DType::by_name(ty) else {
+    let Some(dtype) = DType::called(ty) else {
         return Err(refuse(format!("there is no element type `{ty}` for `{name}`")));
     };
     if !fill.fits(dtype) {

@@ -1,16 +1,17 @@
 //! A kernel on a memory that somebody brings: what a driver does.
 
-use super::{findings, machine};
-use crate::answer::{Counts, FindingAnswer, LaunchAnswer};
+use super::findings;
+use crate::answer::{AccessCountAnswer, Counts, FindingAnswer, LaunchAnswer};
 use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
+use crate::occupancy;
 use core::ops::ControlFlow;
 use weft::budget::Budget;
 use weft::compile;
-use weft::lane::Program;
+use weft::lane::{Program, Space};
 use weft::memory::Memory;
-use weft::sim::{self, Launch, Progress, SimError};
+use weft::sim::{self, AccessCount, Launch, Progress, SimError};
 
 /// Runs a compiled kernel on the simulator: `arguments` are the raw bits of its parameters in order,
 /// pointers as addresses of the memory. The watcher hears how far it is and may end it.
@@ -107,7 +108,7 @@ fn simulate_program(
 
 /// What the simulator knows of the machine that a program of a kernel runs on.
 pub(super) fn simulated_machine(kernel: &CompiledKernel, program: &Program) -> sim::Machine {
-    compile::simulated(&kernel.machine, machine::resident_blocks(&kernel.machine, program))
+    compile::simulated(&kernel.machine, occupancy::resident_blocks(&kernel.machine, program))
 }
 
 /// What the kernel printed: the first lines, without their ends.
@@ -118,6 +119,31 @@ pub(super) fn printed(report: &sim::Report) -> Vec<String> {
 /// How many more lines it printed.
 pub(super) fn printed_dropped(report: &sim::Report) -> u64 {
     report.printed.count - report.printed.lines.len() as u64
+}
+
+/// What each operation on memory cost that ran.
+pub(super) fn accesses(kernel: &CompiledKernel, report: &sim::Report) -> Vec<AccessCountAnswer> {
+    let ran = report.accesses.iter().filter(|access| access.executions > 0);
+    ran.map(|access| {
+        let &AccessCount {
+            inst: _,
+            loc,
+            space,
+            kind,
+            lane_bytes,
+            executions,
+            lanes: _,
+            cost,
+            ideal,
+        } = access;
+        let space = match space {
+            Space::Global => "global",
+            Space::Shared => "shared",
+        };
+        let (place, kind) = (kernel.place(loc), kind.to_string());
+        AccessCountAnswer { place, space: space.into(), kind, lane_bytes, executions, cost, ideal }
+    })
+    .collect()
 }
 
 /// What the run cost.

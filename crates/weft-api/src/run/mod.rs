@@ -15,7 +15,6 @@ mod argument;
 mod findings;
 mod launch;
 mod locate;
-mod machine;
 mod random;
 
 pub use argument::{Fill, MAX_BUFFER_BYTES, RANDOM_INTEGERS, Value, signature};
@@ -185,6 +184,7 @@ impl Prepared {
             seed: self.seed,
             passed,
             counts: launch::counts(report, program.shared_bytes),
+            accesses: launch::accesses(&self.kernel, report),
             buffers,
             evaluator: evaluated.outcome.as_ref().err().map(ToString::to_string),
             printed: launch::printed(report),

@@ -1,5 +1,6 @@
 //! Diagnostics drawn in the text that they are about, as rustc draws its own.
 
+use super::Colours;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::ops::Range;
 use weft::diagnostic::{Diagnostics, Span};
@@ -10,15 +11,22 @@ const MAX_LINE: usize = 400;
 /// How many bytes lie at most between what is drawn together: drawing costs some for each line between.
 const MAX_BETWEEN: usize = 1 << 20;
 
-/// Every diagnostic with its line of the source, a mark under the place, and the hint.
+/// Every diagnostic with its line of the source, a mark under the place, and the hint; coloured for a
+/// terminal that can.
 ///
 /// ```
+/// use weft_api::view::Colours;
+///
 /// let text = "module {\n  tt.funk public @f() {\n  }\n}\n";
 /// let diagnostics = weft::ttir::parse(text).unwrap_err();
-/// let drawn = weft_api::view::diagnostics(&diagnostics, text, "f.ttir");
+/// let drawn = weft_api::view::diagnostics(&diagnostics, text, "f.ttir", Colours::Off);
 /// assert!(drawn.contains("f.ttir:2:3"));
 /// ```
-pub fn diagnostics(diagnostics: &Diagnostics, text: &str, path: &str) -> String {
+pub fn diagnostics(diagnostics: &Diagnostics, text: &str, path: &str, colours: Colours) -> String {
+    let renderer = match colours {
+        Colours::Off => Renderer::plain(),
+        Colours::On => Renderer::styled(),
+    };
     let mut drawn = String::new();
     for diagnostic in &diagnostics.0 {
         if !drawn.is_empty() {
@@ -58,7 +66,7 @@ pub fn diagnostics(diagnostics: &Diagnostics, text: &str, path: &str) -> String 
             group = group.element(Level::HELP.message(&**hint));
         }
         let report: &[Group<'_>] = &[group];
-        drawn.push_str(&Renderer::plain().render(report));
+        drawn.push_str(&renderer.render(report));
     }
     drawn
 }
@@ -98,7 +106,7 @@ mod tests {
         let lines = 1 << 20;
         let text = format!("{}module {{\n  tt.funk public @f() {{\n  }}\n}}\n", "\n".repeat(lines));
         let faults = weft::ttir::parse(&text).unwrap_err();
-        let drawn = diagnostics(&faults, &text, "f.ttir");
+        let drawn = diagnostics(&faults, &text, "f.ttir", Colours::Off);
         let line = lines + 2;
         assert!(drawn.contains(&format!("f.ttir:{line}:3")), "{drawn}");
         assert!(drawn.contains(&format!("{line} |   tt.funk public @f() {{")), "{drawn}");
@@ -112,7 +120,7 @@ mod tests {
                 |start: usize, length| Span { start: start as u32, end: (start + length) as u32 };
             let fault = weft::diagnostic::Diagnostic::new(at(6 + between, 6), "it is the second");
             let fault = fault.with_label(at(0, 5), "the first is here");
-            diagnostics(&Diagnostics(vec![fault]), &text, "f")
+            diagnostics(&Diagnostics(vec![fault]), &text, "f", Colours::Off)
         };
         assert!(draw(3).contains("the first is here"));
         assert!(!draw(2 * MAX_BETWEEN).contains("the first is here"));

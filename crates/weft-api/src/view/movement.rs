@@ -7,6 +7,7 @@ use super::scene::{Cell, Fill, Group, MAX_CELLS, Panel, Scene, Window};
 use super::tile::numbers;
 use crate::error::ApiError;
 use std::collections::BTreeMap;
+use weft::conversion::sentence;
 use weft_layout::machine::Matrix;
 use weft_layout::space::LANE;
 use weft_layout::step::{Access, File, Form, Kind, Plan, Step};
@@ -44,11 +45,15 @@ pub fn movement(movement: &Movement<'_>, view: &View<'_>) -> Result<Scene, ApiEr
         outs: from.outs(),
     };
     let mut panels = Vec::new();
+    let end = |name: &str, files: &[File], file: File| match files {
+        [_] => name.into(),
+        _ => format!("{name}: {file}"),
+    };
     for &input in &plan.inputs {
-        panels.push(drawer.registers(format!("before: {input}"), input));
+        panels.push(drawer.registers(end("before", &plan.inputs, input), input));
     }
-    for step in &plan.steps {
-        let heading = || plan.text_of(step).to_string();
+    for (index, step) in plan.steps.iter().enumerate() {
+        let heading = || format!("step {}, {}", index + 1, sentence(plan, step));
         match step {
             Step::Exchange { to, .. } | Step::Shift { to, .. } | Step::Fetch { to, .. } => {
                 panels.push(drawer.registers(heading(), *to));
@@ -58,7 +63,7 @@ pub fn movement(movement: &Movement<'_>, view: &View<'_>) -> Result<Scene, ApiEr
         }
     }
     for &output in &plan.outputs {
-        panels.push(drawer.registers(format!("after: {output}"), output));
+        panels.push(drawer.registers(end("after", &plan.outputs, output), output));
     }
     let cells: usize = panels.iter().map(|panel| panel.cells.len()).sum();
     if cells as u64 > MAX_CELLS {

@@ -1,6 +1,7 @@
 //! Machines as JSON: written, read back, and refused.
 
 use serde_json::{Value, json};
+use weft::dtype::DType;
 use weft_api::invoke;
 use weft_api::machines::{self, MachineAnswer};
 use weft_layout::Machine;
@@ -188,4 +189,33 @@ fn a_request_takes_a_machine_by_name_or_whole() {
     request["target"]["prices"]["shuffle"] = json!(100_000);
     let answer: Value = serde_json::from_str(&invoke(&request.to_string())).unwrap();
     assert_eq!(answer["strategy"], "shared memory", "{answer}");
+}
+
+/// However it is spelled, a name leads to one machine.
+#[test]
+fn a_product_is_one_machine() {
+    let mut seen = std::collections::BTreeMap::new();
+    for machine in Machine::ALL {
+        assert!(machine.products().count() > 0, "{}", machine.name);
+        for name in machine.products().chain([&*machine.name]) {
+            let spelled = [name.to_uppercase(), name.replace('_', ""), name.replace("rtx", "RTX ")];
+            for name in spelled.iter().map(String::as_str).chain([name]) {
+                assert_eq!(Machine::by_name(name), Some(machine), "{name}");
+            }
+            let other = seen.insert(name.replace('_', ""), &machine.name);
+            assert_eq!(other, None, "{name} is {} too", machine.name);
+        }
+    }
+}
+
+/// What others call a type leads to it, and to no other.
+#[test]
+fn a_name_of_an_element_type_is_of_one() {
+    for dtype in DType::ALL {
+        for name in dtype.other_names().iter().chain([&dtype.name()]) {
+            assert_eq!(DType::called(name), Some(dtype), "{name}");
+            assert_eq!(DType::called(&name.to_uppercase()), Some(dtype), "{name}");
+            assert_eq!(weft_api::request::element_bits(name), Ok(dtype.bits()), "{name}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod bases;
 mod bounds;
 mod kernels;
 mod limits;
+mod lines;
 mod machines;
 mod pictures;
 mod paper;

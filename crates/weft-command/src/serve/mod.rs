@@ -72,8 +72,14 @@ pub(crate) fn run(arguments: &Serve, output: &mut Output) -> Result<Outcome, Fai
     started.map_err(failed)?.block_on(async {
         let listener = TcpListener::bind(wanted).await.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
-        output.line(&format!("http://127.0.0.1:{port}/"))?;
+        let address = format!("http://127.0.0.1:{port}/");
+        output.line(&address)?;
         Output::note("the workbench is served to this machine alone; stop it with Ctrl-C");
+        if arguments.open
+            && let Err(error) = open::that_detached(&address)
+        {
+            Output::note(&format!("no browser can be started: {error}; open the address in one"));
+        }
         accept(&listener, Arc::new(Server::new(port))).await;
         Ok(Outcome::Good)
     })

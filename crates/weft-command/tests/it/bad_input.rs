@@ -168,9 +168,9 @@ fn targets_warps_and_grids_that_do_not_exist() {
     check(
         "compile examples/vector_add.ttir --target sm_12",
         &expect![[r#"
-        error: there is no target `sm_12`
-          help: known are sm_80, sm_86, sm_89, sm_90, sm_100, sm_120, gfx90a, gfx942, gfx950, gfx1100, gfx1200
-    "#]],
+            error: there is no target `sm_12`
+              help: did you mean `sm_120`? known are sm_80, sm_86, sm_89, sm_90, sm_100, sm_120, gfx90a, gfx942, gfx950, gfx1100, gfx1200, products such as h100 or mi300x, and files such as mine.json
+        "#]],
     );
     for command in ["compile", "explain", "run --grid 1 --arg n=1"] {
         check(
@@ -185,25 +185,29 @@ fn targets_warps_and_grids_that_do_not_exist() {
         "compile examples/vector_add.ttir --target gfx942",
         &expect![[r#"
             error: gfx942 has no `ptx`: AMD's GPUs are programmed in hip
+              help: ask for hip, or add an NVIDIA target, such as sm_90 (H100)
         "#]],
     );
     check(
         "compile examples/vector_add.ttir --target sm_90 --emit hip",
         &expect![[r#"
             error: sm_90 has no `hip`: NVIDIA's GPUs are programmed in ptx and cuda
+              help: add an AMD target, such as gfx942 (MI300X), or ask for ptx or cuda
         "#]],
     );
     check(
         "compile examples/vector_add.ttir --warps 3",
         &expect![[r#"
-        error: a block of 3 warps: sm_90 takes a power of two up to 32
-    "#]],
+            error: a block of 3 warps: sm_90 takes a power of two up to 32
+              help: ask for 4
+        "#]],
     );
     check(
         "compile examples/vector_add.ttir --warps 0",
         &expect![[r#"
-        error: a block of 0 warps: sm_90 takes a power of two up to 32
-    "#]],
+            error: a block of 0 warps: sm_90 takes a power of two up to 32
+              help: ask for 1
+        "#]],
     );
     check(
         "compile examples/vector_add.ttir --kernel mul",

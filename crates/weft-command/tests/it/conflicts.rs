@@ -165,8 +165,9 @@ fn what_does_not_fit_is_refused() {
         tile,
         2,
         &expect![[r#"
-        error: the layout of the memory has no axis `offset`
-    "#]],
+            error: the layout of the memory has no axis `offset`
+              help: a memory is `#ttg.swizzled_shared<{…}>`, `#ttg.padded_shared<{…}>`, CuTe's `(16,32):(32,1)` or bases with the axis `offset`
+        "#]],
     );
     check(
         READ,
@@ -175,6 +176,7 @@ fn what_does_not_fit_is_refused() {
         2,
         &expect![[r#"
             error: a warp has 32 lanes in the layout of the registers, and 64 on the machine
+              help: give a layout with the lanes of the machine's warps, or another target
         "#]],
     );
     check(
@@ -183,8 +185,9 @@ fn what_does_not_fit_is_refused() {
         tile,
         2,
         &expect![[r#"
-        error: `memory` is a layout of a tensor of shape [16, 16], not [16, 32]
-    "#]],
+            error: `memory` is a layout of a tensor of shape [16, 16], not [16, 32]
+              help: give the extents 16x16, or a layout of a tensor of 16x32
+        "#]],
     );
     check(
         READ,

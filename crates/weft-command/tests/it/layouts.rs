@@ -107,9 +107,9 @@ fn a_layout_of_memory() {
     refused(
         &["layout", SWIZZLED, "--shape", "4x8", "--format", "banks"],
         expect![[r#"
-        error: the element's type is missing
-          help: give one of `element` and `element_bits`
-    "#]],
+            error: the element's type is missing
+              help: give the elements' type, `--element f16`, in a request `"element": "f16"`; or there their width, `"element_bits": 16`
+        "#]],
     );
     refused(
         &["layout", ROWS, "--shape", "16x8", "--picture", "grid"],
@@ -208,6 +208,7 @@ fn layouts_that_cannot_be_read() {
         "8x8",
         expect![[r#"
             error: `attribute`, column 15: expected a list of numbers
+              help: a layout is an attribute of Triton's (`#ttg.blocked<{…}>`), bases (`[register: (0,1), lane: (1,0)] -> [dim0: 2, dim1: 2]`) or CuTe's (`(8,64):(64,1)`)
         "#]],
     );
     refused(
@@ -221,8 +222,9 @@ fn layouts_that_cannot_be_read() {
         ROWS,
         "8x9",
         expect![[r#"
-        error: 9 is not a power of two, as the extents of a tensor must be
-    "#]],
+            error: 9 is not a power of two, as the extents of a tensor must be
+              help: pad it to 16, and mask what is beyond
+        "#]],
     );
     refused(
         ROWS,
@@ -235,11 +237,12 @@ fn layouts_that_cannot_be_read() {
         "[lane: (0,1)] -> [dim0: 2, dim1: 2]",
         "4x4",
         expect![[r#"
-        error: `attribute` is a layout of a tensor of shape [2, 2], not [4, 4]
-    "#]],
+            error: `attribute` is a layout of a tensor of shape [2, 2], not [4, 4]
+              help: give the extents 2x2, or a layout of a tensor of 4x4
+        "#]],
     );
-    let finished = weft_with(&["layout", ROWS, "--shape", "16x8", "--element", "half"], "");
-    assert!(finished.stderr.starts_with("error: there is no element type `half`\n  help: "));
+    let finished = weft_with(&["layout", ROWS, "--shape", "16x8", "--element", "quarter"], "");
+    assert!(finished.stderr.starts_with("error: there is no element type `quarter`\n  help: "));
 }
 
 #[test]
@@ -254,19 +257,19 @@ fn machines() {
     );
     assert_eq!(gfx950.unwrap()["matrix_moves"][0]["name"], "ds_read_b64_tr_b16");
     expect![[r#"
-        machine  lanes  banks  vector bytes   sector  shared bytes  threads     multi-   phases      prices
+        machine  lanes  banks  vector bytes   sector  shared bytes  threads     multi-   phases      prices      such as
                                shared/global   bytes     of a block  of a block  processors
-        sm_80       32     32          16/16      32        166912        1024         108  inferred    inferred
-        sm_86       32     32          16/16      32        101376        1024          84  inferred    inferred
-        sm_89       32     32          16/16      32        101376        1024         142  inferred    inferred
-        sm_90       32     32          16/16      32        232448        1024         132  measured    measured
-        sm_100      32     32          16/32      32        232448        1024         148  inferred    inferred
-        sm_120      32     32          16/32      32        101376        1024         188  inferred    inferred
-        gfx90a      64     32          16/16      64         65536        1024         110  inferred    documented
-        gfx942      64     32          16/16      64         65536        1024         304  published   documented
-        gfx950      64     64          16/16      64        163840        1024         256  published   documented
-        gfx1100     32     32          16/16      64         65536        1024          96  published   documented
-        gfx1200     32     32          16/16      64         65536        1024          32  published   documented
+        sm_80       32     32          16/16      32        166912        1024         108  inferred    inferred    a100, a30
+        sm_86       32     32          16/16      32        101376        1024          84  inferred    inferred    rtx3090, rtx3090ti
+        sm_89       32     32          16/16      32        101376        1024         142  inferred    inferred    rtx4090, rtx4080
+        sm_90       32     32          16/16      32        232448        1024         132  measured    measured    h100, h200
+        sm_100      32     32          16/32      32        232448        1024         148  inferred    inferred    b200, gb200
+        sm_120      32     32          16/32      32        101376        1024         188  inferred    inferred    rtx5090, rtx5080
+        gfx90a      64     32          16/16      64         65536        1024         110  inferred    documented  mi250x, mi250
+        gfx942      64     32          16/16      64         65536        1024         304  published   documented  mi300x, mi300a
+        gfx950      64     64          16/16      64        163840        1024         256  published   documented  mi355x, mi350x
+        gfx1100     32     32          16/16      64         65536        1024          96  published   documented  rx7900xtx, rx7900xt
+        gfx1200     32     32          16/16      64         65536        1024          32  published   documented  rx9060xt
     "#]]
     .assert_eq(&finished.stdout);
 }

@@ -12,6 +12,7 @@ mod launcher;
 mod layouts;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod mistyped;
 mod reports;
 mod serve;
 mod swizzles;

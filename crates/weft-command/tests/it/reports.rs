@@ -118,7 +118,7 @@ fn spin_counter() {
         0,
         &expect![[r#"
             kernel             spin_counter for sm_90, grid 8, 4 warps a block
-            instructions       1884 of warps, 60288 of lanes
+            instructions       1852 of warps, 59264 of lanes
             global sectors     47 (ideal 47)
             shared wavefronts  171 (ideal 171)
             shuffles           160
@@ -152,7 +152,7 @@ fn spin_deadlock() {
         1,
         &expect![[r#"
             kernel             spin_deadlock for sm_90, grid 4, 4 warps a block
-            instructions       1960 of warps, 62720 of lanes
+            instructions       1944 of warps, 62208 of lanes
             global sectors     56 (ideal 56)
             shared wavefronts  263 (ideal 263)
             shuffles           0
@@ -178,7 +178,7 @@ fn a_race() {
         1,
         &expect![[r#"
             kernel             bad_race for sm_90, grid 4, 1 warps a block
-            instructions       28 of warps, 896 of lanes
+            instructions       24 of warps, 768 of lanes
             global sectors     8 (ideal 8)
             shared wavefronts  0 (ideal 0)
             shuffles           0

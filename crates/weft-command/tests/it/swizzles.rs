@@ -187,27 +187,30 @@ fn refusals_say_what_would_be_right() {
     refused(
         &["--element", "f32", "--scratch", "1024"],
         expect![[r#"
-        error: the buffer needs 2048 bytes, 1024 are allowed, and the accesses share too few registers to go in rounds
-    "#]],
+            error: the buffer needs 2048 bytes, 1024 are allowed, and the accesses share too few registers to go in rounds
+              help: allow 2048 bytes, or leave the limit out
+        "#]],
     );
     refused(
         &["--element", "f32", "--load", ROWS, "--trace"],
         expect![[r#"
-        error: the construction is for one store and one load, in this order, not for these 3 accesses
-    "#]],
+            error: the construction is for one store and one load, in this order, not for these 3 accesses
+              help: leave the trace out, or give one load
+        "#]],
     );
     refused(
         &["--element", "f32", "--target", "gfx942"],
         expect![[r#"
-        error: access 0 has 5 lane bits, the machine has 6
-    "#]],
+            error: access 0 has 5 lane bits, the machine has 6
+              help: give layouts with the lanes of the machine's warps, or another target
+        "#]],
     );
     refused(
-        &["--element", "half"],
+        &["--element", "quarter"],
         expect![[r#"
-            error: there is no element type `half`
-              help: known are i1, i8, i16, i32, i64, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64, f8E4M3B11FNUZ, !tt.ptr<f32> and other pointers
-        "#]],
+        error: there is no element type `quarter`
+          help: known are i1, i8, i16, i32, i64, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64, f8E4M3B11FNUZ, !tt.ptr<f32> and other pointers
+    "#]],
     );
 }
 

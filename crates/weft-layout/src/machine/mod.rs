@@ -17,6 +17,7 @@
 
 mod phases;
 mod prices;
+mod products;
 mod forms;
 mod matrix_descriptor;
 mod multiply;
@@ -33,6 +34,7 @@ pub use multiply::{Fragments, MatrixMultiply, Number, Part, Storage, Widths};
 use nvidia::{SM_80, SM_86, SM_89, SM_90, SM_100, SM_120};
 pub use phases::{MAX_ACCESS_LOG2, Phases, Together};
 pub use prices::Prices;
+use products::PRODUCTS;
 pub use sources::{Origin, Source};
 
 /// Whether an access reads or writes memory.
@@ -124,9 +126,29 @@ impl Machine {
         &GFX1200,
     ];
 
-    /// The machine of this name.
+    /// The machine of this name, or the one that a product of this name is; case and what stands
+    /// between letters and digits do not matter.
+    ///
+    /// ```
+    /// use weft_layout::Machine;
+    ///
+    /// for name in ["sm_90", "sm90", "h100", "H200"] {
+    ///     assert_eq!(Machine::by_name(name).map(|machine| &*machine.name), Some("sm_90"));
+    /// }
+    /// assert_eq!(Machine::by_name("sm_12"), None);
+    /// ```
     pub fn by_name(name: &str) -> Option<&'static Machine> {
-        Machine::ALL.into_iter().find(|machine| machine.name == name)
+        let named = |machine: &&Machine| {
+            same(&machine.name, name) || machine.products().any(|product| same(product, name))
+        };
+        Machine::ALL.into_iter().find(named)
+    }
+
+    /// The products whose chip this machine is, for example `h100`, and the further names of its
+    /// instruction set, under which it is chosen too; none for a machine that is given as data.
+    pub fn products(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let row = PRODUCTS.iter().find(|(machine, _)| *machine == self.name);
+        row.map_or(&[][..], |(_, products)| products).iter().copied()
     }
 
     /// The number of lanes of a warp.
@@ -146,4 +168,13 @@ impl Machine {
     pub fn row_bytes_log2(&self) -> u32 {
         self.banks_log2.saturating_add(self.bank_bytes_log2)
     }
+}
+
+/// Whether two names have the same letters and digits.
+fn same(one: &str, other: &str) -> bool {
+    let plain = |name: &'_ str| -> alloc::string::String {
+        let kept = name.chars().filter(char::is_ascii_alphanumeric);
+        kept.map(|c| c.to_ascii_lowercase()).collect()
+    };
+    plain(one) == plain(other)
 }

@@ -26,8 +26,16 @@ impl Spent {
     }
 }
 
+impl core::ops::AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        self.movements = self.movements.saturating_add(other.movements);
+        self.accesses = self.accesses.saturating_add(other.accesses);
+        self.work = self.work.saturating_add(other.work);
+    }
+}
+
 /// What the movements that were written for operations cost, the kernel's accesses, and other work of
-/// operations, of which a warp's price is given.
+/// operations, of which a warp's price is given: operation by operation, an operation perhaps several times.
 pub fn spent<'p>(
     kernel: &Kernel,
     facts: &AxisFacts,
@@ -35,19 +43,17 @@ pub fn spent<'p>(
     block: Block<'_>,
     movements: impl Iterator<Item = (OpId, &'p Plan)>,
     work: &[(OpId, u64)],
-) -> Result<Spent, AssignError> {
+) -> Result<Vec<(OpId, Spent)>, AssignError> {
     let trips = Trips::of(kernel);
     let anchors = Anchors { kernel, facts, block };
-    let mut spent = Spent::default();
     let all = |op: OpId, price: u64| {
         price.saturating_mul(block.warps.into()).saturating_mul(trips.of_op(op))
     };
-    for (op, plan) in movements {
-        spent.movements = spent.movements.saturating_add(all(op, plan.cost.total));
-    }
-    for &(op, price) in work {
-        spent.work = spent.work.saturating_add(all(op, price));
-    }
+    let none = Spent::default();
+    let moved =
+        movements.map(|(op, plan)| (op, Spent { movements: all(op, plan.cost.total), ..none }));
+    let mut spent: Vec<(OpId, Spent)> = moved.collect();
+    spent.extend(work.iter().map(|&(op, price)| (op, Spent { work: all(op, price), ..none })));
     let mut accesses = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
         if let Some(place) = assignment.runs_in(id).filter(|_| is_access(&op.kind)) {
@@ -56,7 +62,7 @@ pub fn spent<'p>(
     });
     for (id, op, place) in accesses {
         let each = anchors.access_cost(&assignment.layouts, op, place)?;
-        spent.accesses = spent.accesses.saturating_add(each.saturating_mul(trips.of_op(id)));
+        spent.push((id, Spent { accesses: each.saturating_mul(trips.of_op(id)), ..none }));
     }
     Ok(spent)
 }

@@ -5,6 +5,7 @@ use super::{
     Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Multiprocessor, Op, Param,
     Program, Region, Shared, SharedData, Space, Value, ValueData, WarpgroupMultiply,
 };
+use crate::atomic::{Order, Scope};
 use crate::dtype::DType;
 use crate::id::{IdMap, IdVec};
 use crate::location::{Loc, Location, Locations};
@@ -542,6 +543,11 @@ impl Builder {
     pub fn warpgroup_wait(&mut self, pending: u32, values: &[Value]) -> SmallVec<[Value; 2]> {
         let results: Vec<DType> = values.iter().map(|&value| self.dtype(value)).collect();
         self.emit(Op::WarpgroupWait { pending }, SmallVec::from_slice(values), &results)
+    }
+
+    /// Orders memory around relaxed atomics.
+    pub fn fence(&mut self, order: Order, scope: Scope) {
+        self.emit(Op::Fence { order, scope }, smallvec![], &[]);
     }
 
     /// Lets products see what was written to shared memory.

@@ -101,7 +101,7 @@ pub enum Fence {
     /// Not at all.
     #[default]
     None,
-    /// An atomic: with whoever writes what it reads or reads what it writes.
+    /// An atomic, or a fence beside relaxed ones: with whoever writes what it reads or reads what it writes.
     Atomic(Order, Scope),
     /// The threads of a scope wait for one another, and what each did before is done for all of them.
     Barrier(BarrierScope),
@@ -330,7 +330,7 @@ impl Effects {
 
     /// Whether it is a read-modify-write that no other one of its kind can come between.
     pub fn is_atomic(self) -> bool {
-        matches!(self.fence, Fence::Atomic(..))
+        matches!(self.fence, Fence::Atomic(..)) && self.touches_memory()
     }
 
     /// Whether it touches shared memory at the address that is its first operand.
@@ -443,6 +443,9 @@ impl Op {
                 latency: Latency::Wait,
                 ..warpgroup
             },
+            Op::Fence { order, scope } => {
+                Effects { fence: Fence::Atomic(*order, *scope), latency: Latency::Wait, ..none }
+            }
             Op::ProxyFence => Effects { fence: Fence::Proxy, latency: Latency::Wait, ..none },
             Op::Barrier(scope) => Effects {
                 fence: Fence::Barrier(*scope),

@@ -13,6 +13,8 @@
 //!   stands; an `If` over element-wise operations and memory accesses may diverge.
 //! * Memory written by one thread is seen by another only after a barrier between them (or a release
 //!   seen by an acquire). A warp barrier orders the lanes of a warp, a block barrier the block.
+//! * An [`Op::Fence`] gives the relaxed atomics behind it the release, and those before it the acquire, that it
+//!   has, as the fences of PTX and C++ do.
 //! * A predicated memory operation does nothing where its predicate is false; a load then yields its
 //!   `other` operand.
 //! * An asynchronous copy may write at any time between its operation and the wait for its group; until
@@ -428,6 +430,15 @@ pub enum Op {
     WarpgroupWait {
         /// How many.
         pending: u32,
+    },
+    /// `()`: orders the thread's accesses around it as an atomic of this order would, through the relaxed
+    /// atomics beside it: what was done before is seen by whoever acquires what one behind it writes, and what
+    /// was released to one before it is seen behind.
+    Fence {
+        /// Which accesses stay on their side.
+        order: Order,
+        /// Who takes part.
+        scope: Scope,
     },
     /// `()`: what the thread wrote to shared memory before, or learned of at a barrier, is what products
     /// begun after see.

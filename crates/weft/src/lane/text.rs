@@ -188,6 +188,7 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::WarpgroupFence => f.write_str("warpgroup.fence"),
         Op::WarpgroupCommit => f.write_str("warpgroup.commit"),
         Op::WarpgroupWait { pending } => write!(f, "warpgroup.wait {pending}"),
+        Op::Fence { order, scope } => write!(f, "fence.{order}.{scope}"),
         Op::ProxyFence => f.write_str("fence.proxy"),
         Op::Barrier(BarrierScope::Warp) => f.write_str("barrier.warp"),
         Op::Barrier(BarrierScope::Block) => f.write_str("barrier.block"),

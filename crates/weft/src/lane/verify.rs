@@ -185,7 +185,7 @@ impl Verifier<'_> {
             Op::WarpgroupMultiply(multiply) => {
                 self.warpgroup_multiply(*multiply, &operands, &results)
             }
-            Op::WarpgroupFence | Op::WarpgroupCommit | Op::ProxyFence => {
+            Op::WarpgroupFence | Op::WarpgroupCommit | Op::Fence { .. } | Op::ProxyFence => {
                 operands.is_empty() && results.is_empty()
             }
             Op::WarpgroupWait { pending } => *pending <= MAX_PENDING && operands == results,

@@ -195,7 +195,7 @@ impl Lowerer<'_> {
             let operands: Vec<lane::Value> =
                 op.operands.iter().map(|&operand| self.scalar(operand)).collect();
             let first = self.first_thread();
-            let old = self.atomic_element(op, &operands, Some(first));
+            let old = self.atomic_element(&op.kind, ordering(&op.kind), &operands, Some(first));
             let result = op.results[0];
             let told = self.used[result];
             let old = if told { self.tell_all(old, first) } else { old };
@@ -219,10 +219,20 @@ impl Lowerer<'_> {
         let layout = self.assignment.layouts.get(place).clone();
         let first = movement::takes_part(&mut self.build, vectors.acting);
         let mut old = operands[1].to_vec();
+        let (order, scope) = ordering(&op.kind);
+        // Of several atomics, none of which comes before another, fences order all at once.
+        let fenced = vectors.groups.iter().flatten().count() > 1;
+        if fenced && order.releases() {
+            self.build.fence(Order::Release, scope);
+        }
+        let how = (if fenced { Order::Relaxed } else { order }, scope);
         for &register in vectors.groups.iter().flatten() {
             let row: Vec<lane::Value> =
                 operands.iter().map(|operand| operand[register as usize]).collect();
-            old[register as usize] = self.atomic_element(op, &row, first);
+            old[register as usize] = self.atomic_element(&op.kind, how, &row, first);
+        }
+        if fenced && order.acquires() {
+            self.build.fence(Order::Acquire, scope);
         }
         let mut old = held(&vectors, &old);
         let result = op.results[0];
@@ -240,21 +250,29 @@ impl Lowerer<'_> {
 
     fn atomic_element(
         &mut self,
-        op: &Op,
+        kind: &OpKind,
+        (order, scope): (Order, Scope),
         operands: &[lane::Value],
         first: Option<lane::Value>,
     ) -> lane::Value {
-        let (mask, lane_op): (_, fn(&OpKind, bool) -> LaneOp) = match op.kind {
-            OpKind::AtomicRmw { .. } => (operands.get(2).copied(), rmw),
-            _ => (None, cas),
+        let mask = match kind {
+            OpKind::AtomicRmw { .. } => operands.get(2).copied(),
+            _ => None,
         };
         let predicate = self.build.and_predicates(first, mask);
+        let (space, predicated) = (Space::Global, predicate.is_some());
+        let lane_op = match *kind {
+            OpKind::AtomicRmw { op, .. } => {
+                LaneOp::AtomicRmw { space, op, order, scope, predicated }
+            }
+            _ => LaneOp::AtomicCas { space, order, scope, predicated },
+        };
         let mut all: SmallVec<[lane::Value; 4]> = smallvec![operands[0]];
         all.extend(predicate);
         let values = if mask.is_some() { &operands[1..2] } else { &operands[1..] };
         all.extend_from_slice(values);
         let dtype = self.build.dtype(operands[1]);
-        self.build.emit(lane_op(&op.kind, predicate.is_some()), all, &[dtype])[0]
+        self.build.emit(lane_op, all, &[dtype])[0]
     }
 
     /// Whether this is the first thread of the block.
@@ -311,21 +329,12 @@ fn held(vectors: &Vectors, moved: &[lane::Value]) -> Vec<lane::Value> {
     vectors.holders.iter().map(|&holder| moved[holder as usize]).collect()
 }
 
-fn rmw(kind: &OpKind, predicated: bool) -> LaneOp {
+/// How an atomic orders memory, and for whom.
+fn ordering(kind: &OpKind) -> (Order, Scope) {
     match *kind {
-        OpKind::AtomicRmw { op, order, scope } => {
-            LaneOp::AtomicRmw { space: Space::Global, op, order, scope, predicated }
-        }
-        _ => cas(kind, predicated),
-    }
-}
-
-fn cas(kind: &OpKind, predicated: bool) -> LaneOp {
-    let (order, scope) = match *kind {
         OpKind::AtomicCas { order, scope } | OpKind::AtomicRmw { order, scope, .. } => {
             (order, scope)
         }
         _ => (Order::AcqRel, Scope::Gpu),
-    };
-    LaneOp::AtomicCas { space: Space::Global, order, scope, predicated }
+    }
 }

@@ -6,7 +6,7 @@
 //! the present. What a warp knows of other blocks comes only through an acquire that meets a release
 //! at the same address, and is kept sparsely.
 
-use crate::atomic::Scope;
+use crate::atomic::{Order, Scope};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -71,11 +71,71 @@ impl Knowledge {
         *rounds = 0;
     }
 
+    /// Learns what another one of its block knows.
+    fn join(&mut self, other: &Knowledge) {
+        for (known, &tick) in self.own.iter_mut().zip(&other.own) {
+            *known = tick.max(*known);
+        }
+        self.floor = self.own.iter().copied().min().unwrap_or(0);
+        self.others.join(&other.others);
+    }
+
     /// Takes part in a barrier at which everything up to `tick` of its block is known to all.
     pub(super) fn barrier(&mut self, tick: u32) {
         self.own.fill(tick);
         self.floor = tick;
         self.rounds = self.rounds.wrapping_add(1);
+    }
+}
+
+/// What the fences of a warp and its relaxed atomics leave for each other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fences {
+    /// What the last fence that releases lets the atomics behind it publish: to whom, at which tick, and what the
+    /// warp knew.
+    released: Option<(Scope, u32, Knowledge)>,
+    /// What was released to the atomics so far, which the next fence that acquires lets the warp know.
+    met: Knowledge,
+}
+
+impl Fences {
+    pub(super) fn reset(&mut self, warps: u32) {
+        self.released = None;
+        self.met.reset(warps);
+    }
+
+    /// Passes a fence in tick `tick` of the block; the next one must begin then.
+    pub(super) fn pass(
+        &mut self,
+        order: Order,
+        scope: Scope,
+        tick: u32,
+        knowledge: &mut Knowledge,
+    ) {
+        if order.acquires() {
+            knowledge.join(&self.met);
+        }
+        if order.releases() {
+            self.released = Some((scope, tick, knowledge.clone()));
+        }
+    }
+
+    /// Remembers what was released where an atomic that does not acquire reads.
+    pub(super) fn meet(&mut self, releases: &Releases, address: u64, scope: Scope, block: u32) {
+        releases.acquire(address, scope, block, &mut self.met);
+    }
+
+    /// Publishes what the last fence released where an atomic that does not release writes.
+    pub(super) fn publish(
+        &self,
+        releases: &mut Releases,
+        address: u64,
+        scope: Scope,
+        (block, warp): (u32, u32),
+    ) {
+        if let Some((of_fence, tick, knowledge)) = &self.released {
+            releases.release(address, scope.min(*of_fence), (block, warp, *tick), knowledge);
+        }
     }
 }
 

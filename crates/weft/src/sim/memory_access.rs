@@ -158,13 +158,16 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
     };
     for (place, mask) in places {
         let mut released = releases(place, block, world);
-        if atomic.order.acquires() {
-            let mut last = None;
-            for lane in lanes_of(mask) {
-                let address = pattern.addresses[lane];
-                if last.replace(address) != Some(address) {
-                    released.acquire(address, atomic.scope, block.index, &mut warp.knowledge);
-                }
+        let mut last = None;
+        for lane in lanes_of(mask) {
+            let address = pattern.addresses[lane];
+            if last.replace(address) == Some(address) {
+                continue;
+            }
+            if atomic.order.acquires() {
+                released.acquire(address, atomic.scope, block.index, &mut warp.knowledge);
+            } else {
+                warp.fences.meet(&released, address, atomic.scope, block.index);
             }
         }
         let accessor = accessor(&warp.knowledge, warp.index, block, world, index, place, true);
@@ -200,17 +203,20 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
                 warp.registers[result as usize + lane] = old;
             }
         }
-        if atomic.order.releases() && writes != 0 {
-            let by = (block.index, warp.index, block.tick);
-            let mut last = None;
-            for lane in lanes_of(writes) {
-                let address = pattern.addresses[lane];
-                if last.replace(address) != Some(address) {
-                    released.release(address, atomic.scope, by, &warp.knowledge);
-                }
+        let by = (block.index, warp.index, block.tick);
+        let mut last = None;
+        for lane in lanes_of(writes) {
+            let address = pattern.addresses[lane];
+            if last.replace(address) == Some(address) {
+                continue;
             }
-            block.tick += 1;
+            if atomic.order.releases() {
+                released.release(address, atomic.scope, by, &warp.knowledge);
+            } else {
+                warp.fences.publish(&mut released, address, atomic.scope, (by.0, by.1));
+            }
         }
+        block.tick += u32::from(atomic.order.releases() && writes != 0);
         note_written(warp, block, index, place, &pattern, writes);
         match place {
             Place::Shared => block.releases = released,

@@ -130,6 +130,10 @@ pub(super) enum MicroOp {
         inst: Inst,
     },
     ProductWait(Box<WaitOp>),
+    Fence {
+        order: Order,
+        scope: Scope,
+    },
     ProxyFence,
     WarpBarrier {
         inst: Inst,
@@ -648,6 +652,7 @@ impl Compiler<'_> {
                 let op = WaitOp { pending: *pending, from, to, inst: id };
                 self.code.ops.push(MicroOp::ProductWait(Box::new(op)));
             }
+            &Op::Fence { order, scope } => self.code.ops.push(MicroOp::Fence { order, scope }),
             Op::ProxyFence => self.code.ops.push(MicroOp::ProxyFence),
             Op::Barrier(BarrierScope::Warp) => {
                 self.code.ops.push(MicroOp::WarpBarrier { inst: id });

@@ -466,7 +466,17 @@ fn atomics_and_plain_accesses_race_and_narrow_ones_do_across_blocks() {
 }
 
 /// Block `from` writes data and raises a flag; the other block waits for the flag and reads.
-fn message(writer_block: i32, (release, acquire): (Order, Order), scope: Scope) -> Program {
+fn message(writer_block: i32, orders: (Order, Order), scope: Scope) -> Program {
+    message_by(writer_block, orders, [None, None], scope)
+}
+
+/// The same with fences, where they are given, before the flag is raised and after it was seen.
+fn message_by(
+    writer_block: i32,
+    (release, acquire): (Order, Order),
+    [before, after]: [Option<(Order, Scope)>; 2],
+    scope: Scope,
+) -> Program {
     let mut build = Builder::new("message", 1, 5);
     let (data, flag, out) =
         (pointer(&mut build, "data"), pointer(&mut build, "flag"), pointer(&mut build, "out"));
@@ -485,6 +495,9 @@ fn message(writer_block: i32, (release, acquire): (Order, Order), scope: Scope) 
     let tripled = scaled(&mut build, lane, 3);
     store(&mut build, Space::Global, at, tripled);
     build.barrier(BarrierScope::Block);
+    if let Some((order, scope)) = before {
+        build.fence(order, scope);
+    }
     flag_op(&mut build, Rmw::Exch, release, one);
     let then = build.close_region(Op::Yield, &[]);
 
@@ -497,6 +510,9 @@ fn message(writer_block: i32, (release, acquire): (Order, Order), scope: Scope) 
     build.break_if(wait, up, &[]);
     let region = build.close_region(Op::Continue, &[]);
     build.place_loop(wait, region);
+    if let Some((order, scope)) = after {
+        build.fence(order, scope);
+    }
     build.barrier(BarrierScope::Block);
     let at = element(&mut build, data, lane);
     let value = load(&mut build, Space::Global, at);
@@ -529,6 +545,80 @@ fn a_message_needs_release_and_acquire() {
             assert_eq!(report.is_clean(), clean, "{orders:?} {scope} {:#?}", report.findings);
             assert!(kinds(&report).iter().all(|&kind| kind == FindingKind::Race));
         }
+    }
+}
+
+#[test]
+fn fences_order_what_relaxed_atomics_meet() {
+    use Order::{AcqRel, Acquire, Relaxed, Release};
+    let gpu = |order| Some((order, Scope::Gpu));
+    for writer in [0, 1] {
+        for (orders, fences, scope, clean) in [
+            ((Relaxed, Relaxed), [gpu(Release), gpu(Acquire)], Scope::Gpu, true),
+            ((Relaxed, Relaxed), [gpu(AcqRel), gpu(AcqRel)], Scope::System, true),
+            // One of both sides is an atomic that orders by itself.
+            ((Release, Relaxed), [None, gpu(Acquire)], Scope::Gpu, true),
+            ((Relaxed, Acquire), [gpu(Release), None], Scope::Gpu, true),
+            ((Relaxed, Relaxed), [None, gpu(Acquire)], Scope::Gpu, false),
+            ((Relaxed, Relaxed), [gpu(Release), None], Scope::Gpu, false),
+            // The wrong way round, and too near.
+            ((Relaxed, Relaxed), [gpu(Acquire), gpu(Release)], Scope::Gpu, false),
+            ((Relaxed, Relaxed), [gpu(Release), gpu(Acquire)], Scope::Block, false),
+            ((Relaxed, Relaxed), [Some((Release, Scope::Block)), gpu(Acquire)], Scope::Gpu, false),
+        ] {
+            let program = message_by(writer, orders, fences, scope);
+            let Outcome { report, memory } = run_on(&program, 2, message_buffers());
+            assert!(report.finished);
+            assert_eq!(values(&memory, 2), (0..32).map(|i| 3 * i).collect::<Vec<_>>());
+            assert_eq!(report.is_clean(), clean, "{orders:?} {fences:?} {scope}");
+            assert!(kinds(&report).iter().all(|&kind| kind == FindingKind::Race));
+        }
+    }
+}
+
+/// A fence lets be known what was done before it, and not what was done after.
+#[test]
+fn what_is_done_behind_a_fence_is_not_released_by_it() {
+    for late in [false, true] {
+        let mut build = Builder::new("late", 1, 5);
+        let [data, flag] = ["data", "flag"].map(|name| pointer(&mut build, name));
+        let (block, lane) = (build.id(IdKind::Block(0)), build.id(IdKind::Lane));
+        let (zero, one) = (build.i32(0), build.i32(1));
+        let writes = build.compare(Compare::Eq, block, zero);
+        let leader = build.compare(Compare::Eq, lane, zero);
+        let relaxed = |build: &mut Builder, rmw, value| {
+            let (space, order, scope) = (Space::Global, Order::Relaxed, Scope::Gpu);
+            let op = Op::AtomicRmw { space, op: rmw, order, scope, predicated: true };
+            build.emit(op, smallvec![flag, leader, value], &[DType::I32])[0]
+        };
+        build.open_region(&[]);
+        let at = element(&mut build, data, lane);
+        if !late {
+            store(&mut build, Space::Global, at, lane);
+        }
+        build.fence(Order::Release, Scope::Gpu);
+        if late {
+            store(&mut build, Space::Global, at, lane);
+        }
+        relaxed(&mut build, Rmw::Exch, one);
+        let then = build.close_region(Op::Yield, &[]);
+        build.open_region(&[]);
+        let wait = build.new_loop(&[], &[]);
+        build.open_region(&[]);
+        let seen = relaxed(&mut build, Rmw::Or, zero);
+        let seen = build.shuffle_index(seen, zero);
+        let up = build.compare(Compare::Eq, seen, one);
+        build.break_if(wait, up, &[]);
+        let region = build.close_region(Op::Continue, &[]);
+        build.place_loop(wait, region);
+        build.fence(Order::Acquire, Scope::Gpu);
+        let at = element(&mut build, data, lane);
+        load(&mut build, Space::Global, at);
+        let otherwise = build.close_region(Op::Yield, &[]);
+        build.if_(writes, then, otherwise, &[]);
+        let buffers = vec![blank("data", 32), ints("flag", &[0])];
+        let Outcome { report, .. } = run_on(&build.finish(), 2, buffers);
+        assert_eq!(report.is_clean(), !late, "{:#?}", report.findings);
     }
 }
 

@@ -1,6 +1,6 @@
 //! One warp as a machine: position, active lanes, registers.
 
-use super::clock::Knowledge;
+use super::clock::{Fences, Knowledge};
 use super::memory_access::{self, copies::Copies, products, products::Products};
 use super::multiply::multiply;
 use super::program::{CONST, Code, MicroOp, Moves, OWN_ROWS, Row};
@@ -22,6 +22,7 @@ pub(super) struct Warp {
     frames: Vec<Frame>,
     pub(super) registers: Vec<u64>,
     pub(super) knowledge: Knowledge,
+    pub(super) fences: Fences,
     pub(super) state: State,
     /// The back edge at which the last turn ended.
     edge: Option<u32>,
@@ -146,6 +147,7 @@ impl Warp {
             *thread = u64::from(index) * lanes as u64 + lane as u64;
         }
         self.knowledge.reset(warps);
+        self.fences.reset(warps);
         self.state = State::Ready;
         self.edge = None;
         self.last_memory = None;
@@ -320,6 +322,11 @@ impl Warp {
                     self.together(block, world, op.inst, full, "a wait of a warpgroup");
                     products::step(self, block, world, op.inst, [0; 3]);
                     products::wait(self, block, world, op);
+                }
+                &MicroOp::Fence { order, scope } => {
+                    count!();
+                    self.fences.pass(order, scope, block.tick, &mut self.knowledge);
+                    block.tick += 1;
                 }
                 MicroOp::ProxyFence => {
                     count!();

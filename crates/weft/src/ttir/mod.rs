@@ -87,7 +87,8 @@ pub enum Places {
     /// Those in the user's source, as the text tells them by `loc(…)`.
     #[default]
     Source,
-    /// Those at which they begin in the text: line and column of the file [`TEXT`].
+    /// Those at which they begin in the text: line and column of the file [`TEXT`]. The user's are the
+    /// further steps of their [`trail`](crate::location::Locations::trail).
     Text,
 }
 

@@ -273,14 +273,16 @@ impl<'a> Parser<'a> {
         if self.at_word("loc") { self.location() } else { Ok(Locations::unknown()) }
     }
 
-    /// The place of an operation that begins here and that the text gives this place.
+    /// The place of an operation that begins here and that the text gives this place, which stays behind
+    /// the one in the text.
     pub(super) fn operation_place(&mut self, start: Span, told: Loc) -> Loc {
         let Some(starts) = &self.line_starts else { return told };
         let line = starts.partition_point(|&first| first <= start.start).max(1);
         let first = starts.get(line - 1).copied().unwrap_or(0);
         let before = self.lexer.slice(Span { start: first, end: start.start });
         let (line, column) = (line as u32, before.chars().count() as u32 + 1);
-        self.locations.push(Location::File { file: super::TEXT.into(), line, column })
+        let here = self.locations.push(Location::File { file: super::TEXT.into(), line, column });
+        self.locations.push(Location::CallSite { callee: here, caller: told })
     }
 }
 

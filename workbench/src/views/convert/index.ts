@@ -48,7 +48,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
   fill(
     host,
     h(
-      "div.intro",
+      "div.intro.wide",
       null,
       h("h1", null, "Convert"),
       h(

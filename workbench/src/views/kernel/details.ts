@@ -1,4 +1,4 @@
-/** One line: its values, what moves, how memory is touched, and why; and the pin of a value. */
+/** The chosen lines: their values, what moves, how memory is touched, and why; and the pin of a value. */
 
 import type { Barrier, ExplainAnswer, Home, MemoryAccess, Movement, Next, Product, SharedAccess } from "../../engine/requests";
 import { count, cycles } from "../../ui/amounts";
@@ -8,15 +8,15 @@ import { Picture } from "../../ui/picture";
 import { oneLine } from "../../ui/texts";
 import { layoutAddress } from "../layout/address";
 import type { Context } from "../view";
-import { inLines, isOf, shapeOf } from "./model";
-import type { LayoutNames, Marks } from "./model";
+import { byLine, inLines, isOf, shapeOf } from "./model";
+import type { LayoutNames } from "./model";
 import { pinned } from "./state";
 import type { State } from "./state";
 
 const OWN = "own";
 
 export class Details {
-  readonly element = h("section.card.details", { "aria-label": "The line", "aria-live": "polite" });
+  readonly element = h("section.card.details", { "aria-label": "What is chosen", "aria-live": "polite" });
   readonly #context: Context<State>;
   readonly #picture = new Picture({ name: "Layout of a value" });
   readonly #caption = h("h3");
@@ -27,32 +27,28 @@ export class Details {
     this.#context = context;
   }
 
-  show(state: State, answer: ExplainAnswer, marks: Map<number, Marks>, names: LayoutNames): void {
-    const known = marks.get(state.line);
-    if (!known) {
-      const unplaced = answer.homes.filter(({ place }) => !place).length;
-      fill(
-        this.element,
-        h("header", null, h("h2", null, "A line")),
-        h("p.note", null, "Choose a line that bears marks: what lives there, what moves, what it costs and why."),
-        unplaced > 0 && h("p.note", null, `${count(unplaced, "value")} of the program as it was lowered stand in no line.`),
-        this.#layouts(names),
-      );
-      return;
-    }
-    const shown = known.homes[0]?.layout ?? known.accesses[0]?.layout ?? known.movements[0]?.to ?? known.shared[0]?.layout ?? known.products[0]?.layout;
+  show(state: State, chosen: readonly number[], answer: ExplainAnswer, names: LayoutNames): void {
+    const marks = byLine(answer);
+    const known = chosen.flatMap((line) => marks.get(line) ?? []);
+    const all = <T>(of: (marks: (typeof known)[number]) => T[]): T[] => known.flatMap(of);
+    const title = state.python > 0 ? `Line ${state.python} of the source` : `Line ${chosen.join(", ")}`;
+    const cost = (answer.lines ?? []).reduce((sum, line) => sum + (chosen.includes(line.line) ? line.cost : 0), 0);
+    const [accesses, movements, shared, products] = [all((one) => one.accesses), all((one) => one.movements), all((one) => one.shared), all((one) => one.products)];
+    const homes = all((one) => one.homes);
+    const shown = homes[0]?.layout ?? accesses[0]?.layout ?? movements[0]?.to ?? shared[0]?.layout ?? products[0]?.layout;
     fill(
       this.element,
-      h("header", null, h("h2", null, `Line ${state.line}`)),
+      h("header", null, h("h2", null, title), cost > 0 && h("p", null, `${cycles(cost)} cycles of a block, over all rounds`)),
+      known.length === 0 && h("p.note", null, "Nothing lives here in registers of its own, and nothing moves."),
       h(
         "div.stack.tight",
         null,
-        known.homes.map((home) => this.#home(state, home, names)),
-        known.movements.map((movement) => this.#movement(movement, names)),
-        known.accesses.map((access) => this.#access(access, names)),
-        known.shared.map((access) => this.#shared(access, names)),
-        known.products.map((product) => this.#product(product, names)),
-        known.barriers.map((barrier) => this.#barrier(barrier)),
+        homes.map((home) => this.#home(state, home, names)),
+        movements.map((movement) => this.#movement(movement, names)),
+        accesses.map((access) => this.#access(access, names)),
+        shared.map((access) => this.#shared(access, names)),
+        products.map((product) => this.#product(product, names)),
+        all((one) => one.barriers).map((barrier) => this.#barrier(barrier)),
       ),
       shown !== undefined && h("div.seen", null, this.#caption, this.#picture.element, h("p.note", null, this.#see)),
       this.#layouts(names),

@@ -1,23 +1,26 @@
-/** The kernel view: a kernel's text with what the compiler decided, and what another layout costs. */
+/** The kernel view: a kernel from its source to its code, what the compiler decided, and what another choice costs. */
 
-import type { ExplainAnswer, ExplainRequest, Fault } from "../../engine/requests";
+import type { CompileAnswer, CompileRequest, ExplainAnswer, ExplainRequest, Fault } from "../../engine/requests";
 import { Refusal } from "../../engine/engine";
 import { fill, h, latest } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
 import type { Context, Mounted, View } from "../view";
+import { Against, opponent } from "./against";
 import { Details } from "./details";
-import { Listing } from "./listing";
 import { LayoutNames, byLine } from "./model";
+import { Panes } from "./panes";
+import type { Told } from "./panes";
 import { Question } from "./question";
+import { Run } from "./run";
 import { fields, textOf } from "./state";
 import type { State } from "./state";
+import { Strip } from "./strip";
 import { Totals } from "./totals";
 
-/** What the engine is asked of a state, with these pins. */
-export function question(state: State, pins: string[]): ExplainRequest {
+/** What is compiled of a state, with these pins. */
+function compiled(state: State, pins: string[]) {
   const { kernel, target, warps } = state;
   return {
-    request: "explain",
     ttir: textOf(state),
     ...(kernel !== "" && { kernel }),
     target,
@@ -27,76 +30,164 @@ export function question(state: State, pins: string[]): ExplainRequest {
   };
 }
 
+/** What the engine is asked of a state, with these pins. */
+export function question(state: State, pins: string[]): ExplainRequest {
+  return { request: "explain", ...compiled(state, pins) };
+}
+
+/** The code of a state; AMD's machines have HIP alone. */
+function codeOf(state: State, pins: string[]): CompileRequest {
+  return { request: "compile", ...compiled(state, pins), emit: [state.target.startsWith("gfx") ? "hip" : state.code] };
+}
+
 function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
-  const asked = new Question(context);
-  const listing = new Listing(context);
+  const against = new Against(context);
+  const asked = new Question(context, against.pick.element);
+  const strip = new Strip();
+  const panes = new Panes(context);
   const totals = new Totals(context);
   const details = new Details(context);
+  const run = new Run(context);
   const fault = new FaultBox();
   const pinFault = new FaultBox();
-  const answered = h("div.stack", null, totals.element, h("div.read", null, listing.element, details.element));
+  const codeFault = new FaultBox();
+  const answered = h(
+    "div.kernel",
+    { hidden: true },
+    strip.element,
+    codeFault.element,
+    panes.element,
+    h("div.read", null, details.element, h("div.stack", null, totals.element, against.element, run.element)),
+  );
   fill(
     host,
     h(
-      "div.intro",
+      "div.intro.wide",
       null,
       h("h1", null, "Kernel"),
-      h(
-        "p",
-        null,
-        "Triton IR, with the layout that Weft chose for each value, where data moves between threads, and how memory is touched. Pin a value to another layout and see what that costs.",
-      ),
+      h("p", null, "From Python to code, line by line: where every value lives, what moves, what each line costs. Point at a line to see what belongs to it."),
     ),
-    h("div.stack", null, asked.element, fault.element, pinFault.element, answered),
+    h("div.kernel", null, asked.element, fault.element, pinFault.element, answered),
   );
   const ask = latest();
+  /** What is shown, while nothing but the chosen line changes. */
+  let shown: { asked: string; told: Omit<Told, "state" | "chosen"> } | undefined;
 
-  function show(state: State, free: ExplainAnswer, now: ExplainAnswer): void {
+  /** The lines that are looked at. */
+  function chosen(state: State, now: ExplainAnswer): number[] {
+    if (state.python > 0) return panes.from(now, state.python);
+    // Where nothing was chosen, the line that costs most.
+    const dearest = [...(now.lines ?? [])].sort((a, b) => b.cost - a.cost)[0];
+    return [state.line > 0 ? state.line : (dearest?.line ?? Math.min(...byLine(now).keys()))];
+  }
+
+  function look(state: State): void {
+    if (!shown) return;
+    const { now, names } = shown.told;
+    const of = chosen(state, now);
+    panes.arrange(state);
+    panes.select(of);
+    details.show(state, of, now, names);
+  }
+
+  async function answer(state: State, asking: string, current: () => boolean): Promise<void> {
+    const text = textOf(state);
+    let free: ExplainAnswer;
+    try {
+      free = await context.engine.invoke(question(state, []));
+    } catch (error) {
+      if (!current()) return;
+      answered.hidden = true;
+      shown = undefined;
+      asked.open();
+      pinFault.clear();
+      fault.show(error, (fault: Fault) => (fault.kind === "ttir" ? text : undefined));
+      if (!(error instanceof Refusal)) throw error;
+      return;
+    }
+    if (!current()) return;
+    fault.clear();
+    let now = free;
+    try {
+      if (state.pins.length > 0) now = await context.engine.invoke(question(state, state.pins));
+      if (!current()) return;
+      pinFault.clear();
+    } catch (error) {
+      if (!current()) return;
+      // The kernel stands without its pins.
+      pinFault.show(error, (fault) => (/^`pin`/.test(fault.message) ? layoutOf(state.pins.at(-1)) : undefined));
+      if (!(error instanceof Refusal)) throw error;
+    }
     const names = new LayoutNames(free, now);
-    const marks = byLine(now);
-    // Where nothing was chosen, the first line that there is something to say of.
-    const line = state.line > 0 ? state.line : Math.min(...marks.keys());
+    const of = chosen(state, now);
+    const told: Omit<Told, "state" | "chosen"> = { now, names };
+    const show = () => {
+      shown = { asked: asking, told };
+      panes.show({ state, chosen: of, ...told });
+    };
+    answered.hidden = false;
+    strip.show(now, state.sass);
     totals.show(state, free, now, names);
-    listing.show(textOf(state), marks, names, line);
-    details.show({ ...state, line }, now, marks, names);
+    details.show(state, of, now, names);
+    run.update(state, now.name);
+    show();
+    answered.classList.remove("waiting");
+    // What takes longer comes after.
+    const pins = now === free ? [] : state.pins;
+    const [code, before, simulated] = await Promise.all([
+      codeFor(state, pins, current),
+      pins.length > 0 ? codeFor(state, [], current) : undefined,
+      run.run(state, now.name, current),
+      compare(state, now, current),
+    ]);
+    if (!current()) return;
+    if (code) told.code = code;
+    if (before) told.before = before;
+    if (simulated) told.run = simulated;
+    show();
+  }
+
+  async function codeFor(state: State, pins: string[], current: () => boolean): Promise<CompileAnswer | undefined> {
+    try {
+      const code = await context.engine.invoke(codeOf(state, pins));
+      if (current()) codeFault.clear();
+      return code;
+    } catch (error) {
+      if (current()) codeFault.show(error);
+      return undefined;
+    }
+  }
+
+  async function compare(state: State, now: ExplainAnswer, current: () => boolean): Promise<void> {
+    const other = opponent(state);
+    if (!other) return;
+    try {
+      const { name, ttir = textOf(state), target } = other;
+      // Another text may call its kernel otherwise.
+      const { kernel: _, ...plain } = question({ ...state, target }, []);
+      const answer = await context.engine.invoke(ttir === textOf(state) ? question({ ...state, target }, []) : { ...plain, ttir });
+      if (!current()) return;
+      strip.show(now, state.sass, { name, answer });
+      against.show(state, now, answer, name);
+    } catch (error) {
+      if (!current()) return;
+      against.clear();
+      against.fault.show(error, (fault) => (fault.kind === "ttir" ? other.ttir : undefined));
+    }
   }
 
   return {
     update(state) {
       asked.update(state);
-      if (state.line > 0) listing.select(state.line);
+      against.update(state);
+      // Another line, another pane are shown at once, and ask nothing.
+      const asking = JSON.stringify({ ...state, line: 0, python: 0, away: [] });
+      if (shown?.asked === asking) {
+        look(state);
+        return;
+      }
       answered.classList.add("waiting");
-      ask(async (current) => {
-        const text = textOf(state);
-        let free: ExplainAnswer;
-        try {
-          free = await context.engine.invoke(question(state, []));
-        } catch (error) {
-          if (!current()) return;
-          answered.hidden = true;
-          asked.open();
-          pinFault.clear();
-          fault.show(error, (fault: Fault) => (fault.kind === "ttir" ? text : undefined));
-          if (!(error instanceof Refusal)) throw error;
-          return;
-        }
-        if (!current()) return;
-        fault.clear();
-        let now = free;
-        try {
-          if (state.pins.length > 0) now = await context.engine.invoke(question(state, state.pins));
-          if (!current()) return;
-          pinFault.clear();
-        } catch (error) {
-          if (!current()) return;
-          // The kernel stands without its pins.
-          pinFault.show(error, (fault) => (/^`pin`/.test(fault.message) ? layoutOf(state.pins.at(-1)) : undefined));
-          if (!(error instanceof Refusal)) throw error;
-        }
-        answered.hidden = false;
-        answered.classList.remove("waiting");
-        show(state, free, now);
-      });
+      ask((current) => answer(state, asking, current));
     },
   };
 }

@@ -1,39 +1,39 @@
 /** Which kernel, for which machine. */
 
-import { h } from "../../ui/dom";
+import { fill, h } from "../../ui/dom";
 import { choice, textField } from "../../ui/fields";
 import { machineChoice } from "../../ui/machines";
 import type { Context } from "../view";
 import { PRESETS } from "./presets";
-import { AFRESH, textOf } from "./state";
+import { AFRESH, presetOf, textOf } from "./state";
 import type { State } from "./state";
 
 export class Question {
   readonly element: HTMLElement;
-  readonly #preset;
+  readonly #examples = new Map<string, HTMLButtonElement>();
+  readonly #teaches = h("p.teaches");
   readonly #target;
   readonly #warps;
   readonly #kernel;
   readonly #text;
   readonly #own: HTMLDetailsElement;
 
-  constructor(context: Context<State>) {
-    this.#preset = choice(
-      "Kernel",
-      [...PRESETS.map(({ id, name }) => ({ value: id, label: name })), { value: "", label: "your own" }],
-      (preset) => {
-        if (preset !== "") context.set({ ...AFRESH, preset, text: "" });
-        else this.open();
-      },
-    );
-    this.#target = machineChoice("Machine", context.engine, (target) => context.set({ target, pins: [] }));
+  /** @param against what the kernel is compared with */
+  constructor(context: Context<State>, against: HTMLElement) {
+    for (const { id, name } of PRESETS) {
+      const take = () => context.set({ ...AFRESH, preset: id, text: "" });
+      this.#examples.set(id, h("button.example", { type: "button", "data-example": id, onclick: take }, name));
+    }
+    const own = h("button.example", { type: "button", "data-example": "", onclick: () => (this.open(), this.#text.input.focus()) }, "Your own…");
+    this.#examples.set("", own);
+    this.#target = machineChoice("Machine", context.engine, (target) => context.set({ target, pins: [], run: false }));
     this.#warps = choice(
       "Warps",
       [
         { value: "0", label: "as the text says" },
         ...(["1", "2", "4", "8", "16", "32"] as const).map((value) => ({ value, label: value })),
       ],
-      (warps) => context.set({ warps, pins: [] }),
+      (warps) => context.set({ warps, pins: [], run: false }),
     );
     this.#kernel = textField("Name", (kernel) => context.set({ ...AFRESH, kernel: kernel.trim() }), {
       hint: "Where the text has several kernels.",
@@ -45,23 +45,21 @@ export class Question {
         const preset = PRESETS.find((preset) => preset.text.trim() === text.trim());
         context.set({ ...AFRESH, ...(preset ? { preset: preset.id, text: "" } : { text }) });
       },
-      { lines: 14, hint: "Leave the field, or press Enter with Ctrl, to have it read. It becomes part of the address." },
+      { lines: 14, hint: "What `kernel.asm[\"ttir\"]` holds, or `python examples/record.py` writes. Leave the field, or press Enter with Ctrl, to have it read. It becomes part of the address." },
     );
     this.#own = h(
       "details",
       null,
-      h("summary", null, "Paste or change the text"),
+      h("summary", null, "The text"),
       h("div.stack.tight", null, this.#text.element, this.#kernel.element),
     );
     this.element = h(
-      "section.card",
+      "section.card.asked",
       { "aria-label": "The kernel" },
-      h(
-        "div.stack.tight",
-        null,
-        h("div.columns", null, this.#preset.element, this.#target.element, this.#warps.element),
-        this.#own,
-      ),
+      h("div.strip", { role: "group", "aria-label": "Examples" }, [...this.#examples.values()]),
+      this.#teaches,
+      h("div.columns", null, this.#target.element, this.#warps.element, against),
+      this.#own,
     );
   }
 
@@ -70,7 +68,9 @@ export class Question {
   }
 
   update(state: State): void {
-    this.#preset.set(state.text === "" ? state.preset : "");
+    const preset = presetOf(state);
+    for (const [id, button] of this.#examples) button.setAttribute("aria-pressed", String(id === (preset?.id ?? "")));
+    fill(this.#teaches, preset?.teaches ?? "Your own text. Point at a line of any pane to see what it came from and what became of it.");
     this.#target.set(state.target);
     this.#warps.set(state.warps);
     this.#kernel.set(state.kernel);

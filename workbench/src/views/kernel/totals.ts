@@ -28,7 +28,7 @@ export class Totals {
         h(
           "p",
           null,
-          `${now.name} for ${now.target}, ${count(now.warps, "warp")} a block, ${now.shared_bytes} bytes of shared memory. Cycles of a block, over all rounds of loops.`,
+          `${now.name} for ${now.target}, ${count(now.warps, "warp")} a block. Cycles of a block, over all rounds of loops.`,
         ),
       ),
       h(

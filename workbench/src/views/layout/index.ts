@@ -50,13 +50,13 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
   fill(
     host,
     h(
-      "div.intro",
+      "div.intro.wide",
       null,
       h("h1", null, "Layout"),
       h(
         "p",
         null,
-        "A layout says which register of which lane, or which byte of memory, holds each element: a matrix over two elements, 0 and 1. Point at anything to see it everywhere.",
+        "Which register of which lane, or which word of memory, holds each element: a matrix of zeros and ones. Point at anything to see it everywhere.",
       ),
     ),
     h(

@@ -6,9 +6,9 @@ import type { Checked } from "../../ui/checks";
 import { copyButton } from "../../ui/copy";
 import { fill, h } from "../../ui/dom";
 import { checkedField, choice, textField } from "../../ui/fields";
-import { oneLine } from "../../ui/texts";
+import { ELEMENTS, oneLine } from "../../ui/texts";
 import type { Context } from "../view";
-import { OPERATORS, formatNamed, formatOperation, freshName, parseNamed, parseOperation } from "./names";
+import { OPERATORS, formatNamed, formatOperation, freshName, isMemory, parseNamed, parseOperation } from "./names";
 import type { Named } from "./names";
 import type { State } from "./state";
 
@@ -16,6 +16,7 @@ export class List {
   readonly element: HTMLElement;
   readonly #context: Context<State>;
   readonly #shape;
+  readonly #element;
   readonly #rows = h("div.named", { role: "radiogroup", "aria-label": "Layouts" });
   readonly #text;
   readonly #is = h("p.note.layout");
@@ -33,6 +34,7 @@ export class List {
     this.#shape = checkedField("Shape of the tensor", checkExtents, (shape) => context.set({ shape, at: "" }), {
       hint: "For attributes; other texts know their own.",
     });
+    this.#element = choice("Element", ELEMENTS.map((value) => ({ value, label: value })), (element) => context.set({ element }));
     const check = (written: string): Promise<Checked<string>> | Checked<string> =>
       parseOperation(written) ? { value: oneLine(written) } : checkLayout(written, this.#state?.shape ?? [], context.engine);
     this.#text = checkedField("Its text", check, (text) => this.#change(text), {
@@ -54,6 +56,7 @@ export class List {
         "div.stack.tight",
         null,
         this.#shape.element,
+        this.#element.element,
         this.#rows,
         this.#name.element,
         this.#text.element,
@@ -77,6 +80,7 @@ export class List {
     this.#state = state;
     const all = this.#all();
     this.#shape.set(state.shape.join("x"));
+    this.#element.set(state.element);
     fill(
       this.#rows,
       all.map(({ name, text }) => {
@@ -106,6 +110,8 @@ export class List {
   /** Says what the layout that is shown is. */
   tell(answer: LayoutAnswer | undefined): void {
     this.#told = answer?.text ?? "";
+    // Of registers it decides nothing.
+    this.#element.element.hidden = answer === undefined || !isMemory(answer);
     this.#is.textContent = this.#told;
   }
 

@@ -87,3 +87,8 @@ export function freshName(all: readonly Named[]): string {
   const free = [...letters, ...letters.map((letter) => `${letter}2`)].find((name) => !all.some((named) => named.name === name));
   return free ?? `L${all.length}`;
 }
+
+/** Whether a layout is one of memory: it says at which offset each element of a tensor lies. */
+export function isMemory({ bases, text }: { bases: object; text: string }): boolean {
+  return "offset" in bases && !("lane" in bases) && /-> \[dim0/.test(text);
+}

@@ -4,9 +4,10 @@ import type { LayoutAnswer } from "../../engine/requests";
 import { Refusal } from "../../engine/engine";
 import { fill, h } from "../../ui/dom";
 import { segmented } from "../../ui/fields";
-import { Picture } from "../../ui/picture";
+import { Picture, wordsOf } from "../../ui/picture";
 import type { CellPlace } from "../../ui/picture";
 import type { Context } from "../view";
+import { isMemory } from "./names";
 import { elementKey, enters, holds, parseEntry, parsePair } from "./selection";
 import type { Entry, Pair, Selection } from "./selection";
 import { selectionOf } from "./selector";
@@ -26,6 +27,9 @@ interface Seen {
   card: HTMLElement;
   picture: Picture;
   note: HTMLElement;
+  about: HTMLElement;
+  /** What is said of it, unless something else is. */
+  says: string;
   pairs: Map<SVGGElement, Pair>;
   entries: Map<SVGGElement, Entry>;
 }
@@ -60,14 +64,15 @@ export class Pictures {
       picture.element.addEventListener("click", (event) =>
         this.#head(kind, event.target, (known) => this.#selector.choose(known)),
       );
+      const saying = h("p", null, about);
       const card = h(
         "section.card",
         { "aria-label": title, "data-kind": kind },
-        h("header", null, h("h2", null, title), h("p", null, about)),
+        h("header", null, h("h2", null, title), saying),
         note,
         picture.element,
       );
-      return { kind, card, picture, note, pairs: new Map(), entries: new Map() };
+      return { kind, card, picture, note, about: saying, says: about, pairs: new Map(), entries: new Map() };
     });
     this.element = h("div.stack", null, h("div.controls", null, this.#see.element), this.#cards);
   }
@@ -84,11 +89,14 @@ export class Pictures {
     await Promise.all(
       wanted.map(async (seen) => {
         try {
+          // Of memory the tensor shows banks, which depend on the elements.
+          const banks = seen.kind === "grid" && isMemory(answer);
+          seen.about.textContent = banks ? `Each element with its offset and its bank, as ${state.element}.` : seen.says;
           const { picture } = await this.#engine.invoke({
             request: "layout",
             attribute: answer.text,
             format: "svg",
-            picture: seen.kind,
+            ...(banks ? { picture: "banks", element: state.element } : { picture: seen.kind }),
           });
           if (!current()) return;
           seen.note.hidden = true;
@@ -121,7 +129,7 @@ export class Pictures {
     pairs.clear();
     entries.clear();
     for (const [cell] of picture.cells()) {
-      const label = cell.querySelector("title")?.textContent ?? "";
+      const label = wordsOf(cell);
       if (kind === "matrix") {
         const entry = parseEntry(label);
         if (entry) entries.set(cell, entry);

@@ -10,6 +10,8 @@ export interface State {
   shown: string;
   /** The tensor's extents, for attributes. */
   shape: number[];
+  /** The type of the elements, on which the banks of a memory depend. */
+  element: string;
   /** What is selected, as `selection.ts` writes it. */
   at: string;
   /** The pictures, all or one alone. */
@@ -27,6 +29,7 @@ export const fields: Fields<State> = {
   ),
   shown: text("A"),
   shape: extents(16, 16),
+  element: text("f32"),
   at: text(),
   see: word("all", "grid", "hardware", "matrix"),
 };

@@ -2,7 +2,7 @@
 
 import type { WavefrontsAnswer } from "../../engine/requests";
 import { h } from "../../ui/dom";
-import { Picture } from "../../ui/picture";
+import { Picture, wordsOf } from "../../ui/picture";
 import type { CellPlace } from "../../ui/picture";
 import type { Context } from "../view";
 import type { State } from "./state";
@@ -73,6 +73,6 @@ export class CloseUp {
 /** The lanes that a served cell names, with its phase: `T5` of phase 0 is lane 5. */
 function lanesOf(cell: SVGGElement | null): Set<string> {
   if (!cell?.dataset["wavefront"]) return new Set();
-  const said = cell.querySelector("title")?.textContent ?? "";
+  const said = wordsOf(cell);
   return new Set([...said.matchAll(/lane ((?:\d+ ?)+)/g)].flatMap(([, lanes]) => (lanes ?? "").trim().split(" ")));
 }

@@ -41,14 +41,16 @@ fn what_cannot_be_drawn_says_why() {
     refused(
         &memory,
         &View { banks: None, ..full(Picture::Banks) },
-        &expect!["the element's type is missing; give one of `element` and `element_bits`"],
+        &expect![[
+            r#"the element's type is missing; give the elements' type, `--element f16`, in a request `"element": "f16"`; or there their width, `"element_bits": 16`"#
+        ]],
     );
     refused(
         &memory,
         &View { banks: Some(banks(0)), ..full(Picture::Banks) },
-        &expect![
-            "the element's type is one of 0 bits, which lies in no bank; give one of `element` and `element_bits`"
-        ],
+        &expect![[
+            r#"the element's type is one of 0 bits, which lies in no bank; give the elements' type, `--element f16`, in a request `"element": "f16"`; or there their width, `"element_bits": 16`"#
+        ]],
     );
     let other = parse_layout("[lane: 1 2] -> [x: 4]").unwrap();
     refused(
@@ -115,7 +117,7 @@ fn an_answer_holds_the_picture_that_the_drawers_draw() {
     refused(
         json!({"format": "banks", "target": "sm_1"}),
         &expect![
-            "there is no target `sm_1`; known are sm_80, sm_86, sm_89, sm_90, sm_100, sm_120, gfx90a, gfx942, gfx950, gfx1100, gfx1200"
+            "there is no target `sm_1`; known are sm_80, sm_86, sm_89, sm_90, sm_100, sm_120, gfx90a, gfx942, gfx950, gfx1100, gfx1200, products such as h100 or mi300x, and files such as mine.json"
         ],
     );
     refused(

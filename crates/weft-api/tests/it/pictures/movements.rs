@@ -59,23 +59,23 @@ fn a_round_of_exchanges_is_a_panel() {
     let movement = Movement { plan: &plan, from: &from, to: &to, machine };
     let scene = view::movement(&movement, &view).unwrap();
     expect![[r#"
-        before: f0
+        before
                     lane
                     0   1   2   3   4   5   6   7
         register 0  0   2   4   6   8   10  12  14  …
         register 1  1   3   5   7   9   11  13  15  …
 
-        f4: 1 x 32 bits = exchange f3 lane [4, 2, 1, 8, 16] warp [] ^ 0x0
+        step 4, 1 register from another lane
                     lane
                     0   1   2   3   4   5   6   7
         register 0  0   8   5   13  2   10  7   15  …
 
-        f6: 1 x 32 bits = exchange f5 lane [4, 2, 1, 8, 16] warp [] ^ 0x2
+        step 6, 1 register from another lane
                     lane
                     0   1   2   3   4   5   6   7
         register 0  4   12  1   9   6   14  3   11  …
 
-        after: f9
+        after
                     lane
                     0   1   2   3   4   5   6   7
         register 0  0   8   1   9   2   10  3   11  …
@@ -93,7 +93,7 @@ fn s1_21_every_round_takes_one_register_of_each_lane() {
     let to = "[register: (1,0), lane: (2,0) (4,0) (0,1) (0,2) (0,4)] -> [dim0: 8, dim1: 8]";
     let scene = moved(from, to, 32, "sm_90").scene();
     let rounds: Vec<&Panel> =
-        scene.panels.iter().filter(|panel| panel.heading.contains("exchange")).collect();
+        scene.panels.iter().filter(|panel| panel.heading.contains(" from another lane")).collect();
     assert_eq!(rounds.len(), 2);
     let mut moved: Vec<&str> =
         rounds.iter().flat_map(|panel| &panel.cells).map(|cell| &*cell.text).collect();

@@ -230,6 +230,7 @@ fn statements<'a>(w: &mut Writer<'a>, id: Inst, inst: &'a InstData) -> Result<()
         Op::WarpgroupFence => w.ready.ask(),
         Op::WarpgroupCommit => warpgroup::step(w, "wgmma.commit_group.sync.aligned")?,
         Op::WarpgroupWait { pending } => return warpgroup::wait(w, *pending, inst),
+        Op::Fence { order, scope } => memory::fence(w, *order, *scope),
         Op::ProxyFence => warpgroup::step(w, "fence.proxy.async.shared::cta")?,
         Op::Barrier(scope) => {
             let call = w.barrier(*scope == BarrierScope::Block);

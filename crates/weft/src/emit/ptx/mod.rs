@@ -296,6 +296,8 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::WarpgroupFence => w.ready.ask(),
         Op::WarpgroupCommit => put!(w, "wgmma.commit_group.sync.aligned"),
         Op::WarpgroupWait { pending } => warpgroup::wait(w, *pending, inst),
+        // One kind serves all orders.
+        Op::Fence { order: _, scope } => put!(w, "fence.acq_rel.{scope}"),
         Op::ProxyFence => put!(w, "fence.proxy.async.shared::cta"),
         Op::Barrier(scope) => exchange::barrier(w, *scope),
         Op::Print(format) => report::print(w, format, inst),

@@ -117,6 +117,7 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("product commit", Op::WarpgroupCommit),
         ("product wait", Op::WarpgroupWait { pending: 0 }),
         ("product wait for older", Op::WarpgroupWait { pending: 1 }),
+        ("fence", Op::Fence { order: Order::AcqRel, scope: Scope::Gpu }),
         ("proxy fence", Op::ProxyFence),
         ("barrier warp", Op::Barrier(BarrierScope::Warp)),
         ("barrier block", Op::Barrier(BarrierScope::Block)),
@@ -205,9 +206,8 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
             build.emit(op.clone(), operands, &[DType::F32; 4]);
             return SmallVec::new();
         }
-        Op::WarpgroupFence | Op::WarpgroupCommit | Op::WarpgroupWait { .. } | Op::ProxyFence => {
-            (smallvec![], &[])
-        }
+        Op::WarpgroupFence | Op::WarpgroupCommit | Op::WarpgroupWait { .. } => (smallvec![], &[]),
+        Op::Fence { .. } | Op::ProxyFence => (smallvec![], &[]),
         Op::InlineAsm { .. } => (smallvec![lane], &words),
         Op::Print(_) | Op::Assert { .. } => (smallvec![holds], &[]),
         Op::If | Op::Yield => {

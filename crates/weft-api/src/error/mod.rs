@@ -3,16 +3,19 @@
 //! An [`ApiError`] keeps what the layer below said, so that a shell can draw it; its message says what
 //! is wrong, [`ApiError::place`] where, and [`ApiError::hint`] what would be right.
 
+mod hint;
+
 use crate::machines::MachineError;
 use thiserror::Error;
 use weft::budget::Overrun;
 use weft::compile::CompileError;
 use weft::diagnostic::Diagnostics;
-use weft::emit::{Target, Unsupported};
+use weft::emit::Unsupported;
 use weft::location::Source;
 use weft::movement::Misfit;
 use weft::sim::SimError;
 use weft::tile::eval::EvalError;
+use weft_layout::LayoutError;
 use weft_layout::access::ConflictsError;
 use weft_layout::family::FamilyError;
 use weft_layout::interop::ParseError;
@@ -20,7 +23,6 @@ use weft_layout::interop::cute::ImportError;
 use weft_layout::plan::PlanError;
 use weft_layout::plan::swizzle::{CheckError, SwizzleError};
 use weft_layout::witness::WitnessError;
-use weft_layout::{LayoutError, Machine};
 
 /// Why a request could not be answered.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -99,6 +101,8 @@ pub enum ApiError {
     Shape {
         /// What is wrong with it.
         reason: String,
+        /// What would be right.
+        hint: String,
     },
     /// The text of a layout cannot be read.
     #[error("`{parameter}`, column {column}: {}", .error.kind)]
@@ -376,63 +380,6 @@ impl ApiError {
             ApiError::Argument { .. } => "argument",
             ApiError::Evaluate(_) => "evaluate",
             ApiError::Simulate(_) => "simulate",
-        }
-    }
-
-    /// What would be right, where that is known.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            ApiError::NoRequest { known } | ApiError::UnknownRequest { known, .. } => {
-                Some(format!("`request` is one of {}", known.join(", ")))
-            }
-            ApiError::UnknownKey { known, .. } => Some(format!("it takes {}", known.join(", "))),
-            ApiError::Target { .. } => {
-                let known = Machine::ALL.map(|machine| &*machine.name);
-                Some(format!("known are {}", known.join(", ")))
-            }
-            ApiError::NoPrinter { .. } => {
-                let printed = |machine: &&Machine| Target::by_name(&machine.name).is_some();
-                let known = Machine::ALL.into_iter().filter(printed);
-                let known: Vec<&str> = known.map(|machine| &*machine.name).collect();
-                Some(format!(
-                    "code is printed for {}; for the others layouts and conversions are planned",
-                    known.join(", ")
-                ))
-            }
-            ApiError::ShapeMissing { .. } => {
-                Some("give the tensor's extents, such as 128x64; an attribute fits many".into())
-            }
-            ApiError::Element { known, .. } => Some(format!("known are {known}")),
-            ApiError::ElementCount(_) => Some("give one of `element` and `element_bits`".into()),
-            ApiError::Text(text) => text.diagnostics.0.first().and_then(|first| first.hint.clone()),
-            ApiError::NoKernel { known, .. } | ApiError::Kernels { known } if !known.is_empty() => {
-                Some(format!("choose one of {}", known.join(", ")))
-            }
-            ApiError::NoKernel { .. } => {
-                Some("a kernel is a `tt.func public` that no other function calls".into())
-            }
-            ApiError::Grid { .. } => {
-                Some("a grid is one to three counts of blocks, such as 8 or 4,2".into())
-            }
-            ApiError::Limit { error: Overrun::Limit { limit, most, .. }, .. } => {
-                let (name, more) = (limit.name(), most.saturating_mul(2));
-                Some(format!(
-                    "give each thread less, by smaller tensors or more warps; or raise the limit: \
-                     `--limit {name}={more}`, in a request `\"limits\": {{\"{name}\": {more}}}`"
-                ))
-            }
-            ApiError::NoLoads => Some("give the layouts that it is loaded into".into()),
-            ApiError::Weights { .. } => {
-                Some("give the weight of the store, then one for each load; none for `tma`".into())
-            }
-            ApiError::Weight { .. } => {
-                Some("weights say how often one access happens for each of another".into())
-            }
-            ApiError::Threads { .. } => {
-                Some("give layouts of more warps, or ask about that machine alone".into())
-            }
-            ApiError::Argument { hint, .. } | ApiError::Picture { hint, .. } => Some(hint.clone()),
-            _ => None,
         }
     }
 
