@@ -38,6 +38,9 @@ impl Error {
     /// digits, in f32.
     pub(super) fn error(self, dtype: DType, argument: f64, magnitude: f64) -> f64 {
         let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+        if !magnitude.is_finite() {
+            return 0.0;
+        }
         let magnitude = if self.near_zero { magnitude.max(1.0) } else { magnitude };
         let argument = if argument.is_finite() { argument.abs() } else { 0.0 };
         let units = self.units + self.of_argument * argument;

@@ -143,7 +143,9 @@ fn range(dtype: DType) -> (f64, f64) {
 /// What one rounding of a result of at most this magnitude may change, counted for both programs.
 fn rounding(dtype: DType, magnitude: f64, freedom: Freedom) -> f64 {
     let (normal, _) = range(dtype);
-    let unit = if magnitude == 0.0 { 0.0 } else { half_unit(dtype) * magnitude.max(normal) };
+    // Zeros and infinities are not rounded.
+    let rounded = magnitude != 0.0 && magnitude.is_finite();
+    let unit = if rounded { half_unit(dtype) * magnitude.max(normal) } else { 0.0 };
     2.0 * freedom.times * unit
 }
 
