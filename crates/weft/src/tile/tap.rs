@@ -118,7 +118,9 @@ impl Writer<'_> {
 fn insert(kernel: &mut Kernel, behind: OpId, ops: &[OpId]) {
     fn into(region: &mut Region, behind: OpId, ops: &[OpId]) {
         if let Some(at) = region.ops.iter().position(|&id| id == behind) {
-            region.ops.splice(at + 1..at + 1, ops.iter().copied());
+            let rest = region.ops.split_off(at + 1);
+            region.ops.extend(ops);
+            region.ops.extend(rest);
         }
     }
     into(&mut kernel.body, behind, ops);
