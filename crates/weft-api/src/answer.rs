@@ -572,6 +572,10 @@ pub struct RunAnswer {
     pub findings: Vec<FindingAnswer>,
     /// How many findings there was no room for.
     pub findings_dropped: u64,
+    /// Races that the kernel has under a compiler that inserts no barriers for global memory, as Triton:
+    /// only a barrier that weft inserts orders the two. Nothing of this run was wrong for that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unordered: Vec<FindingAnswer>,
     /// How many plans the witness replayed, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plans_verified: Option<usize>,
@@ -607,6 +611,10 @@ pub struct LaunchAnswer {
     pub findings: Vec<FindingAnswer>,
     /// How many findings there was no room for.
     pub findings_dropped: u64,
+    /// Races that the kernel has under a compiler that inserts no barriers for global memory, as Triton:
+    /// only a barrier that weft inserts orders the two. Nothing of this run was wrong for that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unordered: Vec<FindingAnswer>,
 }
 
 /// What a run on a GPU gave.
@@ -683,19 +691,32 @@ pub struct BufferAnswer {
     pub elements: usize,
     /// Whether the kernel changed it.
     pub changed: bool,
-    /// Whether it is as expected, as strictly as the kernel's operations allow.
+    /// Whether each element is as expected, but for what rounding allows.
     pub agrees: bool,
     /// Whether it is so bit for bit.
     pub exact: bool,
     /// The largest difference over the expected magnitude; none where something differs.
     pub max_relative_error: Option<f64>,
-    /// The relative difference that was allowed; none where bits must be the same.
-    pub tolerance: Option<f64>,
+    /// What rounding allows; none where every bit must be the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<BoundsAnswer>,
     /// The sums that atomics left in it, in whatever order they came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sums: Option<SumsAnswer>,
     /// The first element that is not as expected.
     pub mismatch: Option<String>,
+}
+
+/// How far the elements of a buffer may be off: each has a bound of its own, from an analysis of the
+/// program's errors beside its values.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct BoundsAnswer {
+    /// The largest bound.
+    pub largest: f64,
+    /// The largest difference over its bound; none where something differs.
+    pub used: Option<f64>,
+    /// How many elements may be anything, because rounding decides what they are: they are not compared.
+    pub unbounded: usize,
 }
 
 /// Sums of floats in a buffer, whose order of addition is not fixed.
@@ -705,8 +726,8 @@ pub struct SumsAnswer {
     pub places: usize,
     /// The most additions that made one of them.
     pub additions: u64,
-    /// The most that one of them may differ by, in addition to the tolerance: for each, from the number
-    /// of its additions and the magnitudes of its terms.
+    /// The most that one of them may differ by: for each, from the number of its additions and the
+    /// magnitudes of its terms.
     pub allowed: f64,
 }
 
@@ -714,7 +735,7 @@ pub struct SumsAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct FindingAnswer {
     /// What kind: `race`, `out of range`, `uninitialised`, `in flight`, `unfenced`, `misaligned`, `deadlock`,
-    /// `divergence`, `assertion`, `out of steps`.
+    /// `divergence`, `assertion`, `out of steps`, `difference`, `unordered`.
     pub kind: String,
     /// What happened.
     pub message: String,

@@ -6,6 +6,7 @@ use crate::error::{ApiError, TextError};
 use crate::reading;
 use crate::request::{CompileRequest, DEFAULT_WARPS, Emit, machine};
 use std::borrow::Cow;
+use std::sync::OnceLock;
 use weft::assign::{LayoutId, Pin, Trips};
 use weft::budget::{Limit, Overrun};
 use weft::compile::{self, CompileError, Compiled, Options};
@@ -46,6 +47,8 @@ pub struct CompiledKernel {
     pub pins: Vec<Pin>,
     /// The program, and the decisions that led to it.
     pub compiled: Compiled,
+    /// The program without barriers between accesses to global memory, once somebody asked for it.
+    unordered: OnceLock<Option<lane::Program>>,
 }
 
 impl CompiledKernel {
@@ -100,6 +103,7 @@ impl CompiledKernel {
             max_registers,
             pins,
             compiled,
+            unordered: OnceLock::new(),
         })
     }
 
@@ -125,6 +129,20 @@ impl CompiledKernel {
         let Self { warps, stages, fp_fusion, ref pins, .. } = *self;
         let budget = budget::current();
         Options { warps, stages, fp_fusion, pins: pins.clone(), budget, ..options }
+    }
+
+    /// The program as it would be without the barriers that order accesses of one block to global memory,
+    /// of which Triton inserts none; nothing where there are none.
+    pub fn unordered(&self) -> Option<&lane::Program> {
+        if !self.compiled.ordered {
+            return None;
+        }
+        let compiled = self.unordered.get_or_init(|| {
+            let options = Options { order_accesses: false, ..self.options() };
+            let compiled = compile::compile(&self.module, self.kernel(), &options);
+            compiled.ok().map(|compiled| compiled.program)
+        });
+        compiled.as_ref()
     }
 
     /// The lane program.

@@ -11,8 +11,8 @@ pub use paper::paper;
 pub use swizzle::swizzle;
 
 use crate::answer::{
-    ActorAnswer, AlternativeAnswer, BufferAnswer, ConflictAnswer, ConflictsAnswer, ConvertAnswer,
-    FindingAnswer, LayoutAnswer, NameAnswer, RunAnswer, SideAnswer, SumsAnswer,
+    ActorAnswer, AlternativeAnswer, BoundsAnswer, BufferAnswer, ConflictAnswer, ConflictsAnswer,
+    ConvertAnswer, FindingAnswer, LayoutAnswer, NameAnswer, RunAnswer, SideAnswer, SumsAnswer,
 };
 use crate::request::Grid;
 use std::fmt::{self, Write as _};
@@ -223,16 +223,23 @@ fn described(buffer: &BufferAnswer) -> String {
     }
     let sums = buffer.sums.map(|sums| {
         let SumsAnswer { additions, allowed, .. } = sums;
-        format!("; {allowed:.1e} more for sums of up to {} terms in any order", additions + 1)
+        format!("; {allowed:.1e} for sums of up to {} terms in any order", additions + 1)
     });
     let sums = sums.unwrap_or_default();
-    match buffer.tolerance {
+    match buffer.bounds {
         _ if !buffer.changed && buffer.exact => format!("{ty} unchanged"),
         _ if buffer.exact => format!("{ty} bit for bit"),
-        Some(tolerance) => format!(
-            "{ty} largest relative error {:.1e}, {tolerance:e} allowed{sums}",
-            buffer.max_relative_error.unwrap_or(0.0)
-        ),
+        Some(BoundsAnswer { used, unbounded, .. }) => {
+            let decided = match unbounded {
+                0 => String::new(),
+                count => format!("; {count} not compared, rounding decides them"),
+            };
+            format!(
+                "{ty} off by at most {:.2} of what rounding allows, largest relative error {:.1e}{sums}{decided}",
+                used.unwrap_or(0.0),
+                buffer.max_relative_error.unwrap_or(0.0)
+            )
+        }
         None => format!("{ty} equal but for the bits of NaNs"),
     }
 }
@@ -240,6 +247,7 @@ fn described(buffer: &BufferAnswer) -> String {
 fn findings(text: &mut String, answer: &RunAnswer) {
     if answer.findings.is_empty() {
         row(text, "findings", "none");
+        unordered(text, answer);
         return;
     }
     let count = answer.findings.len() as u64 + answer.findings_dropped;
@@ -249,6 +257,15 @@ fn findings(text: &mut String, answer: &RunAnswer) {
     }
     if answer.findings_dropped > 0 {
         line(text, format_args!("and {} more", answer.findings_dropped));
+    }
+    unordered(text, answer);
+}
+
+/// What would be wrong without the barriers that Triton does not insert.
+fn unordered(text: &mut String, answer: &RunAnswer) {
+    if !answer.unordered.is_empty() {
+        row(text, "under Triton", answer.unordered.len());
+        answer.unordered.iter().for_each(|finding| self::finding(text, finding));
     }
 }
 

@@ -20,6 +20,7 @@ from triton.compiler import ASTSource
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 import weft.triton
+from weft.triton._arguments import Array, Storages
 
 HERE = Path(__file__).name
 
@@ -47,6 +48,15 @@ def unmasked(x, out, BLOCK: tl.constexpr):
 @triton.jit
 def everybody_counts(total):
     tl.store(total, tl.load(total) + 1)
+
+
+@triton.jit
+def reverse(x, N: tl.constexpr, ORDERED: tl.constexpr):
+    at = tl.arange(0, N)
+    value = tl.load(x + (N - 1 - at))
+    if ORDERED:
+        tl.debug_barrier()
+    tl.store(x + at, value)
 
 
 @triton.jit
@@ -174,6 +184,36 @@ def test_a_view_is_where_it_is_in_its_array(simulator):
     assert (out[:5] == 0).all() and (out[21:] == 0).all()
 
 
+def test_a_view_ends_where_it_ends(simulator):
+    whole = numbers(256)
+    with pytest.raises(weft.triton.LaunchError) as caught:
+        unmasked[(1,)](whole[8:40], np.zeros(64, np.float32), BLOCK=64)
+    assert caught.value.report.out_of_range
+    assert "`x`, which has 128" in str(caught.value)
+    # Rows of a matrix, whose view ends with the last element of the last row.
+    rows = numbers(8, 32)[:, :16]
+    assert Array(rows).storage[1] - rows.ctypes.data == (7 * 32 + 16) * 4
+
+
+def test_views_that_share_bytes_are_one_buffer():
+    whole = numbers(64)
+    views = [("x", whole[3:19]), ("y", whole[16:32]), ("z", whole[40:44])]
+    storages = Storages([(name, Array(view)) for name, view in views])
+    assert [name for name, _ in storages.bytes()] == ["x", "z"]
+    assert [len(memory) for _, memory in storages.bytes()] == [32 * 4, 4 * 4]
+    for _, view in views:
+        index, offset = storages.pointer(Array(view))
+        place = storages.buffers[index][1] + offset
+        assert place == view.ctypes.data
+        assert offset % 16 == (place - whole.ctypes.data) % 16, "as aligned as in the whole array"
+
+
+def test_a_view_that_runs_backward_is_all_its_bytes():
+    whole = numbers(64)
+    low, high = Array(whole[32:16:-1]).storage
+    assert (low - whole.ctypes.data, high - whole.ctypes.data) == (17 * 4 - 4, 33 * 4)
+
+
 def test_one_array_may_be_several_arguments(simulator):
     x = numbers(256)
     expected = x + x
@@ -188,6 +228,21 @@ def test_what_leaves_an_array_is_told_with_its_line(simulator):
     assert report.out_of_range and report is weft.triton.last_report()
     assert f"{HERE}:{line_with('# here')}:" in str(report.out_of_range[0].place)
     assert "`x`, which has 40" in str(caught.value)
+
+
+def test_what_only_a_barrier_of_weft_orders_is_a_warning():
+    expected = np.arange(1024, dtype=np.int32)[::-1]
+    with weft.triton.enabled(device="simulator"):
+        x = np.arange(1024, dtype=np.int32)
+        with pytest.warns(weft.triton.LaunchWarning, match="but for a barrier that weft inserts"):
+            reverse[(1,)](x, 1024, False)
+        np.testing.assert_array_equal(x, expected)
+        report = weft.triton.last_report()
+        assert report.findings == () and [each.kind for each in report.unordered] == ["unordered"]
+        x = np.arange(1024, dtype=np.int32)
+        reverse[(1,)](x, 1024, True)
+        np.testing.assert_array_equal(x, expected)
+    assert weft.triton.last_report().unordered == ()
 
 
 def test_a_race_is_a_finding():

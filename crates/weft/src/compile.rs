@@ -35,6 +35,9 @@ pub struct Options {
     /// Whether a product becomes one operation with the sum that takes it, which rounds once where the
     /// two round twice.
     pub fp_fusion: bool,
+    /// Whether barriers order the accesses of one block to global memory that may meet. Triton inserts
+    /// none for them: without, a program races where it does under Triton.
+    pub order_accesses: bool,
     /// Whether the program is verified after every pass.
     pub verify_each: bool,
     /// Keeps the program's text after this pass.
@@ -53,6 +56,7 @@ impl Options {
             warps: 4,
             stages: DEFAULT_STAGES,
             fp_fusion: true,
+            order_accesses: true,
             verify_each: cfg!(debug_assertions),
             dump_after: None,
             pins: Vec::new(),
@@ -77,6 +81,8 @@ pub struct Compiled {
     pub movements: Vec<Movement>,
     /// What operations cost a warp besides, in hundredths of a cycle.
     pub work: Vec<(OpId, u64)>,
+    /// Whether barriers were put between accesses to global memory of one block that may meet.
+    pub ordered: bool,
     /// The program after the pass that was asked for.
     pub dump: Option<String>,
 }
@@ -348,7 +354,9 @@ fn finish(
     let (locations, block) = (&module.locations, block(options));
     let mut kernel = kernel.clone();
     assign::place_buffers(&mut kernel, facts, &assignment, block);
-    let lowered = lower::run(&kernel, locations, facts, &mut assignment, block).map_err(cause)?;
+    let order = options.order_accesses;
+    let lowered = lower::run(&kernel, locations, facts, &mut assignment, block, order);
+    let lowered = lowered.map_err(cause)?;
     let mut stages = Stages { kernel: &kernel, options, dump: None };
     let mut program = lowered.program;
     stages.verify("lower", &program)?;
@@ -362,9 +370,9 @@ fn finish(
         stages.keep(pass.name, &program);
     }
     stages.verify("the last pass", &program)?;
-    let lower::Lowered { movements, work, .. } = lowered;
-    let dump = stages.dump;
-    Ok(Compiled { meaning: meaning.clone(), kernel, program, assignment, movements, work, dump })
+    let lower::Lowered { movements, work, ordered, .. } = lowered;
+    let (dump, meaning) = (stages.dump, meaning.clone());
+    Ok(Compiled { meaning, kernel, program, assignment, movements, work, ordered, dump })
 }
 
 /// What speaks for each home, and what the next best would cost; nothing where the text itself says

@@ -1,6 +1,6 @@
 //! What was wrong, and what would be right.
 
-use super::Evaluated;
+use super::{Culprit, Evaluated};
 use crate::answer::{ActorAnswer, FindingAnswer};
 use crate::kernels::CompiledKernel;
 use weft::sim::{Actor, FindingKind, Report};
@@ -17,6 +17,37 @@ pub(super) fn of_simulator(kernel: &CompiledKernel, report: &Report) -> Vec<Find
         hint: hint(finding.kind).into(),
     };
     report.findings.iter().map(answer).collect()
+}
+
+/// The races of a program without barriers between accesses to global memory that it has none of with
+/// them: `report` is of the program with, `without` of the one without.
+pub(super) fn unordered(
+    kernel: &CompiledKernel,
+    report: &Report,
+    without: &Report,
+) -> Vec<FindingAnswer> {
+    let races = |report: &Report| {
+        let races = report.findings.iter().filter(|finding| finding.kind == FindingKind::Race);
+        races.cloned().collect::<Vec<_>>()
+    };
+    // The two programs' operations have other numbers, but the same places.
+    let places = |finding: &weft::sim::Finding| {
+        let other = finding.other.as_ref().map(|other| kernel.place(other.loc));
+        (kernel.place(finding.actor.loc), other)
+    };
+    let known: Vec<_> = races(report).iter().map(places).collect();
+    let new = races(without).into_iter().filter(|race| !known.contains(&places(race)));
+    new.map(|race| FindingAnswer {
+        kind: "unordered".into(),
+        message: format!("{}, but for a barrier that weft inserts", race.message),
+        actor: actor(kernel, &race.actor),
+        other: race.other.as_ref().map(|other| actor(kernel, other)),
+        count: race.count,
+        hint: "Triton inserts no barrier for global memory: put `tl.debug_barrier()` between the two, \
+               or make them of one thread"
+            .into(),
+    })
+    .collect()
 }
 
 /// The simulator's findings, and those of the evaluator where the simulator has none: the two see
@@ -68,6 +99,28 @@ pub(super) fn of(
         }));
     }
     findings
+}
+
+/// The first operation whose value leaves its bound.
+pub(super) fn difference(kernel: &CompiledKernel, culprit: &Culprit) -> FindingAnswer {
+    let op = &kernel.meaning().ops[culprit.op];
+    let message = format!(
+        "{} is the first operation whose value is not what it should be: {}",
+        op.kind.name(),
+        culprit.mismatch
+    );
+    let place = kernel.place(op.loc);
+    FindingAnswer {
+        kind: "difference".into(),
+        message,
+        actor: ActorAnswer { place, block: [0; 3], warp: 0, lane: None },
+        other: None,
+        count: 1,
+        hint:
+            "a program that weft compiled computes what the kernel says, but for rounding: please \
+               report it"
+                .into(),
+    }
 }
 
 /// The simulator's word for what the evaluator found.

@@ -1,7 +1,7 @@
 //! A kernel on a memory that somebody brings: what a driver does.
 
 use super::findings;
-use crate::answer::{AccessCountAnswer, Counts, LaunchAnswer};
+use crate::answer::{AccessCountAnswer, Counts, FindingAnswer, LaunchAnswer};
 use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
@@ -9,7 +9,7 @@ use crate::occupancy;
 use core::ops::ControlFlow;
 use weft::budget::Budget;
 use weft::compile;
-use weft::lane::Space;
+use weft::lane::{Program, Space};
 use weft::memory::Memory;
 use weft::sim::{self, AccessCount, Launch, Progress, SimError};
 
@@ -26,8 +26,10 @@ pub fn launch(
     memory: &mut Memory,
     watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<LaunchAnswer, ApiError> {
+    let before = kernel.unordered().map(|_| memory.clone());
     let report = simulate(kernel, grid, arguments, memory, watcher)?;
     let program = kernel.program();
+    let unordered = before.map(|memory| unordered(kernel, grid, arguments, memory, &report));
     Ok(LaunchAnswer {
         name: kernel.kernel().name.clone(),
         grid,
@@ -41,7 +43,31 @@ pub fn launch(
         printed_dropped: printed_dropped(&report),
         findings: findings::of_simulator(kernel, &report),
         findings_dropped: report.findings_dropped,
+        unordered: unordered.transpose()?.unwrap_or_default(),
     })
+}
+
+/// The races that only those barriers prevent which [`CompiledKernel::unordered`] goes without; `report` is
+/// the simulator's on the program with them.
+///
+/// # Errors
+///
+/// Where nobody wants the result any more.
+pub(super) fn unordered(
+    kernel: &CompiledKernel,
+    grid: [u32; 3],
+    arguments: &[u64],
+    mut memory: Memory,
+    report: &sim::Report,
+) -> Result<Vec<FindingAnswer>, ApiError> {
+    let Some(program) = kernel.unordered() else { return Ok(Vec::new()) };
+    let keep_on = &mut |_| ControlFlow::Continue(());
+    match simulate_program(kernel, program, grid, arguments, &mut memory, keep_on) {
+        Ok(without) => Ok(findings::unordered(kernel, report, &without)),
+        Err(ApiError::Stopped) => Err(ApiError::Stopped),
+        // What goes wrong besides is told of the program that is compiled.
+        Err(_) => Ok(Vec::new()),
+    }
 }
 
 /// As [`launch`], and returns what the simulator itself says.
@@ -56,9 +82,19 @@ pub fn simulate(
     memory: &mut Memory,
     watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<sim::Report, ApiError> {
-    let program = kernel.program();
-    let resident = occupancy::resident_blocks(&kernel.machine, program);
-    let machine = compile::simulated(&kernel.machine, resident);
+    simulate_program(kernel, kernel.program(), grid, arguments, memory, watcher)
+}
+
+/// As [`simulate`], of any form of the kernel.
+fn simulate_program(
+    kernel: &CompiledKernel,
+    program: &Program,
+    grid: [u32; 3],
+    arguments: &[u64],
+    memory: &mut Memory,
+    watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<sim::Report, ApiError> {
+    let machine = simulated_machine(kernel, program);
     let Budget { limits, stop } = budget::current();
     let options = sim::Options { max_steps: limits.instructions, ..sim::Options::default() };
     let launch = Launch { program, grid, args: arguments, machine: &machine, options };
@@ -68,6 +104,11 @@ pub fn simulate(
         SimError::Stopped { .. } if stop.is_set() => ApiError::Stopped,
         error => error.into(),
     })
+}
+
+/// What the simulator knows of the machine that a program of a kernel runs on.
+pub(super) fn simulated_machine(kernel: &CompiledKernel, program: &Program) -> sim::Machine {
+    compile::simulated(&kernel.machine, occupancy::resident_blocks(&kernel.machine, program))
 }
 
 /// What the kernel printed: the first lines, without their ends.

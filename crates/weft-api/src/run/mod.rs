@@ -14,12 +14,14 @@
 mod argument;
 mod findings;
 mod launch;
+mod locate;
 mod random;
 
 pub use argument::{Fill, MAX_BUFFER_BYTES, RANDOM_INTEGERS, Value, signature};
 pub use launch::{launch, simulate};
+pub use locate::{Culprit, locate};
 
-use crate::answer::{BufferAnswer, RunAnswer, SumsAnswer};
+use crate::answer::{BoundsAnswer, BufferAnswer, FindingAnswer, RunAnswer, SumsAnswer};
 use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
@@ -29,7 +31,7 @@ use random::Random;
 use weft::memory::{Buffer, Memory};
 use weft::sim;
 use weft::tile::Param;
-use weft::tile::eval::{self, Allowance, EvalError, Sum};
+use weft::tile::eval::{self, BufferBounds, EvalError, Sum};
 
 /// The most bytes of all buffers of a run together.
 const MAX_MEMORY_BYTES: usize = 1 << 30;
@@ -67,6 +69,8 @@ pub struct Simulated {
     pub memory: Memory,
     /// Counts and findings.
     pub report: sim::Report,
+    /// The races that only barriers prevent which weft inserts and Triton does not.
+    pub unordered: Vec<FindingAnswer>,
 }
 
 /// Runs a kernel on the simulator and checks it against the evaluator.
@@ -88,8 +92,16 @@ impl Prepared {
         Ok(Self { kernel, grid, arguments, memory, seed, plans_verified })
     }
 
+    /// The same run with other random values.
+    pub fn with_seed(&self, request: &RunRequest, seed: u64) -> Result<Self, ApiError> {
+        let mut memory = Memory::default();
+        let request = RunRequest { seed, ..request.clone() };
+        let arguments = arguments(&self.kernel, &request, &mut memory)?;
+        Ok(Self { arguments, memory, seed, ..self.clone() })
+    }
+
     /// The arguments' raw bits, pointers as addresses of the run's memory.
-    fn bits(&self) -> Vec<u64> {
+    pub fn bits(&self) -> Vec<u64> {
         let bits = |value: &Value| match value {
             Value::Scalar { bits, .. } => *bits,
             Value::Buffer(index) => Memory::base(*index),
@@ -120,38 +132,44 @@ impl Prepared {
     pub fn simulate(&self) -> Result<Simulated, ApiError> {
         let mut memory = self.memory.clone();
         let keep_on = &mut |_| ControlFlow::Continue(());
-        let report = simulate(&self.kernel, self.grid, &self.bits(), &mut memory, keep_on)?;
-        Ok(Simulated { memory, report })
+        let (kernel, bits) = (&self.kernel, self.bits());
+        let report = simulate(kernel, self.grid, &bits, &mut memory, keep_on)?;
+        let before = self.memory.clone();
+        let unordered = launch::unordered(kernel, self.grid, &bits, before, &report)?;
+        Ok(Simulated { memory, report, unordered })
     }
 
-    /// Compares each buffer with what was expected of it, as strictly as the kernel's operations
-    /// allow; `report` is the evaluator's on the same run.
+    /// Compares each buffer with what was expected of it, but for what rounding allows; `report` is the
+    /// evaluator's on the same run.
     pub fn check(
         &self,
         expected: &Memory,
         actual: &Memory,
         report: &eval::Report,
     ) -> Vec<BufferAnswer> {
-        let exactness = eval::exactness(self.kernel.meaning());
         let pairs = expected.buffers().iter().zip(actual.buffers());
         pairs
             .zip(self.memory.buffers())
             .enumerate()
             .map(|(index, ((expected, actual), before))| {
-                let allowance = Allowance::new(expected.dtype, &exactness, report, index);
-                compare(before, expected, actual, &allowance, sums(report, index))
+                let bounds = report.bounds.of_buffer(index);
+                compare(before, expected, actual, bounds, sums(report, index))
             })
             .collect()
     }
 
     /// What there is to say of a run on the simulator.
     pub fn answer(&self, evaluated: &Evaluated, simulated: &Simulated) -> RunAnswer {
-        let Simulated { memory, report } = simulated;
+        let Simulated { memory, report, unordered } = simulated;
         let buffers = match &evaluated.outcome {
             Ok(report) => self.check(&evaluated.memory, memory, report),
             Err(_) => Vec::new(),
         };
-        let findings = findings::of(&self.kernel, evaluated, report);
+        let mut findings = findings::of(&self.kernel, evaluated, report);
+        if buffers.iter().any(|buffer| !buffer.agrees) {
+            let culprit = self.locate();
+            findings.extend(culprit.map(|culprit| findings::difference(&self.kernel, &culprit)));
+        }
         let passed = evaluated.outcome.is_ok()
             && report.is_clean()
             && findings.is_empty()
@@ -173,6 +191,7 @@ impl Prepared {
             printed_dropped: launch::printed_dropped(report),
             findings,
             findings_dropped: report.findings_dropped,
+            unordered: unordered.clone(),
             plans_verified: self.plans_verified,
             device: None,
         }
@@ -236,10 +255,13 @@ fn compare(
     before: &Buffer,
     expected: &Buffer,
     actual: &Buffer,
-    allowance: &Allowance<'_>,
+    bounds: BufferBounds<'_>,
     sums: Option<SumsAnswer>,
 ) -> BufferAnswer {
-    let outcome = eval::compare(expected, actual, allowance);
+    let outcome = eval::compare(expected, actual, bounds);
+    let used = outcome.as_ref().ok().map(|agreement| agreement.max_share);
+    let (largest, unbounded) = (bounds.largest(), bounds.unbounded());
+    let rounded = largest > 0.0 || unbounded > 0;
     let dtype = expected.dtype;
     BufferAnswer {
         name: expected.name.clone(),
@@ -249,7 +271,7 @@ fn compare(
         agrees: outcome.is_ok(),
         exact: expected.bytes == actual.bytes,
         max_relative_error: outcome.as_ref().ok().map(|agreement| agreement.max_rel),
-        tolerance: allowance.tolerance.map(|tolerance| tolerance.relative),
+        bounds: rounded.then_some(BoundsAnswer { largest, used, unbounded }),
         sums,
         mismatch: outcome.err().map(|mismatch| mismatch.to_string()),
     }

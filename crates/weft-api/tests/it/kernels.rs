@@ -10,12 +10,12 @@ const TARGETS: [&str; 5] = ["sm_80", "sm_89", "sm_90", "gfx90a", "gfx942"];
 /// Those whose warps have 32 lanes, as the recorded layouts do.
 const NARROW: &[&str] = &["sm_80", "sm_89", "sm_90"];
 
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels")
 }
 
 /// The lines of a list of runs: name, grid, arguments.
-fn runs(list: &str) -> Vec<(String, String, Vec<String>)> {
+pub(crate) fn runs(list: &str) -> Vec<(String, String, Vec<String>)> {
     let text = std::fs::read_to_string(folder().join(list)).unwrap();
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
@@ -50,7 +50,12 @@ fn request(
     of(&std::fs::read_to_string(path).unwrap(), grid, arguments, target)
 }
 
-fn of(text: &str, grid: &str, arguments: &[String], target: &str) -> Result<RunRequest, ApiError> {
+pub(crate) fn of(
+    text: &str,
+    grid: &str,
+    arguments: &[String],
+    target: &str,
+) -> Result<RunRequest, ApiError> {
     let mut request: RunRequest = serde_json::from_value(serde_json::json!({
         "ttir": text,
         "target": target,

@@ -5,6 +5,7 @@
 #[cfg(feature = "agent")]
 mod agent;
 mod bases;
+mod bounds;
 mod kernels;
 mod limits;
 mod lines;
@@ -17,3 +18,4 @@ mod probe;
 mod random;
 mod transports;
 mod ttgir;
+mod unordered;

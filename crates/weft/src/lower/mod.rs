@@ -64,20 +64,26 @@ pub struct Lowered {
     /// What operations cost a warp besides movements and accesses to global memory, in hundredths of a
     /// cycle: element-wise arithmetic and loads of shared memory.
     pub work: Vec<(OpId, u64)>,
+    /// Whether barriers order accesses to global memory of one block.
+    pub ordered: bool,
 }
 
-/// Lowers a verified kernel.
+/// Lowers a verified kernel; accesses to global memory of one block that may meet are ordered by barriers,
+/// unless that is not wanted.
 pub fn run(
     kernel: &Kernel,
     locations: &Locations,
     facts: &AxisFacts,
     assignment: &mut Assignment,
     block: Block<'_>,
+    order: bool,
 ) -> Result<Lowered, AssignError> {
     let mut build = Builder::new(&kernel.name, block.warps, block.machine.lanes_log2);
     build.set_locations(locations.clone());
     build.set_multiprocessor(movement::multiprocessor(block.machine));
-    let barriers = order::needs_barrier(kernel, facts, assignment);
+    let barriers =
+        if order { order::needs_barrier(kernel, facts, assignment) } else { IdMap::default() };
+    let ordered = kernel.ops.keys().any(|op| barriers[op]);
     let orders = local_order::orders(kernel, assignment, barriers);
     let mut lowerer = Lowerer {
         kernel,
@@ -101,7 +107,7 @@ pub fn run(
     lowerer.warp = lowerer.common_warp();
     lowerer.region(&kernel.body)?;
     let Lowerer { build, movements, work, .. } = lowerer;
-    Ok(Lowered { program: build.finish(), movements, work })
+    Ok(Lowered { program: build.finish(), movements, work, ordered })
 }
 
 /// Which values any operation takes.

@@ -33,6 +33,7 @@ mod origin;
 pub mod report;
 mod signature;
 pub(crate) mod spelling;
+mod tap;
 mod text;
 mod types;
 mod verify;
@@ -44,6 +45,7 @@ pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
 pub use flight::in_flight;
 pub use origin::{Origins, Sources};
 pub use precision::Precision;
+pub use tap::{tap, tappable};
 pub use types::{Element, Type};
 pub use verify::verify;
 

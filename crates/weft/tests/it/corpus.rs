@@ -217,11 +217,10 @@ fn check_fused(case: &Case, machine: &Machine, warps: u32, fp_fusion: bool) -> R
     let meaning = if fp_fusion { &compiled.meaning } else { kernel };
     let report = eval::run(meaning, case.grid, &args, &mut expected, eval::Options::default())
         .map_err(|error| error.to_string())?;
-    let exactness = eval::exactness(meaning);
     let pairs = expected.buffers().iter().zip(simulated.buffers());
     for (index, (expected, simulated)) in pairs.enumerate() {
-        let allowance = eval::Allowance::new(expected.dtype, &exactness, &report, index);
-        eval::compare(expected, simulated, &allowance).map_err(|error| error.to_string())?;
+        eval::compare(expected, simulated, report.bounds.of_buffer(index))
+            .map_err(|error| error.to_string())?;
     }
     Ok(())
 }

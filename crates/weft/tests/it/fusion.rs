@@ -229,16 +229,14 @@ fn recorded_kernels_mean_the_same_but_for_rounding() {
         tile::verify(&fused).unwrap();
         let evaluated = |kernel: &Kernel| {
             let (args, mut memory) = make(&case.arguments);
-            let options = eval::Options::default();
+            let options = eval::Options { contraction: true, ..eval::Options::default() };
             let report = eval::run(kernel, case.grid, &args, &mut memory, options).unwrap();
             (memory, report)
         };
         let ((found, _), (wanted, report)) = (evaluated(&fused), evaluated(kernel));
-        let exactness = eval::exactness_fused(kernel);
         let pairs = wanted.buffers().iter().zip(found.buffers());
         for (index, (wanted, found)) in pairs.enumerate() {
-            let allowance = eval::Allowance::new(wanted.dtype, &exactness, &report, index);
-            eval::compare(wanted, found, &allowance)
+            eval::compare(wanted, found, report.bounds.of_buffer(index))
                 .unwrap_or_else(|mismatch| panic!("{}: {mismatch}", case.file));
         }
         let mut count = 0;

@@ -1,4 +1,4 @@
-"""Arguments of simulated kernels: which bytes a tensor's storage has, and where in them it begins."""
+"""Arguments of simulated kernels: which bytes an array has, and where in them its first element is."""
 
 import ctypes
 import sys
@@ -6,6 +6,8 @@ from typing import Any
 
 # Simulated storages begin at multiples of this, so that alignment is that of the place within them.
 ALIGNED = 1 << 40
+# What Triton asks of an address is whether it is a multiple of this.
+DIVISIBLE = 16
 
 
 class Array:
@@ -22,14 +24,19 @@ class Array:
             root = array
             while is_numpy(root.base):
                 root = root.base
-            low, high = bounds(root)
+            first, _ = bounds(root)
+            low, high = bounds(array)
             address = array.__array_interface__["data"][0]
             self.readonly = not array.flags.writeable
         else:
-            storage = array.untyped_storage()
-            low, address = storage.data_ptr(), array.data_ptr()
-            high = low + storage.nbytes()
+            first, low = array.untyped_storage().data_ptr(), array.data_ptr()
+            steps = zip(array.shape, array.stride(), strict=True)
+            last = sum((extent - 1) * step for extent, step in steps)
+            high = low + (last + 1) * array.element_size() if array.numel() else low
+            address = low
             self.readonly = False
+        # What is before the view stays out, but for what keeps addresses aligned as in the whole array.
+        low -= (low - first) % DIVISIBLE
         self.storage = (low, high)
         self.offset = address - low
 
@@ -82,7 +89,8 @@ def is_torch(value: Any) -> bool:
 
 
 class Storages:
-    """The storages behind a launch's pointers: those that share bytes are one buffer."""
+    """The bytes behind a launch's pointers: arrays that share some are one buffer, and a view ends where
+    it ends, not where its array does."""
 
     def __init__(self, arrays: list[tuple[str, Array]]) -> None:
         by_place = sorted(arrays, key=lambda named: named[1].storage)
@@ -101,7 +109,7 @@ class Storages:
         for index, (_, low, high, _) in enumerate(self.buffers):
             if low <= array.storage[0] and array.storage[1] <= high:
                 return index, address - low
-        raise AssertionError("every array's storage is one of the launch's buffers")
+        raise AssertionError("every array's bytes are in one of the launch's buffers")
 
     def bytes(self) -> list[tuple[str, Any]]:
         """Each buffer's name, and its bytes as they are in memory."""

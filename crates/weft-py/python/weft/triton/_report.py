@@ -72,6 +72,9 @@ class Report:
     """The movements of data between threads: what moves, from where to where, how and at what cost."""
     findings: tuple[Finding, ...]
     """What was wrong."""
+    unordered: tuple[Finding, ...]
+    """Races that the kernel has under Triton, which inserts no barriers for global memory as Weft does:
+    nothing of this launch was wrong for that."""
     printed: tuple[str, ...]
     """The first lines that the kernel printed."""
 
@@ -113,24 +116,26 @@ class Report:
                 f"shared memory      {self.shared_bytes} bytes a block",
                 f"movements          {len(self.conversions)}",
                 self.text_of_findings() or "findings           none",
+                *map(str, self.unordered),
             ]
         )
+
+
+def finding_of(finding: dict[str, Any]) -> Finding:
+    """A finding of an answer."""
+    return Finding(
+        kind=finding["kind"],
+        message=finding["message"],
+        place=finding["actor"]["place"],
+        block=tuple(finding["actor"]["block"]),
+        count=finding["count"],
+        hint=finding["hint"],
+    )
 
 
 def report_of(answer: dict[str, Any]) -> Report:
     """The report of a launch's answer."""
     counts = answer["counts"]
-    findings = (
-        Finding(
-            kind=finding["kind"],
-            message=finding["message"],
-            place=finding["actor"]["place"],
-            block=tuple(finding["actor"]["block"]),
-            count=finding["count"],
-            hint=finding["hint"],
-        )
-        for finding in answer["findings"]
-    )
     return Report(
         name=answer["name"],
         grid=tuple(answer["grid"]),
@@ -146,6 +151,7 @@ def report_of(answer: dict[str, Any]) -> Report:
         atomics=counts["atomics"],
         shared_bytes=counts["shared_bytes"],
         conversions=tuple(answer["conversions"]),
-        findings=tuple(findings),
+        findings=tuple(map(finding_of, answer["findings"])),
+        unordered=tuple(map(finding_of, answer.get("unordered", ()))),
         printed=tuple(answer["printed"]),
     )

@@ -148,6 +148,9 @@ class Launcher:
             raise LaunchError(report)
         if report.findings and self.findings == "warn":
             warnings.warn(report.text_of_findings(), LaunchWarning, stacklevel=6)
+        if report.unordered and self.findings != "keep":
+            text = "\n".join(map(str, report.unordered))
+            warnings.warn(text, LaunchWarning, stacklevel=6)
 
 
 def flatten(signature: Any, values: Any) -> Iterator[Any]:

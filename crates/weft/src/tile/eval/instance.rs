@@ -1,7 +1,8 @@
 //! One program instance: a machine that can be left and resumed at every back edge.
 
 use super::access::Places;
-use super::elements::Elements;
+use super::bounds::{self, Freedom};
+use super::elements::{Bounded, Bounds, Elements};
 use super::local::{Local, places};
 use super::reduction::{Reduction, is_elementwise};
 use super::scan::Scan;
@@ -29,7 +30,7 @@ pub(super) struct Instance<'k> {
     /// The regions it is in, outermost first.
     frames: Vec<Frame<'k>>,
     /// Every value that is in scope; values of regions that were left are forgotten.
-    values: Vec<Option<Elements>>,
+    values: Vec<Option<Bounded>>,
     /// The outermost loop that went round since [`Instance::forget_rounds`], with its depth.
     outermost: Option<(usize, OpId, &'k Op)>,
     /// Its shared memory.
@@ -73,7 +74,7 @@ impl<'k> Instance<'k> {
         let mut values = vec![None; kernel.values.len()];
         for (&param, bits) in kernel.body.params.iter().zip(args) {
             let mask = kernel.ty(param).dtype().mask();
-            values[param.index()] = Some(Elements::Same(bits & mask));
+            values[param.index()] = Some(Bounded::exact(Elements::Same(bits & mask)));
         }
         let body = Frame { region: &kernel.body, next: 0, owner: Owner::Kernel };
         Self { id, frames: vec![body], values, outermost: None, local: Local::default() }
@@ -178,7 +179,8 @@ impl<'k> Instance<'k> {
                 let counter = low.get(0);
                 let dtype = counter_type(world.kernel, op)?;
                 if is_below(dtype, counter, high.get(0)) {
-                    let entering = [&[Elements::Same(counter)], carried].concat();
+                    let counter = Bounded::exact(Elements::Same(counter));
+                    let entering = [&[counter], carried].concat();
                     self.enter(world.kernel, op, 0, Owner::Control(id, op), entering)?;
                 } else {
                     self.define_all(world.kernel, &op.results, carried.to_vec())?;
@@ -198,7 +200,8 @@ impl<'k> Instance<'k> {
                 if !is_elementwise(world.kernel, region) {
                     return Err("its region is not element-wise".into());
                 }
-                let scan = Scan::new(operands, shape, usize::from(*axis), *reverse);
+                let law = bounds::Fold::scan(world.kernel, region);
+                let scan = Scan::new(&operands, shape, usize::from(*axis), *reverse, law);
                 self.fold(op, Fold::Scan(Box::new(scan)), world.kernel)?;
             }
             OpKind::Split => {
@@ -207,15 +210,20 @@ impl<'k> Instance<'k> {
                 };
                 for (half, &result) in [a, b].into_iter().enumerate() {
                     let count = self.count(world.kernel, result);
-                    let elements = Elements::from_fn(count, |index| x.get(2 * index + half));
-                    self.define(world.kernel, result, elements)?;
+                    let half = Bounded {
+                        bits: Elements::from_fn(count, |index| x.get(2 * index + half)),
+                        bounds: Bounds::held(count, |index| x.bounds.get(2 * index + half)),
+                    };
+                    self.define(world.kernel, result, half)?;
                 }
             }
             OpKind::Reduce { axis } => {
                 let shape = folded_shape(op, *axis, world.kernel)?;
                 let region = op.regions.first().ok_or("it lacks its region")?;
                 let at_once = is_elementwise(world.kernel, region);
-                let reduction = Reduction::new(operands, shape, usize::from(*axis), at_once);
+                let axis = usize::from(*axis);
+                let law = bounds::Fold::reduction(world.kernel, region, shape[axis]);
+                let reduction = Reduction::new(operands, shape, axis, at_once, law);
                 self.fold(op, Fold::Reduction(Box::new(reduction)), world.kernel)?;
             }
             OpKind::Yield | OpKind::Condition => return self.hand_over(op, operands, world.kernel),
@@ -242,8 +250,9 @@ impl<'k> Instance<'k> {
                 if elementwise && !operands.iter().all(|operand| operand.fits(count)) {
                     return Err("its operands differ in shape".into());
                 }
-                let elements = pure::evaluate(world, self.id, op, &operands, count)?;
-                self.define(world.kernel, result, elements)?;
+                let freedom = self.freedom(world);
+                let value = pure::evaluate(world, self.id, op, &operands, count, freedom)?;
+                self.define(world.kernel, result, value)?;
             }
         }
         Ok(Flow::Next)
@@ -254,7 +263,7 @@ impl<'k> Instance<'k> {
         &mut self,
         id: OpId,
         op: &'k Op,
-        operands: &[Elements],
+        operands: &[Bounded],
         world: &mut World<'k, '_>,
     ) -> Result<(), String> {
         let site = Site { id, op, instance: self.id };
@@ -266,7 +275,7 @@ impl<'k> Instance<'k> {
             return Err("its operands differ in shape".into());
         }
         let places = |pointers, mask| Places { count, dtype, pointers, mask };
-        let zero = Elements::Same(0);
+        let zero = Bounded::exact(Elements::Same(0));
         let old = match (&op.kind, operands) {
             (OpKind::Load(_), [pointers]) => world.load(site, places(pointers, None), &zero),
             (OpKind::Load(_), [pointers, mask]) => {
@@ -294,7 +303,7 @@ impl<'k> Instance<'k> {
     fn hand_over(
         &mut self,
         terminator: &Op,
-        handed: Vec<Elements>,
+        handed: Vec<Bounded>,
         kernel: &'k Kernel,
     ) -> Result<Flow, String> {
         let Some(Frame { region, owner, .. }) = self.frames.pop() else {
@@ -326,7 +335,8 @@ impl<'k> Instance<'k> {
                     let dtype = counter_type(kernel, op)?;
                     let counter = counter.wrapping_add(self.get(*step)?.get(0)) & dtype.mask();
                     if is_below(dtype, counter, self.get(*high)?.get(0)) {
-                        let entering = [&[Elements::Same(counter)], &handed[..]].concat();
+                        let counter = Bounded::exact(Elements::Same(counter));
+                        let entering = [&[counter], &handed[..]].concat();
                         self.enter(kernel, op, 0, Owner::Control(id, op), entering)?;
                         Ok(self.goes_round(id, op))
                     } else {
@@ -357,7 +367,7 @@ impl<'k> Instance<'k> {
     /// Goes on with a reduction or scan: into its region, or to its end.
     fn fold(&mut self, op: &'k Op, fold: Fold, kernel: &'k Kernel) -> Result<(), String> {
         let finished = match &fold {
-            Fold::Reduction(reduction) => reduction.finished().map(<[_]>::to_vec),
+            Fold::Reduction(reduction) => reduction.finished(),
             Fold::Scan(scan) => scan.finished(),
         };
         if let Some(results) = finished {
@@ -377,7 +387,7 @@ impl<'k> Instance<'k> {
         op: &'k Op,
         region: usize,
         owner: Owner<'k>,
-        entering: Vec<Elements>,
+        entering: Vec<Bounded>,
     ) -> Result<(), String> {
         let region = op.regions.get(region).ok_or("it lacks a region")?;
         self.frames.push(Frame { region, next: 0, owner });
@@ -388,13 +398,13 @@ impl<'k> Instance<'k> {
     fn forget(&mut self, kernel: &Kernel, region: &Region) {
         let results = region.ops.iter().filter_map(|&id| kernel.ops.get(id));
         for &value in region.params.iter().chain(results.flat_map(|op| &op.results)) {
-            if let Some(elements) = self.values.get_mut(value.index()) {
-                *elements = None;
+            if let Some(bounded) = self.values.get_mut(value.index()) {
+                *bounded = None;
             }
         }
     }
 
-    fn get(&self, value: Value) -> Result<&Elements, String> {
+    fn get(&self, value: Value) -> Result<&Bounded, String> {
         self.values
             .get(value.index())
             .and_then(Option::as_ref)
@@ -405,24 +415,31 @@ impl<'k> Instance<'k> {
         &mut self,
         kernel: &Kernel,
         values: &[Value],
-        all: Vec<Elements>,
+        all: Vec<Bounded>,
     ) -> Result<(), String> {
         if values.len() != all.len() {
             return Err(format!("{} values for {}", all.len(), values.len()));
         }
-        values
-            .iter()
-            .zip(all)
-            .try_for_each(|(&value, elements)| self.define(kernel, value, elements))
+        values.iter().zip(all).try_for_each(|(&value, bounded)| self.define(kernel, value, bounded))
     }
 
-    fn define(&mut self, kernel: &Kernel, value: Value, elements: Elements) -> Result<(), String> {
-        if !elements.fits(self.count(kernel, value)) {
+    fn define(&mut self, kernel: &Kernel, value: Value, bounded: Bounded) -> Result<(), String> {
+        if !bounded.fits(self.count(kernel, value)) {
             return Err(format!("the elements of {value} are not as many as its type says"));
         }
         let place = self.values.get_mut(value.index()).ok_or("a value that does not exist")?;
-        *place = Some(elements);
+        *place = Some(bounded);
         Ok(())
+    }
+
+    /// What may be rounded differently here: within a fold, what its order leaves open.
+    fn freedom(&self, world: &World<'_, '_>) -> Freedom {
+        let fold = self.frames.iter().rev().find_map(|frame| match &frame.owner {
+            Owner::Fold(_, Fold::Reduction(reduction)) => Some(reduction.law()),
+            Owner::Fold(_, Fold::Scan(scan)) => Some(scan.law()),
+            _ => None,
+        });
+        fold.map_or_else(|| world.freedom(), |law| law.freedom)
     }
 
     /// How many elements a value defined here has, or places of bytes where it describes memory: in the region of a reduction or scan, a scalar

@@ -8,7 +8,7 @@
 //! its group: a place is in flight in between, and to read or write it then is a fault.
 
 use super::access::Places;
-use super::elements::Elements;
+use super::elements::{Bounded, Bounds, Elements};
 use super::world::{Site, World};
 use super::{Fault, pure};
 use crate::dtype::DType;
@@ -23,6 +23,14 @@ enum State {
     Unwritten,
     Written,
     InFlight,
+}
+
+/// The bound of an element, at one of its bytes.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct ByteBound {
+    bound: f64,
+    /// Which byte of so many.
+    byte: [u8; 2],
 }
 
 /// A fault of an access to shared memory.
@@ -41,6 +49,8 @@ pub enum LocalFault {
 pub(super) struct Local {
     bytes: Vec<u8>,
     states: Vec<State>,
+    /// How far off the element may be of which each byte is one; shorter than `bytes` where none is.
+    bounds: Vec<ByteBound>,
     /// Where what each operation allocates begins: again the same when it is met again.
     allocated: BTreeMap<OpId, usize>,
     /// The places of copies that no group has taken up yet.
@@ -54,44 +64,47 @@ impl Local {
     pub(super) fn execute(
         &mut self,
         site: Site<'_>,
-        operands: &[Elements],
+        operands: &[Bounded],
         world: &mut World<'_, '_>,
-    ) -> Result<Option<Elements>, String> {
+    ) -> Result<Option<Bounded>, String> {
         let op = site.op;
         let ty = |index: usize| op.operands.get(index).map(|&value| world.kernel.ty(value));
         let result = op.results.first().map(|&value| world.kernel.ty(value));
         // Elements, and bytes of each.
         let count = |ty: Option<&Type>| ty.map_or([0, 1], |ty| [ty.elements() as usize, width(ty)]);
         let [all, wide] = count(result);
-        let token = Some(Elements::Same(0));
+        let token = Some(Bounded::exact(Elements::Same(0)));
+        let listed = |places| Some(Bounded::exact(places));
         let (value, fault) = match (&op.kind, operands) {
             (OpKind::LocalAlloc, source) => {
                 let places = self.allocate(site.id, all * wide);
                 let fault = source.first().and_then(|x| self.store(&places, [all, wide], x));
-                (Some(places), fault)
+                (listed(places), fault)
             }
             (OpKind::LocalLoad, [places, ..]) => {
-                let (elements, fault) = self.load(places, [all, wide]);
-                (Some(elements), fault)
+                let (loaded, fault) = self.load(&places.bits, [all, wide]);
+                (Some(loaded), fault)
             }
-            (OpKind::LocalStore, [x, places]) => (None, self.store(places, count(ty(0)), x)),
+            (OpKind::LocalStore, [x, places]) => (None, self.store(&places.bits, count(ty(0)), x)),
             (OpKind::LocalDealloc, _) => (None, None),
             (OpKind::MemdescIndex, [places, index]) => {
                 let index = scalar::sign_extend(DType::I32, index.get(0));
                 let [buffers, _] = count(ty(0));
-                (Some(buffer(places, buffers * wide, all * wide, index)), None)
+                (listed(buffer(&places.bits, buffers * wide, all * wide, index)), None)
             }
             (OpKind::MemdescSubslice { offsets }, [places]) => {
                 let (from, to) = ty(0).zip(result).ok_or("it lacks its types")?;
-                (Some(part(places, wide, &from.shape, &to.shape, offsets)), None)
+                (listed(part(&places.bits, wide, &from.shape, &to.shape, offsets)), None)
             }
             (OpKind::MemdescReshape | OpKind::MemdescReinterpret, [places]) => {
                 (Some(places.clone()), None)
             }
             (OpKind::MemdescTrans { .. }, [places]) => {
-                let numbers = Elements::from_fn(all, |index| index as u64);
-                let turned = pure::evaluate(world, site.instance, op, &[numbers], all)?;
-                (Some(chosen(places, wide, all, |index| turned.get(index) as usize)), None)
+                let numbers = Bounded::exact(Elements::from_fn(all, |index| index as u64));
+                let freedom = world.freedom();
+                let turned = pure::evaluate(world, site.instance, op, &[numbers], all, freedom)?;
+                let turned = |index| turned.get(index) as usize;
+                (listed(chosen(&places.bits, wide, all, turned)), None)
             }
             (OpKind::AsyncCopy(options), [pointers, places, rest @ ..]) => {
                 let ty = ty(0).ok_or("it lacks its pointers")?;
@@ -99,8 +112,9 @@ impl Local {
                 let elements = ty.elements() as usize;
                 let (mask, other) = rest.split_at(usize::from(options.masked).min(rest.len()));
                 let sources = Places { count: elements, dtype, pointers, mask: mask.first() };
-                let copied = world.load(site, sources, other.first().unwrap_or(&Elements::Same(0)));
-                (token, self.copy(places, [elements, dtype.bytes() as usize], &copied))
+                let zero = Bounded::exact(Elements::Same(0));
+                let copied = world.load(site, sources, other.first().unwrap_or(&zero));
+                (token, self.copy(&places.bits, [elements, dtype.bytes() as usize], &copied))
             }
             (OpKind::AsyncCommit, _) => {
                 self.commit();
@@ -122,9 +136,9 @@ impl Local {
     pub(super) fn product(
         &self,
         site: Site<'_>,
-        operands: &[Elements],
+        operands: &[Bounded],
         world: &mut World<'_, '_>,
-    ) -> Result<Elements, String> {
+    ) -> Result<Bounded, String> {
         let mut factors = Vec::with_capacity(operands.len());
         for (&value, operand) in site.op.operands.iter().zip(operands) {
             let ty = world.kernel.ty(value);
@@ -132,14 +146,16 @@ impl Local {
                 factors.push(operand.clone());
                 continue;
             }
-            let (elements, fault) = self.load(operand, [ty.elements() as usize, width(ty)]);
+            let size = [ty.elements() as usize, width(ty)];
+            let (elements, fault) = self.load(&operand.bits, size);
             if let Some((element, fault)) = fault {
                 world.fault(site, element, Fault::Local(fault));
             }
             factors.push(elements);
         }
         let count = site.op.results.first().map_or(0, |&sum| world.kernel.ty(sum).elements());
-        pure::evaluate(world, site.instance, site.op, &factors, count as usize)
+        let freedom = world.freedom();
+        pure::evaluate(world, site.instance, site.op, &factors, count as usize, freedom)
     }
 
     /// Memory for `count` bytes, in which nothing is written.
@@ -149,6 +165,9 @@ impl Local {
         if self.bytes.len() < end {
             self.bytes.resize(end, 0);
             self.states.resize(end, State::Unwritten);
+            if !self.bounds.is_empty() {
+                self.bounds.resize(end, ByteBound::default());
+            }
         }
         self.states[start..end].fill(State::Unwritten);
         Elements::from_fn(count, |index| (start + index) as u64)
@@ -159,7 +178,7 @@ impl Local {
         &self,
         places: &Elements,
         [count, wide]: [usize; 2],
-    ) -> (Elements, Option<(usize, LocalFault)>) {
+    ) -> (Bounded, Option<(usize, LocalFault)>) {
         let mut fault = None;
         let mut byte = |index: usize, at: usize| {
             let place = places.get(index * wide + at) as usize;
@@ -173,8 +192,27 @@ impl Local {
             0
         };
         let element = |index| (0..wide).fold(0, |bits, at| bits | byte(index, at) << (8 * at));
-        let elements = Elements::from_fn(count, element);
-        (elements, fault)
+        let bits = Elements::from_fn(count, element);
+        let bounds = Bounds::held(count, |index| self.bound(places, index, wide));
+        (Bounded { bits, bounds }, fault)
+    }
+
+    /// How far off an element of so many bytes may be: anything, where some of its bytes are of others
+    /// that have a bound.
+    fn bound(&self, places: &Elements, index: usize, wide: usize) -> f64 {
+        if self.bounds.is_empty() {
+            return 0.0;
+        }
+        let at = |byte: usize| {
+            let place = places.get(index * wide + byte) as usize;
+            self.bounds.get(place).copied().unwrap_or_default()
+        };
+        let bound = at(0).bound;
+        let one = (0..wide).all(|byte| {
+            let found = at(byte);
+            found.bound == bound && (bound == 0.0 || found.byte == [byte as u8, wide as u8])
+        });
+        if one { bound } else { f64::INFINITY }
     }
 
     /// Writes the elements at some places; the first fault.
@@ -182,7 +220,7 @@ impl Local {
         &mut self,
         places: &Elements,
         size: [usize; 2],
-        values: &Elements,
+        values: &Bounded,
     ) -> Option<(usize, LocalFault)> {
         self.write(places, size, values, State::Written)
     }
@@ -192,7 +230,7 @@ impl Local {
         &mut self,
         places: &Elements,
         [count, wide]: [usize; 2],
-        values: &Elements,
+        values: &Bounded,
     ) -> Option<(usize, LocalFault)> {
         let fault = self.write(places, [count, wide], values, State::InFlight);
         self.open.extend((0..count * wide).map(|index| places.get(index) as usize));
@@ -203,7 +241,7 @@ impl Local {
         &mut self,
         places: &Elements,
         [count, wide]: [usize; 2],
-        values: &Elements,
+        values: &Bounded,
         then: State,
     ) -> Option<(usize, LocalFault)> {
         let mut fault = None;
@@ -220,6 +258,13 @@ impl Local {
                     fault.get_or_insert((index, LocalFault::InFlight));
                 }
                 (*byte, *state) = ((values.get(index) >> (8 * at)) as u8, then);
+                let bound = values.bounds.get(index);
+                if bound != 0.0 && self.bounds.is_empty() {
+                    self.bounds.resize(self.bytes.len(), ByteBound::default());
+                }
+                if let Some(slot) = self.bounds.get_mut(place) {
+                    *slot = ByteBound { bound, byte: [at as u8, wide as u8] };
+                }
             }
         }
         fault

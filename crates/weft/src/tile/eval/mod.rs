@@ -21,9 +21,9 @@
 //! * **Prints** go through their operands, and through the elements of each in row-major order. An
 //!   **assertion** that does not hold is told, and the run goes on.
 //!
-//! [`exactness`] says whether a kernel met one of these choices (or an operation that GPUs compute
-//! approximately), and [`compare`] compares two buffers accordingly. What atomics added up in floats may
-//! differ by what their number allows: [`Sums`].
+//! Beside each element goes a bound: how far a compiled program's may be from it, given these choices and
+//! the operations that GPUs compute approximately ([`bounds`]). [`compare`] holds two buffers to the
+//! bounds of what was stored ([`Report::bounds`]).
 //!
 //! # Instances that wait for one another
 //!
@@ -37,10 +37,10 @@
 //! the residents only wait, further ones are started, so that a deadlock is one of the whole grid.
 
 mod access;
+pub mod bounds;
 mod compare;
 mod dot;
 mod elements;
-mod exactness;
 mod instance;
 mod local;
 mod pure;
@@ -53,8 +53,8 @@ mod sums;
 mod tests;
 mod world;
 
-pub use compare::{Agreement, Allowance, Mismatch, Tolerance, compare};
-pub use exactness::{Exactness, Reason, Why, exactness, exactness_fused};
+pub use bounds::{BufferBounds, MemoryBounds};
+pub use compare::{Agreement, Mismatch, compare};
 pub use local::LocalFault;
 pub use sums::{Sum, Sums};
 
@@ -72,12 +72,15 @@ pub const MAX_ELEMENTS: u64 = 1 << 24;
 pub struct Options {
     /// How many operations all instances together may execute; one on a tensor counts as one.
     pub max_steps: u64,
+    /// Whether bounds leave room for a product that is fused with the sum that takes it: so that they
+    /// hold of the program that [`fuse`](crate::fuse) makes of this one, too.
+    pub contraction: bool,
 }
 
 impl Default for Options {
-    /// A hundred million operations.
+    /// A hundred million operations, of the program as it is.
     fn default() -> Self {
-        Self { max_steps: 100_000_000 }
+        Self { max_steps: 100_000_000, contraction: false }
     }
 }
 
@@ -89,6 +92,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// The assertions that did not hold; the run went on.
     pub failures: Vec<Failure>,
+    /// How far a compiled program's memory may be from the one that was left.
+    pub bounds: MemoryBounds,
     /// The float sums of atomics that stand in memory at the end.
     pub sums: Sums,
     /// What was printed.

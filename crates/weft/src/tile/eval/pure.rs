@@ -1,13 +1,14 @@
 //! The operations that compute their result from their operands alone.
 
+use super::bounds::{self, Freedom};
 use super::dot::dot;
-use super::elements::{Elements, strides};
+use super::elements::{Bounded, Bounds, Elements, strides};
 use super::world::World;
 use crate::dtype::DType;
 use crate::scalar;
 use crate::tile::{Element, Op, OpKind, Type};
 
-/// The result of a pure operation other than a reduction.
+/// The result of a pure operation other than a reduction, with how far its elements may be off.
 ///
 /// `count` is how many elements the result has; the operands are known to have as many as their
 /// types say.
@@ -15,27 +16,61 @@ pub(super) fn evaluate(
     world: &World<'_, '_>,
     instance: [u32; 3],
     op: &Op,
-    operands: &[Elements],
+    operands: &[Bounded],
     count: usize,
-) -> Result<Elements, String> {
+    freedom: Freedom,
+) -> Result<Bounded, String> {
     let types: Vec<&Type> = op.operands.iter().map(|&value| world.kernel.ty(value)).collect();
     let result = op.results.first().map(|&value| world.kernel.ty(value));
     let result = result.ok_or("an operation without a result")?;
-    let missing = |dtype: DType| format!("no operation on {dtype}");
-    Ok(match (&op.kind, operands, &types[..]) {
-        (OpKind::Constant(bits), [], _) => Elements::Same(bits & result.dtype().mask()),
-        (OpKind::Poison, [], _) => Elements::Same(0),
-        (OpKind::MakeRange { start, .. }, [], _) => {
-            let first = i64::from(*start);
-            Elements::from_fn(count, |index| (first + index as i64) as u64 & DType::I32.mask())
+    let parts: Vec<&Elements> = operands.iter().map(|operand| &operand.bits).collect();
+    if let Some(bits) = moved(op, &parts, operands, (&types, result), count)? {
+        if operands.iter().all(|operand| operand.bounds.is_exact()) {
+            return Ok(Bounded::exact(bits));
         }
-        (OpKind::ProgramId(axis), [], _) => Elements::Same(along(instance, *axis)?),
-        (OpKind::NumPrograms(axis), [], _) => Elements::Same(along(world.grid, *axis)?),
+        let parts: Vec<&Bounds> = operands.iter().map(|operand| &operand.bounds).collect();
+        let bounds = moved(op, &parts, operands, (&types, result), count)?;
+        let bounds = bounds.ok_or("it moves nothing")?;
+        return Ok(Bounded { bits, bounds: indexed(op, operands, bounds, count) });
+    }
+    let bits = computed(world, instance, op, &parts, (&types, result), count)?;
+    let bounds = match (&op.kind, &types[..]) {
+        (
+            OpKind::Constant(_)
+            | OpKind::Poison
+            | OpKind::MakeRange { .. }
+            | OpKind::ProgramId(_)
+            | OpKind::NumPrograms(_),
+            _,
+        ) => Bounds::EXACT,
+        (OpKind::Dot(precision) | OpKind::WarpgroupDot(precision), &[a, b, c]) => {
+            bounds::dot(*precision, [a, b, c], operands)
+        }
+        (OpKind::Histogram, [ty, ..]) => {
+            // Each number that may be another one may be counted elsewhere.
+            let may_move = |index: &usize| operands.iter().any(|x| x.bounds.get(*index) != 0.0);
+            let moving = (0..ty.elements() as usize).filter(may_move).count();
+            Elements::Same(moving as f64)
+        }
+        _ => bounds::of(&op.kind, &types, operands, (result, &bits), count, freedom),
+    };
+    Ok(Bounded { bits, bounds })
+}
+
+/// What an operation that only moves elements makes of something of each; nothing of other operations.
+fn moved<T: Copy + Default>(
+    op: &Op,
+    parts: &[&Elements<T>],
+    operands: &[Bounded],
+    (types, result): (&[&Type], &Type),
+    count: usize,
+) -> Result<Option<Elements<T>>, String> {
+    Ok(Some(match (&op.kind, parts, types) {
         (OpKind::Splat | OpKind::Unsplat, [x], _) => {
             Elements::Same(x.only().ok_or("an operand of more than one element")?)
         }
         (OpKind::ExpandDims { .. } | OpKind::Reshape { .. } | OpKind::ConvertLayout, [x], _) => {
-            x.clone()
+            (*x).clone()
         }
         (OpKind::Broadcast, [x], [from]) => {
             let repeated = broadcast_strides(&from.shape, &result.shape)?;
@@ -48,9 +83,46 @@ pub(super) fn evaluate(
         (OpKind::Join, [x, y], _) => {
             Elements::from_fn(count, |index| [x, y][index % 2].get(index / 2))
         }
-        (OpKind::Gather { axis }, [source, indices], [from, index_type]) => {
+        (OpKind::Gather { axis }, [source, _], [from, index_type]) => {
+            let indices = &operands[1].bits;
             gather(source, indices, (from, index_type, result), usize::from(*axis))?
         }
+        _ => return Ok(None),
+    }))
+}
+
+/// The bounds of what was moved: of what was found by an index that may be another, nothing is known.
+fn indexed(op: &Op, operands: &[Bounded], bounds: Bounds, count: usize) -> Bounds {
+    match (&op.kind, operands) {
+        (OpKind::Gather { .. }, [_, indices]) if !indices.bounds.is_exact() => {
+            Bounds::held(count, |index| match indices.bounds.get(index) {
+                0.0 => bounds.get(index),
+                _ => f64::INFINITY,
+            })
+        }
+        _ => bounds,
+    }
+}
+
+/// The elements that an operation computes from those of its operands.
+fn computed(
+    world: &World<'_, '_>,
+    instance: [u32; 3],
+    op: &Op,
+    operands: &[&Elements],
+    (types, result): (&[&Type], &Type),
+    count: usize,
+) -> Result<Elements, String> {
+    let missing = |dtype: DType| format!("no operation on {dtype}");
+    Ok(match (&op.kind, operands, types) {
+        (OpKind::Constant(bits), [], _) => Elements::Same(bits & result.dtype().mask()),
+        (OpKind::Poison, [], _) => Elements::Same(0),
+        (OpKind::MakeRange { start, .. }, [], _) => {
+            let first = i64::from(*start);
+            Elements::from_fn(count, |index| (first + index as i64) as u64 & DType::I32.mask())
+        }
+        (OpKind::ProgramId(axis), [], _) => Elements::Same(along(instance, *axis)?),
+        (OpKind::NumPrograms(axis), [], _) => Elements::Same(along(world.grid, *axis)?),
         (OpKind::Histogram, [x, mask @ ..], [ty, ..]) => {
             let mut counts = vec![0; count];
             for element in 0..ty.elements() as usize {
@@ -114,7 +186,7 @@ pub(super) fn evaluate(
 }
 
 /// A function of any number of operands of the elements at each index.
-fn by_element(count: usize, operands: &[Elements], apply: impl Fn(&[u64]) -> u64) -> Elements {
+fn by_element(count: usize, operands: &[&Elements], apply: impl Fn(&[u64]) -> u64) -> Elements {
     let mut bits = vec![0; operands.len()];
     Elements::from_fn(count, |index| {
         for (bits, operand) in bits.iter_mut().zip(operands) {
@@ -126,12 +198,12 @@ fn by_element(count: usize, operands: &[Elements], apply: impl Fn(&[u64]) -> u64
 
 /// The source's elements at the indices' places, but along `axis` at the index; zero where an index is
 /// outside.
-fn gather(
-    source: &Elements,
+fn gather<T: Copy + Default>(
+    source: &Elements<T>,
     indices: &Elements,
     (from, index_type, result): (&Type, &Type, &Type),
     axis: usize,
-) -> Result<Elements, String> {
+) -> Result<Elements<T>, String> {
     let agree = |dim: usize| dim == axis || from.shape.get(dim) == result.shape.get(dim);
     let rank = result.shape.len();
     if axis >= rank || from.shape.len() != rank || !(0..rank).all(agree) {
@@ -145,7 +217,7 @@ fn gather(
         let (outer, within) = (place / inner / wanted, place % inner);
         match usize::try_from(index) {
             Ok(index) if index < extent => source.get((outer * extent + index) * inner + within),
-            _ => 0,
+            _ => T::default(),
         }
     }))
 }

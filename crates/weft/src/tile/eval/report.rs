@@ -1,6 +1,6 @@
 //! Prints and assertions, element by element.
 
-use super::elements::Elements;
+use super::elements::Bounded;
 use super::world::{Site, World};
 use crate::scalar;
 use crate::tile::report::{self, Print};
@@ -8,7 +8,7 @@ use crate::tile::{Element, OpKind};
 
 impl World<'_, '_> {
     /// Does what a print or an assertion says.
-    pub(super) fn report(&mut self, site: Site<'_>, operands: &[Elements]) {
+    pub(super) fn report(&mut self, site: Site<'_>, operands: &[Bounded]) {
         match (&site.op.kind, operands) {
             (OpKind::Print { prefix, .. }, []) => {
                 let instance = site.instance.map(u64::from);
@@ -30,7 +30,7 @@ impl World<'_, '_> {
         }
     }
 
-    fn print(&mut self, site: Site<'_>, index: usize, operand: &Elements, print: Print<'_>) {
+    fn print(&mut self, site: Site<'_>, index: usize, operand: &Bounded, print: Print<'_>) {
         let ty = self.kernel.ty(site.op.operands[index]);
         let line = report::line(self.kernel, &site.op.operands, index, print);
         for element in 0..ty.elements() {

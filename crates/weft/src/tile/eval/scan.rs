@@ -3,13 +3,20 @@
 //! The region runs once for each place along the axis after the first, each of its values standing for
 //! as many scalars as there are lines along the axis.
 
-use super::elements::Elements;
+use super::bounds::Fold;
+use super::elements::{Bounded, Bounds, Elements};
 
 /// Some operands whose prefixes along an axis are being folded.
 #[derive(Clone, PartialEq)]
 pub(super) struct Scan {
     /// The operands, as `outer x extent x inner` elements; folded up to `done` steps.
     elements: Vec<Vec<u64>>,
+    /// Their bounds.
+    bounds: Vec<Vec<f64>>,
+    /// What may be rounded differently.
+    law: Fold,
+    /// The bounds of the results that are sums.
+    sums: Vec<Option<Bounds>>,
     outer: usize,
     extent: usize,
     inner: usize,
@@ -19,18 +26,50 @@ pub(super) struct Scan {
 
 impl Scan {
     /// A scan of operands of `shape` along `axis`, which is one of the shape's.
-    pub(super) fn new(operands: Vec<Elements>, shape: &[u64], axis: usize, reverse: bool) -> Self {
+    pub(super) fn new(
+        operands: &[Bounded],
+        shape: &[u64],
+        axis: usize,
+        reverse: bool,
+        law: Fold,
+    ) -> Self {
         let count = |extents: &[u64]| extents.iter().product::<u64>() as usize;
         let (outer, inner) = (count(&shape[..axis]), count(&shape[axis + 1..]));
-        let all = |operand: Elements| (0..count(shape)).map(|index| operand.get(index)).collect();
-        let elements = operands.into_iter().map(all).collect();
-        Self { elements, outer, extent: shape[axis] as usize, inner, reverse, done: 1 }
+        let all = 0..count(shape);
+        let elements = |x: &Bounded| all.clone().map(|index| x.get(index)).collect();
+        let bounds = |x: &Bounded| all.clone().map(|index| x.bounds.get(index)).collect();
+        let mut scan = Self {
+            elements: operands.iter().map(elements).collect(),
+            bounds: operands.iter().map(bounds).collect(),
+            law,
+            sums: Vec::new(),
+            outer,
+            extent: shape[axis] as usize,
+            inner,
+            reverse,
+            done: 1,
+        };
+        let lines = [scan.lanes(), scan.extent];
+        scan.sums = scan.law.of_sums(operands, lines, |lane, step| scan.place(lane, step), true);
+        scan
     }
 
     /// The results, once every place has been folded.
-    pub(super) fn finished(&self) -> Option<Vec<Elements>> {
-        let all = || self.elements.iter().map(|each| Elements::each(each.clone().into()));
-        (self.done == self.extent).then(|| all().collect())
+    pub(super) fn finished(&self) -> Option<Vec<Bounded>> {
+        let result = |index: usize| {
+            let own = &self.bounds[index];
+            let own = || Bounds::held(own.len(), |index| own[index]);
+            Bounded {
+                bits: Elements::each(self.elements[index].clone().into()),
+                bounds: self.sums[index].clone().unwrap_or_else(own),
+            }
+        };
+        (self.done == self.extent).then(|| (0..self.elements.len()).map(result).collect())
+    }
+
+    /// What may be rounded differently.
+    pub(super) fn law(&self) -> &Fold {
+        &self.law
     }
 
     /// How many scalars each value in the region stands for.
@@ -39,22 +78,26 @@ impl Scan {
     }
 
     /// What enters the region next: what was folded so far, then the elements.
-    pub(super) fn parameters(&self) -> Vec<Elements> {
-        let line = |each: &[u64], step: usize| {
-            Elements::from_fn(self.lanes(), |lane| each[self.place(lane, step)])
+    pub(super) fn parameters(&self) -> Vec<Bounded> {
+        let line = |index: usize, step: usize| Bounded {
+            bits: Elements::from_fn(self.lanes(), |lane| {
+                self.elements[index][self.place(lane, step)]
+            }),
+            bounds: Bounds::held(self.lanes(), |lane| self.bounds[index][self.place(lane, step)]),
         };
-        let folded = self.elements.iter().map(|each| line(each, self.done - 1));
-        let next = self.elements.iter().map(|each| line(each, self.done));
-        folded.chain(next).collect()
+        let all = |step: usize| (0..self.elements.len()).map(move |index| line(index, step));
+        all(self.done - 1).chain(all(self.done)).collect()
     }
 
     /// Takes what the region yielded.
-    pub(super) fn fold(&mut self, yielded: &[Elements]) {
+    pub(super) fn fold(&mut self, yielded: &[Bounded]) {
         let places: Vec<usize> =
             (0..self.lanes()).map(|lane| self.place(lane, self.done)).collect();
-        for (each, yielded) in self.elements.iter_mut().zip(yielded) {
+        let all = self.elements.iter_mut().zip(&mut self.bounds);
+        for ((bits, bounds), yielded) in all.zip(yielded) {
             for (lane, &place) in places.iter().enumerate() {
-                each[place] = yielded.get(lane);
+                bits[place] = yielded.get(lane);
+                bounds[place] = yielded.bounds.get(lane);
             }
         }
         self.done += 1;

@@ -1,5 +1,6 @@
 //! Which instance runs when, and how it is seen that none can go on.
 
+use super::bounds::MemoryBounds;
 use super::instance::{Instance, Pause};
 use super::world::World;
 use super::{EvalError, MAX_ELEMENTS, Options, Report, Sums, Waiting};
@@ -29,6 +30,7 @@ pub(super) fn run(
         changed: false,
         findings: Vec::new(),
         failures: Vec::new(),
+        bounds: MemoryBounds::default(),
         sums: Sums::default(),
         printed: Printed::default(),
         steps: 0,
@@ -74,8 +76,9 @@ pub(super) fn run(
             watch = Watch::default();
         }
     }
-    let World { findings, failures, sums, printed, steps, .. } = world;
-    Ok(Report { findings, failures, sums, printed, steps, instances: waiting.next })
+    let World { findings, failures, bounds, sums, printed, steps, .. } = world;
+    let instances = waiting.next;
+    Ok(Report { findings, failures, bounds, sums, printed, steps, instances })
 }
 
 /// What must hold before an instance can be made.

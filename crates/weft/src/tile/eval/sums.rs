@@ -1,13 +1,11 @@
 //! Sums of floats that atomics form in whatever order they come, and how far two orders may differ.
 //!
 //! Each addition rounds once, to nearest. A sum of `n + 1` terms takes `n` additions in any order, and
-//! is then off the exact sum by at most `n·u·Σ|x|`, where `u` is half a unit in the last place of one:
-//! Jeannerod and Rump, *Improved error bounds for inner products in floating-point arithmetic*, SIAM J.
-//! Matrix Anal. Appl. 34 (2013), whose bound holds for every order of summation, for any `n`, and with
-//! gradual underflow. Two orders differ by at most twice that. It is not an estimate: whatever differs
-//! by more has lost a term, counted one twice or rounded to another type.
+//! is then off the exact sum by at most `n·u·Σ|x|` ([`bounds`](super::bounds)). Two orders differ by at
+//! most twice that. It is not an estimate: whatever differs by more has lost a term, counted one twice or
+//! rounded to another type.
 
-use super::exactness::digits;
+use super::bounds::any_order;
 use crate::dtype::DType;
 use crate::memory::Memory;
 use crate::scalar::to_f64;
@@ -22,6 +20,8 @@ pub struct Sum {
     pub additions: u64,
     /// The magnitudes of the terms together: of what was there before, and of everything added.
     pub magnitude: f64,
+    /// How far off the terms may be, together.
+    pub off: f64,
 }
 
 impl Sum {
@@ -32,15 +32,15 @@ impl Sum {
     /// use weft::tile::eval::Sum;
     ///
     /// // Sixteen halves of at most one: 2 · 16 · 2^-11 · 16.
-    /// let sum = Sum { dtype: DType::F16, additions: 16, magnitude: 16.0 };
+    /// let sum = Sum { dtype: DType::F16, additions: 16, magnitude: 16.0, off: 0.0 };
     /// assert_eq!(sum.bound(), 0.25);
     /// ```
     pub fn bound(&self) -> f64 {
-        let Self { dtype, additions, magnitude } = *self;
-        let unit = 0.5_f64.powi(digits(dtype) as i32);
+        let Self { dtype, additions, magnitude, off } = *self;
         // A GPU's atomic sum of f32 in global memory takes subnormal terms and results for zero.
         let flushed = if dtype == DType::F32 { 3.0 * f64::from(f32::MIN_POSITIVE) } else { 0.0 };
-        2.0 * additions as f64 * (unit * magnitude + flushed)
+        let additions = additions as f64;
+        off + any_order(dtype, additions, magnitude + off) + 2.0 * additions * flushed
     }
 }
 
@@ -57,17 +57,30 @@ impl Sums {
         self.at.get(&(Memory::base(buffer) + (index * bytes) as u64))
     }
 
+    /// The sum at an address, if there is one.
+    pub(super) fn at(&self, address: u64) -> Option<&Sum> {
+        self.at.get(&address)
+    }
+
     /// The sums in a buffer, in order of their places.
     pub fn of_buffer(&self, buffer: usize) -> impl Iterator<Item = &Sum> {
         self.at.range(Memory::base(buffer)..Memory::base(buffer + 1)).map(|(_, sum)| sum)
     }
 
-    /// Notes that `term` was added to `old`, both raw bits.
-    pub(super) fn add(&mut self, address: u64, dtype: DType, old: u64, term: u64) {
+    /// Notes that a term was added to what was there, both as raw bits with their bounds.
+    pub(super) fn add(
+        &mut self,
+        address: u64,
+        dtype: DType,
+        (old, old_off): (u64, f64),
+        (term, term_off): (u64, f64),
+    ) {
         let magnitude = to_f64(dtype, old).abs();
-        let sum = self.at.entry(address).or_insert(Sum { dtype, additions: 0, magnitude });
+        let sum = self.at.entry(address);
+        let sum = sum.or_insert(Sum { dtype, additions: 0, magnitude, off: old_off });
         sum.additions += 1;
         sum.magnitude += to_f64(dtype, term).abs();
+        sum.off += term_off;
     }
 
     /// Notes that a place holds something else now.

@@ -1,5 +1,6 @@
 //! What all instances of a run share.
 
+use super::bounds::{Freedom, MemoryBounds};
 use super::{EvalError, Failure, Fault, Finding, Options, Sums};
 use crate::budget::Stop;
 use crate::format::Printed;
@@ -20,6 +21,8 @@ pub(super) struct World<'k, 'm> {
     pub(super) findings: Vec<Finding>,
     /// The assertions that did not hold.
     pub(super) failures: Vec<Failure>,
+    /// How far off what lies in memory may be.
+    pub(super) bounds: MemoryBounds,
     /// The float sums of atomics that stand in memory.
     pub(super) sums: Sums,
     /// What was printed.
@@ -41,6 +44,11 @@ pub(super) struct Site<'k> {
 }
 
 impl World<'_, '_> {
+    /// What may be rounded differently outside of folds.
+    pub(super) fn freedom(&self) -> Freedom {
+        Freedom { times: 1.0, order: false, contraction: self.options.contraction }
+    }
+
     /// Counts the execution of `op`.
     pub(super) fn step(&mut self, op: &Op) -> Result<(), EvalError> {
         if self.steps >= self.options.max_steps {

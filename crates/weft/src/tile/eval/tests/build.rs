@@ -310,7 +310,7 @@ pub(super) fn launch(
             }
         })
         .collect();
-    let options = Options { max_steps: 1_000_000 };
+    let options = Options { max_steps: 1_000_000, ..Options::default() };
     let report = run(kernel, [grid, 1, 1], &args, &mut memory, options)?;
     Ok(Outcome { report, memory })
 }

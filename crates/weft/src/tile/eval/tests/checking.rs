@@ -1,117 +1,170 @@
-//! Exactness and comparison.
+//! Bounds and comparison.
 
 use super::build::{Argument, Build, launch, tensor};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::memory::Buffer;
-use crate::scalar::{self, Binary, Cast, Unary};
-use crate::tile::eval::{
-    Agreement, Allowance, Exactness, Mismatch, Reason, Sums, Tolerance, Why, exactness,
-    exactness_fused,
-};
+use crate::scalar::{self, Binary, Cast, Compare, Unary};
+use crate::tile::eval::{Agreement, BufferBounds, Mismatch, Options, Sums, compare, run};
 use crate::tile::{Kernel, OpKind, Precision, Type, Value};
 
-/// The reasons of a kernel that computes on a vector of `dtype`.
-fn reasons(dtype: DType, body: impl FnOnce(&mut Build, Value)) -> Vec<(String, Why)> {
+/// The largest bound of what a kernel of 16 elements of `x` stores, infinity where one has none.
+fn bound_with(
+    options: Options,
+    dtype: DType,
+    values: &[f64],
+    body: impl FnOnce(&mut Build, Value) -> Value,
+) -> f64 {
     let mut b = Build::new();
     let x = b.pointer(dtype);
     let loaded = b.load_array(x, &[16]);
-    body(&mut b, loaded);
-    match exactness_fused(&b.finish()) {
-        Exactness::Exact => Vec::new(),
-        Exactness::Rounded { why, .. } => {
-            why.into_iter().map(|Reason { name, why, .. }| (name, why)).collect()
-        }
-    }
+    let result = body(&mut b, loaded);
+    let ty = b.ty(result);
+    let out = b.pointer(ty.dtype());
+    let places = b.range(ty.elements());
+    let places = b.at(out, places);
+    b.store(&[places, result]);
+    let kernel = b.finish();
+    let mut memory = crate::memory::Memory::default();
+    let mut at = |dtype: DType, values: &[f64]| memory.push(buffer(dtype, values));
+    let args = [at(dtype, values), at(ty.dtype(), &vec![0.0; ty.elements() as usize])];
+    let report = run(&kernel, [1, 1, 1], &args, &mut memory, options).unwrap();
+    let bounds = report.bounds.of_buffer(1);
+    if bounds.unbounded() > 0 { f64::INFINITY } else { bounds.largest() }
+}
+
+fn bound(dtype: DType, body: impl FnOnce(&mut Build, Value) -> Value) -> f64 {
+    let values: Vec<f64> = (1..=16).map(f64::from).collect();
+    bound_with(Options::default(), dtype, &values, body)
+}
+
+fn unary(op: Unary) -> impl FnOnce(&mut Build, Value) -> Value {
+    move |b, x| b.op(OpKind::Unary(op), &[x], &b.ty(x))
+}
+
+fn twice(op: Binary) -> impl FnOnce(&mut Build, Value) -> Value {
+    move |b, x| b.binary(op, x, x)
 }
 
 #[test]
-fn only_approximate_and_order_dependent_operations_round() {
-    let unary = |op| {
-        move |b: &mut Build, x| {
-            b.op(OpKind::Unary(op), &[x], &b.ty(x));
-        }
-    };
-    let twice = |op| {
-        move |b: &mut Build, x| {
-            b.binary(op, x, x);
-        }
-    };
+fn only_approximate_and_order_dependent_operations_have_bounds() {
+    for (dtype, op, rounds) in [
+        (DType::F32, Unary::Exp2, true),
+        (DType::F32, Unary::Sqrt, true),
+        (DType::F64, Unary::Sqrt, false),
+        (DType::F32, Unary::SqrtPrecise, false),
+        (DType::F32, Unary::Floor, false),
+        (DType::F64, Unary::Sin, true),
+    ] {
+        assert_eq!(bound(dtype, unary(op)) > 0.0, rounds, "{op} of {dtype}");
+    }
+    for (dtype, op, rounds) in [
+        (DType::F32, Binary::Div, true),
+        (DType::F64, Binary::Div, false),
+        (DType::F32, Binary::DivPrecise, false),
+        (DType::F32, Binary::Add, false),
+        (DType::F16, Binary::Mul, false),
+    ] {
+        assert_eq!(bound(dtype, twice(op)) > 0.0, rounds, "{op} of {dtype}");
+    }
     let fold = |op: Binary| {
         move |b: &mut Build, x| {
-            b.reduce(0, &[x], |b, p| vec![b.binary(op, p[0], p[1])]);
+            let folded = b.reduce(0, &[x], |b, p| vec![b.binary(op, p[0], p[1])])[0];
+            b.splat(folded, &[2])
         }
     };
-    let none: Vec<(String, Why)> = Vec::new();
-    let one = |name: &str, why| vec![(name.to_owned(), why)];
-    assert_eq!(reasons(DType::F32, unary(Unary::Exp2)), one("exp2", Why::Approximate));
-    assert_eq!(reasons(DType::F32, unary(Unary::Sqrt)), one("sqrt", Why::Approximate));
-    assert_eq!(reasons(DType::F64, unary(Unary::Sqrt)), none);
-    assert_eq!(reasons(DType::F32, unary(Unary::SqrtPrecise)), none);
-    assert_eq!(reasons(DType::F32, unary(Unary::Floor)), none);
-    assert_eq!(reasons(DType::F32, twice(Binary::Div)), one("div", Why::Approximate));
-    assert_eq!(reasons(DType::F32, twice(Binary::DivPrecise)), none);
-    assert_eq!(reasons(DType::F32, twice(Binary::Add)), none);
-    assert_eq!(reasons(DType::F32, fold(Binary::Add)), one("reduce", Why::Order));
-    assert_eq!(reasons(DType::F32, fold(Binary::Maximum)), none);
-    assert_eq!(reasons(DType::I32, fold(Binary::Add)), none);
-    let fused = |b: &mut Build, x: Value| {
+    // 15 additions of at most 136 together.
+    assert_eq!(bound(DType::F32, fold(Binary::Add)), 2.0 * 15.0 * 0.5_f64.powi(24) * 136.0);
+    assert_eq!(bound(DType::F32, fold(Binary::Maximum)), 0.0);
+    assert_eq!(bound(DType::I32, fold(Binary::Add)), 0.0);
+    let product = |b: &mut Build, x| {
+        let tile =
+            b.op(OpKind::Reshape { allow_reorder: false }, &[x], &tensor(DType::F32, &[4, 4]));
+        let product = OpKind::Dot(Precision::Ieee);
+        let product = b.op(product, &[tile, tile, tile], &tensor(DType::F32, &[4, 4]));
+        b.op(OpKind::Reshape { allow_reorder: false }, &[product], &tensor(DType::F32, &[16]))
+    };
+    // 16, and 13, 14, 15 and 16 times 4, 8, 12 and 16: two roundings of five.
+    let magnitude = 16.0 + 13.0 * 4.0 + 14.0 * 8.0 + 15.0 * 12.0 + 16.0 * 16.0;
+    assert_eq!(bound(DType::F32, product), 2.0 * 5.0 * 0.5_f64.powi(24) * magnitude);
+}
+
+#[test]
+fn a_product_that_may_be_fused_has_a_bound_where_that_is_asked_for() {
+    let values: Vec<f64> = (1..=16).map(f64::from).collect();
+    let fused = Options { contraction: true, ..Options::default() };
+    let difference = |b: &mut Build, x: Value| {
         let product = b.binary(Binary::Mul, x, x);
-        let turned = b.op(OpKind::Trans { order: vec![0] }, &[product], &b.ty(product));
-        b.binary(Binary::Sub, x, turned);
+        b.binary(Binary::Sub, product, x)
     };
-    assert_eq!(reasons(DType::F32, fused), one("sub", Why::Contraction));
-    assert_eq!(reasons(DType::I32, fused), none);
+    assert_eq!(bound_with(Options::default(), DType::F32, &values, difference), 0.0);
+    assert!(bound_with(fused, DType::F32, &values, difference) > 0.0);
+    assert_eq!(bound_with(fused, DType::I32, &values, difference), 0.0);
 }
 
 #[test]
-fn dots_and_atomics_round_in_floats_and_contraction_only_where_asked() {
-    for (dtype, rounds) in [(DType::F32, true), (DType::I32, false)] {
-        let mut b = Build::new();
-        let x = b.pointer(dtype);
-        let tile = b.load_array(x, &[16, 16]);
-        let sum =
-            b.op(OpKind::Dot(Precision::Ieee), &[tile, tile, tile], &tensor(dtype, &[16, 16]));
-        let product = b.binary(Binary::Mul, sum, sum);
-        b.binary(Binary::Add, product, sum);
-        let scalar = b.constant(dtype, 1.0);
-        let op = if rounds { Rmw::FAdd } else { Rmw::Add };
-        let kind = OpKind::AtomicRmw { op, order: Order::Relaxed, scope: Scope::Gpu };
-        b.op(kind, &[x, scalar], &Type::scalar(dtype));
-        let kernel = b.finish();
-        let names = |exactness| match exactness {
-            Exactness::Exact => vec![],
-            Exactness::Rounded { why, .. } => why.iter().map(Reason::to_string).collect(),
-        };
-        let (plain, fused) = (names(exactness(&kernel)), names(exactness_fused(&kernel)));
-        if rounds {
-            assert_eq!(
-                plain,
-                [
-                    "dot depends on the order in which floats are folded",
-                    "atomic_rmw fadd depends on the order in which floats are folded",
-                ]
-            );
-            assert_eq!(fused[1], "add may be fused with the product that it adds");
-        } else {
-            assert_eq!((plain, fused), (vec![], vec![]));
-        }
-    }
-}
-
-#[test]
-fn a_rounding_in_a_coarser_type_widens_the_tolerance() {
-    let mut b = Build::new();
-    let x = b.pointer(DType::F32);
-    let loaded = b.load_array(x, &[16]);
-    let powers = b.op(OpKind::Unary(Unary::Exp), &[loaded], &tensor(DType::F32, &[16]));
-    let narrow = OpKind::Cast(Cast::Float);
-    b.op(narrow, &[powers], &tensor(DType::BF16, &[16]));
-    let exactness = exactness(&b.finish());
-    assert!(matches!(exactness, Exactness::Rounded { coarsest: DType::BF16, .. }));
-    assert_eq!(Tolerance::for_buffer(DType::F32, &exactness), Tolerance::of(DType::BF16));
-    assert_eq!(Tolerance::for_buffer(DType::I32, &exactness), None);
-    assert_eq!(Tolerance::for_buffer(DType::F32, &Exactness::Exact), None);
+fn bounds_go_from_operands_to_results() {
+    // The bound of a function's result, and of what is computed from it.
+    let after = |then: fn(&mut Build, Value, Value) -> Value| {
+        bound(DType::F32, move |b, x| {
+            let root = b.op(OpKind::Unary(Unary::Sqrt), &[x], &b.ty(x));
+            then(b, root, x)
+        })
+    };
+    let own = after(|_, root, _| root);
+    assert!(own > 0.0 && own < 1e-5, "{own}");
+    let near = |got: f64, wanted: f64| assert!((got / wanted - 1.0).abs() < 0.5, "{got} {wanted}");
+    near(after(|b, root, _| b.binary(Binary::Add, root, root)), 2.0 * own);
+    near(after(|b, root, _| b.binary(Binary::Mul, root, root)), 2.0 * 4.0 * own);
+    assert_eq!(after(|b, root, _| b.op(OpKind::Unary(Unary::Neg), &[root], &b.ty(root))), own);
+    // The difference of equal numbers cancels, and keeps both bounds.
+    near(after(|b, root, _| b.binary(Binary::Sub, root, root)), 2.0 * own);
+    // What is far from both is certain, what is close may be either.
+    let choose = |b: &mut Build, root: Value, limit: f64| {
+        let limit = b.constant(DType::F32, limit);
+        let limit = b.splat(limit, &[16]);
+        let less = b.compare(Compare::Olt, root, limit);
+        let (one, two) = (b.constant(DType::F32, 1.0), b.constant(DType::F32, 3.0));
+        let (one, two) = (b.splat(one, &[16]), b.splat(two, &[16]));
+        b.select(less, one, two)
+    };
+    assert_eq!(
+        bound(DType::F32, |b, x| {
+            let root = b.op(OpKind::Unary(Unary::Sqrt), &[x], &b.ty(x));
+            choose(b, root, 2.9)
+        }),
+        0.0
+    );
+    assert_eq!(
+        bound(DType::F32, |b, x| {
+            let root = b.op(OpKind::Unary(Unary::Sqrt), &[x], &b.ty(x));
+            choose(b, root, 3.0)
+        }),
+        2.0
+    );
+    // Rounded to fewer digits, either neighbour.
+    let half =
+        after(|b, root, _| b.op(OpKind::Cast(Cast::Float), &[root], &tensor(DType::F16, &[16])));
+    assert!(half == 0.0 || (half - 0.5_f64.powi(9)).abs() < 1e-9, "{half}");
+    let whole = after(|b, root, _| {
+        b.op(OpKind::Cast(Cast::SFromFloat), &[root], &tensor(DType::I32, &[16]))
+    });
+    assert_eq!(whole, 1.0);
+    // By a divisor that may be zero, anything.
+    let quotient = after(|b, root, _| {
+        let nothing = b.binary(Binary::Sub, root, root);
+        b.binary(Binary::Div, root, nothing)
+    });
+    assert_eq!(quotient, f64::INFINITY);
+    // The bits of an uncertain number are uncertain; with its sign alone they are in order.
+    let bits = after(|b, root, _| {
+        let bits = b.op(OpKind::Cast(Cast::Bits), &[root], &tensor(DType::I32, &[16]));
+        b.binary(Binary::Xor, bits, bits)
+    });
+    assert_eq!(bits, f64::INFINITY);
+    let bits =
+        after(|b, root, _| b.op(OpKind::Cast(Cast::Bits), &[root], &tensor(DType::I32, &[16])));
+    assert!((1.0..20.0).contains(&bits), "{bits}");
 }
 
 fn buffer(dtype: DType, values: &[f64]) -> Buffer {
@@ -121,58 +174,50 @@ fn buffer(dtype: DType, values: &[f64]) -> Buffer {
     Buffer { name: "out".into(), bytes: bytes.collect(), dtype, initialised: true }
 }
 
-fn rounded(coarsest: DType) -> Exactness {
-    Exactness::Rounded { why: Vec::new(), coarsest }
-}
-
-/// Compared as strictly as an exactness allows, where nothing was added up by atomics.
-fn compare(wanted: &Buffer, got: &Buffer, exactness: &Exactness) -> Result<Agreement, Mismatch> {
-    let tolerance = Tolerance::for_buffer(wanted.dtype, exactness);
-    super::super::compare(wanted, got, &Allowance { tolerance, sums: None })
+/// Compared with one bound for every element.
+fn within(wanted: &Buffer, got: &Buffer, bound: f64) -> Result<Agreement, Mismatch> {
+    compare(wanted, got, BufferBounds::from(&vec![bound; wanted.bytes.len()][..]))
 }
 
 #[test]
-fn floats_are_compared_within_the_tolerance_of_their_type() {
-    let near = [
-        (DType::F64, 1.0 + 1.5e-12, 1.0 + 2.5e-12),
-        (DType::F32, 1.0 + 2e-5, 1.0 + 2.3e-5),
-        (DType::F16, 1.0 + 3e-3, 1.0 + 5e-3),
-        (DType::BF16, 1.0 + 3.1e-2, 1.0 + 4e-2),
-    ];
-    for (dtype, inside, outside) in near {
-        let exactness = rounded(dtype);
+fn elements_are_compared_within_their_bounds() {
+    for dtype in [DType::F64, DType::F32, DType::F16, DType::BF16] {
         let one = buffer(dtype, &[0.0, 1.0]);
-        let agreement = compare(&one, &buffer(dtype, &[0.0, inside]), &exactness).unwrap();
-        assert!(agreement.max_ulp > 0 && agreement.max_rel > 0.0);
-        assert_eq!(agreement.max_abs, agreement.max_rel);
-        let mismatch = compare(&one, &buffer(dtype, &[0.0, outside]), &exactness).unwrap_err();
+        let other = buffer(dtype, &[0.0, 1.25]);
+        let agreement = within(&one, &other, 0.5).unwrap();
+        assert!(agreement.max_ulp > 0);
+        assert_eq!((agreement.max_abs, agreement.max_rel, agreement.max_share), (0.25, 0.25, 0.5));
+        let mismatch = within(&one, &other, 0.2).unwrap_err();
         assert_eq!((mismatch.index, mismatch.mismatches, mismatch.elements), (1, 1, 2), "{dtype}");
-        assert!(compare(&one, &buffer(dtype, &[0.0, inside]), &Exactness::Exact).is_err());
+        assert!(within(&one, &other, 0.0).is_err());
+        assert!(within(&one, &other, f64::INFINITY).is_ok());
     }
+    let (one, other) = (buffer(DType::I8, &[3.0]), buffer(DType::I8, &[4.0]));
+    assert!(within(&one, &other, 1.0).is_ok() && within(&one, &other, 0.0).is_err());
 }
 
 #[test]
 fn special_values_lengths_and_integers() {
     let f32s = |values: &[f64]| buffer(DType::F32, values);
     let (nan, infinity) = (f64::NAN, f64::INFINITY);
-    for exactness in [Exactness::Exact, rounded(DType::F32)] {
+    for bound in [0.0, 1.0] {
         let mut other_nan = f32s(&[nan, infinity]);
         other_nan.bytes[0] = 1;
-        assert!(compare(&f32s(&[nan, infinity]), &other_nan, &exactness).is_ok());
+        assert!(within(&f32s(&[nan, infinity]), &other_nan, bound).is_ok());
         for (wanted, got) in [(nan, 1.0), (1.0, nan), (infinity, -infinity), (infinity, 3e38)] {
-            assert!(compare(&f32s(&[wanted]), &f32s(&[got]), &exactness).is_err());
+            assert!(within(&f32s(&[wanted]), &f32s(&[got]), bound).is_err());
         }
-        let short = compare(&f32s(&[1.0, 2.0]), &f32s(&[1.0]), &exactness).unwrap_err();
+        let short = within(&f32s(&[1.0, 2.0]), &f32s(&[1.0]), bound).unwrap_err();
         assert_eq!((short.index, short.actual), (1, None));
-        let ints = |values: &[f64]| buffer(DType::I16, values);
-        let same = compare(&ints(&[1.0, -2.0]), &ints(&[1.0, -2.0]), &exactness).unwrap();
-        assert_eq!(same, Agreement::default());
-        let mismatch = compare(&ints(&[1.0, -2.0]), &ints(&[1.0, -3.0]), &exactness).unwrap_err();
-        assert_eq!(mismatch.to_string(), "element 1 of `out` is -3, expected -2; 1 of 2 differ");
     }
-    let zeros = compare(&f32s(&[0.0]), &f32s(&[-0.0]), &rounded(DType::F32)).unwrap();
+    let ints = |values: &[f64]| buffer(DType::I16, values);
+    let same = within(&ints(&[1.0, -2.0]), &ints(&[1.0, -2.0]), 0.0).unwrap();
+    assert_eq!(same, Agreement::default());
+    let mismatch = within(&ints(&[1.0, -2.0]), &ints(&[1.0, -3.0]), 0.0).unwrap_err();
+    assert_eq!(mismatch.to_string(), "element 1 of `out` is -3, expected -2; 1 of 2 differ");
+    let zeros = within(&f32s(&[0.0]), &f32s(&[-0.0]), 1.0).unwrap();
     assert_eq!(zeros.max_ulp, 0);
-    assert!(compare(&f32s(&[0.0]), &f32s(&[-0.0]), &Exactness::Exact).is_err());
+    assert!(within(&f32s(&[0.0]), &f32s(&[-0.0]), 0.0).is_err());
 }
 
 /// The terms of a sum, some large and some small, of both signs.
@@ -217,11 +262,12 @@ fn unordered_sums_differ_by_what_their_number_of_terms_allows() {
             let sum = *outcome.report.sums.get(1, 0, dtype.bytes() as usize).unwrap();
             assert_eq!((sum.dtype, sum.additions), (dtype, count));
             assert_eq!(outcome.report.sums.of_buffer(0).count(), 0);
-            let allowance = Allowance { tolerance: None, sums: Some((&outcome.report.sums, 1)) };
+            let bounds = outcome.report.bounds.of_buffer(1);
+            assert_eq!(bounds.get(0), sum.bound());
             let expected = &outcome.memory.buffers()[1];
             let verdict = |value: u64| {
                 let bytes = value.to_le_bytes()[..dtype.bytes() as usize].to_vec();
-                super::super::compare(expected, &Buffer { bytes, ..expected.clone() }, &allowance)
+                compare(expected, &Buffer { bytes, ..expected.clone() }, bounds)
             };
             let start = scalar::from_f64(dtype, 0.5);
             let of = |order: &[u64]| order.iter().fold(start, |sum, &term| add(sum, term));
