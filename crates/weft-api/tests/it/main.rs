@@ -17,3 +17,4 @@ mod probe;
 mod random;
 mod transports;
 mod ttgir;
+mod wavefronts;
