@@ -242,10 +242,7 @@ fn kernel(
     {
         build.store(Space::Global, how, address, None, &[element]);
     }
-    let mut program = build.finish();
-    for pass in weft::simplify::PASSES {
-        program = (pass.run)(program);
-    }
+    let program = weft::simplify::run(build.finish());
     if let Err(broken) = lane::verify(&program) {
         anyhow::bail!("a broken program: {}", broken.join("; "));
     }

@@ -16,6 +16,7 @@ mod conversions;
 mod corpus;
 mod documents;
 mod homes;
+mod hostile;
 mod kernels;
 mod measure;
 mod operations;
@@ -84,6 +85,9 @@ enum Task {
         #[arg(long, default_value = "target/debug/weft")]
         weft: PathBuf,
     },
+    /// Answer requests within limits: what `measure robustness` starts.
+    #[command(hide = true)]
+    Worker,
     /// Write measured tables and printed listings into the documents.
     Documents {
         /// Change nothing; fail where a document is not as it would be written.
@@ -109,6 +113,7 @@ fn main() -> anyhow::Result<()> {
         }
         Task::Conversions { grid, output } => conversions::run(&grid, &output),
         Task::Transports { transport, weft } => transports::run(transport, &weft),
+        Task::Worker => hostile::work(),
         Task::Documents { check } => documents::run(check),
         #[cfg(feature = "wasm")]
         Task::Bindgen { input, output } => bindgen::run(&input, &output),

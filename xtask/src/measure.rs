@@ -1,7 +1,7 @@
 //! Measurements, and the files that hold them.
 
 use crate::kernels::{Choice, Kernel, in_folder, to_ptx};
-use crate::{accuracy, corpus, homes, operations, root, runs, say, validate};
+use crate::{accuracy, corpus, homes, hostile, operations, root, runs, say, validate};
 use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -30,6 +30,10 @@ pub(crate) enum What {
     /// Instructions and registers of torch.compile's kernels beside Triton's: `WEFT_CORPUS_DIR` names
     /// the folder of their modules, `WEFT_PTXAS` the assembler.
     Corpus,
+    /// What becomes of 200,000 mutated inputs of every entry point; `WEFT_INPUTS` may give another number.
+    Robustness,
+    /// `weft serve` under attack.
+    Server,
 }
 
 /// A measured claim: what, how, where, when, and the numbers.
@@ -41,11 +45,11 @@ pub(crate) struct Measurement {
     machine: String,
     date: String,
     columns: Vec<String>,
-    rows: Vec<Vec<String>>,
+    pub(crate) rows: Vec<Vec<String>>,
 }
 
 impl Measurement {
-    fn new(what: &str, name: &str, columns: &[&str]) -> Self {
+    pub(crate) fn new(what: &str, name: &str, columns: &[&str]) -> Self {
         Self {
             what: what.into(),
             command: format!("cargo run --profile dist --package xtask -- measure {name}"),
@@ -153,6 +157,8 @@ pub(crate) fn run(
             beside = Some(summary);
             ("corpus", modules)
         }
+        What::Robustness => ("robustness", hostile::inputs(weft)?),
+        What::Server => ("server", hostile::server(weft)?),
     };
     let usual = || root().join(format!("docs/measurements/{name}.json"));
     if let Some(path) = output.or_else(|| (!dry_run).then(usual)) {
@@ -167,12 +173,10 @@ pub(crate) fn run(
             let wrong = say_verdicts(&measurement);
             ensure!(wrong == 0, "{wrong} runs are not as they should be");
         }
-        What::Compile | What::Simulate | What::Accuracy | What::Homes | What::Corpus => {
-            match beside {
-                Some(summary) => say(&summary.table(&format!("{name}_summary"))),
-                None => say(&measurement.table(name)),
-            }
-        }
+        _ => match beside {
+            Some(summary) => say(&summary.table(&format!("{name}_summary"))),
+            None => say(&measurement.table(name)),
+        },
     }
     Ok(())
 }

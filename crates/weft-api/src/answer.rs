@@ -183,9 +183,9 @@ pub struct ConflictsAnswer {
     pub kind: String,
     /// Bytes of one lane in one instruction.
     pub vector_bytes: u32,
-    /// Instructions of all warps.
+    /// Instructions of all warps that take part.
     pub instructions: u64,
-    /// Their wavefronts.
+    /// Their wavefronts ([`weft_layout::access`] says what these are).
     pub wavefronts: u64,
     /// The wavefronts of as many instructions without bank conflicts.
     pub ideal: u64,

@@ -274,7 +274,7 @@ fn limited(
 ) -> Result<String, ApiError> {
     let Some(limits) = object.get("limits") else { return answer(name, text, object, unknown) };
     let limits = budget::read(limits)?;
-    budget::within(&limits, || answer(name, text, object, unknown))
+    budget::within(&limits, || answer(name, text, object, unknown).map_err(budget::reason))
 }
 
 fn answer(

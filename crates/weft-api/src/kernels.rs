@@ -8,7 +8,7 @@ use crate::request::{CompileRequest, DEFAULT_WARPS, Emit, machine};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 use weft::assign::{LayoutId, Pin, Trips};
-use weft::budget::{Limit, Overrun};
+use weft::budget::{Bounds, Budget, Limit, Overrun};
 use weft::compile::{self, CompileError, Compiled, Options};
 use weft::emit::{self, Language, Target, Unsupported, cuda, launcher, ptx};
 use weft::lane;
@@ -162,11 +162,13 @@ impl CompiledKernel {
 
     /// The text in a language.
     pub fn text(&self, language: Language) -> Result<String, ApiError> {
+        let Budget { limits, stop } = budget::current();
+        let bounds = Bounds { stop, most: limits.text_bytes };
         let text = match (self.max_registers, language, self.target) {
             (Some(_), Language::Ptx, Target::Nvidia(target)) => {
-                ptx::print_with(self.program(), target, self.registers())
+                ptx::print_within(self.program(), target, self.registers(), &bounds)
             }
-            (None, ..) => emit::print(self.program(), language, self.target),
+            (None, ..) => emit::print_within(self.program(), language, self.target, &bounds),
             (Some(_), ..) => {
                 return Err(ApiError::Argument {
                     reason: "registers are bounded in PTX alone".into(),
@@ -320,8 +322,10 @@ pub(crate) fn refused(module: &Module, error: CompileError) -> ApiError {
 }
 
 fn read(text: &str, places: Places) -> Result<Module, ApiError> {
-    ttir::parse_with(text, places)
-        .map_err(|diagnostics| ApiError::Text(TextError::new(diagnostics, text)))
+    let read = ttir::parse_until(text, places, &budget::current().stop);
+    // What is read until then may be anything.
+    budget::check()?;
+    read.map_err(|diagnostics| ApiError::Text(TextError::new(diagnostics, text)))
 }
 
 fn choose(module: &Module, name: Option<&str>) -> Result<usize, ApiError> {

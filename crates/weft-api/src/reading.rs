@@ -5,7 +5,10 @@ use crate::error::ApiError;
 use crate::request::check_shape;
 use weft_layout::affine::{Affine, Padded};
 use weft_layout::family::FamilyError;
-use weft_layout::interop::{self, cute};
+use weft_layout::interop::{
+    self,
+    cute::{self, ImportError},
+};
 use weft_layout::space::{BLOCK, LANE, REGISTER, WARP};
 use weft_layout::{Label, Layout, LayoutError, Machine, Space};
 
@@ -139,10 +142,20 @@ fn read_cute(
     shape: Option<&[u64]>,
 ) -> Result<Reading, ApiError> {
     let composed = cute::parse(text).map_err(|error| in_text(parameter, text, error))?;
-    let refused = |error| ApiError::Cute { parameter, error: Box::new(error) };
     let dims: Vec<Label> =
         (0..composed.layout.rank().max(1)).map(|dim| Label::dim(dim as u32)).collect();
-    let map = cute::import(&composed, &dims).map_err(refused)?;
+    let map = match cute::import(&composed, &dims) {
+        Ok(map) => map,
+        Err(error) => {
+            let Some(padded) = cute::padded(&composed) else {
+                let grown = matches!(error, ImportError::NotPowerOfTwo { .. });
+                let grown = grown.then(|| cute::grown(&composed.layout)).flatten();
+                return Err(ApiError::Cute { parameter, error: Box::new(error), grown });
+            };
+            check_same(parameter, &padded.layout().shape(), shape)?;
+            return Ok(Reading { map: padded.layout().clone().into(), padded: Some(padded) });
+        }
+    };
     let own: Vec<u64> = (map.ins().axes().iter())
         .map(|axis| 1_u64.checked_shl(axis.1).unwrap_or(u64::MAX))
         .collect();

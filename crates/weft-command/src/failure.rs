@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use thiserror::Error;
 use weft_api::probe::ProbeError;
 use weft_api::view::Colours;
-use weft_api::{ApiError, invoke, view};
+use weft_api::{ApiError, budget, invoke, view};
 use weft_driver::DriverError;
 
 /// Why a command was not carried out.
@@ -78,7 +78,7 @@ pub(crate) enum Failure {
 
 impl From<ApiError> for Failure {
     fn from(error: ApiError) -> Self {
-        Failure::Api { error: Box::new(error) }
+        Failure::Api { error: Box::new(budget::reason(error)) }
     }
 }
 

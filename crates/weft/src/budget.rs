@@ -28,13 +28,21 @@ pub struct Limits {
     pub text_bytes: u64,
     /// The most warp instructions that a simulation may run.
     pub instructions: u64,
+    /// The most milliseconds. Nothing here has a clock: whoever has one sets the [`Stop`] then.
+    pub milliseconds: u64,
 }
 
 impl Default for Limits {
     /// Far above what a GPU is good for: a thread has 255 registers, and its code is a few thousand
-    /// operations long.
+    /// operations long. There is no limit of time.
     fn default() -> Self {
-        Self { elements: 1 << 12, operations: 1 << 18, text_bytes: 1 << 26, instructions: 1 << 32 }
+        Self {
+            elements: 1 << 12,
+            operations: 1 << 18,
+            text_bytes: 1 << 26,
+            instructions: 1 << 32,
+            milliseconds: u64::MAX,
+        }
     }
 }
 
@@ -92,17 +100,70 @@ pub enum Overrun {
 
 /// A flag that is set from another thread; clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    is_set: AtomicBool,
+    outer: Option<Stop>,
+}
 
 impl Stop {
+    /// A flag for a part of the work, which is set where that of the whole is.
+    ///
+    /// ```
+    /// use weft::budget::Stop;
+    ///
+    /// let whole = Stop::default();
+    /// let [one, other] = [whole.inner(), whole.inner()];
+    /// one.set();
+    /// assert_eq!([&one, &other, &whole].map(Stop::is_set), [true, false, false]);
+    /// whole.set();
+    /// assert!(other.is_set());
+    /// ```
+    #[must_use]
+    pub fn inner(&self) -> Stop {
+        Stop(Arc::new(Flag { is_set: AtomicBool::new(false), outer: Some(self.clone()) }))
+    }
+
     /// Has the work end at the next loop that asks.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.is_set.store(true, Ordering::Relaxed);
     }
 
     /// Whether the work shall end.
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.is_set.load(Ordering::Relaxed) || self.0.outer.as_ref().is_some_and(Stop::is_set)
+    }
+}
+
+/// How far something is written.
+///
+/// Whoever writes asks at every operation, and leaves out the rest once they are reached; what is then
+/// written is nothing to look at. So the loops around need no way out of their own.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// Whether it shall end.
+    pub stop: Stop,
+    /// The most that is written: operations, or bytes.
+    pub most: u64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { stop: Stop::default(), most: u64::MAX }
+    }
+}
+
+impl Bounds {
+    /// Bounds that only the stop sets.
+    pub fn until(stop: &Stop) -> Self {
+        Self { stop: stop.clone(), ..Self::default() }
+    }
+
+    /// Whether no more is to be written behind so much.
+    pub fn are_reached(&self, written: usize) -> bool {
+        self.stop.is_set() || written as u64 > self.most
     }
 }
 

@@ -245,7 +245,7 @@ pub fn compile(
     check_launch(&module.launch, options)?;
     check_elements(kernel, options)?;
     let meaning = meaning(kernel, options);
-    let facts = AxisFacts::of(&meaning);
+    let facts = facts_of(&meaning, options)?;
     if let Some(form) = factors::run(&meaning, &facts, &options.machine, options.warps) {
         let compiled = compile_staged(module, &meaning, &form, options)?;
         if check_shared_memory(&compiled.program, options).is_ok() {
@@ -266,11 +266,11 @@ fn compile_staged(
     form: &Kernel,
     options: &Options,
 ) -> Result<Compiled, CompileError> {
-    let facts = AxisFacts::of(form);
+    let facts = facts_of(form, options)?;
     for stages in (2..=options.stages).rev() {
         let Options { machine, warps, .. } = options;
         let Some(ahead) = pipeline::run(form, &facts, machine, *warps, stages) else { break };
-        let facts = AxisFacts::of(&ahead);
+        let facts = facts_of(&ahead, options)?;
         let compiled = compile_fitting(module, meaning, &ahead, options, &facts)?;
         if check_shared_memory(&compiled.program, options).is_ok() {
             return Ok(compiled);
@@ -297,6 +297,14 @@ fn compile_in_rounds(
         let compiled = compile_at(module, meaning, meaning, &less, facts, price).ok()?;
         check_shared_memory(&compiled.program, options).is_ok().then_some(compiled)
     })
+}
+
+/// What is known of every value of a kernel, if that is still wanted.
+fn facts_of(kernel: &Kernel, options: &Options) -> Result<AxisFacts, Overrun> {
+    let Budget { stop, .. } = &options.budget;
+    let facts = AxisFacts::of_until(kernel, stop);
+    options.budget.check()?;
+    Ok(facts)
 }
 
 /// What a kernel computes when it is compiled so. A pinned product has a home, so it is not fused.
@@ -362,8 +370,9 @@ fn finish(
     stages.verify("lower", &program)?;
     stages.keep("lower", &program);
     for pass in simplify::PASSES {
+        program = (pass.run)(program, &options.budget.stop);
+        // What a stopped pass gives is no program.
         options.budget.check()?;
-        program = (pass.run)(program);
         if options.verify_each {
             stages.verify(pass.name, &program)?;
         }

@@ -50,7 +50,7 @@ pub fn function(name: &str, plan: &Plan, dtype: DType) -> Result<Program, Misfit
         movement::write_together(&mut build, vec![movement], &mut |_, left, _| left.to_vec())?;
     let outputs = outputs.pop().and_then(|mut files| files.pop()).unwrap_or_default();
     let program = build.finish_with(&outputs);
-    Ok(simplify::PASSES.iter().fold(program, |program, pass| (pass.run)(program)))
+    Ok(simplify::run(program))
 }
 
 /// For each step what it moves, in a sentence and as the plan's text has it.

@@ -79,12 +79,11 @@ impl ApiError {
                 "a grid is one to three counts of blocks, such as 8 or 4,2".into()
             }
             ApiError::Limit { error: Overrun::Limit { limit, most, .. }, .. } => {
-                let (name, more) = (limit.name(), most.saturating_mul(2));
-                format!(
-                    "give each thread less, by smaller tensors or more warps; or raise the limit: \
-                     `--limit {name}={more}`, in a request `\"limits\": {{\"{name}\": {more}}}`"
-                )
+                let raised = raised(limit.name(), *most);
+                format!("give each thread less, by smaller tensors or more warps; or {raised}")
             }
+            ApiError::Late { milliseconds } => raised("milliseconds", *milliseconds),
+            ApiError::Cute { grown: Some(grown), .. } => format!("`{grown}` holds all of it"),
             ApiError::NoLoads => "give the layouts that it is loaded into".into(),
             ApiError::Weights { .. } => {
                 "give the weight of the store, then one for each load; none for `tma`".into()
@@ -218,4 +217,12 @@ fn language(error: &Unsupported) -> Option<&'static str> {
 fn spelled(extents: &[u64]) -> String {
     let extents: Vec<String> = extents.iter().map(u64::to_string).collect();
     extents.join("x")
+}
+
+/// How a limit is raised.
+fn raised(name: &str, most: u64) -> String {
+    let more = most.saturating_mul(2);
+    format!(
+        "raise the limit: `--limit {name}={more}`, in a request `\"limits\": {{\"{name}\": {more}}}`"
+    )
 }

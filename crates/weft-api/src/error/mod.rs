@@ -19,7 +19,7 @@ use weft_layout::LayoutError;
 use weft_layout::access::ConflictsError;
 use weft_layout::family::FamilyError;
 use weft_layout::interop::ParseError;
-use weft_layout::interop::cute::ImportError;
+use weft_layout::interop::cute::{CuteLayout, ImportError};
 use weft_layout::plan::PlanError;
 use weft_layout::plan::swizzle::{CheckError, SwizzleError};
 use weft_layout::witness::WitnessError;
@@ -139,6 +139,8 @@ pub enum ApiError {
         parameter: &'static str,
         /// Why.
         error: Box<ImportError>,
+        /// A layout that holds it, where it is known.
+        grown: Option<CuteLayout>,
     },
     /// A layout says nothing about the size of its tensor, and nor does the request.
     #[error("`{parameter}` does not say how large its tensor is")]
@@ -274,6 +276,12 @@ pub enum ApiError {
         /// The place in the user's source.
         place: Option<Source>,
     },
+    /// It takes more time than is allowed.
+    #[error("the request takes more than {milliseconds} milliseconds")]
+    Late {
+        /// The limit.
+        milliseconds: u64,
+    },
     /// Nobody wants the answer any more.
     #[error("the request was stopped")]
     Stopped,
@@ -373,7 +381,7 @@ impl ApiError {
             ApiError::NoKernel { .. } | ApiError::Kernels { .. } => "kernel",
             ApiError::Compile(CompileError::Broken { .. }) => "defect",
             ApiError::Compile(_) => "compile",
-            ApiError::Limit { .. } => "limit",
+            ApiError::Limit { .. } | ApiError::Late { .. } => "limit",
             ApiError::Stopped => "stopped",
             ApiError::Emit { .. } => "emit",
             ApiError::Grid { .. } => "grid",

@@ -189,7 +189,7 @@ fn kernel(
         }
     }
     let program = build.finish();
-    Ok(simplify::PASSES.iter().fold(program, |program, pass| (pass.run)(program)))
+    Ok(simplify::run(program))
 }
 
 /// The address of each register's element in a row-major array.

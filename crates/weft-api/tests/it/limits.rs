@@ -127,6 +127,74 @@ fn stopped_after(wait: Duration, request: &Value) -> (Value, Duration) {
     (serde_json::from_str(&answer).unwrap(), start.elapsed())
 }
 
+/// `count` kernels' worth of text that nothing uses.
+fn long_text(count: usize) -> String {
+    let mut text = "module { tt.func public @long() { %v0 = arith.constant 1 : i32\n".to_owned();
+    for index in 0..count {
+        writeln!(text, "%v{} = arith.addi %v{index}, %v0 : i32", index + 1).unwrap();
+    }
+    text + "tt.return } }"
+}
+
+/// Wherever the largest requests are stopped, in the reader, the analyses, the choice of homes, lowering,
+/// a pass or a printer, they end soon, and say nothing else than that they were stopped.
+#[test]
+fn large_requests_end_soon_wherever_they_are_stopped() {
+    let kernel = |name: &str| {
+        let path = format!("{}/../../kernels/{name}.ttir", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).unwrap()
+    };
+    for (name, ttir) in [
+        ("4,096 elements a thread", chain(40, "math.absf", 1 << 19)),
+        ("functions of 512 elements a thread", chain(8, "math.sin", 1 << 16)),
+        ("a long chain", chain(4000, "math.absf", 128)),
+        ("a long text", long_text(100_000)),
+        ("a sort", kernel("sort_rows")),
+        ("a product", kernel("linear_bf16")),
+    ] {
+        let request = json!({"request": "compile", "ttir": ttir, "emit": ["ptx", "cuda"]});
+        let request = request.to_string();
+        let start = Instant::now();
+        let whole = invoke(&request);
+        let time = start.elapsed();
+        assert!(!whole.starts_with("{\"error\""), "{name}: {whole}");
+        for part in 1..12 {
+            let budget = Budget::default();
+            let worker = thread::spawn({
+                let (budget, request) = (budget.clone(), request.clone());
+                move || budget::within(&budget, || invoke(&request))
+            });
+            thread::sleep(time * part / 12);
+            let start = Instant::now();
+            budget.stop.set();
+            let answer = worker.join().unwrap();
+            let after = start.elapsed();
+            let stopped = r#"{"error":{"kind":"stopped","message":"the request was stopped"}}"#;
+            assert!(answer == stopped || answer == whole, "{name} at {part}: {answer}");
+            // A tenth of a second, and ten times that for builds without optimisation on a busy machine.
+            assert!(after < Duration::from_secs(1), "{name} at {part}: {after:?} of {time:?}");
+        }
+    }
+}
+
+#[test]
+fn time_is_a_limit_too() {
+    let arguments = json!({"out": "empty:i32[1]", "n": i32::MAX});
+    let start = Instant::now();
+    let refused = answer(&json!({
+        "request": "run", "ttir": ENDLESS, "grid": 1, "args": arguments,
+        "limits": {"milliseconds": 50},
+    }));
+    let error = &refused["error"];
+    assert_eq!(error["kind"], "limit", "{refused}");
+    assert_eq!(error["message"], "the request takes more than 50 milliseconds");
+    assert!(error["hint"].as_str().unwrap().contains("--limit milliseconds=100"), "{refused}");
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    // Whoever is within the time does not notice it, and neither does the next request.
+    let text = chain(1, "math.sqrt", 128);
+    assert_eq!(compile(&text, &json!({"milliseconds": 60_000})), compile(&text, &json!({})));
+}
+
 #[test]
 fn what_nobody_wants_any_more_ends() {
     let arguments = json!({"out": "empty:i32[1]", "n": i32::MAX});

@@ -19,3 +19,4 @@ mod random;
 mod transports;
 mod ttgir;
 mod unordered;
+mod wavefronts;

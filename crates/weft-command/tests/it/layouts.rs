@@ -245,6 +245,34 @@ fn layouts_that_cannot_be_read() {
     assert!(finished.stderr.starts_with("error: there is no element type `quarter`\n  help: "));
 }
 
+/// What is no matrix of bits is answered with its gaps, or refused with the form that is.
+#[test]
+fn layouts_of_cute_that_are_no_matrices() {
+    let shown = |attribute: &str| {
+        let finished = weft_with(&["layout", attribute], "");
+        (finished.status, finished.stdout + &finished.stderr)
+    };
+    let (status, text) = shown("(16,32):(33,1)");
+    expect![[r#"
+        offset    (0,1) (0,2) (0,4) (0,8) (0,16) (1,0) (2,0) (4,0) (8,0)
+        shape     16x32
+        gap       1 after every 32 offsets
+    "#]]
+    .assert_eq(&text);
+    assert_eq!(status, 0);
+    let (status, text) = shown("(12,5):(5,1)");
+    expect![[r#"
+        error: `attribute`: extent 12 of mode 0 is no power of two; pad it to 16 and mask what is beyond
+          help: `(16,8):(8,1)` holds all of it
+    "#]]
+    .assert_eq(&text);
+    assert_eq!(status, 2);
+    // A gap of three is none of a padded memory's.
+    let (status, text) = shown("(16,32):(35,1)");
+    assert_eq!(status, 2);
+    assert!(text.contains("a swizzle replaces padding"), "{text}");
+}
+
 #[test]
 fn machines() {
     let finished = weft("machines");

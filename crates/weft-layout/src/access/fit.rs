@@ -67,7 +67,10 @@ pub(super) struct Fit<'a> {
     pub(super) groups: Vec<(u64, u64)>,
     /// The offsets of the lane bits.
     pub(super) lanes: Vec<u64>,
-    /// The bits that are neither registers nor lanes: place and offset.
+    /// The lane bits of which only zero takes part: of a store, those that make copies.
+    pub(super) idle: u64,
+    /// The bits that are neither registers nor lanes, and of which not only zero takes part: place and
+    /// offset.
     pub(super) warps: Vec<(u64, u64)>,
     /// The logarithm of the elements of a vector.
     pub(super) vector_log2: u32,
@@ -121,15 +124,23 @@ impl<'a> Fit<'a> {
         constant: u64,
         columns: impl Iterator<Item = (Label, u32, u64, u64)>,
     ) -> Result<Fit<'a>, ConflictsError> {
-        let mut own = Echelon::new();
+        let (mut own, mut held) = (Echelon::new(), Echelon::new());
         let (mut kept, mut across, mut warps) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut idle, mut touched) = (0, 0);
         for (label, bit, place, column) in columns {
+            // Whoever holds an element first stores it; all who hold it load it.
+            let takes_part = held.grows(column) || kind == Kind::Load;
             match label {
                 REGISTER if own.insert(column, 1 << bit).is_none() => kept.push((bit, column)),
                 REGISTER => {}
-                LANE => across.push(column),
-                _ => warps.push((place, column)),
+                LANE => {
+                    idle |= u64::from(!takes_part) << across.len();
+                    across.push(column);
+                }
+                _ if takes_part => warps.push((place, column)),
+                _ => {}
             }
+            touched |= if label == REGISTER { 0 } else { column };
         }
         let mut fit = Fit {
             padded,
@@ -138,11 +149,12 @@ impl<'a> Fit<'a> {
             registers: own,
             groups: Vec::new(),
             lanes: across,
+            idle,
             warps,
             vector_log2: 0,
             vector_bytes: 0,
         };
-        fit.vectorise(widest_shared(machine), kind)?;
+        fit.vectorise(widest_shared(machine), kind, touched)?;
         let mut cosets = Echelon::of((0..fit.vector_log2).map(|bit| 1 << bit));
         let groups = kept.into_iter().filter(|(_, column)| cosets.grows(*column));
         fit.groups = groups.map(|(bit, column)| (1 << bit, column)).collect();
@@ -150,10 +162,8 @@ impl<'a> Fit<'a> {
     }
 
     /// Takes the longest vectors of consecutive offsets that every thread holds in the same
-    /// registers.
-    fn vectorise(&mut self, widest: u32, kind: Kind) -> Result<(), ConflictsError> {
-        let threads = self.lanes.iter().copied().chain(self.warps.iter().map(|warp| warp.1));
-        let threads = threads.fold(0, |all, column| all | column);
+    /// registers; `threads` has the offset bits that lead from thread to thread.
+    fn vectorise(&mut self, widest: u32, kind: Kind, threads: u64) -> Result<(), ConflictsError> {
         let aligned = self.padded.map_or(u64::MAX, Padded::aligned);
         let longer = |bit: &u32| {
             let elements = 2_u64 << bit;
@@ -178,6 +188,11 @@ impl<'a> Fit<'a> {
     /// What lane bits add to a byte address, of a memory without gaps.
     pub(super) fn lane_columns(&self) -> Vec<u64> {
         self.lanes.iter().map(|column| column * self.bits / 8).collect()
+    }
+
+    /// Whether a lane takes part.
+    pub(super) fn acts(&self, lane: u64) -> bool {
+        lane & self.idle == 0
     }
 
     /// The offset at which the vector of a lane begins.

@@ -99,14 +99,16 @@ impl<'m> Counter<'m> {
     ) -> Result<Counter<'m>, ConflictsError> {
         let first = folds.memory(0).ok_or(ConflictsError::NoOffset)?;
         // What holds of one memory of the family holds of all, but for the vectors.
-        Fit::new(machine, kind, registers, (&Affine::from(first)).into(), element_bits)?;
+        let first = Affine::from(first);
+        let fit = Fit::new(machine, kind, registers, (&first).into(), element_bits)?;
         let lanes = registers.columns(crate::space::LANE);
         let copies = (0..).zip(lanes).filter(|(_, column)| **column == 0);
-        let copies = copies.fold(0, |mask, (bit, _)| mask | 1_u64 << bit);
+        let copies = copies.fold(0, |mask, (bit, _)| mask | 1_u64 << bit) & !fit.idle;
+        let acting = (0..machine.lanes()).filter(|&lane| fit.acts(lane.into()));
         let phases = core::array::from_fn(|width| {
             let served = machine.phases.served(kind, width as u32, copies);
             let mut all: Vec<(u64, u32)> =
-                (0..machine.lanes()).map(|lane| (served.reduce(lane.into()), lane)).collect();
+                acting.clone().map(|lane| (served.reduce(lane.into()), lane)).collect();
             all.sort_unstable();
             let phase = |lanes: &[(u64, u32)]| lanes.iter().map(|&(_, lane)| lane).collect();
             all.chunk_by(|a, b| a.0 == b.0).map(phase).collect()
@@ -137,7 +139,8 @@ impl<'m> Counter<'m> {
         let columns = columns.map(|(label, bit, place)| (label, bit, place, offset(place)));
         let fit = Fit::of_offsets(self.machine, self.kind, None, self.bits, 0, columns)?;
         let instructions = 1_u64.checked_shl(fit.groups.len() as u32).unwrap_or(u64::MAX);
-        let one = wavefronts(self.machine, self.kind, &fit.lane_columns(), fit.vector_bytes, 0)?;
+        let columns = fit.lane_columns();
+        let one = wavefronts(self.machine, self.kind, &columns, fit.vector_bytes, fit.idle)?;
         let law = instructions.saturating_mul(one.actual.into());
         Ok(Counted { instructions, law, counted: self.simulate(&fit, instructions) })
     }

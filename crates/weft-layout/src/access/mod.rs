@@ -14,6 +14,11 @@
 //! Padding carries, so that padded memory has no ranks: [`count_wavefronts`] counts.
 //! [`conflicts`] applies both to a whole tensor in registers; [`Transfer`] shows one instruction of it
 //! at a time, and [`Folds`] holds law and count against each other over a family of memories.
+//! A *wavefront* is one pass over the banks for the lanes of one instruction of one warp that are served
+//! together. Every count of this crate counts these, over the same lanes: all lanes load what they hold,
+//! and each element is stored once, by the thread that holds it first in the order of the layout's bits.
+//! Counts of a whole tensor are sums over the warps that take part ([`conflicts`]), or are one warp's
+//! ([`Transfer`], [`Folds`] and [`plan::swizzle`](crate::plan::swizzle)).
 //! The law corrects lemma 9.4 of the paper: it restricts lanes to one phase and counts words, not
 //! elements, and so it covers vectors, copies and elements narrower than a word.
 

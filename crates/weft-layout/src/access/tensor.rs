@@ -18,7 +18,7 @@ use crate::{
 pub struct Conflicts {
     /// The bytes of one lane in one instruction.
     pub vector_bytes: u32,
-    /// The instructions of all warps.
+    /// The instructions of all warps that take part.
     pub instructions: u64,
     /// Their wavefronts.
     pub wavefronts: u64,
@@ -56,8 +56,10 @@ const MAX_COUNTED_LOG2: u32 = 24;
 /// `lane` count the warps.
 /// `memory` goes from `offset` to the same tensor; elements of `element_bits` bits lie at multiples
 /// of that, those of one bit take a byte.
-/// Each thread moves each of its elements once, in the longest vectors of consecutive offsets that
-/// all threads hold in the same registers.
+/// Each thread loads each of its elements once, in the longest vectors of consecutive offsets that
+/// all threads hold in the same registers; each element is stored once, by the thread that holds it
+/// first, as [`plan::vectorize`](crate::plan::vectorize) has it.
+/// What is counted is the sum over all warps that take part.
 ///
 /// Fails when the two do not fit each other or the machine; the error says where.
 ///
@@ -94,7 +96,8 @@ pub fn conflicts(
     let (wavefronts, ideal, first) = match memory {
         // A constant changes no rank: every instruction is like the first.
         Memory::Affine(_) => {
-            let one = wavefronts(machine, kind, &fit.lane_columns(), fit.vector_bytes, 0)?;
+            let columns = fit.lane_columns();
+            let one = wavefronts(machine, kind, &columns, fit.vector_bytes, fit.idle)?;
             let all = |wavefronts: u32| instructions.saturating_mul(wavefronts.into());
             let first = one.witness.map(|collision| (0, 0, collision));
             (all(one.actual), all(one.ideal), first)
@@ -140,7 +143,8 @@ fn counted(
 ) -> Result<Wavefronts, ConflictsError> {
     let (group, warp) = (sum(&fit.groups, instruction.0).1, sum(&fit.warps, instruction.1).1);
     let lanes = 0..u64::from(machine.lanes());
-    let addresses: Vec<_> = lanes.map(|lane| Some(fit.address(lane, group, warp))).collect();
+    let address = |lane| fit.acts(lane).then(|| fit.address(lane, group, warp));
+    let addresses: Vec<_> = lanes.map(address).collect();
     Ok(count_wavefronts(machine, kind, &addresses, fit.vector_bytes)?)
 }
 

@@ -95,7 +95,7 @@ impl<'a> Transfer<'a> {
         1_u64.checked_shl(self.fit.groups.len() as u32).unwrap_or(u64::MAX)
     }
 
-    /// The warps: what is neither register nor lane.
+    /// The warps that take part: what is neither register nor lane.
     pub fn warps(&self) -> u64 {
         1_u64.checked_shl(self.fit.warps.len() as u32).unwrap_or(u64::MAX)
     }
@@ -104,8 +104,8 @@ impl<'a> Transfer<'a> {
     pub fn served(&self, instruction: u64, warp: u64) -> Result<Vec<Phase>, ConflictsError> {
         let (group, warp) = (sum(&self.fit.groups, instruction).1, sum(&self.fit.warps, warp).1);
         let lanes = 0..u64::from(self.machine.lanes());
-        let addresses: Vec<_> =
-            lanes.map(|lane| Some(self.fit.address(lane, group, warp))).collect();
+        let address = |lane| self.fit.acts(lane).then(|| self.fit.address(lane, group, warp));
+        let addresses: Vec<_> = lanes.map(address).collect();
         Ok(serve(self.machine, self.kind, &addresses, self.fit.vector_bytes)?)
     }
 
@@ -135,7 +135,7 @@ impl<'a> Transfer<'a> {
         let row = word.saturating_add(self.machine.banks_log2_of(self.kind));
         let columns = self.fit.lane_columns();
         let width = self.fit.vector_bytes.max(1).ilog2();
-        let phase = together(self.machine, self.kind, &columns, width, 0);
+        let phase = together(self.machine, self.kind, &columns, width, self.fit.idle);
         let address = |lane: u64| {
             crate::f2::ones(lane).filter_map(|bit| columns.get(bit as usize)).fold(0, |a, b| a ^ b)
         };
@@ -151,7 +151,8 @@ impl<'a> Transfer<'a> {
             segment: segment.map(|bit| memory.layout().basis(OFFSET, bit)).collect(),
             phase: lanes.chain(vector).filter(|&element| element != 0).collect(),
             meet: meet.basis().map(|bytes| self.held(memory, bytes)).collect(),
-            phases: self.machine.lanes_log2.saturating_sub(phase.dim()),
+            phases: (self.machine.lanes_log2 - self.fit.idle.count_ones())
+                .saturating_sub(phase.dim()),
         })
     }
 

@@ -77,8 +77,14 @@ fn places(memory: Memory<'_>) -> BTreeMap<u64, u64> {
 }
 
 /// The accesses with vectors of `length` elements: for each warp and vector the first position of
-/// every lane; nothing when some thread has no such vectors in the same registers as lane 0 of warp 0.
-fn vectors(layout: &Layout, at: &BTreeMap<u64, u64>, length: u64) -> Option<Vec<Vec<u64>>> {
+/// every lane that takes part; nothing when some thread has no such vectors in the same registers as lane
+/// 0 of warp 0. Of threads that hold the same elements the first one stores them.
+fn vectors(
+    layout: &Layout,
+    at: &BTreeMap<u64, u64>,
+    length: u64,
+    kind: Kind,
+) -> Option<Vec<Vec<Option<u64>>>> {
     let (count, lanes) = (1_u64 << layout.in_bits(REGISTER), 1_u64 << layout.in_bits(LANE));
     let warps = 1_u64 << layout.in_bits(WARP);
     let position = |register: u64, lane: u64, warp: u64| {
@@ -94,6 +100,13 @@ fn vectors(layout: &Layout, at: &BTreeMap<u64, u64>, length: u64) -> Option<Vec<
             vector.push((first % length, register));
         }
     }
+    let mut holders: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    for (warp, lane) in (0..warps).flat_map(|warp| (0..lanes).map(move |lane| (warp, lane))) {
+        let all = (0..count).map(|register| position(register, lane, warp));
+        holders.entry(all.min().unwrap_or(0)).or_insert((warp, lane));
+    }
+    let firsts: Vec<(u64, u64)> = holders.into_values().collect();
+    let acts = |warp, lane| kind == Kind::Load || firsts.contains(&(warp, lane));
     let mut accesses = Vec::new();
     for warp in 0..warps {
         for vector in chosen.values() {
@@ -107,9 +120,11 @@ fn vectors(layout: &Layout, at: &BTreeMap<u64, u64>, length: u64) -> Option<Vec<
                 if vector.len() as u64 != length || start % length != 0 || !follows {
                     return None;
                 }
-                starts.extend(entries.next().map(|_| start));
+                starts.extend(entries.next().map(|_| acts(warp, lane).then_some(start)));
             }
-            accesses.push(starts);
+            if starts.iter().any(Option::is_some) {
+                accesses.push(starts);
+            }
         }
     }
     Some(accesses)
@@ -125,8 +140,9 @@ fn expected(
 ) -> Option<(u32, u64, u64, u64)> {
     let at = places(memory);
     let lengths = (0..8).map(|length| 1_u64 << length).filter(|length| length * bits <= 128);
-    let widest =
-        lengths.filter_map(|length| Some((length, vectors(layout, &at, length)?))).next_back();
+    let widest = lengths
+        .filter_map(|length| Some((length, vectors(layout, &at, length, kind)?)))
+        .next_back();
     let (length, accesses) = widest?;
     if length * bits < 8 && kind == Kind::Store {
         return None;
@@ -134,7 +150,8 @@ fn expected(
     let bytes = (length * bits / 8).max(1) as u32;
     let (mut wavefronts, mut ideal) = (0, 0);
     for starts in &accesses {
-        let addresses: Vec<_> = starts.iter().map(|start| Some(start * bits / 8)).collect();
+        let addresses: Vec<_> =
+            starts.iter().map(|start| start.map(|start| start * bits / 8)).collect();
         let one = counted(machine, kind, &addresses, bytes);
         wavefronts += u64::from(one.0);
         ideal += u64::from(one.1);

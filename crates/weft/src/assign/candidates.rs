@@ -113,6 +113,7 @@ impl Candidates {
         seeds.sort_by_key(|seed| core::cmp::Reverse(seed.weight));
         let mut others = Vec::new();
         for Seed { unit, asked, .. } in seeds {
+            anchors.block.budget.check()?;
             match asked {
                 Asked::Layout(layout) => candidates.push(problem, layouts, unit, layout)?,
                 Asked::Ways(mut ways) => {
@@ -396,6 +397,7 @@ fn seeds(
     let mut seeds = Vec::new();
     for (unit, data) in problem.units.iter().enumerate() {
         let What::Runs(id) = data.what else { continue };
+        anchors.block.budget.check()?;
         let op = &kernel.ops[id];
         let times = problem.trips.of_op(id).max(1);
         if is_access(&op.kind) {

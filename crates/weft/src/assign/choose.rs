@@ -154,6 +154,7 @@ impl<'a> Chooser<'a> {
         }
         let mut own = Vec::with_capacity(problem.units.len());
         for (unit, labels) in candidates.labels.iter().enumerate() {
+            anchors.block.budget.check()?;
             let prices = labels.iter().enumerate().map(|(index, &label)| {
                 let way = candidates.way(unit, index);
                 own_price(problem, anchors, &layouts, unit, label, way)

@@ -29,6 +29,7 @@ use rules::{
     select, subtract, wide,
 };
 
+use crate::budget::Stop;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{self, Binary, Cast};
@@ -194,13 +195,24 @@ pub struct AxisFacts {
     changes: u64,
     /// For each loop, how often facts had changed when it was found to hold for every round.
     settled: FxHashMap<OpId, u64>,
+    /// Whether nobody asks for them any more.
+    stop: Stop,
 }
 
 impl AxisFacts {
     /// Finds the facts of every value.
     pub fn of(kernel: &Kernel) -> Self {
-        let mut analysis =
-            Self { facts: IdMap::default(), changes: 0, settled: FxHashMap::default() };
+        Self::of_until(kernel, &Stop::default())
+    }
+
+    /// The same until it is stopped; what is then known is known of some values alone.
+    pub fn of_until(kernel: &Kernel, stop: &Stop) -> Self {
+        let mut analysis = Self {
+            facts: IdMap::default(),
+            changes: 0,
+            settled: FxHashMap::default(),
+            stop: stop.clone(),
+        };
         for (param, value) in kernel.arguments() {
             let divisibility = lowest_bit(param.divisibility);
             let facts = Facts::uniform(kernel.ty(value), divisibility, None);
@@ -267,6 +279,9 @@ impl AxisFacts {
 
     fn region(&mut self, kernel: &Kernel, region: &Region) {
         for &id in &region.ops {
+            if self.stop.is_set() {
+                break;
+            }
             let op = &kernel.ops[id];
             match op.kind {
                 OpKind::For | OpKind::While | OpKind::If => self.control(kernel, id, op),

@@ -19,6 +19,7 @@
 use super::Unsupported;
 use super::c::{self, Dialect};
 use super::ptx::Target;
+use crate::budget::Bounds;
 use crate::lane::Program;
 
 /// The text of a kernel for a target.
@@ -35,7 +36,16 @@ use crate::lane::Program;
 /// # Ok::<(), weft::emit::Unsupported>(())
 /// ```
 pub fn print(program: &Program, target: &'static Target) -> Result<String, Unsupported> {
-    c::kernel(program, Dialect::Cuda(target))
+    print_within(program, target, &Bounds::default())
+}
+
+/// The same as far as bytes of its operations go.
+pub fn print_within(
+    program: &Program,
+    target: &'static Target,
+    bounds: &Bounds,
+) -> Result<String, Unsupported> {
+    c::kernel(program, Dialect::Cuda(target), bounds)
 }
 
 /// The text of a device function whose parameters and results are registers of one tensor each:

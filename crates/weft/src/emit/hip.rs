@@ -26,6 +26,7 @@
 
 use super::Unsupported;
 use super::c::{self, Dialect};
+use crate::budget::Bounds;
 use crate::lane::Program;
 
 /// A GPU as `--offload-arch` names it.
@@ -60,7 +61,16 @@ impl Target {
 /// # Ok::<(), weft::emit::Unsupported>(())
 /// ```
 pub fn print(program: &Program, target: &Target) -> Result<String, Unsupported> {
-    c::kernel(program, Dialect::Hip(target.name))
+    print_within(program, target, &Bounds::default())
+}
+
+/// The same as far as bytes of its operations go.
+pub fn print_within(
+    program: &Program,
+    target: &Target,
+    bounds: &Bounds,
+) -> Result<String, Unsupported> {
+    c::kernel(program, Dialect::Hip(target.name), bounds)
 }
 
 /// The text of a device function, as [`cuda::function`](super::cuda::function).

@@ -18,6 +18,7 @@ pub mod cuda;
 pub mod hip;
 pub mod launcher;
 
+use crate::budget::Bounds;
 use crate::lane::Program;
 use crate::location::{Loc, Locations};
 use core::fmt;
@@ -93,10 +94,22 @@ impl Target {
 
 /// The text of a verified kernel.
 pub fn print(program: &Program, language: Language, target: Target) -> Result<String, Unsupported> {
+    print_within(program, language, target, &Bounds::default())
+}
+
+/// The same as far as bytes of its operations go.
+pub fn print_within(
+    program: &Program,
+    language: Language,
+    target: Target,
+    bounds: &Bounds,
+) -> Result<String, Unsupported> {
     match (language, target) {
-        (Language::Ptx, Target::Nvidia(target)) => ptx::print(program, target),
-        (Language::Cuda, Target::Nvidia(target)) => cuda::print(program, target),
-        (Language::Hip, Target::Amd(target)) => hip::print(program, target),
+        (Language::Ptx, Target::Nvidia(target)) => {
+            ptx::print_within(program, target, ptx::Registers::Balanced, bounds)
+        }
+        (Language::Cuda, Target::Nvidia(target)) => cuda::print_within(program, target, bounds),
+        (Language::Hip, Target::Amd(target)) => hip::print_within(program, target, bounds),
         _ => Err(target.lacks(language)),
     }
 }

@@ -6,6 +6,7 @@ use super::{
     Program, Region, Shared, SharedData, Space, Value, ValueData, WarpgroupMultiply,
 };
 use crate::atomic::{Order, Scope};
+use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::id::{IdMap, IdVec};
 use crate::location::{Loc, Location, Locations};
@@ -51,6 +52,8 @@ pub struct Builder {
     pub(super) quotients: FxHashMap<Value, Quotient>,
     /// The place given to operations.
     loc: Loc,
+    /// How many operations are written.
+    bounds: Bounds,
 }
 
 /// The part of [`Op`] that is pure, hashable.
@@ -129,7 +132,14 @@ impl Builder {
             most: IdMap::with_default(u64::MAX),
             quotients: FxHashMap::default(),
             loc: Locations::unknown(),
+            bounds: Bounds::default(),
         }
+    }
+
+    /// Bounds the operations that are written. Where these bounds are reached the pure ones are left out, and
+    /// what is written is no program any more.
+    pub fn set_bounds(&mut self, bounds: Bounds) {
+        self.bounds = bounds;
     }
 
     /// Makes room for a program of about this size.
@@ -682,6 +692,9 @@ impl Builder {
     fn pure(&mut self, op: Op, operands: SmallVec<[Value; 4]>, dtype: DType) -> Value {
         let key = if op.effects().is_pure() { KeyOp::of(&op) } else { None };
         let Some(known) = key else { return self.emit(op, operands, &[dtype])[0] };
+        if self.bounds.are_reached(self.len()) {
+            return self.new_value(dtype);
+        }
         let hash = known.hash_with(&operands, dtype);
         let is_same = |value: &Value| {
             let defining = self.definitions[*value].map(|inst| &self.program.insts[inst]);

@@ -24,7 +24,7 @@ mod words;
 
 use crate::assign::{AssignError, Assignment, Block, LayoutId};
 use crate::axis::AxisFacts;
-use crate::budget::{Limit, Overrun};
+use crate::budget::{Bounds, Budget, Limit, Overrun};
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::{self, BarrierScope, Builder, Op as LaneOp, Region as LaneRegion};
@@ -80,6 +80,8 @@ pub fn run(
 ) -> Result<Lowered, AssignError> {
     let mut build = Builder::new(&kernel.name, block.warps, block.machine.lanes_log2);
     build.set_locations(locations.clone());
+    let Budget { limits, stop } = block.budget;
+    build.set_bounds(Bounds { stop: stop.clone(), most: limits.operations });
     build.set_multiprocessor(movement::multiprocessor(block.machine));
     let barriers =
         if order { order::needs_barrier(kernel, facts, assignment) } else { IdMap::default() };
@@ -106,6 +108,7 @@ pub fn run(
     lowerer.params();
     lowerer.warp = lowerer.common_warp();
     lowerer.region(&kernel.body)?;
+    lowerer.within_budget()?;
     let Lowerer { build, movements, work, .. } = lowerer;
     Ok(Lowered { program: build.finish(), movements, work, ordered })
 }

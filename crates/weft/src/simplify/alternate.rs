@@ -13,6 +13,7 @@
 //! off the multiprocessor ([`Program::multiprocessor`]): one that the registers leave room for.
 
 use super::{barriers, pack, pieces::Pieces};
+use crate::budget::Stop;
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
 use crate::lane::{
@@ -25,7 +26,12 @@ use smallvec::{SmallVec, smallvec};
 pub(super) const REGISTERS: u32 = 128;
 
 /// Runs the pass.
-pub fn run(mut program: Program) -> Program {
+pub fn run(program: Program) -> Program {
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped, which leaves scratch memory as it is.
+pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     let Some(multiprocessor) = program.multiprocessor else { return program };
     let candidates = candidates(&program);
     if candidates.is_empty() {
@@ -34,6 +40,9 @@ pub fn run(mut program: Program) -> Program {
     let mut waits = barriers_with(&program);
     let mut bytes = pack::shared_bytes(&program);
     for (piece, target) in candidates {
+        if stop.is_set() {
+            break;
+        }
         let larger = bytes.saturating_add(half_of(&program.shared[piece]));
         let registers = REGISTERS.max(carried(&program, target));
         if larger > multiprocessor.share(program.threads(), registers) {

@@ -19,6 +19,7 @@
 
 use super::halves::{self, Halves};
 use super::words;
+use crate::budget::{Bounds, Stop};
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::{Access, Builder, Inst, InstData, Op, Program, Region, Space, Value, diagonals};
@@ -27,9 +28,15 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Runs the pass.
-pub fn run(mut program: Program) -> Program {
+pub fn run(program: Program) -> Program {
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped; what it then gives is no program.
+pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     let mut build = Builder::new(&program.name, program.warps, program.lanes_log2);
     build.set_locations(core::mem::take(&mut program.locations));
+    build.set_bounds(Bounds::until(stop));
     build.reserve_for(&program);
     for (_, piece) in program.shared.iter() {
         if piece.scratch {

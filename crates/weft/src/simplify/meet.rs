@@ -15,18 +15,26 @@
 
 use super::alternate::{barriers_with, room};
 use super::{pack, pieces::Pieces};
+use crate::budget::Stop;
 use crate::id::IdMap;
 use crate::lane::effects::{Control, Fence, Proxy, Spaces, Tokens};
 use crate::lane::{BarrierScope, Effects, Inst, Op, Program, Region, Shared, Space, Value};
 
 /// Runs the pass.
-pub fn run(mut program: Program) -> Program {
+pub fn run(program: Program) -> Program {
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped, which leaves movements as they are.
+pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     let Some(room) = room(&program) else { return program };
     let pieces = Pieces::of(&program);
     let mut known: Option<(usize, u32)> = None;
     for list in lists(&program) {
         let mut first = 0;
-        while let Some((barrier, order)) = list.candidate(&program, &pieces, first) {
+        while !stop.is_set()
+            && let Some((barrier, order)) = list.candidate(&program, &pieces, first)
+        {
             let (waits, bytes) = *known
                 .get_or_insert_with(|| (barriers_with(&program), pack::shared_bytes(&program)));
             let Some(insts) = list.insts_mut(&mut program) else { break };

@@ -20,6 +20,9 @@
 //! * [`pack`] lets shared memory that is no longer needed be used again, behind a barrier of its own where that
 //!   lets more blocks run.
 //!
+//! What takes time that grows faster than the program, or a microsecond an operation, asks on its way whether
+//! the program is still wanted; the others are done within a tenth of a second at any size that is allowed.
+//!
 //! [`ordered`] changes nothing: it says what each barrier that is left is there for.
 
 pub mod alternate;
@@ -37,6 +40,7 @@ pub mod sink;
 pub mod sweep;
 mod words;
 
+use crate::budget::Stop;
 use crate::lane::Program;
 
 /// A pass: its name and what it does.
@@ -44,24 +48,30 @@ use crate::lane::Program;
 pub struct Pass {
     /// The name, as `--dump-after` takes it.
     pub name: &'static str,
-    /// The pass.
-    pub run: fn(Program) -> Program,
+    /// The pass. One that is stopped comes to its end soon: what it then gives may be no program, and whoever
+    /// stopped it does not look at it.
+    pub run: fn(Program, &Stop) -> Program,
+}
+
+/// What all passes make of a program.
+pub fn run(program: Program) -> Program {
+    PASSES.iter().fold(program, |program, pass| (pass.run)(program, &Stop::default()))
 }
 
 /// Every pass, in the order in which they run.
 pub const PASSES: [Pass; 12] = [
-    Pass { name: "expand", run: expand::run },
-    Pass { name: "trim", run: sweep::run },
-    Pass { name: "derive", run: derive::run },
-    Pass { name: "hoist", run: hoist::run },
-    Pass { name: "share", run: expand::run },
-    Pass { name: "sweep", run: sweep::run },
-    Pass { name: "sink", run: sink::run },
-    Pass { name: "meet", run: meet::run },
-    Pass { name: "alternate", run: alternate::run },
-    Pass { name: "barriers", run: barriers::run },
-    Pass { name: "idle", run: idle::run },
-    Pass { name: "pack", run: pack::run },
+    Pass { name: "expand", run: expand::run_until },
+    Pass { name: "trim", run: sweep::run_until },
+    Pass { name: "derive", run: |program, _| derive::run(program) },
+    Pass { name: "hoist", run: |program, _| hoist::run(program) },
+    Pass { name: "share", run: expand::run_until },
+    Pass { name: "sweep", run: sweep::run_until },
+    Pass { name: "sink", run: |program, _| sink::run(program) },
+    Pass { name: "meet", run: meet::run_until },
+    Pass { name: "alternate", run: alternate::run_until },
+    Pass { name: "barriers", run: |program, _| barriers::run(program) },
+    Pass { name: "idle", run: |program, _| idle::run(program) },
+    Pass { name: "pack", run: |program, _| pack::run(program) },
 ];
 
 #[cfg(test)]

@@ -3,14 +3,20 @@
 //! What a loop carries is used where something besides the value of the next round hangs on it; what a
 //! region hands over, where the result is used.
 
+use crate::budget::Stop;
 use crate::id::IdMap;
 use crate::lane::{Inst, InstData, Op, Program, Region, Value};
 
 /// Runs the pass.
-pub fn run(mut program: Program) -> Program {
-    let used = Uses::of(&program);
+pub fn run(program: Program) -> Program {
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped; what it then gives is no program.
+pub fn run_until(mut program: Program, stop: &Stop) -> Program {
+    let used = Uses::of(&program, stop);
     let mut body = core::mem::take(&mut program.body);
-    sweep_region(&mut program, &mut body, &used);
+    sweep_region(&mut program, &mut body, &used, stop);
     program.body = body;
     program
 }
@@ -35,11 +41,13 @@ struct Uses<'p> {
 }
 
 impl<'p> Uses<'p> {
-    fn of(program: &'p Program) -> IdMap<Value, bool> {
+    fn of(program: &'p Program, stop: &Stop) -> IdMap<Value, bool> {
         let (origins, leaves, used) = (IdMap::default(), IdMap::default(), IdMap::default());
         let mut uses = Self { program, origins, leaves, used, open: Vec::new() };
         program.walk(&program.body, &mut |id, inst| uses.note(id, inst));
-        while let Some(value) = uses.open.pop() {
+        while !stop.is_set()
+            && let Some(value) = uses.open.pop()
+        {
             uses.follow(value);
         }
         uses.used
@@ -104,9 +112,17 @@ impl<'p> Uses<'p> {
     }
 }
 
-fn sweep_region(program: &mut Program, region: &mut Region, used: &IdMap<Value, bool>) {
+fn sweep_region(
+    program: &mut Program,
+    region: &mut Region,
+    used: &IdMap<Value, bool>,
+    stop: &Stop,
+) {
     let mut kept = Vec::with_capacity(region.insts.len());
     for id in core::mem::take(&mut region.insts) {
+        if stop.is_set() {
+            break;
+        }
         let inst = &program.insts[id];
         let is_used = |values: &[Value]| values.iter().map(|&value| used[value]).collect();
         let results: Vec<bool> = is_used(&inst.results);
@@ -121,7 +137,7 @@ fn sweep_region(program: &mut Program, region: &mut Region, used: &IdMap<Value, 
         }
         let mut regions = core::mem::take(&mut program.insts[id].regions);
         for inner in &mut regions {
-            sweep_region(program, inner, used);
+            sweep_region(program, inner, used, stop);
         }
         if matches!(program.insts[id].op, Op::If | Op::Loop) {
             hand_over_less(program, id, &mut regions, used);

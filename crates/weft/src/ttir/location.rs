@@ -4,6 +4,7 @@ use super::lexer::TokenKind;
 use super::parser::Parser;
 use super::syntax::{Errors, Parse};
 use super::{MAX_DEPTH, Places};
+use crate::budget::Stop;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::location::{Loc, Location, Locations, Source};
 use std::collections::BTreeMap;
@@ -28,7 +29,7 @@ impl<'t> Aliases<'t> {
             line.trim_end().strip_suffix(')')?.rsplit_once("loc(").map(|(_, place)| place)
         };
         let place = text.lines().skip(line - 1).find_map(place)?;
-        let mut parser = Parser::new(place, Places::Source);
+        let mut parser = Parser::new(place, Places::Source, &Stop::default());
         (parser.locations, parser.aliases) = (locations.clone(), self.clone());
         let written = parser.place(0).ok()?;
         let loc = parser.entry(written);

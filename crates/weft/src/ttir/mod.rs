@@ -66,6 +66,7 @@ mod table;
 mod tests;
 mod types;
 
+use crate::budget::Stop;
 use crate::diagnostic::{Diagnostic, Diagnostics, Span};
 use crate::tile::{self, Module};
 
@@ -113,12 +114,17 @@ pub fn parse(text: &str) -> Result<Module, Diagnostics> {
 /// assert_eq!(place(Places::Text), "text:2:3");
 /// ```
 pub fn parse_with(text: &str, places: Places) -> Result<Module, Diagnostics> {
+    parse_until(text, places, &Stop::default())
+}
+
+/// The same until it is stopped; what is then read is a part of the text, or an error about it.
+pub fn parse_until(text: &str, places: Places, stop: &Stop) -> Result<Module, Diagnostics> {
     if text.len() > MAX_TEXT {
         let message = format!("the text is longer than {} MiB", MAX_TEXT >> 20);
         return Err(Diagnostic::new(Span::default(), message).into());
     }
     let parser::Reading { functions, locations, launch, aliases, mut errors } =
-        parser::read(text, places);
+        parser::read(text, places, stop);
     let module = build::build(&functions, locations, launch, &mut errors);
     if errors.is_empty() {
         for kernel in &module.kernels {

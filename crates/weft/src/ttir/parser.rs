@@ -5,6 +5,7 @@ use super::encoding::Encodings;
 use super::lexer::{Lexer, Token, TokenKind};
 use super::location::Aliases;
 use super::syntax::{Errors, Function, Parse, Use};
+use crate::budget::Stop;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::location::{Loc, Location, Locations};
 use crate::tile::Launch;
@@ -19,8 +20,8 @@ pub(super) struct Reading<'a> {
 }
 
 /// Reads a whole text.
-pub(super) fn read(text: &str, places: Places) -> Reading<'_> {
-    let mut parser = Parser::new(text, places);
+pub(super) fn read<'a>(text: &'a str, places: Places, stop: &Stop) -> Reading<'a> {
+    let mut parser = Parser::new(text, places, stop);
     parser.top_level();
     let Parser { functions, locations, launch, aliases, mut errors, .. } = parser;
     aliases.report_undefined(&mut errors);
@@ -49,7 +50,7 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a str, places: Places) -> Self {
+    pub(super) fn new(text: &'a str, places: Places, stop: &Stop) -> Self {
         let ends = text.match_indices('\n').map(|(newline, _)| newline as u32 + 1);
         let line_starts = core::iter::once(0).chain(ends);
         let mut lexer = Lexer::new(text);
@@ -66,7 +67,7 @@ impl<'a> Parser<'a> {
             encodings: Encodings::default(),
             launch: Launch::default(),
             functions: Vec::new(),
-            errors: Errors::new(text.trim_end().len()),
+            errors: Errors::new(text.trim_end().len(), stop),
         }
     }
 

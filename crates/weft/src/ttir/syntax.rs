@@ -3,6 +3,7 @@
 use super::asm::InlineAsm;
 use super::descriptor::Descriptive;
 use super::scaled::Scaled;
+use crate::budget::Stop;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::location::Loc;
 use crate::tile::{OpKind, Type};
@@ -18,12 +19,14 @@ pub(super) struct Errors {
     list: Vec<Diagnostic>,
     /// Where the text ends: one complaint about that is enough.
     end: u32,
+    /// Whether nobody asks for what is read any more.
+    stop: Stop,
 }
 
 impl Errors {
     /// No errors, for a text that ends at a byte.
-    pub(super) fn new(end: usize) -> Self {
-        Self { list: Vec::new(), end: end as u32 }
+    pub(super) fn new(end: usize, stop: &Stop) -> Self {
+        Self { list: Vec::new(), end: end as u32, stop: stop.clone() }
     }
 
     /// Adds an error, unless there are too many or the text's end has been complained about.
@@ -37,7 +40,7 @@ impl Errors {
 
     /// Whether reading on would tell nothing more.
     pub(super) fn full(&self) -> bool {
-        self.list.len() >= MAX_ERRORS
+        self.list.len() >= MAX_ERRORS || self.stop.is_set()
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -36,6 +36,7 @@ pub(super) use dialect::Dialect;
 
 use super::Unsupported;
 use super::comment::printable;
+use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::lane::{BarrierScope, IdKind, Inst, InstData, Op, Param, Program};
 use crate::location::Locations;
@@ -43,8 +44,13 @@ use writer::{Form, Writer, c_type, put};
 
 /// The text of a kernel. It takes the program's parameters, and nothing else; it is launched with as
 /// many threads along x as the block has, and [`Program::shared_bytes`] of dynamic shared memory.
-pub(super) fn kernel(program: &Program, dialect: Dialect) -> Result<String, Unsupported> {
+pub(super) fn kernel(
+    program: &Program,
+    dialect: Dialect,
+    bounds: &Bounds,
+) -> Result<String, Unsupported> {
     let mut w = Writer::new(program, dialect, Form::Kernel)?;
+    w.bounds = bounds.clone();
     let dialect = w.dialect;
     fits(&w)?;
     if !program.results().is_empty() {
@@ -189,6 +195,9 @@ fn fits(w: &Writer<'_>) -> Result<(), Unsupported> {
 
 /// Writes an operation with all that it owns.
 fn operation<'a>(w: &mut Writer<'a>, id: Inst, inst: &'a InstData) -> Result<(), Unsupported> {
+    if w.bounds.are_reached(w.body.len()) {
+        return Ok(());
+    }
     statements(w, id, inst)?;
     w.share(&inst.results);
     Ok(())

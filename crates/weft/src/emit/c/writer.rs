@@ -3,6 +3,7 @@
 use super::dialect::Dialect;
 use super::live::live;
 use super::prelude::{self, Helper};
+use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::emit::comment::Told;
@@ -39,6 +40,8 @@ pub(super) struct Writer<'a> {
     pub(super) dialect: Dialect,
     pub(super) form: Form,
     pub(super) body: String,
+    /// How many bytes of it are written.
+    pub(super) bounds: Bounds,
     /// Whether the index of the lane, and of the warp, is asked for.
     pub(super) uses_lane: bool,
     /// See `uses_lane`.
@@ -97,6 +100,7 @@ impl<'a> Writer<'a> {
             dialect,
             form,
             body: String::new(),
+            bounds: Bounds::default(),
             uses_lane: false,
             uses_warp: false,
             uses_shared_start: false,

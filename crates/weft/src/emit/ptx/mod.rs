@@ -78,6 +78,7 @@ pub(super) use tied::{Clash, Ready, Tied};
 pub(super) use warpgroup::instruction as warpgroup_multiply;
 
 use super::Unsupported;
+use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::lane::{IdKind, Inst, InstData, Op, Param, Program};
 use crate::location::Locations;
@@ -124,8 +125,19 @@ pub fn print_with(
     target: &Target,
     registers: Registers,
 ) -> Result<String, Unsupported> {
+    print_within(program, target, registers, &Bounds::default())
+}
+
+/// The same as far as bytes of its operations go.
+pub fn print_within(
+    program: &Program,
+    target: &Target,
+    registers: Registers,
+    bounds: &Bounds,
+) -> Result<String, Unsupported> {
     fits(program, target)?;
     let mut w = Writer::new(program, target)?;
+    w.bounds = bounds.clone();
     if !program.results().is_empty() {
         return Err(w.unsupported("return of values", "a kernel gives nothing to its caller"));
     }
@@ -258,7 +270,8 @@ fn terminates(inst: &InstData) -> bool {
 
 /// Writes an operation with all that it owns.
 fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupported> {
-    if matches!(inst.results[..], [result] if w.wide.takes(result)) {
+    let is_taken = matches!(inst.results[..], [result] if w.wide.takes(result));
+    if is_taken || w.bounds.are_reached(w.body().len()) {
         return Ok(());
     }
     w.enter(inst);

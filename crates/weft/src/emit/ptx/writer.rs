@@ -3,6 +3,7 @@
 use super::tied::{Ready, Tied};
 use super::wide::Wide;
 use super::{Target, Version};
+use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::emit::comment::Told;
@@ -133,6 +134,8 @@ pub(super) struct Writer<'a> {
     /// How many loops are around.
     pub(super) loops: usize,
     body: String,
+    /// How many bytes of it are written.
+    pub(super) bounds: Bounds,
     /// For each class: one more than the highest value, and the number of temporaries.
     values: [usize; 4],
     temporaries: [usize; 4],
@@ -177,6 +180,7 @@ impl<'a> Writer<'a> {
             depth: 1,
             loops: 0,
             body: String::new(),
+            bounds: Bounds::default(),
             values: [0; 4],
             temporaries: [0; 4],
             constants,

@@ -355,7 +355,7 @@ fn ring_data() -> (Vec<u8>, Vec<f32>) {
 }
 
 fn simplified(program: Program) -> Program {
-    let done = crate::simplify::PASSES.iter().fold(program, |program, pass| (pass.run)(program));
+    let done = crate::simplify::run(program);
     crate::lane::verify(&done).unwrap();
     done
 }

@@ -10,7 +10,7 @@ use crate::lane::{
 use crate::memory::{Buffer, Memory};
 use crate::scalar::{Binary, Cast};
 use crate::sim::{Launch, Machine, Options, Report, run};
-use crate::simplify::{PASSES, barriers, pack};
+use crate::simplify::{self, barriers, pack};
 
 const ROUNDS: u32 = 5;
 const THREADS: u32 = 64;
@@ -70,7 +70,7 @@ pub(super) fn kernel(shared_bytes: u32, body: impl FnOnce(&mut Builder, Value, V
 }
 
 pub(super) fn simplified(program: Program) -> Program {
-    let done = PASSES.iter().fold(program, |program, pass| (pass.run)(program));
+    let done = simplify::run(program);
     verify(&done).unwrap();
     done
 }

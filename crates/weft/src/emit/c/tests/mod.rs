@@ -5,7 +5,8 @@
 
 mod warpgroup;
 
-use super::{Dialect, kernel};
+use super::Dialect;
+use crate::budget::Bounds;
 use crate::emit::tests::programs::{
     every_memory_operation, every_operation, fibonacci, linear, target, vector_add,
 };
@@ -15,6 +16,11 @@ use std::path::Path;
 use std::process::Command;
 
 const HIP: Dialect = Dialect::Hip("gfx942");
+
+/// The whole text of a kernel.
+fn kernel(program: &Program, dialect: Dialect) -> Result<String, Unsupported> {
+    super::kernel(program, dialect, &Bounds::default())
+}
 
 fn cuda(name: &str) -> Dialect {
     Dialect::Cuda(target(name))

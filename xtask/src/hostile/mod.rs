@@ -1,0 +1,21 @@
+//! What bad input does: mutated requests by the hundred thousand, and a server under attack.
+//!
+//! `cargo xtask measure robustness | server` write what is found to `docs/measurements`.
+
+mod inputs;
+mod server;
+mod sessions;
+mod worker;
+
+pub(crate) use inputs::measure as inputs;
+pub(crate) use server::measure as server;
+pub(crate) use worker::work;
+
+use std::time::Duration;
+
+/// How long anything may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The memory that a process may have: data and stacks, in bytes.
+const MEMORY: u64 = 2 << 30;
+/// The stack on which a request is answered, in bytes.
+const STACK: usize = 512 << 10;
