@@ -22,7 +22,7 @@ use weft_api::request::{self, DEFAULT_TARGET, Emit, EmitConversion, Grid, parse_
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Whether answers and errors are coloured; auto: on a terminal, unless NO_COLOR is set.
+    /// Whether answers and errors are coloured; auto: on a terminal, unless `NO_COLOR` is set.
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value = "auto")]
     pub(crate) color: Color,
 }

@@ -4,6 +4,7 @@ use crate::input::Source;
 use crate::output::Output;
 use anstyle::{AnsiColor, Style};
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 use thiserror::Error;
 use weft_api::probe::ProbeError;
@@ -155,7 +156,7 @@ impl Failure {
         Some(match self {
             Failure::Read { near: Some(near), .. } => format!("did you mean {near}?"),
             Failure::Read { path, error, .. }
-                if error.kind() == io::ErrorKind::NotFound && path.ends_with(".json") =>
+                if error.kind() == io::ErrorKind::NotFound && has_extension(path, "json") =>
             {
                 format!("`weft machines sm_90 --json > {path}` writes a machine to change")
             }
@@ -193,4 +194,9 @@ const HELP: Style = AnsiColor::Cyan.on_default().bold();
 /// A word in a colour; what is written to no terminal loses it again.
 fn paint(word: &str, style: Style) -> String {
     format!("{style}{word}{style:#}")
+}
+
+/// Whether a file is of a kind that its name tells.
+fn has_extension(path: &str, extension: &str) -> bool {
+    Path::new(path).extension().is_some_and(|of| of.eq_ignore_ascii_case(extension))
 }

@@ -77,7 +77,7 @@ impl DType {
         DType::ALL.into_iter().find(|dtype| dtype.name() == name)
     }
 
-    /// What others call the type: Triton's language and signatures, PyTorch, NumPy and C. Signs are
+    /// What others call the type: Triton's language and signatures, `PyTorch`, `NumPy` and C. Signs are
     /// those of operations here, so that `u8` and `int8` are one type.
     pub fn other_names(self) -> &'static [&'static str] {
         match self {
@@ -111,9 +111,9 @@ impl DType {
     /// ```
     pub fn called(name: &str) -> Option<DType> {
         let same = |known: &&str| known.eq_ignore_ascii_case(name);
-        DType::ALL.into_iter().find(|dtype| {
-            same(&dtype.name()) || dtype.other_names().iter().any(|known| same(&known))
-        })
+        DType::ALL
+            .into_iter()
+            .find(|dtype| same(&dtype.name()) || dtype.other_names().iter().any(same))
     }
 
     /// Width in bits as a value.

@@ -117,7 +117,7 @@ impl Seeds {
 /// An argument for each parameter that the first line of a kernel names.
 fn arguments(kernel: &str) -> Value {
     let head = kernel.lines().find(|line| line.contains("tt.func public")).unwrap_or_default();
-    let parameters = head.split("%").skip(1).filter_map(|rest| rest.split_once(": "));
+    let parameters = head.split('%').skip(1).filter_map(|rest| rest.split_once(": "));
     let argument = |(name, rest): (&str, &str)| {
         let element = rest.strip_prefix("!tt.ptr<").and_then(|rest| rest.split('>').next());
         let value = element.map_or("64".into(), |element| format!("random:{element}[4096]"));
@@ -359,7 +359,7 @@ fn ask_all(
             say(&format!("{}: {why}, after {:.1} s", path.display(), time.as_secs_f64()));
             fs::write(path, input)?;
         }
-        if number % 10_000 == 0 {
+        if number.is_multiple_of(10_000) {
             say(&format!("{number} of {count}"));
         }
     }

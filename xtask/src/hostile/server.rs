@@ -93,7 +93,7 @@ fn besieged(served: &Served) -> anyhow::Result<Vec<Duration>> {
         let idle = move || -> anyhow::Result<()> {
             let mut held: Vec<TcpStream> = Vec::new();
             while !is_over() {
-                held.retain(|stream| is_open(stream));
+                held.retain(is_open);
                 while held.len() < IDLE {
                     held.push(quiet(served)?);
                 }

@@ -123,9 +123,8 @@ fn fate(
     }
     let (mut same, mut within) = (true, false);
     for (index, (right, found)) in right.buffers().iter().zip(memory.buffers()).enumerate() {
-        let agreement = match eval::compare(right, found, report.bounds.of_buffer(index)) {
-            Ok(agreement) => agreement,
-            Err(_) => return Ok(Fate::Found),
+        let Ok(agreement) = eval::compare(right, found, report.bounds.of_buffer(index)) else {
+            return Ok(Fate::Found);
         };
         same &= right.bytes == found.bytes;
         within |= agreement.max_share > 0.0;
@@ -171,7 +170,9 @@ fn planted_errors_leave_the_bounds_or_are_smaller_than_rounding() {
         println!("{kind}: {fate:?} {count}");
     }
     let fates = [Fate::Found, Fate::Faulty, Fate::Within, Fate::Hidden, Fate::Same];
-    fates.iter().for_each(|&fate| println!("{fate:?}: {}", of(fate)));
+    for fate in fates {
+        println!("{fate:?}: {}", of(fate));
+    }
     println!("hidden: {hidden:#?}");
     let seen = of(Fate::Found) + of(Fate::Faulty);
     let missed = of(Fate::Hidden);

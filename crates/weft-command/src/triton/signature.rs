@@ -59,7 +59,7 @@ impl FromStr for Type {
             Some((ty, multiple)) => (ty, Some(multiple)),
             None => (text, None),
         };
-        let promised = match multiple.map(|multiple| multiple.parse::<u32>()) {
+        let promised = match multiple.map(str::parse::<u32>) {
             None => String::new(),
             Some(Ok(multiple)) if multiple.is_power_of_two() => format!(":{multiple}"),
             Some(_) => {

@@ -34,9 +34,10 @@ fn answered(command: &str) -> String {
     shell.args(["-c", command]).env("PATH", format!("{}:{path}", folder.display()));
     let finished = finished(&mut shell, "");
     // A line of a batch that is wrong is answered, and the batch is well.
-    let (status, answer) = match command.contains("--batch") {
-        true => (0, finished.stdout),
-        false => (2, finished.stderr + &finished.stdout),
+    let (status, answer) = if command.contains("--batch") {
+        (0, finished.stdout)
+    } else {
+        (2, finished.stderr + &finished.stdout)
     };
     assert_eq!(finished.status, status, "{command}: {answer}");
     answer

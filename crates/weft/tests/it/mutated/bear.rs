@@ -39,7 +39,7 @@ pub(crate) fn bear(
         }
     }
     let (args, memory) = run.unwrap_or_else(|| arguments(kernel));
-    let options = eval::Options { max_steps: 1 << 10 };
+    let options = eval::Options { max_steps: 1 << 10, ..eval::Options::default() };
     let _outcome = eval::run(kernel, [2, 1, 1], &args, &mut memory.clone(), options);
     let launch = Launch {
         program: &compiled.program,
