@@ -35,9 +35,18 @@ pub(super) fn unordered(
         let other = finding.other.as_ref().map(|other| kernel.place(other.loc));
         (kernel.place(finding.actor.loc), other)
     };
-    let known: Vec<_> = races(report).iter().map(places).collect();
-    let new = races(without).into_iter().filter(|race| !known.contains(&places(race)));
-    new.map(|race| FindingAnswer {
+    // One access of the kernel may be many operations of a thread: what is told is the first of them.
+    let mut known: Vec<_> = races(report).iter().map(places).collect();
+    let mut new: Vec<weft::sim::Finding> = Vec::new();
+    for race in races(without) {
+        let here = places(&race);
+        if !known.contains(&here) {
+            known.push(here);
+            new.push(race);
+        }
+    }
+    new.into_iter()
+    .map(|race| FindingAnswer {
         kind: "unordered".into(),
         message: format!("{}, but for a barrier that weft inserts", race.message),
         actor: actor(kernel, &race.actor),

@@ -1,7 +1,6 @@
 //! Accesses that only a barrier orders which weft inserts: told, and no fault of the run.
 
-use crate::kernels::{folder, of, runs};
-use expect_test::expect;
+use crate::kernels::of;
 use weft_api::answer::RunAnswer;
 use weft_api::run;
 
@@ -39,27 +38,4 @@ fn what_only_an_inserted_barrier_orders_is_told() {
 fn what_the_program_orders_itself_is_not() {
     let answer = reversed("gpu.barrier");
     assert!(answer.passed && answer.unordered.is_empty());
-}
-
-/// The recorded kernels that rely on inserted barriers.
-#[test]
-fn the_recorded_kernels_that_rely_on_inserted_barriers_are_known() {
-    let mut found = String::new();
-    for (name, grid, arguments) in runs("runs") {
-        let text = std::fs::read_to_string(folder().join(format!("{name}.ttir"))).unwrap();
-        let prepared = run::Prepared::new(&of(&text, &grid, &arguments, "sm_90").unwrap()).unwrap();
-        if prepared.kernel.unordered().is_none() {
-            continue;
-        }
-        for finding in prepared.simulate().unwrap().unordered {
-            let place = |place: Option<String>| {
-                let place = place.unwrap_or_default();
-                place.rsplit('/').next().unwrap_or_default().to_string()
-            };
-            let other = finding.other.and_then(|other| other.place);
-            let (here, there) = (place(finding.actor.place), place(other));
-            found += &format!("{name}: {here} and {there}\n");
-        }
-    }
-    expect![[""]].assert_eq(&found);
 }
