@@ -404,7 +404,7 @@ mod tests {
     fn a_misspelt_key_is_refused_alone_and_passed_over_in_a_batch() {
         let error = error(r#"{"request": "machines", "targt": 1}"#);
         assert_eq!(error["message"], "a `machines` request does not take `targt`");
-        assert_eq!(error["hint"], "it takes target");
+        assert_eq!(error["hint"], "did you mean `target`? it takes target");
         let request = r#"{"attribute": "[lane: 1] -> [dim0: 2]", "shape": [2], "shap": 1}"#;
         assert!(invoke_line("layout", request).starts_with(r#"{"bases":{"lane":[[1]]}"#));
     }

@@ -60,7 +60,7 @@ mod tests {
         program.shared_bytes = 100 << 10;
         assert_eq!(resident_blocks(machine, &program), 2 * 132);
         let full = occupancy(machine, &program);
-        assert_eq!((full.warps, full.limit, full.registers), (8, "shared memory", 248));
+        assert_eq!((full.warps, full.limit, full.registers), (8, "shared memory", 255));
         let one = occupancy(machine, &Builder::new("nothing", 1, 5).finish());
         assert_eq!((one.blocks, one.limit), (32, "blocks"));
     }

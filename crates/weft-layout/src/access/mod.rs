@@ -18,7 +18,7 @@
 //! together. Every count of this crate counts these, over the same lanes: all lanes load what they hold,
 //! and each element is stored once, by the thread that holds it first in the order of the layout's bits.
 //! Counts of a whole tensor are sums over the warps that take part ([`conflicts`]), or are one warp's
-//! ([`Transfer`], [`Folds`] and [`plan::swizzle`](crate::plan::swizzle)).
+//! ([`Transfer`], [`Folds`] and [`plan::swizzle`](crate::plan::swizzle())).
 //! The law corrects lemma 9.4 of the paper: it restricts lanes to one phase and counts words, not
 //! elements, and so it covers vectors, copies and elements narrower than a word.
 

@@ -179,8 +179,10 @@ impl Product {
             return 0.0;
         }
         let all = magnitude + off;
-        let bound = off + (self.factors + self.sum) * all + self.largest * most;
-        let (_, largest) = range(self.dtype);
+        let (normal, largest) = range(self.dtype);
+        // A product below the normal numbers is rounded to a multiple of the least one.
+        let rounded = self.sum * all.max(normal);
+        let bound = off + self.factors * all + rounded + self.largest * most;
         known(if all + bound > largest { f64::INFINITY } else { bound })
     }
 }
