@@ -238,7 +238,7 @@ def test_what_only_a_barrier_of_weft_orders_is_a_warning():
             reverse[(1,)](x, 1024, False)
         np.testing.assert_array_equal(x, expected)
         report = weft.triton.last_report()
-        assert report.findings == () and [each.kind for each in report.unordered] == ["unordered"]
+        assert report.findings == () and {each.kind for each in report.unordered} == {"unordered"}
         x = np.arange(1024, dtype=np.int32)
         reverse[(1,)](x, 1024, True)
         np.testing.assert_array_equal(x, expected)
