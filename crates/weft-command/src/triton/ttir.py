@@ -23,10 +23,11 @@ class Refused(Exception):
 
 def load(file):
     """Imports a source file, whose functions then know the lines that they were written on."""
-    # Under a name of its own: a file may be called as a module of Python's is.
-    name = f"kernels of {os.path.basename(file)}"
+    name = os.path.splitext(os.path.basename(file))[0]
     spec = importlib.util.spec_from_file_location(name, file)
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    module = importlib.util.module_from_spec(spec)
+    # A file may be called as a module that is there already, which stays.
+    sys.modules.setdefault(name, module)
     spec.loader.exec_module(module)
     return module
 
