@@ -200,7 +200,6 @@ fn a_race() {
               and   crates/weft/tests/kernels/kernels.py:201:5, block 0, warp 0, lane 0
               by    3 warp instructions; this is the first
               help  use one atomic operation, or order the two by a release and an acquire that sees it
-
             under Triton       1
 
             unordered: byte 0 of total is read by block 1, warp 0, several lanes, and written by block 0, warp 0, lane 0, with nothing that orders the two, but for a barrier that weft inserts
