@@ -11,10 +11,6 @@ use crate::scalar::{Binary, Cast, Compare};
 /// How far back definitions are followed.
 const DEPTH: u32 = 6;
 
-/// The most that the number of a block is along the first axis, and along the others: CUDA C++ Programming
-/// Guide, "Technical Specifications per Compute Capability"; those of HIP are no larger.
-const BLOCKS: [u64; 2] = [(1 << 31) - 2, (1 << 16) - 1];
-
 /// The bits that numbers up to `most` may have set.
 fn up_to(most: u64) -> u64 {
     u64::MAX.checked_shr(most.leading_zeros()).unwrap_or(0)
@@ -125,7 +121,6 @@ impl Builder {
                 let warps = u64::from(self.program.warps.next_power_of_two());
                 Some((warps << self.program.lanes_log2) - 1)
             }
-            Op::Id(IdKind::Block(axis)) => Some(up_to(BLOCKS[usize::from(axis.min(1))])),
             Op::Linear { ref columns } => {
                 let given = of(0);
                 let images = columns.iter().enumerate();

@@ -123,6 +123,7 @@ fn no_other_bit_is_set() {
 fn a_tile_larger_than_its_row_is_not_computed_whole() {
     let mut build = Builder::new("row", 8, 5);
     let (block, thread) = (build.id(IdKind::Block(1)), build.id(IdKind::Thread));
+    build.know_at_most(block, 0xffff);
     let [size, end] = [4096, 5].map(|number| build.i32(number));
     let first = build.binary(Binary::Mul, block, size);
     let index = build.binary(Binary::Add, first, thread);
@@ -143,6 +144,7 @@ fn quotients_are_as_narrow_as_their_numbers() {
     let mut build = Builder::new("narrow", 1, 5);
     let divisor = build.param(number(DType::I32));
     let block = build.id(IdKind::Block(0));
+    build.know_at_most(block, 0x7fff_fffe);
     let [n, d] = [block, divisor].map(|value| build.cast(Cast::ExtS, value, DType::I64));
     let quotient = build.binary(Binary::DivS, n, d);
     let rest = build.binary(Binary::RemS, n, d);
