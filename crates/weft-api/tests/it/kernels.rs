@@ -1,12 +1,13 @@
-//! Every kernel of `kernels/`, compiled for NVIDIA's targets and for AMD's with 64 lanes, simulated, and
-//! equal to the evaluator.
+//! Every kernel of `kernels/`, compiled for NVIDIA's targets and for AMD's, simulated, and equal to the
+//! evaluator.
 
 use std::path::{Path, PathBuf};
 use weft_api::request::{CompileRequest, Grid, RunRequest};
 use weft_api::{ApiError, explain, kernels, run};
 
 /// The targets that every kernel is compiled for.
-const TARGETS: [&str; 5] = ["sm_80", "sm_89", "sm_90", "gfx90a", "gfx942"];
+const TARGETS: [&str; 8] =
+    ["sm_80", "sm_89", "sm_90", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200"];
 /// Those whose warps have 32 lanes, as the recorded layouts do.
 const NARROW: &[&str] = &["sm_80", "sm_89", "sm_90"];
 
