@@ -136,6 +136,31 @@ fn every_kernel_prints_with_its_homes_and_reads_back() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// No bound of a load of shared memory is above its cost, in any report on any recorded kernel: not of
+/// registers that many lanes hold alike either, as plain factors of products are.
+#[test]
+fn no_bound_of_a_shared_load_is_above_its_cost() {
+    let examples = folder().join("../examples");
+    let texts = [recorded(&folder(), "ttir"), recorded(&examples, "ttir"), with_layouts()].concat();
+    let (mut seen, mut failures) = (0, Vec::new());
+    for (index, (_, path)) in texts.iter().enumerate() {
+        let target = NARROW[index % NARROW.len()];
+        let text = std::fs::read_to_string(path).unwrap();
+        let request = serde_json::json!({ "ttir": text, "target": target });
+        let Ok(answer) = explain::explain(&serde_json::from_value(request).unwrap()) else {
+            continue;
+        };
+        for price in answer.shared.iter().filter_map(|one| one.price) {
+            seen += 1;
+            if price.bound > price.cost || price.bound == 0 {
+                failures.push(format!("{} on {target}: {price:?}", path.display()));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(seen > 20, "{seen}");
+}
+
 /// A kernel as TTGIR.
 fn as_ttgir(text: &str) -> Result<String, ApiError> {
     let request = serde_json::json!({ "ttir": text, "target": "sm_90", "emit": ["ttgir"] });
