@@ -33,7 +33,7 @@ mod int;
 mod narrow;
 mod ops;
 
-pub use cast::{cast, cast_applies, from_f64, sign_extend, to_f64};
+pub use cast::{cast, cast_applies, converted_bits, from_f64, nan_is_least, sign_extend, to_f64};
 pub use directed::{Directed, Rounding, fma_toward};
 pub use function::Function;
 pub use narrow::Narrow;

@@ -362,11 +362,11 @@ __device__ __forceinline__ double whole(i64 x) {
 }
 ",
         Helper::ToInteger => "\
-// Toward zero; beyond the ends (low, and high excluded) the end; zero for what is no number.
+// Toward zero; beyond the ends (low, and high excluded) the end; `none` for what is no number.
 template <typename I, typename F>
-__device__ __forceinline__ I to_integer(F x, F low, F high) {
+__device__ __forceinline__ I to_integer(F x, F low, F high, I none) {
   const I least = I(low);
-  if (x != x) return I(0);
+  if (x != x) return none;
   return x <= low ? least : x >= high ? I(~least) : I(x);
 }
 ",
