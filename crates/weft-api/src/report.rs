@@ -271,7 +271,9 @@ fn lesser(text: &mut String, answer: &RunAnswer) {
     for (name, list) in [("under Triton", &answer.unordered), ("notes", &answer.notes)] {
         if !list.is_empty() {
             row(text, name, list.len());
-            list.iter().for_each(|finding| self::finding(text, finding));
+            for finding in list {
+                self::finding(text, finding);
+            }
         }
     }
 }

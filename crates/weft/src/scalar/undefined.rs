@@ -109,9 +109,8 @@ mod tests {
     #[test]
     fn integers_have_a_result_exactly_where_mathematics_and_the_type_have_one() {
         for dtype in INTEGERS {
-            let value = |bits, signed| match signed {
-                true => i128::from(sign_extend(dtype, bits)),
-                false => i128::from(bits),
+            let value = |bits, signed| {
+                if signed { i128::from(sign_extend(dtype, bits)) } else { i128::from(bits) }
             };
             for x in edges(dtype) {
                 for y in edges(dtype) {

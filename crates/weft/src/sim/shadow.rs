@@ -223,7 +223,7 @@ impl Shadow {
         conflicts: &mut Vec<Conflict>,
     ) {
         let place = (offset, bytes);
-        self.remember(accessor, place, lane, writes.then_some(|_, _| false), conflicts);
+        self.remember(accessor, place, lane, writes.then_some(&|_, _| false), conflicts);
     }
 
     /// As [`access`](Self::access), of a store; `leaves` says whether it leaves so many bytes from an offset
@@ -238,7 +238,7 @@ impl Shadow {
         leaves: impl Fn(usize, usize) -> bool,
         conflicts: &mut Vec<Conflict>,
     ) {
-        self.remember(accessor, (offset, bytes), lane, Some(leaves), conflicts);
+        self.remember(accessor, (offset, bytes), lane, Some(&leaves), conflicts);
     }
 
     #[inline]
@@ -247,7 +247,7 @@ impl Shadow {
         accessor: &Accessor<'_>,
         (offset, bytes): (usize, u32),
         lane: u32,
-        leaves: Option<impl Fn(usize, usize) -> bool>,
+        leaves: Option<&impl Fn(usize, usize) -> bool>,
         conflicts: &mut Vec<Conflict>,
     ) {
         let (mut offset, end) = (offset, offset + bytes as usize);
@@ -267,7 +267,7 @@ impl Shadow {
             let first = cells.start;
             for (index, cell) in page.cells[cells].iter_mut().enumerate() {
                 let at = base + ((first + index) << shift);
-                if let Some(leaves) = &leaves {
+                if let Some(leaves) = leaves {
                     let leaves = || leaves(at, 1 << shift);
                     nodes.write(cell, accessor, at, lane, leaves, conflicts);
                 } else {

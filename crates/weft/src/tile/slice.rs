@@ -36,7 +36,9 @@ pub fn slice(kernel: &Kernel, wanted: &[OpId]) -> Kernel {
         needed: IdMap::default(),
     };
     slice.read(&kernel.body, None);
-    wanted.iter().for_each(|&id| slice.need(id));
+    for &id in wanted {
+        slice.need(id);
+    }
     let reads_memory = |id: OpId| {
         let effects = kernel.ops[id].kind.effects();
         slice.needed[id] && (effects.global.reads || effects.local.reads || effects.opaque)
