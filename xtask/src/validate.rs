@@ -58,7 +58,7 @@ impl Compiler {
         match self {
             Compiler::Ptxas => &["sm_80", "sm_89", "sm_90", "sm_100"],
             Compiler::Nvcc => &["sm_80", "sm_89", "sm_90", "sm_100", "sm_120"],
-            Compiler::Clang => &["gfx90a", "gfx942"],
+            Compiler::Clang => &["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200"],
             // The target is a word in the text.
             Compiler::Cc => &["sm_90"],
         }

@@ -506,7 +506,7 @@ pub struct SharedAnswer {
     /// What it takes; none where the tensor meets a part of a buffer.
     #[serde(flatten)]
     pub counted: Option<SharedCounts>,
-    /// What a planned load costs; none for stores.
+    /// What a planned load costs; none for stores, for loads of padded memory and of a part of a buffer.
     #[serde(flatten)]
     pub price: Option<SharedPrice>,
     /// How often it runs: loops whose bounds are not known are counted 16 times.
@@ -533,7 +533,7 @@ pub struct SharedCounts {
 pub struct SharedPrice {
     /// What it costs.
     pub cost: u64,
-    /// What as many bytes without any conflict cost.
+    /// The same without bank conflicts.
     pub bound: u64,
 }
 

@@ -3,13 +3,13 @@
 use crate::answer::{SharedAnswer, SharedCounts, SharedPrice};
 use crate::kernels::CompiledKernel;
 use weft::assign::Trips;
-use weft::tile::{OpId, OpKind, SharedMemory, Value};
+use weft::tile::{OpId, OpKind};
 use weft_layout::access::{self, Memory};
+use weft_layout::affine::Padded;
 use weft_layout::layout::Layout;
 use weft_layout::machine::Kind;
 use weft_layout::plan;
-use weft_layout::space::REGISTER;
-use weft_layout::step::{Form, Step};
+use weft_layout::step::{Form, Plan, Step};
 
 /// Every access of allocated shared memory.
 pub(super) fn accesses(compiled: &CompiledKernel) -> Vec<SharedAnswer> {
@@ -35,6 +35,14 @@ fn one(compiled: &CompiledKernel, id: OpId) -> Option<SharedAnswer> {
     let home = assignment.home(tensor).or_else(|| assignment.given(tensor))?;
     let layout = assignment.layouts.get(home);
     let memory = kernel.ty(memory).memory()?;
+    let padded = memory.layout().ok();
+    let bits = kernel.ty(tensor).dtype().bits().next_power_of_two().max(8);
+    // A load of a whole buffer is planned, and may be by matrix moves.
+    let whole = padded.as_ref().filter(|padded| kind == Kind::Load && padded.paddings().is_empty());
+    let plan =
+        whole.and_then(|memory| plan::load(memory.layout(), layout, bits, &compiled.machine).ok());
+    let spent = compiled.compiled.work.iter().find(|(op, _)| *op == id);
+    let price = plan.as_ref().zip(spent);
     Some(SharedAnswer {
         operation: op.kind.name(),
         kind: if kind == Kind::Load { "load" } else { "store" },
@@ -43,25 +51,22 @@ fn one(compiled: &CompiledKernel, id: OpId) -> Option<SharedAnswer> {
         ty: kernel.ty(tensor).bare().to_string(),
         layout: layout.to_string(),
         memory: memory.family.to_string(),
-        counted: counted(compiled, memory, tensor, layout, kind),
-        price: (kind == Kind::Load).then(|| price(compiled, id, tensor, layout)),
+        counted: padded
+            .and_then(|padded| counted(compiled, plan.as_ref(), &padded, layout, bits, kind)),
+        price: price.map(|(plan, &(_, cost))| SharedPrice { cost, bound: plan.bound.total }),
         times: 1,
     })
 }
 
 fn counted(
     compiled: &CompiledKernel,
-    memory: &SharedMemory,
-    tensor: Value,
+    plan: Option<&Plan>,
+    padded: &Padded,
     layout: &Layout,
+    bits: u32,
     kind: Kind,
 ) -> Option<SharedCounts> {
-    let padded = memory.layout().ok()?;
-    let bits = compiled.lowered().ty(tensor).dtype().bits().next_power_of_two().max(8);
-    // A load of a whole buffer is planned, and may be by matrix moves.
-    let whole = kind == Kind::Load && padded.paddings().is_empty();
-    let plan = whole.then(|| plan::load(padded.layout(), layout, bits, &compiled.machine).ok());
-    if let Some(plan) = plan.flatten().filter(|plan| plan.steps.iter().any(by_matrix)) {
+    if let Some(plan) = plan.filter(|plan| plan.steps.iter().any(by_matrix)) {
         let all = |count: u64| count.saturating_mul(compiled.warps.into());
         return Some(SharedCounts {
             matrix_moves: true,
@@ -71,7 +76,7 @@ fn counted(
             ideal: all(plan.cost.ideal_wavefronts),
         });
     }
-    let found = access::conflicts(&compiled.machine, kind, layout, Memory::Padded(&padded), bits);
+    let found = access::conflicts(&compiled.machine, kind, layout, Memory::Padded(padded), bits);
     let found = found.ok()?;
     Some(SharedCounts {
         matrix_moves: false,
@@ -80,20 +85,6 @@ fn counted(
         wavefronts: found.wavefronts,
         ideal: found.ideal,
     })
-}
-
-fn price(compiled: &CompiledKernel, id: OpId, tensor: Value, layout: &Layout) -> SharedPrice {
-    let machine = &compiled.machine;
-    let registers = layout.remove_zero_columns(REGISTER);
-    let registers = registers.map_or(0, |(layout, _)| layout.in_bits(REGISTER));
-    let dtype = compiled.lowered().ty(tensor).dtype();
-    let bytes = u64::from(dtype.bytes()) << (registers + machine.lanes_log2);
-    let wavefront = 1_u64 << (machine.banks_log2 + machine.bank_bytes_log2);
-    let work = compiled.compiled.work.iter().filter(|(op, _)| *op == id);
-    SharedPrice {
-        cost: work.map(|(_, price)| price).sum(),
-        bound: bytes.div_ceil(wavefront) * machine.prices.wavefront,
-    }
 }
 
 fn by_matrix(step: &Step) -> bool {

@@ -296,6 +296,7 @@ fn matrix_multiply(at: &At<'_>, warps: u32) -> Result<MatrixMultiply, MachineErr
         right,
         sum: number("sum")?,
         fragments,
+        transposed: false,
         architecture_specific: (object.find("architecture_specific"))
             .map_or(Ok(false), |at| at.truth())?,
         price: object.get("price")?.number(0..=MAX_PRICE)?,

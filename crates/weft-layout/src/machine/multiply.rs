@@ -8,14 +8,19 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::Machine;
 use crate::{
     family::{AmdMfma, AmdWmma, DotOperand, Family, FamilyError, NvidiaMma},
     layout::Layout,
-    space::REGISTER,
+    space::{LANE, REGISTER},
 };
+
+/// What the name of an instruction whose factors are exchanged ends with.
+const TRANSPOSED: &str = ".transposed";
 
 /// What a matrix holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -185,6 +190,9 @@ pub struct MatrixMultiply {
     pub sum: Number,
     /// How its matrices are dealt out.
     pub fragments: Fragments,
+    /// Whether it is given the transposes of the factors, the right one as its left, so that the sum is
+    /// dealt out as its transpose; see [`MatrixMultiply::exchanged`]. A machine's rows say no.
+    pub transposed: bool,
     /// Whether only code for the architecture alone may use it (targets with the suffix `a`).
     pub architecture_specific: bool,
     /// Hundredths of a cycle of a multiprocessor's matrix units for one instruction of all its warps, with
@@ -267,6 +275,55 @@ impl MatrixMultiply {
         })
     }
 
+    /// The same instruction with its factors exchanged: `(AB)ᵀ = Bᵀ Aᵀ`. A thread has neighbours of a
+    /// column of the one's sums and of a row of the other's. None where the two factors are not dealt out
+    /// alike, so that the right one cannot be taken for the left.
+    ///
+    /// ```
+    /// use weft_layout::{Machine, machine::Part, space::REGISTER};
+    ///
+    /// let machine = Machine::by_name("gfx942").ok_or("no such machine")?;
+    /// let mfma = machine.matrix_multiply("mfma.m16n16k16.f32.f16.f16").ok_or("no such instruction")?;
+    /// assert_eq!(mfma.fragment(Part::Sum)?.columns(REGISTER), [1 << 4, 2 << 4]);
+    /// let exchanged = mfma.exchanged().ok_or("its factors differ")?;
+    /// assert_eq!(exchanged.fragment(Part::Sum)?.columns(REGISTER), [1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn exchanged(&self) -> Option<MatrixMultiply> {
+        let alike = match self.fragments {
+            Fragments::Mma | Fragments::Wgmma => false,
+            Fragments::Mfma | Fragments::WmmaGfx11 | Fragments::WmmaGfx12 => {
+                self.rows == self.columns
+            }
+        };
+        alike.then(|| MatrixMultiply {
+            name: match self.name.strip_suffix(TRANSPOSED) {
+                Some(name) => String::from(name),
+                None => format!("{}{TRANSPOSED}", self.name),
+            }
+            .into(),
+            left: self.right,
+            right: self.left,
+            transposed: !self.transposed,
+            ..self.clone()
+        })
+    }
+
+    /// The bits of the summed index that lanes tell apart where a factor lies in registers; those below
+    /// are neighbours that a lane has together.
+    pub fn summed_on_lanes(&self) -> Result<Range<usize>, FamilyError> {
+        let left = self.fragment(Part::Left)?;
+        let [_, summed] = self.shape(Part::Left);
+        let bits = summed.trailing_zeros() as usize;
+        let on_lanes = left.columns(LANE).iter().filter(|&&place| (1..summed).contains(&place));
+        let (mut from, mut count) = (bits, 0);
+        for place in on_lanes {
+            from = from.min(place.trailing_zeros() as usize);
+            count += 1;
+        }
+        Ok(from..from + count)
+    }
+
     /// The bytes that one instruction reads from shared memory; the left factor may lie in either place.
     pub fn shared_bytes(&self, left: Storage) -> u64 {
         let bytes = |part: Part| {
@@ -328,7 +385,7 @@ impl MatrixMultiply {
         };
         let wmma = |version| AmdWmma {
             version,
-            is_transposed: false,
+            is_transposed: self.transposed,
             register: Vec::new(),
             warp: Vec::new(),
             blocks: Vec::new(),
@@ -345,7 +402,7 @@ impl MatrixMultiply {
                 version: 3,
                 warps_per_cta: [1, 1].into(),
                 instr_shape: [rows, columns].into(),
-                is_transposed: false,
+                is_transposed: self.transposed,
                 blocks: Vec::new(),
                 tiles_per_warp: Vec::new(),
                 element_bit_width: self.sum.bits().max(32),

@@ -2,12 +2,12 @@
 //!
 //! # Unsupported
 //!
-//! * Waves of another size than 64 lanes, blocks of more than 1024 threads, a fourth grid axis.
+//! * Waves of another size than the target's (64 lanes of CDNA, 32 of RDNA), blocks of more than 1024 threads, a fourth grid axis.
 //! * `exp`, `exp2`, `log`, `log2` of f64, and the remainder of floats: they are in a library, and
 //!   the text stands without it.
 //! * Atomics narrower than 32 bits, except the sums of f16 and bf16 and the compare-and-swap of 16
 //!   bits.
-//! * Moves of matrices, and products of a warpgroup: a wave has no such instructions.
+//! * Moves of matrices, products of a warpgroup, and matrix instructions that the target does not have.
 //! * Eviction priorities and cache operators but `cs` (non-temporal) and `cv` (volatile): left out,
 //!   being hints.
 //!
@@ -27,22 +27,102 @@
 use super::Unsupported;
 use super::c::{self, Dialect};
 use crate::budget::Bounds;
-use crate::lane::Program;
+use crate::dtype::DType;
+use crate::lane::{Fragments, MatrixMultiply, Program};
 
 /// A GPU as `--offload-arch` names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
     /// The name.
     pub name: &'static str,
+    /// The logarithm of the lanes of a wave.
+    pub lanes_log2: u32,
+    /// Its instruction set.
+    pub generation: Generation,
+}
+
+/// AMD's instruction sets, as far as they differ here.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Generation {
+    /// CDNA 2: MI200.
+    Cdna2,
+    /// CDNA 3: MI300.
+    Cdna3,
+    /// CDNA 4: MI350.
+    Cdna4,
+    /// RDNA 3: RX 7000.
+    Rdna3,
+    /// RDNA 4: RX 9000.
+    Rdna4,
 }
 
 impl Target {
-    /// Every target, oldest first.
-    pub const ALL: &'static [Target] = &[Target { name: "gfx90a" }, Target { name: "gfx942" }];
+    /// Every target, CDNA before RDNA, oldest first.
+    pub const ALL: &'static [Target] = &[
+        Target { name: "gfx90a", lanes_log2: 6, generation: Generation::Cdna2 },
+        Target { name: "gfx942", lanes_log2: 6, generation: Generation::Cdna3 },
+        Target { name: "gfx950", lanes_log2: 6, generation: Generation::Cdna4 },
+        Target { name: "gfx1100", lanes_log2: 5, generation: Generation::Rdna3 },
+        Target { name: "gfx1200", lanes_log2: 5, generation: Generation::Rdna4 },
+    ];
 
     /// The target with this name, such as `gfx942`.
     pub fn by_name(name: &str) -> Option<&'static Target> {
         Target::ALL.iter().find(|target| target.name == name)
+    }
+
+    /// Whether it has a matrix instruction: LLVM's `BuiltinsAMDGPU` names the features that each needs.
+    fn has(&self, multiply: MatrixMultiply) -> bool {
+        use Generation::{Cdna2, Cdna3, Cdna4, Rdna3, Rdna4};
+        let bits = multiply.left.bits();
+        let without_zero = matches!(multiply.left, DType::F8E4M3FNUZ | DType::F8E5M2FNUZ);
+        let [in_lane, ..] = multiply.numbers();
+        match (multiply.fragments, self.generation) {
+            (Fragments::Mma, _) => false,
+            (Fragments::Mfma, Cdna2) => bits >= 16 && in_lane <= 4 || bits == 8 && in_lane == 4,
+            (Fragments::Mfma, Cdna3) => {
+                bits >= 16 && in_lane <= 4
+                    || bits == 8 && in_lane == 8 && (multiply.left == DType::I8 || without_zero)
+            }
+            (Fragments::Mfma, Cdna4) => bits >= 16 || in_lane >= 8 && !without_zero,
+            (Fragments::WmmaGfx11, Rdna3) | (Fragments::WmmaGfx12, Rdna4) => true,
+            _ => false,
+        }
+    }
+
+    /// The builtin of clang for a matrix instruction, if the target has it.
+    pub(in crate::emit) fn builtin(&self, multiply: MatrixMultiply) -> Option<String> {
+        let MatrixMultiply { fragments, rows, columns, summed, left, right, sum } = multiply;
+        if !self.has(multiply) {
+            return None;
+        }
+        let [in_lane, ..] = multiply.numbers();
+        let shape = format!("{rows}x{columns}x{summed}");
+        let sum = if sum == DType::I32 { "i32".into() } else { sum.to_string() };
+        let eighth = |dtype: DType| match dtype {
+            DType::F8E4M3FN | DType::F8E4M3FNUZ => "fp8",
+            _ => "bf8",
+        };
+        // Names of factors' types changed with the generations.
+        let factors = match (fragments, left) {
+            (Fragments::Mfma, DType::BF16) if in_lane == 4 => "bf16_1k".into(),
+            (Fragments::Mfma, DType::I8) if in_lane == 4 => "i8".into(),
+            (Fragments::Mfma, DType::I8) => "_i8".into(),
+            (_, DType::I8) => "_iu8".into(),
+            (Fragments::Mfma, DType::F16 | DType::F32 | DType::F64) if in_lane <= 4 => {
+                left.to_string()
+            }
+            (_, left) if left.is_f8() => format!("_{}_{}", eighth(left), eighth(right)),
+            _ => format!("_{left}"),
+        };
+        Some(match fragments {
+            Fragments::Mma => return None,
+            Fragments::Mfma => format!("__builtin_amdgcn_mfma_{sum}_{shape}{factors}"),
+            Fragments::WmmaGfx11 => format!("__builtin_amdgcn_wmma_{sum}_{shape}{factors}_w32"),
+            Fragments::WmmaGfx12 => {
+                format!("__builtin_amdgcn_wmma_{sum}_{shape}{factors}_w32_gfx12")
+            }
+        })
     }
 }
 
@@ -60,24 +140,24 @@ impl Target {
 /// assert!(text.contains("amdgpu_flat_work_group_size(256, 256)"));
 /// # Ok::<(), weft::emit::Unsupported>(())
 /// ```
-pub fn print(program: &Program, target: &Target) -> Result<String, Unsupported> {
+pub fn print(program: &Program, target: &'static Target) -> Result<String, Unsupported> {
     print_within(program, target, &Bounds::default())
 }
 
 /// The same as far as bytes of its operations go.
 pub fn print_within(
     program: &Program,
-    target: &Target,
+    target: &'static Target,
     bounds: &Bounds,
 ) -> Result<String, Unsupported> {
-    c::kernel(program, Dialect::Hip(target.name), bounds)
+    c::kernel(program, Dialect::Hip(target), bounds)
 }
 
 /// The text of a device function, as [`cuda::function`](super::cuda::function).
 pub fn function(
     program: &Program,
-    target: &Target,
+    target: &'static Target,
     about: &[String],
 ) -> Result<String, Unsupported> {
-    c::function(program, Dialect::Hip(target.name), about)
+    c::function(program, Dialect::Hip(target), about)
 }

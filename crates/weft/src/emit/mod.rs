@@ -62,7 +62,7 @@ impl Target {
     ///
     /// assert!(matches!(Target::by_name("sm_90"), Some(Target::Nvidia(_))));
     /// assert!(matches!(Target::by_name("gfx942"), Some(Target::Amd(_))));
-    /// assert_eq!(Target::by_name("gfx1100"), None);
+    /// assert_eq!(Target::by_name("gfx803"), None);
     /// ```
     pub fn by_name(name: &str) -> Option<Target> {
         let nvidia = ptx::Target::by_name(name).map(Target::Nvidia);

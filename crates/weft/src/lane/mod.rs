@@ -45,7 +45,7 @@ mod tests;
 
 pub use builder::Builder;
 pub use effects::Effects;
-pub use multiply::{MatrixMultiply, Words};
+pub use multiply::{Fragments, MatrixMultiply, Words};
 pub use verify::verify;
 pub use warpgroup::WarpgroupMultiply;
 

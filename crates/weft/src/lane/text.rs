@@ -181,8 +181,10 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::AsyncWait { pending } => write!(f, "async.wait {pending}"),
         Op::ShuffleXor { mask } => write!(f, "shuffle.xor {mask}"),
         Op::ShuffleIndex => f.write_str("shuffle.index"),
-        Op::MatrixMultiply(MatrixMultiply { rows, columns, summed, left, right, sum }) => {
-            write!(f, "multiply.{rows}x{columns}x{summed}.{sum}.{left}.{right}")
+        Op::MatrixMultiply(multiply) => {
+            let MatrixMultiply { fragments, rows, columns, summed, left, right, sum } = multiply;
+            let word = fragments.word();
+            write!(f, "{word}.{rows}x{columns}x{summed}.{sum}.{left}.{right}")
         }
         Op::WarpgroupMultiply(multiply) => write_warpgroup_multiply(f, *multiply),
         Op::WarpgroupFence => f.write_str("warpgroup.fence"),

@@ -9,8 +9,8 @@
 //! * Memory operations have an i64 address for global and an i32 address for shared memory, at most
 //!   16 bytes an access, and a power-of-two number of elements of one type.
 //! * Matrices are moved by warps of 32 lanes, in shared memory, as one of the forms of
-//!   [`Matrix`](super::Matrix); they are multiplied by such warps, in the forms of
-//!   [`MatrixMultiply`], and by aligned groups of four in those of [`WarpgroupMultiply`].
+//!   [`Matrix`](super::Matrix); they are multiplied in the forms of [`MatrixMultiply`], each by warps of its
+//!   lanes, and by aligned groups of four warps of 32 lanes in those of [`WarpgroupMultiply`].
 //! * What products in flight define is used as they allow ([`flight`]), and none is in flight at the end.
 
 use super::flight::{self, MAX_PENDING};
@@ -287,7 +287,7 @@ impl Verifier<'_> {
         let wanted = words.iter().flat_map(|words| core::iter::repeat_n(words.dtype, words.count));
         let [.., sum] = words;
         multiply.exists()
-            && self.program.lanes_log2 == 5
+            && self.program.lanes_log2 == multiply.fragments.lanes_log2()
             && operands.iter().copied().eq(wanted)
             && results.len() == sum.count
             && results.iter().all(|&dtype| dtype == sum.dtype)

@@ -118,7 +118,7 @@ pub(super) fn product(
     start: Option<&[Vec<u64>]>,
 ) -> Vec<Vec<u64>> {
     let (columns, summed) = (usize::from(multiply.columns), usize::from(multiply.summed));
-    let dot = Dot::of(multiply.sum);
+    let dot = Dot::of_nvidia(multiply.sum);
     let (left, right) = (dot.read(multiply.left, left), dot.read(multiply.right, right));
     let in_word = per_word(multiply.sum);
     let start: Option<Vec<&[u64]>> = start.map(|words| words.iter().map(Vec::as_slice).collect());

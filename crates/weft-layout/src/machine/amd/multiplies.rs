@@ -135,6 +135,7 @@ const fn row(
         right,
         sum,
         fragments,
+        transposed: false,
         architecture_specific: false,
         price,
     }

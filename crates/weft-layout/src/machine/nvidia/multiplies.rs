@@ -174,6 +174,7 @@ const fn mma(
         right,
         sum,
         fragments: Fragments::Mma,
+        transposed: false,
         architecture_specific: false,
         price,
     }
@@ -195,6 +196,7 @@ const fn wgmma(
         right,
         sum,
         fragments: Fragments::Wgmma,
+        transposed: false,
         architecture_specific: true,
         price: 400,
     }

@@ -7,10 +7,11 @@
 //! The index that is summed over may be renamed: `summed[j]` is the index that bit `j` of the
 //! instruction's own stands for. Two renamings are used.
 //!
-//! * *Stretched*: a lane that has `w` neighbours along the summed axis in a word gets `2^t` of them in
-//!   several words (Triton's `kWidth`), so that it reads more of a row at a time.
-//! * *As sums lie*: a sum has bits 1 and 2 of a column on lanes, a left factor of bytes the bits 2 and
-//!   3 of the summed index. With the index renamed the two are the same places:
+//! * *Stretched*: a lane that has `w` neighbours along the summed axis together gets `2^t` of them
+//!   (Triton's `kWidth`), so that it reads more of a row at a time.
+//! * *As sums lie*: the bits of the summed index that a left factor has on lanes are named as the bits of
+//!   a column that a sum has there, so that a sum is a left factor where it is. Of `mma.sync` a sum has
+//!   bits 1 and 2 of a column on lanes, a left factor of bytes the bits 2 and 3 of the summed index:
 //!
 //! ```text
 //! sum              registers n0 m3 n3 n4 …   lanes n1 n2 m0 m1 m2
@@ -19,6 +20,7 @@
 //! ```
 
 use super::Sizes;
+use core::ops::Range;
 use weft_layout::family::FamilyError;
 use weft_layout::machine::{MatrixMultiply, Part};
 use weft_layout::space::{LANE, REGISTER, WARP};
@@ -35,18 +37,35 @@ pub(super) struct Fragments<'a> {
     pub(super) split: &'a [u64; 3],
 }
 
-/// The bits of an index of so many bits with `2^together` neighbours in a lane, where the instruction
-/// has `2^own` in a word.
-pub(super) fn stretched(bits: u32, own: u32, together: u32) -> Vec<u64> {
-    let low = 0..own;
-    let lanes = together..together + 2;
-    let rest = (own..together).chain(together + 2..bits);
-    low.chain(lanes).chain(rest).map(|bit| 1 << bit).collect()
+/// The bits of an index of so many bits with `2^together` neighbours in a lane, where the instruction has
+/// the bits `on_lanes` of its own on lanes.
+pub(super) fn stretched(bits: u32, on_lanes: &Range<usize>, together: u32) -> Vec<u64> {
+    let lanes = together..together + on_lanes.len() as u32;
+    renamed(bits, on_lanes.start, lanes.map(|bit| 1 << bit).collect())
 }
 
-/// The bits of an index of bytes in the places where a row of sums has them.
-pub(super) fn as_sums(bits: u32) -> Vec<u64> {
-    [0, 3, 1, 2].into_iter().chain(4..bits).map(|bit| 1 << bit).collect()
+/// The bits of an index of so many bits, those on lanes as a row of the instruction's sums has them; nothing
+/// if the sums have more of them on lanes, or fewer, or if the index is shorter than their rows.
+pub(super) fn as_sums(
+    bits: u32,
+    on_lanes: &Range<usize>,
+    instruction: &MatrixMultiply,
+) -> Result<Option<Vec<u64>>, FamilyError> {
+    let [_, columns] = instruction.shape(Part::Sum);
+    let sum = instruction.fragment(Part::Sum)?;
+    let lanes = sum.columns(LANE).iter().copied();
+    let lanes: Vec<u64> = lanes.filter(|place| (1..columns).contains(place)).collect();
+    let fits = lanes.len() == on_lanes.len() && columns <= 1 << bits;
+    Ok(fits.then(|| renamed(bits, on_lanes.start, lanes)))
+}
+
+/// The bits of an index of so many bits, from `own` on those `lanes`, and the others in their order.
+fn renamed(bits: u32, own: usize, lanes: Vec<u64>) -> Vec<u64> {
+    let others = (0..bits).map(|bit| 1 << bit).filter(|bit| !lanes.contains(bit));
+    let mut summed: Vec<u64> = others.collect();
+    let own = own.min(summed.len());
+    summed.splice(own..own, lanes);
+    summed
 }
 
 /// Steps of an axis: each bit as the basis vector of a tensor's place.
@@ -151,23 +170,19 @@ impl Fragments<'_> {
                 return Ok(false);
             }
         }
-        let fragment = self.instruction.fragment(Part::Sum)?;
-        let own: Vec<u64> = (fragment.columns(REGISTER).iter())
-            .map(|&register| self.placed(sizes, Part::Sum, register))
-            .filter(|&step| step != 0)
-            .collect();
+        let own = self.own_registers(sizes, Part::Sum)?;
         let held = sum.columns(REGISTER);
+        let on_lanes = self.instruction.summed_on_lanes()?;
         let mut expected = [Vec::new(), Vec::new()];
         for (factor, expected) in [Part::Left, Part::Right].into_iter().zip(&mut expected) {
             let side = usize::from(factor == Part::Left);
             let axis = &sizes.axes(factor)[side];
-            let on_lanes = self.neighbours()..self.neighbours() + 2;
             let summed = self.summed.iter().enumerate();
             let summed = summed.filter(|(bit, _)| !on_lanes.contains(bit));
             expected.extend(summed.map(|(_, &index)| axis.step(index)));
-            // Of the columns of one instruction a right factor has all on lanes.
-            let kept = held.iter().filter(|step| factor == Part::Left || !own.contains(step));
-            expected.extend(kept.map(|&step| sizes.of_factor(factor, step)));
+            expected.extend(self.own_kept(sizes, factor)?);
+            let tiles = held.iter().filter(|step| !own.contains(step));
+            expected.extend(tiles.map(|&step| sizes.of_factor(factor, step)));
         }
         let same = |layout: &Layout, steps: &[u64]| {
             let sorted = |steps: &[u64]| {
@@ -189,9 +204,22 @@ impl Fragments<'_> {
             && warps(right, Part::Right))
     }
 
-    /// The bits of a factor's numbers within a word.
-    fn neighbours(&self) -> usize {
-        (32 / self.instruction.left.bits()).max(1).ilog2() as usize
+    /// The steps of the registers of one instruction, without copies.
+    fn own_registers(&self, sizes: &Sizes, part: Part) -> Result<Vec<u64>, FamilyError> {
+        let fragment = self.instruction.fragment(part)?;
+        let columns = fragment.columns(REGISTER).iter();
+        let steps = columns.map(|&register| self.placed(sizes, part, register));
+        Ok(steps.filter(|&step| step != 0).collect())
+    }
+
+    /// Those of a factor's that are rows of the left one or columns of the right one.
+    fn own_kept(&self, sizes: &Sizes, factor: Part) -> Result<Vec<u64>, FamilyError> {
+        let axes = sizes.axes(factor);
+        let side = usize::from(factor == Part::Left);
+        let summed: Vec<u64> = self.summed.iter().map(|&index| axes[side].step(index)).collect();
+        let mut steps = self.own_registers(sizes, factor)?;
+        steps.retain(|step| !summed.contains(step));
+        Ok(steps)
     }
 
     fn layout(&self, sizes: &Sizes, part: Part) -> Result<Layout, FamilyError> {
@@ -226,24 +254,33 @@ impl Fragments<'_> {
             }
         }
         warps.extend(batch.doublings(1, matrices));
-        let own: Vec<u64> = fragment.columns(REGISTER).iter().map(placed).collect();
-        let registers = self.registers(part, own, &axes, &batch);
-        let registers: Vec<u64> = registers.into_iter().filter(|&step| step != 0).collect();
+        let mut registers = self.registers(sizes, part, &axes, &batch)?;
+        registers.retain(|&step| step != 0);
         let ins =
             Space::hardware(registers.len() as u32, lanes.len() as u32, warps.len() as u32, 0)?;
         Ok(Layout::new(ins, Space::tensor(&shape)?, &[registers, lanes, warps].concat())?)
     }
 
     /// The steps of registers, in the order of Triton's families.
-    fn registers(&self, part: Part, own: Vec<u64>, axes: &[Axis; 2], batch: &Axis) -> Vec<u64> {
+    fn registers(
+        &self,
+        sizes: &Sizes,
+        part: Part,
+        axes: &[Axis; 2],
+        batch: &Axis,
+    ) -> Result<Vec<u64>, FamilyError> {
         let [height, width] = self.instruction.shape(part);
         let [matrices, down, across] = *self.split;
         let k = self.instruction.summed.ilog2() as usize;
-        let in_lane = self.neighbours();
+        let on_lanes = self.instruction.summed_on_lanes()?;
         // Along the summed axis: the neighbours below what lanes hold, then the rest.
-        let lane = self.summed.get(in_lane).copied().unwrap_or(0);
-        let mut summed: Vec<u64> = self.summed[..in_lane.min(self.summed.len())].to_vec();
-        summed.extend(self.summed.get(in_lane + 2..).unwrap_or_default());
+        let lane = match self.summed.get(on_lanes.start) {
+            Some(&index) if !on_lanes.is_empty() => index,
+            _ => u64::MAX,
+        };
+        let indices = self.summed.iter().enumerate();
+        let held = indices.filter(|(bit, _)| !on_lanes.contains(bit));
+        let mut summed: Vec<u64> = held.map(|(_, &index)| index).collect();
         summed.sort_unstable();
         let inside = summed.partition_point(|&index| index < lane);
         let along = |axis: &Axis, indices: &[u64]| -> Vec<u64> {
@@ -254,21 +291,22 @@ impl Fragments<'_> {
         match part {
             Part::Left => {
                 registers.extend(along(&axes[1], &summed[..inside]));
-                registers.extend((8..height).filter(|rows| *rows == 8).map(|r| axes[0].step(r)));
+                registers.extend(self.own_kept(sizes, part)?);
                 registers.extend(along(&axes[1], &summed[inside..]));
                 registers.extend(axes[0].steps(height * down));
             }
             Part::Right => {
                 registers.extend(along(&axes[0], &summed));
+                registers.extend(self.own_kept(sizes, part)?);
                 registers.extend(axes[1].steps(width * across));
             }
             Part::Sum => {
-                registers.extend(own);
+                registers.extend(self.own_registers(sizes, part)?);
                 registers.extend(axes[1].steps(width * across));
                 registers.extend(axes[0].steps(height * down));
             }
         }
         registers.extend(batch.steps(matrices));
-        registers
+        Ok(registers)
     }
 }

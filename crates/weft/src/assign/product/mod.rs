@@ -32,8 +32,8 @@ use super::{AssignError, Block};
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::tile::{Kernel, Op, OpId, OpKind, Precision, Value};
-use weft_layout::family::Blocked;
-use weft_layout::machine::{self, Machine, MatrixMultiply, Number};
+use weft_layout::family::{Blocked, FamilyError};
+use weft_layout::machine::{Machine, MatrixMultiply, Number};
 use weft_layout::space::REGISTER;
 
 /// How a matrix product is computed.
@@ -79,8 +79,11 @@ pub struct Matrix {
 impl Matrix {
     /// How many neighbours along the summed axis a lane has together.
     pub fn together(&self) -> u32 {
-        let in_word = (32 / self.instruction.left.bits()).max(1).ilog2() as usize;
-        self.summed.get(in_word).map_or(1, |&index| index as u32)
+        let on_lanes = self.instruction.summed_on_lanes().unwrap_or(0..0);
+        match self.summed.get(on_lanes.start) {
+            Some(&index) if !on_lanes.is_empty() => index as u32,
+            _ => self.instruction.summed,
+        }
     }
 }
 
@@ -150,17 +153,20 @@ pub fn candidates(
     let packed = [0, 1].map(|side| packed_log2(kernel, &definitions, op.operands[side]));
     let mut candidates = vec![multiply(&sizes, [a, b, c], block, layouts)?];
     for numbers in kinds([a, b, c], *precision) {
-        let Some(instruction) = fitting(block.machine, numbers, &sizes) else { continue };
-        for split in splits(&sizes, instruction, block.warps) {
-            for summed in orders(&sizes, instruction, [a, b], packed) {
-                let fragments = Fragments { instruction, summed: &summed, split: &split };
-                let [left, right, accumulator] = fragments.layouts(&sizes)?;
-                let [left, right, accumulator] =
-                    [left, right, accumulator].map(|layout| layouts.intern(layout));
-                let matrix =
-                    Matrix { instruction: instruction.clone(), accumulator, left, right, summed };
-                let times = passes(a, *precision) * runs(&sizes, instruction, split);
-                candidates.push(priced(matrix, [a, b], times, block, layouts));
+        for instruction in fitting(block.machine, numbers, &sizes) {
+            for split in splits(&sizes, &instruction, block.warps) {
+                for summed in orders(&sizes, &instruction, [a, b], packed)? {
+                    let fragments =
+                        Fragments { instruction: &instruction, summed: &summed, split: &split };
+                    let [left, right, accumulator] = fragments.layouts(&sizes)?;
+                    let [left, right, accumulator] =
+                        [left, right, accumulator].map(|layout| layouts.intern(layout));
+                    let instruction = instruction.clone();
+                    let times =
+                        passes(a, instruction.left, *precision) * runs(&sizes, &instruction, split);
+                    let matrix = Matrix { instruction, accumulator, left, right, summed };
+                    candidates.push(priced(matrix, [a, b], times, block, layouts));
+                }
             }
         }
     }
@@ -210,8 +216,9 @@ pub(super) fn given(
     let mut found: Option<Candidate> = None;
     for numbers in kinds([a, b, c], *precision) {
         for instruction in all_fitting(block.machine, numbers, &sizes) {
-            for summed in every_order(&sizes, instruction) {
-                let fragments = Fragments { instruction, summed: &summed, split: &split };
+            for summed in every_order(&sizes, &instruction)? {
+                let fragments =
+                    Fragments { instruction: &instruction, summed: &summed, split: &split };
                 if !fragments.hold(&sizes, [&unique[0], &unique[1], &unique[2]])? {
                     continue;
                 }
@@ -220,7 +227,8 @@ pub(super) fn given(
                 let (left, right, accumulator) = (ids[0], ids[1], ids[2]);
                 let instruction = instruction.clone();
                 // The warps have equal shares of what one warp would do.
-                let times = passes(a, *precision) * runs(&sizes, &instruction, split);
+                let times =
+                    passes(a, instruction.left, *precision) * runs(&sizes, &instruction, split);
                 let times = times.div_ceil(block.warps.into());
                 let matrix = Matrix { instruction, accumulator, left, right, summed };
                 let candidate = priced(matrix, [a, b], times, block, layouts);
@@ -234,16 +242,15 @@ pub(super) fn given(
 }
 
 /// Every order of the summed index that is known.
-fn every_order(sizes: &Sizes, instruction: &MatrixMultiply) -> Vec<Vec<u64>> {
-    let own = (32 / instruction.left.bits()).max(1).ilog2();
+fn every_order(sizes: &Sizes, instruction: &MatrixMultiply) -> Result<Vec<Vec<u64>>, FamilyError> {
+    let on_lanes = instruction.summed_on_lanes()?;
+    let own = on_lanes.start as u32;
     let bits = sizes.summed.ilog2();
-    let mut orders: Vec<Vec<u64>> = (own..=bits.saturating_sub(2).max(own))
-        .map(|together| fragments::stretched(bits, own, together))
-        .collect();
-    if own == 2 && bits >= 5 {
-        orders.push(fragments::as_sums(bits));
-    }
-    orders
+    let most = bits.saturating_sub(on_lanes.len() as u32).max(own);
+    let mut orders: Vec<Vec<u64>> =
+        (own..=most).map(|together| fragments::stretched(bits, &on_lanes, together)).collect();
+    orders.extend(fragments::as_sums(bits, &on_lanes, instruction)?);
+    Ok(orders)
 }
 
 /// The kinds of numbers that an instruction may have for a product of these types: factors and sum.
@@ -252,6 +259,8 @@ fn kinds([a, b, sum]: [DType; 3], precision: Precision) -> Vec<[Number; 3]> {
     let narrow = |dtype| match dtype {
         DType::F8E4M3FN => Some(Number::E4M3),
         DType::F8E5M2 => Some(Number::E5M2),
+        DType::F8E4M3FNUZ => Some(Number::E4M3FNUZ),
+        DType::F8E5M2FNUZ => Some(Number::E5M2FNUZ),
         _ => None,
     };
     let half = |dtype: DType| dtype == DType::F16 || dtype.is_f8();
@@ -282,6 +291,8 @@ fn kinds([a, b, sum]: [DType; 3], precision: Precision) -> Vec<[Number; 3]> {
                         kinds.push([Number::BF16, Number::BF16, Number::F32]);
                     }
                 }
+                // Whatever may be rounded may be left as it is.
+                kinds.push([Number::F32; 3]);
             }
         }
         _ => {}
@@ -290,44 +301,43 @@ fn kinds([a, b, sum]: [DType; 3], precision: Precision) -> Vec<[Number; 3]> {
 }
 
 /// Of the instructions for these kinds that sum no more than there is, the cheapest for one of the
-/// tile's products; the longest of several.
-fn fitting<'m>(
-    machine: &'m Machine,
-    numbers: [Number; 3],
-    sizes: &Sizes,
-) -> Option<&'m MatrixMultiply> {
-    all_fitting(machine, numbers, sizes).min_by_key(|multiply| {
-        let useful = u64::from(multiply.rows).min(sizes.rows) * u64::from(multiply.summed);
-        (multiply.price.saturating_mul(1 << 16) / useful.max(1), u32::MAX - multiply.summed)
-    })
+/// tile's products, of several the longest; and the same one with its factors exchanged.
+fn fitting(machine: &Machine, numbers: [Number; 3], sizes: &Sizes) -> Vec<MatrixMultiply> {
+    let cheapest = |transposed: bool| {
+        let all = all_fitting(machine, numbers, sizes);
+        all.filter(|multiply| multiply.transposed == transposed).min_by_key(|multiply| {
+            let useful = u64::from(multiply.rows).min(sizes.rows)
+                * u64::from(multiply.columns).min(sizes.columns)
+                * u64::from(multiply.summed);
+            (multiply.price.saturating_mul(1 << 20) / useful.max(1), u32::MAX - multiply.summed)
+        })
+    };
+    [true, false].into_iter().filter_map(cheapest).collect()
 }
 
-/// The instructions for these kinds that sum no more than there is.
-fn all_fitting<'m>(
-    machine: &'m Machine,
+/// The instructions for these kinds that sum no more than there is, also with their factors exchanged.
+fn all_fitting(
+    machine: &Machine,
     numbers: [Number; 3],
     sizes: &Sizes,
-) -> impl Iterator<Item = &'m MatrixMultiply> {
+) -> impl Iterator<Item = MatrixMultiply> {
     let (lanes_log2, most) = (machine.lanes_log2, sizes.summed);
-    machine.matrix_multiplies.iter().filter(move |multiply| {
-        multiply.lanes_log2() == lanes_log2
-            && has_operation(multiply)
-            && [multiply.left, multiply.right, multiply.sum] == numbers
-            && u64::from(multiply.summed) <= most
-    })
+    let rows = machine.matrix_multiplies.iter().filter(move |multiply| {
+        multiply.lanes_log2() == lanes_log2 && u64::from(multiply.summed) <= most
+    });
+    let both = rows.flat_map(|multiply| [Some(multiply.clone()), multiply.exchanged()]);
+    both.flatten().filter(move |multiply| [multiply.left, multiply.right, multiply.sum] == numbers)
 }
 
-/// Whether a lane program has an operation for an instruction: as yet for those of `mma.sync` alone.
-fn has_operation(multiply: &MatrixMultiply) -> bool {
-    multiply.fragments == machine::Fragments::Mma
-}
-
-/// How many products are taken in place of one.
-fn passes(factor: DType, precision: Precision) -> u64 {
-    match (factor, precision) {
-        (DType::F32, Precision::Tf32x3 | Precision::Bf16x3) => 3,
-        (DType::F32, Precision::Bf16x6) => 6,
-        _ => 1,
+/// How many products are taken in place of one, of factors that the instruction takes as such numbers.
+fn passes(factor: DType, taken: Number, precision: Precision) -> u64 {
+    if factor != DType::F32 || taken == Number::F32 {
+        return 1;
+    }
+    match precision {
+        Precision::Tf32x3 | Precision::Bf16x3 => 3,
+        Precision::Bf16x6 => 6,
+        Precision::Ieee | Precision::Tf32 => 1,
     }
 }
 
@@ -365,31 +375,33 @@ fn splits(sizes: &Sizes, instruction: &MatrixMultiply, warps: u32) -> Vec<[u64; 
 
 /// The orders of the summed index that are worth a candidate: as the instruction has it, or, where a
 /// factor's numbers are narrower than the instruction's, or are made of narrower ones, so that a lane has a
-/// word of these side by side; and for numbers of eight bits as sums lie, so that a sum becomes a left
-/// factor where it is.
+/// word of these side by side; and as sums lie, so that a sum becomes a left factor where it is.
 fn orders(
     sizes: &Sizes,
     instruction: &MatrixMultiply,
     factors: [DType; 2],
     packed_log2: [u32; 2],
-) -> Vec<Vec<u64>> {
+) -> Result<Vec<Vec<u64>>, FamilyError> {
     let word = |bits: u32| (32 / bits.max(1)).max(1).ilog2();
-    let own = word(instruction.left.bits());
+    let on_lanes = instruction.summed_on_lanes()?;
+    let own = on_lanes.start as u32;
     let bits = sizes.summed.ilog2();
-    let most = bits.saturating_sub(2).max(own);
+    let most = bits.saturating_sub(on_lanes.len() as u32).max(own);
     let stored = factors.map(|dtype| word(dtype.bits()));
     let made = [0, 1].map(|side| stored[side] + packed_log2[side]);
     let mut orders = Vec::new();
     for together in [stored, made].map(|[left, right]| left.max(right).clamp(own, most)) {
-        let order = fragments::stretched(bits, own, together);
+        let order = fragments::stretched(bits, &on_lanes, together);
         if !orders.contains(&order) {
             orders.push(order);
         }
     }
-    if own == 2 && bits >= 5 {
-        orders.push(fragments::as_sums(bits));
+    if let Some(order) = fragments::as_sums(bits, &on_lanes, instruction)?
+        && !orders.contains(&order)
+    {
+        orders.push(order);
     }
-    orders
+    Ok(orders)
 }
 
 /// How many times as many bytes a value has as the largest tensor that it is made of by operations on
@@ -437,7 +449,7 @@ fn priced(
     let sides = [(matrix.left, instruction.left), (matrix.right, instruction.right)];
     for (side, (layout, number)) in sides.into_iter().enumerate() {
         let numbers = registers(layout);
-        let bytes = 32 * numbers * u64::from(factors[side].bytes());
+        let bytes = u64::from(machine.lanes()) * numbers * u64::from(factors[side].bytes());
         let elements = layouts.get(layout).shape().iter().product::<u64>();
         moves[side] = moved(elements, factors[side], warps * bytes.div_ceil(128), block);
         // A factor of another type is converted where it has arrived, two at a time.

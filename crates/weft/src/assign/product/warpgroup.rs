@@ -89,13 +89,12 @@ fn instruction<'m>(
     precision: Precision,
 ) -> Option<&'m MatrixMultiply> {
     let types = [0, 1, 2].map(|index| kernel.ty(op.operands[index]).dtype());
-    if super::passes(types[0], precision) > 1 {
-        return None;
-    }
     kinds(types, precision).into_iter().find_map(|numbers| {
         machine.warpgroup_multiplies.iter().find(|instruction| {
             let own = [instruction.left, instruction.right, instruction.sum];
-            own == numbers && instruction.left.bits() == types[0].bits()
+            own == numbers
+                && instruction.left.bits() == types[0].bits()
+                && super::passes(types[0], instruction.left, precision) == 1
         })
     })
 }

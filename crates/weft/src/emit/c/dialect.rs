@@ -3,7 +3,7 @@
 use super::prelude::Helper;
 use super::writer::c_type;
 use crate::dtype::DType;
-use crate::emit::ptx;
+use crate::emit::{hip, ptx};
 use std::collections::BTreeSet;
 
 /// One of the two languages, with the GPU that is printed for.
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 pub(in crate::emit) enum Dialect {
     /// CUDA C++ as nvcc reads it.
     Cuda(&'static ptx::Target),
-    /// HIP as clang reads it, without any header; the target's name.
-    Hip(&'static str),
+    /// HIP as clang reads it, without any header.
+    Hip(&'static hip::Target),
 }
 
 impl Dialect {
@@ -23,7 +23,7 @@ impl Dialect {
     pub(in crate::emit) fn target(self) -> &'static str {
         match self {
             Dialect::Cuda(target) => target.name,
-            Dialect::Hip(name) => name,
+            Dialect::Hip(target) => target.name,
         }
     }
 
@@ -37,7 +37,10 @@ impl Dialect {
 
     /// log2 of the lanes of a warp.
     pub(super) fn lanes_log2(self) -> u32 {
-        if self.is_cuda() { 5 } else { 6 }
+        match self {
+            Dialect::Cuda(_) => 5,
+            Dialect::Hip(target) => target.lanes_log2,
+        }
     }
 
     /// How the text is compiled.
@@ -47,7 +50,8 @@ impl Dialect {
             Dialect::Cuda(_) => format!("// Compile: nvcc -std=c++17 -arch={target} -cubin\n"),
             Dialect::Hip(_) => format!(
                 "// Compile: clang++ -x hip -std=c++17 --cuda-device-only --offload-arch={target} \
-                 -nogpulib -nogpuinc -O3\n// A warp is a wave of 64 lanes.\n"
+                 -nogpulib -nogpuinc -O3\n// A warp is a wave of {} lanes.\n",
+                1 << self.lanes_log2(),
             ),
         }
     }

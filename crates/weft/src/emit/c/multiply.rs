@@ -1,10 +1,11 @@
-//! Products of matrices in the registers of a warp: CUDA's `asm` around the PTX instruction.
+//! Products of matrices in the registers of a warp: CUDA's `asm` around the PTX instruction, clang's
+//! builtins for AMD's.
 
 use super::dialect::Dialect;
 use super::writer::{Writer, c_type, put};
 use crate::dtype::DType;
 use crate::emit::{Unsupported, ptx};
-use crate::lane::{InstData, MatrixMultiply, Words};
+use crate::lane::{Fragments, InstData, MatrixMultiply, Words};
 
 /// The letter of a word's register in `asm`.
 pub(super) fn letter(dtype: DType) -> char {
@@ -15,18 +16,31 @@ pub(super) fn letter(dtype: DType) -> char {
     }
 }
 
+/// The names of a matrix's words.
+fn names(letter: char, words: Words) -> Vec<String> {
+    (0..words.count).map(|word| format!("{letter}{word}")).collect()
+}
+
 /// A function of references to the words of the sum, which it changes, and of the factors' words.
-fn function(name: &str, instruction: &str, words: [Words; 3]) -> String {
-    let [left, right, sum] = words;
-    let ty = |words: Words| c_type(words.dtype);
+fn function(name: &str, body: &str, [left, right, sum]: [Words; 3]) -> String {
+    let parameters = [(sum, 'd', "&"), (left, 'a', ""), (right, 'b', "")];
+    let parameters = parameters.map(|(words, letter, reference)| {
+        let ty = c_type(words.dtype);
+        let names = names(letter, words).into_iter();
+        names.map(|name| format!("{ty}{reference} {name}")).collect::<Vec<String>>()
+    });
+    format!(
+        "// Adds a product of matrices that the lanes of the warp hold together.\n\
+         __device__ __forceinline__ void {name}({}) {{\n{body}}}\n",
+        parameters.concat().join(", "),
+    )
+}
+
+/// The PTX instruction.
+fn cuda(instruction: &str, [left, right, sum]: [Words; 3]) -> String {
     let many = |count: usize, one: &dyn Fn(usize) -> String| -> Vec<String> {
         (0..count).map(one).collect()
     };
-    let parameters = [
-        many(sum.count, &|i| format!("{}& d{i}", ty(sum))),
-        many(left.count, &|i| format!("{} a{i}", ty(left))),
-        many(right.count, &|i| format!("{} b{i}", ty(right))),
-    ];
     let places = |from: usize, count: usize| many(count, &|i| format!("%{}", from + i)).join(", ");
     let (d, a) = (places(0, sum.count), places(sum.count, left.count));
     let b = places(sum.count + left.count, right.count);
@@ -41,13 +55,72 @@ fn function(name: &str, instruction: &str, words: [Words; 3]) -> String {
         many(right.count, &|i| input(right, format!("b{i}"))),
     ];
     format!(
-        "// Adds a product of matrices that the lanes of the warp hold together.\n\
-         __device__ __forceinline__ void {name}({}) {{\n  \
-         asm volatile(\"{instruction} {{{d}}}, {{{a}}}, {{{b}}}, {{{d}}};\"\n               \
-         : {outputs} : {});\n}}\n",
-        parameters.concat().join(", "),
+        "  asm volatile(\"{instruction} {{{d}}}, {{{a}}}, {{{b}}}, {{{d}}};\"\n               \
+         : {outputs} : {});\n",
         inputs.concat().join(", "),
     )
+}
+
+/// The builtin, whose matrices are vectors.
+fn hip(builtin: &str, multiply: MatrixMultiply) -> String {
+    let [left, right, sum] = multiply.words();
+    let factors = [('a', left, multiply.left), ('b', right, multiply.right)];
+    let [a, b] = factors.map(|(letter, words, dtype)| vector(multiply, letter, words, dtype));
+    let element = match multiply.sum {
+        DType::F32 => "float",
+        DType::F64 => "double",
+        _ => "int",
+    };
+    let numbers = names('d', sum);
+    let call = match (multiply.fragments, multiply.left) {
+        (Fragments::Mfma, _) => format!("{builtin}({a}, {b}, d, 0, 0, 0)"),
+        // The factors are signed, and sums wrap around.
+        (_, DType::I8) => format!("{builtin}(true, {a}, true, {b}, d, false)"),
+        _ => format!("{builtin}({a}, {b}, d)"),
+    };
+    let own = c_type(sum.dtype);
+    let signed: Vec<String> = numbers.iter().map(|name| format!("{element}({name})")).collect();
+    let mut text = format!(
+        "  typedef u32 Words __attribute__((ext_vector_type({})));\n  \
+         typedef {element} Sum __attribute__((ext_vector_type({})));\n  \
+         Sum d = {{{}}};\n  \
+         d = {call};\n",
+        left.count,
+        sum.count,
+        signed.join(", "),
+    );
+    for (index, name) in numbers.iter().enumerate() {
+        text.push_str(&format!("  {name} = {own}(d[{index}]);\n"));
+    }
+    if !text.contains("Words{") {
+        text = text.split_once('\n').map(|(_, rest)| rest.to_owned()).unwrap_or(text);
+    }
+    text
+}
+
+/// A factor as the builtin takes it.
+fn vector(multiply: MatrixMultiply, letter: char, words: Words, dtype: DType) -> String {
+    let names = names(letter, words);
+    if let [name] = &names[..] {
+        return match dtype {
+            DType::F32 | DType::F64 => name.clone(),
+            _ => format!("int({name})"),
+        };
+    }
+    let numbers = words.count * words.numbers;
+    let vector = |element: &str, count: usize| {
+        format!("{element} __attribute__((ext_vector_type({count})))")
+    };
+    let ty = match (dtype, multiply.fragments) {
+        (DType::F16, _) => vector("_Float16", numbers),
+        // Builtins that are older than the type take shorts.
+        (DType::BF16, Fragments::Mfma) if numbers == 4 => vector("short", numbers),
+        (DType::BF16, Fragments::WmmaGfx11 | Fragments::WmmaGfx12) => vector("short", numbers),
+        (DType::BF16, _) => vector("__bf16", numbers),
+        (_, Fragments::Mfma) if words.count == 2 => "long".into(),
+        _ => vector("int", words.count),
+    };
+    format!("__builtin_bit_cast({ty}, Words{{{}}})", names.join(", "))
 }
 
 pub(super) fn multiply(
@@ -55,16 +128,24 @@ pub(super) fn multiply(
     multiply: MatrixMultiply,
     inst: &InstData,
 ) -> Result<(), Unsupported> {
-    let Dialect::Cuda(target) = w.dialect else {
-        let reason = "the matrix instructions of a wave have other shapes";
-        return Err(w.unsupported("products of matrices by `mma.sync`", reason));
-    };
-    let (instruction, _) = ptx::matrix_multiply(target, multiply)
-        .map_err(|(operation, reason)| w.unsupported(operation, reason))?;
-    let MatrixMultiply { rows, columns, summed, left, right, sum } = multiply;
-    let name = format!("multiply_{rows}x{columns}x{summed}_{sum}_{left}_{right}").to_lowercase();
     let words = multiply.words();
-    w.instructions.insert(name.clone(), function(&name, &instruction, words));
+    let MatrixMultiply { fragments: _, rows, columns, summed, left, right, sum } = multiply;
+    let body = match w.dialect {
+        Dialect::Cuda(target) => {
+            let (instruction, _) = ptx::matrix_multiply(target, multiply)
+                .map_err(|(operation, reason)| w.unsupported(operation, reason))?;
+            cuda(&instruction, words)
+        }
+        Dialect::Hip(target) => {
+            let Some(builtin) = target.builtin(multiply) else {
+                let what = format!("products of {left} and {right} with {rows} rows");
+                return Err(w.unsupported(what, "its waves have other matrix instructions"));
+            };
+            hip(&builtin, multiply)
+        }
+    };
+    let name = format!("multiply_{rows}x{columns}x{summed}_{sum}_{left}_{right}").to_lowercase();
+    w.instructions.insert(name.clone(), function(&name, &body, words));
     let (factors, start) = inst.operands.split_at(words[0].count + words[1].count);
     let mut arguments = Vec::new();
     for (&result, &from) in inst.results.iter().zip(start) {

@@ -4,7 +4,7 @@ use super::writer::{Braced, Writer, put};
 use super::{Target, Version};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
-use crate::lane::{InstData, MatrixMultiply};
+use crate::lane::{Fragments, InstData, MatrixMultiply};
 
 /// The name of a factor's type.
 pub(super) fn factor(dtype: DType) -> String {
@@ -22,11 +22,14 @@ pub(in crate::emit) fn instruction(
     target: &Target,
     multiply: MatrixMultiply,
 ) -> Result<(String, Version), (String, String)> {
-    let MatrixMultiply { rows, columns, summed, left, right, sum } = multiply;
+    let MatrixMultiply { fragments, rows, columns, summed, left, right, sum } = multiply;
     let refused = |reason: &str| {
         let what = format!("products of {left} and {right} with {rows} rows");
         Err((what, reason.to_owned()))
     };
+    if fragments != Fragments::Mma {
+        return refused("that is an instruction of AMD's GPUs");
+    }
     let version = match (left, rows) {
         _ if left.is_f8() && target.capability < 89 => {
             return refused("mma.sync of 8-bit floats needs sm_89; widen them to f16");

@@ -5,8 +5,8 @@ use crate::cache::{Cache, CacheModifier, Eviction};
 use crate::dtype::DType;
 use crate::emit::ptx::Target;
 use crate::lane::{
-    Access, BarrierScope, Builder, Form, IdKind, Matrix, MatrixMultiply, Op, Param, Program, Space,
-    Value,
+    Access, BarrierScope, Builder, Form, Fragments, IdKind, Matrix, MatrixMultiply, Op, Param,
+    Program, Space, Value,
 };
 use crate::location::{Location, Locations};
 use crate::scalar::{self, Binary, Cast, Compare, Rounding, Unary};
@@ -129,28 +129,21 @@ pub(in crate::emit) fn every_operation() -> Vec<Program> {
             }
         }
     }
-    programs.extend(every_matrix_multiply());
+    programs.extend(every_matrix_multiply(|fragments| fragments == Fragments::Mma));
     programs
 }
 
-/// Every shape and types of products of matrices.
-fn every_matrix_multiply() -> Vec<Program> {
-    let mut programs = Vec::new();
-    let shapes = [8, 16].into_iter().flat_map(|rows| [4, 8, 16, 32].map(|summed| (rows, summed)));
-    for (rows, summed) in shapes {
-        for (left, right) in DType::ALL.into_iter().flat_map(|l| DType::ALL.map(|r| (l, r))) {
-            let form = |sum| MatrixMultiply { rows, columns: 8, summed, left, right, sum };
-            let forms = DType::ALL.into_iter().map(form);
-            programs.extend(forms.filter(|form| form.exists()).map(matrix_multiply));
-        }
-    }
-    programs
+/// Every shape and types of products of matrices that some instructions have.
+pub(in crate::emit) fn every_matrix_multiply(of: impl Fn(Fragments) -> bool) -> Vec<Program> {
+    let forms = MatrixMultiply::every().into_iter().filter(|form| of(form.fragments));
+    forms.map(matrix_multiply).collect()
 }
 
 /// Each lane's words of three matrices from memory, multiplied and stored.
 pub(in crate::emit) fn matrix_multiply(form: MatrixMultiply) -> Program {
-    let MatrixMultiply { rows, columns: _, summed, left, right, sum } = form;
-    let mut build = Builder::new(&format!("matrix_{rows}_{summed}_{left}_{right}_{sum}"), 1, 5);
+    let MatrixMultiply { fragments, rows, columns, summed, left, right, sum } = form;
+    let name = format!("matrix_{rows}x{columns}x{summed}_{left}_{right}_{sum}");
+    let mut build = Builder::new(&name, 1, fragments.lanes_log2());
     let lane = build.id(IdKind::Lane);
     let parts = form.words().map(|words| {
         let base = build.param(pointer("matrix", words.dtype));

@@ -9,7 +9,7 @@ use super::Lowerer;
 use super::parts::{Parts, pairs, parts};
 use crate::assign::{AssignError, Matrix};
 use crate::dtype::DType;
-use crate::lane::{self, MatrixMultiply, Words};
+use crate::lane::{self, Fragments, MatrixMultiply, Words};
 use crate::scalar::{Binary, Compare};
 use crate::tile::{Op, Precision};
 use rustc_hash::FxHashMap;
@@ -33,10 +33,19 @@ pub(super) fn dtype(number: Number) -> DType {
     }
 }
 
-/// The lane operation of an instruction.
+/// The lane operation of an instruction of one warp.
 fn operation(instruction: &machine::MatrixMultiply) -> MatrixMultiply {
     let machine::MatrixMultiply { rows, columns, summed, left, right, sum, .. } = instruction;
+    let fragments = match instruction.fragments {
+        // Those of warpgroups stand in a list of their own; the verifier would refuse one.
+        machine::Fragments::Mma | machine::Fragments::Wgmma => Fragments::Mma,
+        machine::Fragments::Mfma => Fragments::Mfma,
+        machine::Fragments::WmmaGfx11 => Fragments::WmmaGfx11,
+        machine::Fragments::WmmaGfx12 => Fragments::WmmaGfx12,
+    };
+    let [left, right] = exchanged_if(instruction.transposed, [left, right]);
     MatrixMultiply {
+        fragments,
         rows: *rows as u8,
         columns: *columns as u8,
         summed: *summed as u8,
@@ -44,6 +53,12 @@ fn operation(instruction: &machine::MatrixMultiply) -> MatrixMultiply {
         right: dtype(*right),
         sum: dtype(*sum),
     }
+}
+
+/// What belongs to the left factor and to the right one, exchanged for an instruction that is given the
+/// transposes.
+fn exchanged_if<T>(transposed: bool, [left, right]: [T; 2]) -> [T; 2] {
+    if transposed { [right, left] } else { [left, right] }
 }
 
 /// The registers of one matrix, by place.
@@ -125,6 +140,7 @@ impl<'m> Plan<'m> {
         let instruction = &matrix.instruction;
         let operation = operation(instruction);
         let [a, b, c] = operation.words();
+        let [a, b] = exchanged_if(instruction.transposed, [a, b]);
         let sum_registers = Registers::of(sum, instruction, Part::Sum, c)?;
         let [height, width] = instruction.shape(Part::Sum);
         let [rows, columns] = sum_registers.sizes;
@@ -214,10 +230,12 @@ impl Lowerer<'_> {
         let layouts = [matrix.left, matrix.right, matrix.accumulator]
             .map(|layout| self.assignment.layouts.get(layout));
         let plan = Plan::of(matrix, layouts)?;
-        let pairs = pairs(self.kernel.ty(a).dtype(), precision);
+        let pairs = pairs(self.kernel.ty(a).dtype(), matrix.instruction.left, precision);
+        let transposed = matrix.instruction.transposed;
+        let taken = exchanged_if(transposed, [plan.operation.left, plan.operation.right]);
         let build = &mut self.build;
-        let left = parts(build, &factors[0], plan.operation.left, precision);
-        let right = parts(build, &factors[1], plan.operation.right, precision);
+        let left = parts(build, &factors[0], taken[0], pairs);
+        let right = parts(build, &factors[1], taken[1], pairs);
         let sums = match pairs.split_last() {
             None | Some((_, [])) => summed(build, &plan, [&left, &right], pairs, start),
             Some((largest, small)) => {
@@ -266,7 +284,9 @@ fn summed(
                             let registers = plan.sums(tile).into_iter();
                             plan.sum.packed(build, &sums, registers)
                         });
-                        let operands = [&rows[..], columns, words];
+                        let [left, right] =
+                            exchanged_if(plan.matrix.instruction.transposed, [&rows[..], columns]);
+                        let operands = [left, right, words];
                         *words = build.matrix_multiply(plan.operation, operands).to_vec();
                     }
                 }

@@ -4,29 +4,35 @@ use crate::dtype::DType;
 use crate::lane::{Builder, Value};
 use crate::scalar::{Binary, Cast};
 use crate::tile::Precision;
+use weft_layout::machine::Number;
 
 /// A factor as a sum of numbers of fewer digits, the largest first: its registers in each.
 pub(super) type Parts = Vec<Vec<Value>>;
 
 /// The pairs of parts whose products are summed, the smallest first; the last pair, of the largest
 /// parts, alone decides what is not a number.
-pub(super) fn pairs(factor: DType, precision: Precision) -> &'static [(usize, usize)] {
+pub(super) fn pairs(
+    factor: DType,
+    taken: Number,
+    precision: Precision,
+) -> &'static [(usize, usize)] {
     match (factor, precision) {
+        // Nothing is rounded.
+        (DType::F32, _) if taken == Number::F32 => &[(0, 0)],
         (DType::F32, Precision::Tf32x3 | Precision::Bf16x3) => &[(1, 0), (0, 1), (0, 0)],
         (DType::F32, Precision::Bf16x6) => &[(1, 1), (2, 0), (0, 2), (1, 0), (0, 1), (0, 0)],
         _ => &[(0, 0)],
     }
 }
 
-/// A factor's registers as parts of this type, as many as `pairs` names.
+/// A factor's registers as parts of this type, as many as these pairs name.
 pub(super) fn parts(
     build: &mut Builder,
     registers: &[Value],
     to: DType,
-    precision: Precision,
+    pairs: &[(usize, usize)],
 ) -> Parts {
-    let factor = registers.first().map_or(to, |&first| build.dtype(first));
-    let count = 1 + pairs(factor, precision).iter().map(|&(left, _)| left).max().unwrap_or(0);
+    let count = 1 + pairs.iter().map(|&(left, _)| left).max().unwrap_or(0);
     if count == 1 {
         return vec![registers.iter().map(|&x| build.cast(Cast::Float, x, to)).collect()];
     }

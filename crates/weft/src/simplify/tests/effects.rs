@@ -21,8 +21,8 @@ use crate::lane::effects::{
     Control, Extent, Fence, Latency, Participants, Proxy, Spaces, Step, Tokens, testing,
 };
 use crate::lane::{
-    Access, BarrierScope, Builder, Effects, Form, IdKind, Inst, Matrix, MatrixMultiply, Op,
-    Program, Region, Space, Value, WarpgroupMultiply, verify,
+    Access, BarrierScope, Builder, Effects, Form, Fragments, IdKind, Inst, Matrix, MatrixMultiply,
+    Op, Program, Region, Space, Value, WarpgroupMultiply, verify,
 };
 use crate::location::{Loc, Location, Locations};
 use crate::scalar::{Binary, Cast, Compare, Rounding, Unary};
@@ -47,6 +47,7 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         Op::AtomicRmw { space, op, order, scope, predicated }
     };
     let multiply = MatrixMultiply {
+        fragments: Fragments::Mma,
         rows: 16,
         columns: 8,
         summed: 8,

@@ -10,7 +10,8 @@ use weft_layout::machine::Machine;
 /// The most elements of all values together: what is larger only takes longer.
 const MOST_ELEMENTS: u64 = 1 << 17;
 
-const MACHINES: [&str; 5] = ["sm_80", "sm_89", "sm_90", "gfx90a", "gfx942"];
+const MACHINES: [&str; 8] =
+    ["sm_80", "sm_89", "sm_90", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200"];
 
 /// Compiles for one of the machines, prints in every language, evaluates and simulates for a while: it
 /// may be refused and may find faults, but nothing panics, and no pass leaves a broken program.

@@ -13,8 +13,10 @@ use weft_layout::machine::{Machine, Prices};
 use weft_layout::plan::PlanError;
 
 /// Machines that there are, and some that there are not.
-pub(crate) const MACHINES: [&str; 8] =
-    ["sm_80", "sm_89", "sm_90", "gfx90a", "gfx942", "wide", "small", "packing"];
+pub(crate) const MACHINES: [&str; 11] = [
+    "sm_80", "sm_89", "sm_90", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200", "wide", "small",
+    "packing",
+];
 
 /// How a kernel is compiled.
 #[derive(Clone, Copy, Debug)]

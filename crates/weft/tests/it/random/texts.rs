@@ -37,13 +37,13 @@ fn random_kernels_are_texts_that_compilers_accept() {
     let object = object.to_str().unwrap();
     let seeds = number("WEFT_TEXTS").unwrap_or(20);
     for (compiler, language, names) in [
-        ("WEFT_NVCC", Language::Cuda, ["sm_80", "sm_90"]),
-        ("WEFT_CLANG", Language::Hip, ["gfx90a", "gfx942"]),
+        ("WEFT_NVCC", Language::Cuda, &["sm_80", "sm_90"][..]),
+        ("WEFT_CLANG", Language::Hip, &["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200"]),
     ] {
         let given = std::env::var_os(compiler).is_some();
         let mut count = 0;
         for seed in 0..seeds {
-            let name = names[(seed % 2) as usize];
+            let name = names[seed as usize % names.len()];
             let Some(text) = text(seed, language, name) else { continue };
             count += 1;
             if !given {

@@ -8,14 +8,17 @@ mod warpgroup;
 use super::Dialect;
 use crate::budget::Bounds;
 use crate::emit::tests::programs::{
-    every_memory_operation, every_operation, fibonacci, linear, target, vector_add,
+    every_matrix_multiply, every_memory_operation, every_operation, fibonacci, linear, target,
+    vector_add,
 };
 use crate::emit::{Unsupported, hip};
-use crate::lane::{Program, verify};
+use crate::lane::{Fragments, Program, verify};
 use std::path::Path;
 use std::process::Command;
 
-const HIP: Dialect = Dialect::Hip("gfx942");
+fn amd(name: &str) -> Dialect {
+    Dialect::Hip(hip::Target::by_name(name).unwrap())
+}
 
 /// The whole text of a kernel.
 fn kernel(program: &Program, dialect: Dialect) -> Result<String, Unsupported> {
@@ -37,9 +40,18 @@ fn everything(dialect: Dialect) -> Vec<Program> {
     let mut programs = every_operation();
     programs.extend(every_memory_operation());
     programs.extend([vector_add(), fibonacci(), linear()]);
-    // Matrices are moved by warps of 32 lanes alone.
-    programs.retain(|program| dialect.is_cuda() || !program.name.starts_with("matrix_"));
-    programs.into_iter().map(|program| widened(program, dialect)).collect()
+    if dialect.is_cuda() {
+        return programs;
+    }
+    // Matrices are moved by warps of 32 lanes alone, and multiplied by each in its own way.
+    programs.retain(|program| !program.name.starts_with("matrix_"));
+    let mut programs: Vec<Program> =
+        programs.into_iter().map(|program| widened(program, dialect)).collect();
+    let lanes_log2 = dialect.lanes_log2();
+    programs.extend(every_matrix_multiply(|fragments| {
+        fragments != Fragments::Mma && fragments.lanes_log2() == lanes_log2
+    }));
+    programs
 }
 
 /// What a dialect refuses, each once.
@@ -124,7 +136,7 @@ fn compilers_accept_every_operation() {
     }
     if std::env::var_os("WEFT_CLANG").is_some() {
         for target in hip::Target::ALL {
-            let (count, text) = together(Dialect::Hip(target.name));
+            let (count, text) = together(Dialect::Hip(target));
             let source = folder.join(format!("{}.hip", target.name));
             std::fs::write(&source, text).unwrap();
             let architecture = format!("--offload-arch={}", target.name);
@@ -344,8 +356,22 @@ fn every_operation_is_printed_or_refused_as_listed() {
         atomic exch of f8E5M2FNUZ
         atomic cas of f8E5M2FNUZ
         atomic exch of f16
-        atomic exch of bf16"#]]
-    .assert_eq(&refused(HIP));
+        atomic exch of bf16
+        products of i8 and i8 with 16 rows
+        products of f8E4M3FN and f8E4M3FN with 16 rows
+        products of f8E4M3FN and f8E5M2 with 16 rows
+        products of f8E5M2 and f8E4M3FN with 16 rows
+        products of f8E5M2 and f8E5M2 with 16 rows
+        products of f16 and f16 with 16 rows
+        products of bf16 and bf16 with 16 rows
+        products of i8 and i8 with 32 rows
+        products of f8E4M3FN and f8E4M3FN with 32 rows
+        products of f8E4M3FN and f8E5M2 with 32 rows
+        products of f8E5M2 and f8E4M3FN with 32 rows
+        products of f8E5M2 and f8E5M2 with 32 rows
+        products of f16 and f16 with 32 rows
+        products of bf16 and bf16 with 32 rows"#]]
+    .assert_eq(&refused(amd("gfx942")));
 }
 
 #[test]
@@ -425,7 +451,7 @@ fn a_vector_sum_is_printed() {
           if (v17) *global<u32x4>(v25) = bits<u32x4>(Vec<f16, 8>{{v42, v43, v44, v45, v46, v47, v48, v49}});
         }
     "#]].assert_eq(&kernel(&vector_add(), cuda("sm_90")).unwrap());
-    let wide = widened(vector_add(), HIP);
+    let wide = widened(vector_add(), amd("gfx942"));
     expect_test::expect![[r#"
         // add_kernel for gfx942.
         //
@@ -508,7 +534,7 @@ fn a_vector_sum_is_printed() {
           const f16 v49 = v26.at[7] + v34.at[7];
           if (v17) *global<u32x4>(v25) = bits<u32x4>(Vec<f16, 8>{{v42, v43, v44, v45, v46, v47, v48, v49}});
         }
-    "#]].assert_eq(&kernel(&wide, HIP).unwrap());
+    "#]].assert_eq(&kernel(&wide, amd("gfx942")).unwrap());
 }
 
 #[test]

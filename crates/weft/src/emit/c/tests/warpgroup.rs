@@ -1,6 +1,6 @@
 //! Products in flight: their texts, and what NVIDIA's compiler and assembler make of them.
 
-use super::{HIP, cuda, kernel, side_by_side};
+use super::{amd, cuda, kernel, side_by_side};
 use crate::emit::tests::products::{attention, carried, form, forms, single};
 use crate::lane::{Program, WarpgroupMultiply, verify};
 use expect_test::expect;
@@ -94,7 +94,7 @@ fn the_text_says_that_it_is_for_one_architecture() {
     let refused = kernel(&carried(form(8)), cuda("sm_100")).unwrap_err();
     expect!["sm_100a has no `products of f16 and f16 by a warpgroup`: wgmma is an instruction of sm_90a alone"].assert_eq(&refused.to_string());
     let wide = Program { lanes_log2: 6, ..carried(form(8)) };
-    expect!["gfx942 has no `products of matrices by a warpgroup`: the matrix instructions of a wave are not asynchronous"].assert_eq(&kernel(&wide, HIP).unwrap_err().to_string());
+    expect!["gfx942 has no `products of matrices by a warpgroup`: the matrix instructions of a wave are not asynchronous"].assert_eq(&kernel(&wide, amd("gfx942")).unwrap_err().to_string());
 }
 
 /// A truth value that is known is a number in the instruction; else it is tested in front.

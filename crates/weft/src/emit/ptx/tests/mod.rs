@@ -17,7 +17,7 @@ use crate::emit::tests::programs::{
     argument, atomic, copy, elementwise, every_memory_operation, every_operation, fibonacci,
     linear, matrix_multiply, pointer, target, vector_add,
 };
-use crate::lane::{Access, Builder, MatrixMultiply, Op, Program, Space, Value, verify};
+use crate::lane::{Access, Builder, Fragments, MatrixMultiply, Op, Program, Space, Value, verify};
 use crate::scalar::{Binary, Cast, Compare, Unary};
 use expect_test::expect;
 use std::collections::BTreeMap;
@@ -498,6 +498,7 @@ fn products_of_matrices_are_one_instruction() {
         Ok::<_, String>(lines.collect::<Vec<_>>().join("\n"))
     };
     let form = |[rows, summed]: [u8; 2], left, right, sum| MatrixMultiply {
+        fragments: Fragments::Mma,
         rows,
         columns: 8,
         summed,
