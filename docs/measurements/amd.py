@@ -8,6 +8,7 @@ masked lanes, vector registers, scratch bytes, waves a SIMD. Counts of texts are
 """
 
 import argparse
+import datetime
 import json
 import math
 import pathlib
@@ -93,8 +94,9 @@ def main() -> None:
     names = arguments.only or KERNELS
     if arguments.all:
         names = sorted(path.stem for path in arguments.kernels.glob("*.ttir") if "." not in path.stem)
-    rows = []
+    table, kinds = [], ["instructions", "matrix", "lds", "memory", "masks", "registers", "scratch", "waves"]
     for target in arguments.targets:
+        counted = []
         for name in names:
             found = [path / f"{name}.ttir" for path in (arguments.kernels, arguments.kernels / "../examples")]
             kernel = next((path for path in found if path.exists()), None)
@@ -108,18 +110,39 @@ def main() -> None:
             except Exception as error:  # Triton ends its passes with errors of many kinds.
                 print(f"{name}: Triton: {str(error).splitlines()[0][:100]}", file=sys.stderr)
                 continue
-            rows.append({"target": target, "kernel": name, "weft": ours, "triton": theirs})
-            columns = "  ".join(f"{ours[key]}/{theirs[key]}" for key in ours)
-            print(f"{target} {name:24} {columns}", flush=True)
-        mine = [row for row in rows if row["target"] == target]
-        for key in ["instructions", "matrix", "lds", "memory", "masks", "registers"]:
-            both = [(row["weft"][key], row["triton"][key]) for row in mine]
-            ratios = [(ours + 1) / (theirs + 1) for ours, theirs in both]
-            print(f"{target} {key}: {mean(ratios):.3f} of Triton's, with one added to both")
-        worse = [row["kernel"] for row in mine if row["weft"]["scratch"] > row["triton"]["scratch"]]
-        print(f"{target} more scratch: {' '.join(worse) or 'none'}")
+            counted.append((ours, theirs))
+            cells = [f"{ours[kind]} / {theirs[kind]}" for kind in kinds]
+            table.append([f"`{name}`, {target}", *cells])
+            print("  ".join(table[-1]), flush=True)
+        ratios = {kind: [(ours[kind] + 1) / (theirs[kind] + 1) for ours, theirs in counted] for kind in kinds}
+        table.append([f"geometric mean, {target}", *(f"{mean(ratios[kind]):.3f}" for kind in kinds)])
+        print("  ".join(table[-1]), flush=True)
     if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
+        import triton as installed
+
+        clang = subprocess.run([arguments.clang, "--version"], capture_output=True, text=True, check=True)
+        own = subprocess.run([arguments.weft, "--version"], capture_output=True, text=True, check=True)
+        measurement = {
+            "what": "Weft / Triton, instructions of the whole assembly; the means are of counts with one added to both",
+            "command": "python docs/measurements/amd.py --json docs/measurements/amd.json",
+            "versions": f"{own.stdout.split(' (')[0].strip()}, triton {installed.__version__}, "
+            + re.search(r"clang version [0-9.]+", clang.stdout)[0],
+            "machine": "no GPU",
+            "date": datetime.date.today().isoformat(),
+            "columns": [
+                "kernel",
+                "instructions",
+                "matrix instructions",
+                "shared memory",
+                "global memory",
+                "branches of masks",
+                "vector registers",
+                "scratch bytes",
+                "waves a SIMD",
+            ],
+            "rows": table,
+        }
+        arguments.json.write_text(json.dumps(measurement, indent=2) + "\n")
 
 
 if __name__ == "__main__":
