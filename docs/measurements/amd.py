@@ -96,9 +96,10 @@ def main() -> None:
     rows = []
     for target in arguments.targets:
         for name in names:
-            kernel = arguments.kernels / f"{name}.ttir"
-            if not kernel.exists():
-                print(f"{name}: there is no {kernel}", file=sys.stderr)
+            found = [path / f"{name}.ttir" for path in (arguments.kernels, arguments.kernels / "../examples")]
+            kernel = next((path for path in found if path.exists()), None)
+            if kernel is None:
+                print(f"{name}: there is no {found[0]}", file=sys.stderr)
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 ours = weft(arguments, kernel, target, pathlib.Path(folder))

@@ -572,6 +572,9 @@ pub struct RunAnswer {
     pub findings: Vec<FindingAnswer>,
     /// How many findings there was no room for.
     pub findings_dropped: u64,
+    /// What is no fault, but may not be meant: `equal stores`, `undefined`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<FindingAnswer>,
     /// Races that the kernel has under a compiler that inserts no barriers for global memory, as Triton:
     /// only a barrier that weft inserts orders the two. Nothing of this run was wrong for that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -611,6 +614,9 @@ pub struct LaunchAnswer {
     pub findings: Vec<FindingAnswer>,
     /// How many findings there was no room for.
     pub findings_dropped: u64,
+    /// What is no fault, but may not be meant: `equal stores`, `undefined`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<FindingAnswer>,
     /// Races that the kernel has under a compiler that inserts no barriers for global memory, as Triton:
     /// only a barrier that weft inserts orders the two. Nothing of this run was wrong for that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -734,8 +740,9 @@ pub struct SumsAnswer {
 /// Something that was wrong.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct FindingAnswer {
-    /// What kind: `race`, `out of range`, `uninitialised`, `in flight`, `unfenced`, `misaligned`, `deadlock`,
-    /// `divergence`, `assertion`, `out of steps`, `difference`, `unordered`.
+    /// What kind: `race`, `out of range`, `read-only`, `uninitialised`, `in flight`, `unfenced`, `misaligned`,
+    /// `deadlock`, `divergence`, `assertion`, `out of steps`, `difference`, `unordered`; of notes `equal stores`
+    /// and `undefined`.
     pub kind: String,
     /// What happened.
     pub message: String,

@@ -8,12 +8,13 @@ use crate::request::{CompileRequest, DEFAULT_WARPS, Emit, machine};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 use weft::assign::{LayoutId, Pin, Trips};
+use weft::axis::AxisFacts;
 use weft::budget::{Bounds, Budget, Limit, Overrun};
 use weft::compile::{self, CompileError, Compiled, Options};
 use weft::emit::{self, Language, Target, Unsupported, cuda, launcher, ptx};
 use weft::lane;
 use weft::location::Loc;
-use weft::tile::{Kernel, Module, OpKind, Value};
+use weft::tile::{self, Kernel, Module, OpKind, Value};
 use weft::ttir::{self, Places};
 use weft_layout::machine::Isa;
 use weft_layout::step::Strategy;
@@ -49,6 +50,8 @@ pub struct CompiledKernel {
     pub compiled: Compiled,
     /// The program without barriers between accesses to global memory, once somebody asked for it.
     unordered: OnceLock<Option<lane::Program>>,
+    /// See [`CompiledKernel::partial`].
+    partial: OnceLock<Option<Kernel>>,
 }
 
 impl CompiledKernel {
@@ -104,6 +107,7 @@ impl CompiledKernel {
             pins,
             compiled,
             unordered: OnceLock::new(),
+            partial: OnceLock::new(),
         })
     }
 
@@ -143,6 +147,23 @@ impl CompiledKernel {
             compiled.ok().map(|compiled| compiled.program)
         });
         compiled.as_ref()
+    }
+
+    /// The part of the kernel that tells whether an operation meets operands for which Triton IR leaves its
+    /// result open; nothing where none can.
+    pub fn partial(&self) -> Option<&Kernel> {
+        let slice = self.partial.get_or_init(|| {
+            let kernel = self.kernel();
+            let facts = AxisFacts::of_until(kernel, &budget::current().stop);
+            let mut open = Vec::new();
+            kernel.walk(&kernel.body, &mut |id, op| {
+                if op.is_partial() && facts.may_be_undefined(kernel, op) {
+                    open.push(id);
+                }
+            });
+            (!open.is_empty()).then(|| tile::slice(kernel, &open))
+        });
+        slice.as_ref()
     }
 
     /// The lane program.

@@ -235,8 +235,8 @@ fn described(buffer: &BufferAnswer) -> String {
                 count => format!("; {count} not compared, rounding decides them"),
             };
             format!(
-                "{ty} off by at most {:.2} of what rounding allows, largest relative error {:.1e}{sums}{decided}",
-                used.unwrap_or(0.0),
+                "{ty} off by at most {} of what rounding allows, largest relative error {:.1e}{sums}{decided}",
+                share(used.unwrap_or(0.0)),
                 buffer.max_relative_error.unwrap_or(0.0)
             )
         }
@@ -244,10 +244,15 @@ fn described(buffer: &BufferAnswer) -> String {
     }
 }
 
+/// A share of a whole with two digits that say something.
+fn share(share: f64) -> String {
+    if share == 0.0 || share >= 0.1 { format!("{share:.2}") } else { format!("{share:.1e}") }
+}
+
 fn findings(text: &mut String, answer: &RunAnswer) {
     if answer.findings.is_empty() {
         row(text, "findings", "none");
-        unordered(text, answer);
+        lesser(text, answer);
         return;
     }
     let count = answer.findings.len() as u64 + answer.findings_dropped;
@@ -258,14 +263,18 @@ fn findings(text: &mut String, answer: &RunAnswer) {
     if answer.findings_dropped > 0 {
         line(text, format_args!("and {} more", answer.findings_dropped));
     }
-    unordered(text, answer);
+    lesser(text, answer);
 }
 
-/// What would be wrong without the barriers that Triton does not insert.
-fn unordered(text: &mut String, answer: &RunAnswer) {
-    if !answer.unordered.is_empty() {
-        row(text, "under Triton", answer.unordered.len());
-        answer.unordered.iter().for_each(|finding| self::finding(text, finding));
+/// What would be wrong without the barriers that Triton does not insert, and what may not be meant.
+fn lesser(text: &mut String, answer: &RunAnswer) {
+    for (name, list) in [("under Triton", &answer.unordered), ("notes", &answer.notes)] {
+        if !list.is_empty() {
+            row(text, name, list.len());
+            for finding in list {
+                self::finding(text, finding);
+            }
+        }
     }
 }
 

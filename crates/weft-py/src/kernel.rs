@@ -3,7 +3,7 @@
 use super::error::of_request;
 use super::interrupt::heard;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use weft::dtype::DType;
@@ -139,14 +139,10 @@ impl Kernel {
             (Err(ApiError::Simulate(SimError::Stopped { .. })), Some(error)) => return Err(error),
             (answer, _) => answer.map_err(|error| of_request(&error))?,
         };
-        for (Named(name, place), buffer) in buffers.iter().zip(memory.buffers()) {
+        for (Named(_, place), buffer) in buffers.iter().zip(memory.buffers()) {
             let before = place.to_vec(py)?;
             if before == buffer.bytes {
                 continue;
-            }
-            if place.readonly() {
-                let message = format!("the kernel wrote to `{name}`, which is read-only");
-                return Err(PyValueError::new_err(message));
             }
             place.copy_from_slice(py, &buffer.bytes)?;
         }
@@ -172,6 +168,9 @@ impl Kernel {
             let dtype = dtype.unwrap_or(DType::I8);
             let bytes = place.to_vec(py)?;
             memory.push(Buffer { name: name.clone(), bytes, dtype, initialised: true });
+            if place.readonly() {
+                memory.protect(index);
+            }
         }
         Ok(memory)
     }

@@ -202,6 +202,7 @@ impl Rewriter<'_> {
             regions: Vec::new(),
             loc,
             span,
+            spelled: false,
         };
         let op = self.kernel.ops.push(op);
         match self.definitions[at] {

@@ -173,7 +173,15 @@ impl<'a> Plan<'a> {
         };
         let result = kernel.values.push(ValueData { ty, name: None });
         let Op { loc, span, .. } = kernel.ops[user];
-        let op = Op { kind, operands, results: vec![result], regions: Vec::new(), loc, span };
+        let op = Op {
+            kind,
+            operands,
+            results: vec![result],
+            regions: Vec::new(),
+            loc,
+            span,
+            spelled: false,
+        };
         ops.push(kernel.ops.push(op));
         result
     }

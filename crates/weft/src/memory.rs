@@ -28,6 +28,8 @@ pub struct Buffer {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Memory {
     buffers: Vec<Buffer>,
+    /// The buffers that may only be read.
+    read_only: Vec<usize>,
 }
 
 /// An access that no buffer holds.
@@ -67,6 +69,16 @@ impl Memory {
     pub fn push(&mut self, buffer: Buffer) -> u64 {
         self.buffers.push(buffer);
         Self::base(self.buffers.len() - 1)
+    }
+
+    /// Says that buffer `index` may only be read.
+    pub fn protect(&mut self, index: usize) {
+        self.read_only.push(index);
+    }
+
+    /// Whether buffer `index` may only be read.
+    pub fn is_read_only(&self, index: usize) -> bool {
+        self.read_only.contains(&index)
     }
 
     /// The address of the first byte of buffer `index`.

@@ -4,19 +4,48 @@ use super::{Culprit, Evaluated};
 use crate::answer::{ActorAnswer, FindingAnswer};
 use crate::kernels::CompiledKernel;
 use weft::sim::{Actor, FindingKind, Report};
-use weft::tile::eval::{Fault, LocalFault};
+use weft::tile::eval::{self, Fault, LocalFault};
 
 /// The simulator's findings.
 pub(super) fn of_simulator(kernel: &CompiledKernel, report: &Report) -> Vec<FindingAnswer> {
-    let answer = |finding: &weft::sim::Finding| FindingAnswer {
+    report.findings.iter().map(|finding| answer(kernel, finding)).collect()
+}
+
+/// What is no fault, but may not be meant: the simulator's notes, and where the evaluator found that Triton IR
+/// leaves a result open.
+pub(super) fn notes(
+    kernel: &CompiledKernel,
+    report: &Report,
+    undefined: &[eval::Finding],
+) -> Vec<FindingAnswer> {
+    let open = undefined.iter().map(|finding| FindingAnswer {
+        kind: "undefined".into(),
+        message: finding.to_string(),
+        actor: ActorAnswer {
+            place: kernel.place(finding.loc),
+            block: finding.instance,
+            warp: 0,
+            lane: None,
+        },
+        other: None,
+        count: finding.count,
+        hint:
+            "Triton IR leaves the result open: keep such elements from it, even those that are not \
+               used, or expect another one from another compiler"
+                .into(),
+    });
+    report.notes.iter().map(|finding| answer(kernel, finding)).chain(open).collect()
+}
+
+fn answer(kernel: &CompiledKernel, finding: &weft::sim::Finding) -> FindingAnswer {
+    FindingAnswer {
         kind: finding.kind.to_string(),
         message: finding.message.clone(),
         actor: actor(kernel, &finding.actor),
         other: finding.other.as_ref().map(|other| actor(kernel, other)),
         count: finding.count,
         hint: hint(finding.kind).into(),
-    };
-    report.findings.iter().map(answer).collect()
+    }
 }
 
 /// The races of a program without barriers between accesses to global memory that it has none of with
@@ -69,7 +98,8 @@ pub(super) fn of(
     let mut findings = of_simulator(kernel, report);
     let seen = |kind: FindingKind| report.findings.iter().any(|finding| finding.kind == kind);
     if let Ok(evaluation) = &evaluated.outcome {
-        let alone = evaluation.findings.iter().map(|finding| (kind(&finding.fault), finding));
+        let alone = evaluation.findings.iter();
+        let alone = alone.filter_map(|finding| Some((kind(&finding.fault)?, finding)));
         findings.extend(alone.filter(|(kind, _)| !seen(*kind)).map(|(kind, finding)| {
             FindingAnswer {
                 kind: kind.to_string(),
@@ -132,13 +162,15 @@ pub(super) fn difference(kernel: &CompiledKernel, culprit: &Culprit) -> FindingA
     }
 }
 
-/// The simulator's word for what the evaluator found.
-fn kind(fault: &Fault) -> FindingKind {
-    match fault {
+/// The simulator's word for what the evaluator found; it has none for values.
+fn kind(fault: &Fault) -> Option<FindingKind> {
+    Some(match fault {
         Fault::Outside(_) | Fault::Local(LocalFault::Outside) => FindingKind::OutOfRange,
+        Fault::ReadOnly { .. } => FindingKind::ReadOnly,
         Fault::Local(LocalFault::Unwritten) => FindingKind::Uninitialised,
         Fault::Local(LocalFault::InFlight) => FindingKind::InFlight,
-    }
+        Fault::Undefined(_) => return None,
+    })
 }
 
 fn actor(kernel: &CompiledKernel, actor: &Actor) -> ActorAnswer {
@@ -154,6 +186,10 @@ fn hint(kind: FindingKind) -> &'static str {
         FindingKind::OutOfRange => {
             "mask the access where it leaves the buffer, or give a larger one"
         }
+        FindingKind::EqualStores => {
+            "let one thread store it; `sim::Options::equal_stores` makes it a race"
+        }
+        FindingKind::ReadOnly => "give an array that may be written, or store elsewhere",
         FindingKind::Uninitialised => "store before it is read, or start from zeros:…",
         FindingKind::InFlight => {
             "wait for the copy's group (`async_wait`) before its bytes are used"

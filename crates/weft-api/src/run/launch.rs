@@ -12,6 +12,7 @@ use weft::compile;
 use weft::lane::{Program, Space};
 use weft::memory::Memory;
 use weft::sim::{self, AccessCount, Launch, Progress, SimError};
+use weft::tile::eval;
 
 /// Runs a compiled kernel on the simulator: `arguments` are the raw bits of its parameters in order,
 /// pointers as addresses of the memory. The watcher hears how far it is and may end it.
@@ -27,6 +28,7 @@ pub fn launch(
     watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<LaunchAnswer, ApiError> {
     let before = kernel.unordered().map(|_| memory.clone());
+    let undefined = undefined(kernel, grid, arguments, memory);
     let report = simulate(kernel, grid, arguments, memory, watcher)?;
     let program = kernel.program();
     let unordered = before.map(|memory| unordered(kernel, grid, arguments, memory, &report));
@@ -43,8 +45,25 @@ pub fn launch(
         printed_dropped: printed_dropped(&report),
         findings: findings::of_simulator(kernel, &report),
         findings_dropped: report.findings_dropped,
+        notes: findings::notes(kernel, &report, &undefined),
         unordered: unordered.transpose()?.unwrap_or_default(),
     })
+}
+
+/// The results that Triton IR leaves open in a launch: what the evaluator finds in the part of the program that
+/// they hang on.
+fn undefined(
+    kernel: &CompiledKernel,
+    grid: [u32; 3],
+    arguments: &[u64],
+    memory: &Memory,
+) -> Vec<eval::Finding> {
+    let Some(slice) = kernel.partial() else { return Vec::new() };
+    let (mut memory, stop) = (memory.clone(), budget::current().stop);
+    let options = eval::Options::default();
+    let report = eval::run_until(slice, grid, arguments, &mut memory, options, &stop);
+    // What goes wrong besides is told of the program that is compiled.
+    report.map(|report| report.undefined).unwrap_or_default()
 }
 
 /// The races that only those barriers prevent which [`CompiledKernel::unordered`] goes without; `report` is

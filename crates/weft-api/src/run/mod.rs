@@ -73,6 +73,13 @@ pub struct Simulated {
     pub unordered: Vec<FindingAnswer>,
 }
 
+impl Evaluated {
+    /// The results that Triton IR leaves open.
+    fn undefined(&self) -> &[eval::Finding] {
+        self.outcome.as_ref().map_or(&[], |report| &report.undefined)
+    }
+}
+
 /// Runs a kernel on the simulator and checks it against the evaluator.
 pub fn run(request: &RunRequest) -> Result<RunAnswer, ApiError> {
     let prepared = Prepared::new(request)?;
@@ -192,6 +199,7 @@ impl Prepared {
             printed_dropped: launch::printed_dropped(report),
             findings,
             findings_dropped: report.findings_dropped,
+            notes: findings::notes(&self.kernel, report, evaluated.undefined()),
             unordered: unordered.clone(),
             plans_verified: self.plans_verified,
             device: None,

@@ -6,6 +6,7 @@
 mod agent;
 mod bases;
 mod bounds;
+mod detector;
 mod kernels;
 mod limits;
 mod lines;

@@ -174,7 +174,7 @@ fn targets_warps_and_grids_that_do_not_exist() {
     );
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("gfx1101.json");
-    let machine = weft("machines --target gfx1100 --json").text();
+    let machine = weft("machines gfx1100 --json").stdout;
     std::fs::write(&own, machine.replace("gfx1100", "gfx1101")).unwrap();
     for command in ["compile", "explain", "run --grid 1 --arg n=1"] {
         check(

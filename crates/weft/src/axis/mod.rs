@@ -227,6 +227,20 @@ impl AxisFacts {
         &self.facts[value]
     }
 
+    /// Whether a partial operation ([`Op::is_partial`]) may meet operands for which Triton IR leaves its
+    /// result open.
+    pub fn may_be_undefined(&self, kernel: &Kernel, op: &Op) -> bool {
+        let (OpKind::Binary(binary), &[x, y]) = (&op.kind, &op.operands[..]) else { return true };
+        let [of_x, of_y] = [x, y].map(|value| self.get(value).range);
+        let holds = |value| of_y.low <= value && value <= of_y.high;
+        let width = i64::from(kernel.ty(x).dtype().bits());
+        match binary {
+            Binary::Shl | Binary::ShrS | Binary::ShrU => of_y.low < 0 || of_y.high >= width,
+            Binary::DivS | Binary::RemS => holds(0) || holds(-1) && !of_x.is_natural(),
+            _ => holds(0),
+        }
+    }
+
     /// How many consecutive elements along `axis` one access may move: the pointers count up, the
     /// first address is aligned to the whole access, the mask is the same for all, and no access is
     /// wider than `most_bytes`.

@@ -20,7 +20,7 @@
 //!
 //! # Lanes
 //!
-//! An exchange within four lanes or across a row's mirror is a move on the way to the next operation
+//! An exchange within a row of 16 lanes is one move or two on the way to the next operation
 //! (DPP), within 32 lanes a `ds_swizzle`, else a `ds_bpermute`. The lanes of a wave run together, so a
 //! barrier of a warp only orders memory.
 

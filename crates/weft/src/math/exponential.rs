@@ -8,7 +8,7 @@
 
 use super::expression::{Long, Pair, Term};
 use super::fits;
-use crate::scalar::{self, Unary};
+use crate::scalar::{self, Binary, Unary};
 use core::f64::consts::{FRAC_1_SQRT_2, LN_2, LN_10, LOG2_10, LOG2_E, LOG10_2, LOG10_E};
 
 const LONG_LN_2: Long = Long { high: LN_2, low: 2.319_046_813_846_299_6e-17 };
@@ -281,6 +281,17 @@ fn power_of_single<'p>(magnitude: Term<'p>, y: Term<'p>) -> Term<'p> {
     let (n, whole) = high.whole_of(1.0);
     let r = (high - n) + rest;
     scaled(r.fma(r.polynomial(fits::EXP2), 1.0), whole)
+}
+
+/// The powers that one operation gives, rounded once and with every special value of [`pow`].
+pub(super) fn short_power(x: Term<'_>, exponent: f64) -> Option<Term<'_>> {
+    match exponent {
+        0.0 => Some(x.number(1.0)),
+        1.0 => Some(x),
+        2.0 => Some(x * x),
+        -1.0 => Some(x.number(1.0).binary(Binary::DivPrecise, x)),
+        _ => None,
+    }
 }
 
 /// `x^y` as IEEE's `pow`.

@@ -22,10 +22,12 @@ mod directed;
 mod error;
 mod gamma;
 mod bessel;
+#[cfg(test)]
+mod tests;
 
 use crate::dtype::DType;
 use crate::lane::{Builder, Value};
-use crate::scalar::{Binary, Directed, Function, Rounding, Unary};
+use crate::scalar::{self, Binary, Directed, Function, Rounding, Unary};
 use expression::{Page, Term};
 
 /// The operation of one operand: the machine's, or the algorithm that is here.
@@ -53,11 +55,16 @@ pub fn unary(build: &mut Builder, op: Unary, x: Value) -> Value {
 
 /// The operation of two operands, as [`unary`].
 pub fn binary(build: &mut Builder, op: Binary, x: Value, y: Value) -> Value {
+    let exponent = build.constant_bits(y).filter(|_| op == Binary::Pow);
+    let exponent = exponent.map(|bits| scalar::to_f64(build.dtype(y), bits));
     let page = Page::new(build);
     let terms = [x, y].map(|value| page.term(value));
     let result = match op {
         Binary::Rem => at_least_single(terms, |[x, y]| remainder::rem(x, y)),
-        Binary::Pow => at_least_single(terms, |[x, y]| exponential::pow(x, y)),
+        Binary::Pow => at_least_single(terms, |[x, y]| {
+            let short = exponent.and_then(|exponent| exponential::short_power(x, exponent));
+            short.unwrap_or_else(|| exponential::pow(x, y))
+        }),
         _ => terms[0].binary(op, terms[1]),
     };
     result.value

@@ -253,7 +253,7 @@ impl<'a> Writer<'a> {
     fn op(&mut self, kind: OpKind, operands: &[Value], results: &[Value]) {
         let (operands, results) = (operands.to_vec(), results.to_vec());
         let Op { loc, span, .. } = self.kernel.ops[self.place];
-        let op = Op { kind, operands, results, regions: Vec::new(), loc, span };
+        let op = Op { kind, operands, results, regions: Vec::new(), loc, span, spelled: false };
         self.list.push(self.kernel.ops.push(op));
     }
 

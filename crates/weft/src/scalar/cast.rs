@@ -54,6 +54,18 @@ pub fn cast_applies(op: Cast, from: DType, to: DType) -> bool {
     }
 }
 
+/// The bits at which a conversion from float to this integer saturates: NVIDIA's `cvt` gives 16 at
+/// least, of which a byte keeps the low ones.
+pub fn converted_bits(to: DType) -> u32 {
+    if to == DType::I1 { 1 } else { to.bits().max(16) }
+}
+
+/// Whether a conversion from float to integer makes of NaN a number whose top bit alone is set, and not
+/// zero (PTX ISA, `cvt`).
+pub fn nan_is_least(from: DType, to: DType) -> bool {
+    to != DType::I1 && (from == DType::F64 || to.bits() == 64)
+}
+
 /// Converts one element.
 pub fn cast(op: Cast, from: DType, to: DType, bits: u64) -> u64 {
     match op {
@@ -61,13 +73,21 @@ pub fn cast(op: Cast, from: DType, to: DType, bits: u64) -> u64 {
         Cast::ExtU | Cast::Trunc | Cast::Bits => bits & to.mask(),
         Cast::FloatFromS => from_int(to, i128::from(sign_extend(from, bits))),
         Cast::FloatFromU => from_int(to, i128::from(bits & from.mask())),
-        // `as` saturates and sends NaN to zero.
-        Cast::SFromFloat => {
+        Cast::SFromFloat | Cast::UFromFloat => {
             let value = to_f64(from, bits);
-            let limit = 1i128 << (to.bits() - 1);
-            (value as i128).clamp(-limit, limit - 1) as u64 & to.mask()
+            let width = converted_bits(to);
+            if value.is_nan() {
+                return if nan_is_least(from, to) { (1 << (width - 1)) & to.mask() } else { 0 };
+            }
+            // `as` saturates.
+            let whole = if op == Cast::SFromFloat {
+                let limit = 1i128 << (width - 1);
+                (value as i128).clamp(-limit, limit - 1) as u64
+            } else {
+                (value as u128).min((1 << width) - 1) as u64
+            };
+            whole & to.mask()
         }
-        Cast::UFromFloat => (to_f64(from, bits) as u128).min(u128::from(to.mask())) as u64,
         Cast::Float => match (from, to) {
             // A narrow type from another goes through f32, which holds both exactly.
             (DType::F32, DType::F16) => f16::from_f32(f32::from_bits(bits as u32)).to_bits().into(),

@@ -32,13 +32,15 @@ mod function;
 mod int;
 mod narrow;
 mod ops;
+mod undefined;
 
-pub use cast::{cast, cast_applies, from_f64, sign_extend, to_f64};
+pub use cast::{cast, cast_applies, converted_bits, from_f64, nan_is_least, sign_extend, to_f64};
 pub use directed::{Directed, Rounding, fma_toward};
 pub use function::Function;
 pub use narrow::Narrow;
 pub(crate) use ops::named_enum;
 pub use ops::{Binary, Cast, Compare, Unary};
+pub use undefined::Undefined;
 
 use crate::dtype::DType;
 use float::{

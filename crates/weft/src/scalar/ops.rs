@@ -209,9 +209,11 @@ named_enum! {
         FloatFromS = "float_from_s",
         /// Unsigned integer to float, to nearest even.
         FloatFromU = "float_from_u",
-        /// Float to signed integer toward zero, saturating; NaN gives zero.
+        /// Float to signed integer toward zero, as NVIDIA's `cvt` has it: saturating at the integer's
+        /// bits, a byte at 16 of which it keeps the low ones. NaN gives zero, or where the float or the
+        /// integer has 64 bits a number whose top bit (of 16 at least) alone is set.
         SFromFloat = "s_from_float",
-        /// Float to unsigned integer toward zero, saturating; NaN gives zero.
+        /// Float to unsigned integer toward zero, and else the same.
         UFromFloat = "u_from_float",
         /// Float to float, to nearest even; to eight bits it saturates.
         Float = "float",

@@ -97,13 +97,47 @@ fn toward_zero_never_grows() {
 #[test]
 fn casts_round_to_nearest_even_and_saturate() {
     assert_eq!(cast(Cast::Float, DType::F32, DType::F16, f32_bits(2049.0)), 0x6800);
-    assert_eq!(cast(Cast::SFromFloat, DType::F32, DType::I8, f32_bits(300.0)), 127);
-    assert_eq!(cast(Cast::SFromFloat, DType::F32, DType::I32, f32_bits(f32::NAN)), 0);
+    assert_eq!(cast(Cast::SFromFloat, DType::F32, DType::I16, f32_bits(4e4)), 0x7fff);
+    assert_eq!(cast(Cast::UFromFloat, DType::F32, DType::I16, f32_bits(-1.0)), 0);
+    assert_eq!(cast(Cast::UFromFloat, DType::F32, DType::I64, f32_bits(1e30)), u64::MAX);
     assert_eq!(cast(Cast::ExtS, DType::I1, DType::I32, 1), 0xffff_ffff);
     assert_eq!(
         cast(Cast::FloatFromU, DType::I64, DType::F32, u64::MAX),
         f32_bits(18_446_744_073_709_551_616.0)
     );
+}
+
+/// PTX ISA, `cvt`: the least destination has 16 bits, at which it saturates, and NaN is zero where neither
+/// side has 64 bits.
+#[test]
+fn floats_become_integers_as_the_instruction_has_it() {
+    for (number, signed, unsigned) in [
+        (300.0, 300, 300),
+        (-300.0, -300, 0),
+        (-129.9, -129, 0),
+        (4e4, 0x7fff, 40_000),
+        (-4e4, -0x8000, 0),
+        (7e4, 0x7fff, 0xffff),
+        (f32::INFINITY, 0x7fff, 0xffff),
+        (f32::NEG_INFINITY, -0x8000, 0),
+        (f32::NAN, 0, 0),
+    ] {
+        for (op, whole) in [(Cast::SFromFloat, signed), (Cast::UFromFloat, unsigned)] {
+            let bits = f32_bits(number);
+            assert_eq!(cast(op, DType::F32, DType::I8, bits), whole as u64 & 0xff, "{number}");
+            assert_eq!(cast(op, DType::F32, DType::I16, bits), whole as u64 & 0xffff, "{number}");
+        }
+    }
+    let none = |from: DType, to: DType| {
+        let bits = if from == DType::F64 { f64::NAN.to_bits() } else { f32_bits(f32::NAN) };
+        assert_eq!(cast(Cast::SFromFloat, from, to, bits), cast(Cast::UFromFloat, from, to, bits));
+        cast(Cast::SFromFloat, from, to, bits)
+    };
+    assert_eq!(none(DType::F32, DType::I32), 0);
+    assert_eq!(none(DType::F32, DType::I64), 1 << 63);
+    assert_eq!(none(DType::F64, DType::I32), 1 << 31);
+    assert_eq!(none(DType::F64, DType::I16), 1 << 15);
+    assert_eq!(none(DType::F64, DType::I8), 0);
 }
 
 #[test]

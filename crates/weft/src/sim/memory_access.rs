@@ -5,9 +5,10 @@ mod matrix;
 pub(super) mod products;
 pub(super) mod proxies;
 
+use super::EqualStores;
 use super::clock::Knowledge;
 use super::count::{MAX_LANES, Pattern};
-use super::program::MemoryOp;
+use super::program::{Code, MemoryOp};
 use super::report::{AccessKind, Actor, FindingKind, reaches_other_blocks};
 use super::schedule::{Block, World};
 use super::shadow::{Accessor, Conflict, SEVERAL, Shadow};
@@ -100,11 +101,16 @@ pub(super) fn store(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, i
     }
     for (place, mask) in places {
         let accessor = accessor(&warp.knowledge, warp.index, block, world, index, place, false);
+        let is_equal = op.space == Space::Global && may_be_equal(world, op);
         let (bytes, shadow, base) = place_of(place, block, world.memory, &mut world.shadows);
         for lane in lanes_of(mask & (alone | together)) {
             let offset = (pattern.addresses[lane] - base) as usize;
             let who = if together >> lane & 1 == 1 { SEVERAL } else { lane as u32 };
-            shadow.access(&accessor, true, offset, op.bytes, who, &mut world.conflicts);
+            let leaves = |at: usize, count: usize| {
+                let byte = |at| stored(op, &warp.registers, code, lane, at - offset);
+                is_equal && (at..at + count).all(|at| bytes.get(at) == Some(&byte(at)))
+            };
+            shadow.store(&accessor, offset, op.bytes, who, leaves, &mut world.conflicts);
         }
         let mut changed = world.changed;
         for (element, &value) in op.values.iter().enumerate() {
@@ -121,6 +127,20 @@ pub(super) fn store(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, i
         note_written(warp, block, index, place, &pattern, mask);
         report_conflicts(warp, block, world, index, place);
     }
+}
+
+/// Whether equal stores of an operation are no race.
+fn may_be_equal(world: &World<'_>, op: &MemoryOp) -> bool {
+    // In shared memory lanes of one instruction may, which hold copies by the compiler's layouts.
+    op.space == Space::Shared || world.launch.options.equal_stores == EqualStores::Note
+}
+
+/// The byte that a lane stores so many bytes behind its address.
+fn stored(op: &MemoryOp, registers: &[u64], code: &Code, lane: usize, behind: usize) -> u8 {
+    let (element, byte) = (behind / op.size as usize, behind % op.size as usize);
+    let value = op.values.get(element);
+    let value = value.map(|&value| row(registers, &code.constants, value, code.lanes as usize));
+    value.map_or(0, |row| row[lane].to_le_bytes()[byte])
 }
 
 /// Remembers who wrote shared memory, for those who read it through another proxy.
@@ -190,7 +210,8 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
             };
             let is_write = new.is_some();
             writes |= u64::from(is_write) << lane;
-            shadow.access(&accessor, is_write, offset, op.bytes, lane as u32, &mut world.conflicts);
+            let conflicts = &mut world.conflicts;
+            shadow.access(&accessor, is_write, offset, op.bytes, lane as u32, conflicts);
             if let Some(new) = new {
                 world.changed |= match op.size {
                     1 => write::<1>(bytes, offset, new),
@@ -334,6 +355,15 @@ fn locate(
             }
         }
     }
+    if world.accesses[index as usize].kind != AccessKind::Load {
+        let writable = report_read_only(warp, block, world, index, &pattern, &mut places);
+        if writable == 0 {
+            return None;
+        }
+        if writable != pattern.active {
+            pattern = Pattern::new(addresses, writable, op.bytes);
+        }
+    }
     match op.space {
         Space::Shared => {
             copies::check(warp, block, world, index, &pattern);
@@ -422,18 +452,23 @@ fn overlaps(
             Some((first, at)) if address - at < u64::from(op.bytes) => {
                 alone &= !(1 << first);
                 together |= 1 << first;
-                let same = address == at
-                    && op.values.iter().all(|&value| {
-                        let row = row(&warp.registers, &code.constants, value, code.lanes as usize);
-                        row[lane] == row[first]
-                    });
-                if !same {
-                    let actor = world.actor(block, warp.index, Some(lane as u32), op.inst);
-                    let other = world.actor(block, warp.index, Some(first as u32), op.inst);
-                    world.findings.add(FindingKind::Race, actor, Some(other), || {
-                        format!("lanes {first} and {lane} store different values to one byte")
-                    });
-                }
+                let apart = (address - at) as usize;
+                let byte = |lane, behind| stored(op, &warp.registers, code, lane, behind);
+                let same = (apart..op.bytes as usize)
+                    .all(|behind| byte(first, behind) == byte(lane, behind - apart));
+                let kind = match (same && may_be_equal(world, op), op.space) {
+                    (true, Space::Shared) => continue,
+                    (true, Space::Global) => FindingKind::EqualStores,
+                    (false, _) => FindingKind::Race,
+                };
+                let actor = world.actor(block, warp.index, Some(lane as u32), op.inst);
+                let other = world.actor(block, warp.index, Some(first as u32), op.inst);
+                let told =
+                    if kind == FindingKind::Race { &mut world.findings } else { &mut world.notes };
+                told.add(kind, actor, Some(other), || {
+                    let what = if same { "the same value" } else { "different values" };
+                    format!("lanes {first} and {lane} store {what} to one byte")
+                });
             }
             _ => {
                 alone |= 1 << lane;
@@ -442,6 +477,38 @@ fn overlaps(
         }
     }
     (alone, together)
+}
+
+/// Takes the buffers that may only be read from those that are written, and tells of them; returns the lanes
+/// that are left.
+fn report_read_only(
+    warp: &Warp,
+    block: &Block,
+    world: &mut World<'_>,
+    index: u32,
+    pattern: &Pattern,
+    places: &mut Places,
+) -> u64 {
+    let op = &world.code.memory[index as usize];
+    let is_read_only = |memory: &Memory, place: &Place| match *place {
+        Place::Buffer(buffer) => memory.is_read_only(buffer),
+        Place::Shared => false,
+    };
+    for (place, mask) in &*places {
+        if let Place::Buffer(buffer) = *place
+            && world.memory.is_read_only(buffer)
+        {
+            let lane = mask.trailing_zeros();
+            let offset = pattern.addresses[lane as usize % MAX_LANES] - Memory::base(buffer);
+            let name = &world.memory.buffers()[buffer].name;
+            let message =
+                format!("{} bytes at byte {offset} of `{name}`, which is read-only", op.bytes);
+            let actor = world.actor(block, warp.index, Some(lane), op.inst);
+            world.findings.add(FindingKind::ReadOnly, actor, None, || message);
+        }
+    }
+    places.retain(|(place, _)| !is_read_only(world.memory, place));
+    places.iter().fold(0, |lanes, (_, mask)| lanes | mask)
 }
 
 #[cold]
@@ -505,7 +572,7 @@ fn report_conflicts_slowly(
     let op = &world.code.memory[index as usize];
     let kind = world.accesses[index as usize].kind;
     let mut conflicts = core::mem::take(&mut world.conflicts);
-    for &Conflict { offset, lane, prior } in &conflicts {
+    for &Conflict { offset, lane, prior, equal } in &conflicts {
         let lane = (lane != SEVERAL).then_some(lane);
         let actor = world.actor(block, warp.index, lane, op.inst);
         let name = match place {
@@ -531,6 +598,17 @@ fn report_conflicts_slowly(
             (_, true) => "written",
             (_, false) => "read",
         };
+        if equal {
+            if place != Place::Shared {
+                world.notes.add(FindingKind::EqualStores, actor, Some(other), || {
+                    format!(
+                        "byte {offset} of {name} is stored by {actor}, and by {other}, with nothing that \
+                         orders the two: both store the same value"
+                    )
+                });
+            }
+            continue;
+        }
         let now = did(kind, kind != AccessKind::Load);
         let then = did(site.kind, prior.write);
         world.findings.add(FindingKind::Race, actor, Some(other), || {

@@ -23,8 +23,13 @@
 //! between them, and no release by the one seen by an acquire of the other (`clock`, `shadow`). It does
 //! not matter in which order the simulator happened to run them. Two atomics never race, unless they
 //! are of different blocks and one is atomic only among its own block; volatile accesses count as
-//! relaxed atomics. Lanes of one warp that store the same value to one byte in one instruction do not
-//! race.
+//! relaxed atomics.
+//!
+//! Stores of one value to one byte of global memory leave the same in any order. Whichever threads do so,
+//! lanes of one instruction or blocks of the grid, that is no race but a note ([`Report::notes`]), unless
+//! [`Options::equal_stores`] makes it one. A read that nothing orders with one of them races with it, except
+//! by lanes that stored together. In shared memory, which the compiler fills, only lanes of one instruction
+//! may store the same.
 //!
 //! # Products in flight
 //!
@@ -148,6 +153,19 @@ pub struct Options {
     pub max_findings: usize,
     /// When products in flight read shared memory.
     pub timing: Timing,
+    /// What stores of the same value to one byte of global memory are that nothing orders.
+    pub equal_stores: EqualStores,
+}
+
+/// What stores of one value to one byte of global memory are, by whichever threads, with nothing that orders
+/// them: lanes of one instruction, warps of a block, blocks of the grid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum EqualStores {
+    /// No fault, since the byte holds the same in any order, but a note ([`Report::notes`]).
+    #[default]
+    Note,
+    /// A race, as two stores of different values are.
+    Race,
 }
 
 /// When what runs on by itself does what it may do at any time: a right program gives the same either way.
@@ -162,7 +180,12 @@ pub enum Timing {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { max_steps: 1 << 32, max_findings: 64, timing: Timing::default() }
+        Self {
+            max_steps: 1 << 32,
+            max_findings: 64,
+            timing: Timing::default(),
+            equal_stores: EqualStores::default(),
+        }
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// How many findings there was no room for.
     pub findings_dropped: u64,
+    /// What is no fault, but may not be meant: [`FindingKind::EqualStores`].
+    pub notes: Vec<Finding>,
     /// What was printed, in the order of the run.
     pub printed: Printed,
     /// Whether every block came to its end.
@@ -124,6 +126,10 @@ pub enum FindingKind {
     Race,
     /// An access outside every buffer, or outside the block's shared memory.
     OutOfRange,
+    /// Threads store one value to one byte, and nothing orders them.
+    EqualStores,
+    /// A write to a buffer that may only be read; its bytes stay as they are.
+    ReadOnly,
     /// A read of a byte that nothing has written.
     Uninitialised,
     /// An access to bytes to which an asynchronous copy is under way, or a write of bytes that a product in
@@ -148,6 +154,8 @@ impl fmt::Display for FindingKind {
         f.write_str(match self {
             FindingKind::Race => "race",
             FindingKind::OutOfRange => "out of range",
+            FindingKind::EqualStores => "equal stores",
+            FindingKind::ReadOnly => "read-only",
             FindingKind::Uninitialised => "uninitialised",
             FindingKind::InFlight => "in flight",
             FindingKind::Unfenced => "unfenced",

@@ -36,6 +36,8 @@ pub(super) struct World<'a> {
     pub(super) wavefronts: Wavefronts,
     pub(super) accesses: Vec<AccessCount>,
     pub(super) findings: Findings,
+    /// What is no fault, but may not be meant.
+    pub(super) notes: Findings,
     /// What was printed.
     pub(super) printed: Printed,
     /// Scratch of one access.
@@ -134,6 +136,7 @@ impl<'a> Schedule<'a> {
             wavefronts: Wavefronts::new(launch.machine, code.lanes, shared_bytes),
             accesses: code.accesses.clone(),
             findings: Findings::new(launch.options.max_findings),
+            notes: Findings::new(launch.options.max_findings),
             printed: Printed::default(),
             conflicts: Vec::new(),
             changed: false,
@@ -391,6 +394,7 @@ impl<'a> Schedule<'a> {
             accesses: world.accesses,
             findings: world.findings.list,
             findings_dropped: world.findings.dropped,
+            notes: world.notes.list,
             printed: world.printed,
             finished,
         }

@@ -9,6 +9,7 @@
 //! go unreported; nothing ordered is ever reported.
 
 use super::clock::Clock;
+use smallvec::SmallVec;
 
 /// log2 of the bytes of a page.
 const PAGE: u32 = 11;
@@ -102,6 +103,8 @@ pub(super) struct Conflict {
     pub(super) lane: u32,
     /// The earlier access, or none if the byte was never written.
     pub(super) prior: Option<Prior>,
+    /// Whether both are stores, of one value.
+    pub(super) equal: bool,
 }
 
 /// The earlier access of a race.
@@ -219,6 +222,34 @@ impl Shadow {
         lane: u32,
         conflicts: &mut Vec<Conflict>,
     ) {
+        let place = (offset, bytes);
+        self.remember(accessor, place, lane, writes.then_some(&|_, _| false), conflicts);
+    }
+
+    /// As [`access`](Self::access), of a store; `leaves` says whether it leaves so many bytes from an offset
+    /// on as they are.
+    #[inline]
+    pub(super) fn store(
+        &mut self,
+        accessor: &Accessor<'_>,
+        offset: usize,
+        bytes: u32,
+        lane: u32,
+        leaves: impl Fn(usize, usize) -> bool,
+        conflicts: &mut Vec<Conflict>,
+    ) {
+        self.remember(accessor, (offset, bytes), lane, Some(&leaves), conflicts);
+    }
+
+    #[inline]
+    fn remember(
+        &mut self,
+        accessor: &Accessor<'_>,
+        (offset, bytes): (usize, u32),
+        lane: u32,
+        leaves: Option<&impl Fn(usize, usize) -> bool>,
+        conflicts: &mut Vec<Conflict>,
+    ) {
         let (mut offset, end) = (offset, offset + bytes as usize);
         while offset < end {
             let page_end = ((offset >> PAGE) + 1) << PAGE;
@@ -236,8 +267,9 @@ impl Shadow {
             let first = cells.start;
             for (index, cell) in page.cells[cells].iter_mut().enumerate() {
                 let at = base + ((first + index) << shift);
-                if writes {
-                    nodes.write(cell, accessor, at, lane, conflicts);
+                if let Some(leaves) = leaves {
+                    let leaves = || leaves(at, 1 << shift);
+                    nodes.write(cell, accessor, at, lane, leaves, conflicts);
                 } else {
                     nodes.read(cell, accessor, at, lane, conflicts);
                 }
@@ -324,6 +356,7 @@ impl Nodes {
         by: &Accessor<'_>,
         at: usize,
         lane: u32,
+        leaves: impl Fn() -> bool,
         conflicts: &mut Vec<Conflict>,
     ) {
         let ordered = |e: &Entry| e.tick == 0 || e.block == by.block && e.tick <= by.floor;
@@ -332,7 +365,8 @@ impl Nodes {
             cell.read.tick = 0;
             return;
         }
-        self.write_slowly(cell, by, at, lane, conflicts);
+        let equal = !by.atomic && leaves();
+        self.write_slowly(cell, by, at, lane, equal, conflicts);
     }
 
     #[inline(never)]
@@ -345,7 +379,7 @@ impl Nodes {
         conflicts: &mut Vec<Conflict>,
     ) {
         if cell.write.tick == 0 && by.must_be_written {
-            note(conflicts, Conflict { offset: at, lane, prior: None });
+            note(conflicts, Conflict { offset: at, lane, prior: None, equal: false });
         }
         let mut prior = by.races(&cell.write, true, false, lane);
         let mut at_node = cell.list;
@@ -362,7 +396,7 @@ impl Nodes {
             at_node = node.next;
         }
         if let Some(prior) = prior {
-            note(conflicts, Conflict { offset: at, lane, prior: Some(prior) });
+            note(conflicts, Conflict { offset: at, lane, prior: Some(prior), equal: false });
         }
         if merged {
             return;
@@ -386,17 +420,24 @@ impl Nodes {
         by: &Accessor<'_>,
         at: usize,
         lane: u32,
+        equal: bool,
         conflicts: &mut Vec<Conflict>,
     ) {
-        let note_race = |entry: &Entry, write: bool, conflicts: &mut Vec<Conflict>| {
+        // The stores of the same value that nothing orders with this one.
+        let mut equals: SmallVec<[Entry; 4]> = SmallVec::new();
+        let mut note_race = |entry: &Entry, write: bool, conflicts: &mut Vec<Conflict>| {
             if let Some(prior) = by.races(entry, write, true, lane) {
-                note(conflicts, Conflict { offset: at, lane, prior: Some(prior) });
+                let equal = equal && write && entry.who & ATOMIC == 0;
+                if equal {
+                    equals.push(*entry);
+                }
+                note(conflicts, Conflict { offset: at, lane, prior: Some(prior), equal });
             }
         };
         note_race(&cell.write, true, conflicts);
         note_race(&cell.read, false, conflicts);
         if cell.write.tick == 0 && by.atomic && by.must_be_written {
-            note(conflicts, Conflict { offset: at, lane, prior: None });
+            note(conflicts, Conflict { offset: at, lane, prior: None, equal: false });
         }
         let mut at_node = cell.list;
         let mut length = 0;
@@ -422,6 +463,15 @@ impl Nodes {
         self.forget(cell);
         cell.write = by.entry(lane);
         cell.read.tick = 0;
+        // What races with one of several equal stores need not race with the last of them.
+        for mut entry in equals.into_iter().take(LIST) {
+            if joins(&entry, by) {
+                merge(&mut entry, by, lane);
+                cell.write = entry;
+            } else {
+                self.push(cell, entry, true);
+            }
+        }
     }
 
     fn push(&mut self, cell: &mut Cell, entry: Entry, write: bool) {
@@ -486,7 +536,8 @@ fn self_lanes(entry: &Entry, by: &Accessor<'_>) -> bool {
 
 /// Adds a conflict unless one with the same place in the program is there.
 fn note(conflicts: &mut Vec<Conflict>, conflict: Conflict) {
-    let site = |conflict: &Conflict| conflict.prior.map(|prior| (prior.site, prior.write));
+    let site =
+        |conflict: &Conflict| conflict.prior.map(|prior| (prior.site, prior.write, conflict.equal));
     if !conflicts.iter().any(|known| site(known) == site(&conflict)) {
         conflicts.push(conflict);
     }

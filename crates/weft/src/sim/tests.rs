@@ -1,6 +1,8 @@
 //! Hand-built programs, and what the simulator must say of them.
 
-use super::{Finding, FindingKind, Launch, Machine, Options, Report, SimError, run, run_watched};
+use super::{
+    EqualStores, Finding, FindingKind, Launch, Machine, Options, Report, SimError, run, run_watched,
+};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::lane::{
@@ -219,10 +221,11 @@ fn a_transpose_counts_its_conflicts_and_needs_its_barrier() {
         let program = transpose(pitch, Some(BarrierScope::Block));
         let buffers = vec![ints("x", &x), blank("out", 1024)];
         let Outcome { report, memory } = run_on(&program, 2, buffers);
-        // Two blocks write the same output: each of the eight stores races with itself.
-        assert_eq!(kinds(&report), [FindingKind::Race; 8]);
-        assert!(report.findings.iter().all(|race| race.actor.block == [1, 0, 0]));
-        assert!(report.findings.iter().all(|race| race.count == 4));
+        // Two blocks write the same output: each of the eight stores is one of two equal ones.
+        assert!(report.is_clean(), "{:#?}", report.findings);
+        assert_eq!(report.notes.len(), 8);
+        assert!(report.notes.iter().all(|note| note.kind == FindingKind::EqualStores));
+        assert!(report.notes.iter().all(|note| note.actor.block == [1, 0, 0] && note.count == 4));
         assert!(values(&memory, 1).iter().zip(0..).all(|(&v, i)| v == i % 32 * 32 + i / 32));
         let loads: Vec<_> = report.accesses.iter().filter(|a| a.space == Space::Shared).collect();
         assert!(loads[..8].iter().all(|access| (access.cost, access.ideal) == (8, 8)));
@@ -236,6 +239,32 @@ fn a_transpose_counts_its_conflicts_and_needs_its_barrier() {
         assert!(kinds(&report).contains(&FindingKind::Race));
         let race = report.findings.iter().find(|f| f.kind == FindingKind::Race).unwrap();
         assert!(race.other.is_some() && race.message.contains("shared memory"), "{race}");
+    }
+}
+
+#[test]
+fn stores_of_one_value_are_a_note_and_a_race_where_somebody_says_so() {
+    // Every lane of two warps of two blocks stores to one place, its block's number over `divisor`.
+    for (divisor, differ) in [(2, false), (1, true)] {
+        let mut build = Builder::new("flag", 2, 5);
+        let out = pointer(&mut build, "out");
+        let (block, by) = (build.id(IdKind::Block(0)), build.i32(divisor));
+        let value = build.binary(Binary::DivU, block, by);
+        store(&mut build, Space::Global, out, value);
+        let program = build.finish();
+        for equal_stores in [EqualStores::Note, EqualStores::Race] {
+            let mut memory = Memory::default();
+            let args = [memory.push(ints("out", &[7]))];
+            let options = Options { equal_stores, ..Options::default() };
+            let machine = &Machine::nvidia();
+            let launch =
+                Launch { program: &program, grid: [2, 1, 1], args: &args, machine, options };
+            let report = run(&launch, &mut memory).unwrap();
+            let is_race = differ || equal_stores == EqualStores::Race;
+            assert_eq!(!report.findings.is_empty(), is_race, "{:#?}", report.findings);
+            assert!(kinds(&report).iter().all(|&kind| kind == FindingKind::Race));
+            assert_eq!(report.notes.is_empty(), equal_stores == EqualStores::Race);
+        }
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) mod names;
 mod origin;
 pub mod report;
 mod signature;
+mod slice;
 pub(crate) mod spelling;
 mod tap;
 mod text;
@@ -45,6 +46,7 @@ pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
 pub use flight::in_flight;
 pub use origin::{Origins, Sources};
 pub use precision::Precision;
+pub use slice::slice;
 pub use tap::{tap, tappable};
 pub use types::{Element, Type};
 pub use verify::verify;
@@ -143,6 +145,9 @@ pub struct Op {
     pub loc: Loc,
     /// Where it stands in the text that was read.
     pub span: Span,
+    /// Whether the text has this very operation there, and not something that it is a part of: assembly,
+    /// a function of a library.
+    pub spelled: bool,
 }
 
 /// What an operation does.

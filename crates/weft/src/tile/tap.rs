@@ -74,7 +74,7 @@ impl Writer<'_> {
     fn push(&mut self, kind: OpKind, operands: &[Value], results: Vec<Value>) {
         let Op { loc, span, .. } = self.kernel.ops[self.behind];
         let (operands, regions) = (operands.to_vec(), Vec::new());
-        let op = Op { kind, operands, results, regions, loc, span };
+        let op = Op { kind, operands, results, regions, loc, span, spelled: false };
         self.ops.push(self.kernel.ops.push(op));
     }
 

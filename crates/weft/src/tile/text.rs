@@ -172,7 +172,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
 
     fn op(&mut self, id: OpId, owner: Owner, depth: usize) -> fmt::Result {
         let op = &self.kernel.ops[id];
-        let Op { kind, operands, results, regions: _, loc: _, span: _ } = op;
+        let Op { kind, operands, results, regions: _, loc: _, span: _, spelled: _ } = op;
         if *kind == OpKind::Yield && operands.is_empty() && owner == Owner::Brief {
             return Ok(());
         }

@@ -335,7 +335,15 @@ impl<'a, 'r> Builder<'a, 'r> {
         span: Span,
         out: &mut Vec<OpId>,
     ) -> OpId {
-        let id = self.ops.push(Op { kind, operands, results, regions: Vec::new(), loc, span });
+        let id = self.ops.push(Op {
+            kind,
+            operands,
+            results,
+            regions: Vec::new(),
+            loc,
+            span,
+            spelled: false,
+        });
         out.push(id);
         id
     }
@@ -511,6 +519,7 @@ impl<'a, 'r> Builder<'a, 'r> {
         let results = self.named_results(operation);
         let loc = self.place(operation.loc);
         let id = self.push(kind.clone(), operands, results.clone(), loc, operation.span, out);
+        self.ops[id].spelled = true;
         if folds {
             let region = self.folding_region(operation)?;
             self.set_region(id, region);

@@ -50,6 +50,16 @@ impl Rewriter<'_, '_, '_> {
         self.one(OpKind::Constant(bits & ty.dtype().mask()), &[], ty)
     }
 
+    /// The raw bits of a value that the program writes as a number, or as a tensor of one.
+    pub(super) fn known(&self, value: Value) -> Option<u64> {
+        let op = self.builder.ops.values().find(|op| op.results.contains(&value))?;
+        match (&op.kind, &op.operands[..]) {
+            (OpKind::Constant(bits), _) => Some(*bits),
+            (OpKind::Splat, &[scalar]) => self.known(scalar),
+            _ => None,
+        }
+    }
+
     /// A float, or a tensor of it.
     pub(super) fn float(&mut self, ty: &Type, value: f64) -> Value {
         self.constant(ty, scalar::from_f64(ty.dtype(), value))

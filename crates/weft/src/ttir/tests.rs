@@ -57,6 +57,7 @@ fn bare(mut module: Module) -> Module {
         for id in kernel.ops.keys() {
             kernel.ops[id].loc = Locations::unknown();
             kernel.ops[id].span = Span::default();
+            kernel.ops[id].spelled = false;
         }
     }
     module.locations = Locations::default();

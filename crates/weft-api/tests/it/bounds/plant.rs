@@ -103,8 +103,15 @@ pub(super) fn planted(kernel: &Kernel, error: Error) -> Option<Kernel> {
             let (loc, span) = (op.loc, op.span);
             let zero = changed.values.push(ValueData { ty, name: None });
             let kind = OpKind::Constant(0);
-            let constant =
-                Op { kind, operands: vec![], results: vec![zero], regions: vec![], loc, span };
+            let constant = Op {
+                kind,
+                operands: vec![],
+                results: vec![zero],
+                regions: vec![],
+                loc,
+                span,
+                spelled: false,
+            };
             let constant = changed.ops.push(constant);
             changed.ops[error.op].operands[2] = zero;
             insert(&mut changed, error.op, &[constant], false);
@@ -170,7 +177,15 @@ fn round_to_half(kernel: &mut Kernel, id: OpId) {
     kernel.ops[id].results = vec![exact];
     let mut cast = |from, to| {
         let kind = OpKind::Cast(Cast::Float);
-        let op = Op { kind, operands: vec![from], results: vec![to], regions: vec![], loc, span };
+        let op = Op {
+            kind,
+            operands: vec![from],
+            results: vec![to],
+            regions: vec![],
+            loc,
+            span,
+            spelled: false,
+        };
         kernel.ops.push(op)
     };
     let casts = [cast(exact, half), cast(half, results[0])];

@@ -72,6 +72,10 @@ class Report:
     """The movements of data between threads: what moves, from where to where, how and at what cost."""
     findings: tuple[Finding, ...]
     """What was wrong."""
+    notes: tuple[Finding, ...]
+    """What is no fault, but may not be meant: `equal stores` that nothing orders, and operations whose
+    results Triton IR leaves open (`undefined`): divisions by zero, shifts by the width or more, conversions
+    of what the integer does not hold."""
     unordered: tuple[Finding, ...]
     """Races that the kernel has under Triton, which inserts no barriers for global memory as Weft does:
     nothing of this launch was wrong for that."""
@@ -117,6 +121,7 @@ class Report:
                 f"movements          {len(self.conversions)}",
                 self.text_of_findings() or "findings           none",
                 *map(str, self.unordered),
+                *map(str, self.notes),
             ]
         )
 
@@ -152,6 +157,7 @@ def report_of(answer: dict[str, Any]) -> Report:
         shared_bytes=counts["shared_bytes"],
         conversions=tuple(answer["conversions"]),
         findings=tuple(map(finding_of, answer["findings"])),
+        notes=tuple(map(finding_of, answer.get("notes", ()))),
         unordered=tuple(map(finding_of, answer.get("unordered", ()))),
         printed=tuple(answer["printed"]),
     )

@@ -123,8 +123,15 @@ impl Encoder<'_> {
 
     fn push(&mut self, like: &Op, kind: OpKind, operands: Vec<Value>, results: Vec<Value>) -> OpId {
         let (loc, span) = (like.loc, like.span);
-        let id =
-            self.result.ops.push(Op { kind, operands, results, regions: Vec::new(), loc, span });
+        let id = self.result.ops.push(Op {
+            kind,
+            operands,
+            results,
+            regions: Vec::new(),
+            loc,
+            span,
+            spelled: false,
+        });
         if let Some(list) = self.lists.last_mut() {
             list.push(id);
         }
@@ -194,6 +201,7 @@ impl Encoder<'_> {
             regions: Vec::new(),
             loc,
             span,
+            spelled: false,
         }
     }
 

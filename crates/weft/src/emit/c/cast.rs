@@ -55,7 +55,7 @@ fn float_from_integer(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), 
     }
 }
 
-/// Toward zero, saturating, NaN to zero.
+/// Toward zero, as [`scalar::cast`] has it.
 fn integer_from_float(
     w: &mut Writer<'_>,
     is_signed: bool,
@@ -71,11 +71,15 @@ fn integer_from_float(
         return format!("{x} {sign} {end}");
     }
     w.need(Helper::ToInteger);
-    let (low, high) = ends(to, is_signed);
+    // A byte is what is left of 16 bits.
+    let wide = if to == DType::I8 { DType::I16 } else { to };
+    let (low, high) = ends(wide, is_signed);
     let [low, high] = [low, high].map(|end| w.literal(of, scalar::from_f64(of, end)));
-    let own = if is_signed { signed_type(to) } else { c_type(to) };
-    let text = format!("to_integer<{own}>({x}, {low}, {high})");
-    if is_signed { format!("{}({text})", c_type(to)) } else { text }
+    let own = if is_signed { signed_type(wide) } else { c_type(wide) };
+    let none = u64::from(scalar::nan_is_least(from, to)) << (wide.bits() - 1);
+    let none = w.literal(wide, none);
+    let text = format!("to_integer<{own}>({x}, {low}, {high}, {own}({none}))");
+    if is_signed || wide != to { format!("{}({text})", c_type(to)) } else { text }
 }
 
 /// To nearest even. The narrow types reach each other through f32, which holds both exactly. From f64

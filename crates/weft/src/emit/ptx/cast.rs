@@ -5,7 +5,7 @@ use super::integer::clear_above;
 use super::narrow;
 use super::writer::{Class, Reg, Writer, put};
 use crate::dtype::DType;
-use crate::scalar::{self, Cast};
+use crate::scalar::{self, Cast, Unary};
 
 pub(super) fn cast(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), d: Reg, x: Reg) {
     match op {
@@ -15,7 +15,7 @@ pub(super) fn cast(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), d: 
             float_from_integer(w, op, (from, to), d, x);
         }
         Cast::SFromFloat | Cast::UFromFloat => {
-            integer_from_float(w, op == Cast::SFromFloat, (from, to), d, x);
+            integer_from_float(w, "rzi", op == Cast::SFromFloat, (from, to), d, x);
         }
         Cast::Float => float_from_float(w, (from, to), d, x),
         Cast::FloatToZero => float_toward_zero(w, (from, to), d, x),
@@ -91,12 +91,11 @@ fn float_from_integer(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), 
     round(w, to, d, wide);
 }
 
-/// Toward zero, saturating, NaN to zero.
-///
-/// `cvt.rzi` saturates at 32 and 64 bits, and the narrow types are clamped after it; it sends NaN to
-/// zero only from f32 to 32 bits, so elsewhere zero is selected.
-fn integer_from_float(
+/// As the instruction converts, which is what the operation means; it rounds by itself where it is told
+/// how.
+pub(super) fn integer_from_float(
     w: &mut Writer<'_>,
+    rounding: &str,
     is_signed: bool,
     (from, to): (DType, DType),
     d: Reg,
@@ -110,28 +109,18 @@ fn integer_from_float(
         return put!(w, "setp.{name}.{from} {d}, {x}, {end}");
     }
     let kind = if is_signed { 's' } else { 'u' };
-    let bits = if to == DType::I64 { 64 } else { 32 };
-    let narrow = d.class == Class::B16;
-    let mut whole = if narrow { w.temp(Class::B32) } else { d };
-    put!(w, "cvt.rzi.{kind}{bits}.{from} {whole}, {x}");
-    if from == DType::F64 || bits == 64 {
-        let nan = w.temp(Class::Predicate);
-        put!(w, "setp.nan.{from} {nan}, {x}, {x}");
-        put!(w, "selp.b{bits} {whole}, 0, {whole}, {nan}");
-    }
-    if narrow {
-        let clamped = w.temp(Class::B32);
-        if is_signed {
-            let limit = 1i64 << (to.bits() - 1);
-            put!(w, "max.s32 {clamped}, {whole}, {}", -limit);
-            whole = w.temp(Class::B32);
-            put!(w, "min.s32 {whole}, {clamped}, {}", limit - 1);
-        } else {
-            put!(w, "min.u32 {clamped}, {whole}, {}", to.mask());
-            whole = clamped;
-        }
-        put!(w, "cvt.u16.u32 {d}, {whole}");
-        clear_above(w, to, d);
+    put!(w, "cvt.{rounding}.{kind}{}.{from} {d}, {x}", scalar::converted_bits(to));
+    clear_above(w, to, d);
+}
+
+/// How a conversion to an integer rounds that takes the place of this operation and of one toward zero.
+pub(super) fn rounds_like(op: Unary) -> Option<&'static str> {
+    match op {
+        Unary::Nearest => Some("rni"),
+        Unary::Floor => Some("rmi"),
+        Unary::Ceil => Some("rpi"),
+        Unary::Trunc => Some("rzi"),
+        _ => None,
     }
 }
 

@@ -82,7 +82,7 @@ use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::lane::{IdKind, Inst, InstData, Op, Param, Program};
 use crate::location::Locations;
-use crate::scalar::Binary;
+use crate::scalar::{Binary, Cast};
 use writer::{Class, Reg, Writer, push, put};
 
 /// The symbol of the block's shared memory.
@@ -355,7 +355,13 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType, d: Reg) -> Result<()
         (Op::Select, &[condition, x, y]) => select(w, d, condition, x, y),
         (Op::Cast(op), &[x]) => {
             let from = w.program.dtype(inst.operands[0]);
-            cast::cast(w, *op, (from, dtype), d, x);
+            match (op, w.rounded(inst.operands[0])) {
+                (Cast::SFromFloat | Cast::UFromFloat, Some((how, x))) => {
+                    let (x, signed) = (w.reg(x), *op == Cast::SFromFloat);
+                    cast::integer_from_float(w, how, signed, (from, dtype), d, x);
+                }
+                _ => cast::cast(w, *op, (from, dtype), d, x),
+            }
         }
         (Op::Fma, &[x, y, z]) if dtype.is_float() => float::multiply_add(w, dtype, d, [x, y, z]),
         (Op::Fma, &[x, y, z]) => integer::multiply_add(w, dtype, d, [x, y, z]),

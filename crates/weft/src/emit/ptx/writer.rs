@@ -2,7 +2,7 @@
 
 use super::tied::{Ready, Tied};
 use super::wide::Wide;
-use super::{Target, Version};
+use super::{Target, Version, cast};
 use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::emit::Unsupported;
@@ -140,6 +140,8 @@ pub(super) struct Writer<'a> {
     values: [usize; 4],
     temporaries: [usize; 4],
     constants: IdMap<Value, Option<u64>>,
+    /// The whole numbers that floats were rounded to, and how.
+    rounded: IdMap<Value, Option<(&'static str, Value)>>,
     /// The products of 32 bits by 32 that are wanted whole.
     pub(super) wide: Wide,
     tied: Tied,
@@ -162,13 +164,19 @@ impl<'a> Writer<'a> {
     pub(super) fn new(program: &'a Program, target: &Target) -> Result<Self, Unsupported> {
         let has_products = has_products(program);
         let target = if has_products { *target.specific() } else { *target };
-        let mut constants = IdMap::default();
-        program.walk(&program.body, &mut |_, inst| {
-            if let (Op::Const(bits), [result]) = (&inst.op, &inst.results[..]) {
-                constants.set(*result, Some(*bits));
-            }
-        });
         let tied = Tied::of(program).map_err(|clash| clash.unsupported(program, target.name))?;
+        let (mut constants, mut rounded) = (IdMap::default(), IdMap::default());
+        program.walk(&program.body, &mut |_, inst| match (
+            &inst.op,
+            &inst.operands[..],
+            &inst.results[..],
+        ) {
+            (Op::Const(bits), _, &[result]) => constants.set(result, Some(*bits)),
+            (&Op::Unary(op), &[x], &[result]) if !tied.is_shared(x) => {
+                rounded.set(result, cast::rounds_like(op).map(|how| (how, x)));
+            }
+            _ => {}
+        });
         Ok(Self {
             program,
             target,
@@ -184,6 +192,7 @@ impl<'a> Writer<'a> {
             values: [0; 4],
             temporaries: [0; 4],
             constants,
+            rounded,
             wide: Wide::of(program, |value| tied.is_shared(value)),
             tied,
             ready: Ready::new(has_products),
@@ -276,6 +285,11 @@ impl<'a> Writer<'a> {
     /// The raw bits of a value that is a constant.
     pub(super) fn constant(&self, value: Value) -> Option<u64> {
         self.constants[value]
+    }
+
+    /// What a whole number was rounded from, and how.
+    pub(super) fn rounded(&self, value: Value) -> Option<(&'static str, Value)> {
+        self.rounded[value]
     }
 
     /// Asks for at least this version of the language.

@@ -1,5 +1,6 @@
 //! Loads, stores and atomics, element by element in row-major order.
 
+use super::Fault;
 use super::bounds;
 use super::elements::{Bounded, Bounds, Elements};
 use super::sums::Sum;
@@ -236,7 +237,14 @@ impl World<'_, '_> {
     }
 
     fn write(&mut self, site: Site<'_>, places: &Places<'_>, index: usize, bits: u64) {
-        match self.memory.write(places.pointers.get(index), places.dtype.bytes(), bits) {
+        let (address, bytes) = (places.pointers.get(index), places.dtype.bytes());
+        if let Ok((buffer, offset)) = self.memory.locate(address, bytes)
+            && self.memory.is_read_only(buffer)
+        {
+            let buffer = self.memory.buffers()[buffer].name.clone();
+            return self.fault(site, index, Fault::ReadOnly { buffer, offset });
+        }
+        match self.memory.write(address, bytes, bits) {
             Ok(changed) => self.changed |= changed,
             Err(access) => self.outside(site, index, access),
         }

@@ -250,6 +250,10 @@ impl<'k> Instance<'k> {
                 if elementwise && !operands.iter().all(|operand| operand.fits(count)) {
                     return Err("its operands differ in shape".into());
                 }
+                if op.is_partial() {
+                    let site = Site { id, op, instance: self.id };
+                    world.look_for_undefined(site, &operands, count);
+                }
                 let freedom = self.freedom(world);
                 let value = pure::evaluate(world, self.id, op, &operands, count, freedom)?;
                 self.define(world.kernel, result, value)?;

@@ -63,6 +63,7 @@ use crate::budget::Stop;
 use crate::format::Printed;
 use crate::location::Loc;
 use crate::memory::{Memory, OutOfRange};
+use crate::scalar::Undefined;
 
 /// The most elements that a tensor may have here.
 pub const MAX_ELEMENTS: u64 = 1 << 24;
@@ -90,6 +91,9 @@ pub struct Report {
     /// The program's faults that did not end the run: one entry for each faulty operation, in order of
     /// first occurrence.
     pub findings: Vec<Finding>,
+    /// The operations of the text whose results Triton IR leaves open for operands that they had, in the
+    /// same form. What was computed there is what Weft's programs compute.
+    pub undefined: Vec<Finding>,
     /// The assertions that did not hold; the run went on.
     pub failures: Vec<Failure>,
     /// How far a compiled program's memory may be from the one that was left.
@@ -121,9 +125,9 @@ pub struct Failure {
     pub count: u64,
 }
 
-/// An operation that accessed memory as it must not. Loads and atomics gave zero there, and outside of
-/// memory nothing was written.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// An operation that did what it must not. Loads and atomics outside of memory gave zero, and nothing was
+/// written there.
+#[derive(Clone, PartialEq, Debug)]
 pub struct Finding {
     /// The operation.
     pub op: OpId,
@@ -137,17 +141,26 @@ pub struct Finding {
     pub element: u64,
     /// What was wrong first.
     pub fault: Fault,
-    /// How many accesses of this operation were wrong, over all instances.
+    /// How many elements of this operation were wrong, over all instances.
     pub count: u64,
 }
 
-/// What is wrong with an access.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// What is wrong with an element.
+#[derive(Clone, PartialEq, Debug)]
 pub enum Fault {
     /// It is outside of global memory.
     Outside(OutOfRange),
+    /// It is written to a buffer that may only be read.
+    ReadOnly {
+        /// The buffer.
+        buffer: String,
+        /// The first byte.
+        offset: usize,
+    },
     /// It is one of shared memory.
     Local(LocalFault),
+    /// It is computed from operands that the operation has no meaning for.
+    Undefined(Undefined),
 }
 
 impl core::fmt::Display for Finding {
@@ -155,6 +168,10 @@ impl core::fmt::Display for Finding {
         let Self { op: _, name, loc: _, instance: [x, y, z], element, fault, count } = self;
         match fault {
             Fault::Outside(access) => write!(f, "{name} outside of memory: {access}")?,
+            Fault::ReadOnly { buffer, offset } => {
+                write!(f, "{name} to byte {offset} of `{buffer}`, which is read-only")?;
+            }
+            Fault::Undefined(undefined) => write!(f, "{name} {undefined}")?,
             Fault::Local(LocalFault::Unwritten) => {
                 write!(f, "{name} of shared memory that nothing has written")?;
             }
@@ -168,7 +185,10 @@ impl core::fmt::Display for Finding {
         write!(f, " (element {element} of instance {x},{y},{z}")?;
         match count {
             1 => f.write_str(")"),
-            _ => write!(f, ", the first of {count} accesses)"),
+            _ => {
+                let what = if let Fault::Undefined(_) = fault { "elements" } else { "accesses" };
+                write!(f, ", the first of {count} {what})")
+            }
         }
     }
 }

@@ -29,6 +29,7 @@ pub(super) fn run(
         memory,
         changed: false,
         findings: Vec::new(),
+        undefined: Vec::new(),
         failures: Vec::new(),
         bounds: MemoryBounds::default(),
         sums: Sums::default(),
@@ -76,9 +77,9 @@ pub(super) fn run(
             watch = Watch::default();
         }
     }
-    let World { findings, failures, bounds, sums, printed, steps, .. } = world;
+    let World { findings, undefined, failures, bounds, sums, printed, steps, .. } = world;
     let instances = waiting.next;
-    Ok(Report { findings, failures, bounds, sums, printed, steps, instances })
+    Ok(Report { findings, undefined, failures, bounds, sums, printed, steps, instances })
 }
 
 /// What must hold before an instance can be made.

@@ -1,11 +1,13 @@
 //! What all instances of a run share.
 
 use super::bounds::{Freedom, MemoryBounds};
+use super::elements::Bounded;
 use super::{EvalError, Failure, Fault, Finding, Options, Sums};
 use crate::budget::Stop;
 use crate::format::Printed;
 use crate::memory::{Memory, OutOfRange};
-use crate::tile::{Kernel, Op, OpId};
+use crate::scalar::Undefined;
+use crate::tile::{Kernel, Op, OpId, OpKind, Value};
 
 /// The state of a run outside of its instances.
 pub(super) struct World<'k, 'm> {
@@ -19,6 +21,8 @@ pub(super) struct World<'k, 'm> {
     pub(super) changed: bool,
     /// The faults found so far.
     pub(super) findings: Vec<Finding>,
+    /// The results that Triton IR leaves open.
+    pub(super) undefined: Vec<Finding>,
     /// The assertions that did not hold.
     pub(super) failures: Vec<Failure>,
     /// How far off what lies in memory may be.
@@ -87,17 +91,46 @@ impl World<'_, '_> {
 
     /// Notes that one element of an operation was accessed as it must not.
     pub(super) fn fault(&mut self, site: Site<'_>, element: usize, fault: Fault) {
-        match self.findings.iter_mut().find(|finding| finding.op == site.id) {
-            Some(finding) => finding.count += 1,
-            None => self.findings.push(Finding {
-                op: site.id,
-                name: site.op.kind.name(),
-                loc: site.op.loc,
-                instance: site.instance,
-                element: element as u64,
-                fault,
-                count: 1,
-            }),
+        note(&mut self.findings, site, element, fault);
+    }
+
+    /// Notes the elements of an operation of the text that Triton IR leaves open.
+    pub(super) fn look_for_undefined(
+        &mut self,
+        site: Site<'_>,
+        operands: &[Bounded],
+        count: usize,
+    ) {
+        let ty = |values: &[Value]| values.first().map(|&value| self.kernel.ty(value).dtype());
+        let (from, to) = (ty(&site.op.operands), ty(&site.op.results));
+        let (Some(from), Some(to)) = (from, to) else { return };
+        let undefined = |index: usize| match (&site.op.kind, operands) {
+            (OpKind::Binary(op), [x, y]) => {
+                Undefined::of_binary(*op, from, x.get(index), y.get(index))
+            }
+            (OpKind::Cast(op), [x]) => Undefined::of_cast(*op, from, to, x.get(index)),
+            _ => None,
+        };
+        for index in 0..count {
+            if let Some(undefined) = undefined(index) {
+                note(&mut self.undefined, site, index, Fault::Undefined(undefined));
+            }
         }
+    }
+}
+
+/// Notes a fault of one element, with those of the same operation.
+fn note(findings: &mut Vec<Finding>, site: Site<'_>, element: usize, fault: Fault) {
+    match findings.iter_mut().find(|finding| finding.op == site.id) {
+        Some(finding) => finding.count += 1,
+        None => findings.push(Finding {
+            op: site.id,
+            name: site.op.kind.name(),
+            loc: site.op.loc,
+            instance: site.instance,
+            element: element as u64,
+            fault,
+            count: 1,
+        }),
     }
 }

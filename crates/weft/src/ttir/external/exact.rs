@@ -131,7 +131,10 @@ impl Rewriter<'_, '_, '_> {
             ("ldexp" | "scalbn", &[x, n], [_, I32]) => Some(self.scaled(x, n)),
             ("powi", &[x, n], [_, I32]) => {
                 // No f32 holds every i32, but two do: both parts have the sign of the whole.
-                let parts = if float == F64 { vec![n] } else { self.summands(n).to_vec() };
+                let known = self.known(n).map(|bits| bits as u32 as i32);
+                let is_held = known.is_some_and(|n| n.unsigned_abs() <= 1 << 24);
+                let parts =
+                    if float == F64 || is_held { vec![n] } else { self.summands(n).to_vec() };
                 let powers = parts.into_iter().map(|part| {
                     let part = self.cast(Cast::FloatFromS, part, float);
                     self.binary(Binary::Pow, x, part)

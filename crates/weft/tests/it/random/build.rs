@@ -186,6 +186,7 @@ impl<'a> Build<'a> {
             regions,
             loc: Locations::unknown(),
             span: Span::default(),
+            spelled: true,
         });
         self.open.last_mut().unwrap().ops.push(id);
         results

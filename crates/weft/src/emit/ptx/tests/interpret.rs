@@ -360,8 +360,14 @@ fn convert(name: &[&str], to: Type, from: Type, x: u64) -> u64 {
             }
         }
         (true, false) => {
-            assert_eq!(rounding, "rzi");
             let value = load(from, x);
+            let value = match rounding {
+                "rzi" => value,
+                "rni" => value.round_ties_even(),
+                "rmi" => value.floor(),
+                "rpi" => value.ceil(),
+                _ => panic!("{name:?}"),
+            };
             if value.is_nan() {
                 let zero = from.1 != 64 && to.1 != 64;
                 return if zero { 0 } else { 1 << (to.1 - 1) };

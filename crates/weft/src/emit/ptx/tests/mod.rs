@@ -576,3 +576,22 @@ fn directed_rounding_is_the_instructions_own() {
         }
     }
 }
+
+#[test]
+fn a_rounded_number_is_converted_as_it_is_rounded() {
+    for (op, how) in [
+        (Unary::Nearest, "rni"),
+        (Unary::Floor, "rmi"),
+        (Unary::Ceil, "rpi"),
+        (Unary::Trunc, "rzi"),
+    ] {
+        for (cast, kind) in [(Cast::SFromFloat, "s64"), (Cast::UFromFloat, "u64")] {
+            let program = elementwise("round", &[DType::F32], |b, x| {
+                let whole = b.unary(op, x[0]);
+                b.cast(cast, whole, DType::I64)
+            });
+            let text = print(&program, target("sm_80")).unwrap();
+            assert!(text.contains(&format!("cvt.{how}.{kind}.f32 ")), "{text}");
+        }
+    }
+}

@@ -37,6 +37,12 @@ pub(super) fn cast(
         }
         Cast::FloatFromU if from != DType::I1 && !not_negative => f64::INFINITY,
         Cast::FloatFromS | Cast::FloatFromU => ends(&|end| number(to, scalar::from_f64(to, end))),
+        // A byte keeps the low bits of what it cannot hold.
+        Cast::SFromFloat | Cast::UFromFloat
+            if to == DType::I8 && x.ends().iter().any(|end| end.abs() >= 128.0) =>
+        {
+            f64::INFINITY
+        }
         Cast::SFromFloat | Cast::UFromFloat => {
             let bound = ends(&|end| number(to, scalar::cast(op, DType::F64, to, end.to_bits())));
             if to == DType::I1 { bound.min(1.0) } else { bound }

@@ -73,6 +73,7 @@ impl Build {
             regions,
             loc: Loc::new(self.kernel.ops.len() + 1),
             span: Span::default(),
+            spelled: false,
         });
         self.open.last_mut().unwrap().ops.push(id);
         (id, results)
