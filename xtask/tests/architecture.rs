@@ -5,8 +5,10 @@
 //! simulator sees neither the lowering nor the planner's cost law, the printers do not see tile
 //! programs, and the witness does not see the planner, so that each of them is an independent check.
 
+mod code;
 mod sources;
 
+use code::{code, is_test};
 use sources::{root, sources};
 use std::collections::BTreeSet;
 use std::fs;
@@ -210,22 +212,6 @@ const ABSENT: [(&str, &[&str]); 3] = [
     ("crates/weft/src", &["std::fs", "std::env", "std::time", "std::thread", "serde", "svg"]),
     ("crates/weft/src/sim", &["weft_layout"]),
 ];
-
-/// Whether a file holds tests alone, which may see everything.
-fn is_test(file: &Path) -> bool {
-    file.file_name().is_some_and(|name| name == "tests.rs")
-        || file.components().any(|part| part.as_os_str() == "tests")
-}
-
-/// The program text without comments and without its unit tests.
-fn code(text: &str) -> String {
-    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text);
-    let lines = text.lines().map(|line| match line.find("//") {
-        Some(comment) => &line[..comment],
-        None => line,
-    });
-    lines.collect::<Vec<_>>().join("\n")
-}
 
 /// The modules that a text names after `crate::`, alone or in braces.
 fn seen(code: &str) -> BTreeSet<String> {

@@ -1,4 +1,4 @@
-//! One movement as a function of its own: registers in, registers out.
+//! One movement as a device function: registers in, registers out.
 //!
 //! ```
 //! use weft::{conversion, dtype::DType};

@@ -13,8 +13,8 @@
 //! that is the transpose of another tensor is stored as that tensor and read transposed. A left factor
 //! that arithmetic made stays in registers, where it is; one that was loaded goes through memory.
 //!
-//! It is a rewriting of tile programs, with the same meaning. How the memory is laid out is decided later,
-//! when it is known who writes it ([`assign::place_buffers`](crate::assign::place_buffers)).
+//! The program keeps its meaning. How the memory is laid out is decided later, when it is known who writes
+//! it ([`assign::place_buffers`](crate::assign::place_buffers)).
 
 use crate::assign::warpgroup_instruction;
 use crate::axis::AxisFacts;

@@ -1,9 +1,9 @@
-//! Products that become one operation with the sums that take them.
+//! Makes fused multiply-adds of products and sums.
 //!
 //! A sum of a product rounds twice: the product, then the sum. A fused multiply-add rounds once and is
 //! one instruction instead of two. Triton has LLVM fuse them unless it is told not to
-//! (`enable_fp_fusion`), and so does Weft, as a rewriting of the tile program. What is compiled has
-//! then a meaning of its own, which the reference evaluator runs and every later check is held to.
+//! (`enable_fp_fusion`), and so does Weft, by rewriting the tile program. The rewritten program
+//! is what the reference evaluator runs and what every later check compares with.
 //!
 //! | before | after |
 //! | --- | --- |

@@ -87,35 +87,35 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # The floors
+//! # The modules
 //!
-//! In reading order, each module seeing only some of those above it (a test holds the arrows):
+//! In reading order; each module uses only some of those above it, which a test enforces:
 //!
-//! | floor | what it is |
+//! | module | what it is |
 //! | --- | --- |
-//! | [`id`], [`diagnostic`], [`location`], [`budget`], [`dtype`], [`scalar`], [`atomic`], [`cache`], [`memory`] | words that all share |
+//! | [`id`], [`diagnostic`], [`location`], [`budget`], [`dtype`], [`scalar`], [`atomic`], [`cache`], [`memory`], [`mod@format`] | vocabulary that all share |
 //! | [`tile`] | the program on tiles: types, verifier, text, and [`tile::eval`], what it means |
 //! | [`ttir`] | Triton's text to `tile` |
 //! | [`lane`] | the program of one thread: types, builder, verifier, text |
-//! | [`math`] | functions that machines have no instruction for, in `lane` |
-//! | [`movement`] | plans of movements to `lane` |
+//! | [`math`] | functions without an instruction, as operations of `lane` |
+//! | [`movement`] | plans of movements, lowered to `lane` |
 //! | [`axis`] | what is known of integers and pointers along each axis |
-//! | [`fuse`] | products and the sums that take them, as one operation |
-//! | [`pipeline`] | loads of loops that run ahead, as asynchronous copies |
-//! | [`assign`] | in which layout each value lives |
-//! | [`lower`] | `tile` and homes to `lane`, by `movement` |
+//! | [`fuse`] | multiplications and additions as fused multiply-adds |
+//! | [`pipeline`] | software pipelines: loads of later iterations as asynchronous copies |
+//! | [`assign`] | in which layout each value lives: its home |
+//! | [`factors`] | products whose factors a warpgroup reads from shared memory |
+//! | [`lower`] | `tile` and homes, lowered to `lane` with `movement` |
 //! | [`simplify`] | small passes over `lane` |
-//! | [`conversion`] | one movement as a function of its own |
+//! | [`conversion`] | one movement as a device function |
 //! | [`sim`] | runs `lane`, counts, and finds races, faults and deadlocks |
-//! | [`emit`] | `lane` to PTX, CUDA and HIP |
-//! | [`compile`] | the pipeline |
+//! | [`emit`] | prints `lane` as PTX, CUDA and HIP |
+//! | [`compile`] | the stages in order |
 //!
 //! # Why an evaluator, a simulator and a GPU?
 //!
-//! Because each was made without the others. The evaluator is written from the definitions of the
-//! operations and knows no layout. The simulator runs what the GPU will run and counts from addresses;
-//! it sees neither the planner nor its cost law. Where they agree, a mistake would have to have been
-//! made twice.
+//! Because they are independent. The evaluator follows the definitions of the operations and knows no
+//! layout. The simulator runs what the GPU will run and counts from addresses; it sees neither the planner
+//! nor its cost law. Where they agree, a mistake would have to have been made twice.
 
 pub mod id;
 pub mod location;

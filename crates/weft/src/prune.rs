@@ -1,9 +1,9 @@
-//! Without what nobody needs any more: operations without effect, and values that only go round a loop.
+//! Dead code of tile programs: operations without effect, and values that a loop carries for nothing.
 
 use crate::id::IdMap;
 use crate::tile::{Kernel, OpId, OpKind, Region, Value};
 
-/// Removes what has no use.
+/// Removes dead code.
 pub(crate) fn run(kernel: &mut Kernel) {
     let needed = Needed::of(kernel);
     let body = core::mem::take(&mut kernel.body);

@@ -98,7 +98,8 @@ fn settle(
 
 /// The pages at the repository's root and every chapter of the book, in any language.
 fn documents() -> anyhow::Result<Vec<Document>> {
-    let mut paths = vec![root().join("README.md"), root().join("ARCHITECTURE.md")];
+    let names = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+    let mut paths: Vec<PathBuf> = names.iter().map(|name| root().join(name)).collect();
     let mut folders = vec![root().join("docs/src")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder)? {

@@ -1,13 +1,13 @@
 //! The layouts that each unit may take.
 //!
-//! Operations that care for layouts ask for some: accesses for what coalesces them, matrix products for
-//! squares. These anchors are pushed, the heaviest first, along the flows in both directions, through
+//! Some operations prefer layouts, their *anchors*: accesses those that coalesce them, matrix products
+//! squares. Anchors are propagated, the heaviest first, along the flows in both directions, through
 //! the linear maps of the shape operations on the way (theorem 9.3 of the paper), so that every unit can
-//! take what would make its flows free. A unit keeps the first few that differ, and what a greedy choice
-//! gives it.
+//! take a layout that makes its flows free. A unit keeps the first few that differ, and the layout of the
+//! greedy choice.
 //!
-//! Some layouts nobody asks for: those that deal out over all threads what would else be in each of them,
-//! and those that suit reductions, scans and gathers.
+//! Some layouts are no operation's preference: those that spread over all threads a tensor that would
+//! otherwise be copied in each of them, and those that suit reductions, scans and gathers.
 
 use super::anchors::{Anchors, is_access};
 use super::carry::Carry;

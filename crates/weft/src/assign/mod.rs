@@ -1,31 +1,32 @@
-//! Homes: in which layout each tensor value lives, and in which each operation that cares runs.
+//! Chooses the *home* of each tensor value, the layout in which it lives, and the layout in which each
+//! operation runs for which that matters.
 //!
 //! Four kinds of value:
 //!
 //! * *Free* values are cheap functions of constants, ranges and scalars: masks, offsets, pointers.
-//!   They have no home; whoever needs one computes it in the layout that it is needed in.
+//!   They have no home; each user computes them in the layout that it needs.
 //! * *Shape operations* (`trans`, `reshape`, `expand_dims`, `broadcast`) move nothing: asked for a
 //!   layout, they ask their operand for the one before them (theorem 9.3 of the paper, backward).
-//! * What is *made again*: a few cheap operations on tensors that are smaller in bytes (a load widened to
-//!   `f32`, a row added to each row), where several ask for it. Moving what it is made of costs less than
-//!   moving it. Where one asks, it has a home, which may be where it is asked for: that is the same.
+//! * *Recomputed* values take a few cheap operations on tensors that are smaller in bytes (a load widened to
+//!   `f32`, a row added to each row) and have several users. Moving their operands costs less than moving
+//!   them. With one user such a value has a home, which may be the layout of that user.
 //! * Everything else has a *home*. Values that an element-wise operation, a loop or an `if` ties
 //!   together share one (`regions`).
 //!
 //! Which layout each home is, and in which each access, reduction, scan, gather and product runs, is one
 //! partitioned boolean quadratic problem: `problem` states what flows where, `candidates` gives each
 //! unit the layouts that it may take, `price` asks real plans what movements cost, times the rounds of
-//! loops, and `pbqp` solves. `choose` goes round: it solves with prices that no plan goes below, plans
-//! what was chosen, and solves again, until all that was chosen is real. Nothing here depends on a
+//! loops, and `pbqp` solves. `choose` iterates: it solves with lower bounds on prices, plans what was
+//! chosen, and solves again, until every chosen price is that of a plan. Nothing here depends on a
 //! layout's name: layouts of different families that hold the same elements in the same threads are
 //! equal, and moving between layouts that differ by the order of registers costs nothing.
 //!
 //! `greedy` makes the choice that Triton's passes make, to be compared with in the same currency
-//! (`spent`); `review` says what the next best of each decision costs; `pins` are homes that somebody asks
-//! for.
+//! (`spent`); `review` says what the next best of each decision costs; `pins` are homes that the user
+//! fixes.
 //!
-//! Where the program says itself how its tensors lie (TTGIR does), that is obeyed: every home is the
-//! given one (`given`), and nothing is chosen.
+//! Where the program gives the layouts of its tensors (TTGIR does), every home is the given one (`given`),
+//! and nothing is chosen.
 
 mod access;
 mod anchors;

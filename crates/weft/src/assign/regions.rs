@@ -1,14 +1,14 @@
 //! Which values have a home of their own, and which share one.
 //!
-//! Three kinds of tensor have none: free ones ([`find_free`](super::classes::find_free)), what a shape
-//! operation gives, and what several ask for and is cheaper made again than moved: a few cheap operations on
-//! tensors that are smaller in bytes. Whoever needs one of these makes it where it is needed, from its
-//! operands there, and two who need it in one layout share it.
+//! Three kinds of tensor have none: free ones ([`find_free`](super::classes::find_free)), results of shape
+//! operations, and values with several users that are cheaper to recompute than to move: a few cheap
+//! operations on tensors that are smaller in bytes. Each user computes these from their operands in the layout
+//! that it needs, and users in one layout share them.
 //!
 //! Of those with a home, values that element-wise operations of one width tie together share it where
 //! that excludes nothing that could be cheaper: where the operand is used nowhere else (moving it costs
-//! as much as moving the result), and inside a knot, a biconnected part of the graph of values and
-//! operations. Two knots have one value in common, so a movement from one to the next is of this value.
+//! as much as moving the result), and inside a *knot*, a biconnected component of the graph of values and
+//! operations. Two knots have one value in common, and that value is what moves from one to the other.
 
 use super::classes::{Classes, is_cheap};
 use super::shape::{is_elementwise, is_shape_op};

@@ -1,4 +1,4 @@
-//! Why homes are what they are: what agrees with each, and what the next best would cost.
+//! Explains homes: which operations prefer each, and what the next best would cost.
 
 use super::choose::{Chooser, ROUNDS, Total, with_problem};
 use super::layouts::{LayoutId, Layouts};

@@ -1,13 +1,14 @@
-//! Which values are in flight, and whether they are used as products in flight allow.
+//! Which values are in flight, and whether each is used as a value in flight may be.
 //!
 //! The results of a product of a warpgroup, its *tile*, are in flight until a wait gives them back. They may
 //! be the accumulators of another product, be carried by a loop, handed over by an `if` or a break, or be waited
-//! for: each takes the value, which nothing may use after. One of them must take it, or a wait wait for its
-//! group, before its region ends and on every way. A wait gives back only what belongs to a group that it
-//! waits for. A value that a product takes from registers may not be defined again, in another round of
-//! a loop, before the product was waited for. At the end of the program nothing is in flight.
+//! for: each consumes the value, which nothing may use after. On every path one of them must consume it, or a
+//! wait must wait for its group, before its region ends. A wait gives back only what belongs to a group that it
+//! waits for. A value that a product takes from registers may not be defined again, in another iteration
+//! of a loop, before the product was waited for. At the end of the program nothing is in flight.
 //!
-//! What is known at a place is what holds on every way there: loops are gone over until that does not change.
+//! A fact holds at a place if it holds on every path to it: a forward data-flow analysis, iterated over loops
+//! until nothing changes.
 
 use super::{Inst, InstData, Op, Program, Region, Value, WarpgroupMultiply};
 use crate::id::IdMap;

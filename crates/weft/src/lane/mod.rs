@@ -167,7 +167,7 @@ pub struct SharedData {
     /// Whether it only serves movements: each stores, waits, and loads what it stored, so that nothing in
     /// it outlives a round of a loop, and nothing reaches it but by its address.
     pub scratch: bool,
-    /// The loop whose rounds use its two halves by turns, if any does.
+    /// The loop that double-buffers this allocation, if any.
     pub turns: Option<Inst>,
 }
 

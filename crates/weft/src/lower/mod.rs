@@ -1,13 +1,13 @@
-//! A tile program and its homes to a lane program.
+//! Lowers a tile program and its homes to a lane program.
 //!
 //! A tensor in a layout becomes one lane value for each register. Values with a home are computed
-//! where they stand; free values and shape operations where somebody asks for them
-//! (`values`). Whoever needs a value in another layout than its home gets a planned movement
+//! where they stand; free values and shape operations where they are used
+//! (`values`). A user that needs a value in another layout than its home gets a planned movement
 //! ([`movement`]), once per scope. Memory operations are in `memory`, the barriers between them in
 //! `order`, shared memory of the program's own in `local` and `copies`, reductions and scans in `fold`,
 //! gathers and histograms in `indexed`, matrix products in `product`, prints and assertions in `report`.
 //!
-//! What a scalar is differs from a tensor in one way only: every thread holds it.
+//! A scalar differs from a tensor in one way only: every thread holds it.
 
 mod copies;
 mod fold;

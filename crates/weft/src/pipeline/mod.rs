@@ -1,7 +1,7 @@
-//! Loads that run ahead: software pipelines of loops that multiply matrices.
+//! Software pipelines of loops that multiply matrices.
 //!
-//! A loop that loads two tiles and multiplies them waits for memory in every round. Here the loads of
-//! round `i + s - 1` are issued in round `i`, as asynchronous copies into one of `s` buffers of shared
+//! A loop that loads two tiles and multiplies them waits for memory in every iteration, or *round*. Here the
+//! loads of round `i + s - 1` are issued in round `i`, as asynchronous copies into one of `s` buffers of shared
 //! memory (`s` is the number of *stages*), and the product reads the buffer that was filled `s - 1`
 //! rounds before:
 //!
@@ -13,8 +13,8 @@
 //!                                               load the tiles of round i, multiply, …
 //! ```
 //!
-//! It is a rewriting of tile programs: what it makes has the same meaning (the evaluator runs both), and
-//! nothing after it knows that it was here. One barrier a round is enough, since a buffer is written
+//! It rewrites tile programs: the result has the same meaning (the evaluator runs both), and no later pass
+//! treats it specially. One barrier a round is enough, since a buffer is written
 //! again only a round after it was read.
 //!
 //! What a round needs to know its addresses, pointers that a loop carries for example, is computed that

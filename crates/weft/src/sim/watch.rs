@@ -1,9 +1,9 @@
-//! Whether a run that changes no memory goes round for ever.
+//! Finds runs that repeat for ever without changing memory.
 //!
-//! Nothing in a run is random. If all blocks are in a situation in which they have been before (every
+//! Nothing in a run is random. If all blocks are in a state in which they have been before (every
 //! warp at the same place with the same registers, the same shared memory) and global memory has not
 //! changed in between, they will come back to it for ever. Brent's method finds that with one saved
-//! situation: it is compared with each turn's, and replaced after 1, 2, 4, 8, … turns.
+//! state: it is compared with each turn's, and replaced after 1, 2, 4, 8, … turns.
 
 use super::warp::Warp;
 

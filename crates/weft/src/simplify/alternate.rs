@@ -1,14 +1,14 @@
-//! Scratch memory twice in a loop, so that a round need not wait for the one before.
+//! Double-buffers scratch memory in a loop, so that an iteration need not wait for the one before.
 //!
-//! A movement stores, waits and loads. In a loop the next round's stores would have to wait for these
-//! loads too. With two halves that rounds use by turns, the barrier between a round's stores and its
-//! loads stands between the same half's loads two rounds ago and the stores of the next round:
+//! A movement stores, waits and loads. In a loop the stores of the next iteration would have to wait for
+//! these loads too. With two halves that iterations use alternately, the barrier between the stores and the
+//! loads of an iteration also separates the loads from a half and the stores to it two iterations later:
 //!
 //! ```text
 //! loop (.., half = 0) { store to s + half; wait; load from s + half; continue (.., bytes - half) }
 //! ```
 //!
-//! So one barrier of two goes, and a warp that has its loads goes on to compute and to store while
+//! So one barrier of two is saved, and a warp whose loads are done goes on to compute and to store while
 //! others still load. A piece is doubled where that saves a barrier of the block and keeps no other block
 //! off the multiprocessor ([`Program::multiprocessor`]): one that the registers leave room for.
 
@@ -131,7 +131,7 @@ fn note(
     }
 }
 
-/// The program with a piece doubled whose halves the rounds of a loop use by turns.
+/// The program with a piece that a loop double-buffers.
 fn double(mut program: Program, piece: Shared, target: Inst) -> Program {
     let bytes = half_of(&program.shared[piece]);
     let pieces = Pieces::of(&program);

@@ -1,11 +1,10 @@
-//! A barrier where scratch memory is written again.
+//! Puts a barrier where scratch memory is written again.
 //!
-//! A movement through shared memory brings the barrier between its stores and its loads along. What
-//! it cannot know is who used its scratch memory before: in a loop, its own last round. A store to a
-//! piece that was read since the last barrier gets a barrier in front, of the piece's scope: where
-//! only the lanes of one warp share a piece, a warp barrier will do. Atomics that follow each other need
-//! none. Of a piece whose halves the rounds of
-//! a loop use by turns ([`alternate`](super::alternate)) only the half that is written counts.
+//! A movement through shared memory has a barrier between its stores and its loads. It cannot know who
+//! used its scratch memory before: in a loop, its own last iteration. A store to a piece that was read since
+//! the last barrier gets a barrier in front, of the piece's scope: where only the lanes of one warp share a
+//! piece, a warp barrier is enough. Consecutive atomics need none. Of a piece that a loop double-buffers
+//! ([`alternate`](super::alternate)) only the half that is written counts.
 
 use super::pieces::Pieces;
 use crate::id::Id;
@@ -79,7 +78,7 @@ struct Pass {
 }
 
 impl Pass {
-    /// Changes what was read of the pieces whose halves this loop uses by turns.
+    /// Changes what was read of the pieces that this loop double-buffers.
     fn turning(&self, id: Inst, pending: &mut Pending, change: impl Fn(Read) -> Read) {
         for (piece, read) in self.result.shared.values().zip(&mut pending.0) {
             if piece.turns == Some(id) {

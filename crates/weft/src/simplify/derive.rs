@@ -1,17 +1,17 @@
-//! One value carried for all that differ from it by constants.
+//! Lets a loop carry one of several values that differ by constants.
 //!
-//! A thread's pointers into a tile are often one pointer and constants, and every round of a loop moves all of
-//! them by as much. Then the loop carries the first, and each of the others is a sum where it is needed, which
-//! an address takes for nothing:
+//! A thread's pointers into a tile are often one pointer plus constants, and every iteration of a loop advances
+//! all of them equally. Then the loop carries the first, and each of the others is a sum where it is used, which
+//! costs nothing in an address:
 //!
 //! ```text
 //! loop (p = a, q = a + 64) { ..; continue (p + 8, q + 8) }
 //! loop (p = a) { q = p + 64; ..; continue (p + 8) }
 //! ```
 //!
-//! What the loop carries is divided as finite automata are made minimal: values that begin with sums of one
-//! value and constants are taken to be so far apart in every round, until a round takes some further from
-//! one another; these are then told apart, and the rounds are asked again.
+//! The carried values are partitioned as states are when a finite automaton is minimized: values that start
+//! as sums of one value and constants are assumed to keep their distances; where the body of the loop changes a
+//! distance, the class is split, until no class splits any more.
 
 use crate::dtype::DType;
 use crate::id::IdMap;

@@ -1,4 +1,4 @@
-//! Loop-invariant code motion: out of a loop what is the same in every round.
+//! Loop-invariant code motion.
 //!
 //! An operation that may be executed where it was not going to be (the loop may be left before it), and
 //! whose operands come from outside the loop, moves in front of it. Inner loops go first, so that what

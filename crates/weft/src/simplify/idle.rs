@@ -1,9 +1,9 @@
-//! Without barriers that order nothing.
+//! Removes barriers that order nothing.
 //!
-//! A barrier orders what comes before it and what comes after it. Where no thread has touched memory
-//! since the program began or since a barrier as wide, or where none will until the next one or until
-//! the program ends, it may go. Looked at is one list of operations at a time: what changes control counts
-//! as touching memory.
+//! A barrier orders the accesses before it and the accesses after it. It is redundant where no thread has
+//! touched memory since the program began or since a barrier at least as wide, or where none will until
+//! the next such barrier or the end of the program. The pass looks at one list of operations at a time; an
+//! operation that changes control counts as touching memory.
 
 use crate::lane::effects::{Control, Fence};
 use crate::lane::{BarrierScope, Effects, Inst, Program, Region};

@@ -1,17 +1,17 @@
 //! One barrier for two movements.
 //!
-//! A movement through scratch memory stores, waits and loads. Where what a second one stores does not hang
-//! on what the first one loads, it is stored in front of these loads, and the block waits once for both:
+//! A movement through scratch memory stores, waits and loads. Where the stores of a second one do not depend
+//! on the loads of the first, they go in front of these loads, and the block waits once for both:
 //!
 //! ```text
 //! store a; wait; ..; load a; store b; wait; load b
 //! store a; ..; store b; wait; load a; load b
 //! ```
 //!
-//! What stands between the two barriers must be plain: computation, exchanges between lanes, accesses to
-//! scratch memory, and reads of global memory to which nothing may have happened yet. Two barriers meet where that
-//! leaves fewer of them and keeps no other block off the multiprocessor, since both movements' scratch
-//! memory is then in use at once.
+//! Between the two barriers there may only be computation, exchanges between lanes, accesses to scratch
+//! memory, and reads of global memory that nothing may have written yet. Two barriers are merged where that
+//! leaves fewer of them and keeps no other block off the multiprocessor, since the scratch memory of both
+//! movements is then in use at once.
 
 use super::alternate::{barriers_with, room};
 use super::{pack, pieces::Pieces};

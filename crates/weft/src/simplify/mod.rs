@@ -5,25 +5,25 @@
 //!
 //! * [`expand`] writes the program anew through the builder, which folds constants and shares equal
 //!   operations, and turns each F2-linear map into shifts and masks; narrow numbers that only
-//!   move from load to store are loaded and stored as words; products of which both halves are used
-//!   are one product;
-//! * [`sweep`] removes what nobody uses;
-//! * [`mod@derive`] lets loops carry one value for all that differ from it by constants;
-//! * [`hoist`] takes out of loops what does not change in them;
-//! * [`expand`] and [`sweep`] again share and remove what that brought together;
-//! * [`sink`] lets loads from shared memory wait for their first use, and steps of a loop for its end, so that fewer
-//!   registers live;
-//! * [`meet`] lets two movements through scratch memory wait at one barrier;
-//! * [`alternate`] gives scratch memory two halves that the rounds of a loop use by turns;
+//!   move from load to store are loaded and stored as words; a multiplication for the low half of a product
+//!   and one for the high half become one;
+//! * [`sweep`] removes dead code;
+//! * [`mod@derive`] lets a loop carry one of several values that differ by constants;
+//! * [`hoist`] moves loop-invariant operations out of loops;
+//! * [`expand`] and [`sweep`] run again, on what these made equal or dead;
+//! * [`sink`] moves loads from shared memory down to their first use, and the steps of a loop to its end, so that
+//!   fewer registers are live;
+//! * [`meet`] merges the barriers of two movements through scratch memory;
+//! * [`alternate`] double-buffers scratch memory in loops;
 //! * [`barriers`] puts a barrier where scratch memory is written again after reads;
 //! * [`idle`] removes barriers that order nothing;
-//! * [`pack`] lets shared memory that is no longer needed be used again, behind a barrier of its own where that
-//!   lets more blocks run.
+//! * [`pack`] reuses shared memory that is no longer needed, behind an extra barrier where that lets more blocks
+//!   run.
 //!
-//! What takes time that grows faster than the program, or a microsecond an operation, asks on its way whether
-//! the program is still wanted; the others are done within a tenth of a second at any size that is allowed.
+//! A pass whose time grows faster than the program, or that takes a microsecond an operation, checks now and then
+//! whether it was cancelled; the others finish within a tenth of a second at any size that is allowed.
 //!
-//! [`ordered`] changes nothing: it says what each barrier that is left is there for.
+//! [`ordered`] changes nothing: it says what each remaining barrier is for.
 
 pub mod alternate;
 pub mod barriers;

@@ -1,10 +1,9 @@
 //! What each barrier orders.
 //!
-//! A barrier is there for accesses that would race without it. The program is looked at in its order, each
-//! loop's rounds twice and both regions of a choice one after the other. Of what stands between the last
-//! barrier and this one, each access is held against what touches the same memory behind it, up to the next
-//! barrier, and where nothing does there, further on. A barrier without such a pair is one that the source
-//! asks for.
+//! A barrier is there for accesses that would race without it. The program is walked in order, each loop's
+//! body twice and both regions of an `if` one after the other. Each access between the last barrier and this
+//! one is paired with an access to the same memory behind this one, up to the next barrier or, if there is
+//! none, further on. A barrier without such a pair is one that the source asks for.
 
 use super::pieces::Pieces;
 use crate::lane::effects::{Extent, Tokens};

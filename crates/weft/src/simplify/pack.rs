@@ -1,15 +1,13 @@
-//! Shared memory used again.
+//! Reuses shared memory.
 //!
-//! Two pieces may lie in the same bytes when all accesses to the one come before all accesses to the
-//! other with a barrier of the block in between. Looked at is the program's
-//! outermost list of operations: what a loop or an `if` touches, it touches at its place in that list,
-//! so that pieces of one loop stay apart. The largest piece is placed first, each as low as it fits; a
-//! piece that nothing touches takes no bytes.
+//! Two pieces may share bytes when all accesses to the one come before all accesses to the other with a
+//! barrier of the block in between. The pass looks at the program's outermost list of operations: the
+//! accesses inside a loop or an `if` count at its place in that list, so that pieces of one loop stay apart.
+//! The largest piece is placed first, each as low as it fits; a piece that nothing touches takes no bytes.
 //!
-//! Where the block takes so much that others which the registers leave room for are kept off the
-//! multiprocessor, or does not fit at all, barriers are added if that lets more of them run: outside of
-//! loops, each as late as it may stand. The buffers of a pipeline so become the scratch memory of what
-//! follows the loop.
+//! Where shared memory keeps blocks off the multiprocessor for which there are registers, or where a block
+//! does not fit at all, barriers are added if that lets more blocks run: outside of loops, each as late as
+//! possible. In this way the buffers of a pipeline become the scratch memory of what follows the loop.
 
 use super::alternate::REGISTERS;
 use super::pieces::Pieces;

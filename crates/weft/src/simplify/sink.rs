@@ -1,11 +1,11 @@
-//! Loads from shared memory next to their first use.
+//! Moves loads from shared memory down to their first use.
 //!
-//! A plan loads all registers of a tile at once; its user takes them one by one. A load may wait for
-//! its first use as long as nothing in between must stay behind it: what writes shared memory, lets other threads
-//! write it, or opens a region.
+//! A plan loads all registers of a tile at once; their user takes them one by one. A load may move down to
+//! its first use unless an operation in between must stay behind it: one that writes shared memory, lets other
+//! threads write it, or opens a region.
 //!
-//! So may a step: the sum of what a loop carries and what does not change in it. As long as the next round alone
-//! wants it, it is computed at the end, in the register of what it follows, and not beside it.
+//! The same holds for a step: the sum of a value that a loop carries and an invariant one. If only the next
+//! iteration uses it, it is computed at the end, so that it can take the register of the value that it replaces.
 
 use crate::id::IdMap;
 use crate::lane::effects::{Effects, Latency};

@@ -35,9 +35,8 @@
 //!
 //! # Not read
 //!
-//! Inline assembly, prints, assertions, constants whose elements differ, pointers to tensors and to other
-//! memory than global; of TTGIR what needs the asynchronous matrix unit, TMA, tensor memory or warps with
-//! roles. Each is refused by name.
+//! Constants whose elements differ, pointers to tensors and to other memory than global; of TTGIR what needs
+//! TMA, tensor memory or warp specialisation. Each is refused by name.
 
 mod asm;
 mod asserted;

@@ -145,7 +145,7 @@ fn weight(price: u64, ties: u64) -> u64 {
     if price >= NEVER / TIES { NEVER } else { price * TIES + ties.min(TIES - 1) }
 }
 
-/// What no choice costs less than that weighs no less than this.
+/// The lower bound on price that a lower bound on weight implies.
 fn price_of(weight: u64) -> u64 {
     if weight >= NEVER { NEVER } else { weight / TIES }
 }

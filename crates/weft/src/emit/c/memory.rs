@@ -583,7 +583,7 @@ impl Atomic<'_> {
                 _ => format!("mov.b16 one, 0x3f80; fma.rn.bf16 made, believed, one, {places}"),
             };
             let bits = dtype.bits();
-            // What is believed to be there is swapped for what is made of it until that was right.
+            // A compare-and-swap loop, until the expected value was current.
             format!(
                 "{{ .reg .pred again; .reg .b16 one; .reg .b{bits} found, believed, made;\"\n               \
                  \" mov.b{bits} found, 0;\"\n               \

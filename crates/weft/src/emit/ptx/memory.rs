@@ -447,9 +447,9 @@ pub(in crate::emit) fn is_swapped(op: Rmw, dtype: DType, capability: u32) -> boo
     }
 }
 
-/// An atomic of floats that has no instruction: each lane swaps what it believes to be there for what it
-/// makes of that, and is told what is there, until it believed right. Bits are compared, so that a NaN
-/// equals itself. The first belief is zero, which is also the result of a lane that takes no part.
+/// An atomic of floats that has no instruction, as a compare-and-swap loop: each lane retries until the
+/// value that it expected was current. Bits are compared, so that a NaN equals itself. The first expected
+/// value is zero, which is also the result of a lane that takes no part.
 fn by_swaps(
     w: &mut Writer<'_>,
     cas: &str,
@@ -459,17 +459,17 @@ fn by_swaps(
     value: Reg,
 ) -> Result<(), Unsupported> {
     let (n, bits) = (result.index(), d.class.suffix());
-    let [believed, made] = [d.class; 2].map(|class| w.temp(class));
+    let [expected, made] = [d.class; 2].map(|class| w.temp(class));
     let again = w.temp(Class::Predicate);
     put!(w, "mov.{bits} {d}, 0");
     if let Some(predicate) = guard.strip_prefix('@') {
         put!(w, "@!{predicate}bra $L_swapped_{n}");
     }
     w.label(format_args!("$L_swap_{n}"));
-    put!(w, "mov.{bits} {believed}, {d}");
-    float::binary(w, combine, dtype, made, (believed, value))?;
-    put!(w, "{cas} {d}, {address}, {believed}, {made}");
-    put!(w, "setp.ne.{bits} {again}, {d}, {believed}");
+    put!(w, "mov.{bits} {expected}, {d}");
+    float::binary(w, combine, dtype, made, (expected, value))?;
+    put!(w, "{cas} {d}, {address}, {expected}, {made}");
+    put!(w, "setp.ne.{bits} {again}, {d}, {expected}");
     put!(w, "@{again} bra $L_swap_{n}");
     if !guard.is_empty() {
         w.label(format_args!("$L_swapped_{n}"));

@@ -1,0 +1,118 @@
+//! The guides of `CONTRIBUTING.md`, and the table of `ARCHITECTURE.md` that says what an extension takes,
+//! against the files that there are.
+
+mod code;
+mod sources;
+
+use code::{code, is_test};
+use sources::{root, sources};
+use std::collections::BTreeSet;
+use std::fs;
+
+/// The heading of the table in `ARCHITECTURE.md`.
+const TABLE: &str = "## What an extension takes\n";
+
+fn document(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap()
+}
+
+/// The part of a document under a heading.
+fn section<'a>(text: &'a str, heading: &str) -> &'a str {
+    let (_, rest) = text.split_once(heading).unwrap_or_else(|| panic!("no heading `{heading}`"));
+    rest.split_once("\n## ").map_or(rest, |(section, _)| section)
+}
+
+/// What stands in code face, outside of code blocks.
+fn in_code_face(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for prose in text.split("```").step_by(2) {
+        found.extend(prose.split('`').skip(1).step_by(2));
+    }
+    found
+}
+
+/// The files and folders of the project that a text names in code face.
+fn paths(text: &str) -> Vec<&str> {
+    let is_path = |word: &&str| {
+        let folders = word.contains('/') && !word.contains([' ', ':', '*']);
+        let endings = [".rs", ".py", ".md", ".json", ".toml"];
+        folders || endings.iter().any(|ending| word.ends_with(ending) && !word.contains(' '))
+    };
+    in_code_face(text).into_iter().filter(is_path).collect()
+}
+
+/// The rows of the first table of a text, cell by cell.
+fn rows(text: &str) -> Vec<Vec<&str>> {
+    let lines = text.lines().skip_while(|line| !line.starts_with('|'));
+    let lines = lines.take_while(|line| line.starts_with('|')).skip(2);
+    lines.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
+}
+
+/// The files of the crates whose code, without comments and tests, has one of these words.
+fn naming(words: &[&str]) -> BTreeSet<String> {
+    let inside = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut files = BTreeSet::new();
+    for file in sources(&root().join("crates")) {
+        let name = file.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
+        if is_test(&file) || !name.contains("/src/") {
+            continue;
+        }
+        let text = code(&fs::read_to_string(&file).unwrap());
+        if text.split(|letter| !inside(letter)).any(|word| words.contains(&word)) {
+            files.insert(name);
+        }
+    }
+    files
+}
+
+#[test]
+fn every_file_that_a_guide_names_exists() {
+    let (guides, architecture) = (document("CONTRIBUTING.md"), document("ARCHITECTURE.md"));
+    let named = [paths(&guides), paths(section(&architecture, TABLE))].concat();
+    assert!(named.len() > 40, "{named:?}");
+    let missing: Vec<_> = named.iter().filter(|path| !root().join(path).exists()).collect();
+    assert!(missing.is_empty(), "named, and not there: {missing:?}");
+}
+
+/// A guide's table has the files that name what it follows; beside those it may have some in which that
+/// stands under another name.
+#[test]
+fn every_guide_names_the_files_that_its_example_is_in() {
+    let guides = document("CONTRIBUTING.md");
+    for (heading, words) in [
+        ("## Adding an elementwise operation: `Erf`\n", &["Erf"][..]),
+        ("## Adding a target: `gfx1200`\n", &["gfx1200", "GFX1200"]),
+        ("## Adding a matrix instruction: `WmmaGfx12`\n", &["WmmaGfx12"]),
+    ] {
+        let table = rows(section(&guides, heading));
+        let listed: BTreeSet<String> =
+            table.iter().flat_map(|row| paths(row[0])).map(ToOwned::to_owned).collect();
+        let left_out: Vec<_> = naming(words).into_iter().filter(|f| !listed.contains(f)).collect();
+        assert!(left_out.is_empty(), "{heading}leaves out {left_out:?}");
+        assert!(listed.len() <= naming(words).len() + 1, "{heading}{listed:?}");
+    }
+}
+
+/// Each row of the table counts the files that have the words of its example.
+#[test]
+fn the_table_of_extensions_counts_right() {
+    let architecture = document("ARCHITECTURE.md");
+    let table = rows(section(&architecture, TABLE));
+    assert_eq!(table.len(), 6);
+    for row in table {
+        let [what, example, count, _] = row[..] else { panic!("{row:?}") };
+        let files = naming(&in_code_face(example));
+        assert_eq!(count.parse(), Ok(files.len()), "{what}, {example}: {files:#?}");
+    }
+}
+
+#[test]
+fn the_scan_of_guides_sees_what_it_must() {
+    let text = "`a/b.rs` and `Erf`\n```sh\n`c/d.rs`\n```\n`README.md`, `cargo x/y`, `x::y/z`";
+    assert_eq!(paths(text), ["a/b.rs", "README.md"]);
+    assert_eq!(rows("x\n| a | b |\n|---|---|\n| 1 | `2` |\n\n| 3 |"), [["1", "`2`"]]);
+    assert_eq!(section("## A\n1\n## B\n2", "## A\n"), "1");
+    let files = naming(&["GFX1200"]);
+    assert!(files.contains("crates/weft-layout/src/machine/amd/mod.rs"));
+    assert!(files.iter().all(|file| !file.contains("/tests")));
+}
