@@ -8,12 +8,17 @@ use code::{code, is_test};
 use sources::{root, sources};
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 /// The heading of the table in `ARCHITECTURE.md`.
 const TABLE: &str = "## What an extension takes\n";
 
 fn document(name: &str) -> String {
-    fs::read_to_string(root().join(name)).unwrap()
+    text_of(&root().join(name))
+}
+
+fn text_of(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// The part of a document under a heading.
@@ -53,11 +58,11 @@ fn naming(words: &[&str]) -> BTreeSet<String> {
     let inside = |letter: char| letter.is_alphanumeric() || letter == '_';
     let mut files = BTreeSet::new();
     for file in sources(&root().join("crates")) {
-        let name = file.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
+        let name = file.strip_prefix(root()).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         if is_test(&file) || !name.contains("/src/") {
             continue;
         }
-        let text = code(&fs::read_to_string(&file).unwrap());
+        let text = code(&text_of(&file));
         if text.split(|letter| !inside(letter)).any(|word| words.contains(&word)) {
             files.insert(name);
         }
