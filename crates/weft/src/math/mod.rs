@@ -1,7 +1,7 @@
 //! Functions that no machine has an instruction for, as lane operations.
 //!
 //! Every printer gets them for free, and the simulator runs the very operations that a GPU will. What a
-//! function *means* is in [`scalar`](crate::scalar); how far these algorithms are from it is measured, and stated in the
+//! function *means* is in [`scalar`]; how far these algorithms are from it is measured, and stated in the
 //! book's chapter on functions.
 //!
 //! Most are written once, as formulas in which a term's type chooses constants and the length of
