@@ -64,6 +64,19 @@ impl Compiler {
         }
     }
 
+    /// The texts that a target is given unless it is asked for by name: clang, which takes its time, has every
+    /// text for gfx942 and each for one of the others in turn.
+    fn share(self, target: &str, samples: Vec<Sample>) -> Vec<Sample> {
+        if self != Compiler::Clang || target == "gfx942" {
+            return samples;
+        }
+        let others: Vec<&str> =
+            self.targets().iter().copied().filter(|&name| name != "gfx942").collect();
+        let taken = |index: &usize| others.get(index % others.len()) == Some(&target);
+        let shared = samples.into_iter().enumerate().filter(|(index, _)| taken(index));
+        shared.map(|(_, sample)| sample).collect()
+    }
+
     fn program(self) -> anyhow::Result<OsString> {
         let (variable, what) = match self {
             Compiler::Ptxas => {
@@ -117,6 +130,8 @@ impl Compiler {
                     "hip",
                     "-std=c++17",
                     "--cuda-device-only",
+                    // The bundler is in a package of its own.
+                    "--no-gpu-bundle-output",
                     "-nogpulib",
                     "-nogpuinc",
                     "-O3",
@@ -187,6 +202,9 @@ pub(crate) fn run(compiler: Compiler, only: Option<&str>) -> anyhow::Result<()> 
         }
         if compiler == Compiler::Ptxas {
             samples.extend(probes(name)?);
+        }
+        if only.is_none() {
+            samples = compiler.share(name, samples);
         }
         let refused = judge(&program, compiler, name, &samples)?;
         let accepted = samples.len() - refused.len();

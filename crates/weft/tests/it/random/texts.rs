@@ -55,7 +55,14 @@ fn random_kernels_are_texts_that_compilers_accept() {
                 Language::Hip => format!("--offload-arch={name}"),
                 _ => format!("-arch={name}"),
             };
-            let hip = ["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc"];
+            let hip = [
+                "-x",
+                "hip",
+                "--cuda-device-only",
+                "--no-gpu-bundle-output",
+                "-nogpulib",
+                "-nogpuinc",
+            ];
             let cuda = ["-cubin", "-Werror=all-warnings"];
             let own = if language == Language::Hip { &hip[..] } else { &cuda[..] };
             let arguments = [own, &["-O1", "-std=c++17", &architecture, "-o", object]].concat();

@@ -145,6 +145,7 @@ fn compilers_accept_every_operation() {
                 "hip",
                 "-std=c++17",
                 "--cuda-device-only",
+                "--no-gpu-bundle-output",
                 &architecture,
                 "-nogpulib",
                 "-nogpuinc",
