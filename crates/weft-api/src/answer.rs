@@ -472,12 +472,16 @@ pub struct AccessAnswer {
     pub instructions: u64,
     /// What it costs the block, for one time, in hundredths of a cycle.
     pub cost: u64,
-    /// What as many bytes cost in whole sectors, by the widest instructions.
+    /// What as many bytes cost in whole sectors, by the widest instructions; those that several elements
+    /// share count once.
     pub bound: u64,
     /// Sectors that one instruction touches, if rows of memory do not share any.
     pub sectors: u64,
     /// The sectors of as many bytes without gaps.
     pub ideal_sectors: u64,
+    /// Why it takes more sectors or more instructions than as many bytes need: a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
     /// How often it runs: loops whose bounds are not known are counted 16 times.
     pub times: u64,
     /// What the next best layout for it would cost; none where no other is possible.
@@ -509,6 +513,9 @@ pub struct SharedAnswer {
     /// What a planned load costs; none for stores, for loads of padded memory and of a part of a buffer.
     #[serde(flatten)]
     pub price: Option<SharedPrice>,
+    /// Why there are more wavefronts than the ideal: two lanes that collide.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
     /// How often it runs: loops whose bounds are not known are counted 16 times.
     pub times: u64,
 }
