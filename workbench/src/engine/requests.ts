@@ -274,6 +274,8 @@ export interface MemoryAccess {
   instructions: number;
   sectors: number;
   ideal_sectors: number;
+  /** Why it takes more sectors or instructions than so many bytes need. */
+  reasons?: string[];
   times: number;
   next?: Next;
 }
@@ -304,6 +306,7 @@ export interface SharedAccess {
   instructions?: number;
   wavefronts?: number;
   ideal?: number;
+  reasons?: string[];
   times: number;
 }
 export interface Barrier {

@@ -50,7 +50,7 @@ describe.each(PLACES)("%s", (place) => {
       };
       const found: string[] = [];
       for (const text of document.querySelectorAll<SVGTextElement>("main svg text")) {
-        if (text.getBoundingClientRect().width === 0 || text.textContent?.trim() === "") continue;
+        if (text.getBoundingClientRect().width === 0 || getComputedStyle(text).visibility === "hidden" || text.textContent?.trim() === "") continue;
         // What is scrolled away is brought here.
         text.scrollIntoView({ block: "nearest", inline: "nearest" });
         const box = text.getBoundingClientRect();

@@ -57,7 +57,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     strip.element,
     codeFault.element,
     panes.element,
-    h("div.read", null, details.element, h("div.stack", null, totals.element, against.element, run.element)),
+    h("div.read", null, details.element, against.element, totals.element, run.element),
   );
   fill(
     host,

@@ -138,6 +138,9 @@ export class Panes {
     // A pane with nothing in it is shown when somebody wants it.
     const away = (id: string) => (id === "sass" && state.sass === "" ? !state.away.includes("+sass") : state.away.includes(id));
     for (const { id, element } of panes) element.hidden = away(id);
+    // Where two stand side by side, an odd one takes a row.
+    const here = panes.filter(({ id }) => !away(id));
+    for (const pane of panes) pane.element.classList.toggle("last", here.length % 2 === 1 && pane === here.at(-1));
     if (this.#toggles.childElementCount === 0) {
       fill(this.#toggles, panes.map(({ id, element }) => h("button.shows", { type: "button", "data-shows": id }, element.getAttribute("aria-label"))));
     }
