@@ -20,11 +20,22 @@ use weft_layout::affine::{Affine, Padded};
 use weft_layout::plan::Conversions;
 use weft_layout::step::{Plan, Step};
 
-/// The machines that are known.
+/// The machines that are known, and the types of elements.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct MachinesAnswer {
     /// Each whole: NVIDIA's, then AMD's, oldest first.
     pub machines: Vec<MachineAnswer>,
+    /// What requests may give as an element's type, narrow to wide.
+    pub elements: Vec<ElementAnswer>,
+}
+
+/// A type of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ElementAnswer {
+    /// Its name in Triton IR.
+    pub name: &'static str,
+    /// What others call it, which requests may as well.
+    pub other_names: &'static [&'static str],
 }
 
 /// A layout.

@@ -40,6 +40,7 @@ pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
         emit: Vec::new(),
         dump_after: None,
         max_registers: None,
+        line_info: false,
         text_places: *text_places,
     };
     explain_kernel(&CompiledKernel::new(&compile)?)

@@ -37,6 +37,8 @@ export interface MachinesRequest {
 }
 export interface MachinesAnswer {
   machines: Machine[];
+  /** The types of elements, narrow to wide. */
+  elements: { name: string; other_names: string[] }[];
 }
 
 export interface LayoutRequest {

@@ -201,7 +201,7 @@ export class Picture {
 }
 
 /** How small a drawing may be beside its own size, which has texts of 12 pixels. */
-const SMALLEST = 0.6;
+const SMALLEST = 0.55;
 
 /** What all cells of a drawing take, in its own measure. */
 function around(drawing: SVGSVGElement): { x: number; y: number; width: number; height: number } {
