@@ -80,6 +80,49 @@ impl Format {
         line
     }
 
+    /// What [`c`](Self::c) writes, read again; none where it writes no such text.
+    pub fn from_c(text: &str) -> Option<Self> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut rest = text;
+        let push = |pieces: &mut Vec<Piece>, text: &str| match pieces.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(text),
+            _ if text.is_empty() => {}
+            _ => pieces.push(Piece::Text(text.into())),
+        };
+        while let Some((before, after)) = rest.split_once('%') {
+            if let Some(after) = after.strip_prefix('%') {
+                push(&mut pieces, before);
+                push(&mut pieces, "%");
+                rest = after;
+                continue;
+            }
+            let (before, after) = match (before.strip_suffix("0x"), after.strip_prefix('0')) {
+                (Some(before), Some(after)) => (before, after),
+                _ => (before, after),
+            };
+            push(&mut pieces, before);
+            let digits = after.find(|c: char| !c.is_ascii_digit())?;
+            let (width, after) = after.split_at(digits);
+            let width = if width.is_empty() { 0 } else { width.parse().ok()? };
+            let (wide, after) = match after.strip_prefix("ll") {
+                Some(after) => (true, after),
+                None => (false, after),
+            };
+            let (how, after) = match after.split_at_checked(1)? {
+                ("d", after) => (How::Signed, after),
+                ("u", after) => (How::Unsigned, after),
+                ("x", after) => (How::Hexadecimal, after),
+                ("f", after) => (How::Float, after),
+                _ => return None,
+            };
+            pieces.push(Piece::Value { how, wide, width });
+            rest = after;
+        }
+        push(&mut pieces, rest);
+        let format = Self(pieces);
+        (format.c() == text).then_some(format)
+    }
+
     /// The format as `printf` takes it.
     pub fn c(&self) -> String {
         let mut format = String::new();

@@ -198,6 +198,9 @@ fn hint(kind: FindingKind) -> &'static str {
             "a fence between the proxies must follow the write; a program that weft compiled has one: \
              please report it"
         }
+        FindingKind::Phase => {
+            "each phase expects as many arrivals as `mbarrier.initialise` says, and every phase is waited for"
+        }
         FindingKind::Misaligned => "the addresses must keep what tt.divisibility promises",
         FindingKind::Deadlock => "wait only for what a running program will still write",
         FindingKind::Divergence => {

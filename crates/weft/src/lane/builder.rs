@@ -2,8 +2,8 @@
 
 use super::division::Quotient;
 use super::{
-    Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Multiprocessor, Op, Param,
-    Program, Region, Shared, SharedData, Space, Value, ValueData, WarpgroupMultiply,
+    Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Mbarrier, Multiprocessor, Op,
+    Param, Program, Region, Role, Shared, SharedData, Space, Value, ValueData, WarpgroupMultiply,
 };
 use crate::atomic::{Order, Scope};
 use crate::budget::Bounds;
@@ -228,8 +228,21 @@ impl Builder {
 
     /// Adds a piece of shared memory in which the threads of `scope` meet.
     pub fn shared(&mut self, bytes: u32, align: u32, scope: BarrierScope) -> Shared {
-        let (offset, scratch, turns) = (0, false, None);
-        self.program.shared.push(SharedData { bytes, align, offset, scope, scratch, turns })
+        let (offset, scratch, turns, mbarriers) = (0, false, None, false);
+        let piece = SharedData { bytes, align, offset, scope, scratch, turns, mbarriers };
+        self.program.shared.push(piece)
+    }
+
+    /// Adds a piece of shared memory for so many mbarriers.
+    pub fn mbarriers(&mut self, count: u32) -> Shared {
+        let piece = self.shared(count * Mbarrier::BYTES, Mbarrier::BYTES, BarrierScope::Block);
+        self.program.shared[piece].mbarriers = true;
+        piece
+    }
+
+    /// Adds a piece of shared memory like one of another program, to be placed anew.
+    pub fn declare_shared(&mut self, piece: &SharedData) {
+        self.program.shared.push(SharedData { offset: 0, turns: None, ..piece.clone() });
     }
 
     /// Adds a piece of shared memory that only serves movements ([`SharedData::scratch`]).
@@ -625,6 +638,13 @@ impl Builder {
         let inst = self.reserve(Op::If, smallvec![condition], results);
         self.program.insts[inst].regions = vec![then, otherwise];
         self.place(inst)
+    }
+
+    /// Writes the closed bodies of roles.
+    pub fn roles(&mut self, roles: Vec<Role>, bodies: Vec<Region>) {
+        let inst = self.reserve(Op::Roles(roles), smallvec![], &[]);
+        self.program.insts[inst].regions = bodies;
+        self.place(inst);
     }
 
     /// Makes a loop with these initial values and result types, not yet placed: its id is needed by

@@ -9,7 +9,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
-use super::{BarrierScope, Form, Op, Program, Region, Space};
+use super::{BarrierScope, BulkCopy, Form, Mbarrier, NamedBarrier, Op, Program, Region, Space};
 use crate::atomic::{Order, Scope};
 use core::ops::BitOr;
 
@@ -105,6 +105,8 @@ pub enum Fence {
     Atomic(Order, Scope),
     /// The threads of a scope wait for one another, and what each did before is done for all of them.
     Barrier(BarrierScope),
+    /// Some warps arrive, and some of them wait until all have: what each did before is done for those.
+    Named(NamedBarrier),
     /// The thread's accesses to shared memory through one proxy with those through another.
     Proxy,
     /// Not known: it may order everything, and cannot be relied on to order anything.
@@ -117,6 +119,7 @@ impl Fence {
         match self {
             Fence::None => false,
             Fence::Atomic(order, _) => order.acquires(),
+            Fence::Named(barrier) => barrier.waits,
             Fence::Barrier(_) | Fence::Proxy | Fence::Unknown => true,
         }
     }
@@ -126,7 +129,7 @@ impl Fence {
         match self {
             Fence::None => false,
             Fence::Atomic(order, _) => order.releases(),
-            Fence::Barrier(_) | Fence::Proxy | Fence::Unknown => true,
+            Fence::Barrier(_) | Fence::Named(_) | Fence::Proxy | Fence::Unknown => true,
         }
     }
 }
@@ -182,16 +185,18 @@ pub enum Tokens {
     },
     /// It is a step of the products in flight.
     Products(Step),
+    /// It is a step of the bulk copies under way.
+    Bulk(Step),
     /// Not known.
     Unknown,
 }
 
-/// What an operation has to do with groups of products.
+/// What an operation has to do with groups of products or bulk copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// It makes ready the registers that products take.
+    /// It makes ready the registers that products take, or the mbarrier that counts what copies write.
     Prepares,
-    /// It starts a product, which joins the warpgroup's open group and is in flight from then on.
+    /// It starts a product or copy, which joins the open group and is in flight from then on.
     Starts,
     /// It closes the open group.
     Commits,
@@ -324,7 +329,9 @@ impl Effects {
     pub fn barrier(self) -> Option<BarrierScope> {
         match self.fence {
             Fence::Barrier(scope) => Some(scope),
-            Fence::None | Fence::Atomic(..) | Fence::Proxy | Fence::Unknown => None,
+            Fence::None | Fence::Atomic(..) | Fence::Named(_) | Fence::Proxy | Fence::Unknown => {
+                None
+            }
         }
     }
 
@@ -453,6 +460,61 @@ impl Op {
                 latency: Latency::Wait,
                 ..none
             },
+            Op::NamedBarrier(barrier) => Effects {
+                fence: Fence::Named(*barrier),
+                convergent: warp,
+                latency: if barrier.waits { Latency::Wait } else { Latency::None },
+                ..none
+            },
+            Op::Mbarrier(Mbarrier::Initialise { arrivals: _ } | Mbarrier::Invalidate) => {
+                Effects { writes: Spaces::SHARED, tokens: Tokens::Bulk(Step::Prepares), ..none }
+            }
+            // Its bytes are announced before they are written, by this thread too.
+            Op::Mbarrier(Mbarrier::Arrive | Mbarrier::Expect) => Effects {
+                reads: Spaces::SHARED,
+                writes: Spaces::SHARED,
+                fence: Fence::Atomic(Order::Release, Scope::Block),
+                tokens: Tokens::Bulk(Step::Prepares),
+                ..none
+            },
+            // What the copies write is there only now, as if the wait wrote it.
+            Op::Mbarrier(Mbarrier::Wait) => Effects {
+                reads: Spaces::SHARED,
+                writes: Spaces::SHARED,
+                extent: Extent::Anywhere,
+                fence: Fence::Atomic(Order::Acquire, Scope::Block),
+                tokens: Tokens::Bulk(Step::Awaits { pending: 0 }),
+                latency: Latency::Wait,
+                ..none
+            },
+            // How many bytes it moves is an operand, and the mbarrier is shared memory as well.
+            Op::BulkCopy(BulkCopy::ToShared) => Effects {
+                reads: Spaces::ALL,
+                writes: Spaces::SHARED,
+                extent: Extent::Anywhere,
+                proxy: Proxy::Async,
+                tokens: Tokens::Bulk(Step::Starts),
+                ..none
+            },
+            Op::BulkCopy(BulkCopy::ToGlobal) => Effects {
+                reads: Spaces::SHARED,
+                writes: Spaces::GLOBAL,
+                extent: Extent::Anywhere,
+                proxy: Proxy::Async,
+                tokens: Tokens::Bulk(Step::Starts),
+                ..none
+            },
+            Op::BulkCommit => Effects { tokens: Tokens::Bulk(Step::Commits), ..none },
+            // What the copies read may change only now, as if the wait read it; what they write is there.
+            Op::BulkWait { pending, reads } => Effects {
+                reads: Spaces::SHARED,
+                writes: if *reads { Spaces::NONE } else { Spaces::GLOBAL },
+                extent: Extent::Anywhere,
+                proxy: Proxy::Async,
+                tokens: Tokens::Bulk(Step::Awaits { pending: *pending }),
+                latency: Latency::Wait,
+                ..none
+            },
             // Its results may come from other lanes.
             Op::InlineAsm { text: _, pure: true } => {
                 Effects { convergent: warp, latency: Latency::Unknown, ..none }
@@ -460,6 +522,7 @@ impl Op {
             Op::InlineAsm { text: _, pure: false } => Effects::UNKNOWN,
             Op::Print(_) | Op::Assert { message: _ } => Effects { visible: true, ..none },
             Op::If | Op::Loop => Effects { control: Control::Regions, ..none },
+            Op::Roles(_) => Effects { control: Control::Regions, convergent: warp, ..none },
             Op::BreakIf { target: _ } => Effects { control: Control::Leaves, ..none },
             Op::Continue | Op::Yield | Op::Return => Effects { control: Control::Ends, ..none },
         }

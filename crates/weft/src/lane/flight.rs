@@ -167,7 +167,7 @@ impl<'a> Walk<'a> {
             Op::WarpgroupMultiply(multiply) => self.multiply(id, inst, *multiply, &mut state),
             Op::WarpgroupCommit => state.commit(),
             Op::WarpgroupWait { pending } => self.wait(id, inst, *pending, &mut state),
-            Op::If => return self.branch(id, inst, state),
+            Op::If | Op::Roles(_) => return self.branch(id, inst, state),
             Op::Loop => return self.repeat(id, inst, state),
             Op::BreakIf { target } => self.leave(id, inst, *target, &state),
             // Their owner takes what they hand over.
@@ -350,7 +350,9 @@ impl<'a> Walk<'a> {
 
     fn branch(&mut self, id: Inst, inst: &'a InstData, state: State) -> State {
         self.plain(id, &inst.operands, &state);
-        let mut joined: Option<State> = None;
+        // Warps without a role pass by.
+        let passes = matches!(inst.op, Op::Roles(_));
+        let mut joined: Option<State> = passes.then(|| state.clone());
         for region in &inst.regions {
             let mut end = self.region(region, state.clone());
             let (last, values) = self.handed_over(region);

@@ -22,6 +22,10 @@
 //! * A product of a warpgroup may read shared memory, and write its accumulators, at any time between its
 //!   operation and the wait for its group; it sees what was written before only behind a
 //!   [`Op::ProxyFence`], of the writer or of the reader.
+//! * Warps may run bodies of their own ([`Op::Roles`]), side by side. No barrier inside one means the block.
+//! * A bulk copy runs on by itself until its mbarrier's phase is over, or its group was waited for ([`BulkCopy`],
+//!   [`Mbarrier`]). Until then nobody may touch what it writes, or write what it reads; and what it reads, or
+//!   overwrites, was touched before through the generic proxy only behind an [`Op::ProxyFence`].
 //! * Reading shared memory that nothing has written, or outside what was allocated, is a fault.
 //! * [`Op::Linear`] is an F2-linear map of the bits of an i32; it stays one operation until
 //!   `simplify` expands it into shifts and masks.
@@ -36,8 +40,11 @@ mod laws;
 mod multiply;
 mod numbers;
 mod ordered;
+mod read;
+mod roles;
 mod sums;
 mod text;
+mod transfer;
 mod verify;
 mod warpgroup;
 #[cfg(test)]
@@ -46,6 +53,9 @@ mod tests;
 pub use builder::Builder;
 pub use effects::Effects;
 pub use multiply::{Fragments, MatrixMultiply, Words};
+pub use read::{ReadError, read};
+pub use roles::{NamedBarrier, Role};
+pub use transfer::{BulkCopy, Mbarrier};
 pub use verify::verify;
 pub use warpgroup::WarpgroupMultiply;
 
@@ -169,6 +179,8 @@ pub struct SharedData {
     pub scratch: bool,
     /// The loop that double-buffers this allocation, if any.
     pub turns: Option<Inst>,
+    /// Whether it holds mbarriers, [`Mbarrier::BYTES`] each, which only operations on them touch.
+    pub mbarriers: bool,
 }
 
 /// Operations in order, and the values that enter.
@@ -445,6 +457,21 @@ pub enum Op {
     ProxyFence,
     /// `()`: waits for the others, and orders memory between them.
     Barrier(BarrierScope),
+    /// `()`: arrives at a barrier of some of the block's warps.
+    NamedBarrier(NamedBarrier),
+    /// What a phase needs, or a wait for it.
+    Mbarrier(Mbarrier),
+    /// Begins a bulk copy.
+    BulkCopy(BulkCopy),
+    /// `()`: closes the thread's open group of bulk copies to global memory.
+    BulkCommit,
+    /// `()`: waits until only so many of the thread's latest groups of bulk copies may be under way.
+    BulkWait {
+        /// How many.
+        pending: u32,
+        /// Whether it is enough that shared memory has been read, and may be written again.
+        reads: bool,
+    },
     /// `(words) -> words`: PTX that is not read, with `$0` for the first result, and so on through the
     /// operands; i32 and i64. Only a GPU of NVIDIA's can run it.
     InlineAsm {
@@ -463,6 +490,9 @@ pub enum Op {
     },
     /// `(i1) -> n values`: the first region or the second; each ends with `Yield`.
     If,
+    /// `()`: region `i` is the body of the warps that have role `i`; other warps have none, and go on. Each ends
+    /// with `Yield` of nothing. No roles inside of roles.
+    Roles(Vec<Role>),
     /// `(n initial values) -> m values`: runs its region, whose parameters are the carried values and
     /// whose last operation is `Continue`, until a `BreakIf` that names this operation leaves it.
     Loop,

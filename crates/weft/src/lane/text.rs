@@ -1,9 +1,11 @@
-//! The lane program's text.
+//! The lane program's text; [`super::read`] reads it.
 
 use super::{
-    Access, BarrierScope, Form, IdKind, Inst, InstData, Matrix, MatrixMultiply, Op, Program,
-    Region, Space, Value, WarpgroupMultiply,
+    Access, BarrierScope, BulkCopy, Form, IdKind, Inst, InstData, Matrix, MatrixMultiply, Mbarrier,
+    Multiprocessor, NamedBarrier, Op, Program, Region, Role, SharedData, Space, Value,
+    WarpgroupMultiply,
 };
+use crate::cache::{Cache, CacheModifier, Eviction};
 use core::fmt::{self, Write};
 
 impl fmt::Display for Program {
@@ -18,7 +20,7 @@ impl fmt::Display for Program {
             insts: _,
             shared,
             shared_bytes,
-            multiprocessor: _,
+            multiprocessor,
             body,
             locations: _,
         } = self;
@@ -29,10 +31,31 @@ impl fmt::Display for Program {
                 Some(pointee) => write!(f, "{comma}{}: ptr<{pointee}>", param.name)?,
                 None => write!(f, "{comma}{}: {}", param.name, param.dtype)?,
             }
+            if param.divisibility != 1 {
+                write!(f, " by {}", param.divisibility)?;
+            }
         }
-        writeln!(f, ") warps {warps} lanes {} shared {shared_bytes} {{", 1u64 << lanes_log2)?;
+        write!(f, ") warps {warps} lanes {} shared {shared_bytes}", 1u64 << lanes_log2)?;
+        if let Some(multiprocessor) = multiprocessor {
+            let Multiprocessor { registers, shared_bytes, reserved_bytes } = multiprocessor;
+            write!(f, " of {registers} {shared_bytes} {reserved_bytes}")?;
+        }
+        f.write_str(" {\n")?;
         for (id, piece) in shared.iter() {
-            writeln!(f, "  {id} = {} bytes at {}", piece.bytes, piece.offset)?;
+            let SharedData { bytes, align, offset, scope, scratch, turns, mbarriers } = piece;
+            write!(f, "  {id} = {bytes} bytes at {offset} align {align}")?;
+            let marks = [
+                (*scope == BarrierScope::Warp, " warp"),
+                (*scratch, " scratch"),
+                (*mbarriers, " mbarriers"),
+            ];
+            for (_, mark) in marks.iter().filter(|(holds, _)| *holds) {
+                f.write_str(mark)?;
+            }
+            match turns {
+                Some(turns) => writeln!(f, " turns {turns}")?,
+                None => f.write_char('\n')?,
+            }
         }
         self.write_region(f, body, 1)?;
         f.write_str("}\n")
@@ -94,17 +117,35 @@ impl Program {
     }
 }
 
+/// Words for the levels of cache, where they are not as the machine likes.
+pub(super) const MODIFIERS: [(CacheModifier, &str); 6] = [
+    (CacheModifier::All, "ca"),
+    (CacheModifier::Global, "cg"),
+    (CacheModifier::Streaming, "cs"),
+    (CacheModifier::Volatile, "cv"),
+    (CacheModifier::WriteBack, "wb"),
+    (CacheModifier::WriteThrough, "wt"),
+];
+
+/// Words for what is dropped, where that is not as the machine likes.
+pub(super) const EVICTIONS: [(Eviction, &str); 2] =
+    [(Eviction::First, "evict_first"), (Eviction::Last, "evict_last")];
+
+/// Words for the spaces.
+pub(super) fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Global => "global",
+        Space::Shared => "shared",
+    }
+}
+
 fn write_access(
     f: &mut fmt::Formatter<'_>,
     name: &str,
     space: Space,
     access: Access,
 ) -> fmt::Result {
-    let space = match space {
-        Space::Global => "global",
-        Space::Shared => "shared",
-    };
-    write!(f, "{name}.{space}")?;
+    write!(f, "{name}.{}", space_name(space))?;
     if let Form::Matrix(matrix) = access.form {
         let Matrix { element_bits, rows, transposed } = matrix;
         let transposed = if transposed { ".transposed" } else { "" };
@@ -112,6 +153,12 @@ fn write_access(
     }
     if access.volatile {
         f.write_str(".volatile")?;
+    }
+    let Cache { modifier, eviction } = access.cache;
+    let modifiers = MODIFIERS.iter().filter(|(known, _)| *known == modifier);
+    let evictions = EVICTIONS.iter().filter(|(known, _)| *known == eviction);
+    for name in modifiers.map(|(_, name)| name).chain(evictions.map(|(_, name)| name)) {
+        write!(f, ".{name}")?;
     }
     if access.offset != 0 {
         write!(f, "[{:+}]", access.offset)?;
@@ -163,11 +210,13 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::SharedBase(shared) => write!(f, "address {shared}"),
         Op::Load { space, access } => write_access(f, "load", *space, *access),
         Op::Store { space, access } => write_access(f, "store", *space, *access),
-        Op::AtomicRmw { op, order, scope, predicated, .. } => {
-            write!(f, "atomic.{op}.{order}.{scope}{}", if *predicated { ".if" } else { "" })
+        Op::AtomicRmw { space, op, order, scope, predicated } => {
+            let (space, predicated) = (space_name(*space), if *predicated { ".if" } else { "" });
+            write!(f, "atomic.{space}.{op}.{order}.{scope}{predicated}")
         }
-        Op::AtomicCas { order, scope, predicated, .. } => {
-            write!(f, "atomic.cas.{order}.{scope}{}", if *predicated { ".if" } else { "" })
+        Op::AtomicCas { space, order, scope, predicated } => {
+            let (space, predicated) = (space_name(*space), if *predicated { ".if" } else { "" });
+            write!(f, "atomic.{space}.cas.{order}.{scope}{predicated}")
         }
         Op::AsyncCopy { bytes, offset, predicated, filled } => {
             write!(f, "async.copy.{bytes}")?;
@@ -194,12 +243,38 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::ProxyFence => f.write_str("fence.proxy"),
         Op::Barrier(BarrierScope::Warp) => f.write_str("barrier.warp"),
         Op::Barrier(BarrierScope::Block) => f.write_str("barrier.block"),
+        Op::NamedBarrier(NamedBarrier { name, warps, waits }) => {
+            write!(f, "barrier.{} {name} of {warps}", if *waits { "wait" } else { "arrive" })
+        }
+        Op::Mbarrier(Mbarrier::Initialise { arrivals }) => {
+            write!(f, "mbarrier.initialise {arrivals}")
+        }
+        Op::Mbarrier(Mbarrier::Arrive) => f.write_str("mbarrier.arrive"),
+        Op::Mbarrier(Mbarrier::Expect) => f.write_str("mbarrier.expect"),
+        Op::Mbarrier(Mbarrier::Wait) => f.write_str("mbarrier.wait"),
+        Op::Mbarrier(Mbarrier::Invalidate) => f.write_str("mbarrier.invalidate"),
+        Op::BulkCopy(BulkCopy::ToShared) => f.write_str("bulk.copy.to.shared"),
+        Op::BulkCopy(BulkCopy::ToGlobal) => f.write_str("bulk.copy.to.global"),
+        Op::BulkCommit => f.write_str("bulk.commit"),
+        Op::BulkWait { pending, reads } => {
+            write!(f, "bulk.wait{} {pending}", if *reads { ".reads" } else { "" })
+        }
         Op::Print(format) => write!(f, "print {:?}", format.c()),
         Op::InlineAsm { text, pure } => {
             write!(f, "asm{} {text:?}", if *pure { "" } else { ".volatile" })
         }
         Op::Assert { message } => write!(f, "assert {message:?}"),
         Op::If => f.write_str("if"),
+        Op::Roles(roles) => {
+            f.write_str("roles")?;
+            for Role { first, warps, registers } in roles {
+                write!(f, " {first}+{warps}")?;
+                if let Some(registers) = registers {
+                    write!(f, ":{registers}")?;
+                }
+            }
+            Ok(())
+        }
         Op::Loop => write!(f, "loop {id}"),
         Op::BreakIf { target } => write!(f, "break.if {target}"),
         Op::Continue => f.write_str("continue"),

@@ -11,12 +11,15 @@
 //! * Matrices are moved by warps of 32 lanes, in shared memory, as one of the forms of
 //!   [`Matrix`](super::Matrix); they are multiplied in the forms of [`MatrixMultiply`], each by warps of its
 //!   lanes, and by aligned groups of four warps of 32 lanes in those of [`WarpgroupMultiply`].
+//! * Roles have warps of their own, in order, and stand in no other role; no barrier of the block stands in one, and
+//!   a warpgroup's operations only in one of whole warpgroups. Named barriers are 1 to 15, of warps of the block.
 //! * What products in flight define is used as they allow ([`flight`]), and none is in flight at the end.
 
+use super::effects::Participants;
 use super::flight::{self, MAX_PENDING};
 use super::{
-    Access, Form, Inst, InstData, MatrixMultiply, Op, Program, Region, Space, Value,
-    WarpgroupMultiply,
+    Access, BulkCopy, Form, Inst, InstData, MatrixMultiply, Mbarrier, NamedBarrier, Op, Program,
+    Region, Role, Space, Value, WarpgroupMultiply,
 };
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
@@ -24,8 +27,13 @@ use crate::scalar;
 
 /// Checks a program; the error lists every broken rule, each with the operation it belongs to.
 pub fn verify(program: &Program) -> Result<(), Vec<String>> {
-    let mut verifier =
-        Verifier { program, defined: IdMap::default(), loops: Vec::new(), errors: Vec::new() };
+    let mut verifier = Verifier {
+        program,
+        defined: IdMap::default(),
+        loops: Vec::new(),
+        role: None,
+        errors: Vec::new(),
+    };
     verifier.region(&program.body, Ending::Return, &[]);
     verifier.pieces();
     if verifier.errors.is_empty() {
@@ -46,6 +54,8 @@ struct Verifier<'a> {
     program: &'a Program,
     defined: IdMap<Value, bool>,
     loops: Vec<Inst>,
+    /// The role that the operations are part of.
+    role: Option<Role>,
     errors: Vec<String>,
 }
 
@@ -64,6 +74,10 @@ impl Verifier<'_> {
             let aligned = piece.offset.is_multiple_of(piece.align.max(1));
             if !aligned || end > u64::from(self.program.shared_bytes) {
                 self.errors.push(format!("{id} is misaligned, or ends outside of shared memory"));
+            }
+            let eight = |count: u32| count.is_multiple_of(Mbarrier::BYTES);
+            if piece.mbarriers && !(eight(piece.bytes) && eight(piece.align)) {
+                self.errors.push(format!("{id} holds mbarriers, which take eight bytes each"));
             }
         }
     }
@@ -129,6 +143,7 @@ impl Verifier<'_> {
     fn inst(&mut self, id: Inst, inst: &InstData) {
         let operands = self.dtypes(&inst.operands);
         let results = self.dtypes(&inst.results);
+        self.role(id, inst);
         let well_typed = match &inst.op {
             Op::Const(bits) => matches!(results[..], [t] if bits & !t.mask() == 0),
             Op::Param(index) => {
@@ -198,7 +213,31 @@ impl Verifier<'_> {
                     && operands[2..].iter().all(|&dtype| dtype == DType::I1)
             }
             Op::AsyncCommit | Op::AsyncWait { .. } => operands.is_empty() && results.is_empty(),
-            Op::Barrier(_) => operands.is_empty() && results.is_empty(),
+            Op::Barrier(_) | Op::BulkCommit | Op::BulkWait { .. } => {
+                operands.is_empty() && results.is_empty()
+            }
+            Op::NamedBarrier(NamedBarrier { name, warps, waits: _ }) => {
+                operands.is_empty()
+                    && results.is_empty()
+                    && (1..NamedBarrier::COUNT).contains(name)
+                    && (1..=self.program.warps).contains(warps)
+            }
+            Op::Mbarrier(op) => {
+                let right = match op {
+                    Mbarrier::Initialise { arrivals } => {
+                        operands == [DType::I32] && (1..=Mbarrier::MOST).contains(arrivals)
+                    }
+                    Mbarrier::Arrive | Mbarrier::Invalidate => operands == [DType::I32],
+                    Mbarrier::Expect => operands == [DType::I32; 2],
+                    Mbarrier::Wait => operands == [DType::I32, DType::I1],
+                };
+                right && results.is_empty()
+            }
+            Op::BulkCopy(copy) => {
+                let wanted = [DType::I32, DType::I64, DType::I32, DType::I32];
+                let count = if *copy == BulkCopy::ToShared { 4 } else { 3 };
+                operands == wanted[..count] && results.is_empty()
+            }
             Op::Print(format) => {
                 let value = |(wide, float): (bool, bool)| match (wide, float) {
                     (_, true) => DType::F64,
@@ -214,6 +253,7 @@ impl Verifier<'_> {
             }
             Op::Assert { .. } => operands == [DType::I1] && results.is_empty(),
             Op::If => self.if_(inst, &operands, &results),
+            Op::Roles(roles) => self.roles(id, inst, roles) && operands.is_empty(),
             Op::Loop => self.loop_(id, inst, &operands),
             Op::BreakIf { target } => self.break_if(*target, &operands),
             Op::Continue | Op::Yield | Op::Return => results.is_empty(),
@@ -320,6 +360,45 @@ impl Verifier<'_> {
         self.region(then, Ending::Yield, results);
         self.region(otherwise, Ending::Yield, results);
         operands == [DType::I1] && then.params.is_empty() && otherwise.params.is_empty()
+    }
+
+    fn roles(&mut self, id: Inst, inst: &InstData, roles: &[Role]) -> bool {
+        for error in Role::errors(roles, self.program) {
+            self.error(id, error);
+        }
+        if self.role.is_some() {
+            self.error(id, "roles stand in no other role");
+        }
+        // A loop around belongs to all warps.
+        let loops = core::mem::take(&mut self.loops);
+        for (&role, body) in roles.iter().zip(&inst.regions) {
+            let around = self.role.replace(role);
+            self.region(body, Ending::Yield, &[]);
+            self.role = around;
+        }
+        self.loops = loops;
+        inst.results.is_empty()
+            && inst.regions.len() == roles.len()
+            && inst.regions.iter().all(|body| body.params.is_empty())
+    }
+
+    /// Whether the warps of the role around are those that an operation needs together.
+    fn role(&mut self, id: Inst, inst: &InstData) {
+        let Some(Role { first, warps, .. }) = self.role else { return };
+        let whole = first.is_multiple_of(WarpgroupMultiply::WARPS)
+            && warps.is_multiple_of(WarpgroupMultiply::WARPS);
+        match inst.op.effects().convergent {
+            Some(Participants::Block) => {
+                self.error(
+                    id,
+                    "all warps of the block come to it together, and here is a role of some",
+                );
+            }
+            Some(Participants::Warpgroup) if !whole => {
+                self.error(id, "a warpgroup comes to it together, and the role has parts of one");
+            }
+            _ => {}
+        }
     }
 
     fn loop_(&mut self, id: Inst, inst: &InstData, operands: &[DType]) -> bool {

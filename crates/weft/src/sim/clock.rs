@@ -5,6 +5,10 @@
 //! which tick that warp's accesses happened before its own next one; a barrier raises all of that to
 //! the present. What a warp knows of other blocks comes only through an acquire that meets a release
 //! at the same address, and is kept sparsely.
+//!
+//! What runs on by itself counts as one more of the block: the bulk copies from shared memory that a warp has
+//! begun, and those that one mbarrier counts, are an *agent* each. Who waited for them knows up to which tick
+//! they were begun.
 
 use crate::atomic::{Order, Scope};
 use rustc_hash::FxHashMap;
@@ -15,10 +19,6 @@ use std::collections::BTreeMap;
 pub(super) struct Clock(BTreeMap<u32, Box<[u32]>>);
 
 impl Clock {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -51,9 +51,11 @@ impl Clock {
 /// What one warp knows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Knowledge {
-    /// Of its own block's warps.
+    /// Of its own block's warps, and behind them of its agents.
     pub(super) own: Vec<u32>,
-    /// The least of `own`.
+    /// How many of them are warps.
+    warps: usize,
+    /// The least of what is known of warps.
     pub(super) floor: u32,
     /// Of other blocks.
     pub(super) others: Clock,
@@ -62,28 +64,64 @@ pub(super) struct Knowledge {
 }
 
 impl Knowledge {
-    pub(super) fn reset(&mut self, warps: u32) {
-        let Self { own, floor, others, rounds } = self;
+    pub(super) fn reset(&mut self, warps: u32, agents: u32) {
+        let Self { own, warps: count, floor, others, rounds } = self;
         own.clear();
-        own.resize(warps as usize, 0);
+        own.resize((warps + agents) as usize, 0);
+        *count = warps as usize;
         *floor = 0;
         others.clear();
         *rounds = 0;
     }
 
-    /// Learns what another one of its block knows.
-    fn join(&mut self, other: &Knowledge) {
-        for (known, &tick) in self.own.iter_mut().zip(&other.own) {
+    /// Learns what others of its block know up to, warp by warp and agent by agent.
+    fn learn_all(&mut self, ticks: &[u32]) {
+        for (known, &tick) in self.own.iter_mut().zip(ticks) {
             *known = tick.max(*known);
         }
-        self.floor = self.own.iter().copied().min().unwrap_or(0);
+        self.floor = self.own[..self.warps].iter().copied().min().unwrap_or(0);
+    }
+
+    /// Learns what another one of its block knows.
+    pub(super) fn join(&mut self, other: &Knowledge) {
+        self.learn_all(&other.own);
         self.others.join(&other.others);
     }
 
-    /// Takes part in a barrier at which everything up to `tick` of its block is known to all.
-    pub(super) fn barrier(&mut self, tick: u32) {
-        self.own.fill(tick);
+    /// Learns of one agent.
+    pub(super) fn learn(&mut self, agent: usize, tick: u32) {
+        if let Some(known) = self.own.get_mut(self.warps + agent) {
+            *known = tick.max(*known);
+        }
+    }
+
+    /// Up to which tick an agent is known.
+    pub(super) fn agent(&self, agent: usize) -> u32 {
+        self.own.get(self.warps + agent).copied().unwrap_or(0)
+    }
+
+    /// What a warp lets others know when it has done all up to a tick.
+    pub(super) fn published(&self, warp: u32, tick: u32) -> Knowledge {
+        let mut published = self.clone();
+        if let Some(own) = published.own.get_mut(warp as usize) {
+            *own = tick.max(*own);
+        }
+        published
+    }
+
+    /// Takes part in a barrier at which everything up to `tick` of its block is known to all, and of agents what
+    /// any of those knew who took part.
+    pub(super) fn barrier(&mut self, tick: u32, all: &Knowledge) {
+        self.learn_all(&all.own);
+        self.own[..self.warps].fill(tick);
         self.floor = tick;
+        self.others.clone_from(&all.others);
+        self.rounds = self.rounds.wrapping_add(1);
+    }
+
+    /// Takes part in a barrier of some warps, who let each other know this.
+    pub(super) fn meet(&mut self, all: &Knowledge) {
+        self.join(all);
         self.rounds = self.rounds.wrapping_add(1);
     }
 }
@@ -99,9 +137,9 @@ pub(super) struct Fences {
 }
 
 impl Fences {
-    pub(super) fn reset(&mut self, warps: u32) {
+    pub(super) fn reset(&mut self, warps: u32, agents: u32) {
         self.released = None;
-        self.met.reset(warps);
+        self.met.reset(warps, agents);
     }
 
     /// Passes a fence in tick `tick` of the block; the next one must begin then.
@@ -192,10 +230,7 @@ impl Releases {
         let mut learn = |clock: &Clock| {
             for (&from, ticks) in &clock.0 {
                 if from == block {
-                    for (known, &tick) in knowledge.own.iter_mut().zip(ticks) {
-                        *known = tick.max(*known);
-                    }
-                    knowledge.floor = knowledge.own.iter().copied().min().unwrap_or(0);
+                    knowledge.learn_all(ticks);
                 } else {
                     knowledge.others.join_block(from, ticks);
                 }

@@ -2,8 +2,10 @@
 
 pub(super) mod copies;
 mod matrix;
+pub(super) mod phases;
 pub(super) mod products;
 pub(super) mod proxies;
+pub(super) mod transfers;
 
 use super::EqualStores;
 use super::clock::Knowledge;
@@ -78,6 +80,7 @@ pub(super) fn load(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, in
                 _ => gather::<8>(dst, bytes, &pattern, mask, base),
             }
         }
+        note_read(warp, block, index, place, &pattern, mask);
         report_conflicts(warp, block, world, index, place);
     }
 }
@@ -159,6 +162,24 @@ fn note_written(
         let who = (warp.index, lane as u32, index);
         let offset = pattern.addresses[lane] as usize;
         block.proxies.write(who, block.tick, offset, pattern.bytes);
+    }
+}
+
+/// Remembers who read shared memory, for those who overwrite it through another proxy.
+fn note_read(
+    warp: &Warp,
+    block: &mut Block,
+    index: u32,
+    place: Place,
+    pattern: &Pattern,
+    mask: u64,
+) {
+    if place != Place::Shared || !block.proxies.are_reads_watched() {
+        return;
+    }
+    for lane in lanes_of(mask) {
+        let offset = pattern.addresses[lane] as usize;
+        block.proxies.read((warp.index, index), block.tick, offset, pattern.bytes);
     }
 }
 
@@ -367,6 +388,7 @@ fn locate(
     match op.space {
         Space::Shared => {
             copies::check(warp, block, world, index, &pattern);
+            transfers::check(warp, block, world, index, &pattern);
             if world.accesses[index as usize].kind != AccessKind::Load {
                 products::check_written(warp, block, world, index, &pattern);
             }

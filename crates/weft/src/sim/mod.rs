@@ -39,6 +39,14 @@
 //! warp that nothing orders behind it; warps of a warpgroup that do not take the same steps with the same
 //! operands (`products`). [`Options::timing`] says when the factors are read.
 //!
+//! # Bulk copies
+//!
+//! A bulk copy moves its bytes at any time until its mbarrier's phase is over, or its group was waited for
+//! ([`Options::timing`]). Findings, whenever it does: bytes that are touched by who has not waited, or that it
+//! touches while others may (`transfers`); no fence between proxies after an access through the generic one; an
+//! mbarrier that nobody initialised, or whose phases do not add up (`phases`); a block that ends with a copy
+//! under way.
+//!
 //! # Deadlock
 //!
 //! When in a whole turn over the warps no byte of memory changed, nobody ended and every warp that
@@ -50,7 +58,9 @@
 //! # Limits
 //!
 //! * Blocks have at most 32 warps, warps at most 64 lanes.
-//! * An acquire or release by one lane counts for its whole warp.
+//! * An acquire or release by one lane counts for its whole warp; so does an arrival at an mbarrier or a wait there,
+//!   while a fence between proxies counts where all lanes pass it.
+//! * Groups of bulk copies belong to a warp, as if one lane issued all of them.
 //! * Beside a byte's newest accesses at most 16 unordered older ones are remembered (`shadow`), so
 //!   that a race with one of very many earlier readers may go unreported. What is reported is a race.
 //! * Whether a condition is the same in all warps of a block is not checked by itself; warps that
@@ -151,7 +161,7 @@ pub struct Options {
     pub max_steps: u64,
     /// How many different findings are kept.
     pub max_findings: usize,
-    /// When products in flight read shared memory.
+    /// When products in flight read shared memory, and bulk copies move their bytes.
     pub timing: Timing,
     /// What stores of the same value to one byte of global memory are that nothing orders.
     pub equal_stores: EqualStores,
@@ -174,8 +184,10 @@ pub enum Timing {
     /// Where it begins.
     #[default]
     Earliest,
-    /// Where it is waited for.
+    /// Where it is waited for, and nothing else can go on.
     Latest,
+    /// Some time between, and warps take turns in another order, as this number has it.
+    Random(u64),
 }
 
 impl Default for Options {

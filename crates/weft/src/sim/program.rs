@@ -11,17 +11,19 @@
 //!   start;
 //! * operands live to the end of the operation, so no result has the row of an operand.
 
+mod access;
+
 use super::Launch;
-use super::report::{AccessCount, AccessKind};
+use super::memory_access::phases::agents;
+use super::report::AccessCount;
 use super::rows::{self, Row1, Row2, Row3};
-use super::warpgroup::PIECE;
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::format::Format;
 use crate::id::IdMap;
 use crate::lane::{
-    Access, BarrierScope, Form, IdKind, Inst, InstData, Matrix, MatrixMultiply, Op, Program,
-    Region, Space, Value, WarpgroupMultiply,
+    BarrierScope, BulkCopy, IdKind, Inst, InstData, Matrix, MatrixMultiply, Mbarrier, NamedBarrier,
+    Op, Program, Region, Role, Space, Value, WarpgroupMultiply,
 };
 use crate::scalar::{self, BinaryFn, Cast, TernaryFn, UnaryFn};
 use rustc_hash::FxHashMap;
@@ -141,6 +143,29 @@ pub(super) enum MicroOp {
     BlockBarrier {
         inst: Inst,
     },
+    NamedBarrier {
+        barrier: NamedBarrier,
+        inst: Inst,
+    },
+    /// Memory operation `index` touches the mbarrier.
+    Mbarrier {
+        op: Mbarrier,
+        index: u32,
+        operand: Option<Row>,
+    },
+    BulkCopy(Box<BulkOp>),
+    BulkCommit,
+    BulkWait {
+        pending: u32,
+        reads: bool,
+    },
+    /// Other warps than these go to `otherwise`.
+    Role {
+        first: u32,
+        warps: u32,
+        otherwise: u32,
+    },
+    Jump(u32),
     /// Copies in the active lanes.
     Moves(Moves),
     /// Opens an `If`; goes to `otherwise` when no lane takes the first region.
@@ -231,6 +256,18 @@ pub(super) struct ProductOp {
     pub(super) access: u32,
 }
 
+/// A bulk copy.
+#[derive(Debug)]
+pub(super) struct BulkOp {
+    pub(super) copy: BulkCopy,
+    pub(super) bytes: Row,
+    pub(super) mbarrier: Option<Row>,
+    pub(super) inst: Inst,
+    /// The memory operations that its accesses to shared and to global memory count as.
+    pub(super) shared: u32,
+    pub(super) global: u32,
+}
+
 /// A wait for products.
 #[derive(Debug)]
 pub(super) struct WaitOp {
@@ -263,12 +300,19 @@ pub(super) struct Code {
     /// Rows of registers that a warp needs.
     pub(super) rows: u32,
     pub(super) lanes: u32,
+    /// What runs on by itself, beside warps (`clock`): none where there are no bulk copies.
+    pub(super) agents: u32,
+    /// Whether bulk copies write shared memory.
+    pub(super) fills: bool,
 }
 
 impl Code {
     /// Compiles a program that the verifier passed.
     pub(super) fn new(launch: &Launch<'_>) -> Code {
         let program = launch.program;
+        let is_bulk = |op: &Op| matches!(op, Op::BulkCopy(_) | Op::Mbarrier(_));
+        let has_bulk = program.insts.values().any(|inst| is_bulk(&inst.op));
+        let fills = Op::BulkCopy(BulkCopy::ToShared);
         let mut live = Liveness {
             program,
             position: 0,
@@ -291,6 +335,8 @@ impl Code {
                 constants: Vec::new(),
                 rows: OWN_ROWS,
                 lanes: 1 << program.lanes_log2,
+                agents: if has_bulk { agents(program) } else { 0 },
+                fills: program.insts.values().any(|inst| inst.op == fills),
             },
             row: IdMap::with_default(NO_ROW),
             free: Vec::new(),
@@ -660,6 +706,16 @@ impl Compiler<'_> {
             Op::Barrier(BarrierScope::Block) => {
                 self.code.ops.push(MicroOp::BlockBarrier { inst: id });
             }
+            &Op::NamedBarrier(barrier) => {
+                self.code.ops.push(MicroOp::NamedBarrier { barrier, inst: id });
+            }
+            Op::Mbarrier(op) => self.mbarrier(id, inst, *op),
+            Op::BulkCopy(copy) => self.bulk_copy(id, inst, *copy),
+            Op::BulkCommit => self.code.ops.push(MicroOp::BulkCommit),
+            &Op::BulkWait { pending, reads } => {
+                self.code.ops.push(MicroOp::BulkWait { pending, reads });
+            }
+            Op::Roles(roles) => self.roles(inst, roles),
             Op::Print(format) => {
                 let predicate = x(self, 0);
                 let values = self.rows(&inst.operands[1..]);
@@ -718,6 +774,28 @@ impl Compiler<'_> {
         self.code.ops[middle] = MicroOp::Else { end };
     }
 
+    fn roles(&mut self, inst: &InstData, roles: &[Role]) {
+        let mut ends = Vec::new();
+        for (role, body) in roles.iter().zip(&inst.regions) {
+            let Role { first, warps, registers: _ } = *role;
+            let head = self.code.ops.len();
+            self.code.ops.push(MicroOp::Role { first, warps, otherwise: 0 });
+            self.region(body, None);
+            ends.push(self.code.ops.len());
+            self.code.ops.push(MicroOp::Jump(0));
+            let otherwise = self.pc();
+            self.code.ops[head] = MicroOp::Role { first, warps, otherwise };
+        }
+        let end = self.pc();
+        for at in ends {
+            self.code.ops[at] = MicroOp::Jump(end);
+        }
+        // As liveness counts the end of what owns regions.
+        if !inst.regions.is_empty() {
+            self.step();
+        }
+    }
+
     fn loop_(&mut self, id: Inst, inst: &InstData) {
         let inits = self.rows(&inst.operands);
         for &result in &inst.results {
@@ -753,168 +831,5 @@ impl Compiler<'_> {
             *start = enter as u32 + 1;
             *exit = end;
         }
-    }
-
-    /// Its reads count as one memory operation.
-    fn product(&mut self, id: Inst, inst: &InstData, multiply: WarpgroupMultiply) {
-        let (others, start) = inst.operands.split_at(multiply.first_accumulator());
-        let (others, start) = (self.rows(others), self.rows(start));
-        let count = multiply.left_operands().count();
-        let results = inst.results.iter().map(|&result| self.allocate(result)).collect();
-        let access = self.code.memory.len() as u32;
-        let (left, right) = (others[..count].into(), others[count]);
-        let keep = others.get(count + 1).copied();
-        let (space, kind) = (Space::Shared, AccessKind::Load);
-        self.code.memory.push(MemoryOp {
-            inst: id,
-            space,
-            address: right,
-            predicate: None,
-            offset: 0,
-            matrix: None,
-            size: PIECE,
-            bytes: PIECE,
-            values: SmallVec::new(),
-            results: SmallVec::new(),
-            volatile: false,
-            atomic: None,
-        });
-        self.code.accesses.push(AccessCount {
-            inst: id,
-            loc: inst.loc,
-            space,
-            kind,
-            lane_bytes: PIECE,
-            executions: 0,
-            lanes: 0,
-            cost: 0,
-            ideal: 0,
-        });
-        self.code.ops.push(MicroOp::Product(self.code.products.len() as u32));
-        self.code.products.push(ProductOp {
-            multiply,
-            left,
-            right,
-            keep,
-            start,
-            results,
-            inst: id,
-            access,
-        });
-    }
-
-    /// A write to shared memory and a read of global memory, which count as such.
-    fn async_copy(
-        &mut self,
-        id: Inst,
-        inst: &InstData,
-        bytes: u32,
-        offset: i32,
-        (predicated, filled): (bool, bool),
-    ) {
-        let rows = self.rows(&inst.operands);
-        let predicate = predicated.then(|| rows[2]);
-        let filled = if filled { rows.last().copied() } else { None };
-        let index = self.code.memory.len() as u32;
-        self.code.ops.push(MicroOp::AsyncCopy { index, filled });
-        let sides = [
-            (Space::Shared, AccessKind::Store, rows[0], offset),
-            (Space::Global, AccessKind::Load, rows[1], 0),
-        ];
-        for (space, kind, address, offset) in sides {
-            self.code.memory.push(MemoryOp {
-                inst: id,
-                space,
-                address,
-                predicate,
-                offset,
-                matrix: None,
-                size: bytes,
-                bytes,
-                values: SmallVec::new(),
-                results: SmallVec::new(),
-                volatile: false,
-                atomic: None,
-            });
-            self.code.accesses.push(AccessCount {
-                inst: id,
-                loc: inst.loc,
-                space,
-                kind,
-                lane_bytes: bytes,
-                executions: 0,
-                lanes: 0,
-                cost: 0,
-                ideal: 0,
-            });
-        }
-    }
-
-    fn memory(&mut self, id: Inst, inst: &InstData) {
-        let program = self.launch.program;
-        let Some(roles) = inst.memory_operands() else { return };
-        let space = roles.space;
-        let moved = match inst.op {
-            Op::Load { .. } => &inst.results[..],
-            Op::AtomicCas { .. } => &roles.values[..1],
-            _ => roles.values,
-        };
-        let dtype = program.dtype(moved[0]);
-        let Access { offset, volatile, form, .. } = match inst.op {
-            Op::Load { access, .. } | Op::Store { access, .. } => access,
-            _ => Access::default(),
-        };
-        let matrix = match form {
-            Form::Vector => None,
-            Form::Matrix(matrix) => Some(matrix),
-        };
-        let (kind, atomic) = match inst.op {
-            Op::AtomicRmw { op, order, scope, .. } => {
-                (AccessKind::Atomic, Some(AtomicOp { rmw: Some((op, dtype)), order, scope }))
-            }
-            Op::AtomicCas { order, scope, .. } => {
-                (AccessKind::Atomic, Some(AtomicOp { rmw: None, order, scope }))
-            }
-            Op::Load { .. } => (AccessKind::Load, None),
-            _ => (AccessKind::Store, None),
-        };
-        let size = dtype.bytes();
-        let lane_bytes = size * moved.len() as u32;
-        let bytes = if matrix.is_some() { Matrix::ROW_BYTES } else { lane_bytes };
-        let address = self.row[roles.address];
-        let predicate = roles.predicate.map(|predicate| self.row[predicate]);
-        let values = self.rows(roles.values);
-        let results = inst.results.iter().map(|&result| self.allocate(result)).collect();
-        let index = self.code.memory.len() as u32;
-        self.code.ops.push(match kind {
-            AccessKind::Load => MicroOp::Load(index),
-            AccessKind::Store => MicroOp::Store(index),
-            AccessKind::Atomic => MicroOp::Atomic(index),
-        });
-        self.code.memory.push(MemoryOp {
-            inst: id,
-            space,
-            address,
-            predicate,
-            offset,
-            matrix,
-            size,
-            bytes,
-            values,
-            results,
-            volatile,
-            atomic,
-        });
-        self.code.accesses.push(AccessCount {
-            inst: id,
-            loc: inst.loc,
-            space,
-            kind,
-            lane_bytes,
-            executions: 0,
-            lanes: 0,
-            cost: 0,
-            ideal: 0,
-        });
     }
 }

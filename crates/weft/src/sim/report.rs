@@ -132,11 +132,14 @@ pub enum FindingKind {
     ReadOnly,
     /// A read of a byte that nothing has written.
     Uninitialised,
-    /// An access to bytes to which an asynchronous copy is under way, or a write of bytes that a product in
-    /// flight reads.
+    /// An access to bytes to which an asynchronous copy is under way, or a write of bytes that a copy or a product
+    /// in flight reads.
     InFlight,
     /// A read of bytes that were written through another proxy, without a fence between the two.
     Unfenced,
+    /// An mbarrier whose phases do not add up: an arrival too many, a wait that comes two phases late, one that is
+    /// initialised or given up while it is in use.
+    Phase,
     /// An address that is no multiple of the access's size.
     Misaligned,
     /// Threads that wait for something that cannot happen.
@@ -159,6 +162,7 @@ impl fmt::Display for FindingKind {
             FindingKind::Uninitialised => "uninitialised",
             FindingKind::InFlight => "in flight",
             FindingKind::Unfenced => "unfenced",
+            FindingKind::Phase => "phase",
             FindingKind::Misaligned => "misaligned",
             FindingKind::Deadlock => "deadlock",
             FindingKind::Divergence => "divergence",

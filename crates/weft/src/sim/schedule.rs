@@ -3,8 +3,10 @@
 use super::clock::Releases;
 use super::count::Wavefronts;
 use super::memory_access::copies::{InFlight, Reading};
+use super::memory_access::phases;
 use super::memory_access::products::Warpgroups;
 use super::memory_access::proxies::Proxies;
+use super::memory_access::transfers::{self, Transfers};
 use super::program::Code;
 use super::report::{
     AccessCount, AccessKind, Actor, FindingKind, Findings, GlobalTraffic, Report, SharedTraffic,
@@ -12,7 +14,7 @@ use super::report::{
 use super::shadow::{Conflict, Shadow};
 use super::warp::{State, Warp};
 use super::watch::Watch;
-use super::{Launch, Progress};
+use super::{Launch, Progress, Timing};
 use crate::format::Printed;
 use crate::id::Id;
 use crate::lane::{Inst, Space};
@@ -42,6 +44,8 @@ pub(super) struct World<'a> {
     pub(super) printed: Printed,
     /// Scratch of one access.
     pub(super) conflicts: Vec<Conflict>,
+    /// What chance has made of [`Timing::Random`].
+    chance: u64,
     /// Whether in this turn a byte of memory changed, or a block ended.
     pub(super) changed: bool,
     pub(super) instructions: u64,
@@ -67,6 +71,8 @@ pub(super) struct Block {
     pub(super) proxies: Proxies,
     /// The steps that warpgroups take, and what their products read.
     pub(super) warpgroups: Warpgroups,
+    /// Bulk copies under way, and the barriers at which some warps meet.
+    pub(super) transfers: Transfers,
 }
 
 #[derive(Debug, Default)]
@@ -98,6 +104,25 @@ const TELL_EVERY: u64 = 1 << 18;
 const GARBAGE: u8 = 0xff;
 
 impl World<'_> {
+    /// A number below a bound, the next one that [`Timing::Random`] has.
+    fn chance(&mut self, below: usize) -> usize {
+        // SplitMix64.
+        self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.chance;
+        bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ bits >> 31) % below.max(1) as u64) as usize
+    }
+
+    /// Whether what begins now, and may happen at any time, happens at once.
+    pub(super) fn happens_early(&mut self) -> bool {
+        match self.launch.options.timing {
+            Timing::Earliest => true,
+            Timing::Latest => false,
+            Timing::Random(_) => self.chance(4) == 0,
+        }
+    }
+
     /// A block's index along each grid axis.
     pub(super) fn coordinates(&self, block: u32) -> [u32; 3] {
         let [x, y, _] = self.launch.grid.map(|count| count.max(1));
@@ -139,6 +164,10 @@ impl<'a> Schedule<'a> {
             notes: Findings::new(launch.options.max_findings),
             printed: Printed::default(),
             conflicts: Vec::new(),
+            chance: match launch.options.timing {
+                Timing::Random(seed) => seed,
+                Timing::Earliest | Timing::Latest => 0,
+            },
             changed: false,
             instructions: 0,
             lane_instructions: 0,
@@ -241,9 +270,11 @@ impl<'a> Schedule<'a> {
         shared.resize(program.shared_bytes as usize, GARBAGE);
         releases.clear();
         in_flight.reset(shared.len());
-        // Only products read through another proxy.
-        let watched = if self.world.code.products.is_empty() { 0 } else { shared.len() };
-        block.proxies.reset(watched, program.warps);
+        // Only products and bulk copies go through another proxy.
+        let Code { products, agents, fills, .. } = self.world.code;
+        let watched = if products.is_empty() && *agents == 0 { 0 } else { shared.len() };
+        block.proxies.reset(watched, *fills, program.warps);
+        block.transfers.reset(if *agents == 0 { 0 } else { shared.len() }, *agents);
         block.warpgroups.reset(program.warps);
         warps.resize_with(program.warps as usize, Warp::default);
         for (warp, state) in warps.iter_mut().enumerate() {
@@ -259,10 +290,31 @@ impl<'a> Schedule<'a> {
             return false;
         }
         let mut progress = false;
-        for warp in warps.iter_mut() {
-            if matches!(warp.state, State::Ready | State::Round(_)) {
-                progress |= warp.run(block, &mut self.world);
+        let (count, random) =
+            (warps.len(), matches!(self.world.launch.options.timing, Timing::Random(_)));
+        let first = if random { self.world.chance(count) } else { 0 };
+        for index in 0..count {
+            let warp = &mut warps[(first + index) % count];
+            let runs = match warp.state {
+                State::Ready | State::Round(_) => true,
+                State::AtMbarrier(..) => phases::may_go_on(warp, block),
+                State::AtBarrier(_) | State::AtNamed(..) | State::Done => false,
+            };
+            if !runs || random && self.world.chance(4) == 0 {
+                progress |= runs;
+                continue;
             }
+            progress |= warp.run(block, &mut self.world);
+            progress |= phases::pass(warps, block);
+            let under_way = block.transfers.under_way();
+            if random && under_way > 0 && self.world.chance(2) == 0 {
+                let place = self.world.chance(under_way);
+                transfers::land(block, &mut self.world, place);
+            }
+        }
+        if !progress && block.transfers.under_way() > 0 {
+            transfers::land(block, &mut self.world, 0);
+            progress = true;
         }
         if warps.iter().all(|warp| warp.state == State::Done) {
             if let Some((inst, warp)) = block.warpgroups.missed() {
@@ -271,6 +323,7 @@ impl<'a> Schedule<'a> {
                     format!("the warps of a warpgroup take their steps together, and only some came to {inst}")
                 });
             }
+            transfers::end(warps, block, &mut self.world);
             self.start(index);
             self.world.changed = true;
             return true;
@@ -297,34 +350,36 @@ impl<'a> Schedule<'a> {
 
     /// Tells where the warps are that did not end.
     fn report_waiting(&mut self, kind: FindingKind) {
-        let mut places: Vec<(State, Vec<(u32, Actor)>)> = Vec::new();
+        let mut places: Vec<(State, String, Vec<(u32, Actor)>)> = Vec::new();
         for resident in self.residents.iter().filter(|resident| resident.running) {
             for warp in &resident.warps {
                 let (state, inst) = match warp.state {
                     State::Done => continue,
-                    State::AtBarrier(inst) => (State::AtBarrier(inst), inst),
+                    state @ (State::AtBarrier(inst)
+                    | State::AtNamed(inst, _)
+                    | State::AtMbarrier(inst, ..)) => (state, inst),
                     State::Round(edge) => (State::Round(edge), warp.last_memory.unwrap_or(edge)),
                     State::Ready => (State::Ready, warp.last_memory.unwrap_or(Inst::new(0))),
                 };
                 let actor = self.world.actor(&resident.block, warp.index, None, inst);
                 let who = (resident.block.index, actor);
                 // Warps that go round are together when the user sees them at one place.
-                let barrier = |state: State| matches!(state, State::AtBarrier(_));
+                let barrier = |state: State| !matches!(state, State::Round(_) | State::Ready);
                 let seen = |actor: &Actor| self.world.launch.program.locations.resolve(actor.loc);
-                let same = |place: &&mut (State, Vec<(u32, Actor)>)| {
-                    let Some((_, first)) = place.1.first() else { return false };
+                let same = |place: &&mut (State, String, Vec<(u32, Actor)>)| {
+                    let Some((_, first)) = place.2.first() else { return false };
                     let place_seen = !barrier(state) && seen(first).is_some();
                     barrier(place.0) == barrier(state)
                         && (first.inst == inst || place_seen && seen(first) == seen(&actor))
                 };
                 match places.iter_mut().find(same) {
-                    Some(place) => place.1.push(who),
-                    None => places.push((state, vec![who])),
+                    Some(place) => place.2.push(who),
+                    None => places.push((state, missing(state, &resident.block), vec![who])),
                 }
             }
         }
         let not_started = self.blocks - self.next;
-        for (state, who) in places {
+        for (state, missing, who) in places {
             let Some(&(_, actor)) = who.first() else { continue };
             let mut blocks: Vec<u32> = who.iter().map(|&(block, _)| block).collect();
             blocks.dedup();
@@ -335,10 +390,16 @@ impl<'a> Schedule<'a> {
                 let more = if blocks.len() > 4 { ", …" } else { "" };
                 let (named, blocks) = (named.join(", "), many(blocks.len(), "block"));
                 let what = match (kind, state) {
-                    (FindingKind::OutOfSteps, State::AtBarrier(_)) => "wait at this barrier",
+                    (FindingKind::OutOfSteps, State::AtBarrier(_) | State::AtNamed(..)) => {
+                        "wait at this barrier"
+                    }
+                    (FindingKind::OutOfSteps, State::AtMbarrier(..)) => "wait at this mbarrier",
                     (FindingKind::OutOfSteps, _) => "still run",
-                    (_, State::AtBarrier(_)) => {
+                    (_, State::AtBarrier(_) | State::AtNamed(..)) => {
                         "wait at this barrier for warps that will never come to it"
+                    }
+                    (_, State::AtMbarrier(..)) => {
+                        "wait at this mbarrier for a phase that will never be over"
                     }
                     _ => "go round here for ever: nothing will change what they look at",
                 };
@@ -352,7 +413,7 @@ impl<'a> Schedule<'a> {
                     0 => String::new(),
                     count => format!("; {} not started", many(count as usize, "block")),
                 };
-                format!("{warps} of {blocks} ({named}{more}) {what}{budget}{rest}")
+                format!("{warps} of {blocks} ({named}{more}) {what}{missing}{budget}{rest}")
             });
         }
     }
@@ -401,6 +462,21 @@ impl<'a> Schedule<'a> {
     }
 }
 
+/// What a barrier of some warps or an mbarrier still waits for.
+fn missing(state: State, block: &Block) -> String {
+    let mbarriers = &block.transfers.mbarriers;
+    match state {
+        State::AtNamed(_, name) => {
+            format!(
+                " (barrier {name} misses {})",
+                many(mbarriers.missing_warps(name) as usize, "warp")
+            )
+        }
+        State::AtMbarrier(_, address, _) => format!(" (it misses {})", mbarriers.missing(address)),
+        State::Ready | State::Round(_) | State::AtBarrier(_) | State::Done => String::new(),
+    }
+}
+
 /// A number of things, in words.
 fn many(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
@@ -410,17 +486,13 @@ fn many(count: usize, what: &str) -> String {
 fn pass_barrier(block: &mut Block, warps: &mut [Warp]) {
     let tick = block.tick;
     block.tick += 1;
-    if warps.iter().any(|warp| !warp.knowledge.others.is_empty()) {
-        let mut all = super::clock::Clock::default();
-        for warp in warps.iter() {
-            all.join(&warp.knowledge.others);
-        }
-        for warp in warps.iter_mut() {
-            warp.knowledge.others.clone_from(&all);
-        }
+    let Some((first, rest)) = warps.split_first() else { return };
+    let mut all = first.knowledge.clone();
+    for warp in rest {
+        all.join(&warp.knowledge);
     }
     for warp in warps {
-        warp.knowledge.barrier(tick);
+        warp.knowledge.barrier(tick, &all);
         warp.state = State::Ready;
     }
 }

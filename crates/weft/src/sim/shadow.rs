@@ -24,6 +24,9 @@ const ATOMIC: u32 = 1 << 12;
 const NARROW: u32 = 1 << 13;
 const ROUND_SHIFT: u32 = 14;
 
+/// A write that no later access is held against: whoever may touch what a bulk copy writes is known elsewhere.
+const SETTLED: Entry = Entry { block: u32::MAX, tick: 1, warps: 0, who: 0, site: 0 };
+
 /// Accesses that are remembered together. `tick` 0 is nothing.
 #[derive(Clone, Copy, Default, Debug)]
 struct Entry {
@@ -224,6 +227,62 @@ impl Shadow {
     ) {
         let place = (offset, bytes);
         self.remember(accessor, place, lane, writes.then_some(&|_, _| false), conflicts);
+    }
+
+    /// What an access would collide with, without being remembered.
+    pub(super) fn probe(
+        &self,
+        accessor: &Accessor<'_>,
+        writes: bool,
+        (offset, bytes): (usize, u32),
+        lane: u32,
+        conflicts: &mut Vec<Conflict>,
+    ) {
+        let mut at = offset;
+        while at < offset + bytes as usize {
+            let page = self.pages.get(at >> PAGE).and_then(Option::as_ref);
+            let page = page.filter(|page| page.owner == accessor.owner);
+            let cell = page.map(|page| {
+                let inside = at & ((1 << PAGE) - 1);
+                (page.cells[inside >> page.shift], 1 << page.shift)
+            });
+            let (cell, size) = cell.unwrap_or((Cell::default(), 4));
+            let conflict = |prior| Conflict { offset: at, lane, prior, equal: false };
+            if cell.write.tick == 0 && !writes && accessor.must_be_written {
+                note(conflicts, conflict(None));
+            }
+            let mut prior = accessor.races(&cell.write, true, writes, lane);
+            if writes {
+                prior = prior.or_else(|| accessor.races(&cell.read, false, true, lane));
+            }
+            let mut at_node = cell.list;
+            while let Some(node) = self.nodes.nodes.get(at_node.wrapping_sub(1) as usize) {
+                if writes || node.write {
+                    let other = || accessor.races(&node.entry, node.write, writes, lane);
+                    prior = prior.or_else(other);
+                }
+                at_node = node.next;
+            }
+            if prior.is_some() {
+                note(conflicts, conflict(prior));
+            }
+            at += size;
+        }
+    }
+
+    /// Remembers bytes, whole words of four, as written; what was done to them before is forgotten.
+    pub(super) fn settle(&mut self, owner: u32, offset: usize, bytes: u32) {
+        let (mut at, end) = (offset, offset + bytes as usize);
+        while at < end {
+            let page = page(&mut self.pages, &mut self.nodes, at >> PAGE, owner);
+            let inside = at & ((1 << PAGE) - 1);
+            let here = (end - at).min((1 << PAGE) - inside);
+            for cell in &mut page.cells[inside >> page.shift..(inside + here) >> page.shift] {
+                self.nodes.forget(cell);
+                *cell = Cell { write: SETTLED, ..Cell::default() };
+            }
+            at += here;
+        }
     }
 
     /// As [`access`](Self::access), of a store; `leaves` says whether it leaves so many bytes from an offset

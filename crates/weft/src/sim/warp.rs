@@ -1,7 +1,8 @@
 //! One warp as a machine: position, active lanes, registers.
 
 use super::clock::{Fences, Knowledge};
-use super::memory_access::{self, copies::Copies, products, products::Products};
+use super::memory_access::transfers::{self, Groups};
+use super::memory_access::{self, copies::Copies, phases, products, products::Products};
 use super::multiply::multiply;
 use super::program::{CONST, Code, MicroOp, Moves, OWN_ROWS, Row};
 use super::report::FindingKind;
@@ -28,6 +29,8 @@ pub(super) struct Warp {
     edge: Option<u32>,
     /// The asynchronous copies under way.
     pub(super) copies: Copies,
+    /// The groups of its bulk copies from shared memory.
+    pub(super) groups: Groups,
     /// The products of its warpgroup in flight, as far as they are its own.
     pub(super) products: Products,
     /// The last memory operation: where a warp that goes round in vain is told to wait.
@@ -44,6 +47,10 @@ pub(super) enum State {
     Round(Inst),
     /// It waits for the other warps of its block.
     AtBarrier(Inst),
+    /// It waits at a named barrier.
+    AtNamed(Inst, u8),
+    /// It waits at the mbarrier at an address for a phase of this parity.
+    AtMbarrier(Inst, u32, bool),
     /// It came to its end.
     Done,
 }
@@ -146,12 +153,13 @@ impl Warp {
         for (lane, thread) in threads.iter_mut().enumerate() {
             *thread = u64::from(index) * lanes as u64 + lane as u64;
         }
-        self.knowledge.reset(warps);
-        self.fences.reset(warps);
+        self.knowledge.reset(warps, code.agents);
+        self.fences.reset(warps, code.agents);
         self.state = State::Ready;
         self.edge = None;
         self.last_memory = None;
         self.copies.clear();
+        self.groups.clear();
         self.products.clear();
     }
 
@@ -178,6 +186,8 @@ impl Warp {
         let mut instructions = 0u64;
         let mut lane_instructions = 0u64;
         let started_at = self.edge.take();
+        let waited = matches!(self.state, State::AtMbarrier(..));
+        self.state = State::Ready;
         macro_rules! count {
             () => {{
                 instructions += u64::from(self.mask != 0);
@@ -350,6 +360,47 @@ impl Warp {
                         break true;
                     }
                 }
+                MicroOp::NamedBarrier { barrier, inst } => {
+                    count!();
+                    if self.mask != 0 {
+                        self.together(block, world, *inst, full, "a named barrier");
+                        if phases::arrive(self, block, world, *barrier, *inst) {
+                            self.state = State::AtNamed(*inst, barrier.name);
+                        }
+                        break true;
+                    }
+                }
+                MicroOp::Mbarrier { op, index, operand } => {
+                    if let Some(state) = phases::mbarrier(self, block, world, *op, *index, *operand)
+                    {
+                        pc -= 1;
+                        self.state = state;
+                        break !waited || instructions > 0;
+                    }
+                    count!();
+                }
+                MicroOp::BulkCopy(op) => {
+                    count!();
+                    transfers::begin(self, block, world, op);
+                }
+                MicroOp::BulkCommit => {
+                    count!();
+                    if self.mask != 0 {
+                        self.groups.commit();
+                    }
+                }
+                MicroOp::BulkWait { pending, reads } => {
+                    count!();
+                    if self.mask != 0 {
+                        transfers::wait(self, block, world, *pending, *reads);
+                    }
+                }
+                MicroOp::Role { first, warps, otherwise } => {
+                    if !(*first..*first + *warps).contains(&self.index) {
+                        pc = *otherwise as usize;
+                    }
+                }
+                MicroOp::Jump(target) => pc = *target as usize,
                 MicroOp::Print { format, predicate, values } => {
                     count!();
                     let holds = truth(row(&self.registers, constants, *predicate, lanes));

@@ -4,7 +4,8 @@
 //! used its scratch memory before: in a loop, its own last iteration. A store to a piece that was read since
 //! the last barrier gets a barrier in front, of the piece's scope: where only the lanes of one warp share a
 //! piece, a warp barrier is enough. Consecutive atomics need none. Of a piece that a loop double-buffers
-//! ([`alternate`](super::alternate)) only the half that is written counts.
+//! ([`alternate`](super::alternate)) only the half that is written counts. In the body of a role there are barriers of
+//! warps alone: what its warps share with others is ordered as it is written.
 
 use super::pieces::Pieces;
 use crate::id::Id;
@@ -19,6 +20,7 @@ pub fn run(program: Program) -> Program {
         result: program,
         starts: FxHashMap::default(),
         exits: FxHashMap::default(),
+        in_role: false,
     };
     let body = core::mem::take(&mut pass.result.body);
     let (body, _) = pass.region(&body, Pending::default(), true);
@@ -75,6 +77,7 @@ struct Pass {
     starts: FxHashMap<Inst, Pending>,
     /// What is pending where a loop is left.
     exits: FxHashMap<Inst, Pending>,
+    in_role: bool,
 }
 
 impl Pass {
@@ -118,7 +121,9 @@ impl Pass {
                 if effects.writes.has(Space::Shared) {
                     let waiting =
                         pieces.iter().filter(|piece| pending.0[piece.index()].this.hold_up(atomic));
-                    let scope = waiting.map(|&piece| self.result.shared[piece].scope).max();
+                    let scopes = waiting.map(|&piece| self.result.shared[piece].scope);
+                    let most = if self.in_role { BarrierScope::Warp } else { BarrierScope::Block };
+                    let scope = scopes.filter(|&scope| scope <= most).max();
                     if let Some(scope) = scope {
                         self.pass_barrier(scope, &mut pending);
                         if insert {
@@ -140,15 +145,20 @@ impl Pass {
                 }
             }
             match self.result.insts[id].op {
-                Op::If => {
+                Op::If | Op::Roles(_) => {
                     let regions = self.result.insts[id].regions.clone();
-                    let mut end = Pending::default();
+                    // Warps without a role pass by.
+                    let passes = matches!(self.result.insts[id].op, Op::Roles(_));
+                    let mut end = if passes { pending.clone() } else { Pending::default() };
                     let mut new = Vec::with_capacity(regions.len());
+                    let around = self.in_role;
+                    self.in_role = around || passes;
                     for region in &regions {
                         let (region, arm) = self.region(region, pending.clone(), insert);
                         end.join(&arm);
                         new.push(region);
                     }
+                    self.in_role = around;
                     self.result.insts[id].regions = new;
                     pending = end;
                 }

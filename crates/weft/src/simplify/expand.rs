@@ -39,11 +39,7 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     build.set_bounds(Bounds::until(stop));
     build.reserve_for(&program);
     for (_, piece) in program.shared.iter() {
-        if piece.scratch {
-            build.scratch(piece.bytes, piece.align, piece.scope);
-        } else {
-            build.shared(piece.bytes, piece.align, piece.scope);
-        }
+        build.declare_shared(piece);
     }
     if let Some(multiprocessor) = program.multiprocessor {
         build.set_multiprocessor(multiprocessor);
@@ -211,6 +207,11 @@ impl Writer<'_> {
                 self.loops.insert(id, new);
                 let body = self.inner(&inst.regions[0], Op::Continue);
                 self.build.place_loop(new, body)
+            }
+            Op::Roles(roles) => {
+                let bodies = inst.regions.iter().map(|body| self.inner(body, Op::Yield)).collect();
+                self.build.roles(roles.clone(), bodies);
+                SmallVec::new()
             }
             Op::BreakIf { target } => {
                 let target = self.loops.get(target).copied().unwrap_or(*target);

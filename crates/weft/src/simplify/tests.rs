@@ -67,34 +67,34 @@ fn expand_writes_a_linear_map_as_one_shift_a_diagonal() {
         expand::run,
         &build.finish(),
         &expect![[r#"
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          %2: i32 = lane
-          %3: i32 = linear [1 2 16 32 64] %2
-          store.shared %1, %3
-          return
-        }
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              %2: i32 = lane
+              %3: i32 = linear [1 2 16 32 64] %2
+              store.shared %1, %3
+              return
+            }
 
-        after:
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          %2: i32 = lane
-          %3: i32 = const 0x3
-          %4: i32 = and %2, %3
-          %5: i32 = const 0x0
-          %6: i32 = const 0x1c
-          %7: i32 = and %2, %6
-          %8: i32 = const 0x2
-          %9: i32 = shl %7, %8
-          %10: i32 = xor %4, %9
-          store.shared %1, %10
-          return
-        }
-    "#]],
+            after:
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              %2: i32 = lane
+              %3: i32 = const 0x3
+              %4: i32 = and %2, %3
+              %5: i32 = const 0x0
+              %6: i32 = const 0x1c
+              %7: i32 = and %2, %6
+              %8: i32 = const 0x2
+              %9: i32 = shl %7, %8
+              %10: i32 = xor %4, %9
+              store.shared %1, %10
+              return
+            }
+        "#]],
     );
 }
 
@@ -112,43 +112,43 @@ fn hoist_takes_out_what_no_round_changes() {
         hoist::run,
         &build.finish(),
         &expect![[r#"
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          %2: i32 = const 0x0
-          loop inst3 %2 (%3: i32) {
-            %4: i1 = cmp.sge %3, %0
-            break.if inst3 %4
-            %5: i32 = mul %0, %0
-            %6: i32 = add %5, %3
-            store.shared %1, %6
-            %7: i32 = const 0x1
-            %8: i32 = add %3, %7
-            continue %8
-          }
-          return
-        }
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              %2: i32 = const 0x0
+              loop inst3 %2 (%3: i32) {
+                %4: i1 = cmp.sge %3, %0
+                break.if inst3 %4
+                %5: i32 = mul %0, %0
+                %6: i32 = add %5, %3
+                store.shared %1, %6
+                %7: i32 = const 0x1
+                %8: i32 = add %3, %7
+                continue %8
+              }
+              return
+            }
 
-        after:
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          %2: i32 = const 0x0
-          %5: i32 = mul %0, %0
-          %7: i32 = const 0x1
-          loop inst3 %2 (%3: i32) {
-            %4: i1 = cmp.sge %3, %0
-            break.if inst3 %4
-            %6: i32 = add %5, %3
-            store.shared %1, %6
-            %8: i32 = add %3, %7
-            continue %8
-          }
-          return
-        }
-    "#]],
+            after:
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              %2: i32 = const 0x0
+              %5: i32 = mul %0, %0
+              %7: i32 = const 0x1
+              loop inst3 %2 (%3: i32) {
+                %4: i1 = cmp.sge %3, %0
+                break.if inst3 %4
+                %6: i32 = add %5, %3
+                store.shared %1, %6
+                %8: i32 = add %3, %7
+                continue %8
+              }
+              return
+            }
+        "#]],
     );
 }
 
@@ -164,25 +164,25 @@ fn sweep_removes_what_only_unused_values_use() {
         sweep::run,
         &build.finish(),
         &expect![[r#"
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          %2: i32 = load.shared %1
-          %3: i32 = mul %2, %0
-          store.shared %1, %0
-          return
-        }
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              %2: i32 = load.shared %1
+              %3: i32 = mul %2, %0
+              store.shared %1, %0
+              return
+            }
 
-        after:
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          store.shared %1, %0
-          return
-        }
-    "#]],
+            after:
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              store.shared %1, %0
+              return
+            }
+        "#]],
     );
 }
 
@@ -224,35 +224,35 @@ fn sink_brings_loads_to_their_use_but_not_over_a_store() {
         sink::run,
         &build.finish(),
         &expect![[r#"
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          %2: i32 = load.shared %1
-          %3: i32 = load.shared %1
-          %4: i32 = mul %0, %0
-          %5: i32 = add %4, %2
-          store.shared %1, %5
-          %6: i32 = add %0, %3
-          store.shared %1, %6
-          return
-        }
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              %2: i32 = load.shared %1
+              %3: i32 = load.shared %1
+              %4: i32 = mul %0, %0
+              %5: i32 = add %4, %2
+              store.shared %1, %5
+              %6: i32 = add %0, %3
+              store.shared %1, %6
+              return
+            }
 
-        after:
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          %4: i32 = mul %0, %0
-          %2: i32 = load.shared %1
-          %5: i32 = add %4, %2
-          %3: i32 = load.shared %1
-          store.shared %1, %5
-          %6: i32 = add %0, %3
-          store.shared %1, %6
-          return
-        }
-    "#]],
+            after:
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              %4: i32 = mul %0, %0
+              %2: i32 = load.shared %1
+              %5: i32 = add %4, %2
+              %3: i32 = load.shared %1
+              store.shared %1, %5
+              %6: i32 = add %0, %3
+              store.shared %1, %6
+              return
+            }
+        "#]],
     );
 }
 
@@ -272,48 +272,48 @@ fn a_piece_that_is_written_in_each_round_gets_one_barrier() {
         barriers::run,
         &build.finish(),
         &expect![[r#"
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          %2: i32 = lane
-          %3: i32 = add %1, %2
-          %4: i32 = const 0x0
-          loop inst5 %4 (%5: i32) {
-            %6: i1 = cmp.sge %5, %0
-            break.if inst5 %6
-            store.shared %3, %5
-            barrier.block
-            %7: i32 = load.shared %1
-            %8: i32 = const 0x1
-            %9: i32 = add %5, %8
-            continue %9
-          }
-          return
-        }
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              %2: i32 = lane
+              %3: i32 = add %1, %2
+              %4: i32 = const 0x0
+              loop inst5 %4 (%5: i32) {
+                %6: i1 = cmp.sge %5, %0
+                break.if inst5 %6
+                store.shared %3, %5
+                barrier.block
+                %7: i32 = load.shared %1
+                %8: i32 = const 0x1
+                %9: i32 = add %5, %8
+                continue %9
+              }
+              return
+            }
 
-        after:
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          %2: i32 = lane
-          %3: i32 = add %1, %2
-          %4: i32 = const 0x0
-          loop inst5 %4 (%5: i32) {
-            %6: i1 = cmp.sge %5, %0
-            break.if inst5 %6
-            barrier.block
-            store.shared %3, %5
-            barrier.block
-            %7: i32 = load.shared %1
-            %8: i32 = const 0x1
-            %9: i32 = add %5, %8
-            continue %9
-          }
-          return
-        }
-    "#]],
+            after:
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              %2: i32 = lane
+              %3: i32 = add %1, %2
+              %4: i32 = const 0x0
+              loop inst5 %4 (%5: i32) {
+                %6: i1 = cmp.sge %5, %0
+                break.if inst5 %6
+                barrier.block
+                store.shared %3, %5
+                barrier.block
+                %7: i32 = load.shared %1
+                %8: i32 = const 0x1
+                %9: i32 = add %5, %8
+                continue %9
+              }
+              return
+            }
+        "#]],
     );
 }
 
@@ -330,30 +330,30 @@ fn a_piece_of_each_warp_gets_a_barrier_of_the_warp() {
         barriers::run,
         &build.finish(),
         &expect![[r#"
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          store.shared %1, %0
-          barrier.warp
-          %2: i32 = load.shared %1
-          store.shared %1, %2
-          return
-        }
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16 warp
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              store.shared %1, %0
+              barrier.warp
+              %2: i32 = load.shared %1
+              store.shared %1, %2
+              return
+            }
 
-        after:
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          store.shared %1, %0
-          barrier.warp
-          %2: i32 = load.shared %1
-          barrier.warp
-          store.shared %1, %2
-          return
-        }
-    "#]],
+            after:
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16 warp
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              store.shared %1, %0
+              barrier.warp
+              %2: i32 = load.shared %1
+              barrier.warp
+              store.shared %1, %2
+              return
+            }
+        "#]],
     );
 }
 
@@ -373,31 +373,31 @@ fn idle_removes_barriers_with_nothing_on_one_side() {
         idle::run,
         &build.finish(),
         &expect![[r#"
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          barrier.block
-          store.shared %1, %0
-          barrier.warp
-          barrier.block
-          barrier.warp
-          %2: i32 = load.shared %1
-          barrier.block
-          return
-        }
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              barrier.block
+              store.shared %1, %0
+              barrier.warp
+              barrier.block
+              barrier.warp
+              %2: i32 = load.shared %1
+              barrier.block
+              return
+            }
 
-        after:
-        lane @test(n: i32) warps 2 lanes 32 shared 256 {
-          @s0 = 256 bytes at 0
-          %0: i32 = param 0
-          %1: i32 = address @s0
-          store.shared %1, %0
-          barrier.block
-          %2: i32 = load.shared %1
-          return
-        }
-    "#]],
+            after:
+            lane @test(n: i32) warps 2 lanes 32 shared 256 {
+              @s0 = 256 bytes at 0 align 16
+              %0: i32 = param 0
+              %1: i32 = address @s0
+              store.shared %1, %0
+              barrier.block
+              %2: i32 = load.shared %1
+              return
+            }
+        "#]],
     );
 }
 
@@ -489,7 +489,7 @@ fn narrow_numbers_that_only_move_are_loaded_as_words() {
         |program| sweep::run(expand::run(program)),
         &build.finish(),
         &expect![[r#"
-            lane @test(n: i32, from: ptr<f16>, to: ptr<f16>) warps 2 lanes 32 shared 0 {
+            lane @test(n: i32, from: ptr<f16> by 16, to: ptr<f16> by 16) warps 2 lanes 32 shared 0 {
               %0: i32 = param 0
               %1: i64 = param 1
               %2: i64 = param 2
@@ -513,7 +513,7 @@ fn narrow_numbers_that_only_move_are_loaded_as_words() {
             }
 
             after:
-            lane @test(n: i32, from: ptr<f16>, to: ptr<f16>) warps 2 lanes 32 shared 0 {
+            lane @test(n: i32, from: ptr<f16> by 16, to: ptr<f16> by 16) warps 2 lanes 32 shared 0 {
               %1: i64 = param 1
               %2: i64 = param 2
               %3: i32, %4: i32 = load.global %1
@@ -547,33 +547,33 @@ fn floats_of_eight_bits_are_rounded_in_pairs_to_be_stored() {
         |program| sweep::run(expand::run(program)),
         &build.finish(),
         &expect![[r#"
-        lane @test(n: i32, from: ptr<f32>, to: ptr<f32>) warps 2 lanes 32 shared 0 {
-          %0: i32 = param 0
-          %1: i64 = param 1
-          %2: i64 = param 2
-          %3: f32, %4: f32, %5: f32, %6: f32 = load.global %1
-          %7: f8E4M3FN = cast.float %3
-          %8: f8E4M3FN = cast.float %4
-          %9: f8E4M3FN = cast.float %5
-          %10: f8E4M3FN = cast.float %6
-          store.global %2, %7, %8, %9, %10
-          return
-        }
+            lane @test(n: i32, from: ptr<f32> by 16, to: ptr<f32> by 16) warps 2 lanes 32 shared 0 {
+              %0: i32 = param 0
+              %1: i64 = param 1
+              %2: i64 = param 2
+              %3: f32, %4: f32, %5: f32, %6: f32 = load.global %1
+              %7: f8E4M3FN = cast.float %3
+              %8: f8E4M3FN = cast.float %4
+              %9: f8E4M3FN = cast.float %5
+              %10: f8E4M3FN = cast.float %6
+              store.global %2, %7, %8, %9, %10
+              return
+            }
 
-        after:
-        lane @test(n: i32, from: ptr<f32>, to: ptr<f32>) warps 2 lanes 32 shared 0 {
-          %1: i64 = param 1
-          %2: i64 = param 2
-          %3: f32, %4: f32, %5: f32, %6: f32 = load.global %1
-          %11: i16 = round.pair.f8E4M3FN %3, %4
-          %12: i16 = round.pair.f8E4M3FN %5, %6
-          %13: i32 = cast.ext_u %11
-          %14: i32 = cast.ext_u %12
-          %15: i32 = const 0x5410
-          %16: i32 = bytes %13, %14, %15
-          store.global %2, %16
-          return
-        }
-    "#]],
+            after:
+            lane @test(n: i32, from: ptr<f32> by 16, to: ptr<f32> by 16) warps 2 lanes 32 shared 0 {
+              %1: i64 = param 1
+              %2: i64 = param 2
+              %3: f32, %4: f32, %5: f32, %6: f32 = load.global %1
+              %11: i16 = round.pair.f8E4M3FN %3, %4
+              %12: i16 = round.pair.f8E4M3FN %5, %6
+              %13: i32 = cast.ext_u %11
+              %14: i32 = cast.ext_u %12
+              %15: i32 = const 0x5410
+              %16: i32 = bytes %13, %14, %15
+              store.global %2, %16
+              return
+            }
+        "#]],
     );
 }

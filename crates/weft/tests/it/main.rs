@@ -14,6 +14,7 @@ mod facts;
 mod fusion;
 mod homes;
 mod inputs;
+mod lanes;
 mod masks;
 mod mutated;
 mod order;

@@ -245,6 +245,16 @@ fn statements<'a>(w: &mut Writer<'a>, id: Inst, inst: &'a InstData) -> Result<()
             let call = w.barrier(*scope == BarrierScope::Block);
             put!(w, "{call}");
         }
+        Op::NamedBarrier(_)
+        | Op::Mbarrier(_)
+        | Op::BulkCopy(_)
+        | Op::BulkCommit
+        | Op::BulkWait { .. }
+        | Op::Roles(_) => {
+            return Err(
+                w.unsupported("bulk copies and roles of warps", "only PTX is printed of them")
+            );
+        }
         Op::Print(format) => report::print(w, format, inst),
         Op::Assert { message } => report::assert(w, message, inst),
         Op::InlineAsm { text, pure } => return report::assembly(w, text, *pure, inst),

@@ -29,7 +29,7 @@ use crate::id::Id;
 use crate::lane::{Effects, Inst, InstData, Op, Program, Region, Value};
 
 /// Every operation of a region but its last, which belongs to the region's owner.
-fn inside(w: &mut Writer<'_>, region: &Region) -> Result<(), Unsupported> {
+pub(super) fn inside(w: &mut Writer<'_>, region: &Region) -> Result<(), Unsupported> {
     w.depth += 1;
     for &id in &region.insts {
         let inst = &w.program.insts[id];

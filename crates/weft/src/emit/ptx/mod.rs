@@ -66,6 +66,7 @@ mod target;
 mod tied;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod warpgroup;
 mod wide;
 mod writer;
@@ -185,6 +186,8 @@ pub fn print_within(
     push(&mut text, format_args!("  {POINTER} p{count}_global_scratch,\n"));
     push(&mut text, format_args!("  {POINTER} p{}_profile_scratch\n)\n", count + 1));
     push(&mut text, format_args!(".reqntid {}\n", program.threads()));
+    // What roles share out is said by them.
+    let registers = transfer::starts_with(program).map_or(registers, Registers::AtMost);
     match registers {
         Registers::Balanced => {}
         Registers::AtMost(most) => push(&mut text, format_args!(".maxnreg {most}\n")),
@@ -329,6 +332,14 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::Fence { order: _, scope } => put!(w, "fence.acq_rel.{scope}"),
         Op::ProxyFence => put!(w, "fence.proxy.async.shared::cta"),
         Op::Barrier(scope) => exchange::barrier(w, *scope),
+        Op::NamedBarrier(barrier) => transfer::named_barrier(w, *barrier),
+        Op::Mbarrier(op) => return transfer::mbarrier(w, id, *op, inst),
+        Op::BulkCopy(copy) => return transfer::bulk_copy(w, *copy, inst),
+        Op::BulkCommit => return transfer::bulk_group(w, None),
+        &Op::BulkWait { pending, reads } => {
+            return transfer::bulk_group(w, Some((pending, reads)));
+        }
+        Op::Roles(roles) => return transfer::roles(w, id, roles, inst),
         Op::Print(format) => report::print(w, format, inst),
         Op::Assert { message } => report::assert(w, id, message, inst),
         Op::InlineAsm { text, .. } => report::assembly(w, text, inst),

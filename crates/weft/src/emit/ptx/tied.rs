@@ -223,12 +223,14 @@ impl<'a> Walk<'a> {
     fn inst(&mut self, id: Inst, inst: &'a InstData, mut held: Held) -> Held {
         self.read(id, &inst.operands, &held);
         match &inst.op {
-            Op::If => {
-                let mut ends = inst.regions.iter().map(|region| {
+            Op::If | Op::Roles(_) => {
+                // Warps without a role pass by.
+                let passes = matches!(inst.op, Op::Roles(_)).then(|| held.clone());
+                let mut ends = passes.into_iter().chain(inst.regions.iter().map(|region| {
                     let mut end = self.region(region, held.clone());
                     self.write(&inst.results, &mut end);
                     end
-                });
+                }));
                 let first = ends.next().unwrap_or_default();
                 let ends: SmallVec<[Held; 1]> = ends.collect();
                 ends.iter().fold(first, Held::join)

@@ -2,6 +2,7 @@
 
 use super::lines::Lines;
 use super::tied::{Ready, Tied};
+use super::transfer::starts_with;
 use super::wide::Wide;
 use super::{Target, Version, cast};
 use crate::budget::Bounds;
@@ -166,7 +167,8 @@ pub(super) struct Writer<'a> {
 impl<'a> Writer<'a> {
     pub(super) fn new(program: &'a Program, target: &Target) -> Result<Self, Unsupported> {
         let has_products = has_products(program);
-        let target = if has_products { *target.specific() } else { *target };
+        let is_specific = has_products || starts_with(program).is_some();
+        let target = if is_specific { *target.specific() } else { *target };
         let tied = Tied::of(program).map_err(|clash| clash.unsupported(program, target.name))?;
         let (mut constants, mut rounded) = (IdMap::default(), IdMap::default());
         program.walk(&program.body, &mut |_, inst| match (

@@ -7,7 +7,6 @@
 
 use super::{Place, accessor, report_conflicts};
 use crate::lane::{Inst, WarpgroupMultiply};
-use crate::sim::Timing;
 use crate::sim::program::{ProductOp, Row, WaitOp};
 use crate::sim::report::{Actor, FindingKind};
 use crate::sim::schedule::{Block, World};
@@ -135,7 +134,8 @@ impl Warpgroups {
         self.logs.iter().find_map(first)
     }
 
-    fn reading(&self, offset: usize, bytes: u32) -> Option<u32> {
+    /// The memory operation of a product that may read some of these bytes.
+    pub(super) fn reading(&self, offset: usize, bytes: u32) -> Option<u32> {
         let pieces = offset / PIECE as usize..(offset + bytes as usize).div_ceil(PIECE as usize);
         pieces.into_iter().find_map(|piece| self.reading.get(&piece)).map(|(_, index)| *index)
     }
@@ -234,7 +234,7 @@ pub(in crate::sim) fn begin(warp: &mut Warp, block: &mut Block, world: &mut Worl
     }
     let product = Product { number, index, left, right, start };
     read(warp, block, world, &product, Turn::Begins);
-    if world.launch.options.timing == Timing::Earliest {
+    if world.happens_early() {
         compute(warp, block, world, &product);
     }
     warp.products.open.push(product);
@@ -244,7 +244,7 @@ pub(in crate::sim) fn begin(warp: &mut Warp, block: &mut Block, world: &mut Worl
 pub(in crate::sim) fn wait(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, op: &WaitOp) {
     while warp.products.groups.len() > op.pending as usize {
         for product in warp.products.groups.pop_front().into_iter().flatten() {
-            if world.launch.options.timing == Timing::Latest {
+            if !warp.products.sums.contains_key(&product.number) {
                 compute(warp, block, world, &product);
             }
             read(warp, block, world, &product, Turn::Ends);
@@ -374,6 +374,7 @@ fn piece(
     let by = accessor(&warp.knowledge, warp.index, block, world, op.access, Place::Shared, true);
     block.shadow.access(&by, false, offset, PIECE, SEVERAL, &mut world.conflicts);
     super::copies::check_read(block, world, actor, offset, PIECE);
+    super::transfers::check_bytes(warp, block, world, actor, false, (offset, PIECE));
     let reading = &mut block.warpgroups.reading;
     let piece = offset / PIECE as usize;
     match turn {

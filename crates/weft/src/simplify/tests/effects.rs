@@ -11,227 +11,28 @@
 //! the test lists it.
 
 mod machine;
+mod samples;
 
+use self::samples::{At, samples, write};
 use super::alternate::{BYTES, kernel, place};
 use super::loop_to;
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
-use crate::format::Format;
 use crate::lane::effects::{
     Control, Extent, Fence, Latency, Participants, Proxy, Spaces, Step, Tokens, testing,
 };
 use crate::lane::{
-    Access, BarrierScope, Builder, Effects, Form, Fragments, IdKind, Inst, Matrix, MatrixMultiply,
-    Op, Program, Region, Space, Value, WarpgroupMultiply, verify,
+    Access, BarrierScope, Builder, Effects, IdKind, Inst, NamedBarrier, Op, Program, Region, Space,
+    Value, verify,
 };
 use crate::location::{Loc, Location, Locations};
-use crate::scalar::{Binary, Cast, Compare, Rounding, Unary};
+use crate::scalar::{Binary, Compare};
 use crate::simplify::{alternate, barriers, expand, hoist, idle, meet, ordered, pack, sink, sweep};
 use core::mem::discriminant;
 use expect_test::expect;
 use smallvec::{SmallVec, smallvec};
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// One operation of each row, by name.
-pub(super) fn samples() -> Vec<(&'static str, Op)> {
-    let mut build = Builder::new("samples", 1, 5);
-    let piece = build.shared(4, 4, BarrierScope::Block);
-    let target = build.new_loop(&[], &[]);
-    let access = Access::default();
-    let volatile = Access { volatile: true, ..access };
-    let form = Form::Matrix(Matrix { element_bits: 16, rows: 8, transposed: false });
-    let matrix = Access { form, ..access };
-    let rmw = |space, order| {
-        let (op, scope, predicated) = (Rmw::Add, Scope::Gpu, false);
-        Op::AtomicRmw { space, op, order, scope, predicated }
-    };
-    let multiply = MatrixMultiply {
-        fragments: Fragments::Mma,
-        rows: 16,
-        columns: 8,
-        summed: 8,
-        left: DType::F16,
-        right: DType::F16,
-        sum: DType::F32,
-    };
-    let product = WarpgroupMultiply {
-        columns: 8,
-        summed: 16,
-        left: DType::F16,
-        right: DType::F16,
-        sum: DType::F32,
-        left_in_registers: false,
-        transposed: [false; 2],
-        keeps: false,
-    };
-    let (global, shared) = (Space::Global, Space::Shared);
-    let asm = |pure| Op::InlineAsm { text: "mov.b32 $0, $1;".into(), pure };
-    vec![
-        ("const", Op::Const(7)),
-        ("param", Op::Param(0)),
-        ("id", Op::Id(IdKind::Lane)),
-        ("shared base", Op::SharedBase(piece)),
-        ("linear", Op::Linear { columns: vec![3] }),
-        ("unary", Op::Unary(Unary::Not)),
-        ("binary", Op::Binary(Binary::DivS)),
-        ("compare", Op::Compare(Compare::Slt)),
-        ("select", Op::Select),
-        ("cast", Op::Cast(Cast::ExtU)),
-        ("fma", Op::Fma),
-        ("fma toward", Op::FmaToward(Rounding::Up)),
-        ("round pair", Op::RoundPair(DType::F8E5M2)),
-        ("bytes", Op::Bytes),
-        ("load global", Op::Load { space: global, access }),
-        ("load global volatile", Op::Load { space: global, access: volatile }),
-        ("load shared", Op::Load { space: shared, access }),
-        ("load shared volatile", Op::Load { space: shared, access: volatile }),
-        ("load matrix", Op::Load { space: shared, access: matrix }),
-        ("store global", Op::Store { space: global, access }),
-        ("store global volatile", Op::Store { space: global, access: volatile }),
-        ("store shared", Op::Store { space: shared, access }),
-        ("store shared volatile", Op::Store { space: shared, access: volatile }),
-        ("store matrix", Op::Store { space: shared, access: matrix }),
-        ("rmw global relaxed", rmw(global, Order::Relaxed)),
-        ("rmw global acquire", rmw(global, Order::Acquire)),
-        ("rmw global release", rmw(global, Order::Release)),
-        ("rmw shared relaxed", rmw(shared, Order::Relaxed)),
-        ("rmw shared acq_rel", rmw(shared, Order::AcqRel)),
-        (
-            "cas global",
-            Op::AtomicCas {
-                space: global,
-                order: Order::AcqRel,
-                scope: Scope::System,
-                predicated: false,
-            },
-        ),
-        ("copy", Op::AsyncCopy { bytes: 4, offset: 0, predicated: false, filled: false }),
-        ("commit", Op::AsyncCommit),
-        ("wait", Op::AsyncWait { pending: 0 }),
-        ("wait for older", Op::AsyncWait { pending: 1 }),
-        ("shuffle xor", Op::ShuffleXor { mask: 1 }),
-        ("shuffle index", Op::ShuffleIndex),
-        ("multiply", Op::MatrixMultiply(multiply)),
-        ("product", Op::WarpgroupMultiply(product)),
-        ("product fence", Op::WarpgroupFence),
-        ("product commit", Op::WarpgroupCommit),
-        ("product wait", Op::WarpgroupWait { pending: 0 }),
-        ("product wait for older", Op::WarpgroupWait { pending: 1 }),
-        ("fence", Op::Fence { order: Order::AcqRel, scope: Scope::Gpu }),
-        ("proxy fence", Op::ProxyFence),
-        ("barrier warp", Op::Barrier(BarrierScope::Warp)),
-        ("barrier block", Op::Barrier(BarrierScope::Block)),
-        ("asm pure", asm(true)),
-        ("asm", asm(false)),
-        ("print", Op::Print(Box::new(Format(Vec::new())))),
-        ("assert", Op::Assert { message: "holds".into() }),
-        ("if", Op::If),
-        ("loop", Op::Loop),
-        ("break if", Op::BreakIf { target }),
-        ("continue", Op::Continue),
-        ("yield", Op::Yield),
-        ("return", Op::Return),
-    ]
-}
-
-/// Where a sample touches memory.
-#[derive(Clone, Copy)]
-pub(super) struct At {
-    /// The base of a piece of shared memory.
-    pub(super) base: Value,
-    /// An address in global memory.
-    pub(super) global: Value,
-}
-
-/// Writes a sample at a place in the source, behind what its operands take. What needs an owner comes in one.
-pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<[Value; 2]> {
-    let lane = build.id(IdKind::Lane);
-    let warp = build.id(IdKind::Warp);
-    let three = build.i32(3);
-    let holds = build.compare(Compare::Sge, lane, warp);
-    let single = build.cast(Cast::Bits, lane, DType::F32);
-    let address = |build: &mut Builder, space: Space, form: Form| match (space, form) {
-        (Space::Global, _) => at.global,
-        (Space::Shared, Form::Vector) => place(build, at.base, false),
-        (Space::Shared, Form::Matrix(_)) => {
-            let (seven, four) = (build.i32(7), build.i32(4));
-            let row = build.binary(Binary::And, lane, seven);
-            let offset = build.binary(Binary::Shl, row, four);
-            build.binary(Binary::Add, at.base, offset)
-        }
-    };
-    let words = [DType::I32];
-    let (operands, results): (SmallVec<[Value; 4]>, &[DType]) = match op {
-        Op::Param(_) => (smallvec![], &[DType::I64]),
-        Op::Const(_) | Op::Id(_) | Op::SharedBase(_) => (smallvec![], &words),
-        Op::Linear { .. } | Op::Unary(_) => (smallvec![lane], &words),
-        Op::Binary(_) => (smallvec![lane, three], &words),
-        Op::Compare(_) => (smallvec![lane, three], &[DType::I1]),
-        Op::Select => (smallvec![holds, lane, three], &words),
-        Op::Cast(_) => (smallvec![lane], &[DType::I64]),
-        Op::Fma | Op::FmaToward(_) => (smallvec![single, single, single], &[DType::F32]),
-        Op::RoundPair(_) => (smallvec![single, single], &[DType::I16]),
-        Op::Bytes => (smallvec![lane, warp, three], &words),
-        Op::Load { space, access } => (smallvec![address(build, *space, access.form)], &words),
-        Op::Store { space, access } => (smallvec![address(build, *space, access.form), lane], &[]),
-        Op::AtomicRmw { space, .. } => {
-            (smallvec![address(build, *space, Form::Vector), three], &words)
-        }
-        Op::AtomicCas { space, .. } => {
-            // What memory holds where a machine runs it.
-            let held = build.i32(0x0101_0101);
-            (smallvec![address(build, *space, Form::Vector), held, lane], &words)
-        }
-        Op::AsyncCopy { .. } => {
-            (smallvec![address(build, Space::Shared, Form::Vector), at.global], &[])
-        }
-        Op::AsyncCommit | Op::AsyncWait { .. } | Op::Barrier(_) => (smallvec![], &[]),
-        Op::ShuffleXor { .. } => (smallvec![lane], &words),
-        Op::ShuffleIndex => (smallvec![lane, warp], &words),
-        Op::MatrixMultiply(multiply) => {
-            let zero = build.constant(DType::F32, 0);
-            let [left, right, sum] = multiply.words();
-            let mut operands: SmallVec<[Value; 4]> = smallvec![lane; left.count + right.count];
-            operands.extend(core::iter::repeat_n(zero, sum.count));
-            (operands, &[DType::F32; 4])
-        }
-        Op::WarpgroupMultiply(product) => {
-            let address = place(build, at.base, false);
-            let descriptor = build.cast(Cast::ExtU, address, DType::I64);
-            let zero = build.constant(DType::F32, 0);
-            let mut operands: SmallVec<[Value; 4]> = smallvec![descriptor; 2];
-            operands.extend(product.accumulators().map(|_| zero));
-            build.set_loc(loc);
-            // What is in flight may not be used.
-            build.emit(op.clone(), operands, &[DType::F32; 4]);
-            return SmallVec::new();
-        }
-        Op::WarpgroupFence | Op::WarpgroupCommit | Op::WarpgroupWait { .. } => (smallvec![], &[]),
-        Op::Fence { .. } | Op::ProxyFence => (smallvec![], &[]),
-        Op::InlineAsm { .. } => (smallvec![lane], &words),
-        Op::Print(_) | Op::Assert { .. } => (smallvec![holds], &[]),
-        Op::If | Op::Yield => {
-            build.set_loc(loc);
-            build.open_region(&[]);
-            let then = build.close_region(Op::Yield, &[]);
-            build.open_region(&[]);
-            let otherwise = build.close_region(Op::Yield, &[]);
-            return build.if_(holds, then, otherwise, &[]);
-        }
-        Op::Loop | Op::BreakIf { .. } | Op::Continue | Op::Return => {
-            let done = build.constant(DType::I1, 1);
-            build.set_loc(loc);
-            let target = build.new_loop(&[], &[]);
-            build.open_region(&[]);
-            build.break_if(target, done, &[]);
-            let body = build.close_region(Op::Continue, &[]);
-            return build.place_loop(target, body);
-        }
-    };
-    build.set_loc(loc);
-    build.emit(op.clone(), operands, results)
-}
 
 /// A program being written around a sample.
 struct Probe<'a> {
@@ -807,6 +608,8 @@ fn mutants(row: Effects) -> Vec<(&'static str, Effects)> {
         Fence::Atomic(Order::AcqRel, gpu),
         Fence::Barrier(BarrierScope::Warp),
         Fence::Barrier(BarrierScope::Block),
+        Fence::Named(NamedBarrier { name: 1, warps: 2, waits: true }),
+        Fence::Named(NamedBarrier { name: 1, warps: 2, waits: false }),
         Fence::Proxy,
         Fence::Unknown,
     ] {
@@ -842,6 +645,11 @@ fn mutants(row: Effects) -> Vec<(&'static str, Effects)> {
         Tokens::Products(Step::Commits),
         Tokens::Products(Step::Awaits { pending: 0 }),
         Tokens::Products(Step::Awaits { pending: 1 }),
+        Tokens::Bulk(Step::Prepares),
+        Tokens::Bulk(Step::Starts),
+        Tokens::Bulk(Step::Commits),
+        Tokens::Bulk(Step::Awaits { pending: 0 }),
+        Tokens::Bulk(Step::Awaits { pending: 1 }),
         Tokens::Unknown,
     ] {
         all.push(("tokens", Effects { tokens, ..row }));
@@ -932,6 +740,19 @@ fn the_table_is_what_it_is_meant_to_be() {
         product wait for older: reads=shared extent=Described proxy=Async convergent=Some(Warpgroup) tokens=Products(Awaits { pending: 1 }) latency=Wait
         fence: fence=Atomic(AcqRel, Gpu) latency=Wait
         proxy fence: fence=Proxy latency=Wait
+        named barrier: fence=Named(NamedBarrier { name: 1, warps: 2, waits: true }) convergent=Some(Warp) latency=Wait
+        named arrival: fence=Named(NamedBarrier { name: 1, warps: 2, waits: false }) convergent=Some(Warp)
+        mbarrier initialise: writes=shared tokens=Bulk(Prepares)
+        mbarrier arrive: reads=shared writes=shared fence=Atomic(Release, Block) tokens=Bulk(Prepares)
+        mbarrier expect: reads=shared writes=shared fence=Atomic(Release, Block) tokens=Bulk(Prepares)
+        mbarrier wait: reads=shared writes=shared extent=Anywhere fence=Atomic(Acquire, Block) tokens=Bulk(Awaits { pending: 0 }) latency=Wait
+        mbarrier invalidate: writes=shared tokens=Bulk(Prepares)
+        bulk copy to shared: reads=global+shared writes=shared extent=Anywhere proxy=Async tokens=Bulk(Starts)
+        bulk copy to global: reads=shared writes=global extent=Anywhere proxy=Async tokens=Bulk(Starts)
+        bulk commit: tokens=Bulk(Commits)
+        bulk wait: reads=shared writes=global extent=Anywhere proxy=Async tokens=Bulk(Awaits { pending: 0 }) latency=Wait
+        bulk wait for reads: reads=shared extent=Anywhere proxy=Async tokens=Bulk(Awaits { pending: 0 }) latency=Wait
+        bulk wait for older: reads=shared extent=Anywhere proxy=Async tokens=Bulk(Awaits { pending: 1 }) latency=Wait
         barrier warp: fence=Barrier(Warp) convergent=Some(Warp) latency=Wait
         barrier block: fence=Barrier(Block) convergent=Some(Block) latency=Wait
         asm pure: convergent=Some(Warp) latency=Unknown
@@ -939,6 +760,7 @@ fn the_table_is_what_it_is_meant_to_be() {
         print: visible=true
         assert: visible=true
         if: control=Regions
+        roles: convergent=Some(Warp) control=Regions
         loop: control=Regions
         break if: control=Leaves
         continue: control=Ends
@@ -962,62 +784,76 @@ fn operations_keep_the_order_that_their_rows_ask_for() {
         let _ = writeln!(found, "{} {name}", orders(&op));
     }
     expect![[r#"
-        ..................................................xxxxxx const
-        ..................................................xxxxxx param
-        ..................................................xxxxxx id
-        ..................................................xxxxxx shared base
-        ..................................................xxxxxx linear
-        ..................................................xxxxxx unary
-        ..................................................xxxxxx binary
-        ..................................................xxxxxx compare
-        ..................................................xxxxxx select
-        ..................................................xxxxxx cast
-        ..................................................xxxxxx fma
-        ..................................................xxxxxx fma toward
-        ..................................................xxxxxx round pair
-        ..................................................xxxxxx bytes
-        ...................xx...xxx.xx............xxxx.x..xxxxxx load global
-        ...............x.x.xx.x.xxx.xx............xxxx.xxxxxxxxx load global volatile
-        .....................xxx..xxxxx.xx........xxxx.x..xxxxxx load shared
-        ...............x.x..xxxx..xxxxx.xx........xxxx.xxxxxxxxx load shared volatile
-        .....................xxx..xxxxx.xx........xxxx.x..xxxxxx load matrix
-        ..............xx...xx...xxx.xxx...........xxxx.x..xxxxxx store global
-        ..............xx.x.xx.x.xxx.xxx...........xxxx.xxxxxxxxx store global volatile
-        ................xxx..xxx..xxxxx.xx...x..xxxxxx.x..xxxxxx store shared
-        ...............xxxx.xxxx..xxxxx.xx...x..xxxxxx.xxxxxxxxx store shared volatile
-        ................xxx..xxx..xxxxx.xx...x..xxxxxx.x..xxxxxx store matrix
-        ..............xx...xx...xxxxxxx...........xxxx.x..xxxxxx rmw global relaxed
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx rmw global acquire
-        ..............xx...xx...xxxxxxx...........xxxx.x..xxxxxx rmw global release
-        ................xxx..xxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx rmw shared relaxed
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx rmw shared acq_rel
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx cas global
-        ................xxxxxxxxxxxxxxxxxx...xxxxxxxxx.x..xxxxxx copy
-        ..............................xxxx...xxxxx.....x..xxxxxx commit
-        ................xxx..xxx..xxxxxxxx...xxxxxxxxx.x..xxxxxx wait
-        ................xxx..xxx..xxxxxxxx...xxxxxxxxx.x..xxxxxx wait for older
-        ..................................................xxxxxx shuffle xor
-        ..................................................xxxxxx shuffle index
-        ..................................................xxxxxx multiply
-        .....................xxx..xxxxxxxx...xxxxxxxxx.x..xxxxxx product
-        ..............................xxxx...xxxxx.....x..xxxxxx product fence
-        ..............................xxxx...xxxxx.....x..xxxxxx product commit
-        .....................xxx..xxxxxxxx...xxxxxxxxx.x..xxxxxx product wait
-        .....................xxx..xxxxxxxx...xxxxxxxxx.x..xxxxxx product wait for older
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx fence
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx proxy fence
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx barrier warp
-        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxx.x..xxxxxx barrier block
-        ..................................................xxxxxx asm pure
-        ..............xxxxxxxxxxxxxxxxxxxx...xxxxxxxxx.xxxxxxxxx asm
-        ...............x.x..x.x........................xxxxxxxxx print
-        ...............x.x..x.x........................xxxxxxxxx assert
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx if
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx loop
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx break if
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx continue
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx yield
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx return
+        ...............................................................xxxxxxx const
+        ...............................................................xxxxxxx param
+        ...............................................................xxxxxxx id
+        ...............................................................xxxxxxx shared base
+        ...............................................................xxxxxxx linear
+        ...............................................................xxxxxxx unary
+        ...............................................................xxxxxxx binary
+        ...............................................................xxxxxxx compare
+        ...............................................................xxxxxxx select
+        ...............................................................xxxxxxx cast
+        ...............................................................xxxxxxx fma
+        ...............................................................xxxxxxx fma toward
+        ...............................................................xxxxxxx round pair
+        ...............................................................xxxxxxx bytes
+        ...................xx...xxx.xx............xxxx.xx...x.x..xx.x..xxxxxxx load global
+        ...............x.x.xx.x.xxx.xx............xxxx.xx...x.x..xx.xxxxxxxxxx load global volatile
+        .....................xxx..xxxxx.xx........xxxxxxxxxx.....xx.x..xxxxxxx load shared
+        ...............x.x..xxxx..xxxxx.xx........xxxxxxxxxx.....xx.xxxxxxxxxx load shared volatile
+        .....................xxx..xxxxx.xx........xxxxxxxxxx.....xx.x..xxxxxxx load matrix
+        ..............xx...xx...xxx.xxx...........xxxx.xx..xx.x..xx.x..xxxxxxx store global
+        ..............xx.x.xx.x.xxx.xxx...........xxxx.xx..xx.x..xx.xxxxxxxxxx store global volatile
+        ................xxx..xxx..xxxxx.xx...x..xxxxxxxxxxxxx.xxxxx.x..xxxxxxx store shared
+        ...............xxxx.xxxx..xxxxx.xx...x..xxxxxxxxxxxxx.xxxxx.xxxxxxxxxx store shared volatile
+        ................xxx..xxx..xxxxx.xx...x..xxxxxxxxxxxxx.xxxxx.x..xxxxxxx store matrix
+        ..............xx...xx...xxxxxxx...........xxxx.xxx.xx.x..xx.x..xxxxxxx rmw global relaxed
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw global acquire
+        ..............xx...xx...xxxxxxx...........xxxx.xxx.xx.x..xx.x..xxxxxxx rmw global release
+        ................xxx..xxxxxxxxxx.xx...x..xxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw shared relaxed
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw shared acq_rel
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxx.xxxxx.x..xxxxxxx cas global
+        ................xxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx copy
+        ..............................xxxx...xxxxx....xxxxxxxxxxx...x..xxxxxxx commit
+        ................xxx..xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx wait
+        ................xxx..xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx wait for older
+        ...............................................................xxxxxxx shuffle xor
+        ...............................................................xxxxxxx shuffle index
+        ...............................................................xxxxxxx multiply
+        .....................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx product
+        ..............................xxxx...xxxxx....xxxxxxxxxxx...x..xxxxxxx product fence
+        ..............................xxxx...xxxxx....xxxxxxxxxxx...x..xxxxxxx product commit
+        .....................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx product wait
+        .....................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx product wait for older
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxx.xxxxx.x..xxxxxxx fence
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxx.xxxxx.x..xxxxxxx proxy fence
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxx.xxxxx.x..xxxxxxx named barrier
+        ........................xxxxxx............xxxx.xxx.......xx.x..xxxxxxx named arrival
+        ................xxx..xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier initialise
+        ................xxx..xxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier arrive
+        ................xxx..xxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier expect
+        ..............xxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier wait
+        ................xxx..xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier invalidate
+        ................xxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk copy to shared
+        ..............xx...xxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk copy to global
+        ..............................xxxx...xxxxx....xxxxxxxxxxx...x..xxxxxxx bulk commit
+        ..............xx...xxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait
+        .....................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait for reads
+        .....................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait for older
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxx.xxxxx.x..xxxxxxx barrier warp
+        ..............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxx.xxxxx.x..xxxxxxx barrier block
+        ...............................................................xxxxxxx asm pure
+        ..............xxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxx asm
+        ...............x.x..x.x.....................................xxxxxxxxxx print
+        ...............x.x..x.x.....................................xxxxxxxxxx assert
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx if
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx roles
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx loop
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx break if
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx continue
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx yield
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx return
     "#]]
     .assert_eq(&found);
 }
@@ -1043,7 +879,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
     expect![[r#"
         hoist
             X(U)         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes
-            (XU)         load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            (XU)         load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             ?(XU)!       product
             ((XU))       break if
             ((X)U)       continue
@@ -1052,19 +888,19 @@ fn passes_do_around_each_operation_what_its_row_says() {
         share
             XUUU         const, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes
             UUU          param, id, shared base, linear, return
-            XUXUU        load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            XUXUU        load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             ?XUXUU!      product
             (XUXUU)U     break if
             (X)U(X)UU    continue
             (X)(X)U(X)(X)UU yield
         sweep
                          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure, return
-            X            load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm, print, assert, if, loop
+            X            load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm, print, assert, if, roles, loop
             ?X!          product
             (X)          break if, continue
             (X)(X)       yield
         wait
-            XPU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            XPU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             PXU          load shared, load matrix
             ?XPU!        product
             (XPU)        break if
@@ -1072,17 +908,17 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)(X)PU     yield
             PU           return
         cross
-            XLU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, commit, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, asm pure, print, assert
+            XLU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, commit, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert
             LUX          load shared, load matrix
-            LXU          store shared, store shared volatile, store matrix, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, fence, proxy fence, barrier warp, barrier block, asm, if, loop
+            LXU          store shared, store shared volatile, store matrix, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, barrier warp, barrier block, asm, if, roles, loop
             ?XLU!        product
             (LXU)        break if
             L(X)U        continue
             L(X)(X)U     yield
             LU           return
         idle
-            SbXLU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, product fence, product commit, asm pure
-            SbXbLU       load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, asm, print, assert, if, loop
+            SbXLU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
+            SbXbLU       load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk wait, bulk wait for reads, bulk wait for older, asm, print, assert, if, roles, loop
             ?SbXbLU!     product
             SbLU         barrier warp, barrier block
             (SbXbLU)     break if
@@ -1090,8 +926,8 @@ fn passes_do_around_each_operation_what_its_row_says() {
             Sb(X)(X)bLU  yield
             SbbLU        return
         idle.first
-            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, product fence, product commit, asm pure
-            XbS          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, asm, print, assert, if, loop
+            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
+            XbS          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk wait, bulk wait for reads, bulk wait for older, asm, print, assert, if, roles, loop
             ?XbS!        product
             S            barrier warp, barrier block
             (XbS)        break if
@@ -1099,8 +935,8 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)(X)bS     yield
             bS           return
         idle.last
-            SX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, product fence, product commit, asm pure
-            SbX          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, asm, print, assert, if, loop
+            SX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
+            SbX          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk wait, bulk wait for reads, bulk wait for older, asm, print, assert, if, roles, loop
             ?SbX!        product
             S            barrier warp, barrier block
             (SbX)        break if
@@ -1108,7 +944,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             Sb(X)(X)     yield
             Sb           return
         idle.warp
-            SXwS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, asm, print, assert, if, loop
+            SXwS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop
             ?SXwS!       product
             SXS          barrier warp, barrier block
             (SXwS)       break if
@@ -1116,7 +952,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             S(X)(X)wS    yield
             SwS          return
         idle.block
-            SXbS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, asm, print, assert, if, loop
+            SXbS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop
             ?SXbS!       product
             SbS          barrier warp, return
             SXS          barrier block
@@ -1126,7 +962,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         meet
             SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure
             SXSbLLU      load global, store shared, store matrix
-            SbLXSbLU     load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm, print, assert, if, loop
+            SbLXSbLU     load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm, print, assert, if, roles, loop
             ?SbLXSbLU!   product
             SSbLLU       barrier block
             (SbLXSbLU)   break if
@@ -1136,7 +972,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         meet.kept
             SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, shuffle xor, shuffle index, multiply, asm pure
             SXSbLLU      load global
-            SbLXSbLU     load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm, print, assert, if, loop
+            SbLXSbLU     load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm, print, assert, if, roles, loop
             ?SbLXSbLU!   product
             SSbLLU       barrier block
             (SbLXSbLU)   break if
@@ -1144,54 +980,54 @@ fn passes_do_around_each_operation_what_its_row_says() {
             SbL(X)(X)SbLU yield
             SbLSbLU      return
         meet.used
-            XSSbLLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
-            XSbLSbLU     load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy
+            XSSbLLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier wait, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
+            XSbLSbLU     load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate
             ?XSbLSbLU!   product
             SSbLLU       barrier block, return
             (XSbLSbLU)   break if
             (X)SSbLLU    continue
             (X)(X)SSbLLU yield
         meet.read
-            XSRSbLLU     const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, barrier warp, asm pure, if, loop
-            XSbLRSbLU    load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, fence, proxy fence, asm, print, assert
+            XSRSbLLU     const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, bulk commit, bulk wait for reads, bulk wait for older, barrier warp, asm pure, if, roles, loop
+            XSbLRSbLU    load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, fence, proxy fence, named barrier, mbarrier wait, bulk copy to global, bulk wait, asm, print, assert
             ?XSRSbLLU!   product
             SRSbLLU      barrier block, return
             (XSbLRSbLU)  break if
             (X)SRSbLLU   continue
             (X)(X)SRSbLLU yield
         meet.inner
-            (X)SRSbLLU   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, barrier warp, barrier block, asm pure, if, loop
-            (X)SbLRSbLU  load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, fence, proxy fence, asm, print, assert
+            (X)SRSbLLU   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, bulk commit, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, if, roles, loop
+            (X)SbLRSbLU  load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, fence, proxy fence, named barrier, mbarrier wait, bulk copy to global, bulk wait, asm, print, assert
             ?(X)SRSbLLU! product
             ((X)SbLRSbLU) break if
             ((X))SRSbLLU continue
             ((X)(X))SRSbLLU yield
             SRSbLLU      return
         meet.round
-            (SbLRSbLUX)  const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            (SbLRSbLUX)  const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             ?(SbLRSbLUX)! product
             ((SbLRSbLUX)) break if
             (SbLRSbLU(X)) continue
             (SbLRSbLU(X)(X)) yield
             (SbLRSbLU)   return
         barriers.read
-            LXU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
-            LbXU         store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy
+            LXU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier wait, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
+            LbXU         store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate
             ?LXU!        product
             (LXU)        break if
             L(X)U        continue
             L(X)(X)U     yield
             LU           return
         barriers.written
-            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
-            XbS          load shared, load shared volatile, load matrix, rmw shared relaxed, rmw shared acq_rel
+            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
+            XbS          load shared, load shared volatile, load matrix, rmw shared relaxed, rmw shared acq_rel, mbarrier arrive, mbarrier expect
             ?XS!         product
             (XS)         break if
             (X)S         continue
             (X)(X)S      yield
             S            return
         barriers.atomic
-            XA           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
+            XA           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             XbA          load shared, load shared volatile, load matrix
             ?XA!         product
             (XA)         break if
@@ -1199,15 +1035,15 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)(X)A      yield
             A            return
         barriers.updated
-            AX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, asm, print, assert, if, loop
-            AbX          store shared, store shared volatile, store matrix, copy
+            AX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier arrive, mbarrier expect, mbarrier wait, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
+            AbX          store shared, store shared volatile, store matrix, copy, mbarrier initialise, mbarrier invalidate
             ?AX!         product
             (AX)         break if
             A(X)         continue
             A(X)(X)      yield
             A            return
         barriers.between
-            LXbSU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
+            LXbSU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
             ?LXbSU!      product
             LXSU         barrier block
             (LXbSU)      break if
@@ -1215,71 +1051,71 @@ fn passes_do_around_each_operation_what_its_row_says() {
             L(X)(X)bSU   yield
             LbSU         return
         pack
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm pure, print, assert, if, loop, break if, continue, yield, return
-            3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, asm
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, barrier warp, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk wait, bulk wait for reads, bulk wait for older, asm
             1            barrier block
         pack.used
-            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, continue, yield, return
-            2            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, break if
-            3            asm
+            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, continue, yield, return
+            2            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, break if
+            3            mbarrier wait, bulk copy to shared, bulk copy to global, bulk wait, bulk wait for reads, bulk wait for older, asm
         pack.before
-            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
+            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk commit, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             2            copy
-            3            asm
+            3            mbarrier wait, bulk copy to shared, bulk copy to global, bulk wait, bulk wait for reads, bulk wait for older, asm
         pack.copied
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
-            3            copy, asm
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk commit, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            3            copy, mbarrier wait, bulk copy to shared, bulk copy to global, bulk wait, bulk wait for reads, bulk wait for older, asm
             1            wait
         pack.late
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, barrier block, asm pure, print, assert, if, loop, break if, continue, yield, return
-            3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, asm
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk wait, bulk wait for reads, bulk wait for older, asm
         order.load
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
-            s            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, asm
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            s            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, asm
             ,            barrier warp, barrier block
         order.store
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
-            o            load shared, load shared volatile, load matrix, product
-            s            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, asm, break if
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, asm pure, print, assert, if, roles, loop, continue, yield, return
+            o            load shared, load shared volatile, load matrix, product, bulk copy to global, bulk wait, bulk wait for reads, bulk wait for older
+            s            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, asm, break if
             ,            barrier warp, barrier block
         order.stored
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
-            s            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, asm, break if
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, asm pure, print, assert, if, roles, loop, continue, yield, return
+            s            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk wait, bulk wait for reads, bulk wait for older, asm, break if
             ,            barrier warp, barrier block
         order.loaded
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
-            o            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, asm
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            o            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, asm
             ,            barrier warp, barrier block
         order.other
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk commit, asm pure, print, assert, if, roles, loop, continue, yield, return
+            s            mbarrier wait, bulk copy to shared, bulk copy to global, bulk wait, bulk wait for reads, bulk wait for older, asm, break if
             ,            barrier warp, barrier block
-            s            asm, break if
         order.copied
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             l            wait, wait for older
+            s            mbarrier wait, bulk copy to shared, asm
             ,            barrier warp, barrier block
-            s            asm
         order.global
-            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, break if, continue, yield, return
-            g,g          store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, asm
+            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk commit, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            g,g          store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, bulk copy to global, bulk wait, asm
             g,,          barrier warp, barrier block
         order.read
-            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, print, assert, if, loop, continue, yield, return
-            g,g          load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, asm
+            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk commit, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, continue, yield, return
+            g,g          load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, bulk copy to shared, bulk copy to global, bulk wait, asm
             g,,          barrier warp, barrier block
             gg,          break if
         order.between
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, asm pure, asm, print, assert, if, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop, break if, continue, yield, return
             s            barrier warp, barrier block
         alternate
-            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
-            (SbLXU)0     store shared, store shared volatile, store matrix, copy, product, barrier block
+            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier arrive, mbarrier expect, mbarrier wait, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
+            (SbLXU)0     store shared, store shared volatile, store matrix, copy, product, mbarrier initialise, mbarrier invalidate, barrier block
             ((SbLXU))0   break if
             (SSbLL(X)U)1 continue
             (SSbLL(X)(X)U)1 yield
             (SSbLLU)1    return
         alternate.other
-            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, barrier warp, asm pure, asm, print, assert, if, loop
+            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
             (SbLXU)0     barrier block
             ((SbLXU))0   break if
             (SSbLL(X)U)1 continue
@@ -1348,37 +1184,51 @@ fn a_row_that_tells_something_else_is_noticed() {
         store matrix: latency 7
         rmw global relaxed: extent 3, proxy 2, scope 2, latency 7
         rmw global acquire: extent 3, proxy 2, scope 2, latency 7
-        rmw global release: extent 3, proxy 2, scope 2, latency 7
+        rmw global release: extent 3, proxy 2, fence 1, scope 2, latency 7
         rmw shared relaxed: proxy 2, fence 1, scope 2, latency 7
         rmw shared acq_rel: proxy 2, fence 1, scope 2, latency 7
-        cas global: extent 3, proxy 2, fence 2, scope 2, latency 7
-        copy: proxy 2, latency 7
-        commit: proxy 2, tokens 8, latency 7
+        cas global: extent 3, proxy 2, fence 3, scope 2, latency 7
+        copy: proxy 2, fence 1, latency 7
+        commit: proxy 2, tokens 13, latency 7
         wait: proxy 2, latency 7
-        wait for older: proxy 2, tokens 8, latency 7
+        wait for older: proxy 2, tokens 13, latency 7
         shuffle xor: latency 6
         shuffle index: latency 6
         multiply: latency 6
         product: proxy 2, convergent 3, latency 7
-        product fence: proxy 2, convergent 3, tokens 8, latency 7
-        product commit: proxy 2, convergent 3, tokens 8, latency 7
-        product wait: extent 1, proxy 2, convergent 3, tokens 8, latency 7
-        product wait for older: extent 1, proxy 2, convergent 3, tokens 8, latency 7
-        fence: proxy 2, fence 2, scope 2, latency 7
-        proxy fence: proxy 2, fence 2, convergent 3, latency 7
+        product fence: proxy 2, convergent 3, tokens 13, latency 7
+        product commit: proxy 2, convergent 3, tokens 13, latency 7
+        product wait: extent 1, proxy 2, convergent 3, tokens 13, latency 7
+        product wait for older: extent 1, proxy 2, convergent 3, tokens 13, latency 7
+        fence: proxy 2, fence 3, scope 2, latency 7
+        proxy fence: proxy 2, fence 3, convergent 3, latency 7
+        named barrier: proxy 2, fence 3, convergent 3, latency 7
+        named arrival: proxy 2, fence 1, convergent 3, latency 7
+        mbarrier initialise: proxy 2, convergent 3, tokens 12, latency 7
+        mbarrier arrive: proxy 2, fence 1, scope 2, convergent 3, tokens 12, latency 7
+        mbarrier expect: proxy 2, fence 1, scope 2, convergent 3, tokens 12, latency 7
+        mbarrier wait: reads 1, proxy 2, fence 4, scope 2, convergent 3, tokens 13, latency 7
+        mbarrier invalidate: proxy 2, convergent 3, tokens 12, latency 7
+        bulk copy to shared: reads 1, proxy 2, fence 3, convergent 3, tokens 13, latency 7
+        bulk copy to global: reads 1, proxy 2, fence 1, convergent 3, tokens 13, latency 7
+        bulk commit: proxy 2, convergent 3, tokens 13, latency 7
+        bulk wait: reads 1, proxy 2, fence 1, convergent 3, tokens 13, latency 7
+        bulk wait for reads: proxy 2, convergent 3, tokens 13, latency 7
+        bulk wait for older: proxy 2, convergent 3, tokens 13, latency 7
         barrier warp: proxy 2, latency 7
         barrier block: proxy 2, latency 7
         asm pure: convergent 2, latency 6
-        asm: reads 3, proxy 2, fence 6, convergent 3, tokens 8, latency 7
+        asm: reads 3, proxy 2, fence 8, convergent 3, tokens 13, latency 7
         print: proxy 2, latency 7
         assert: proxy 2, latency 7
-        if: proxy 2, fence 2, convergent 3, control 1, tokens 9, latency 7
-        loop: proxy 2, fence 2, convergent 3, control 1, tokens 9, latency 7
-        break if: proxy 2, fence 6, convergent 3, control 1, visible 1, tokens 10, latency 7
-        continue: proxy 2, fence 2, convergent 3, tokens 10, latency 7
-        yield: proxy 2, fence 2, convergent 3, tokens 10, latency 7
-        return: reads 1, writes 1, proxy 2, fence 6, convergent 3, visible 1, tokens 9, latency 7
-        1660 of 2323 noticed
+        if: proxy 2, fence 3, convergent 3, control 1, tokens 14, latency 7
+        roles: proxy 2, fence 3, convergent 3, control 1, tokens 14, latency 7
+        loop: proxy 2, fence 3, convergent 3, control 1, tokens 14, latency 7
+        break if: proxy 2, fence 8, convergent 3, control 1, visible 1, tokens 15, latency 7
+        continue: proxy 2, fence 3, convergent 3, tokens 15, latency 7
+        yield: proxy 2, fence 3, convergent 3, tokens 15, latency 7
+        return: reads 1, writes 1, proxy 2, fence 8, convergent 3, visible 1, tokens 14, latency 7
+        2316 of 3409 noticed
     "#]]
     .assert_eq(&unnoticed);
 }

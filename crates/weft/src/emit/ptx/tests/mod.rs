@@ -4,6 +4,7 @@
 
 mod interpret;
 mod warpgroup;
+mod transfer;
 mod values;
 
 use super::control::copies;

@@ -64,7 +64,7 @@ fn only_one_architecture_has_them() {
 }
 
 /// What the assembler says of a program, told to be talkative.
-fn assembled(ptxas: &Path, text: &str, name: &str, folder: &Path) -> String {
+pub(super) fn assembled(ptxas: &Path, text: &str, name: &str, folder: &Path) -> String {
     let source = folder.join(format!("{name}.ptx"));
     std::fs::write(&source, text).unwrap();
     let output = std::process::Command::new(ptxas)

@@ -1,7 +1,7 @@
 //! The table against the simulator, which knows operations by itself: which memory each one reads and writes,
 //! and which threads must execute it together.
 
-use super::{At, write};
+use super::samples::{At, write};
 use crate::dtype::DType;
 use crate::lane::effects::{Participants, Spaces};
 use crate::lane::{Access, BarrierScope, Builder, IdKind, Op, Param, Program, Space, Value};
@@ -15,7 +15,8 @@ use smallvec::smallvec;
 
 const THREADS: usize = 64;
 
-/// Whether the simulator runs an operation by itself: not what it refuses, nor what only changes control.
+/// Whether the simulator runs an operation by itself: not what it refuses, what needs others beside it, nor what
+/// only changes control.
 fn runs(op: &Op) -> bool {
     !matches!(
         op,
@@ -25,6 +26,12 @@ fn runs(op: &Op) -> bool {
             | Op::WarpgroupCommit
             | Op::WarpgroupWait { .. }
             | Op::ProxyFence
+            | Op::NamedBarrier(_)
+            | Op::Mbarrier(_)
+            | Op::BulkCopy(_)
+            | Op::BulkCommit
+            | Op::BulkWait { .. }
+            | Op::Roles(_)
             | Op::If
             | Op::Loop
             | Op::BreakIf { .. }

@@ -1,0 +1,176 @@
+//! Accesses to memory.
+
+use super::{AtomicOp, BulkOp, Compiler, MemoryOp, MicroOp, ProductOp, Row};
+use crate::atomic::{Order, Scope};
+use crate::lane::{
+    Access, BulkCopy, Form, Inst, InstData, Matrix, Mbarrier, Op, Space, WarpgroupMultiply,
+};
+use crate::sim::report::{AccessCount, AccessKind};
+use crate::sim::warpgroup::PIECE;
+use smallvec::SmallVec;
+
+impl Compiler<'_> {
+    /// Adds a memory operation that moves so many bytes a lane; gives its index.
+    fn access(&mut self, op: MemoryOp, kind: AccessKind, lane_bytes: u32) -> u32 {
+        let (inst, space) = (op.inst, op.space);
+        let loc = self.launch.program.insts[inst].loc;
+        let (executions, lanes, cost, ideal) = (0, 0, 0, 0);
+        let count =
+            AccessCount { inst, loc, space, kind, lane_bytes, executions, lanes, cost, ideal };
+        self.code.accesses.push(count);
+        self.code.memory.push(op);
+        self.code.memory.len() as u32 - 1
+    }
+
+    /// Its reads count as one memory operation.
+    pub(super) fn product(&mut self, id: Inst, inst: &InstData, multiply: WarpgroupMultiply) {
+        let (others, start) = inst.operands.split_at(multiply.first_accumulator());
+        let (others, start) = (self.rows(others), self.rows(start));
+        let count = multiply.left_operands().count();
+        let results = inst.results.iter().map(|&result| self.allocate(result)).collect();
+        let (left, right) = (others[..count].into(), others[count]);
+        let keep = others.get(count + 1).copied();
+        let op = MemoryOp::plain(id, (Space::Shared, right, 0), PIECE);
+        let access = self.access(op, AccessKind::Load, PIECE);
+        self.code.ops.push(MicroOp::Product(self.code.products.len() as u32));
+        self.code.products.push(ProductOp {
+            multiply,
+            left,
+            right,
+            keep,
+            start,
+            results,
+            inst: id,
+            access,
+        });
+    }
+
+    /// A write to shared memory and a read of global memory, which count as such.
+    pub(super) fn async_copy(
+        &mut self,
+        id: Inst,
+        inst: &InstData,
+        bytes: u32,
+        offset: i32,
+        (predicated, filled): (bool, bool),
+    ) {
+        let rows = self.rows(&inst.operands);
+        let predicate = predicated.then(|| rows[2]);
+        let filled = if filled { rows.last().copied() } else { None };
+        let written = MemoryOp::plain(id, (Space::Shared, rows[0], offset), bytes);
+        let read = MemoryOp::plain(id, (Space::Global, rows[1], 0), bytes);
+        let index = self.access(MemoryOp { predicate, ..written }, AccessKind::Store, bytes);
+        self.access(MemoryOp { predicate, ..read }, AccessKind::Load, bytes);
+        self.code.ops.push(MicroOp::AsyncCopy { index, filled });
+    }
+
+    /// To initialise one is to store it, and all else an atomic, as far as other threads see it.
+    pub(super) fn mbarrier(&mut self, id: Inst, inst: &InstData, op: Mbarrier) {
+        let rows = self.rows(&inst.operands);
+        let order = match op {
+            Mbarrier::Initialise { .. } | Mbarrier::Invalidate => None,
+            Mbarrier::Arrive | Mbarrier::Expect => Some(Order::Release),
+            Mbarrier::Wait => Some(Order::Acquire),
+        };
+        let scope = Scope::Block;
+        let atomic = order.map(|order| AtomicOp { rmw: None, order, scope });
+        let kind = if atomic.is_some() { AccessKind::Atomic } else { AccessKind::Store };
+        let touched = MemoryOp::plain(id, (Space::Shared, rows[0], 0), Mbarrier::BYTES);
+        let index = self.access(MemoryOp { atomic, ..touched }, kind, Mbarrier::BYTES);
+        let operand = rows.get(1).copied();
+        self.code.ops.push(MicroOp::Mbarrier { op, index, operand });
+    }
+
+    /// An access to shared and one to global memory, of as many bytes as it turns out.
+    pub(super) fn bulk_copy(&mut self, id: Inst, inst: &InstData, copy: BulkCopy) {
+        let rows = self.rows(&inst.operands);
+        let (shared, global) = match copy {
+            BulkCopy::ToShared => (AccessKind::Store, AccessKind::Load),
+            BulkCopy::ToGlobal => (AccessKind::Load, AccessKind::Store),
+        };
+        let piece = BulkCopy::ALIGN;
+        let of = |space, row| MemoryOp::plain(id, (space, row, 0), piece);
+        let shared = self.access(of(Space::Shared, rows[0]), shared, piece);
+        let global = self.access(of(Space::Global, rows[1]), global, piece);
+        let (bytes, mbarrier) = (rows[2], rows.get(3).copied());
+        let op = BulkOp { copy, bytes, mbarrier, inst: id, shared, global };
+        self.code.ops.push(MicroOp::BulkCopy(Box::new(op)));
+    }
+
+    pub(super) fn memory(&mut self, id: Inst, inst: &InstData) {
+        let program = self.launch.program;
+        let Some(roles) = inst.memory_operands() else { return };
+        let space = roles.space;
+        let moved = match inst.op {
+            Op::Load { .. } => &inst.results[..],
+            Op::AtomicCas { .. } => &roles.values[..1],
+            _ => roles.values,
+        };
+        let dtype = program.dtype(moved[0]);
+        let Access { offset, volatile, form, .. } = match inst.op {
+            Op::Load { access, .. } | Op::Store { access, .. } => access,
+            _ => Access::default(),
+        };
+        let matrix = match form {
+            Form::Vector => None,
+            Form::Matrix(matrix) => Some(matrix),
+        };
+        let (kind, atomic) = match inst.op {
+            Op::AtomicRmw { op, order, scope, .. } => {
+                (AccessKind::Atomic, Some(AtomicOp { rmw: Some((op, dtype)), order, scope }))
+            }
+            Op::AtomicCas { order, scope, .. } => {
+                (AccessKind::Atomic, Some(AtomicOp { rmw: None, order, scope }))
+            }
+            Op::Load { .. } => (AccessKind::Load, None),
+            _ => (AccessKind::Store, None),
+        };
+        let size = dtype.bytes();
+        let lane_bytes = size * moved.len() as u32;
+        let bytes = if matrix.is_some() { Matrix::ROW_BYTES } else { lane_bytes };
+        let address = self.row[roles.address];
+        let predicate = roles.predicate.map(|predicate| self.row[predicate]);
+        let values = self.rows(roles.values);
+        let results = inst.results.iter().map(|&result| self.allocate(result)).collect();
+        let op = MemoryOp {
+            inst: id,
+            space,
+            address,
+            predicate,
+            offset,
+            matrix,
+            size,
+            bytes,
+            values,
+            results,
+            volatile,
+            atomic,
+        };
+        let index = self.access(op, kind, lane_bytes);
+        self.code.ops.push(match kind {
+            AccessKind::Load => MicroOp::Load(index),
+            AccessKind::Store => MicroOp::Store(index),
+            AccessKind::Atomic => MicroOp::Atomic(index),
+        });
+    }
+}
+
+impl MemoryOp {
+    /// One of so many bytes at an address, with no predicate and no values.
+    fn plain(inst: Inst, (space, address, offset): (Space, Row, i32), bytes: u32) -> Self {
+        MemoryOp {
+            inst,
+            space,
+            address,
+            predicate: None,
+            offset,
+            matrix: None,
+            size: bytes,
+            bytes,
+            values: SmallVec::new(),
+            results: SmallVec::new(),
+            volatile: false,
+            atomic: None,
+        }
+    }
+}
