@@ -295,13 +295,12 @@ fn reasons(shape: &AccessShape, sectors: Sectors, machine: &Machine, op: &Op) ->
     let mut reasons = Vec::new();
     let (bytes, most) = (shape.bytes(), machine.global_vector_bytes);
     if sectors.actual > sectors.ideal {
-        let unknown = "is known only when the kernel runs";
         let lies = match shape.gap() {
             Some(Gap { lanes: 1, apart: Some(apart), .. }) => {
                 format!("neighbouring lanes are {apart} bytes apart, and each moves {bytes}")
             }
             Some(Gap { lanes: 1, apart: None, .. }) => {
-                format!("how far neighbouring lanes are apart {unknown}")
+                "only a run of the kernel tells how far neighbouring lanes are apart".into()
             }
             Some(Gap { run, lanes, apart: Some(apart) }) => {
                 format!(
@@ -310,7 +309,8 @@ fn reasons(shape: &AccessShape, sectors: Sectors, machine: &Machine, op: &Op) ->
             }
             Some(Gap { run, lanes, apart: None }) => {
                 format!(
-                    "{lanes} lanes move {run} bytes in a row, and where the next row is {unknown}"
+                    "{lanes} lanes move {run} bytes in a row, and only a run of the kernel tells where \
+                     the next row is"
                 )
             }
             None => "the bytes of its lanes overlap".into(),
