@@ -40,7 +40,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const RUNS: (u64, u64) = (150, 10_000);
 
 pub(crate) fn sample(seed: u64) -> Sample {
-    generate::sample(&dice::bytes(seed, 1 << 15))
+    generate::sample(&bytes(seed, 1 << 15))
 }
 
 fn check_catching(

@@ -2,7 +2,9 @@
 
 use super::{build, loop_to};
 use crate::dtype::DType;
-use crate::lane::{Access, BarrierScope, Builder, Multiprocessor, Op, Program, Space, Value, verify};
+use crate::lane::{
+    Access, BarrierScope, Builder, Multiprocessor, Op, Program, Space, Value, verify,
+};
 use crate::scalar::Binary;
 use crate::simplify::reload;
 
