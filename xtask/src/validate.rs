@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use weft::budget::Bounds;
 use weft::conversion;
 use weft::dtype::DType;
-use weft::emit::ptx::Registers;
+use weft::emit::ptx::{self, LineInfo, Registers};
 use weft::emit::{self, Language, Target, Unsupported, launcher};
 use weft::lane::Program;
 use weft_api::probe::{Device, Probe};
@@ -47,7 +48,12 @@ impl Compiler {
     fn print(self, program: &Program, target: Target) -> Result<String, Unsupported> {
         match (self, target) {
             (Compiler::Cc, Target::Nvidia(target)) => {
-                launcher::print(program, target, Registers::Balanced)
+                launcher::print(program, target, Registers::Balanced, LineInfo::Omitted)
+            }
+            // What profilers are told must be as the assembler wants it, too.
+            (Compiler::Ptxas, Target::Nvidia(target)) => {
+                let (registers, lines) = (Registers::Balanced, LineInfo::Written);
+                ptx::print_within(program, target, registers, lines, &Bounds::default())
             }
             _ => emit::print(program, self.language(), target),
         }

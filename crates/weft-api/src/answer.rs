@@ -20,11 +20,22 @@ use weft_layout::affine::{Affine, Padded};
 use weft_layout::plan::Conversions;
 use weft_layout::step::{Plan, Step};
 
-/// The machines that are known.
+/// The machines that are known, and the types of elements.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct MachinesAnswer {
     /// Each whole: NVIDIA's, then AMD's, oldest first.
     pub machines: Vec<MachineAnswer>,
+    /// What requests may give as an element's type, narrow to wide.
+    pub elements: Vec<ElementAnswer>,
+}
+
+/// A type of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ElementAnswer {
+    /// Its name in Triton IR.
+    pub name: &'static str,
+    /// What others call it, which requests may as well.
+    pub other_names: &'static [&'static str],
 }
 
 /// A layout.
@@ -472,12 +483,16 @@ pub struct AccessAnswer {
     pub instructions: u64,
     /// What it costs the block, for one time, in hundredths of a cycle.
     pub cost: u64,
-    /// What as many bytes cost in whole sectors, by the widest instructions.
+    /// What as many bytes cost in whole sectors, by the widest instructions; those that several elements
+    /// share count once.
     pub bound: u64,
     /// Sectors that one instruction touches, if rows of memory do not share any.
     pub sectors: u64,
     /// The sectors of as many bytes without gaps.
     pub ideal_sectors: u64,
+    /// Why it takes more sectors or more instructions than as many bytes need: a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
     /// How often it runs: loops whose bounds are not known are counted 16 times.
     pub times: u64,
     /// What the next best layout for it would cost; none where no other is possible.
@@ -509,6 +524,9 @@ pub struct SharedAnswer {
     /// What a planned load costs; none for stores, for loads of padded memory and of a part of a buffer.
     #[serde(flatten)]
     pub price: Option<SharedPrice>,
+    /// Why there are more wavefronts than the ideal: two lanes that collide.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
     /// How often it runs: loops whose bounds are not known are counted 16 times.
     pub times: u64,
 }

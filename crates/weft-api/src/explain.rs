@@ -12,7 +12,9 @@ use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use crate::occupancy;
 use crate::request::{CompileRequest, ExplainRequest};
-use weft::assign::{self, AccessShape, Block, Judged, LayoutId, Product, Review, Spent, Trips};
+use weft::assign::{
+    self, AccessShape, Block, Gap, Judged, LayoutId, Product, Review, Spent, Trips,
+};
 use weft::axis::AxisFacts;
 use weft::compile;
 use weft::lane::BarrierScope;
@@ -20,6 +22,8 @@ use weft::location::Loc;
 use weft::simplify::ordered::{self, Conflict, Order};
 use weft::tile::{Element, Op, OpId, OpKind, Value};
 use weft::ttir::Places;
+use weft_layout::access::Sectors;
+use weft_layout::machine::Machine;
 
 /// Where each value of a kernel lives and why, and what each movement and access costs.
 pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
@@ -36,6 +40,7 @@ pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
         emit: Vec::new(),
         dump_after: None,
         max_registers: None,
+        line_info: false,
         text_places: *text_places,
     };
     explain_kernel(&CompiledKernel::new(&compile)?)
@@ -279,7 +284,48 @@ fn access(
         bound: shape.bound(&compiled.machine),
         sectors: sectors.actual,
         ideal_sectors: sectors.ideal,
+        reasons: reasons(&shape, sectors, &compiled.machine, op),
         times: 1,
         next: None,
     })
+}
+
+/// Why an access takes more sectors, or more instructions, than as many bytes need.
+fn reasons(shape: &AccessShape, sectors: Sectors, machine: &Machine, op: &Op) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let (bytes, most) = (shape.bytes(), machine.global_vector_bytes);
+    if sectors.actual > sectors.ideal {
+        let lies = match shape.gap() {
+            Some(Gap { lanes: 1, apart: Some(apart), .. }) => {
+                format!("neighbouring lanes are {apart} bytes apart, and each moves {bytes}")
+            }
+            Some(Gap { lanes: 1, apart: None, .. }) => {
+                "only a run of the kernel tells how far neighbouring lanes are apart".into()
+            }
+            Some(Gap { run, lanes, apart: Some(apart) }) => {
+                format!(
+                    "{lanes} lanes move {run} bytes in a row, and the next row is {apart} bytes on"
+                )
+            }
+            Some(Gap { run, lanes, apart: None }) => {
+                format!(
+                    "{lanes} lanes move {run} bytes in a row, and only a run of the kernel tells where \
+                     the next row is"
+                )
+            }
+            None => "the bytes of its lanes overlap".into(),
+        };
+        let Sectors { actual, ideal } = sectors;
+        reasons.push(format!("{actual} sectors where {ideal} would do, because {lies}"));
+    }
+    let is_atomic = matches!(op.kind, OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. });
+    if bytes < most && shape.instructions() > 1 && !is_atomic {
+        let held = if shape.is_widest() {
+            "no more are proved to follow each other, aligned and under one mask"
+        } else {
+            "a lane of this layout holds no more that follow each other"
+        };
+        reasons.push(format!("{bytes} bytes a lane where {most} are possible, because {held}"));
+    }
+    reasons
 }

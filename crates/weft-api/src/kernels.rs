@@ -44,6 +44,8 @@ pub struct CompiledKernel {
     pub fp_fusion: bool,
     /// The most registers of a thread in PTX, where somebody says.
     pub max_registers: Option<u32>,
+    /// Whether PTX tells debuggers and profilers of lines.
+    pub line_info: bool,
     /// The homes that were asked for.
     pub pins: Vec<Pin>,
     /// The program, and the decisions that led to it.
@@ -68,6 +70,7 @@ impl CompiledKernel {
             emit: _,
             dump_after,
             max_registers,
+            line_info,
             text_places,
         } = request;
         let places = if *text_places { Places::Text } else { Places::Source };
@@ -94,7 +97,7 @@ impl CompiledKernel {
         let compiled = compile::compile(&module, &module.kernels[index], &options)
             .map_err(|error| refused(&module, error))?;
         let Options { warps, stages, fp_fusion, pins, .. } = options;
-        let max_registers = *max_registers;
+        let (max_registers, line_info) = (*max_registers, *line_info);
         Ok(Self {
             module,
             index,
@@ -105,6 +108,7 @@ impl CompiledKernel {
             stages,
             fp_fusion,
             max_registers,
+            line_info,
             pins,
             compiled,
             unordered: OnceLock::new(),
@@ -192,17 +196,24 @@ impl CompiledKernel {
     pub fn text(&self, language: Language) -> Result<String, ApiError> {
         let Budget { limits, stop } = budget::current();
         let bounds = Bounds { stop, most: limits.text_bytes };
-        let text = match (self.max_registers, language, self.target) {
-            (Some(_), Language::Ptx, Target::Nvidia(target)) => {
-                ptx::print_within(self.program(), target, self.registers(), &bounds)
+        let text = match (language, self.target) {
+            (Language::Ptx, Target::Nvidia(target)) => {
+                let (registers, lines) = (self.registers(), self.lines());
+                ptx::print_within(self.program(), target, registers, lines, &bounds)
             }
-            (None, ..) => emit::print_within(self.program(), language, self.target, &bounds),
-            (Some(_), ..) => {
+            _ if self.max_registers.is_some() => {
                 return Err(ApiError::Argument {
                     reason: "registers are bounded in PTX alone".into(),
                     hint: "leave `max_registers` out, or emit PTX".into(),
                 });
             }
+            _ if self.line_info => {
+                return Err(ApiError::Argument {
+                    reason: "line information is written in PTX alone".into(),
+                    hint: "leave `line_info` out, or emit PTX".into(),
+                });
+            }
+            _ => emit::print_within(self.program(), language, self.target, &bounds),
         };
         let text = text.map_err(|error| self.unsupported(error))?;
         self.within_budget(&text)?;
@@ -228,12 +239,16 @@ impl CompiledKernel {
                 hint: "give a target of NVIDIA's, or emit HIP".into(),
             });
         };
-        launcher::print(self.program(), target, self.registers())
+        launcher::print(self.program(), target, self.registers(), self.lines())
             .map_err(|error| self.unsupported(error))
     }
 
     fn registers(&self) -> ptx::Registers {
         self.max_registers.map_or(ptx::Registers::Balanced, ptx::Registers::AtMost)
+    }
+
+    fn lines(&self) -> ptx::LineInfo {
+        if self.line_info { ptx::LineInfo::Written } else { ptx::LineInfo::Omitted }
     }
 
     fn unsupported(&self, error: Unsupported) -> ApiError {

@@ -1,11 +1,12 @@
 //! Questions to the layout engine.
 
-use crate::answer::{LayoutAnswer, MachinesAnswer, NameAnswer};
+use crate::answer::{ElementAnswer, LayoutAnswer, MachinesAnswer, NameAnswer};
 use crate::bases::Bases;
 use crate::error::ApiError;
 use crate::machines::MachineAnswer;
 use crate::reading::{Reading, read};
 use crate::request::{LayoutRequest, MachinesRequest, given_bits, machine};
+use weft::dtype::DType;
 use weft_layout::affine::Affine;
 use weft_layout::interop::cute::{self, Convention, TmaMode};
 use weft_layout::{Machine, family};
@@ -17,7 +18,9 @@ pub fn machines(request: &MachinesRequest) -> Result<MachinesAnswer, ApiError> {
         Some(target) => vec![MachineAnswer::of(machine(target)?.as_ref())],
         None => Machine::ALL.into_iter().map(MachineAnswer::of).collect(),
     };
-    Ok(MachinesAnswer { machines })
+    let element =
+        |dtype: DType| ElementAnswer { name: dtype.name(), other_names: dtype.other_names() };
+    Ok(MachinesAnswer { machines, elements: DType::ALL.into_iter().map(element).collect() })
 }
 
 /// What a layout is.

@@ -370,6 +370,9 @@ pub struct CompileRequest {
     pub dump_after: Option<String>,
     /// The most registers of a thread, in PTX: from 24 to 255.
     pub max_registers: Option<u32>,
+    /// Whether PTX tells debuggers and profilers which lines of the source it came from (`.loc`).
+    #[serde(default)]
+    pub line_info: bool,
     /// Whether places are those at which operations begin in the text, `text:line:column`, and not
     /// those in the user's source.
     #[serde(default)]
@@ -528,6 +531,7 @@ impl RunRequest {
             emit: Vec::new(),
             dump_after: None,
             max_registers: None,
+            line_info: false,
             text_places: self.text_places,
         }
     }

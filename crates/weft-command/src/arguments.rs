@@ -578,6 +578,9 @@ pub(crate) struct Compile {
     /// The most registers of a thread, in PTX: from 24 to 255.
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) max_registers: Option<u32>,
+    /// Tell debuggers and profilers, in PTX, which lines of the source it came from.
+    #[arg(long)]
+    pub(crate) line_info: bool,
     /// Write to this file instead of standard output (-).
     #[arg(short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -591,7 +594,7 @@ pub(crate) struct Compile {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "target", "warps", "stages", "no_fp_fusion", "name", "pins", "emit", "dump_after", "max_registers", "output", "signature", "constants"]
+        conflicts_with_all = ["file", "target", "warps", "stages", "no_fp_fusion", "name", "pins", "emit", "dump_after", "max_registers", "line_info", "output", "signature", "constants"]
     )]
     pub(crate) batch: Option<PathBuf>,
 }

@@ -167,6 +167,7 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
         emit: if arguments.dump_after.is_some() { Vec::new() } else { vec![arguments.emit] },
         dump_after: arguments.dump_after.clone(),
         max_registers: arguments.max_registers,
+        line_info: arguments.line_info,
         text_places: false,
     };
     let answer = timed("compile", arguments.time, || invoke::compile(&request))

@@ -40,7 +40,7 @@ impl Kernel {
     /// Compiles.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "all but the text have names in Python")]
-    #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None, fp_fusion=None, max_registers=None))]
+    #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None, fp_fusion=None, max_registers=None, line_info=false))]
     fn new(
         py: Python<'_>,
         ttir: String,
@@ -50,6 +50,7 @@ impl Kernel {
         stages: Option<u32>,
         fp_fusion: Option<bool>,
         max_registers: Option<u32>,
+        line_info: bool,
     ) -> PyResult<Self> {
         let request = CompileRequest {
             ttir,
@@ -62,6 +63,7 @@ impl Kernel {
             pins: Vec::new(),
             dump_after: None,
             max_registers,
+            line_info,
             text_places: false,
         };
         heard(py, || CompiledKernel::new(&request))?.map(Self).map_err(|error| of_request(&error))

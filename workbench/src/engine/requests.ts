@@ -37,6 +37,8 @@ export interface MachinesRequest {
 }
 export interface MachinesAnswer {
   machines: Machine[];
+  /** The types of elements, narrow to wide. */
+  elements: { name: string; other_names: string[] }[];
 }
 
 export interface LayoutRequest {
@@ -274,6 +276,8 @@ export interface MemoryAccess {
   instructions: number;
   sectors: number;
   ideal_sectors: number;
+  /** Why it takes more sectors or instructions than so many bytes need. */
+  reasons?: string[];
   times: number;
   next?: Next;
 }
@@ -304,6 +308,7 @@ export interface SharedAccess {
   instructions?: number;
   wavefronts?: number;
   ideal?: number;
+  reasons?: string[];
   times: number;
 }
 export interface Barrier {

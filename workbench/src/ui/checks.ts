@@ -3,7 +3,6 @@
 import type { Engine } from "../engine/engine";
 import { Refusal } from "../engine/engine";
 import { parseExtents } from "../state/codec";
-import { ELEMENTS } from "./texts";
 
 export type Checked<T> = { value: T } | { wrong: string; instead?: string };
 
@@ -38,24 +37,15 @@ export function checkGrid(written: string): Checked<string> {
   return { value: parts.map(Number).join("x") };
 }
 
-/** Names of element types elsewhere, and ours. */
-const ALIASES: Record<string, string> = {
-  fp64: "f64", float64: "f64", double: "f64",
-  fp32: "f32", float32: "f32", float: "f32",
-  fp16: "f16", float16: "f16", half: "f16",
-  bfloat16: "bf16", bfloat: "bf16",
-  fp8: "f8E4M3FN", e4m3: "f8E4M3FN", fp8e4nv: "f8E4M3FN", float8_e4m3fn: "f8E4M3FN",
-  e5m2: "f8E5M2", fp8e5: "f8E5M2", float8_e5m2: "f8E5M2",
-  int64: "i64", int32: "i32", int: "i32", int16: "i16", int8: "i8", int1: "i1", bool: "i1",
-};
-
-/** An element type; what is no common one is asked of the engine. */
+/** An element type that the engine knows, by this name or another. */
 export async function checkElement(written: string, engine: Engine): Promise<Checked<string>> {
   const value = written.trim();
-  if (ELEMENTS.includes(value)) return { value };
-  const known = ALIASES[value.toLowerCase()] ?? ELEMENTS.find((element) => element.toLowerCase() === value.toLowerCase());
   if (value === "") return { wrong: "an element type is missing", instead: "f32" };
-  if (known) return { wrong: `\`${value}\` is written otherwise here`, instead: known };
+  const { elements } = await engine.invoke({ request: "machines" });
+  if (elements.some(({ name }) => name === value)) return { value };
+  const called = ({ name, other_names }: (typeof elements)[number]) => [name, ...other_names].some((known) => known.toLowerCase() === value.toLowerCase());
+  const known = elements.find(called);
+  if (known) return { wrong: `\`${value}\` is written otherwise here`, instead: known.name };
   return asked(value, () => engine.invokeAside({ request: "layout", attribute: "[offset: 1] -> [dim0: 2]", shape: [2], element: value }));
 }
 

@@ -11,7 +11,8 @@ export interface Control<T> {
 interface TextOptions {
   hint?: string;
   lines?: number;
-  list?: string[];
+  /** Tells values to choose from, at once or later. */
+  list?: (told: (values: string[]) => void) => void;
 }
 
 export type TextField = Control<string> & { input: HTMLInputElement | HTMLTextAreaElement };
@@ -23,12 +24,13 @@ export function textField(
   options: TextOptions = {},
 ): TextField {
   const id = freshId("field");
-  const list = options.list ? freshId("list") : null;
+  const list = options.list ? h("datalist", { id: freshId("list") }) : null;
+  options.list?.((values) => list && fill(list, values.map((value) => h("option", { value }))));
   const common = { id, spellcheck: "false", autocomplete: "off", autocapitalize: "off" };
   const input =
     (options.lines ?? 1) > 1
       ? h("textarea", { ...common, rows: options.lines })
-      : h("input", { ...common, type: "text", list });
+      : h("input", { ...common, type: "text", list: list?.id ?? null });
   input.addEventListener("change", () => told(input.value));
   input.addEventListener("keydown", (event) => {
     const key = event as KeyboardEvent;
@@ -41,7 +43,7 @@ export function textField(
     null,
     h("label", { for: id }, label),
     input,
-    list && h("datalist", { id: list }, options.list!.map((value) => h("option", { value }))),
+    list,
     options.hint && h("p.hint", null, options.hint),
   );
   return {

@@ -1,3 +1,8 @@
+/** The names of all types of elements, wide ones first, as soon as the engine has told them. */
+export function elementNames(engine: Engine, told: (names: string[]) => void): void {
+  engine.invoke({ request: "machines" }).then(({ elements }) => told(elements.map(({ name }) => name).reverse()), () => undefined);
+}
+
 /** The choice of a machine, offered as soon as the engine has named them. */
 
 import type { Engine } from "../engine/engine";

@@ -37,6 +37,8 @@ export class Picture {
   readonly #says: HTMLElement;
   readonly #readout = new Readout();
   readonly #options: PictureOptions;
+  readonly #enlarge = h("button.quiet", { type: "button", hidden: true, "aria-pressed": "false", onclick: () => this.#fit(!this.#large) }, "Enlarge");
+  #large = false;
   #drawn = "";
   #cursor: SVGGElement | null = null;
 
@@ -51,8 +53,9 @@ export class Picture {
       null,
       this.#frame,
       this.#readout.element,
-      h("figcaption", null, this.#says, h("span.exports", null, save("SVG", "svg"), save("PNG", "png"))),
+      h("figcaption", null, this.#says, h("span.exports", null, this.#enlarge, save("SVG", "svg"), save("PNG", "png"))),
     );
+    new ResizeObserver(() => this.#fit(this.#large)).observe(this.#frame);
     this.#frame.addEventListener("pointerover", (event) => this.#point(cellOf(event.target)));
     this.#frame.addEventListener("pointermove", (event) => this.#readout.beside(event.clientX, event.clientY));
     this.#frame.addEventListener("pointerleave", () => this.#point(null));
@@ -83,10 +86,35 @@ export class Picture {
       title.parentElement?.setAttribute("data-says", title.textContent ?? "");
       title.remove();
     }
-    drawing.style.setProperty("--natural", `${drawing.getAttribute("width")}px`);
     fill(this.#frame, drawing);
     if (this.#options.bare) withoutSentences(drawing);
     if (place) this.#point(this.cell(place));
+    this.#fit(this.#large);
+  }
+
+  /**
+   * Shows a drawing as wide as its frame. Where texts would be too small to read, the cells alone are shown, and
+   * say themselves when they are pointed at; enlarged, the drawing has its own size and is moved in its frame.
+   */
+  #fit(large: boolean): void {
+    const drawing = this.#frame.querySelector("svg");
+    const width = this.#frame.clientWidth;
+    if (!drawing || width === 0) return;
+    drawing.dataset["box"] ??= drawing.getAttribute("viewBox") ?? "";
+    const [x = 0, y = 0, natural = 0, height = 0] = drawing.dataset["box"].split(" ").map(Number);
+    const small = width < SMALLEST * natural;
+    this.#large = large;
+    this.#enlarge.hidden = !small;
+    this.#enlarge.setAttribute("aria-pressed", String(large));
+    this.#enlarge.textContent = large ? "Fit" : "Enlarge";
+    this.#frame.classList.toggle("large", large);
+    const bare = small && !large;
+    if (bare === drawing.classList.contains("bare")) return;
+    drawing.classList.toggle("bare", bare);
+    const box = bare ? around(drawing) : { x, y, width: natural, height };
+    drawing.setAttribute("viewBox", `${box.x} ${box.y} ${box.width} ${box.height}`);
+    drawing.setAttribute("width", String(box.width));
+    drawing.setAttribute("height", String(box.height));
   }
 
   /** Shows nothing. */
@@ -172,6 +200,21 @@ export class Picture {
   }
 }
 
+/** How small a drawing may be beside its own size, which has texts of 12 pixels. */
+const SMALLEST = 0.55;
+
+/** What all cells of a drawing take, in its own measure. */
+function around(drawing: SVGSVGElement): { x: number; y: number; width: number; height: number } {
+  const scale = drawing.getScreenCTM();
+  const boxes = [...drawing.querySelectorAll<SVGGElement>("g[data-row]")].map((cell) => cell.getBoundingClientRect());
+  if (!scale || boxes.length === 0) return drawing.viewBox.baseVal;
+  const inverse = scale.inverse();
+  const edge = (pick: (...all: number[]) => number, of: (box: DOMRect) => number) => boxes.reduce((most, box) => pick(most, of(box)), of(boxes[0]!));
+  const from = new DOMPoint(edge(Math.min, (box) => box.left), edge(Math.min, (box) => box.top)).matrixTransform(inverse);
+  const to = new DOMPoint(edge(Math.max, (box) => box.right), edge(Math.max, (box) => box.bottom)).matrixTransform(inverse);
+  return { x: from.x - 2, y: from.y - 2, width: to.x - from.x + 4, height: to.y - from.y + 4 };
+}
+
 /** Takes away the sentences at the top of a drawing, which are its first part. */
 function withoutSentences(drawing: Element): void {
   const [sentences, next] = drawing.querySelectorAll(":scope > g[transform]");
@@ -216,6 +259,14 @@ function standalone(drawing: SVGSVGElement): string {
     cell.removeAttribute("data-says");
   }
   copy.querySelector("style")?.remove();
+  copy.classList.remove("bare");
+  const box = drawing.dataset["box"]?.split(" ");
+  if (box) {
+    copy.setAttribute("viewBox", box.join(" "));
+    copy.setAttribute("width", box[2]!);
+    copy.setAttribute("height", box[3]!);
+    delete copy.dataset["box"];
+  }
   copy.removeAttribute("aria-hidden");
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   const page = copy.querySelector<SVGElement>("rect.page");

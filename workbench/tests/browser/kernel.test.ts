@@ -198,3 +198,25 @@ test("two machines stand side by side, line by line", async () => {
   await page.getByLabel("Compare with").selectOption("triton");
   await expect.poll(() => page.locator(".against thead th").allTextContents(), patience).toContain("Triton's layouts");
 });
+
+test("Triton's own text stands beside ours, line by line, and layouts of one name are the same", async () => {
+  await page.goto(page.url().replace(/#.*/, "#/kernel?preset=tiled_transpose&against=triton&python=23"));
+  await expect.poll(() => page.locator("[data-pane=other] .line").count(), patience).toBeGreaterThan(0);
+  expect((await lines("other", "[aria-pressed=true]")).some((text) => text.includes("tt.store"))).toBe(true);
+  expect((await lines("ir", "[aria-pressed=true]")).some((text) => text.includes("tt.store"))).toBe(true);
+  await page.locator("[data-pane=other] button.line").filter({ hasText: "tt.load" }).hover();
+  expect((await lines("ir", ".lit")).some((text) => text.includes("tt.load"))).toBe(true);
+  // The store runs in one layout on both sides.
+  const touched = (pane: string) => page.locator(`[data-pane=${pane}] button.line`).filter({ hasText: "tt.store" }).locator(".mark.touches").first().textContent();
+  expect(await touched("other")).toBe(await touched("ir"));
+});
+
+test("a slow access says why, and a run is offered as a command", async () => {
+  const text = readFileSync(new URL("../../../kernels/append_to_pages.ttir", import.meta.url), "utf8");
+  const store = text.split("\n").findIndex((line) => line.includes("tt.store")) + 1;
+  await page.goto(page.url().replace(/#.*/, `#/kernel?line=${store}&text=${encodeURIComponent(text)}`));
+  await expect.poll(() => page.locator(".because").allTextContents(), patience).toContain(
+    "32 sectors where 2 would do, because neighbouring lanes are 64 bytes apart, and each moves 2.",
+  );
+  expect(await page.locator(".as-command code").textContent()).toMatch(/^weft run append_to_pages\.ttir --target sm_90 --grid 1 --arg '/);
+});

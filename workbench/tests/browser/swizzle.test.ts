@@ -194,8 +194,11 @@ describe("algebra and count", () => {
 describe("the solver", () => {
   test("S0-28 to S0-34: the construction, value by value", async () => {
     await page.getByRole("button", { name: "Solve", exact: true }).click();
-    await page.waitForSelector(".steps li");
-    expect(await page.locator(".steps > li").count()).toBe(1);
+    await page.waitForSelector(".certificate");
+    expect(await page.locator(".steps > li").count()).toBe(7);
+    await page.getByRole("button", { name: "From the first step" }).click();
+    await page.waitForFunction(() => document.querySelectorAll(".steps > li").length === 1);
+    expect(await page.locator(".certificate").count()).toBe(1);
     for (let step = 2; step <= 7; step++) {
       await page.getByRole("button", { name: "Next step" }).click();
       await page.waitForFunction((count) => document.querySelectorAll(".steps > li").length === count, step);

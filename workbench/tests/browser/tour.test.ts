@@ -11,7 +11,7 @@ test("every step has its pictures, and the last one is solved by no preset", asy
   for (let step = 1; step < 8; step++) {
     await settled(page);
     expect(await page.locator("article .label").innerText()).toBe(`Step ${step} of 8`);
-    expect(await page.locator(".figures svg, .figures table tr").count()).toBeGreaterThan(0);
+    expect(await page.locator(".tour svg, .tour table tr").count()).toBeGreaterThan(0);
     expect(await page.locator(".fault:not([hidden])").count()).toBe(0);
     await page.getByRole("link", { name: "Next", exact: true }).click();
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ExplainAnswer, Line } from "../../src/engine/requests";
 import { PRESETS } from "../../src/views/kernel/presets";
 import { initial } from "../../src/state/codec";
-import { parameters, valuesOf } from "../../src/views/kernel/arguments";
+import { commandOf, parameters, valuesOf } from "../../src/views/kernel/arguments";
 import { Sources, heat, ofCode, ofListing, ofText, registersIn } from "../../src/views/kernel/links";
 import { fields } from "../../src/views/kernel/state";
 
@@ -99,4 +99,8 @@ test("a kernel of one's own is given numbers that its text takes", () => {
   ]);
   const state = { ...initial(fields), text, args: ["s=0.5"] };
   expect(valuesOf(state, "k")).toEqual({ grid: "1", args: { x: "random:f16[4096]", n: "1024", s: "0.5" } });
+  const pinned = { ...state, warps: "8" as const, pins: ["%a=[lane: 1] -> [dim0: 2]"], seed: 3 };
+  expect(commandOf(pinned, "k")).toBe(
+    "weft run k.ttir --target sm_90 --grid 1 --arg 'x=random:f16[4096]' --arg n=1024 --arg s=0.5 --warps 8 --pin '%a=[lane: 1] -> [dim0: 2]' --seed 3",
+  );
 });

@@ -4,11 +4,12 @@ use crate::answer::{SharedAnswer, SharedCounts, SharedPrice};
 use crate::kernels::CompiledKernel;
 use weft::assign::Trips;
 use weft::tile::{OpId, OpKind};
-use weft_layout::access::{self, Memory};
+use weft_layout::access::{self, Conflict, Conflicts, Memory};
 use weft_layout::affine::Padded;
 use weft_layout::layout::Layout;
 use weft_layout::machine::Kind;
 use weft_layout::plan;
+use weft_layout::space::{LANE, Label};
 use weft_layout::step::{Form, Plan, Step};
 
 /// Every access of allocated shared memory.
@@ -43,6 +44,9 @@ fn one(compiled: &CompiledKernel, id: OpId) -> Option<SharedAnswer> {
         whole.and_then(|memory| plan::load(memory.layout(), layout, bits, &compiled.machine).ok());
     let spent = compiled.compiled.work.iter().find(|(op, _)| *op == id);
     let price = plan.as_ref().zip(spent);
+    let (counted, reason) = padded
+        .and_then(|padded| counted(compiled, plan.as_ref(), &padded, layout, bits, kind))
+        .unzip();
     Some(SharedAnswer {
         operation: op.kind.name(),
         kind: if kind == Kind::Load { "load" } else { "store" },
@@ -51,13 +55,14 @@ fn one(compiled: &CompiledKernel, id: OpId) -> Option<SharedAnswer> {
         ty: kernel.ty(tensor).bare().to_string(),
         layout: layout.to_string(),
         memory: memory.family.to_string(),
-        counted: padded
-            .and_then(|padded| counted(compiled, plan.as_ref(), &padded, layout, bits, kind)),
+        counted,
         price: price.map(|(plan, &(_, cost))| SharedPrice { cost, bound: plan.bound.total }),
+        reasons: reason.flatten().into_iter().collect(),
         times: 1,
     })
 }
 
+/// What an access takes, and why it is more than the ideal.
 fn counted(
     compiled: &CompiledKernel,
     plan: Option<&Plan>,
@@ -65,26 +70,42 @@ fn counted(
     layout: &Layout,
     bits: u32,
     kind: Kind,
-) -> Option<SharedCounts> {
+) -> Option<(SharedCounts, Option<String>)> {
     if let Some(plan) = plan.filter(|plan| plan.steps.iter().any(by_matrix)) {
         let all = |count: u64| count.saturating_mul(compiled.warps.into());
-        return Some(SharedCounts {
+        let counts = SharedCounts {
             matrix_moves: true,
             vector_bytes: 16,
             instructions: all(plan.cost.instructions),
             wavefronts: all(plan.cost.wavefronts),
             ideal: all(plan.cost.ideal_wavefronts),
-        });
+        };
+        return Some((counts, None));
     }
     let found = access::conflicts(&compiled.machine, kind, layout, Memory::Padded(padded), bits);
     let found = found.ok()?;
-    Some(SharedCounts {
+    let counts = SharedCounts {
         matrix_moves: false,
         vector_bytes: found.vector_bytes,
         instructions: found.instructions,
         wavefronts: found.wavefronts,
         ideal: found.ideal,
-    })
+    };
+    Some((counts, found.witness.as_ref().map(|witness| reason(&found, witness))))
+}
+
+/// Why an access takes more wavefronts than the ideal.
+fn reason(found: &Conflicts, witness: &Conflict) -> String {
+    let Conflicts { wavefronts, ideal, .. } = found;
+    let lane = |place: &[(Label, u64)]| {
+        place.iter().find_map(|&(label, at)| (label == LANE).then_some(at)).unwrap_or(0)
+    };
+    let [one, other] = witness.places.each_ref().map(|place| lane(place));
+    format!(
+        "{wavefronts} wavefronts where {ideal} would do, because lanes {one} and {other} ask bank {} for \
+         different words at once",
+        witness.bank
+    )
 }
 
 fn by_matrix(step: &Step) -> bool {

@@ -38,6 +38,7 @@ pub(super) fn rows(request: &PaperRequest) -> Result<Vec<VectorRow>, ApiError> {
             pins: Vec::new(),
             dump_after: None,
             max_registers: None,
+            line_info: false,
             text_places: false,
         })?;
         // Only NVIDIA's machines have a text whose instructions can be read.

@@ -144,6 +144,9 @@ fn explain_access<'a>(body: &mut String, access: &'a AccessAnswer, layouts: &mut
     if access.tested {
         line(body, "    at once where all masks of a lane are true, else one by one");
     }
+    for reason in &access.reasons {
+        line(body, format_args!("    {reason}"));
+    }
     let all = in_all(access.cost, access.times);
     let (cost, bound) = (cycles(access.cost), cycles(access.bound));
     line(body, format_args!("    {cost}, bound {bound}{all}"));
@@ -291,6 +294,9 @@ fn shared<'a>(text: &mut String, answer: &'a ExplainAnswer, layouts: &mut Layout
                      wavefronts (ideal {ideal})"
                 ),
             );
+        }
+        for reason in &access.reasons {
+            line(text, format_args!("    {reason}"));
         }
         if let Some(SharedPrice { cost, bound }) = price {
             let all = in_all(cost.saturating_mul(answer.warps.into()), access.times);

@@ -86,3 +86,36 @@ fn code_and_findings_name_lines_of_the_text_where_these_are_asked_for() {
         answer.accesses.iter().all(|access| access.executions > 0 && access.cost >= access.ideal)
     );
 }
+
+/// PTX tells debuggers and profilers of lines when it is asked to, of the library's that were inlined with
+/// the user's that called them; nothing else of it changes but the version that this needs.
+#[test]
+fn ptx_tells_debuggers_and_profilers_of_lines() {
+    let ptx = |line_info: bool, emit: &str| {
+        let request = serde_json::json!({
+            "ttir": text("row_softmax.ttir"), "target": "sm_80", "line_info": line_info, "emit": [emit],
+        });
+        kernels::compile(&read::<CompileRequest>(request))
+            .map(|(_, answer)| answer.ptx.unwrap_or_default())
+    };
+    let (plain, told) = (ptx(false, "ptx").unwrap(), ptx(true, "ptx").unwrap());
+    assert!(!plain.contains(".loc") && !plain.contains(".file"));
+    let source = text("row_softmax.py");
+    let load = 1 + source.lines().position(|line| line.contains("tl.load")).unwrap();
+    let max = 1 + source.lines().position(|line| line.contains("tl.max")).unwrap();
+    assert!(told.contains(&format!("  .loc 1 {load} 11\n")), "{told}");
+    let inlined =
+        |line: &&str| line.contains(".loc 2 ") && line.contains(&format!("inlined_at 1 {max} "));
+    assert!(told.lines().any(|line| inlined(&line)), "{told}");
+    let tables = told.split_once(".file 1 ").unwrap().1;
+    let library = "standard.py".bytes().map(|byte| byte.to_string()).collect::<Vec<_>>().join(", ");
+    assert!(tables.starts_with("\"examples/row_softmax.py\"\n.file 2 "), "{tables}");
+    assert!(tables.contains(&format!(".b8 {library}, 0\n")), "{tables}");
+    let instructions = |text: &str| -> Vec<String> {
+        let text = text.split("\n.file 1 ").next().unwrap();
+        let kept = |line: &&str| !line.contains(".loc ") && !line.starts_with(".version");
+        text.lines().filter(kept).map(str::to_string).collect()
+    };
+    assert_eq!(instructions(&plain), instructions(&told));
+    assert!(ptx(true, "cuda").unwrap_err().to_string().contains("in PTX alone"));
+}

@@ -95,6 +95,7 @@ fn where_the_text_says_where_values_live_nothing_is_pinned() {
             emit: Vec::new(),
             dump_after: None,
             max_registers: None,
+            line_info: false,
             text_places: false,
         })
     };

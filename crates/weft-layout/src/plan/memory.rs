@@ -32,12 +32,22 @@ struct Candidate<'a> {
     store: Moves<'a>,
     load: Moves<'a>,
     cost: Cost,
+    /// Words that registers must be moved for.
+    displaced: u64,
     matrices: bool,
 }
 
+/// What the cheapest is the least of: how long the busiest pipe takes, instructions, and words out of order.
+type Key = (u64, u64, u64);
+
 impl Candidate<'_> {
-    fn key(&self, machine: &Machine) -> (u64, u64) {
-        (self.cost.busiest(&machine.prices), self.cost.instructions)
+    fn key(&self, machine: &Machine) -> Key {
+        self.key_of(self.cost, machine)
+    }
+
+    /// The key of what costs this in the end.
+    fn key_of(&self, cost: Cost, machine: &Machine) -> Key {
+        (cost.busiest(&machine.prices), cost.instructions, self.displaced)
     }
 
     fn has_conflicts(&self) -> bool {
@@ -150,9 +160,10 @@ impl Search<'_> {
                 tried.push(low);
                 for candidate in found.iter().skip(first).filter(|one| one.is_wide()) {
                     let Cost { wavefronts, alu, .. } = (self.writer)(candidate)?.cost;
-                    // Only memory is busy, and it cannot be less so. Where bytes are put into words, a
-                    // matrix move may spare that.
-                    if wavefronts == candidate.cost.wavefronts && alu == 0 {
+                    // Only memory is busy, and it cannot be less so. Where bytes are put into words, or words
+                    // in another order, a matrix move may spare that.
+                    let in_place = alu == 0 && candidate.displaced == 0;
+                    if wavefronts == candidate.cost.wavefronts && in_place {
                         return Ok(found.drain(first..).collect());
                     }
                 }
@@ -175,19 +186,18 @@ impl Search<'_> {
 
     /// The cheapest plan of these candidates, the one that may be cheapest first.
     fn cheapest(&self, found: &[Candidate<'_>]) -> Result<Plan, PlanError> {
-        let prices = &self.machine.prices;
-        let busiest = |plan: &Plan| (plan.cost.busiest(prices), plan.cost.instructions);
-        let mut best: Option<Plan> = None;
+        let mut best: Option<(Key, Plan)> = None;
         for candidate in found {
-            if best.as_ref().is_some_and(|best| busiest(best) <= candidate.key(self.machine)) {
+            if best.as_ref().is_some_and(|(best, _)| *best <= candidate.key(self.machine)) {
                 break;
             }
             let plan = (self.writer)(candidate)?;
-            if best.as_ref().is_none_or(|best| busiest(&plan) < busiest(best)) {
-                best = Some(plan);
+            let key = candidate.key_of(plan.cost, self.machine);
+            if best.as_ref().is_none_or(|(best, _)| key < *best) {
+                best = Some((key, plan));
             }
         }
-        best.ok_or(PlanError::TooLarge)
+        best.map(|(_, plan)| plan).ok_or(PlanError::TooLarge)
     }
 
     /// The elements at the lowest offset bits that suit vectors.
@@ -296,7 +306,8 @@ impl Search<'_> {
         let (store, load) = (self.store.place(store, offsets)?, self.load.place(load, offsets)?);
         let mut cost = Cost::default();
         let priced = store.price(&mut cost, &[]).and_then(|()| load.price(&mut cost, self.given));
-        priced.is_ok().then_some(Candidate { store, load, cost, matrices })
+        let displaced = store.displaced(&[]) + load.displaced(self.given);
+        priced.is_ok().then_some(Candidate { store, load, cost, displaced, matrices })
     }
 }
 

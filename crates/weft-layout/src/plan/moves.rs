@@ -263,6 +263,16 @@ impl Moves<'_> {
         }
     }
 
+    /// The words that stand elsewhere in an instruction's registers than in those of the side, whose register bits
+    /// are `given`, or are in their own order where nothing is. What made a word, or uses it, wants its neighbours
+    /// beside it as well, so that each of these words may have to be moved.
+    pub(super) fn displaced(&self, given: &[u64]) -> u64 {
+        let own = |place: usize| given.get(place).copied().unwrap_or(1 << place);
+        let in_order = self.inner.iter().enumerate().all(|(place, &number)| number == own(place));
+        let registers = self.inner.len() + self.rest.len();
+        if in_order { 0 } else { 1 << registers.saturating_sub(self.word()) }
+    }
+
     /// Whether no wider vector would do better.
     pub(super) fn is_wide(&self) -> bool {
         let bytes = 1_u32 << (self.inner.len() as u32 + self.actor.bytes_log2);

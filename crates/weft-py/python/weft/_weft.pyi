@@ -24,6 +24,7 @@ class Kernel:
         stages: int | None = None,
         fp_fusion: bool | None = None,
         max_registers: int | None = None,
+        line_info: bool = False,
     ) -> None: ...
     @property
     def symbol(self) -> str:

@@ -134,14 +134,16 @@ def compile(
     stages: int | None = None,
     fp_fusion: bool | None = None,
     max_registers: int | None = None,
+    line_info: bool | None = None,
     kernel: str | None = None,
     pins: Sequence[str] | None = None,
 ) -> Answer:
     """What a kernel becomes: `emit` is one or several of `ptx`, `cuda`, `hip`, `tile`, `ttgir`, `lane`,
-    `report`, and `c-launcher`, whose text is the answer's `c_launcher`."""
+    `report`, and `c-launcher`, whose text is the answer's `c_launcher`; `line_info` has PTX tell debuggers
+    and profilers of lines."""
     texts = [emit] if isinstance(emit, str) else list(emit)
     keys = {"ttir": ttir, "target": target, "emit": texts, "warps": warps, "stages": stages}
-    keys |= {"fp_fusion": fp_fusion, "max_registers": max_registers}
+    keys |= {"fp_fusion": fp_fusion, "max_registers": max_registers, "line_info": line_info}
     return ask("compile", None, kernel=kernel, pins=pins, **keys)
 
 

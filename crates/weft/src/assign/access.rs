@@ -50,6 +50,20 @@ pub struct AccessShape {
     carries: bool,
 }
 
+/// Where the bytes of an access stop following each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Gap {
+    /// Bytes that follow each other.
+    pub run: u64,
+    /// The lanes that move them.
+    pub lanes: u64,
+    /// The bytes from there to where the next lane's begin; none where only a run of the kernel tells.
+    pub apart: Option<u64>,
+}
+
+/// What a step that is not known is taken for, and more: far away from everything.
+const UNKNOWN: u64 = 1 << 34;
+
 /// The instructions that an address of 64 bits takes which is no known step from another: a product that
 /// is added to the base, of the place that another one or more made.
 const ADDRESS: u64 = 2;
@@ -136,14 +150,49 @@ impl AccessShape {
         self.vectors.groups.len() as u64
     }
 
-    /// What no access to so many elements costs a block less than, in hundredths of a cycle: whole sectors
-    /// by the widest instructions.
+    /// What no access to as many bytes of memory costs a block less than, in hundredths of a cycle: whole
+    /// sectors by the widest instructions. Bytes that several elements share count once.
     pub fn bound(&self, machine: &Machine) -> u64 {
-        let bytes = u64::from(self.element.bytes()) << self.layout.outs().total_bits();
+        let bytes = u64::from(self.element.bytes()) << self.told_apart();
         let widest = u64::from(machine.global_vector_bytes) << machine.lanes_log2;
         let prices = &machine.prices;
         bytes.div_ceil(machine.sector_bytes.max(1).into()) * prices.sector
             + bytes.div_ceil(widest.max(1)) * prices.issue
+    }
+
+    /// How many bits of the index lead to addresses that no others lead to: each step beyond all that
+    /// smaller ones reach together doubles them.
+    fn told_apart(&self) -> u32 {
+        let mut distances: Vec<u64> = self.steps.iter().map(|&step| distance(step)).collect();
+        distances.sort_unstable();
+        let (mut bits, mut reached) = (0, 0_u64);
+        for step in distances {
+            if step > reached {
+                (bits, reached) = (bits + 1, reached.saturating_add(step));
+            }
+        }
+        bits
+    }
+
+    /// Where the bytes that one instruction moves for its lanes stop following each other.
+    pub fn gap(&self) -> Option<Gap> {
+        let mut steps: Vec<u64> = self.added(LANE).map(distance).filter(|&step| step > 0).collect();
+        steps.sort_unstable();
+        let bytes = u64::from(self.bytes());
+        let mut run = bytes;
+        for step in steps {
+            if step > run {
+                let apart = (step < UNKNOWN).then_some(step);
+                return Some(Gap { run, lanes: run / bytes, apart });
+            }
+            run += step;
+        }
+        None
+    }
+
+    /// Whether one instruction moves as much for each lane as is proved to be possible whatever the layout.
+    pub fn is_widest(&self) -> bool {
+        self.vectors.vector_log2 >= self.widest_log2
     }
 
     /// The sectors that each instruction touches, as far as it is known where pointers lead: those of the
@@ -305,7 +354,7 @@ impl Reach {
             // Of what is not known, that which runs through memory lies dense, and a step along another
             // axis leads far away.
             _ if !is_longer && front.contains(&bit) => 1 << (bit - start + bytes_log2),
-            _ => 1 << (34 + bit.min(29)),
+            _ => UNKNOWN << bit.min(29),
         };
         let mut steps: Vec<u64> = (0..outs.total_bits()).map(step).collect();
         if has_mask(op) {

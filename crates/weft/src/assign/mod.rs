@@ -51,7 +51,7 @@ mod shape;
 mod spent;
 mod trips;
 
-pub use access::AccessShape;
+pub use access::{AccessShape, Gap};
 pub use buffers::place_buffers;
 pub use choose::Total;
 pub use encode::encode;

@@ -13,6 +13,7 @@
 //! `k_launch` gives null for both.
 
 use super::{Unsupported, ptx};
+use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::lane::{IdKind, Op, Param, Program};
 use std::collections::BTreeSet;
@@ -32,7 +33,7 @@ const DRIVER: &str = include_str!("launcher_driver.h");
 ///
 /// let program = weft::lane::Builder::new("nothing", 4, 5).finish();
 /// let target = ptx::Target::by_name("sm_90").unwrap();
-/// let header = launcher::print(&program, target, ptx::Registers::Balanced)?;
+/// let header = launcher::print(&program, target, ptx::Registers::Balanced, ptx::LineInfo::Omitted)?;
 /// assert!(header.contains("static inline int nothing_launch("));
 /// assert!(header.contains("enum { nothing_threads = 128, nothing_shared_bytes = 0 }"));
 /// # Ok::<(), weft::emit::Unsupported>(())
@@ -41,8 +42,9 @@ pub fn print(
     program: &Program,
     target: &ptx::Target,
     registers: ptx::Registers,
+    line_info: ptx::LineInfo,
 ) -> Result<String, Unsupported> {
-    let ptx = ptx::print_with(program, target, registers)?;
+    let ptx = ptx::print_within(program, target, registers, line_info, &Bounds::default())?;
     let symbol = ptx::symbol(&program.name);
     let name = identifier(&symbol);
     let guard = format!("WEFT_{}_{}_H", name.to_uppercase(), target.name.to_uppercase());

@@ -106,7 +106,8 @@ pub fn print_within(
 ) -> Result<String, Unsupported> {
     match (language, target) {
         (Language::Ptx, Target::Nvidia(target)) => {
-            ptx::print_within(program, target, ptx::Registers::Balanced, bounds)
+            let (registers, lines) = (ptx::Registers::Balanced, ptx::LineInfo::Omitted);
+            ptx::print_within(program, target, registers, lines, bounds)
         }
         (Language::Cuda, Target::Nvidia(target)) => cuda::print_within(program, target, bounds),
         (Language::Hip, Target::Amd(target)) => hip::print_within(program, target, bounds),

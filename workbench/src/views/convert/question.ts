@@ -3,8 +3,8 @@
 import { checkElement, checkExtents, checkLayout } from "../../ui/checks";
 import { h } from "../../ui/dom";
 import { checkedField, choice } from "../../ui/fields";
-import { machineChoice } from "../../ui/machines";
-import { ELEMENTS, oneLine } from "../../ui/texts";
+import { elementNames, machineChoice } from "../../ui/machines";
+import { oneLine } from "../../ui/texts";
 import { layoutAddress } from "../layout/address";
 import type { Context } from "../view";
 import { PRESETS } from "./presets";
@@ -36,7 +36,7 @@ export class Question {
     const { engine } = context;
     this.#shape = checkedField("Shape", checkExtents, (shape) => context.set({ shape }));
     this.#dtype = checkedField("Element", (written) => checkElement(written, engine), (element) => context.set({ element }), {
-      list: ELEMENTS,
+      list: (told) => elementNames(engine, told),
     });
     this.#target = machineChoice("Machine", context.engine, (target) => context.set({ target }));
     const layoutField = (label: string, told: (text: string) => void, hint?: string) =>

@@ -37,6 +37,24 @@ function suggested({ type, divisibility }: Parameter): string {
   return /^f|^bf/.test(type) ? "1.0" : String(64 * divisibility);
 }
 
+/** A word as a shell takes it. */
+const quoted = (word: string) => (/^[\w.,:=/+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+/** The command that does what a state's run does, for the text in a file. */
+export function commandOf(state: State, kernel: string): string {
+  const { grid, args } = valuesOf(state, kernel);
+  const options: [string, string][] = [
+    ["--target", state.target],
+    ["--grid", grid.replaceAll("×", "x")],
+    ...Object.entries(args).map(([name, value]): [string, string] => ["--arg", `${name}=${value}`]),
+    ...(state.kernel !== "" ? [["--kernel", state.kernel] as [string, string]] : []),
+    ...(state.warps !== "0" ? [["--warps", state.warps] as [string, string]] : []),
+    ...state.pins.map((pin): [string, string] => ["--pin", pin]),
+    ...(state.seed !== 0 ? [["--seed", String(state.seed)] as [string, string]] : []),
+  ];
+  return ["weft run", `${kernel}.ttir`, ...options.map(([option, value]) => `${option} ${quoted(value)}`)].join(" ");
+}
+
 /** The blocks and the arguments of a state's run: what somebody said, else the example's, else a suggestion. */
 export function valuesOf(state: State, kernel: string): { grid: string; args: Record<string, string> } {
   const preset = presetOf(state);

@@ -18,7 +18,7 @@ const OWN = "own";
 export class Details {
   readonly element = h("section.card.details", { "aria-label": "What is chosen", "aria-live": "polite" });
   readonly #context: Context<State>;
-  readonly #picture = new Picture({ name: "Layout of a value" });
+  readonly #picture = new Picture({ name: "Layout of a value", bare: true });
   readonly #caption = h("h3");
   readonly #see = h("a", { href: "#/layout" }, "All its pictures");
   readonly #ask = latest();
@@ -40,7 +40,7 @@ export class Details {
       this.element,
       h("header", null, h("h2", null, title), cost > 0 && h("p", null, `${cycles(cost)} cycles of a block, over all rounds`)),
       known.length === 0 && h("p.note", null, "Nothing lives here in registers of its own, and nothing moves."),
-      h(
+      h("div.halves", null, h(
         "div.stack.tight",
         null,
         homes.map((home) => this.#home(state, home, names)),
@@ -49,9 +49,8 @@ export class Details {
         shared.map((access) => this.#shared(access, names)),
         products.map((product) => this.#product(product, names)),
         all((one) => one.barriers).map((barrier) => this.#barrier(barrier)),
-      ),
-      shown !== undefined && h("div.seen", null, this.#caption, this.#picture.element, h("p.note", null, this.#see)),
-      this.#layouts(names),
+        this.#layouts(names),
+      ), shown !== undefined && h("div.seen", null, this.#caption, this.#picture.element, h("p.note", null, this.#see))),
     );
     if (shown !== undefined) this.#draw(shown, names);
   }
@@ -117,7 +116,7 @@ export class Details {
     );
   }
 
-  #access({ operation, layout, vector_bytes, instructions, sectors, ideal_sectors, times, next }: MemoryAccess, names: LayoutNames): HTMLElement {
+  #access({ operation, layout, vector_bytes, instructions, sectors, ideal_sectors, reasons, times, next }: MemoryAccess, names: LayoutNames): HTMLElement {
     return h(
       "div.known",
       null,
@@ -127,6 +126,7 @@ export class Details {
         null,
         `${count(vector_bytes, "byte")} a lane, ${count(instructions, "instruction")} a warp, ${count(sectors, "sector")} each (ideal ${ideal_sectors})${times > 1 ? `, ${times} times` : ""}.`,
       ),
+      because(reasons),
       this.#next(next, names),
     );
   }
@@ -145,6 +145,7 @@ export class Details {
           null,
           `${count(vector_bytes, "byte")} a lane${by}, ${count(instructions ?? 0, "instruction")} and ${count(wavefronts ?? 0, "wavefront")} of all warps (ideal ${ideal})${times > 1 ? `, ${times} times` : ""}.`,
         ),
+      because(counts.reasons),
     );
   }
 
@@ -200,6 +201,11 @@ export class Details {
       }
     });
   }
+}
+
+/** Why something takes more than it would have to. */
+function because(reasons: string[] = []): HTMLElement[] {
+  return reasons.map((reason) => h("p.because", null, why(reason)));
 }
 
 function why(reason: string): string {

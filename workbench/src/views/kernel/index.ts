@@ -57,7 +57,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     strip.element,
     codeFault.element,
     panes.element,
-    h("div.read", null, details.element, h("div.stack", null, totals.element, against.element, run.element)),
+    h("div.read", null, details.element, against.element, totals.element, run.element),
   );
   fill(
     host,
@@ -134,7 +134,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     answered.classList.remove("waiting");
     // What takes longer comes after.
     const pins = now === free ? [] : state.pins;
-    const [code, before, simulated] = await Promise.all([
+    const [code, before, simulated, other] = await Promise.all([
       codeFor(state, pins, current),
       pins.length > 0 ? codeFor(state, [], current) : undefined,
       run.run(state, now.name, current),
@@ -144,6 +144,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     if (code) told.code = code;
     if (before) told.before = before;
     if (simulated) told.run = simulated;
+    if (other) told.other = other;
     show();
   }
 
@@ -158,21 +159,23 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     }
   }
 
-  async function compare(state: State, now: ExplainAnswer, current: () => boolean): Promise<void> {
+  async function compare(state: State, now: ExplainAnswer, current: () => boolean): Promise<Told["other"]> {
     const other = opponent(state);
-    if (!other) return;
+    if (!other) return undefined;
     try {
       const { name, ttir = textOf(state), target } = other;
       // Another text may call its kernel otherwise.
       const { kernel: _, ...plain } = question({ ...state, target }, []);
       const answer = await context.engine.invoke(ttir === textOf(state) ? question({ ...state, target }, []) : { ...plain, ttir });
-      if (!current()) return;
+      if (!current()) return undefined;
       strip.show(now, state.sass, { name, answer });
       against.show(state, now, answer, name);
+      return other.ttir === undefined ? undefined : { name, text: other.ttir, answer };
     } catch (error) {
-      if (!current()) return;
+      if (!current()) return undefined;
       against.clear();
       against.fault.show(error, (fault) => (fault.kind === "ttir" ? other.ttir : undefined));
+      return undefined;
     }
   }
 

@@ -85,6 +85,17 @@ export function ofText(text: string): Shown[] {
   });
 }
 
+/**
+ * The lines of another text of the same kernel, Triton's own TTGIR for instance: the two meet at the lines of
+ * their Python source.
+ */
+export function ofOther(text: string, theirs: Sources, ours: Sources): Shown[] {
+  return ofText(text).map((line) => {
+    const python = theirs.of(line.number);
+    return { ...line, of: python === undefined ? [] : ours.from(python) };
+  });
+}
+
 /** The lines of code whose comments `// text:12` say where what follows came from; these are left out. */
 export function ofCode(code: string): Shown[] {
   let of: number[] = [];

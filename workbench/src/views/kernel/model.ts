@@ -56,6 +56,14 @@ export class LayoutNames {
     }
   }
 
+  /** The same names, and further ones for what another answer has. */
+  with(answer: ExplainAnswer): LayoutNames {
+    const names = new LayoutNames();
+    names.all.push(...this.all);
+    for (const layout of new LayoutNames(answer).all) names.#mention(layout);
+    return names;
+  }
+
   of(layout: string): string {
     const index = this.all.indexOf(layout);
     return index < 0 ? "?" : `L${index}`;

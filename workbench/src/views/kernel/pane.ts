@@ -87,7 +87,7 @@ export class Pane {
         percent > 0 ? `${percent} %` : "",
       ),
       h("span.homes", null, homes),
-      h("code", null, inked(line.text, this.#options.language)),
+      h("code", { style: `--indent: ${/^ */.exec(line.text)![0].length}` }, inked(line.text, this.#options.language)),
       marks.length > 0 && h("span.marks", null, marks),
     ];
     if (line.of.length === 0) return h("div.line", { "data-line": line.number }, parts);

@@ -6,7 +6,8 @@ import { copyButton } from "../../ui/copy";
 import { fill, h } from "../../ui/dom";
 import { segmented, textField } from "../../ui/fields";
 import type { Context } from "../view";
-import { Sources, heat, ofCode, ofListing, ofText } from "./links";
+import { TEXT, opponent } from "./against";
+import { Sources, heat, ofCode, ofListing, ofOther, ofText } from "./links";
 import type { Shown } from "./links";
 import { Found, homesOf, marksOf } from "./marks";
 import { byLine } from "./model";
@@ -24,6 +25,8 @@ export interface Told {
   /** The code without pins. */
   before?: CompileAnswer;
   run?: RunAnswer;
+  /** Another text of the kernel, as an explanation of it prices it. */
+  other?: { name: string; text: string; answer: ExplainAnswer };
   /** The lines of the text that are chosen. */
   chosen: readonly number[];
 }
@@ -35,12 +38,13 @@ const instructions = (code: string) => code.split("\n").filter((line) => /^\s+[^
 export class Panes {
   readonly element: HTMLElement;
   readonly #context: Context<State>;
-  readonly #panes: Record<"python" | "ir" | "code" | "sass", Pane>;
+  readonly #panes: Record<"python" | "ir" | "other" | "code" | "sass", Pane>;
   readonly #toggles = h("div.which", { role: "group", "aria-label": "Panes" });
   readonly #strip = h("div.panes");
   readonly #code;
   readonly #source;
   readonly #sass;
+  readonly #other;
   #sources = new Sources();
   #code_text = "";
   /** The pane in which a line was chosen last: it stays where it is. */
@@ -59,6 +63,7 @@ export class Panes {
     this.#panes = {
       python: pane("python", "Python", "python"),
       ir: pane("ir", "Triton IR", "mlir"),
+      other: pane("other", "Compared with", "mlir"),
       code: pane("code", "Code", "ptx"),
       sass: pane("sass", "SASS", "sass"),
     };
@@ -70,9 +75,13 @@ export class Panes {
     });
     fill(this.#panes.python.head, h("details.paste", null, h("summary", null, "Paste"), this.#source.element));
     this.#sass = textField("A listing", (sass) => context.set({ sass: sass.trim() === "" ? "" : sass }), {
-      lines: 6, hint: "Of nvdisasm -g (a cubin of Triton's), or nvdisasm -gp (Weft's PTX through ptxas -lineinfo): its lines link by what the comments say.",
+      lines: 6, hint: "Of nvdisasm -g (a cubin of Triton's, or of weft compile --line-info), or nvdisasm -gp (other PTX through ptxas -lineinfo): its lines link by what the comments say.",
     });
     fill(this.#panes.sass.head, h("details.paste", null, h("summary", null, "Paste"), this.#sass.element));
+    this.#other = textField("Another text of the kernel", (other) => context.set(other.trim() === "" ? { other: "", against: "" } : { other, against: TEXT }), {
+      lines: 6, hint: "A TTGIR of Triton's (kernel.asm[\"ttgir\"]), or Triton IR of another version: its lines link by those of their Python source.",
+    });
+    fill(this.#panes.other.head, h("details.paste", null, h("summary", null, "Paste"), this.#other.element));
     fill(this.#strip, Object.values(this.#panes).map(({ element }) => element));
     this.element = h(
       "section.card.linked",
@@ -87,14 +96,15 @@ export class Panes {
     return new Sources(answer.lines).from(python);
   }
 
-  show({ state, now, names, code, before, run, chosen }: Told): void {
-    const { python, ir, code: coded, sass } = this.#panes;
+  show({ state, now, names, code, before, run, other, chosen }: Told): void {
+    const { python, ir, code: coded, sass, other: beside } = this.#panes;
     this.#sources = new Sources(now.lines);
     this.arrange(state);
     this.#code.set(state.code);
     this.#code.element.hidden = code?.hip !== undefined;
     this.#source.set(state.source);
     this.#sass.set(state.sass);
+    this.#other.set(state.other);
     const [marks, warmth, found] = [byLine(now), heat(now), new Found(run)];
     const source = sourceOf(state);
     python.show(this.#sources.shown(source, now.name), ({ of }) => ({ heat: warmth(of), marks: found.marks(of) }));
@@ -108,6 +118,14 @@ export class Panes {
       return { heat: warmth(of), homes: known ? homesOf(known, names) : [], marks: [...(known ? marksOf(known, names) : []), ...found.marks(of)] };
     });
     ir.say("");
+    if (other) {
+      const [theirs, warm, both] = [byLine(other.answer), heat(other.answer), names.with(other.answer)];
+      beside.show(ofOther(other.text, new Sources(other.answer.lines), this.#sources), ({ number }) => {
+        const known = theirs.get(number);
+        return { heat: warm([number]), homes: known ? homesOf(known, both) : [], marks: known ? marksOf(known, both) : [] };
+      });
+    } else beside.show([]);
+    beside.say(other ? `${other.name}, priced for ${other.answer.target}; layouts of one name are the same` : state.other === "" ? "What Triton makes of the kernel: paste its TTGIR." : "");
     this.#code_text = textIn(code);
     const lines = ofCode(this.#code_text);
     coded.show(lines);
@@ -136,14 +154,19 @@ export class Panes {
   arrange(state: State): void {
     const panes = Object.values(this.#panes);
     // A pane with nothing in it is shown when somebody wants it.
-    const away = (id: string) => (id === "sass" && state.sass === "" ? !state.away.includes("+sass") : state.away.includes(id));
+    const empty = (id: string) => (id === "sass" ? state.sass === "" : id === "other" && opponent(state)?.ttir === undefined);
+    const away = (id: string) => (empty(id) ? !state.away.includes(`+${id}`) : state.away.includes(id));
     for (const { id, element } of panes) element.hidden = away(id);
+    // Where two stand side by side, an odd one takes a row.
+    const here = panes.filter(({ id }) => !away(id));
+    this.#strip.classList.toggle("many", here.length > 3);
+    for (const pane of panes) pane.element.classList.toggle("last", here.length % 2 === 1 && pane === here.at(-1));
     if (this.#toggles.childElementCount === 0) {
       fill(this.#toggles, panes.map(({ id, element }) => h("button.shows", { type: "button", "data-shows": id }, element.getAttribute("aria-label"))));
     }
     for (const button of this.#toggles.children as HTMLCollectionOf<HTMLButtonElement>) {
       const id = button.dataset["shows"]!;
-      const word = id === "sass" && state.sass === "" ? "+sass" : id;
+      const word = empty(id) ? `+${id}` : id;
       button.setAttribute("aria-pressed", String(!away(id)));
       button.onclick = () =>
         this.#context.set({ away: state.away.includes(word) ? state.away.filter((other) => other !== word) : [...state.away, word] });

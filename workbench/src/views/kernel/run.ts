@@ -2,6 +2,7 @@
 
 import type { Finding, RunAnswer, RunRequest } from "../../engine/requests";
 import { count } from "../../ui/amounts";
+import { copyButton } from "../../ui/copy";
 import { checkGrid } from "../../ui/checks";
 import { fill, h } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
@@ -9,7 +10,7 @@ import { checkedField, textField } from "../../ui/fields";
 import type { TextField } from "../../ui/fields";
 import type { Context } from "../view";
 import { inLines, lineOf } from "./model";
-import { parameters, valuesOf } from "./arguments";
+import { commandOf, parameters, valuesOf } from "./arguments";
 import { textOf } from "./state";
 import type { State } from "./state";
 
@@ -21,6 +22,8 @@ export class Run {
   readonly #fault = new FaultBox();
   readonly #grid: TextField;
   readonly #button: HTMLButtonElement;
+  /** The same run as a command. */
+  readonly #command = h("code");
   #inputs = new Map<string, TextField>();
   #state: State | undefined;
   #asked = "";
@@ -38,7 +41,14 @@ export class Run {
         h("h2", null, "Run it"),
         h("p", null, "Thread by thread, without a GPU: every access is checked, wavefronts and sectors are counted from the addresses, and the result is held against what the text says."),
       ),
-      h("div.stack.tight", null, this.#fields, h("div.row", null, this.#button), this.#fault.element, this.#answer),
+      h("div.stack.tight", null, this.#fields, h("div.row", null, this.#button), this.#fault.element, this.#answer,
+        h(
+          "div.as-command",
+          null,
+          h("p.label", null, "The same in a shell, or in CI; the exit status says whether it is right"),
+          h("div.code", null, this.#command, copyButton("Copy", () => this.#command.textContent ?? "")),
+        ),
+      ),
     );
   }
 
@@ -56,6 +66,7 @@ export class Run {
     }
     this.#grid.set(values.grid);
     for (const [name, field] of this.#inputs) field.set(values.args[name] ?? "");
+    this.#command.textContent = commandOf(state, name);
   }
 
   /** Asks for the run that a state wants; none where it wants none. */

@@ -6,7 +6,8 @@ import type { Checked } from "../../ui/checks";
 import { copyButton } from "../../ui/copy";
 import { fill, h } from "../../ui/dom";
 import { checkedField, choice, textField } from "../../ui/fields";
-import { ELEMENTS, oneLine } from "../../ui/texts";
+import { elementNames } from "../../ui/machines";
+import { oneLine } from "../../ui/texts";
 import type { Context } from "../view";
 import { OPERATORS, formatNamed, formatOperation, freshName, isMemory, parseNamed, parseOperation } from "./names";
 import type { Named } from "./names";
@@ -34,7 +35,11 @@ export class List {
     this.#shape = checkedField("Shape of the tensor", checkExtents, (shape) => context.set({ shape, at: "" }), {
       hint: "For attributes; other texts know their own.",
     });
-    this.#element = choice("Element", ELEMENTS.map((value) => ({ value, label: value })), (element) => context.set({ element }));
+    this.#element = choice<string>("Element", [], (element) => context.set({ element }));
+    elementNames(context.engine, (names) => {
+      this.#element.offer(names.map((value) => ({ value, label: value })));
+      if (this.#state) this.#element.set(this.#state.element);
+    });
     const check = (written: string): Promise<Checked<string>> | Checked<string> =>
       parseOperation(written) ? { value: oneLine(written) } : checkLayout(written, this.#state?.shape ?? [], context.engine);
     this.#text = checkedField("Its text", check, (text) => this.#change(text), {

@@ -7,7 +7,7 @@ import type { Preset } from "./presets";
 import type { State } from "./state";
 import { afresh } from "./state";
 
-const [WIDTH, HEIGHT] = [56, 32];
+const [WIDTH, HEIGHT] = [112, 18];
 
 export class Examples {
   readonly element: HTMLElement;
@@ -76,7 +76,7 @@ async function draw({ shape, element, loads, target }: Preset, into: HTMLElement
     });
     const cells = phases.flatMap(({ words }) => words.flatMap(({ moved }) => moved.map(({ element }) => element)));
     const path = cells.map(([row = 0, column = 0]) => `M${column * wide} ${row * high}h${wide}v${high}h${-wide}z`).join("");
-    fill(into, s("svg", { width: WIDTH, height: HEIGHT }, s("path", { d: path })));
+    fill(into, s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none" }, s("path", { d: path })));
   } catch {
     // The name is enough.
   }

@@ -71,7 +71,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       board.element,
       h("div.reasons", null, toggles.element, algebra.element, matrix.element),
       closeup.element,
-      h("div.pair", null, h("div.stack", null, problem.element, sweep.element), solve.element),
+      h("div.below", null, problem.element, solve.element, sweep.element),
     ),
   );
   const ask = latest();

@@ -6,8 +6,8 @@ import { fill, h } from "../../ui/dom";
 import { parameterOf } from "../../ui/fault";
 import { checkedField } from "../../ui/fields";
 import type { TextField } from "../../ui/fields";
-import { machineChoice } from "../../ui/machines";
-import { ELEMENTS, oneLine } from "../../ui/texts";
+import { elementNames, machineChoice } from "../../ui/machines";
+import { oneLine } from "../../ui/texts";
 import type { Context } from "../view";
 import type { State } from "./state";
 import { afresh } from "./state";
@@ -43,7 +43,9 @@ export class Problem {
     const set = (change: Partial<State>) => context.set({ ...afresh, ...change });
     const { engine } = context;
     this.#shape = checkedField("Shape", checkExtents, (shape) => set({ shape }));
-    this.#dtype = checkedField("Element", (written) => checkElement(written, engine), (element) => set({ element }), { list: ELEMENTS });
+    this.#dtype = checkedField("Element", (written) => checkElement(written, engine), (element) => set({ element }), {
+      list: (told) => elementNames(engine, told),
+    });
     this.#target = machineChoice("Machine", context.engine, (target) => set({ target }));
     this.#against = machineChoice("Compare with", context.engine, (against) => context.set({ against }), "none");
     this.#store = this.#layoutField(STORE, (store) => set({ store }));

@@ -23,7 +23,7 @@ export class Solve {
     this.#context = context;
     this.#button = h(
       "button.primary",
-      { type: "button", onclick: () => context.set({ solve: 1 }) },
+      { type: "button", onclick: () => context.set({ solve: STEPS }) },
       "Solve",
     );
     this.#step = slider("Step of the construction", (solve) => context.set({ solve: solve }, "drag"));
@@ -44,6 +44,7 @@ export class Solve {
 
   update(state: State): void {
     this.#button.hidden = state.solve > 0;
+    this.element.classList.toggle("open", state.solve > 0);
     if (state.solve === 0) {
       this.#fault.clear();
       fill(this.#body);
@@ -89,13 +90,13 @@ export class Solve {
       "div.row",
       null,
       h("button", { type: "button", disabled: open >= STEPS, onclick: () => this.#context.set({ solve: open + 1 }) }, "Next step"),
-      h("button.quiet", { type: "button", onclick: () => this.#context.set({ solve: STEPS }) }, "All steps"),
+      h("button.quiet", { type: "button", onclick: () => this.#context.set({ solve: 1 }) }, "From the first step"),
       h("button.quiet", { type: "button", onclick: () => this.#context.set({ solve: 0 }) }, "Close"),
     );
     fill(
       this.#body,
-      trace ? [this.#step.element, walk, h("ol.steps", null, steps(trace).slice(0, open))] : walk,
-      open >= STEPS && this.#found(answer, state),
+      this.#found(answer, state),
+      h("div.walk", null, trace ? [h("h3", null, "How it is found"), this.#step.element, walk, h("ol.steps", null, steps(trace).slice(0, open))] : walk),
     );
   }
 

@@ -40,7 +40,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
             steps(step, context),
           ),
           h(
-            "div.stack.figures",
+            "div.stack",
             null,
             figures.map((figure) => {
               if (figure.show !== "exercise") return draw(figure, context);

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from triton import knobs
 from triton.backends.compiler import Language
 from triton.backends.nvidia.compiler import CUDABackend
 
@@ -157,6 +158,7 @@ def request(ttir: str, options: Any, target: str) -> dict[str, Any]:
         "stages": max(options.num_stages, 1),
         "fp_fusion": options.enable_fp_fusion,
         "max_registers": options.maxnreg,
+        "line_info": not knobs.compilation.disable_line_info,
     }
 
 

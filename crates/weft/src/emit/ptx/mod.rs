@@ -57,6 +57,7 @@ mod exchange;
 mod float;
 mod function;
 mod integer;
+mod lines;
 mod memory;
 mod multiply;
 mod narrow;
@@ -84,6 +85,7 @@ use crate::dtype::DType;
 use crate::lane::{IdKind, Inst, InstData, Op, Param, Program};
 use crate::location::Locations;
 use crate::scalar::{Binary, Cast};
+use lines::Lines;
 use writer::{Class, Reg, Writer, push, put};
 
 /// The symbol of the block's shared memory.
@@ -126,7 +128,18 @@ pub fn print_with(
     target: &Target,
     registers: Registers,
 ) -> Result<String, Unsupported> {
-    print_within(program, target, registers, &Bounds::default())
+    print_within(program, target, registers, LineInfo::Omitted, &Bounds::default())
+}
+
+/// Whether a text tells debuggers and profilers which lines of the source its instructions came from.
+/// Comments tell readers in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LineInfo {
+    /// It does not.
+    #[default]
+    Omitted,
+    /// By `.file` and `.loc`; `ptxas -lineinfo` keeps them. No instruction is another for it.
+    Written,
 }
 
 /// The same as far as bytes of its operations go.
@@ -134,11 +147,13 @@ pub fn print_within(
     program: &Program,
     target: &Target,
     registers: Registers,
+    line_info: LineInfo,
     bounds: &Bounds,
 ) -> Result<String, Unsupported> {
     fits(program, target)?;
     let mut w = Writer::new(program, target)?;
     w.bounds = bounds.clone();
+    w.lines = (line_info == LineInfo::Written).then(Lines::default);
     if !program.results().is_empty() {
         return Err(w.unsupported("return of values", "a kernel gives nothing to its caller"));
     }
@@ -183,6 +198,7 @@ pub fn print_within(
     entry(&mut text, &w);
     text.push_str(w.body());
     text.push_str("}\n");
+    text.push_str(&w.lines.as_ref().map(Lines::tables).unwrap_or_default());
     Ok(text)
 }
 

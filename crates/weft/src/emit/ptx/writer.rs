@@ -1,5 +1,6 @@
 //! The text being written: registers, lines, labels, and the PTX version that they need.
 
+use super::lines::Lines;
 use super::tied::{Ready, Tied};
 use super::transfer::starts_with;
 use super::wide::Wide;
@@ -151,6 +152,8 @@ pub(super) struct Writer<'a> {
     /// Whether floats were computed since the last of them was issued, with no label since.
     pub(super) computed: bool,
     told: Told<'a>,
+    /// What debuggers and profilers are told of lines, where they are told.
+    pub(super) lines: Option<Lines>,
     /// The place of the operation being written.
     pub(super) loc: Loc,
     /// Texts in global memory, each once.
@@ -200,6 +203,7 @@ impl<'a> Writer<'a> {
             ready: Ready::new(has_products),
             computed: false,
             told: Told::default(),
+            lines: None,
             loc: crate::location::Locations::unknown(),
             texts: Vec::new(),
             called: BTreeSet::new(),
@@ -329,6 +333,14 @@ impl<'a> Writer<'a> {
         for line in self.told.lead(&self.program.locations, inst.loc) {
             self.indent(self.depth);
             push(&mut self.body, format_args!("// {line}\n"));
+        }
+        let lines = self.lines.as_mut().map(|lines| lines.lead(&self.program.locations, inst.loc));
+        let (directives, version) = lines.unwrap_or_default();
+        for directive in directives {
+            self.line(&directive);
+        }
+        if let Some(version) = version {
+            self.need(version);
         }
     }
 
