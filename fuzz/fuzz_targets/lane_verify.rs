@@ -7,7 +7,7 @@
 mod lane;
 mod random;
 
-use libfuzzer_sys::arbitrary::Unstructured;
+use libfuzzer_sys::arbitrary::{Arbitrary, Unstructured};
 use weft::compile::{self, Options};
 use weft::tile::Module;
 use weft_layout::Machine;
@@ -16,7 +16,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut input = Unstructured::new(bytes);
     let Ok(count) = input.int_in_range(0..=4) else { return };
     let edits: Vec<lane::Edit> =
-        (0..count).map_while(|_| lane::Edit::any(&mut input).ok()).collect();
+        (0..count).map_while(|_| lane::Edit::arbitrary(&mut input).ok()).collect();
     let (kernel, args, memory) = random::kernel(input.take_rest());
     let machine = Machine::by_name("sm_90").expect("a machine of the table");
     let module = Module { kernels: vec![kernel.clone()], ..Module::default() };

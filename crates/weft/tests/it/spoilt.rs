@@ -7,7 +7,7 @@
 mod lane;
 
 use crate::random;
-use arbitrary::Unstructured;
+use arbitrary::{Arbitrary as _, Unstructured};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use weft::compile::{self, Options};
 use weft::tile::Module;
@@ -28,7 +28,7 @@ fn changed_programs_are_refused_or_borne() {
         let mut input = Unstructured::new(&bytes);
         let mut program = compiled.program;
         for _ in 0..=seed % 3 {
-            lane::spoil(&mut program, lane::Edit::any(&mut input).unwrap());
+            lane::spoil(&mut program, lane::Edit::arbitrary(&mut input).unwrap());
         }
         let bear =
             AssertUnwindSafe(|| lane::bear(&program, &simulated, &sample.args, &sample.memory));

@@ -1,6 +1,6 @@
 //! Changes of the program of one thread, and what must hold of whatever is still accepted.
 
-use arbitrary::{Result, Unstructured};
+use arbitrary::Arbitrary;
 use weft::emit::{self, Language, Target};
 use weft::lane::{self, Inst, Program, Region, Value};
 use weft::memory::Memory;
@@ -8,7 +8,7 @@ use weft::sim::{self, Launch, Machine};
 use weft::simplify;
 
 /// One way to spoil a program; numbers are taken modulo what there is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Arbitrary, Clone, Copy, Debug)]
 pub(crate) enum Edit {
     Operand { inst: u16, operand: u8, value: u16 },
     DropOperand { inst: u16, operand: u8 },
@@ -24,31 +24,6 @@ pub(crate) enum Edit {
     AddRegion { inst: u16, like: u16 },
     Parameter { region: u8, value: u16 },
     Piece { bytes: u16 },
-}
-
-impl Edit {
-    /// One of them, from bytes.
-    pub(crate) fn any(input: &mut Unstructured<'_>) -> Result<Self> {
-        let which: u8 = input.int_in_range(0..=13)?;
-        let [one, two, three]: [u16; 3] = input.arbitrary()?;
-        let low = |number: u16| number as u8;
-        Ok(match which {
-            0 => Edit::Operand { inst: one, operand: low(two), value: three },
-            1 => Edit::DropOperand { inst: one, operand: low(two) },
-            2 => Edit::AddOperand { inst: one, value: two },
-            3 => Edit::DropResult { inst: one, result: low(two) },
-            4 => Edit::AddResult { inst: one, value: two },
-            5 => Edit::Op { inst: one, like: two },
-            6 => Edit::Type { value: one, like: two },
-            7 => Edit::Drop { region: low(one), index: two },
-            8 => Edit::Repeat { region: low(one), index: two, at: three },
-            9 => Edit::Swap { region: low(one), one: two, other: three },
-            10 => Edit::DropRegion { inst: one },
-            11 => Edit::AddRegion { inst: one, like: two },
-            12 => Edit::Parameter { region: low(one), value: two },
-            _ => Edit::Piece { bytes: one },
-        })
-    }
 }
 
 /// The region with a number, in the order of the operations that own them.
