@@ -40,6 +40,12 @@ impl Rmw {
         }
     }
 
+    /// Whether one instruction may do it to several elements that lie side by side, each by itself: PTX has
+    /// sums of floats of 16 and 32 bits, in global memory.
+    pub fn may_be_vector(self, dtype: DType) -> bool {
+        self == Rmw::FAdd && matches!(dtype, DType::F16 | DType::BF16 | DType::F32)
+    }
+
     /// What it does to the old value and the operand; none for an exchange, and where the type does not
     /// have the operation.
     pub fn combines(self, dtype: DType) -> Option<Binary> {

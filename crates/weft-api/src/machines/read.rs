@@ -19,7 +19,7 @@ const MAX_PRICE: u64 = 1_000_000_000;
 const MAX_BYTES: u64 = 1 << 30;
 const MAX_COUNT: u32 = 1 << 24;
 
-const KEYS: [&str; 28] = [
+const KEYS: [&str; 29] = [
     "name",
     "isa",
     "lanes",
@@ -29,6 +29,7 @@ const KEYS: [&str; 28] = [
     "phases",
     "shared_vector_bytes",
     "global_vector_bytes",
+    "atomic_vector_bytes",
     "sector_bytes",
     "shared_bytes_per_block",
     "shared_bytes",
@@ -53,7 +54,7 @@ const KEYS: [&str; 28] = [
 /// The machine that a JSON value describes, as [`MachineAnswer`](super::MachineAnswer) writes it.
 ///
 /// Every key must be there except `sources` (then nothing is known of where the numbers come from),
-/// `warpgroup_multiplies` (then there are none) and `measured`, which is not looked into.
+/// `warpgroup_multiplies` (then there are none), `atomic_vector_bytes` (then each takes one element) and `measured`, which is not looked into.
 pub fn read(value: &Value) -> Result<Machine, MachineError> {
     let object = At::root(value).object(&KEYS)?;
     let get = |key| object.get(key);
@@ -64,6 +65,7 @@ pub fn read(value: &Value) -> Result<Machine, MachineError> {
     let rows = [banks * bank_bytes, store_banks * bank_bytes];
     let shared_bytes = get("shared_bytes")?.number(1..=MAX_BYTES)?;
     let threads = get("threads")?.count(lanes..=MAX_COUNT)?;
+    let global_vector_bytes = get("global_vector_bytes")?.power(1..=64)?;
     let registers = get("registers")?.count(1..=MAX_COUNT)?;
     Ok(Machine {
         name: Cow::Owned(name(&get("name")?)?),
@@ -74,7 +76,11 @@ pub fn read(value: &Value) -> Result<Machine, MachineError> {
         bank_bytes_log2: bank_bytes.ilog2(),
         phases: phases(&get("phases")?, lanes, bank_bytes, rows)?,
         shared_vector_bytes: get("shared_vector_bytes")?.power(1..=1 << MAX_ACCESS_LOG2)?,
-        global_vector_bytes: get("global_vector_bytes")?.power(1..=64)?,
+        global_vector_bytes,
+        atomic_vector_bytes: match object.find("atomic_vector_bytes") {
+            Some(at) => at.power(1..=global_vector_bytes)?,
+            None => 1,
+        },
         sector_bytes: get("sector_bytes")?.power(1..=4096)?,
         shared_bytes_per_block: within(
             &get("shared_bytes_per_block")?,

@@ -28,6 +28,8 @@ pub struct MachineAnswer {
     pub shared_vector_bytes: u32,
     /// The most bytes of one lane in one access of global memory.
     pub global_vector_bytes: u32,
+    /// The most bytes of one lane to which one atomic adds floats; 1 where each takes one element.
+    pub atomic_vector_bytes: u32,
     /// Bytes of a sector of global memory.
     pub sector_bytes: u32,
     /// The most bytes of shared memory of a block.
@@ -254,6 +256,7 @@ impl MachineAnswer {
             phases: phases(&machine.phases),
             shared_vector_bytes: machine.shared_vector_bytes,
             global_vector_bytes: machine.global_vector_bytes,
+            atomic_vector_bytes: machine.atomic_vector_bytes,
             sector_bytes: machine.sector_bytes,
             shared_bytes_per_block: machine.shared_bytes_per_block,
             shared_bytes: machine.shared_bytes,

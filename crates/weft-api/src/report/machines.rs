@@ -74,6 +74,7 @@ pub fn machine(machine: &MachineAnswer) -> String {
     row("bytes of a bank", &m.bank_bytes, "bank_bytes");
     row("bytes of a shared access", &m.shared_vector_bytes, "shared_vector_bytes");
     row("bytes of a global access", &m.global_vector_bytes, "global_vector_bytes");
+    row("bytes of an atomic sum", &m.atomic_vector_bytes, "atomic_vector_bytes");
     row("bytes of a sector", &m.sector_bytes, "sector_bytes");
     row("shared bytes of a block", &m.shared_bytes_per_block, "shared_bytes_per_block");
     row("shared bytes", &m.shared_bytes, "shared_bytes");

@@ -314,6 +314,7 @@ fn one_machine() {
         bytes of a bank               4                            documented
         bytes of a shared access      16                           assembled
         bytes of a global access      16                           assembled
+        bytes of an atomic sum        1                            inferred
         bytes of a sector             64                           recalled
         shared bytes of a block       65536                        assembled
         shared bytes                  65536                        documented
@@ -362,6 +363,7 @@ fn one_machine() {
         everything                    documented: AMD's instruction set and HIP documents
         shared_vector_bytes           assembled: clang 19 or 22 takes 16 bytes for this target
         global_vector_bytes           assembled: clang 19 or 22 takes 16 bytes for this target
+        atomic_vector_bytes           inferred: no printer writes packed atomics for this target
         shared_bytes_per_block        assembled: clang 19 or 22 takes as much for this target
         blocks                        recalled: workgroups of a compute unit
         multiprocessors               recalled: the largest device of this kind

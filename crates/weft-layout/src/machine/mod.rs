@@ -80,6 +80,9 @@ pub struct Machine {
     pub shared_vector_bytes: u32,
     /// The most bytes of one lane in one access of global memory.
     pub global_vector_bytes: u32,
+    /// The most bytes of one lane to which one atomic in global memory adds floats of 16 or 32 bits, each by
+    /// itself. An atomic of one element is always there.
+    pub atomic_vector_bytes: u32,
     /// The bytes that global memory moves together.
     pub sector_bytes: u32,
     /// The most bytes of shared memory that one block can ask for.

@@ -35,6 +35,8 @@ fn rows_are_consistent() {
         let powers =
             [machine.shared_vector_bytes, machine.global_vector_bytes, machine.sector_bytes];
         assert!(powers.iter().all(|bytes| bytes.is_power_of_two()), "{name}");
+        assert!(machine.atomic_vector_bytes.is_power_of_two(), "{name}");
+        assert!(machine.atomic_vector_bytes <= machine.global_vector_bytes, "{name}");
         assert!(machine.shared_vector_bytes <= 1 << MAX_ACCESS_LOG2, "{name}");
         assert!(machine.shared_bytes_per_block <= machine.shared_bytes, "{name}");
         assert!(machine.threads_per_block <= machine.threads, "{name}");
@@ -171,7 +173,8 @@ fn fragments_of_matrix_instructions_are_triton_s_layouts() {
 /// Every number of a machine, by its path.
 fn numbers(machine: &Machine) -> Vec<std::string::String> {
     let mut paths: Vec<std::string::String> = [
-        "lanes banks store_banks bank_bytes shared_vector_bytes global_vector_bytes sector_bytes",
+        "lanes banks store_banks bank_bytes shared_vector_bytes global_vector_bytes",
+        "atomic_vector_bytes sector_bytes",
         "shared_bytes_per_block shared_bytes threads_per_block threads blocks registers",
         "registers_per_thread multiprocessors barriers cluster_blocks byte_permute phases.merging",
         "prices.wavefront prices.shuffle prices.alu prices.issue prices.warp_barrier",

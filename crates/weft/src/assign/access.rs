@@ -416,7 +416,7 @@ fn neighbours(
     op: &Op,
     masks: Masks,
 ) -> Vec<u32> {
-    let Some((mask, most)) = guard(machine, op, masks) else { return Vec::new() };
+    let Some((mask, most)) = guard(kernel, machine, op, masks) else { return Vec::new() };
     let pointer = op.operands[0];
     let shape = &kernel.ty(pointer).shape;
     let chain = facts.neighbours(pointer, mask, shape, element(kernel, op), most);
@@ -439,7 +439,7 @@ pub(super) fn memory_order(facts: &AxisFacts, pointer: Value) -> Vec<usize> {
 }
 
 /// How many elements one instruction of a memory operation may move along one axis, whatever its
-/// layout: one for an atomic, else as many as pointers, mask and machine allow.
+/// layout: as many as pointers, mask and machine allow.
 pub(super) fn vector_elements(
     kernel: &Kernel,
     facts: &AxisFacts,
@@ -447,7 +447,7 @@ pub(super) fn vector_elements(
     op: &Op,
     masks: Masks,
 ) -> u64 {
-    let Some((mask, most)) = guard(machine, op, masks) else { return 1 };
+    let Some((mask, most)) = guard(kernel, machine, op, masks) else { return 1 };
     let pointer = op.operands[0];
     let axis = memory_order(facts, pointer).first().copied().unwrap_or(0);
     facts.vector_elements(pointer, mask, axis, element(kernel, op), most)
@@ -462,11 +462,12 @@ pub(super) enum Masks {
     Tested,
 }
 
-/// The place of the mask among the operands of a load or store; none for an atomic.
+/// The place of the mask among the operands of what moves several elements at once; none for what never
+/// does.
 fn mask_operand(kind: &OpKind) -> Option<usize> {
     match kind {
         OpKind::Load(_) => Some(1),
-        OpKind::Store(_) | OpKind::AsyncCopy(_) => Some(2),
+        OpKind::Store(_) | OpKind::AsyncCopy(_) | OpKind::AtomicRmw { .. } => Some(2),
         _ => None,
     }
 }
@@ -492,13 +493,24 @@ fn rests_in_l1(kind: &OpKind) -> bool {
     !volatile && matches!(cache.modifier, CacheModifier::None | CacheModifier::All)
 }
 
-/// The mask that must be the same, and the most bytes that an instruction of a load or store moves; none
-/// for an atomic.
-fn guard(machine: &Machine, op: &Op, masks: Masks) -> Option<(Option<Value>, u64)> {
+/// The mask that must be the same, and the most bytes that an instruction moves; none for what moves one
+/// element at a time.
+fn guard(
+    kernel: &Kernel,
+    machine: &Machine,
+    op: &Op,
+    masks: Masks,
+) -> Option<(Option<Value>, u64)> {
     let mask = op.operands.get(mask_operand(&op.kind)?).filter(|_| masks == Masks::Same);
     // The machine's widest access, as far as the lane program has it.
-    let widest = machine.global_vector_bytes.min(crate::lane::MAX_ACCESS_BYTES);
-    Some((mask.copied(), widest.into()))
+    let widest = match op.kind {
+        OpKind::AtomicRmw { op: rmw, .. } if rmw.may_be_vector(element(kernel, op)) => {
+            machine.atomic_vector_bytes
+        }
+        OpKind::AtomicRmw { .. } => return None,
+        _ => machine.global_vector_bytes,
+    };
+    Some((mask.copied(), widest.min(crate::lane::MAX_ACCESS_BYTES).into()))
 }
 
 /// What a memory operation's pointers point to.

@@ -374,7 +374,9 @@ pub enum Op {
         /// How.
         access: Access,
     },
-    /// `(address, [predicate], value) -> old`; the result where the predicate is false is undefined.
+    /// `(address, [predicate], n values of one type) -> n old ones`, consecutive in memory: n atomics in any
+    /// order, n being 1 but for [`Rmw::may_be_vector`] in global memory. The address is a multiple of the
+    /// whole access's size; the results where the predicate is false are undefined.
     AtomicRmw {
         /// Which memory.
         space: Space,

@@ -291,8 +291,12 @@ impl Verifier<'_> {
                 &results
             }
             Op::AtomicRmw { op, .. } => {
-                let [value] = values[..] else { return false };
-                if results != [value] || op.apply(value, 0, 0).is_none() {
+                let Some(&value) = values.first() else { return false };
+                let may_be_many = space == Space::Global && op.may_be_vector(value);
+                if results != values
+                    || op.apply(value, 0, 0).is_none()
+                    || values.len() > 1 && !may_be_many
+                {
                     return false;
                 }
                 &values

@@ -195,7 +195,8 @@ impl Lowerer<'_> {
             let operands: Vec<lane::Value> =
                 op.operands.iter().map(|&operand| self.scalar(operand)).collect();
             let first = self.first_thread();
-            let old = self.atomic_element(&op.kind, ordering(&op.kind), &operands, Some(first));
+            let rows: Vec<&[lane::Value]> = operands.iter().map(core::slice::from_ref).collect();
+            let old = self.atomic_elements(&op.kind, ordering(&op.kind), &rows, Some(first))[0];
             let result = op.results[0];
             let told = self.used[result];
             let old = if told { self.tell_all(old, first) } else { old };
@@ -221,15 +222,20 @@ impl Lowerer<'_> {
         let mut old = operands[1].to_vec();
         let (order, scope) = ordering(&op.kind);
         // Of several atomics, none of which comes before another, fences order all at once.
-        let fenced = vectors.groups.iter().flatten().count() > 1;
+        let fenced = vectors.groups.len() > 1;
         if fenced && order.releases() {
             self.build.fence(Order::Release, scope);
         }
         let how = (if fenced { Order::Relaxed } else { order }, scope);
-        for &register in vectors.groups.iter().flatten() {
-            let row: Vec<lane::Value> =
-                operands.iter().map(|operand| operand[register as usize]).collect();
-            old[register as usize] = self.atomic_element(&op.kind, how, &row, first);
+        for group in &vectors.groups {
+            let rows: Vec<Vec<lane::Value>> = (operands.iter())
+                .map(|operand| group.iter().map(|&register| operand[register as usize]).collect())
+                .collect();
+            let rows: Vec<&[lane::Value]> = rows.iter().map(|row| &row[..]).collect();
+            let found = self.atomic_elements(&op.kind, how, &rows, first);
+            for (&register, &found) in group.iter().zip(&found) {
+                old[register as usize] = found;
+            }
         }
         if fenced && order.acquires() {
             self.build.fence(Order::Acquire, scope);
@@ -248,15 +254,16 @@ impl Lowerer<'_> {
         Ok(tellers.is_some())
     }
 
-    fn atomic_element(
+    /// One atomic on elements that lie side by side under one mask; of each operand, the value for each.
+    fn atomic_elements(
         &mut self,
         kind: &OpKind,
         (order, scope): (Order, Scope),
-        operands: &[lane::Value],
+        operands: &[&[lane::Value]],
         first: Option<lane::Value>,
-    ) -> lane::Value {
+    ) -> Vec<lane::Value> {
         let mask = match kind {
-            OpKind::AtomicRmw { .. } => operands.get(2).copied(),
+            OpKind::AtomicRmw { .. } => operands.get(2).map(|masks| masks[0]),
             _ => None,
         };
         let predicate = self.build.and_predicates(first, mask);
@@ -267,12 +274,12 @@ impl Lowerer<'_> {
             }
             _ => LaneOp::AtomicCas { space, order, scope, predicated },
         };
-        let mut all: SmallVec<[lane::Value; 4]> = smallvec![operands[0]];
+        let mut all: SmallVec<[lane::Value; 4]> = smallvec![operands[0][0]];
         all.extend(predicate);
         let values = if mask.is_some() { &operands[1..2] } else { &operands[1..] };
-        all.extend_from_slice(values);
-        let dtype = self.build.dtype(operands[1]);
-        self.build.emit(lane_op, all, &[dtype])[0]
+        all.extend(values.iter().copied().flatten().copied());
+        let dtype = self.build.dtype(operands[1][0]);
+        self.build.emit(lane_op, all, &vec![dtype; operands[1].len()]).to_vec()
     }
 
     /// Whether this is the first thread of the block.

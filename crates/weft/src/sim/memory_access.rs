@@ -183,7 +183,7 @@ fn note_read(
     }
 }
 
-/// Runs an atomic, lane after lane from the lowest.
+/// Runs an atomic, lane after lane from the lowest, in each element after element.
 pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, index: u32) {
     let code = world.code;
     let op = &code.memory[index as usize];
@@ -199,12 +199,7 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
     };
     for (place, mask) in places {
         let mut released = releases(place, block, world);
-        let mut last = None;
-        for lane in lanes_of(mask) {
-            let address = pattern.addresses[lane];
-            if last.replace(address) == Some(address) {
-                continue;
-            }
+        for address in addresses_of(op, &pattern, mask) {
             if atomic.order.acquires() {
                 released.acquire(address, atomic.scope, block.index, &mut warp.knowledge);
             } else {
@@ -216,42 +211,41 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
         // A compare-and-swap that fails is a read.
         let mut writes = 0u64;
         for lane in lanes_of(mask) {
-            let offset = (pattern.addresses[lane] - base) as usize;
-            let operand =
-                |index: usize| row(&warp.registers, &code.constants, op.values[index], lanes)[lane];
-            let old = match op.size {
-                1 => read::<1>(bytes, offset),
-                2 => read::<2>(bytes, offset),
-                4 => read::<4>(bytes, offset),
-                _ => read::<8>(bytes, offset),
-            };
-            let new = match atomic.rmw {
-                Some((rmw, dtype)) => rmw.apply(dtype, old, operand(0)),
-                None => (old == operand(0)).then(|| operand(1)),
-            };
-            let is_write = new.is_some();
-            writes |= u64::from(is_write) << lane;
-            let conflicts = &mut world.conflicts;
-            shadow.access(&accessor, is_write, offset, op.bytes, lane as u32, conflicts);
-            if let Some(new) = new {
-                world.changed |= match op.size {
-                    1 => write::<1>(bytes, offset, new),
-                    2 => write::<2>(bytes, offset, new),
-                    4 => write::<4>(bytes, offset, new),
-                    _ => write::<8>(bytes, offset, new),
+            let start = (pattern.addresses[lane] - base) as usize;
+            for element in 0..op.elements() {
+                let registers = &warp.registers;
+                let operand =
+                    |index: usize| row(registers, &code.constants, op.values[index], lanes)[lane];
+                let offset = start + element * op.size as usize;
+                let old = match op.size {
+                    1 => read::<1>(bytes, offset),
+                    2 => read::<2>(bytes, offset),
+                    4 => read::<4>(bytes, offset),
+                    _ => read::<8>(bytes, offset),
                 };
-            }
-            if let Some(&result) = op.results.first() {
-                warp.registers[result as usize + lane] = old;
+                let new = match atomic.rmw {
+                    Some((rmw, dtype)) => rmw.apply(dtype, old, operand(element)),
+                    None => (old == operand(0)).then(|| operand(1)),
+                };
+                let is_write = new.is_some();
+                writes |= u64::from(is_write) << lane;
+                let conflicts = &mut world.conflicts;
+                shadow.access(&accessor, is_write, offset, op.size, lane as u32, conflicts);
+                if let Some(new) = new {
+                    world.changed |= match op.size {
+                        1 => write::<1>(bytes, offset, new),
+                        2 => write::<2>(bytes, offset, new),
+                        4 => write::<4>(bytes, offset, new),
+                        _ => write::<8>(bytes, offset, new),
+                    };
+                }
+                if let Some(&result) = op.results.get(element) {
+                    warp.registers[result as usize + lane] = old;
+                }
             }
         }
         let by = (block.index, warp.index, block.tick);
-        let mut last = None;
-        for lane in lanes_of(writes) {
-            let address = pattern.addresses[lane];
-            if last.replace(address) == Some(address) {
-                continue;
-            }
+        for address in addresses_of(op, &pattern, writes) {
             if atomic.order.releases() {
                 released.release(address, atomic.scope, by, &warp.knowledge);
             } else {
@@ -266,6 +260,20 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
         }
         report_conflicts(warp, block, world, index, place);
     }
+}
+
+/// The addresses of the elements that some lanes update atomically, one for neighbouring lanes that share it.
+fn addresses_of<'a>(
+    op: &MemoryOp,
+    pattern: &'a Pattern,
+    lanes: u64,
+) -> impl Iterator<Item = u64> + use<'a> {
+    let (size, elements) = (u64::from(op.size), op.elements() as u64);
+    let mut last = None;
+    lanes_of(lanes)
+        .map(|lane| pattern.addresses[lane])
+        .filter(move |&address| last.replace(address) != Some(address))
+        .flat_map(move |address| (0..elements).map(move |element| address + element * size))
 }
 
 /// The addresses of an access, and the lanes that make it.

@@ -231,6 +231,13 @@ pub(super) struct MemoryOp {
     pub(super) atomic: Option<AtomicOp>,
 }
 
+impl MemoryOp {
+    /// Elements that a lane moves.
+    pub(super) fn elements(&self) -> usize {
+        (self.bytes / self.size) as usize
+    }
+}
+
 /// A product of matrices.
 #[derive(Debug)]
 pub(super) struct MultiplyOp {

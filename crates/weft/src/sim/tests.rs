@@ -13,6 +13,7 @@ use crate::scalar::{Binary, Cast, Compare};
 use core::ops::ControlFlow;
 use smallvec::smallvec;
 
+mod atomics;
 mod products;
 
 fn pointer(build: &mut Builder, name: &str) -> Value {

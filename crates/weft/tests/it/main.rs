@@ -4,6 +4,7 @@
 
 mod accuracy;
 mod assembly;
+mod atomics;
 mod barriers;
 mod behind;
 mod corpus;

@@ -154,6 +154,7 @@ pub(super) const GFX942: Machine = Machine {
     phases: phases(CROSSED),
     shared_vector_bytes: 16,
     global_vector_bytes: 16,
+    atomic_vector_bytes: 1,
     sector_bytes: 64,
     shared_bytes_per_block: 64 << 10,
     shared_bytes: 64 << 10,

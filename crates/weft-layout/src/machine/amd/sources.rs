@@ -13,6 +13,8 @@ const VECTORS: Source =
     source("shared_vector_bytes", Assembled, "clang 19 or 22 takes 16 bytes for this target");
 const GLOBAL_VECTORS: Source =
     source("global_vector_bytes", Assembled, "clang 19 or 22 takes 16 bytes for this target");
+const ATOMICS: Source =
+    source("atomic_vector_bytes", Inferred, "no printer writes packed atomics for this target");
 const BLOCK_MEMORY: Source =
     source("shared_bytes_per_block", Assembled, "clang 19 or 22 takes as much for this target");
 const SECTORS: Source = source("sector_bytes", Published, "DRAM transactions of 64 bytes");
@@ -50,6 +52,7 @@ pub(super) const GFX942: &[Source] = &[
     MANUALS,
     VECTORS,
     GLOBAL_VECTORS,
+    ATOMICS,
     BLOCK_MEMORY,
     SECTORS,
     WORKGROUPS,
@@ -75,6 +78,7 @@ pub(super) const GFX90A: &[Source] = &[
     MANUALS,
     VECTORS,
     GLOBAL_VECTORS,
+    ATOMICS,
     BLOCK_MEMORY,
     SECTORS,
     WORKGROUPS,
@@ -102,6 +106,7 @@ pub(super) const GFX950: &[Source] = &[
     MANUALS,
     VECTORS,
     GLOBAL_VECTORS,
+    ATOMICS,
     BLOCK_MEMORY,
     SECTORS,
     WORKGROUPS,
@@ -130,6 +135,7 @@ pub(super) const GFX1100: &[Source] = &[
     MANUALS,
     VECTORS,
     GLOBAL_VECTORS,
+    ATOMICS,
     BLOCK_MEMORY,
     WORKGROUPS,
     DEVICE,

@@ -99,6 +99,7 @@ pub(super) const SM_90: Machine = Machine {
     phases: PHASES,
     shared_vector_bytes: 16,
     global_vector_bytes: 16,
+    atomic_vector_bytes: 16,
     sector_bytes: 32,
     shared_bytes_per_block: 227 << 10,
     shared_bytes: 228 << 10,
@@ -123,6 +124,8 @@ pub(super) const SM_90: Machine = Machine {
 pub(super) const SM_80: Machine = Machine {
     name: Cow::Borrowed("sm_80"),
     isa: Isa::Ptx { capability: 80 },
+    // Two of f16.
+    atomic_vector_bytes: 4,
     shared_bytes_per_block: 163 << 10,
     shared_bytes: 164 << 10,
     multiprocessors: 108,

@@ -348,7 +348,22 @@ pub(super) fn rmw(
     inst: &InstData,
 ) -> Result<(), Unsupported> {
     let Some(roles) = inst.memory_operands() else { return Ok(()) };
-    let &[value] = roles.values else { return Ok(()) };
+    // Several elements that lie side by side are updated one by one.
+    for (index, (&value, &result)) in roles.values.iter().zip(&inst.results).enumerate() {
+        let offset = index as u32 * w.program.dtype(value).bytes();
+        let place = (roles.address, offset as i32, roles.predicate);
+        rmw_of_one(w, op, how, place, (value, result))?;
+    }
+    Ok(())
+}
+
+fn rmw_of_one(
+    w: &mut Writer<'_>,
+    op: Rmw,
+    how: (Space, Order, Scope),
+    (address, offset, predicate): (Value, i32, Option<Value>),
+    (value, result): (Value, Value),
+) -> Result<(), Unsupported> {
     let dtype = w.program.dtype(value);
     let capability = match w.dialect {
         Dialect::Cuda(target) => target.capability,
@@ -363,7 +378,7 @@ pub(super) fn rmw(
             let operands = &["value"];
             let helper = Atomic { name: op.name(), kind: &kind, swapped, dtype, how, operands };
             let name = helper.ask(w);
-            let place = cuda_place(w, how.0, roles.address);
+            let place = cuda_place(w, how.0, address, offset);
             format!("{name}({place}, {})", w.spelled(value))
         }
         Dialect::Hip(_) => {
@@ -385,7 +400,7 @@ pub(super) fn rmw(
                 (Rmw::Exch, DType::F64) => "u64",
                 _ => own,
             };
-            let place = pointer(w, how.0, own, roles.address, 0, false);
+            let place = pointer(w, how.0, own, address, offset, false);
             let (order, scope) = hip_order(how.1, how.2);
             let exchanges_float = op == Rmw::Exch && dtype.is_float();
             let mut operand = w.spelled(value);
@@ -397,14 +412,14 @@ pub(super) fn rmw(
             let call = format!("__hip_atomic_{name}({place}, {operand}, {order}, {scope})");
             if exchanges_float {
                 as_bits(w, c_type(dtype), &call)
-            } else if is_signed && is_wanted(w, inst) {
+            } else if is_signed && w.is_used(result) {
                 format!("{}({call})", c_type(dtype))
             } else {
                 call
             }
         }
     };
-    define_old(w, inst, roles.predicate, dtype, &text);
+    define_old(w, result, predicate, dtype, &text);
     Ok(())
 }
 
@@ -414,7 +429,9 @@ pub(super) fn cas(
     inst: &InstData,
 ) -> Result<(), Unsupported> {
     let Some(roles) = inst.memory_operands() else { return Ok(()) };
-    let &[expected, desired] = roles.values else { return Ok(()) };
+    let (&[expected, desired], &[result]) = (roles.values, &inst.results[..]) else {
+        return Ok(());
+    };
     let dtype = w.program.dtype(expected);
     if dtype.bits() < 16 {
         return Err(w.unsupported(format!("atomic cas of {dtype}"), ptx::CAS_WIDTHS));
@@ -426,7 +443,7 @@ pub(super) fn cas(
             let operands: &[&str] = &["expected", "desired"];
             let helper = Atomic { name: "cas", kind: &kind, swapped: None, dtype, how, operands };
             let name = helper.ask(w);
-            let place = cuda_place(w, how.0, roles.address);
+            let place = cuda_place(w, how.0, roles.address, 0);
             format!("{name}({place}, {old}, {new})")
         }
         Dialect::Hip(_) => {
@@ -449,26 +466,20 @@ pub(super) fn cas(
             if dtype.is_float() { as_bits(w, c_type(dtype), &call) } else { call }
         }
     };
-    define_old(w, inst, roles.predicate, dtype, &text);
+    define_old(w, result, roles.predicate, dtype, &text);
     Ok(())
-}
-
-/// Whether somebody reads the old value. Clang warns of a conversion whose result is dropped.
-fn is_wanted(w: &Writer<'_>, inst: &InstData) -> bool {
-    inst.results.iter().any(|&result| w.is_used(result))
 }
 
 /// Defines what an atomic found; nothing is known of it where the atomic did not take place.
 fn define_old(
     w: &mut Writer<'_>,
-    inst: &InstData,
+    result: Value,
     predicate: Option<Value>,
     dtype: DType,
     text: &str,
 ) {
-    let &[result] = &inst.results[..] else { return };
     let guard = predicate.map(|predicate| format!("if ({}) ", w.spelled(predicate)));
-    if !is_wanted(w, inst) {
+    if !w.is_used(result) {
         return put!(w, "{}{text}", guard.unwrap_or_default());
     }
     let Some(guard) = guard else { return w.define(result, text) };
@@ -510,10 +521,11 @@ fn hip_order(order: Order, scope: Scope) -> (&'static str, &'static str) {
 }
 
 /// Where an atomic of CUDA acts: an address in global memory, or a pointer.
-fn cuda_place(w: &mut Writer<'_>, space: Space, address: Value) -> String {
+fn cuda_place(w: &mut Writer<'_>, space: Space, address: Value, offset: i32) -> String {
     match space {
-        Space::Global => w.spelled(address),
-        Space::Shared => pointer(w, space, "u8", address, 0, false),
+        Space::Global if offset == 0 => w.spelled(address),
+        Space::Global => format!("{} + {offset}", w.spelled(address)),
+        Space::Shared => pointer(w, space, "u8", address, offset, false),
     }
 }
 

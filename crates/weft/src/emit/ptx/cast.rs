@@ -49,6 +49,9 @@ fn truncate(w: &mut Writer<'_>, (from, to): (DType, DType), d: Reg, x: Reg) {
         return put!(w, "setp.ne.u{} {d}, {low}, 0", &bits[1..]);
     }
     if d.class == x.class {
+        if w.is_only_stored(d) {
+            return w.copy(d, x);
+        }
         return put!(w, "and.b16 {d}, {x}, 0xff");
     }
     let wide = if to == DType::I32 { 32 } else { 16 };

@@ -28,9 +28,9 @@ fn signed(w: &mut Writer<'_>, dtype: DType, x: Reg) -> Reg {
     wide
 }
 
-/// Clears what an operation on an i8 may have set above it.
+/// Clears what an operation on an i8 may have set above it, unless nobody looks there.
 pub(super) fn clear_above(w: &mut Writer<'_>, dtype: DType, d: Reg) {
-    if dtype == DType::I8 {
+    if dtype == DType::I8 && !w.is_only_stored(d) {
         put!(w, "and.b16 {d}, {d}, 0xff");
     }
 }

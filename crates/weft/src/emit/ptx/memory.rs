@@ -38,7 +38,7 @@ use crate::cache::{CacheModifier, Eviction};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::id::Id as _;
-use crate::lane::{Access, Form, InstData, Matrix, Space, Value};
+use crate::lane::{Access, Form, InstData, MAX_ACCESS_BYTES, Matrix, Space, Value};
 use crate::scalar::Binary;
 
 /// Where a memory operation acts, ready to be printed.
@@ -415,26 +415,74 @@ pub(super) fn rmw(
     inst: &InstData,
 ) -> Result<(), Unsupported> {
     let Some(roles) = inst.memory_operands() else { return Ok(()) };
-    let (&[value], &[result]) = (roles.values, &inst.results[..]) else { return Ok(()) };
-    let dtype = w.program.dtype(value);
-    let kind = rmw_kind(op, dtype, w.target.capability)
+    let Some(&first) = roles.values.first() else { return Ok(()) };
+    let (dtype, capability) = (w.program.dtype(first), w.target.capability);
+    let kind = rmw_kind(op, dtype, capability)
         .map_err(|reason| w.unsupported(format!("atomic {op} of {dtype}"), reason))?;
-    let swapped = is_swapped(op, dtype, w.target.capability);
-    if !swapped && (op, dtype) == (Rmw::FAdd, DType::BF16) {
+    let swapped = op.combines(dtype).filter(|_| is_swapped(op, dtype, capability));
+    if swapped.is_none() && (op, dtype) == (Rmw::FAdd, DType::BF16) {
         w.need((7, 8));
     }
-    let (d, value) = (w.reg(result), w.reg(value));
-    let Place { address, guard } = Place::new(w, roles.address, roles.predicate, 0);
     let ordering = ordering(order, scope, space);
-    if let Some(combine) = op.combines(dtype).filter(|_| swapped) {
-        let cas = format!("atom.{ordering}.{kind}");
-        return by_swaps(w, &cas, (combine, dtype), (result, d), (&address, &guard), value);
+    let most = most_at_once(op, dtype, capability);
+    let parts = roles.values.chunks(most).zip(inst.results.chunks(most));
+    for (index, (values, results)) in parts.enumerate() {
+        let offset = index as u32 * most as u32 * dtype.bytes();
+        let place = Place::new(w, roles.address, roles.predicate, offset as i32);
+        let Place { address, guard } = &place;
+        let atom = format!("atom.{ordering}.{kind}");
+        match (values, results, swapped) {
+            (&[value], &[result], Some(combine)) => {
+                let (d, value) = (w.reg(result), w.reg(value));
+                by_swaps(w, &atom, (combine, dtype), (result, d), (address, guard), value)?;
+            }
+            (&[value], &[result], None) => {
+                let (d, value) = (w.reg(result), w.reg(value));
+                if !guard.is_empty() {
+                    put!(w, "mov.{} {d}, 0", d.class.suffix());
+                }
+                put!(w, "{guard}{atom} {d}, {address}, {value}");
+            }
+            _ => several(w, &format!("atom.{ordering}"), &place, values, results),
+        }
     }
-    if !guard.is_empty() {
-        put!(w, "mov.{} {d}, 0", d.class.suffix());
-    }
-    put!(w, "{guard}atom.{ordering}.{kind} {d}, {address}, {value}");
     Ok(())
+}
+
+/// Sums of floats that lie side by side: a vector, or before `sm_90` a pair in one register.
+fn several(w: &mut Writer<'_>, atom: &str, place: &Place, values: &[Value], results: &[Value]) {
+    let dtype = w.program.dtype(values[0]);
+    let noftz = if dtype == DType::F32 { "" } else { ".noftz" };
+    let Place { address, guard } = place;
+    let (old, new) = (w.regs(results), w.regs(values));
+    if w.target.capability < 90 {
+        let [found, pair] = [w.temp(Class::B32), w.temp(Class::B32)];
+        put!(w, "mov.b32 {pair}, {}", Vector(&new));
+        if !guard.is_empty() {
+            put!(w, "mov.b32 {found}, 0");
+        }
+        put!(w, "{guard}{atom}.add{noftz}.{dtype}x2 {found}, {address}, {pair}");
+        return put!(w, "mov.b32 {}, {found}", Vector(&old));
+    }
+    w.need((8, 1));
+    if !guard.is_empty() {
+        for d in &old {
+            put!(w, "mov.{} {d}, 0", d.class.suffix());
+        }
+    }
+    let (count, old, new) = (values.len(), Vector(&old), Vector(&new));
+    put!(w, "{guard}{atom}.add{noftz}.v{count}.{dtype} {old}, {address}, {new}");
+}
+
+/// How many elements that lie side by side one instruction updates at most on a GPU of this compute
+/// capability.
+fn most_at_once(op: Rmw, dtype: DType, capability: u32) -> usize {
+    match dtype {
+        _ if !op.may_be_vector(dtype) => 1,
+        _ if capability >= 90 => (MAX_ACCESS_BYTES / dtype.bytes()) as usize,
+        DType::F16 => 2,
+        _ => 1,
+    }
 }
 
 /// Whether an atomic is made of compare-and-swaps on a GPU of this compute capability.

@@ -14,7 +14,7 @@
 //! text can be read beside the lane program. Registers are untyped: `%p` holds an i1, `%rs` 16 bits,
 //! `%r` 32, `%rd` 64, and temporaries have a `t` before their number. An i8 lies zero-extended in 16
 //! bits: operations that ask for its sign repeat it first, operations that may leave bits above
-//! clear them afterwards.
+//! clear them afterwards, unless their result is only stored.
 //!
 //! ```text
 //! %3: i8 = shr_s %1, %2         cvt.s16.s8 %rst0, %rs1;

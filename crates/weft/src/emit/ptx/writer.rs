@@ -142,6 +142,8 @@ pub(super) struct Writer<'a> {
     values: [usize; 4],
     temporaries: [usize; 4],
     constants: IdMap<Value, Option<u64>>,
+    /// Whether anything but a store takes a value.
+    is_taken: IdMap<Value, bool>,
     /// The whole numbers that floats were rounded to, and how.
     rounded: IdMap<Value, Option<(&'static str, Value)>>,
     /// The products of 32 bits by 32 that are wanted whole.
@@ -171,6 +173,12 @@ impl<'a> Writer<'a> {
         let target = if is_specific { *target.specific() } else { *target };
         let tied = Tied::of(program).map_err(|clash| clash.unsupported(program, target.name))?;
         let (mut constants, mut rounded) = (IdMap::default(), IdMap::default());
+        let mut is_taken = IdMap::default();
+        program.walk(&program.body, &mut |_, inst| {
+            if !matches!(inst.op, Op::Store { .. }) {
+                inst.operands.iter().for_each(|&value| is_taken.set(value, true));
+            }
+        });
         program.walk(&program.body, &mut |_, inst| match (
             &inst.op,
             &inst.operands[..],
@@ -197,6 +205,7 @@ impl<'a> Writer<'a> {
             values: [0; 4],
             temporaries: [0; 4],
             constants,
+            is_taken,
             rounded,
             wide: Wide::of(program, |value| tied.is_shared(value)),
             tied,
@@ -286,6 +295,11 @@ impl<'a> Writer<'a> {
         let count = &mut self.temporaries[class as usize];
         *count += 1;
         Reg { class, temporary: true, index: *count - 1 }
+    }
+
+    /// Whether what a register holds is stored and nothing else: a store of bytes takes the low ones.
+    pub(super) fn is_only_stored(&self, reg: Reg) -> bool {
+        !reg.temporary && !self.is_taken[Value::new(reg.index)]
     }
 
     /// The raw bits of a value that is a constant.

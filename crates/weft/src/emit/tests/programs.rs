@@ -179,6 +179,11 @@ pub(in crate::emit) fn every_memory_operation() -> Vec<Program> {
             }
         }
         programs.push(atomic(dtype, None));
+        for count in [2, 4, 8].into_iter().filter(|n| n * dtype.bytes() <= 16) {
+            if Rmw::FAdd.may_be_vector(dtype) {
+                programs.push(vector_atomic(dtype, count as usize));
+            }
+        }
     }
     let modifiers = [
         CacheModifier::None,
@@ -279,6 +284,31 @@ pub(in crate::emit) fn copy(dtype: DType, count: usize, access: Access) -> Progr
     let masked = build.load(Space::Shared, access, dtype, count, near, Some((guard, &others)));
     build.store(Space::Global, access, from, None, &plain);
     build.store(Space::Global, access, from, Some(guard), &masked);
+    build.finish()
+}
+
+/// Sums of so many neighbours in every order and scope, with and without a predicate.
+pub(in crate::emit) fn vector_atomic(dtype: DType, count: usize) -> Program {
+    let mut build = Builder::new(&format!("sums_{dtype}x{count}"), 1, 5);
+    let x = build.param(pointer("x", dtype));
+    let guard = build.param(argument("guard", DType::I1));
+    let value = build.param(argument("value", dtype));
+    let (space, op) = (Space::Global, Rmw::FAdd);
+    for &order in Order::ALL {
+        for &scope in Scope::ALL {
+            for predicated in [false, true] {
+                let mut operands = smallvec![x];
+                operands.extend(predicated.then_some(guard));
+                operands.extend(core::iter::repeat_n(value, count));
+                let op = Op::AtomicRmw { space, op, order, scope, predicated };
+                let old = build.emit(op, operands, &vec![dtype; count]);
+                // Printers leave out what nobody reads.
+                if scope != Scope::Block {
+                    build.store(space, Access::default(), x, None, &old);
+                }
+            }
+        }
+    }
     build.finish()
 }
 

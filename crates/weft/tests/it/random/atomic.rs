@@ -83,12 +83,23 @@ impl Build<'_> {
         let terms = self.op(OpKind::Cast(Cast::FloatFromS), &[terms], &ty);
         let scale = self.constant(&ty, scalar::from_f64(dtype, 1.0 / 128.0));
         let terms = self.binary(Binary::Mul, terms, scale);
+        let kind = OpKind::AtomicRmw { op: Rmw::FAdd, order: Order::AcqRel, scope: Scope::Gpu };
+        if self.dice.chance(1, 2) {
+            // A cell for each element: neighbours may be added to at once.
+            let make = |b: &mut Self, size| b.input(dtype, size);
+            let pointers = self.pointers(shape, true, true, make);
+            let mut operands = vec![pointers, terms];
+            if self.dice.chance(1, 3) {
+                operands.push(self.truth(shape));
+            }
+            self.op(kind, &operands, &ty);
+            return;
+        }
         let index = self.of_type(&tensor(DType::I32, shape));
         let mask = self.number(&tensor(DType::I32, shape), 3);
         let index = self.binary(Binary::And, index, mask);
         let base = self.input(dtype, 4);
         let pointers = self.at(base, index);
-        let kind = OpKind::AtomicRmw { op: Rmw::FAdd, order: Order::AcqRel, scope: Scope::Gpu };
         self.op(kind, &[pointers, terms], &ty);
     }
 }

@@ -16,7 +16,7 @@ use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::emit::tests::programs::{
     argument, atomic, copy, elementwise, every_memory_operation, every_operation, fibonacci,
-    linear, matrix_multiply, pointer, target, vector_add,
+    linear, matrix_multiply, pointer, target, vector_add, vector_atomic,
 };
 use crate::lane::{Access, Builder, Fragments, MatrixMultiply, Op, Program, Space, Value, verify};
 use crate::scalar::{Binary, Cast, Compare, Unary};
@@ -331,6 +331,72 @@ fn bf16_has_its_own_sum_from_sm_90_on() {
         let text = print(&program, target(name)).unwrap();
         assert!(text.contains(line), "{name}: {text}");
     }
+}
+
+#[test]
+fn bytes_that_are_only_stored_are_not_cleared_above() {
+    for (is_compared, clears) in [(false, 0), (true, 1)] {
+        let mut build = Builder::new("bytes", 1, 5);
+        let [x, y] = ["x", "y"].map(|name| build.param(argument(name, DType::I8)));
+        let out = build.param(pointer("out", DType::I8));
+        let sum = build.binary(Binary::Add, x, y);
+        build.store(Space::Global, Access::default(), out, None, &[sum]);
+        if is_compared {
+            let carries = build.compare(Compare::Ult, sum, x);
+            build.store(Space::Global, Access::default(), out, Some(carries), &[sum]);
+        }
+        let text = print(&build.finish(), target("sm_90")).unwrap();
+        assert_eq!(text.matches("0xff;").count(), clears, "{text}");
+    }
+}
+
+/// A vector from `sm_90` on, before it a pair of f16 in one register; of bf16 each by compare-and-swaps.
+#[test]
+fn sums_of_neighbours_are_one_atomic_where_there_is_one() {
+    let atoms = |dtype, count, name| {
+        let text = print(&vector_atomic(dtype, count), target(name)).unwrap();
+        let is_first = |line: &&str| line.contains("atom.acq_rel.gpu.");
+        let lines = text.lines().map(str::trim).filter(is_first);
+        let lines: Vec<_> = lines.filter(|line| line.starts_with('@')).collect();
+        lines.join("\n")
+    };
+    let texts = [
+        atoms(DType::F32, 4, "sm_90"),
+        atoms(DType::BF16, 2, "sm_90"),
+        atoms(DType::F32, 2, "sm_80"),
+        atoms(DType::F16, 4, "sm_80"),
+    ];
+    expect![[""]].assert_eq(&texts.join("\n"));
+    assert_eq!(atoms(DType::BF16, 2, "sm_80"), "");
+    let swaps = print(&vector_atomic(DType::BF16, 2), target("sm_80")).unwrap();
+    let swaps = swaps.lines().filter(|line| line.contains("atom.acq_rel.gpu.global.cas.b16"));
+    assert_eq!(swaps.filter(|line| line.contains("+2]")).count(), 2);
+}
+
+/// There are no such atomics of integers, of wide floats and in shared memory.
+#[test]
+fn only_sums_of_narrow_floats_in_global_memory_have_neighbours() {
+    let sums = |dtype: DType, op, shared: bool, count: usize| {
+        let mut build = Builder::new("sums", 1, 5);
+        let x = build.param(pointer("x", dtype));
+        let value = build.param(argument("value", dtype));
+        let piece = build.shared(16, 16, crate::lane::BarrierScope::Block);
+        let near = build.shared_base(piece);
+        let (space, at) = if shared { (Space::Shared, near) } else { (Space::Global, x) };
+        let (order, scope) = (crate::atomic::Order::Relaxed, crate::atomic::Scope::Gpu);
+        let op = Op::AtomicRmw { space, op, order, scope, predicated: false };
+        let mut operands = smallvec::smallvec![at];
+        operands.extend(core::iter::repeat_n(value, count));
+        build.emit(op, operands, &vec![dtype; count]);
+        verify(&build.finish()).is_ok()
+    };
+    assert!(sums(DType::F32, Rmw::FAdd, false, 4));
+    assert!(sums(DType::F32, Rmw::FAdd, true, 1));
+    assert!(!sums(DType::F32, Rmw::FAdd, true, 4));
+    assert!(!sums(DType::F32, Rmw::FAdd, false, 8));
+    assert!(!sums(DType::F32, Rmw::Exch, false, 2));
+    assert!(!sums(DType::I32, Rmw::Add, false, 2));
+    assert!(!sums(DType::F64, Rmw::FAdd, false, 2));
 }
 
 #[test]
