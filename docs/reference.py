@@ -61,6 +61,9 @@ def requests():
         needed = schema.get("required", [])
         rows = []
         for key, value in schema.get("properties", {}).items():
+            if key == "limits":
+                # Every request takes them, and a section of its own says so.
+                continue
             words = value.get("description", "")
             if value.get("default"):
                 words += f" `{value['default']}` if it is not given."

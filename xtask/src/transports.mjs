@@ -16,7 +16,8 @@ async function overWasm(path) {
   const module = await WebAssembly.compile(readFileSync(path));
   const imports = {};
   for (const { module: from, name } of WebAssembly.Module.imports(module)) {
-    (imports[from] ??= {})[name] = refused(name);
+    // The clock is all that it may ask for.
+    (imports[from] ??= {})[name] = /date_?now/.test(name) ? () => Date.now() : refused(name);
   }
   const { exports } = await WebAssembly.instantiate(module, imports);
   // Before `wasm-bindgen` has seen it, a function's name ends with a hash.

@@ -37,6 +37,7 @@ const HOUSES: [House; 3] = [
     House {
         source: "crates/weft-layout/src",
         rows: &[
+            ("stop", &[]),
             ("f2", &[]),
             ("space", &["f2"]),
             ("layout", &["f2", "space"]),
@@ -46,7 +47,13 @@ const HOUSES: [House; 3] = [
             ("access", &["f2", "space", "layout", "affine", "machine"]),
             ("step", &["f2", "machine", "access"]),
             ("witness", &["f2", "space", "layout", "step"]),
-            ("plan", &["f2", "space", "layout", "family", "machine", "access", "step", "witness"]),
+            (
+                "plan",
+                &[
+                    "stop", "f2", "space", "layout", "family", "machine", "access", "step",
+                    "witness",
+                ],
+            ),
             ("interop", &["f2", "space", "layout", "affine", "family"]),
             (
                 "testing",
@@ -148,20 +155,23 @@ const HOUSES: [House; 3] = [
             ("layouts", &["answer", "bases", "error", "machines", "reading", "request"]),
             ("operators", &["answer", "bases", "error", "layouts", "reading", "request"]),
             ("conflicts", &["answer", "error", "reading", "request"]),
-            ("swizzles", &["answer", "bases", "error", "reading", "request"]),
+            ("swizzles", &["answer", "bases", "budget", "error", "reading", "request"]),
             ("sweep", &["answer", "budget", "error", "reading", "request"]),
             ("kernels", &["answer", "budget", "error", "reading", "request"]),
             ("occupancy", &["answer"]),
             ("explain", &["answer", "budget", "error", "kernels", "occupancy", "request"]),
             ("run", &["answer", "budget", "error", "kernels", "occupancy", "request"]),
             ("probe", &["error", "invoke", "kernels", "machines", "request"]),
-            ("paper", &["answer", "bases", "error", "kernels", "reading", "request", "run"]),
-            ("view", &["answer", "error", "request"]),
+            (
+                "paper",
+                &["answer", "bases", "budget", "error", "kernels", "reading", "request", "run"],
+            ),
+            ("view", &["answer", "budget", "error", "request"]),
             ("wavefronts", &["answer", "error", "reading", "request", "view"]),
             ("report", &["answer", "machines", "request"]),
             (
                 "conversions",
-                &["answer", "error", "kernels", "reading", "report", "request", "view"],
+                &["answer", "budget", "error", "kernels", "reading", "report", "request", "view"],
             ),
             (
                 "invoke",
@@ -190,6 +200,7 @@ const HOUSES: [House; 3] = [
                 &[
                     "answer",
                     "bases",
+                    "budget",
                     "conflicts",
                     "conversions",
                     "error",

@@ -19,30 +19,70 @@ use crate::error::ApiError;
 use serde::Deserialize;
 use serde_json::Value;
 use std::cell::RefCell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread;
-use std::time::Duration;
+use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 pub use weft::budget::{Budget, Limits, Stop};
+
+/// Milliseconds of a request, where neither it nor the shell says how many: nobody waits longer for an
+/// answer without having asked for it.
+pub const REQUEST_MILLISECONDS: u64 = 60_000;
+
+/// The same of a call of an agent's tool: many programs of agents give up after a minute, and an error that
+/// says how to go on is worth more than none.
+pub const CALL_MILLISECONDS: u64 = 30_000;
+
+/// Tells the milliseconds since some moment.
+pub type Clock = fn() -> u64;
 
 /// What is done now on a thread.
 #[derive(Clone, Default)]
 struct Current {
     budget: Budget,
-    /// Whether it was stopped because its time was over.
+    /// The stop that the budget came with: it knows of no time.
+    untimed: Stop,
+    clock: Option<Clock>,
+    time: Option<Time>,
+    /// What was begun last, as the end of a sentence.
+    during: Option<&'static str>,
+}
+
+/// The time of a budget.
+#[derive(Clone)]
+struct Time {
+    clock: Clock,
+    start: u64,
+    milliseconds: u64,
+    /// Whether it was over when somebody asked.
     is_late: Arc<AtomicBool>,
+}
+
+impl Time {
+    fn is_over(&self) -> bool {
+        let is_over = (self.clock)().saturating_sub(self.start) >= self.milliseconds;
+        self.is_late.fetch_or(is_over, Ordering::Relaxed) || is_over
+    }
 }
 
 thread_local! {
     static CURRENT: RefCell<Current> = RefCell::default();
 }
 
-/// Does something within a budget; calls may be nested, and the innermost budget counts.
+/// Does something within a budget; calls may be nested, and the innermost budget counts, its time from
+/// its own beginning.
 ///
-/// A limit of milliseconds is kept by a thread that sleeps until then, and not at all where there are no
-/// threads: a page ends its worker.
+/// In a browser there is no clock here: [`within_by`] is given one.
 pub fn within<T>(budget: &Budget, work: impl FnOnce() -> T) -> T {
+    let clock = CURRENT.with_borrow(|current| current.clock).or(OWN_CLOCK);
+    limited_by(clock, budget, work)
+}
+
+/// As [`within`], by the clock that is given, which what is nested keeps to.
+pub fn within_by<T>(clock: Clock, budget: &Budget, work: impl FnOnce() -> T) -> T {
+    limited_by(Some(clock), budget, work)
+}
+
+fn limited_by<T>(clock: Option<Clock>, budget: &Budget, work: impl FnOnce() -> T) -> T {
     /// Puts back what was there, whether the work ends or panics.
     struct Outer(Option<Current>);
     impl Drop for Outer {
@@ -52,28 +92,26 @@ pub fn within<T>(budget: &Budget, work: impl FnOnce() -> T) -> T {
             }
         }
     }
-    let mut current = Current { budget: budget.clone(), is_late: Arc::default() };
-    let is_timed = budget.limits.milliseconds < u64::MAX;
-    let _watch = is_timed.then(|| {
-        current.budget.stop = budget.stop.inner();
-        watch(&current)
+    let (mut budget, untimed) = (budget.clone(), budget.stop.clone());
+    let milliseconds = budget.limits.milliseconds;
+    let time = clock.filter(|_| milliseconds < u64::MAX).map(|clock| {
+        let time = Time { clock, start: clock(), milliseconds, is_late: Arc::default() };
+        let asked = time.clone();
+        budget.stop = untimed.inner_until(move || asked.is_over());
+        time
     });
+    let current = Current { budget, untimed, clock, time, during: None };
     let _outer = Outer(Some(CURRENT.replace(current)));
     work()
 }
 
-/// Stops something when its time is over, unless what is given back is dropped before.
-fn watch(current: &Current) -> Option<Sender<()>> {
-    let Current { budget: Budget { limits, stop }, is_late } = current.clone();
-    let (done, over) = channel();
-    let sleep = move || {
-        let time = Duration::from_millis(limits.milliseconds);
-        if over.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
-            is_late.store(true, Ordering::Relaxed);
-            stop.set();
-        }
-    };
-    thread::Builder::new().spawn(sleep).ok().map(|_| done)
+/// The clock of this machine, where the standard library has one.
+const OWN_CLOCK: Option<Clock> = if cfg!(target_family = "wasm") { None } else { Some(elapsed) };
+
+/// The milliseconds since somebody first asked.
+fn elapsed() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_millis() as u64
 }
 
 /// The budget of what is done now on this thread.
@@ -81,21 +119,45 @@ pub fn current() -> Budget {
     CURRENT.with_borrow(|current| current.budget.clone())
 }
 
+/// Notes what is begun now, as the end of a sentence such as `while the kernel was compiled`; an error where
+/// what is done now shall end.
+pub(crate) fn begin(during: &'static str) -> Result<(), ApiError> {
+    CURRENT.with_borrow_mut(|current| current.during = Some(during));
+    check()
+}
+
 /// An error where what is done now shall end.
 pub(crate) fn check() -> Result<(), ApiError> {
-    let is_stopped = CURRENT.with_borrow(|current| current.budget.stop.is_set());
+    // Between two of these much may be done, so that the clock is looked at every time.
+    let is_stopped = CURRENT.with_borrow(|Current { budget, time, .. }| {
+        time.as_ref().is_some_and(Time::is_over) || budget.stop.is_set()
+    });
     if is_stopped { Err(ApiError::Stopped) } else { Ok(()) }
 }
 
 /// Why something ended, asked before [`within`] is left: what was stopped because its time was over is told
 /// so.
 pub fn reason(error: ApiError) -> ApiError {
-    CURRENT.with_borrow(|Current { budget, is_late }| match error {
-        ApiError::Stopped if is_late.load(Ordering::Relaxed) => {
-            ApiError::Late { milliseconds: budget.limits.milliseconds }
+    CURRENT.with_borrow(|Current { time, during, .. }| match (error, time) {
+        (ApiError::Stopped, Some(time)) if time.is_late.load(Ordering::Relaxed) => {
+            ApiError::Late { milliseconds: time.milliseconds, during: *during }
         }
-        error => error,
+        (error, _) => error,
     })
+}
+
+/// Answers a request within the limits that it gives, as an object of names and numbers; the others are those
+/// of the shell, whose time is `milliseconds` where it says nothing.
+///
+/// What comes after the stop was set may lack something, and is no answer.
+pub(crate) fn answered<T>(
+    given: Option<&Value>,
+    milliseconds: u64,
+    answer: impl FnOnce() -> Result<T, ApiError>,
+) -> Result<T, ApiError> {
+    let budget = read(given, milliseconds)?;
+    let whole = |answer| check().map(|()| answer);
+    within(&budget, || answer().and_then(whole).map_err(reason))
 }
 
 /// The names of the limits, as requests and the command spell them.
@@ -116,19 +178,23 @@ pub fn set(limits: &mut Limits, name: &str, most: u64) -> bool {
     true
 }
 
-/// The current budget with the limits that a request gives, as an object of names and numbers.
-pub(crate) fn read(given: &Value) -> Result<Budget, ApiError> {
+/// The current budget with the limits that a request gives.
+fn read(given: Option<&Value>, milliseconds: u64) -> Result<Budget, ApiError> {
     let refused = |reason: String| ApiError::Argument {
         reason,
         hint: format!("`limits` is an object with numbers for any of {}", NAMES.join(", ")),
     };
-    let given = std::collections::BTreeMap::<String, u64>::deserialize(given)
-        .map_err(|error| refused(format!("`limits`: {error}")))?;
-    let mut budget = current();
-    for (name, most) in given {
-        if !set(&mut budget.limits, &name, most) {
+    let (mut limits, stop) =
+        CURRENT.with_borrow(|current| (current.budget.limits, current.untimed.clone()));
+    if limits.milliseconds == u64::MAX {
+        limits.milliseconds = milliseconds;
+    }
+    let given = given.map(std::collections::BTreeMap::<String, u64>::deserialize).transpose();
+    let given = given.map_err(|error| refused(format!("`limits`: {error}")))?;
+    for (name, most) in given.into_iter().flatten() {
+        if !set(&mut limits, &name, most) {
             return Err(refused(format!("there is no limit `{name}`")));
         }
     }
-    Ok(budget)
+    Ok(Budget { limits, stop })
 }

@@ -1,14 +1,18 @@
 //! How a tensor moves from one layout to another: the plan, and code that does it.
 
 use crate::answer::ConvertAnswer;
+use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::printed;
 use crate::reading::read_linear;
 use crate::report;
 use crate::request::{ConvertRequest, EmitConversion, machine, needed_bits, register_dtype};
 use crate::view::{self, Colours, Movement, View, Window};
+use weft::budget::{Limit, Overrun};
 use weft::conversion;
 use weft::emit::{self, Language, Target};
+use weft::location::Locations;
+use weft_layout::space::REGISTER;
 use weft_layout::step::Plan;
 use weft_layout::{Layout, plan, witness};
 
@@ -53,11 +57,16 @@ pub fn convert_for(request: &ConvertRequest, colours: Colours) -> Result<Convert
     let bits = needed_bits(element.as_deref(), *element_bits)?;
     let machine = machine(target)?;
     let (from, to) = (read_linear("from", from, shape)?, read_linear("to", to, shape)?);
+    for (name, layout) in [("from", &from), ("to", &to)] {
+        held(name, layout)?;
+    }
+    budget::begin("while a plan was looked for")?;
     let found = plan::conversions(&from, &to, bits, &machine)?;
     let plan = &found.best;
     witness::conversion(plan, &from, &to)
         .map_err(|error| ApiError::Refused { what: "the plan".into(), error })?;
     let mut answer = ConvertAnswer::of_all(&found);
+    budget::begin("while the plan was written")?;
     let shown = |plan| Movement { plan, from: &from, to: &to, machine: &machine };
     let language = match emit {
         None => return Ok(answer),
@@ -92,6 +101,18 @@ pub fn convert_for(request: &ConvertRequest, colours: Colours) -> Result<Convert
         .map_err(|error| ApiError::Emit { error, place: None })?;
     answer.text = Some(text);
     Ok(answer)
+}
+
+/// An error where a thread holds more of a tensor than is allowed: a plan names every register.
+fn held(name: &str, layout: &Layout) -> Result<(), ApiError> {
+    let most = budget::current().limits.elements;
+    let registers = 1_u64.checked_shl(layout.in_bits(REGISTER)).unwrap_or(u64::MAX);
+    if registers <= most {
+        return Ok(());
+    }
+    let what = format!("`{name}`");
+    let error = Overrun::Limit { limit: Limit::Elements, what, most, loc: Locations::unknown() };
+    Err(ApiError::Limit { error, place: None })
 }
 
 /// What stands above a function.

@@ -265,16 +265,16 @@ pub(crate) fn read<T: DeserializeOwned>(
     Asked { text, object, unknown: UnknownKeys::Refused }.read(request)
 }
 
-/// Answers within the limits that the request names; the others stay as they are.
+/// Answers within the limits that the request names.
 fn limited(
     name: &str,
     text: &str,
     object: &Map<String, Value>,
     unknown: UnknownKeys,
 ) -> Result<String, ApiError> {
-    let Some(limits) = object.get("limits") else { return answer(name, text, object, unknown) };
-    let limits = budget::read(limits)?;
-    budget::within(&limits, || answer(name, text, object, unknown).map_err(budget::reason))
+    budget::answered(object.get("limits"), budget::REQUEST_MILLISECONDS, || {
+        answer(name, text, object, unknown)
+    })
 }
 
 fn answer(

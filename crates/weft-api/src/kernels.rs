@@ -93,6 +93,7 @@ impl CompiledKernel {
         let pinned = pins.iter().map(|pin| read_pin(&module.kernels[index], pin));
         options.pins = pinned.collect::<Result<_, _>>()?;
         options.budget = budget::current();
+        budget::begin("while the kernel was compiled")?;
         let compiled = compile::compile(&module, &module.kernels[index], &options)
             .map_err(|error| refused(&module, error))?;
         let Options { warps, stages, fp_fusion, pins, .. } = options;
@@ -141,22 +142,29 @@ impl CompiledKernel {
 
     /// The program as it would be without the barriers that order accesses of one block to global memory,
     /// of which Triton inserts none; nothing where there are none.
-    pub fn unordered(&self) -> Option<&lane::Program> {
+    ///
+    /// # Errors
+    ///
+    /// Where nobody wants it any more.
+    pub fn unordered(&self) -> Result<Option<&lane::Program>, ApiError> {
         if !self.compiled.ordered {
-            return None;
+            return Ok(None);
         }
-        let compiled = self.unordered.get_or_init(|| {
+        kept(&self.unordered, || {
             let options = Options { order_accesses: false, ..self.options() };
             let compiled = compile::compile(&self.module, self.kernel(), &options);
             compiled.ok().map(|compiled| compiled.program)
-        });
-        compiled.as_ref()
+        })
     }
 
     /// The part of the kernel that tells whether an operation meets operands for which Triton IR leaves its
     /// result open; nothing where none can.
-    pub fn partial(&self) -> Option<&Kernel> {
-        let slice = self.partial.get_or_init(|| {
+    ///
+    /// # Errors
+    ///
+    /// Where nobody wants it any more.
+    pub fn partial(&self) -> Result<Option<&Kernel>, ApiError> {
+        kept(&self.partial, || {
             let kernel = self.kernel();
             let facts = AxisFacts::of_until(kernel, &budget::current().stop);
             let mut open = Vec::new();
@@ -166,8 +174,7 @@ impl CompiledKernel {
                 }
             });
             (!open.is_empty()).then(|| tile::slice(kernel, &open))
-        });
-        slice.as_ref()
+        })
     }
 
     /// The lane program.
@@ -357,7 +364,21 @@ pub(crate) fn refused(module: &Module, error: CompileError) -> ApiError {
     }
 }
 
+/// What is made once and kept, but for what was made while the work was stopped: that lacks something.
+fn kept<T>(
+    place: &OnceLock<Option<T>>,
+    make: impl FnOnce() -> Option<T>,
+) -> Result<Option<&T>, ApiError> {
+    if let Some(made) = place.get() {
+        return Ok(made.as_ref());
+    }
+    let made = make();
+    budget::check()?;
+    Ok(place.get_or_init(|| made).as_ref())
+}
+
 fn read(text: &str, places: Places) -> Result<Module, ApiError> {
+    budget::begin("while the text was read")?;
     let read = ttir::parse_until(text, places, &budget::current().stop);
     // What is read until then may be anything.
     budget::check()?;

@@ -81,12 +81,13 @@
 //! | `paper` | [`request::PaperRequest`] | [`answer::PaperAnswer`] |
 //!
 //! Every request in JSON may have `limits`, an object of names and numbers, for the work that its answer
-//! may take ([`budget::NAMES`]); a shell answers it within a [`budget`] and may stop it.
+//! may take ([`budget::NAMES`]), and has a limit of time where nobody gives one
+//! ([`budget::REQUEST_MILLISECONDS`]); a shell answers it within a [`budget`] and may stop it.
 //!
 //! A request that cannot be answered gives an [`ApiError`]; in JSON
 //! `{"error": {"kind": …, "message": …, "hint": …, "line": …, "column": …}}`.
-//! No input makes a function of this crate panic, and none of them reads a clock, a file or the
-//! environment.
+//! No input makes a function of this crate panic. None of them reads a file or the environment, and a
+//! clock is read for limits of time alone.
 #![forbid(unsafe_code)]
 
 pub mod error;

@@ -10,6 +10,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 use weft::dtype::DType;
+use weft::sim;
 use weft_layout::Machine;
 
 /// The machine that is meant when a request names none.
@@ -485,10 +486,35 @@ pub struct RunRequest {
     /// Whether every movement's plan is replayed by the witness, and the lane program verified again.
     #[serde(default)]
     pub verify: bool,
+    /// What stores of one value to one byte of global memory are that nothing orders.
+    #[serde(default)]
+    pub equal_stores: EqualStores,
     /// Whether places are those at which operations begin in the text, `text:line:column`, and not
     /// those in the user's source.
     #[serde(default)]
     pub text_places: bool,
+}
+
+/// What stores of one value to one byte of global memory are that nothing orders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum EqualStores {
+    /// A note: the byte holds the same in any order.
+    #[default]
+    Note,
+    /// A race, as stores of different values are.
+    Race,
+}
+
+impl EqualStores {
+    /// The same in the simulator's words.
+    pub(crate) fn simulated(self) -> sim::EqualStores {
+        match self {
+            EqualStores::Note => sim::EqualStores::Note,
+            EqualStores::Race => sim::EqualStores::Race,
+        }
+    }
 }
 
 impl RunRequest {

@@ -83,6 +83,7 @@ pub fn sweep(request: &SweepRequest) -> Result<SweepAnswer, ApiError> {
         ));
     }
     let mut disagreements = 0;
+    budget::begin("while memories were counted")?;
     for number in *from..from + count {
         budget::check()?;
         for (_, counter, taken) in &mut counters {

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
-use weft_api::budget::{self, Budget};
+use weft_api::budget::{self, Budget, Limits, Stop};
 use weft_api::request::{self, DEFAULT_TARGET, Emit, EmitConversion, Grid, parse_extents};
 
 /// Compiles Triton kernels to PTX, runs them on a simulator that checks every access, and explains
@@ -97,7 +97,7 @@ impl Command {
             Command::Paper(paper) => paper.json,
             Command::Serve(_) | Command::Completions(_) | Command::Man(_) => false,
             #[cfg(feature = "mcp")]
-            Command::Mcp(Mcp {}) => false,
+            Command::Mcp(Mcp { .. }) => false,
         }
     }
 }
@@ -407,22 +407,45 @@ impl From<AccessKind> for request::AccessKind {
     }
 }
 
+/// What stores of one value are that nothing orders.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EqualStores {
+    /// A note, which fails no run.
+    Note,
+    /// A race.
+    Race,
+}
+
+impl From<EqualStores> for request::EqualStores {
+    fn from(stores: EqualStores) -> Self {
+        match stores {
+            EqualStores::Note => Self::Note,
+            EqualStores::Race => Self::Race,
+        }
+    }
+}
+
 /// How much work may be done.
 #[derive(Args)]
 pub(crate) struct Limited {
     /// Allow more work, or less: the most `elements` of a tensor or `operations` for each thread,
-    /// `text_bytes` of the code, or simulated warp `instructions`; may be given several times.
+    /// `text_bytes` of the code, simulated warp `instructions`, or `milliseconds`; may be given several
+    /// times.
     #[arg(long = "limit", value_name = "NAME=N", value_parser = limit)]
     limits: Vec<(&'static str, u64)>,
 }
 
 impl Limited {
-    pub(crate) fn budget(&self) -> Budget {
-        let mut budget = Budget::default();
+    pub(crate) fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
         for (name, most) in &self.limits {
-            budget::set(&mut budget.limits, name, *most);
+            budget::set(&mut limits, name, *most);
         }
-        budget
+        limits
+    }
+
+    pub(crate) fn budget(&self) -> Budget {
+        Budget { limits: self.limits(), stop: Stop::default() }
     }
 }
 
@@ -634,6 +657,9 @@ pub(crate) struct Run {
     /// Have the witness replay every plan, lane by lane.
     #[arg(long)]
     pub(crate) verify: bool,
+    /// What stores of one value to one byte of global memory are that nothing orders.
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = EqualStores::Note)]
+    pub(crate) equal_stores: EqualStores,
     #[command(flatten)]
     pub(crate) limited: Limited,
     #[command(flatten)]
@@ -745,7 +771,10 @@ pub(crate) struct Paper {
 #[command(after_help = "\
 Example, in the configuration of an agent's program:
   {\"mcpServers\": {\"weft\": {\"command\": \"weft\", \"args\": [\"mcp\"]}}}")]
-pub(crate) struct Mcp {}
+pub(crate) struct Mcp {
+    #[command(flatten)]
+    pub(crate) limited: Limited,
+}
 
 /// A table of the paper.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -838,6 +867,8 @@ pub(crate) struct Serve {
     /// Open the page in the browser.
     #[arg(long)]
     pub(crate) open: bool,
+    #[command(flatten)]
+    pub(crate) limited: Limited,
 }
 
 /// Writes what a shell needs to complete words of this command.

@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         Command::Paper(arguments) => requests::paper(arguments, &mut output),
         Command::Serve(arguments) => serve::run(arguments, &mut output),
         #[cfg(feature = "mcp")]
-        Command::Mcp(_) => mcp::run(),
+        Command::Mcp(arguments) => mcp::run(arguments.limited.limits()),
         Command::Completions(arguments) => manual::completions(arguments, &mut output),
         Command::Man(arguments) => manual::page(arguments, &mut output),
     };

@@ -246,6 +246,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         pins,
         seed,
         verify,
+        equal_stores,
         limited: _,
         python,
         device,
@@ -281,6 +282,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         pins: pins.clone(),
         seed: *seed,
         verify: *verify,
+        equal_stores: (*equal_stores).into(),
         text_places: false,
     };
     let about = |error| Failure::about(&source, error);
@@ -291,7 +293,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
     if *time {
         Output::rate("simulate", start.elapsed(), simulated.report.lane_instructions);
     }
-    let mut answer = prepared.answer(&evaluated, &simulated);
+    let mut answer = prepared.answer(&evaluated, &simulated)?;
     if let Some(device) = &device {
         device::run(device, &code, &prepared, &evaluated, &simulated, *time, &mut answer)?;
     }

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use cudarc::driver::{result, sys};
 
-use crate::argument::pack;
+use crate::parameters;
 use crate::{Arg, DriverError, Properties};
 
 /// Dynamic shared memory that a kernel may use without asking for it.
@@ -128,7 +128,8 @@ impl Device {
         }
         // SAFETY: the call succeeded and wrote the handle.
         let handle = unsafe { handle.assume_init() };
-        Ok(Module { owner: Rc::new(ModuleOwner { context: Rc::clone(&self.context), handle }) })
+        let (context, ptx) = (Rc::clone(&self.context), ptx.to_owned());
+        Ok(Module { owner: Rc::new(ModuleOwner { context, handle, ptx }) })
     }
 
     /// A buffer of that many bytes, with whatever they hold.
@@ -196,6 +197,8 @@ pub struct Module {
 struct ModuleOwner {
     context: Rc<Context>,
     handle: sys::CUmodule,
+    /// What it was compiled from.
+    ptx: String,
 }
 
 impl Module {
@@ -210,7 +213,8 @@ impl Module {
             }
             outcome => {
                 let handle = called("cuModuleGetFunction", outcome)?;
-                Ok(Function { module: Rc::clone(&self.owner), handle })
+                let declared = parameters::declared(&self.owner.ptx, name);
+                Ok(Function { module: Rc::clone(&self.owner), handle, declared })
             }
         }
     }
@@ -236,6 +240,8 @@ impl Drop for ModuleOwner {
 pub struct Function {
     module: Rc<ModuleOwner>,
     handle: sys::CUfunction,
+    /// The bytes that its parameters take, as far as its text says.
+    declared: Option<usize>,
 }
 
 impl Function {
@@ -243,7 +249,8 @@ impl Function {
     /// memory, and does not wait for them.
     ///
     /// The arguments travel as one buffer of known length, so that the driver reads no further than
-    /// what was given. It refuses more bytes than the kernel declares, and does not notice fewer.
+    /// what was given. It does not notice fewer bytes than the kernel declares: arguments of other bytes than
+    /// the PTX declares are refused here ([`DriverError::Arguments`]).
     pub fn launch(
         &self,
         grid: [u32; 3],
@@ -253,7 +260,7 @@ impl Function {
     ) -> Result<(), DriverError> {
         self.module.context.make_current()?;
         self.allow_shared(shared_bytes)?;
-        let mut packed = pack(arguments);
+        let mut packed = parameters::packed(arguments, self.declared)?;
         let mut length = packed.len();
         let mut extra: [*mut c_void; 5] = [
             ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT as usize),

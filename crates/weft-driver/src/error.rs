@@ -49,6 +49,14 @@ pub enum DriverError {
         /// Bytes that a block can have.
         limit: u32,
     },
+    /// A launch was given other bytes than the kernel's parameters take.
+    #[error("arguments of {given} bytes, for a kernel whose parameters take {declared}")]
+    Arguments {
+        /// Bytes of the arguments, each at a multiple of its own size.
+        given: usize,
+        /// Bytes of the parameters that the PTX declares.
+        declared: usize,
+    },
     /// A copy's length is not the buffer's.
     #[error("a copy of {given} bytes into a buffer of {length}")]
     Length {

@@ -56,6 +56,7 @@
 mod argument;
 mod device;
 mod error;
+mod parameters;
 mod properties;
 
 pub use argument::Arg;

@@ -50,6 +50,9 @@ fn a_kernel_runs_where_there_is_a_device() -> Result<(), DriverError> {
     x.copy_in(&floats.iter().flat_map(|value| value.to_ne_bytes()).collect::<Vec<_>>())?;
     let function = device.load_ptx(PTX)?.function("shift")?;
     let arguments = [Arg::Pointer(&x), Arg::Pointer(&out), Arg::I8(1), Arg::F32(0.5)];
+    // A pointer is missing.
+    let refused = function.launch([1, 1, 1], 128, 0, &arguments[1..]);
+    assert_eq!(refused, Err(DriverError::Arguments { given: 16, declared: 24 }));
     // 64 KiB must be opted in to.
     for shared_bytes in [0, 64 * 1024] {
         function.launch([1, 1, 1], 128, shared_bytes, &arguments)?;

@@ -163,6 +163,7 @@
 //!
 //! | module | what it is about |
 //! |---|---|
+//! | [`stop`] | whether work is still wanted |
 //! | [`f2`] | matrices and subspaces of bits |
 //! | [`space`] | axes with labels: `register`, `lane`, `warp`, `dim0`, … |
 //! | [`layout`] | layouts and every operator on them |
@@ -182,6 +183,7 @@ extern crate alloc;
 extern crate std;
 
 // In reading order: a module may use those above it.
+pub mod stop;
 pub mod f2;
 pub mod space;
 pub mod layout;

@@ -3,17 +3,18 @@
 use super::error::of_request;
 use super::interrupt::heard;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use weft::dtype::DType;
 use weft::memory::{Buffer, Memory};
 use weft::scalar::from_f64;
 use weft::sim::{Progress, SimError};
+use weft_api::ApiError;
 use weft_api::invoke::text_of;
 use weft_api::kernels::CompiledKernel;
-use weft_api::request::CompileRequest;
-use weft_api::{ApiError, run};
+use weft_api::request::{CompileRequest, EqualStores};
+use weft_api::run::Launch;
 
 /// A compiled kernel.
 #[pyclass(frozen)]
@@ -107,7 +108,7 @@ impl Kernel {
     /// watcher is called now and then with the blocks that have ended, all blocks, and the warp
     /// instructions until then; Ctrl-C and whatever it raises end the run, and then the buffers are
     /// left as they were.
-    #[pyo3(signature = (grid, arguments, buffers, watcher=None))]
+    #[pyo3(signature = (grid, arguments, buffers, watcher=None, *, equal_stores="note"))]
     fn launch(
         &self,
         py: Python<'_>,
@@ -115,7 +116,16 @@ impl Kernel {
         arguments: Vec<Argument>,
         buffers: Vec<Named>,
         watcher: Option<Py<PyAny>>,
+        equal_stores: &str,
     ) -> PyResult<String> {
+        let equal_stores = match equal_stores {
+            "note" => EqualStores::Note,
+            "race" => EqualStores::Race,
+            other => {
+                let message = format!("`equal_stores` is note or race, not {other}");
+                return Err(PyValueError::new_err(message));
+            }
+        };
         let mut memory = self.memory(py, &arguments, &buffers)?;
         let bits = self.bits(&arguments, buffers.len())?;
         let mut raised = None;
@@ -135,7 +145,8 @@ impl Kernel {
                     }
                 }
             };
-            run::launch(&self.0, grid, &bits, &mut memory, &mut watch)
+            let launch = Launch { kernel: &self.0, grid, arguments: &bits, equal_stores };
+            launch.run(&mut memory, &mut watch)
         });
         let answer = match (answer, raised) {
             (Err(ApiError::Simulate(SimError::Stopped { .. })), Some(error)) => return Err(error),

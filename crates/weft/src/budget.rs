@@ -14,8 +14,7 @@
 
 use crate::location::Loc;
 use core::fmt;
-use core::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+pub use weft_layout::stop::Stop;
 
 /// Limits of the work for one request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,45 +95,6 @@ pub enum Overrun {
         /// The place in the source where it was met.
         loc: Loc,
     },
-}
-
-/// A flag that is set from another thread; clones share it.
-#[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<Flag>);
-
-#[derive(Debug, Default)]
-struct Flag {
-    is_set: AtomicBool,
-    outer: Option<Stop>,
-}
-
-impl Stop {
-    /// A flag for a part of the work, which is set where that of the whole is.
-    ///
-    /// ```
-    /// use weft::budget::Stop;
-    ///
-    /// let whole = Stop::default();
-    /// let [one, other] = [whole.inner(), whole.inner()];
-    /// one.set();
-    /// assert_eq!([&one, &other, &whole].map(Stop::is_set), [true, false, false]);
-    /// whole.set();
-    /// assert!(other.is_set());
-    /// ```
-    #[must_use]
-    pub fn inner(&self) -> Stop {
-        Stop(Arc::new(Flag { is_set: AtomicBool::new(false), outer: Some(self.clone()) }))
-    }
-
-    /// Has the work end at the next loop that asks.
-    pub fn set(&self) {
-        self.0.is_set.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the work shall end.
-    pub fn is_set(&self) -> bool {
-        self.0.is_set.load(Ordering::Relaxed) || self.0.outer.as_ref().is_some_and(Stop::is_set)
-    }
 }
 
 /// How far something is written.

@@ -511,6 +511,38 @@ fn computed(name: &str, dtype: DType, operands: &[Vec<f64>]) -> anyhow::Result<V
 
 #[cfg(test)]
 mod tests {
+    use super::{DType, ROWS, error, numbers};
+    use weft::scalar::Function;
+
+    /// What the evaluator takes for true, in units of the last place of f64: the bounds of results rest on it
+    /// (`weft::tile::eval`).
+    #[test]
+    fn the_evaluators_functions_are_close() {
+        let samples = if std::env::var_os("WEFT_LONG").is_some() { 4096 } else { 96 };
+        let mut wrong = Vec::new();
+        for row in ROWS {
+            // What has an instruction somewhere is an operation.
+            let Some(function) = Function::by_name(row.name) else { continue };
+            for ranges in row.ranges {
+                let operands = ranges.iter().zip(1..);
+                let operands: Vec<Vec<f64>> = operands
+                    .map(|(&range, seed)| numbers(range, DType::F64, samples, seed))
+                    .collect();
+                let units = |index: usize| {
+                    let at: Vec<f64> = operands.iter().map(|operand| operand[index]).collect();
+                    let bits: Vec<u64> = at.iter().map(|x| x.to_bits()).collect();
+                    let got = f64::from_bits(function.apply(DType::F64, &bits));
+                    (error(row, DType::F64, &at, got), at)
+                };
+                let worst = (0..samples).map(units).max_by(|x, y| x.0.total_cmp(&y.0)).unwrap();
+                if worst.0 > 3.0 {
+                    wrong.push(format!("{} at {:?}: {:.2} units", row.name, worst.1, worst.0));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
     #[test]
     fn functions_are_as_close_as_their_rows_say() {
         let samples = if std::env::var_os("WEFT_LONG").is_some() { 4096 } else { 48 };

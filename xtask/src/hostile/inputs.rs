@@ -51,8 +51,9 @@ impl Seeds {
         let requests =
             fs::read_to_string(root().join("crates/weft-api/tests/transports/requests.jsonl"))?;
         // Some of them are no JSON.
-        let requests =
-            requests.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let requests = requests.lines().filter_map(|line| serde_json::from_str(line).ok());
+        // Whoever asks for hours may have them.
+        let requests = requests.filter(|request: &Value| request.get("limits").is_none()).collect();
         Ok(Self { kernels, requests })
     }
 

@@ -15,6 +15,9 @@ use std::time::Duration;
 
 /// How long anything may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The limit of time that every entry point is given, in milliseconds: what does not keep it within the
+/// patience hangs.
+const TIME: u64 = 5_000;
 /// The memory that a process may have: data and stacks, in bytes.
 const MEMORY: u64 = 2 << 30;
 /// The stack on which a request is answered, in bytes.

@@ -1,7 +1,7 @@
 //! Processes that are asked, watched, and replaced where they die or do not answer.
 
 use super::inputs::{Seeds, scrambled};
-use super::{MEMORY, PATIENCE};
+use super::{MEMORY, PATIENCE, TIME};
 use anyhow::{Context as _, bail};
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -76,10 +76,13 @@ impl Worker {
     }
 }
 
-/// A command under the limit of memory.
+/// A command under the limits of memory and time.
 fn limited(weft: &Path, arguments: &str) -> Command {
     let mut command = Command::new("sh");
-    let line = format!("ulimit -d {} && exec \"$0\" {arguments}", MEMORY >> 10);
+    let line = format!(
+        "ulimit -d {} && exec \"$0\" {arguments} --limit milliseconds={TIME}",
+        MEMORY >> 10
+    );
     command.args(["-c", &line]).arg(weft);
     command
 }

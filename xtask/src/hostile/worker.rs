@@ -1,11 +1,12 @@
 //! A process that answers requests within limits, one a line, and says what became of each.
 
-use super::{MEMORY, STACK};
+use super::{MEMORY, STACK, TIME};
 use anyhow::Context as _;
 use serde_json::{Map, Value};
 use std::io::{BufRead as _, Write as _};
 use std::thread;
 use weft_api::agent;
+use weft_api::budget::{self, Budget, Limits, Stop};
 
 /// Answers what comes on standard input until it ends.
 pub(crate) fn work() -> anyhow::Result<()> {
@@ -14,7 +15,9 @@ pub(crate) fn work() -> anyhow::Result<()> {
         let mut output = std::io::stdout().lock();
         for line in std::io::stdin().lock().lines() {
             let (door, text) = serde_json::from_str::<(String, String)>(&line?)?;
-            let outcome = outcome(&door, &text);
+            let limits = Limits { milliseconds: TIME, ..Limits::default() };
+            let budget = Budget { limits, stop: Stop::default() };
+            let outcome = budget::within(&budget, || outcome(&door, &text));
             writeln!(output, "{outcome}")?;
             output.flush()?;
         }

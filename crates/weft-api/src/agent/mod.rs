@@ -48,7 +48,7 @@ use crate::request::{
     CompileRequest, ConflictsRequest, ConvertRequest, ExplainRequest, LayoutRequest,
     MachinesRequest, RunRequest, SwizzleRequest,
 };
-use crate::{conflicts, conversions, explain, invoke, layouts, run, swizzles};
+use crate::{budget, conflicts, conversions, explain, invoke, layouts, run, swizzles};
 use next::Next;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -105,26 +105,29 @@ struct MoreRequest {
 /// The tools, in the order in which a newcomer would try them.
 pub fn tools() -> Vec<Tool> {
     macro_rules! tool {
-        ($name:literal, $title:literal, $request:ty, $answer:ty) => {
+        ($name:literal, $title:literal, $request:ty) => {
+            tool!($name, $title, schema::limited::<$request>(), Told)
+        };
+        ($name:literal, $title:literal, $input:expr, $answer:ty) => {
             Tool {
                 name: $name,
                 title: $title,
                 description: include_str!(concat!("tools/", $name, ".md")).trim_ascii_end(),
-                input_schema: schema::of::<$request>(),
+                input_schema: $input,
                 output_schema: schema::of_answer::<$answer>(),
             }
         };
     }
     vec![
-        tool!("machines", "GPUs that are known", MachinesRequest, Told),
-        tool!("layout", "What a layout is", LayoutRequest, Told),
-        tool!("conflicts", "Bank conflicts of an access", ConflictsRequest, Told),
-        tool!("swizzle", "The best shared-memory layout", SwizzleRequest, Told),
-        tool!("convert", "From one layout into another", ConvertRequest, Told),
-        tool!("compile", "A Triton kernel as code", CompileRequest, Told),
-        tool!("explain", "What a compiled kernel costs and why", ExplainRequest, Told),
-        tool!("simulate", "A kernel run, counted and checked", RunRequest, Told),
-        tool!("more", "The rest of an answer", MoreRequest, Page),
+        tool!("machines", "GPUs that are known", MachinesRequest),
+        tool!("layout", "What a layout is", LayoutRequest),
+        tool!("conflicts", "Bank conflicts of an access", ConflictsRequest),
+        tool!("swizzle", "The best shared-memory layout", SwizzleRequest),
+        tool!("convert", "From one layout into another", ConvertRequest),
+        tool!("compile", "A Triton kernel as code", CompileRequest),
+        tool!("explain", "What a compiled kernel costs and why", ExplainRequest),
+        tool!("simulate", "A kernel run, counted and checked", RunRequest),
+        tool!("more", "The rest of an answer", schema::of::<MoreRequest>(), Page),
     ]
 }
 
@@ -235,8 +238,11 @@ impl Asked<'_> {
         summary: impl Fn(&Q, &A) -> String,
         next: impl Fn(&Map<String, Value>, &Q, &A) -> Vec<Next>,
     ) -> Reply {
-        let answered =
-            self.read::<Q>(name).and_then(|request| answer(&request).map(|found| (request, found)));
+        let milliseconds = budget::CALL_MILLISECONDS;
+        let answered = budget::answered(self.arguments.get("limits"), milliseconds, || {
+            let request = self.read::<Q>(name)?;
+            answer(&request).map(|found| (request, found))
+        });
         let (request, found) = match answered {
             Ok(answered) => answered,
             Err(error) => return refusal(&error),

@@ -2,15 +2,32 @@
 //! by hand where these are read by hand.
 
 use crate::bases::LayoutSource;
+use crate::budget;
 use crate::request::{Arguments, DEFAULT_TARGET, Grid, Target};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// The schema of a request, closed: a key that it does not name is refused.
+/// The schema of arguments, closed: a key that it does not name is refused.
 pub(super) fn of<T: JsonSchema>() -> Map<String, Value> {
     closed::<T>(SchemaSettings::draft2020_12())
+}
+
+/// The same of a request, which may say how much work it may take.
+pub(super) fn limited<T: JsonSchema>() -> Map<String, Value> {
+    let mut schema = of::<T>();
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        let limit = |name: &str| (name.to_owned(), json!({"type": "integer", "minimum": 0}));
+        let limits = json!({
+            "type": "object",
+            "description": "How much work may be done, where an error of the kind `limit` says that it takes more.",
+            "properties": Map::from_iter(budget::NAMES.map(limit)),
+            "additionalProperties": false,
+        });
+        properties.insert("limits".into(), limits);
+    }
+    schema
 }
 
 /// The schema of what a tool answers: that of an answer, or the object of an error, which the protocol

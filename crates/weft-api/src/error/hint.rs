@@ -82,7 +82,7 @@ impl ApiError {
                 let raised = raised(limit.name(), *most);
                 format!("give each thread less, by smaller tensors or more warps; or {raised}")
             }
-            ApiError::Late { milliseconds } => raised("milliseconds", *milliseconds),
+            ApiError::Late { milliseconds, .. } => raised("milliseconds", *milliseconds),
             ApiError::Cute { grown: Some(grown), .. } => format!("`{grown}` holds all of it"),
             ApiError::NoLoads => "give the layouts that it is loaded into".into(),
             ApiError::Weights { .. } => {
@@ -171,6 +171,9 @@ fn swizzle(error: &SwizzleError) -> Option<String> {
             "give layouts with the lanes of the machine's warps, or another target".into()
         }
         SwizzleError::Tensor { .. } => "give layouts of one tensor".into(),
+        SwizzleError::TooMany { .. } => {
+            "give fewer loads or fewer machines: an access counts once for each machine".into()
+        }
         SwizzleError::UnknownAxis { label, .. } if *label == Label::new("offset").ok()? => {
             "give the layouts of registers; where the tensor lies in memory is what is looked for"
                 .into()

@@ -193,7 +193,7 @@ pub enum ApiError {
     },
     /// There is no swizzle for these accesses.
     #[error(transparent)]
-    Swizzle(#[from] SwizzleError),
+    Swizzle(SwizzleError),
     /// A swizzle needs something to load.
     #[error("a swizzle is for one store and at least one load")]
     NoLoads,
@@ -277,10 +277,12 @@ pub enum ApiError {
         place: Option<Source>,
     },
     /// It takes more time than is allowed.
-    #[error("the request takes more than {milliseconds} milliseconds")]
+    #[error("the request takes more than {milliseconds} milliseconds{}", over(*.during))]
     Late {
         /// The limit.
         milliseconds: u64,
+        /// What was done when they were over, as the end of a sentence.
+        during: Option<&'static str>,
     },
     /// Nobody wants the answer any more.
     #[error("the request was stopped")]
@@ -419,6 +421,15 @@ impl ApiError {
     }
 }
 
+impl From<SwizzleError> for ApiError {
+    fn from(error: SwizzleError) -> Self {
+        match error {
+            SwizzleError::Stopped => ApiError::Stopped,
+            error => ApiError::Swizzle(error),
+        }
+    }
+}
+
 impl From<CompileError> for ApiError {
     fn from(error: CompileError) -> Self {
         match error {
@@ -442,6 +453,10 @@ fn no_kernel(name: Option<&str>) -> String {
 
 fn of_basis(basis: Option<&(String, usize)>) -> String {
     basis.map(|(axis, bit)| format!(", basis {bit} of `{axis}`")).unwrap_or_default()
+}
+
+fn over(during: Option<&str>) -> String {
+    during.map(|during| format!(": they were over {during}")).unwrap_or_default()
 }
 
 fn at(place: Option<&Source>) -> String {

@@ -5,8 +5,9 @@
 
 use super::texts::{function, load, store, tile};
 use crate::answer::ProductRow;
+use crate::budget;
 use crate::error::ApiError;
-use crate::request::{Arguments, Grid, PaperRequest, RunRequest};
+use crate::request::{Arguments, EqualStores, Grid, PaperRequest, RunRequest};
 use crate::run;
 use weft::dtype::DType;
 
@@ -98,6 +99,7 @@ fn row(
     class: &str,
     (base, count): (u32, u32),
 ) -> Result<ProductRow, ApiError> {
+    budget::check()?;
     let Case { integer, float, shape: [m, n, k], warps, integer_left } = case;
     let [a, b] = if integer_left { [integer, float] } else { [float, integer] };
     let c = if float == DType::F64 { DType::F64 } else { DType::F32 };
@@ -120,6 +122,7 @@ fn row(
         pins: Vec::new(),
         seed: 0,
         verify: false,
+        equal_stores: EqualStores::Note,
         text_places: false,
     })?;
     Ok(ProductRow {

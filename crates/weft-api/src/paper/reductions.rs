@@ -6,6 +6,7 @@
 use super::texts;
 use crate::answer::ReductionRow;
 use crate::bases::LayoutSource;
+use crate::budget;
 use crate::error::{ApiError, TextError};
 use crate::kernels::printed;
 use crate::reading::read_linear;
@@ -59,6 +60,7 @@ pub(super) fn rows(request: &PaperRequest) -> Result<Vec<ReductionRow>, ApiError
 }
 
 fn row(case: Case, machine: &Machine, target: Target) -> Result<ReductionRow, ApiError> {
+    budget::begin("while a reduction of the table was run")?;
     let Case { family, layout, shape, axis, element, warps, triton_shared } = case;
     let source = LayoutSource::from(layout.as_str());
     let linear = read_linear("layout", &source, &shape)?;

@@ -187,7 +187,7 @@ fn hint(kind: FindingKind) -> &'static str {
             "mask the access where it leaves the buffer, or give a larger one"
         }
         FindingKind::EqualStores => {
-            "let one thread store it; `sim::Options::equal_stores` makes it a race"
+            "let one thread store it; with `equal_stores` as `race` it is a race"
         }
         FindingKind::ReadOnly => "give an array that may be written, or store elsewhere",
         FindingKind::Uninitialised => "store before it is read, or start from zeros:…",

@@ -6,123 +6,134 @@ use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use crate::occupancy;
+use crate::request::EqualStores;
 use core::ops::ControlFlow;
 use weft::budget::Budget;
 use weft::compile;
 use weft::lane::{Program, Space};
 use weft::memory::Memory;
-use weft::sim::{self, AccessCount, Launch, Progress, SimError};
+use weft::sim::{self, AccessCount, Progress, SimError};
 use weft::tile::eval;
 
-/// Runs a compiled kernel on the simulator: `arguments` are the raw bits of its parameters in order,
-/// pointers as addresses of the memory. The watcher hears how far it is and may end it.
-///
-/// # Errors
-///
-/// Where the simulator does not take the launch, and where the watcher ended it.
-pub fn launch(
-    kernel: &CompiledKernel,
-    grid: [u32; 3],
-    arguments: &[u64],
-    memory: &mut Memory,
-    watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<LaunchAnswer, ApiError> {
-    let before = kernel.unordered().map(|_| memory.clone());
-    let undefined = undefined(kernel, grid, arguments, memory);
-    let report = simulate(kernel, grid, arguments, memory, watcher)?;
-    let program = kernel.program();
-    let unordered = before.map(|memory| unordered(kernel, grid, arguments, memory, &report));
-    Ok(LaunchAnswer {
-        name: kernel.kernel().name.clone(),
-        grid,
-        target: kernel.machine.name.to_string(),
-        warps: program.warps,
-        threads: program.threads(),
-        clean: report.is_clean(),
-        conversions: kernel.movements(),
-        counts: counts(&report, program.shared_bytes),
-        printed: printed(&report),
-        printed_dropped: printed_dropped(&report),
-        findings: findings::of_simulator(kernel, &report),
-        findings_dropped: report.findings_dropped,
-        notes: findings::notes(kernel, &report, &undefined),
-        unordered: unordered.transpose()?.unwrap_or_default(),
-    })
+/// A launch of a compiled kernel on the simulator, on a memory that somebody brings.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// The kernel.
+    pub kernel: &'a CompiledKernel,
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// The raw bits of its parameters in order, pointers as addresses of the memory.
+    pub arguments: &'a [u64],
+    /// What equal stores are that nothing orders.
+    pub equal_stores: EqualStores,
 }
 
-/// The results that Triton IR leaves open in a launch: what the evaluator finds in the part of the program that
-/// they hang on.
-fn undefined(
-    kernel: &CompiledKernel,
-    grid: [u32; 3],
-    arguments: &[u64],
-    memory: &Memory,
-) -> Vec<eval::Finding> {
-    let Some(slice) = kernel.partial() else { return Vec::new() };
-    let (mut memory, stop) = (memory.clone(), budget::current().stop);
-    let options = eval::Options::default();
-    let report = eval::run_until(slice, grid, arguments, &mut memory, options, &stop);
-    // What goes wrong besides is told of the program that is compiled.
-    report.map(|report| report.undefined).unwrap_or_default()
-}
+/// Hears how far a run is, and may end it.
+type Watcher<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
 
-/// The races that only those barriers prevent which [`CompiledKernel::unordered`] goes without; `report` is
-/// the simulator's on the program with them.
-///
-/// # Errors
-///
-/// Where nobody wants the result any more.
-pub(super) fn unordered(
-    kernel: &CompiledKernel,
-    grid: [u32; 3],
-    arguments: &[u64],
-    mut memory: Memory,
-    report: &sim::Report,
-) -> Result<Vec<FindingAnswer>, ApiError> {
-    let Some(program) = kernel.unordered() else { return Ok(Vec::new()) };
-    let keep_on = &mut |_| ControlFlow::Continue(());
-    match simulate_program(kernel, program, grid, arguments, &mut memory, keep_on) {
-        Ok(without) => Ok(findings::unordered(kernel, report, &without)),
-        Err(ApiError::Stopped) => Err(ApiError::Stopped),
-        // What goes wrong besides is told of the program that is compiled.
-        Err(_) => Ok(Vec::new()),
+impl Launch<'_> {
+    /// Runs the kernel, and says what there is to say of it. The watcher hears how far it is and may end
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// Where the simulator does not take the launch, and where the watcher ended it.
+    pub fn run(&self, memory: &mut Memory, watcher: Watcher<'_>) -> Result<LaunchAnswer, ApiError> {
+        let Launch { kernel, grid, .. } = *self;
+        let before = kernel.unordered()?.map(|_| memory.clone());
+        let undefined = self.undefined(memory)?;
+        let report = self.simulate(memory, watcher)?;
+        let program = kernel.program();
+        let unordered = before.map(|memory| self.unordered(memory, &report));
+        Ok(LaunchAnswer {
+            name: kernel.kernel().name.clone(),
+            grid,
+            target: kernel.machine.name.to_string(),
+            warps: program.warps,
+            threads: program.threads(),
+            clean: report.is_clean(),
+            conversions: kernel.movements(),
+            counts: counts(&report, program.shared_bytes),
+            printed: printed(&report),
+            printed_dropped: printed_dropped(&report),
+            findings: findings::of_simulator(kernel, &report),
+            findings_dropped: report.findings_dropped,
+            notes: findings::notes(kernel, &report, &undefined),
+            unordered: unordered.transpose()?.unwrap_or_default(),
+        })
     }
-}
 
-/// As [`launch`], and returns what the simulator itself says.
-///
-/// # Errors
-///
-/// Those of [`launch`].
-pub fn simulate(
-    kernel: &CompiledKernel,
-    grid: [u32; 3],
-    arguments: &[u64],
-    memory: &mut Memory,
-    watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<sim::Report, ApiError> {
-    simulate_program(kernel, kernel.program(), grid, arguments, memory, watcher)
-}
+    /// The results that Triton IR leaves open: what the evaluator finds in the part of the program that they
+    /// hang on.
+    fn undefined(&self, memory: &Memory) -> Result<Vec<eval::Finding>, ApiError> {
+        let Some(slice) = self.kernel.partial()? else { return Ok(Vec::new()) };
+        budget::begin("while the reference evaluator ran")?;
+        let (mut memory, stop) = (memory.clone(), budget::current().stop);
+        let options = eval::Options::default();
+        let report = eval::run_until(slice, self.grid, self.arguments, &mut memory, options, &stop);
+        budget::check()?;
+        // What goes wrong besides is told of the program that is compiled.
+        Ok(report.map(|report| report.undefined).unwrap_or_default())
+    }
 
-/// As [`simulate`], of any form of the kernel.
-fn simulate_program(
-    kernel: &CompiledKernel,
-    program: &Program,
-    grid: [u32; 3],
-    arguments: &[u64],
-    memory: &mut Memory,
-    watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<sim::Report, ApiError> {
-    let machine = simulated_machine(kernel, program);
-    let Budget { limits, stop } = budget::current();
-    let options = sim::Options { max_steps: limits.instructions, ..sim::Options::default() };
-    let launch = Launch { program, grid, args: arguments, machine: &machine, options };
-    let watch =
-        &mut |progress| if stop.is_set() { ControlFlow::Break(()) } else { watcher(progress) };
-    sim::run_watched(&launch, memory, watch).map_err(|error| match error {
-        SimError::Stopped { .. } if stop.is_set() => ApiError::Stopped,
-        error => error.into(),
-    })
+    /// The races that only those barriers prevent which [`CompiledKernel::unordered`] goes without; `report`
+    /// is the simulator's on the program with them.
+    ///
+    /// # Errors
+    ///
+    /// Where nobody wants the result any more.
+    pub(super) fn unordered(
+        &self,
+        mut memory: Memory,
+        report: &sim::Report,
+    ) -> Result<Vec<FindingAnswer>, ApiError> {
+        let Some(program) = self.kernel.unordered()? else { return Ok(Vec::new()) };
+        let keep_on = &mut |_| ControlFlow::Continue(());
+        match self.simulate_program(program, &mut memory, keep_on) {
+            Ok(without) => Ok(findings::unordered(self.kernel, report, &without)),
+            Err(ApiError::Stopped) => Err(ApiError::Stopped),
+            // What goes wrong besides is told of the program that is compiled.
+            Err(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// As [`Launch::run`], and returns what the simulator itself says.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Launch::run`].
+    pub fn simulate(
+        &self,
+        memory: &mut Memory,
+        watcher: Watcher<'_>,
+    ) -> Result<sim::Report, ApiError> {
+        self.simulate_program(self.kernel.program(), memory, watcher)
+    }
+
+    /// As [`Launch::simulate`], of any form of the kernel.
+    fn simulate_program(
+        &self,
+        program: &Program,
+        memory: &mut Memory,
+        watcher: Watcher<'_>,
+    ) -> Result<sim::Report, ApiError> {
+        budget::begin("while the kernel was simulated")?;
+        let machine = simulated_machine(self.kernel, program);
+        let Budget { limits, stop } = budget::current();
+        let options = sim::Options {
+            max_steps: limits.instructions,
+            equal_stores: self.equal_stores.simulated(),
+            ..sim::Options::default()
+        };
+        let (grid, args) = (self.grid, self.arguments);
+        let launch = sim::Launch { program, grid, args, machine: &machine, options };
+        let watch =
+            &mut |progress| if stop.is_set() { ControlFlow::Break(()) } else { watcher(progress) };
+        sim::run_watched(&launch, memory, watch).map_err(|error| match error {
+            SimError::Stopped { .. } if stop.is_set() => ApiError::Stopped,
+            error => error.into(),
+        })
+    }
 }
 
 /// What the simulator knows of the machine that a program of a kernel runs on.

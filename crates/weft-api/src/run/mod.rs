@@ -8,7 +8,7 @@
 //!    with a GPU launches [`Prepared::ptx`](CompiledKernel::ptx) on a third.
 //! 4. [`Prepared::check`] compares two memories; [`Prepared::answer`] says it all.
 //!
-//! [`launch()`] is what a driver does: it runs a compiled kernel on a memory that somebody brings, and
+//! A [`Launch`] is what a driver does: it runs a compiled kernel on a memory that somebody brings, and
 //! compares nothing.
 
 mod argument;
@@ -18,14 +18,14 @@ mod locate;
 mod random;
 
 pub use argument::{Fill, MAX_BUFFER_BYTES, RANDOM_INTEGERS, Value, signature};
-pub use launch::{launch, simulate};
+pub use launch::Launch;
 pub use locate::{Culprit, locate};
 
 use crate::answer::{BoundsAnswer, BufferAnswer, FindingAnswer, RunAnswer, SumsAnswer};
 use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
-use crate::request::RunRequest;
+use crate::request::{EqualStores, RunRequest};
 use core::ops::ControlFlow;
 use random::Random;
 use weft::memory::{Buffer, Memory};
@@ -51,6 +51,8 @@ pub struct Prepared {
     pub seed: u64,
     /// How many plans the witness replayed, where that was asked for.
     pub plans_verified: Option<usize>,
+    /// What equal stores are that nothing orders.
+    pub equal_stores: EqualStores,
 }
 
 /// What is right.
@@ -85,7 +87,7 @@ pub fn run(request: &RunRequest) -> Result<RunAnswer, ApiError> {
     let prepared = Prepared::new(request)?;
     let evaluated = prepared.evaluate()?;
     let simulated = prepared.simulate()?;
-    Ok(prepared.answer(&evaluated, &simulated))
+    prepared.answer(&evaluated, &simulated)
 }
 
 impl Prepared {
@@ -95,8 +97,8 @@ impl Prepared {
         let plans_verified = request.verify.then(|| kernel.verify()).transpose()?;
         let mut memory = Memory::default();
         let arguments = arguments(&kernel, request, &mut memory)?;
-        let (grid, seed) = (request.grid.0, request.seed);
-        Ok(Self { kernel, grid, arguments, memory, seed, plans_verified })
+        let (grid, seed, equal_stores) = (request.grid.0, request.seed, request.equal_stores);
+        Ok(Self { kernel, grid, arguments, memory, seed, plans_verified, equal_stores })
     }
 
     /// The same run with other random values.
@@ -120,6 +122,7 @@ impl Prepared {
     ///
     /// A deadlock and a run without end are part of the outcome; other errors are returned.
     pub fn evaluate(&self) -> Result<Evaluated, ApiError> {
+        budget::begin("while the reference evaluator ran")?;
         let mut memory = self.memory.clone();
         let (options, stop) = (eval::Options::default(), budget::current().stop);
         let kernel = self.kernel.meaning();
@@ -140,9 +143,10 @@ impl Prepared {
         let mut memory = self.memory.clone();
         let keep_on = &mut |_| ControlFlow::Continue(());
         let (kernel, bits) = (&self.kernel, self.bits());
-        let report = simulate(kernel, self.grid, &bits, &mut memory, keep_on)?;
-        let before = self.memory.clone();
-        let unordered = launch::unordered(kernel, self.grid, &bits, before, &report)?;
+        let launch =
+            Launch { kernel, grid: self.grid, arguments: &bits, equal_stores: self.equal_stores };
+        let report = launch.simulate(&mut memory, keep_on)?;
+        let unordered = launch.unordered(self.memory.clone(), &report)?;
         Ok(Simulated { memory, report, unordered })
     }
 
@@ -166,7 +170,15 @@ impl Prepared {
     }
 
     /// What there is to say of a run on the simulator.
-    pub fn answer(&self, evaluated: &Evaluated, simulated: &Simulated) -> RunAnswer {
+    ///
+    /// # Errors
+    ///
+    /// Where nobody wants it any more.
+    pub fn answer(
+        &self,
+        evaluated: &Evaluated,
+        simulated: &Simulated,
+    ) -> Result<RunAnswer, ApiError> {
         let Simulated { memory, report, unordered } = simulated;
         let buffers = match &evaluated.outcome {
             Ok(report) => self.check(&evaluated.memory, memory, report),
@@ -175,7 +187,9 @@ impl Prepared {
         let mut findings = findings::of(&self.kernel, evaluated, report);
         // A race explains a difference by itself.
         if report.is_clean() && buffers.iter().any(|buffer| !buffer.agrees) {
+            budget::begin("while the first operation that differs was looked for")?;
             let culprit = self.locate();
+            budget::check()?;
             findings.extend(culprit.map(|culprit| findings::difference(&self.kernel, &culprit)));
         }
         let passed = evaluated.outcome.is_ok()
@@ -183,7 +197,7 @@ impl Prepared {
             && findings.is_empty()
             && buffers.iter().all(|buffer| buffer.agrees);
         let program = self.kernel.program();
-        RunAnswer {
+        Ok(RunAnswer {
             name: self.kernel.kernel().name.clone(),
             grid: self.grid,
             target: self.kernel.machine.name.to_string(),
@@ -203,7 +217,7 @@ impl Prepared {
             unordered: unordered.clone(),
             plans_verified: self.plans_verified,
             device: None,
-        }
+        })
     }
 }
 

@@ -8,6 +8,7 @@ mod several;
 
 use crate::answer::{CertificateAnswer, PortableAnswer, SwizzleAnswer, TraceAnswer, UseAnswer};
 use crate::bases::Bases;
+use crate::budget;
 use crate::error::ApiError;
 use crate::request::{SwizzleRequest, machine, needed_bits};
 use accesses::Accesses;
@@ -51,6 +52,8 @@ pub fn swizzle(request: &SwizzleRequest) -> Result<SwizzleAnswer, ApiError> {
     let others = also.iter().map(machine).collect::<Result<Vec<_>, ApiError>>()?;
     let mut problem = Problem::new(&first, bits, accesses.list());
     problem.scratch_bytes = request.scratch_bytes;
+    budget::begin("while a memory layout was looked for")?;
+    problem.stop = budget::current().stop;
     let found = if !others.is_empty() {
         several::solve(&problem, &accesses, &others, shape)?
     } else if accesses.tma {

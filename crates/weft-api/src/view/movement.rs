@@ -5,6 +5,7 @@ use super::holders::Holders;
 use super::palette::{Colour, legend};
 use super::scene::{Cell, Fill, Group, MAX_CELLS, Panel, Scene, Window};
 use super::tile::numbers;
+use crate::budget;
 use crate::error::ApiError;
 use std::collections::BTreeMap;
 use weft::conversion::sentence;
@@ -44,35 +45,44 @@ pub fn movement(movement: &Movement<'_>, view: &View<'_>) -> Result<Scene, ApiEr
         ins: from.ins(),
         outs: from.outs(),
     };
+    // Those of registers are counted before any is drawn: there may be a thousand times as many as fit.
+    let mut cells = 0;
+    let files = plan.inputs.iter().chain(&plan.outputs).copied();
+    let moved = plan.steps.iter().filter_map(|step| match step {
+        Step::Exchange { to, .. } | Step::Shift { to, .. } | Step::Fetch { to, .. } => Some(*to),
+        _ => None,
+    });
+    for file in files.chain(moved) {
+        let (height, width) = drawer.of_registers(file);
+        cells = fitting(cells + height * width)?;
+    }
     let mut panels = Vec::new();
     let end = |name: &str, files: &[File], file: File| match files {
         [_] => name.into(),
         _ => format!("{name}: {file}"),
     };
     for &input in &plan.inputs {
+        budget::check()?;
         panels.push(drawer.registers(end("before", &plan.inputs, input), input));
     }
     for (index, step) in plan.steps.iter().enumerate() {
+        budget::check()?;
         let heading = || format!("step {}, {}", index + 1, sentence(plan, step));
         match step {
             Step::Exchange { to, .. } | Step::Shift { to, .. } | Step::Fetch { to, .. } => {
                 panels.push(drawer.registers(heading(), *to));
             }
-            Step::Access(access) => panels.push(drawer.memory(access, &heading())),
+            Step::Access(access) => {
+                let panel = drawer.memory(access, &heading())?;
+                cells = fitting(cells + panel.cells.len() as u64)?;
+                panels.push(panel);
+            }
             _ => {}
         }
     }
     for &output in &plan.outputs {
+        budget::check()?;
         panels.push(drawer.registers(end("after", &plan.outputs, output), output));
-    }
-    let cells: usize = panels.iter().map(|panel| panel.cells.len()).sum();
-    if cells as u64 > MAX_CELLS {
-        return Err(ApiError::Picture {
-            reason: format!("{cells} cells are too many to draw in full"),
-            hint: format!(
-                "a picture in full has at most {MAX_CELLS} cells; as text it may be shown in part"
-            ),
-        });
     }
     Ok(Scene {
         title: format!("{} moves by {}", from.outs(), plan.strategy),
@@ -91,6 +101,19 @@ pub fn movement(movement: &Movement<'_>, view: &View<'_>) -> Result<Scene, ApiEr
     })
 }
 
+/// So many cells, where they fit into a picture.
+fn fitting(cells: u64) -> Result<u64, ApiError> {
+    if cells <= MAX_CELLS {
+        return Ok(cells);
+    }
+    Err(ApiError::Picture {
+        reason: format!("{cells} cells and more are too many to draw in full"),
+        hint: format!(
+            "a picture in full has at most {MAX_CELLS} cells; as text it may be shown in part"
+        ),
+    })
+}
+
 struct Drawer<'a> {
     trace: Trace<'a>,
     plan: &'a Plan,
@@ -102,11 +125,19 @@ struct Drawer<'a> {
 }
 
 impl Drawer<'_> {
+    /// Rows and columns of the registers of a file, as far as they are shown.
+    fn of_registers(&self, file: File) -> (u64, u64) {
+        self.shown(u64::from(self.plan.file(file).registers), self.lanes())
+    }
+
+    fn lanes(&self) -> u64 {
+        1_u64.checked_shl(self.plan.lane_bits).unwrap_or(0)
+    }
+
     /// The registers of a file in the first warp.
     fn registers(&self, heading: String, file: File) -> Panel {
-        let registers = u64::from(self.plan.file(file).registers);
-        let lanes = 1_u64.checked_shl(self.plan.lane_bits).unwrap_or(0);
-        let (height, width) = self.shown(registers, lanes);
+        let (registers, lanes) = (u64::from(self.plan.file(file).registers), self.lanes());
+        let (height, width) = self.of_registers(file);
         let places = (0..height).flat_map(|row| (0..width).map(move |lane| (row, lane)));
         let cells = places.map(|(register, lane)| {
             let held = self.trace.register(file, register as u32, lane as u32, 0);
@@ -126,12 +157,13 @@ impl Drawer<'_> {
     }
 
     /// The words of memory that an access of the first warp moves.
-    fn memory(&self, access: &Access, heading: &str) -> Panel {
+    fn memory(&self, access: &Access, heading: &str) -> Result<Panel, ApiError> {
         let word_log2 = self.machine.bank_bytes_log2;
         let row_log2 = self.machine.banks_log2_of(access.kind);
         let mut words: BTreeMap<u64, Word> = BTreeMap::new();
         let mut begun = 0;
         for (number, group) in access.groups.iter().enumerate() {
+            budget::check()?;
             let touches = self.trace.touches(access, group, 0);
             let bytes = self.plan.file(access.file).element_bits / 8 * group.registers.len() as u32;
             let (waves, count) = self.wavefronts(access, &touches, bytes);
@@ -153,7 +185,7 @@ impl Drawer<'_> {
             Some(word) => self.word(access, word, (row << row_log2 | bank) << word_log2, bank),
         });
         let heads = (0..height).map(|row| (row << (row_log2 + word_log2)).to_string());
-        Panel {
+        Ok(Panel {
             heading: format!(
                 "{heading}: {begun} wavefronts of {} instructions",
                 access.groups.len()
@@ -163,7 +195,7 @@ impl Drawer<'_> {
             columns: vec![Group { label: "bank".into(), heads: numbers(width) }],
             rows_left_out: last - height,
             columns_left_out: banks - width,
-        }
+        })
     }
 
     fn word(&self, access: &Access, word: &Word, byte: u64, bank: u64) -> Cell {

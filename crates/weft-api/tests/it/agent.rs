@@ -4,7 +4,9 @@ use arbtest::arbitrary::{Result, Unstructured};
 use arbtest::arbtest;
 use expect_test::expect_file;
 use serde_json::{Map, Value, json};
+use std::cell::Cell;
 use weft_api::agent::{self, Kept, Shelf};
+use weft_api::budget::{self, Budget};
 
 const REGISTERS: &str = "[register: (0,2) (0,4) (0,8) (0,16), lane: (1,0) (2,0) (4,0) (8,0) (0,1)] -> \
                          [dim0: 16, dim1: 32]";
@@ -43,6 +45,54 @@ fn the_tools_as_they_are_listed() {
     expect_file!["agent_tools.json"].assert_eq(&text);
     // Descriptions are for a reader who does not have the crate's documentation.
     assert!(!text.contains("[`") && !text.contains("::"));
+}
+
+/// Calls have a limit of time that programs of agents wait for; a call may name its own.
+#[test]
+fn every_tool_has_a_limit_of_time() {
+    fn leaping() -> u64 {
+        thread_local! {
+            static NOW: Cell<u64> = const { Cell::new(0) };
+        }
+        NOW.set(NOW.get() + (1 << 40));
+        NOW.get()
+    }
+    let called = |tool: &str, arguments: &Value| {
+        let call = || agent::call(tool, object(arguments)).unwrap();
+        let reply = budget::within_by(leaping, &Budget::default(), call);
+        (reply.is_error, reply.value["error"]["message"].as_str().unwrap_or_default().to_owned())
+    };
+    let accesses = json!({"registers": REGISTERS, "memory": "(16,32):(32,1)", "shape": [16, 32],
+                          "element": "f32"});
+    for (tool, mut arguments) in [
+        ("machines", json!({})),
+        ("layout", json!({"attribute": REGISTERS})),
+        ("conflicts", accesses),
+        (
+            "swizzle",
+            json!({"store": REGISTERS, "loads": [REGISTERS], "shape": [16, 32],
+                           "element": "f32"}),
+        ),
+        (
+            "convert",
+            json!({"from": REGISTERS, "to": REGISTERS, "shape": [16, 32],
+                           "element": "f32"}),
+        ),
+        ("compile", json!({"ttir": KERNEL})),
+        ("explain", json!({"ttir": KERNEL})),
+        ("simulate", json!({"ttir": KERNEL, "grid": 1, "args": {"x": "ones:f32[128]"}})),
+    ] {
+        let (is_error, message) = called(tool, &arguments);
+        let start = "the request takes more than 30000 milliseconds";
+        assert!(is_error && message.starts_with(start), "{tool}: {message}");
+        arguments["limits"] = json!({"milliseconds": 9});
+        let (is_error, message) = called(tool, &arguments);
+        assert!(is_error && message.contains("than 9 milliseconds"), "{tool}: {message}");
+        arguments["limits"] = json!({"milliseconds": u64::MAX});
+        assert_eq!(called(tool, &arguments), (false, String::new()), "{tool}");
+        arguments["limits"] = json!({"hours": 1});
+        assert_eq!(called(tool, &arguments).1, "there is no limit `hours`");
+    }
 }
 
 #[test]

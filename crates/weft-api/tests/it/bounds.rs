@@ -62,7 +62,7 @@ fn no_recorded_kernel_leaves_its_bounds_whatever_the_seed() {
                 runs += 1;
                 let run = prepared.with_seed(&request, seed).unwrap();
                 let (evaluated, simulated) = (run.evaluate().unwrap(), run.simulate().unwrap());
-                let answer = run.answer(&evaluated, &simulated);
+                let answer = run.answer(&evaluated, &simulated).unwrap();
                 for buffer in &answer.buffers {
                     if let Some(mismatch) = &buffer.mismatch {
                         failures.push(format!("{name} on {target}, seed {seed}: {mismatch}"));

@@ -1,11 +1,14 @@
 //! Work that is too much, and work that nobody wants any more.
 
 use serde_json::{Value, json};
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::thread;
 use std::time::{Duration, Instant};
-use weft_api::budget::{self, Budget};
-use weft_api::invoke;
+use weft_api::budget::{self, Budget, Limits};
+use weft_api::kernels::CompiledKernel;
+use weft_api::request::CompileRequest;
+use weft_api::{ApiError, invoke};
 
 /// `count` times `op` on a tensor of `elements` numbers.
 fn chain(count: usize, op: &str, elements: u64) -> String {
@@ -187,12 +190,224 @@ fn time_is_a_limit_too() {
     }));
     let error = &refused["error"];
     assert_eq!(error["kind"], "limit", "{refused}");
-    assert_eq!(error["message"], "the request takes more than 50 milliseconds");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.starts_with("the request takes more than 50 milliseconds"), "{message}");
     assert!(error["hint"].as_str().unwrap().contains("--limit milliseconds=100"), "{refused}");
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     // Whoever is within the time does not notice it, and neither does the next request.
     let text = chain(1, "math.sqrt", 128);
     assert_eq!(compile(&text, &json!({"milliseconds": 60_000})), compile(&text, &json!({})));
+}
+
+/// A clock that is a second further each time that it is asked.
+fn ticking() -> u64 {
+    thread_local! {
+        static NOW: Cell<u64> = const { Cell::new(0) };
+    }
+    NOW.set(NOW.get() + 1000);
+    NOW.get()
+}
+
+/// A clock that is far behind every limit whenever it is asked again.
+fn leaping() -> u64 {
+    thread_local! {
+        static NOW: Cell<u64> = const { Cell::new(0) };
+    }
+    NOW.set(NOW.get() + (1 << 40));
+    NOW.get()
+}
+
+/// A request of each kind that can be answered.
+fn requests() -> Vec<Value> {
+    let rows = "[register: (1,0) (2,0) (4,0) (8,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16)] \
+                -> [dim0: 16, dim1: 32]";
+    let memory = "(16,32):(32,1)";
+    let ttir = chain(1, "math.sqrt", 128);
+    vec![
+        json!({"request": "machines"}),
+        json!({"request": "layout", "attribute": rows}),
+        json!({"request": "operate", "operator": "invert", "layout": rows}),
+        json!({"request": "convert", "from": rows, "to": rows, "shape": [16, 32], "element": "f32"}),
+        json!({"request": "swizzle", "store": rows, "loads": [rows], "shape": [16, 32],
+               "element": "f32"}),
+        json!({"request": "conflicts", "registers": rows, "memory": memory, "shape": [16, 32],
+               "element": "f32"}),
+        json!({"request": "wavefronts", "registers": rows, "memory": memory, "shape": [16, 32],
+               "element": "f32"}),
+        json!({"request": "sweep", "store": rows, "loads": [rows], "shape": [16, 32],
+               "element": "f32", "from": 0, "count": 16}),
+        json!({"request": "compile", "ttir": ttir}),
+        json!({"request": "run", "ttir": ttir, "grid": 1, "args": {"x": "ones:f32[128]"}}),
+        json!({"request": "explain", "ttir": ttir}),
+        json!({"request": "paper", "table": "table2"}),
+    ]
+}
+
+/// Every request has a limit of time, also where nobody named one; a shell may set another for all, and the
+/// request's own counts before both.
+#[test]
+fn every_request_has_a_limit_of_time() {
+    let requests = requests();
+    let names: Vec<_> =
+        requests.iter().map(|request| request["request"].as_str().unwrap()).collect();
+    assert_eq!(names, invoke::REQUESTS);
+    let shell = |milliseconds| Budget {
+        limits: Limits { milliseconds, ..Limits::default() },
+        ..Budget::default()
+    };
+    for request in requests {
+        let name = request["request"].as_str().unwrap();
+        let asked = |milliseconds: u64, request: &Value| {
+            let text = request.to_string();
+            let answer = budget::within_by(leaping, &shell(milliseconds), || invoke(&text));
+            serde_json::from_str::<Value>(&answer).unwrap()["error"].take()
+        };
+        let error = asked(u64::MAX, &request);
+        assert_eq!(error["kind"], "limit", "{name}: {error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with("the request takes more than 60000 milliseconds"), "{message}");
+        let hint = error["hint"].as_str().unwrap();
+        assert!(hint.contains(r#"`"limits": {"milliseconds": 120000}`"#), "{hint}");
+        let message = asked(5000, &request)["message"].to_string();
+        assert!(message.contains("more than 5000 milliseconds"), "{message}");
+        let mut own = request.clone();
+        own["limits"] = json!({"milliseconds": 7});
+        let message = asked(5000, &own)["message"].to_string();
+        assert!(message.contains("more than 7 milliseconds"), "{message}");
+        // A request may ask for more than the shell would give it.
+        own["limits"] = json!({"milliseconds": u64::MAX});
+        let error = asked(5000, &own);
+        assert!(error.is_null(), "{name}: {error}");
+        // A line of a batch does not name the request.
+        let line = budget::within_by(leaping, &Budget::default(), || {
+            invoke::invoke_line(name, &request.to_string())
+        });
+        assert!(line.contains("more than 60000 milliseconds"), "{line}");
+    }
+}
+
+/// The numbers of the book's table are those of the code.
+#[test]
+fn the_book_tells_the_limits() {
+    let book = include_str!("../../../../docs/src/json.md");
+    let row = |start: &str| book.lines().find(|line| line.starts_with(start)).unwrap_or_default();
+    let Limits { elements, operations, text_bytes, instructions, .. } = Limits::default();
+    for (name, most) in [
+        ("elements", elements),
+        ("operations", operations),
+        ("text_bytes", text_bytes),
+        ("instructions", instructions),
+    ] {
+        assert!(row(&format!("| `{name}` |")).ends_with(&format!("| {most} |")), "{name}");
+    }
+    let (request, call) = (budget::REQUEST_MILLISECONDS, budget::CALL_MILLISECONDS);
+    assert!(row("| a request as text").contains(&format!("| {request} |")));
+    assert!(row("| `weft serve`").contains(&format!("| {request}, ")));
+    assert!(row("| a call of a tool").contains(&format!("| {call} |")));
+}
+
+/// What was done when the time was over is told.
+#[test]
+fn the_place_where_the_time_was_over_is_told() {
+    let during = |request: &Value| {
+        let request = request.to_string();
+        let refused = budget::within_by(ticking, &Budget::default(), || invoke(&request));
+        let refused: Value = serde_json::from_str(&refused).unwrap();
+        refused["error"]["message"].as_str().unwrap_or_default().to_owned()
+    };
+    let arguments = json!({"out": "empty:i32[1]", "n": i32::MAX});
+    let run = json!({"request": "run", "ttir": ENDLESS, "grid": 1, "args": arguments});
+    let end = "milliseconds: they were over while the reference evaluator ran";
+    assert!(during(&run).ends_with(end), "{}", during(&run));
+    let table = json!({"request": "paper", "table": "table4"});
+    assert!(during(&table).contains("they were over while the "), "{}", during(&table));
+}
+
+/// Every search and every loop that a short request may make long asks for its time: a clock that runs a
+/// second at each question ends them long before they would end.
+#[test]
+fn long_loops_ask_for_their_time() {
+    let blocked = |each: [u32; 2], threads: [u32; 2], warps: [u32; 2], order: [u32; 2]| {
+        format!(
+            "#ttg.blocked<{{sizePerThread = {each:?}, threadsPerWarp = {threads:?}, \
+             warpsPerCTA = {warps:?}, order = {order:?}}}>"
+        )
+    };
+    let rows = blocked([1, 4], [8, 4], [4, 1], [1, 0]);
+    let columns = blocked([4, 1], [4, 8], [1, 4], [0, 1]);
+    let also = vec!["gfx942"; 100];
+    let copy = "module { tt.func public @copy(%x: !tt.ptr<f32>) {
+        %v = tt.load %x : !tt.ptr<f32>
+        tt.store %x, %v : !tt.ptr<f32>
+        tt.return } }";
+    let start = Instant::now();
+    for request in [
+        json!({"request": "swizzle", "store": rows, "loads": [columns], "shape": [64, 64],
+               "element": "f32", "also": also}),
+        json!({"request": "run", "ttir": copy, "grid": i32::MAX, "args": {"x": "ones:f32[1]"}}),
+        json!({"request": "paper", "table": "table3"}),
+        json!({"request": "paper", "table": "table4"}),
+        json!({"request": "sweep", "store": rows, "loads": [columns], "shape": [64, 64],
+               "element": "f32", "from": 0, "count": 1 << 20}),
+    ] {
+        let request = request.to_string();
+        let refused = budget::within_by(ticking, &Budget::default(), || invoke(&request));
+        let refused: Value = serde_json::from_str(&refused).unwrap();
+        assert_eq!(refused["error"]["kind"], "limit", "{refused}");
+    }
+    // More registers than a plan can be made for, unless somebody wants them; and a picture that does not
+    // fit is not drawn to be counted.
+    let mut request = json!({"request": "convert", "from": rows, "to": columns, "shape": [32, 65536],
+                             "element": "bf16", "emit": "svg"});
+    let refused = answer(&request);
+    let message = "`from` has more than 4096 elements of a tensor for each thread";
+    assert_eq!(refused["error"]["message"], message);
+    request["limits"] = json!({"elements": 16384});
+    let refused = answer(&request);
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("are too many to draw in full"), "{message}");
+    // Minutes without what is tested here.
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
+}
+
+/// More machines than one memory layout can be sought for are refused, and the room they would take is
+/// never asked for.
+#[test]
+fn too_many_machines_are_refused() {
+    let rows = "[register: (1,0) (2,0) (4,0) (8,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16)] \
+                -> [dim0: 16, dim1: 32]";
+    let refused = answer(&json!({
+        "request": "swizzle", "store": rows, "loads": [rows], "shape": [16, 32], "element": "f32",
+        "also": vec!["sm_80"; 2050],
+    }));
+    assert_eq!(refused["error"]["message"], "4102 accesses are too many, 256 are possible");
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("fewer machines"), "{refused}");
+}
+
+/// What was made while a request was stopped lacks something, and is not kept for the next one.
+#[test]
+fn nothing_half_made_is_kept() {
+    let text = "module { tt.func public @reverse(%x: !tt.ptr<i32>) {
+         %p = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+         %last = arith.constant dense<1023> : tensor<1024xi32>
+         %from = arith.subi %last, %p : tensor<1024xi32>
+         %base = tt.splat %x : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>>
+         %there = tt.addptr %base, %from : tensor<1024x!tt.ptr<i32>>, tensor<1024xi32>
+         %a = tt.load %there : tensor<1024x!tt.ptr<i32>>
+         %q = arith.divsi %a, %p : tensor<1024xi32>
+         %here = tt.addptr %base, %p : tensor<1024x!tt.ptr<i32>>, tensor<1024xi32>
+         tt.store %here, %q : tensor<1024x!tt.ptr<i32>>
+         tt.return } }";
+    let request: CompileRequest = serde_json::from_value(json!({"ttir": text})).unwrap();
+    let kernel = CompiledKernel::new(&request).unwrap();
+    let stopped = Budget::default();
+    stopped.stop.set();
+    budget::within(&stopped, || {
+        assert!(matches!(kernel.unordered(), Err(ApiError::Stopped)));
+        assert!(matches!(kernel.partial(), Err(ApiError::Stopped)));
+    });
+    assert!(kernel.unordered().unwrap().is_some());
+    assert!(kernel.partial().unwrap().is_some());
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod agent;
 mod bases;
 mod bounds;
 mod detector;
+mod equal_stores;
 mod kernels;
 mod limits;
 mod lines;

@@ -22,15 +22,15 @@ use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Semaphore;
 use weft_api::agent::{self, INSTRUCTIONS, Reply, SCHEME, Shelf};
-use weft_api::budget::{self, Budget};
+use weft_api::budget::{self, Budget, Limits, Stop};
 
 /// The most calls that are answered at the same time.
 const MOST_CALLS: usize = 8;
 /// The stack of a thread that answers: as much as a command has.
 const STACK: usize = 8 << 20;
 
-/// Serves until standard input ends.
-pub(crate) fn run() -> Result<Outcome, Failure> {
+/// Serves until standard input ends; a call has these limits where it names none.
+pub(crate) fn run(limits: Limits) -> Result<Outcome, Failure> {
     let started = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .thread_stack_size(STACK)
@@ -38,7 +38,7 @@ pub(crate) fn run() -> Result<Outcome, Failure> {
     let runtime = started.map_err(|error| Failure::Session { error: error.to_string() })?;
     let served = runtime.block_on(async {
         let lines = Lines::standard().map_err(|error| error.to_string())?;
-        match Session::default().serve(lines).await {
+        match Session::new(limits).serve(lines).await {
             Ok(running) => match running.waiting().await {
                 Ok(QuitReason::JoinError(error)) => Err(error.to_string()),
                 Ok(_) => Ok(()),
@@ -58,15 +58,14 @@ struct Session {
     shelf: Arc<Mutex<Shelf>>,
     /// Places for calls that are answered beside each other; others wait.
     places: Arc<Semaphore>,
-}
-
-impl Default for Session {
-    fn default() -> Self {
-        Self { shelf: Arc::default(), places: Arc::new(Semaphore::new(MOST_CALLS)) }
-    }
+    limits: Limits,
 }
 
 impl Session {
+    fn new(limits: Limits) -> Self {
+        Self { shelf: Arc::default(), places: Arc::new(Semaphore::new(MOST_CALLS)), limits }
+    }
+
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
         // Whoever panicked with it left it whole: texts are put there in one piece.
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
@@ -118,7 +117,7 @@ impl ServerHandler for Session {
         let session = self.clone();
         let CallToolRequestParams { name, arguments, .. } = request;
         let asked = name.clone();
-        let budget = Budget::default();
+        let budget = Budget { limits: self.limits, stop: Stop::default() };
         let stop = budget.stop.clone();
         let place = Arc::clone(&self.places).acquire_owned().await;
         let answered = tokio::task::spawn_blocking(move || {

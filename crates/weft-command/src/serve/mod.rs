@@ -34,7 +34,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_io_timeout::TimeoutStream;
-use weft_api::budget::{self, Budget, Stop};
+use weft_api::budget::{self, Budget, Limits, Stop};
 
 /// Connections at the same time; others wait for one to end.
 const MAX_CONNECTIONS: usize = 4096;
@@ -48,7 +48,7 @@ const HEAD_PATIENCE: Duration = Duration::from_secs(5);
 const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 /// How long nobody is let in where the machine has no room for another connection.
 const REST: Duration = Duration::from_millis(20);
-/// How long a request may take.
+/// How long a request may wait and take together, where no limit says that it may take longer.
 const LONGEST: Duration = Duration::from_mins(10);
 /// Requests of one lane that are answered at the same time.
 const WORKERS: usize = 4;
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Serve, output: &mut Output) -> Result<Outcome, Fai
         {
             Output::note(&format!("no browser can be started: {error}; open the address in one"));
         }
-        accept(&listener, Arc::new(Server::new(port))).await;
+        accept(&listener, Arc::new(Server::new(port, arguments.limited.limits()))).await;
         Ok(Outcome::Good)
     })
 }
@@ -112,6 +112,8 @@ struct Server {
     short: Lane,
     /// Requests about kernels, and tables.
     long: Lane,
+    /// Those of a request that names none.
+    limits: Limits,
 }
 
 /// Why a request is not answered: the status and a sentence.
@@ -127,9 +129,9 @@ impl Refusal {
 type Answered = Result<(&'static str, Bytes), Refusal>;
 
 impl Server {
-    fn new(port: u16) -> Self {
+    fn new(port: u16, limits: Limits) -> Self {
         let lane = || Lane::new(WORKERS, QUEUE);
-        Self { port, room: Room::default(), short: lane(), long: lane() }
+        Self { port, room: Room::default(), short: lane(), long: lane(), limits }
     }
 
     /// Serves one connection until it ends; whoever has gone is not told.
@@ -200,14 +202,19 @@ impl Server {
     async fn invoke(&self, body: Incoming) -> Answered {
         let request = self.room.read(body).await?;
         let lane = if is_short(request.as_str()) { &self.short } else { &self.long };
-        let budget = Budget::default();
+        let budget = Budget { limits: self.limits, stop: Stop::default() };
         // Dropped with this future where the client leaves.
         let _wanted = Wanted(budget.stop.clone());
         let answered =
             lane.run(move || budget::within(&budget, || weft_api::invoke(request.as_str())));
-        let late = "the request took longer than ten minutes; `weft` in a shell has no such limit";
+        let late = "the request waited and worked for too long: `weft serve --limit milliseconds=N` \
+                    allows more";
         let late = Refusal(StatusCode::GATEWAY_TIMEOUT, late);
-        let answered = timeout(LONGEST, answered).await.map_err(|_| late)?;
+        let longest = match self.limits.milliseconds {
+            u64::MAX => LONGEST,
+            most => LONGEST.max(Duration::from_millis(most)),
+        };
+        let answered = timeout(longest, answered).await.map_err(|_| late)?;
         let answer = answered.map_err(|undone| match undone {
             Undone::Busy => Refusal::BUSY,
             Undone::Defect => Refusal(

@@ -308,6 +308,39 @@ fn a_device_that_is_not_there_is_not_probed() {
 }
 
 /// 3 KB of text that ask for 131,072 elements in each thread, sixty-four times.
+/// A time that is over at once: each subcommand that takes long keeps it, and so does each line of a batch.
+#[test]
+fn time_is_a_limit_of_the_command() {
+    let add = "examples/vector_add.ttir";
+    for line in [
+        &["compile", add][..],
+        &["explain", add],
+        &[
+            "run",
+            add,
+            "--grid",
+            "1",
+            "--arg",
+            "x=ones:f32[1024]",
+            "--arg",
+            "y=ones:f32[1024]",
+            "--arg",
+            "out=empty:f32[1024]",
+            "--arg",
+            "n=1024",
+        ],
+    ] {
+        let finished = weft_with(&[line, &["--limit", "milliseconds=0"]].concat(), "");
+        assert_eq!(finished.status, 2, "{line:?}: {}", finished.stdout);
+        let message = "error: the request takes more than 0 milliseconds: they were over while the text was read";
+        assert!(finished.stderr.starts_with(message), "{}", finished.stderr);
+        assert!(finished.stderr.contains("help: raise the limit: `--limit milliseconds="));
+    }
+    let line = "{\"attribute\": \"(8,64):(64,1)\", \"limits\": {\"milliseconds\": 0}}\n";
+    let finished = weft_with(&["layout", "--batch", "-"], line);
+    assert!(finished.stdout.contains("more than 0 milliseconds"), "{}", finished.stdout);
+}
+
 #[test]
 fn a_small_text_that_asks_for_much_is_refused_at_once() {
     let tensor = |element: &str| format!("tensor<16777216x{element}>");

@@ -20,8 +20,13 @@ struct Session {
 
 impl Session {
     fn begin() -> Self {
+        Self::begin_with(&[])
+    }
+
+    fn begin_with(options: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_weft"))
             .arg("mcp")
+            .args(options)
             .current_dir(root())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -166,7 +171,11 @@ fn tools_teach_what_they_take() {
         let (refused, error) = session.call(name, &json!({"no such key": 1}));
         assert!(error, "{refused}");
         let hint = refused["error"]["hint"].as_str().unwrap().strip_prefix("it takes ").unwrap();
-        assert_eq!(keys, hint.split(", ").collect::<Vec<_>>());
+        let limited = keys.iter().any(|key| key.as_str() == "limits");
+        assert_eq!(limited, name != "more", "{name}");
+        let own: Vec<_> =
+            keys.iter().map(|key| key.as_str()).filter(|key| *key != "limits").collect();
+        assert_eq!(own, hint.split(", ").collect::<Vec<_>>());
         // The example of the description can be asked as it stands.
         let description = tool["description"].as_str().unwrap();
         let example = description.split("Example: ").nth(1).expect(name);
@@ -366,6 +375,27 @@ fn a_call_that_is_cancelled_ends() {
     let start = std::time::Instant::now();
     session.ask("machines", &json!({"target": "sm_80"}));
     assert!(start.elapsed() < std::time::Duration::from_secs(5), "{:?}", start.elapsed());
+    session.end();
+}
+
+/// A session has the limits that it was begun with; a call may name others.
+#[test]
+fn a_session_has_limits() {
+    let mut session = Session::begin_with(&["--limit", "milliseconds=0"]);
+    let (refused, is_error) = session.call("machines", &json!({}));
+    assert!(is_error);
+    assert_eq!(refused["error"]["kind"], "limit");
+    assert_eq!(refused["error"]["message"], "the request takes more than 0 milliseconds");
+    let hint = refused["error"]["hint"].as_str().unwrap();
+    assert!(hint.starts_with("raise the limit: `--limit milliseconds="), "{hint}");
+    session.ask("machines", &json!({"limits": {"milliseconds": 600_000}}));
+    let args = json!({"out": "empty:i32[1]", "n": i32::MAX});
+    let (refused, _) = session.call(
+        "simulate",
+        &json!({"ttir": ENDLESS, "grid": 1, "args": args, "limits": {"milliseconds": 300}}),
+    );
+    let message = "the request takes more than 300 milliseconds: they were over while";
+    assert!(refused["error"]["message"].as_str().unwrap().starts_with(message), "{refused}");
     session.end();
 }
 

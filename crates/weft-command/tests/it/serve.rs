@@ -14,8 +14,13 @@ struct Served {
 
 impl Served {
     fn start() -> Served {
+        Served::start_with(&[])
+    }
+
+    fn start_with(options: &[&str]) -> Served {
         let mut child = Command::new(env!("CARGO_BIN_EXE_weft"))
             .args(["serve", "--port", "0"])
+            .args(options)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -100,6 +105,22 @@ fn the_engine_gives_the_bytes_of_the_library() {
         assert_eq!(status, 200, "{line}");
         assert!(body == weft_api::invoke(line).as_bytes(), "{line}");
     }
+}
+
+/// A server has the limits that it was started with; a request may name others.
+#[test]
+fn requests_have_limits() {
+    let served = Served::start_with(&["--limit", "milliseconds=0"]);
+    let host = format!("127.0.0.1:{}", served.port);
+    let (status, body) = served.post(&host, "", br#"{"request": "machines"}"#);
+    let body = String::from_utf8(body).unwrap();
+    assert_eq!(status, 200, "{body}");
+    let start =
+        r#"{"error":{"kind":"limit","message":"the request takes more than 0 milliseconds","#;
+    assert!(body.starts_with(start), "{body}");
+    let own = br#"{"request": "machines", "limits": {"milliseconds": 600000}}"#;
+    let (_, body) = served.post(&host, "", own);
+    assert!(body.starts_with(b"{\"machines\":"), "{}", String::from_utf8_lossy(&body));
 }
 
 #[test]

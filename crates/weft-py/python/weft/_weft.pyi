@@ -46,12 +46,15 @@ class Kernel:
         arguments: Sequence[tuple[int, int] | int | float],
         buffers: Sequence[tuple[str, object]],
         watcher: Callable[[int, int, int], object] | None = None,
+        *,
+        equal_stores: str = "note",
     ) -> str:
         """Runs the kernel on the simulator, and returns the answer as a JSON text.
 
         A pointer is the number of a buffer and the byte in it; a buffer is its name in reports and
         an object with the buffer protocol. The watcher hears of the blocks that have ended, all
-        blocks, and the warp instructions until then; what it raises ends the run.
+        blocks, and the warp instructions until then; what it raises ends the run. Stores of one value
+        to one byte that nothing orders are a `note`, or a `race`.
         """
 
 

@@ -207,18 +207,20 @@ fn erfcx(x: f64) -> f64 {
     1.0 / (fraction * libm::sqrt(PI))
 }
 
+/// What [`FRAC_1_SQRT_2`] lacks of the root of a half.
+const FRAC_1_SQRT_2_REST: f64 = -4.833_646_656_726_457e-17;
+
 fn normcdf(x: f64) -> f64 {
-    if x > -5.0 {
-        return 0.5 * libm::erfc(-x * FRAC_1_SQRT_2);
+    // erfc(-x / sqrt 2) / 2; far from zero it goes as e^(-x^2 / 2), so that an error of the argument comes
+    // back x^2 times as large.
+    let argument = -x * FRAC_1_SQRT_2;
+    if !(-40.0..=40.0).contains(&x) {
+        return 0.5 * libm::erfc(argument);
     }
-    if x < -40.0 {
-        return 0.0;
-    }
-    // e^(-x^2 / 2) erfcx(-x / sqrt 2) / 2, each with the roundings made good.
-    let square = x * x;
-    let rest = libm::fma(x, x, -square);
-    let half = libm::exp(-square / 4.0);
-    half * (0.5 * erfcx(-x * FRAC_1_SQRT_2) * (1.0 - rest / 2.0)) * half
+    let rest = libm::fma(-x, FRAC_1_SQRT_2, -argument) - x * FRAC_1_SQRT_2_REST;
+    // The derivative at the rounded argument.
+    let slope = -FRAC_2_SQRT_PI * libm::exp(-argument * argument);
+    0.5 * libm::fma(slope, rest, libm::erfc(argument))
 }
 
 /// For numbers up to a half.
@@ -264,23 +266,33 @@ fn found(mut low: f64, mut high: f64, function: impl Fn(f64) -> f64) -> f64 {
     high
 }
 
-/// `Σ (x / 2)^(2 k + n) / (k! (k + n)!)`: all terms have one sign.
+/// `Σ (x / 2)^(2 k + n) / (k! (k + n)!)`: all terms have one sign. There are many, and each has the roundings
+/// of all before it, so that term and sum are kept with what they lack.
 fn modified_bessel(order: u32, x: f64) -> f64 {
     let magnitude = x.abs();
     if magnitude > 720.0 {
         return if order == 0 { f64::INFINITY } else { f64::INFINITY.copysign(x) };
     }
-    let quarter = magnitude * magnitude / 4.0;
-    let mut term = if order == 0 { 1.0 } else { magnitude / 2.0 };
-    let mut sum = term;
+    let half = magnitude / 2.0;
+    let quarter = half * half;
+    let quarter_rest = libm::fma(half, half, -quarter);
+    let (mut term, mut term_rest) = (if order == 0 { 1.0 } else { half }, 0.0);
+    let (mut sum, mut sum_rest) = (term, 0.0);
     for k in 1..2000 {
-        let k = f64::from(k);
-        term *= quarter / (k * (k + f64::from(order)));
+        let divisor = f64::from(k) * (f64::from(k) + f64::from(order));
+        let product = term * quarter;
+        let rest = libm::fma(term, quarter, -product) + term * quarter_rest + term_rest * quarter;
+        term = product / divisor;
+        term_rest = (libm::fma(-term, divisor, product) + rest) / divisor;
         let next = sum + term;
         if next == sum {
             break;
         }
+        // The terms rise first.
+        let (large, small) = if sum < term { (term, sum) } else { (sum, term) };
+        sum_rest += (large - next) + small + term_rest;
         sum = next;
     }
+    let sum = sum + sum_rest;
     if order == 0 { sum } else { sum.copysign(x) }
 }

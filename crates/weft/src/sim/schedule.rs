@@ -96,9 +96,9 @@ pub(super) struct Schedule<'a> {
 /// them only wait, others join, up to what the machine runs together.
 const RESIDENT_AT_FIRST: usize = 8;
 
-/// Warp instructions between two reports to the watcher, some hundredths of a second: an interruption
-/// is heard soon, and listening costs nothing.
-const TELL_EVERY: u64 = 1 << 18;
+/// Warp instructions between two reports to the watcher, some thousandths of a second, and of a program that
+/// does something wrong in each some tenths: an interruption is heard soon, and listening costs nothing.
+const TELL_EVERY: u64 = 1 << 14;
 
 /// What a byte of shared memory holds before anybody writes it: a pattern that shows.
 const GARBAGE: u8 = 0xff;

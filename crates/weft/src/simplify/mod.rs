@@ -13,6 +13,7 @@
 //! * [`expand`] and [`sweep`] run again, on what these made equal or dead;
 //! * [`sink`] moves loads from shared memory down to their first use, and the steps of a loop to its end, so that
 //!   fewer registers are live;
+//! * [`reload`] loads again in each round of a loop what registers cannot keep through it;
 //! * [`meet`] merges the barriers of two movements through scratch memory;
 //! * [`alternate`] double-buffers scratch memory in loops;
 //! * [`barriers`] puts a barrier where scratch memory is written again after reads;
@@ -36,6 +37,7 @@ pub mod meet;
 pub mod ordered;
 pub mod pack;
 mod pieces;
+pub mod reload;
 pub mod sink;
 pub mod sweep;
 mod words;
@@ -59,7 +61,7 @@ pub fn run(program: Program) -> Program {
 }
 
 /// Every pass, in the order in which they run.
-pub const PASSES: [Pass; 12] = [
+pub const PASSES: [Pass; 13] = [
     Pass { name: "expand", run: expand::run_until },
     Pass { name: "trim", run: sweep::run_until },
     Pass { name: "derive", run: |program, _| derive::run(program) },
@@ -67,6 +69,7 @@ pub const PASSES: [Pass; 12] = [
     Pass { name: "share", run: expand::run_until },
     Pass { name: "sweep", run: sweep::run_until },
     Pass { name: "sink", run: |program, _| sink::run(program) },
+    Pass { name: "reload", run: |program, _| reload::run(program) },
     Pass { name: "meet", run: meet::run_until },
     Pass { name: "alternate", run: alternate::run_until },
     Pass { name: "barriers", run: |program, _| barriers::run(program) },

@@ -9,6 +9,7 @@ mod halves;
 mod linear;
 mod meet;
 mod ordered;
+mod reload;
 
 use super::{barriers, expand, hoist, idle, pack, sink, sweep};
 use crate::dtype::DType;

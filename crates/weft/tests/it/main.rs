@@ -27,5 +27,6 @@ mod random;
 mod regressions;
 mod reports;
 mod scaled;
+mod spoilt;
 mod truths;
 mod warpgroups;

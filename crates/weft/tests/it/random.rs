@@ -31,6 +31,7 @@ mod texts;
 
 use build::Sample;
 use check::{Expected, Failure, MACHINES, Outcome, Setting, check, check_text, expected};
+pub(crate) use dice::bytes;
 use shrink::{shrink, size};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,8 +39,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// The runs of a test, and of a long one.
 const RUNS: (u64, u64) = (150, 10_000);
 
-fn sample(seed: u64) -> Sample {
-    generate::sample(&dice::bytes(seed, 1 << 15))
+pub(crate) fn sample(seed: u64) -> Sample {
+    generate::sample(&bytes(seed, 1 << 15))
 }
 
 fn check_catching(

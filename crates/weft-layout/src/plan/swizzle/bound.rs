@@ -39,8 +39,11 @@ impl Choices {
     pub(super) fn of(task: &Task<'_>) -> Choices {
         let demands = &task.demands;
         let (mut list, all) = candidates(task);
-        list.retain(|choice| choice.is_possible(demands));
+        list.retain(|choice| !task.stop.is_set() && choice.is_possible(demands));
         for choice in &mut list {
+            if task.stop.is_set() {
+                break;
+            }
             choice.least = weighted(demands, |index| choice.floor_of(task, index));
         }
         list.sort_by_key(|choice| (choice.least, choice.instructions));

@@ -58,6 +58,7 @@ impl Portable {
 /// Each problem has its own machine, and layouts with that machine's lanes; all are of one tensor
 /// and one width of elements, and each machine holds it at once.
 /// Weights say how much each machine counts; what the first problem has fixed is fixed.
+/// A search that the first problem's [`Problem::stop`] ends is the error [`SwizzleError::Stopped`].
 ///
 /// ```
 /// use weft_layout::{Machine, access::Kind, interop::parse_layout};

@@ -9,6 +9,7 @@ use crate::{
     machine::Machine,
     space::Label,
     step::Form,
+    stop::Stop,
 };
 
 /// One access of a swizzled buffer by a whole block.
@@ -67,12 +68,21 @@ pub struct Problem<'m> {
     /// The most bytes of the buffer, where that is less than a block can have; a tensor that takes
     /// more goes in rounds.
     pub scratch_bytes: Option<u64>,
+    /// Whether the answer is still wanted.
+    pub stop: Stop,
 }
 
 impl<'m> Problem<'m> {
     /// The problem of these accesses, with nothing fixed.
     pub fn new(machine: &'m Machine, element_bits: u32, accesses: Vec<Access>) -> Problem<'m> {
-        Problem { machine, element_bits, accesses, fixed: Fixed::default(), scratch_bytes: None }
+        Problem {
+            machine,
+            element_bits,
+            accesses,
+            fixed: Fixed::default(),
+            scratch_bytes: None,
+            stop: Stop::default(),
+        }
     }
 }
 
@@ -211,6 +221,8 @@ pub enum SwizzleError {
     },
     /// A memory layout is not one of the elements that the buffer holds, each at one offset.
     NotMemory,
+    /// Nobody wants the answer any more: [`Problem::stop`] is set.
+    Stopped,
     /// A layout has no inverse: a defect of the solver.
     Layout(LayoutError),
     /// An access is not possible: a defect of the solver.
@@ -281,6 +293,7 @@ impl fmt::Display for SwizzleError {
             SwizzleError::NotMemory => f.write_str(
                 "the memory layout does not give each element of the buffer exactly one offset",
             ),
+            SwizzleError::Stopped => f.write_str("the search was stopped"),
             SwizzleError::Layout(error) => write!(f, "the swizzle is wrong: {error}"),
             SwizzleError::Access(error) => write!(f, "the swizzle is wrong: {error}"),
         }

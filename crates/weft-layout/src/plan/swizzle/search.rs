@@ -34,6 +34,7 @@ const MAX_CANDIDATES: u64 = 1 << 22;
 /// (lemma 9.5, improved by exchanging dimensions).
 /// Up to 6 offset bits every vector and every segment is tried, so that the result is the best.
 /// Of layouts with equal wavefronts it prefers fewer instructions.
+/// A search that [`Problem::stop`] ends is the error [`SwizzleError::Stopped`].
 ///
 /// ```
 /// use weft_layout::{Machine, access::Kind, interop::parse_layout};
@@ -83,10 +84,17 @@ pub(super) fn best(task: &Task<'_>) -> Result<Best, SwizzleError> {
     let budget = Cell::new(MAX_RANKS);
     let mut search = Search::new(task, exact, budget);
     for choice in &choices.list {
+        if task.stop.is_set() {
+            return Err(SwizzleError::Stopped);
+        }
         if search.best.as_ref().is_some_and(|best| best.total < choice.least) {
             break;
         }
         search.try_choice(choice)?;
+    }
+    // What a search has left out is not known.
+    if task.stop.is_set() {
+        return Err(SwizzleError::Stopped);
     }
     let exact = search.exact && choices.all;
     let (candidates, best) = (search.candidates, search.best);
@@ -136,7 +144,8 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         for chain in &chains(self.task, &choice.ways, self.exact) {
-            if !self.exact && self.budget.get() == 0 && self.best.is_some() {
+            let is_spent = !self.exact && self.budget.get() == 0 && self.best.is_some();
+            if is_spent || self.task.stop.is_set() {
                 return Ok(());
             }
             if self.exact {
@@ -171,12 +180,13 @@ impl<'a> Search<'a> {
             avoid: bank,
             meets: &meets,
             budget: &self.budget,
+            stop: &task.stop,
         };
         let shared = power(word.dim()).max(1);
         let mut chosen: Option<(u64, Vec<u64>, Vec<u64>)> = None;
         segments.every(&mut |inner| {
             self.candidates += 1;
-            if self.candidates > MAX_CANDIDATES {
+            if self.candidates > MAX_CANDIDATES || task.stop.is_set() {
                 self.exact = false;
                 return false;
             }
@@ -217,6 +227,7 @@ impl<'a> Search<'a> {
             avoid: Subspace::from_vectors(&task.bank_from(chain.len())),
             meets: &meets,
             budget: &self.budget,
+            stop: &task.stop,
         };
         let Some(found) = segments.find(choice.least) else { return Ok(()) };
         let Some(below) = below(task, &segments, &found) else { return Ok(()) };

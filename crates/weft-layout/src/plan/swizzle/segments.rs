@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 
 use crate::f2::{Echelon, Subspace, extract_bits, low_mask, ones};
+use crate::stop::Stop;
 
 use super::task::power;
 
@@ -35,6 +36,8 @@ pub(super) struct Segments<'a> {
     pub(super) meets: &'a [Meets],
     /// How many ranks may still be taken: improvement ends with it.
     pub(super) budget: &'a Cell<u64>,
+    /// The same where nobody wants it.
+    pub(super) stop: &'a Stop,
 }
 
 impl Segments<'_> {
@@ -81,6 +84,9 @@ impl Segments<'_> {
         let mut segments: Vec<u64> = lifted;
         segments.extend(self.include.basis());
         while (segments.len() as u32) < self.dim {
+            if self.stop.is_set() {
+                return None;
+            }
             let own = Echelon::of(segments.iter().copied().chain(self.avoid.basis()));
             let new = candidates(&self.within).filter(|&x| own.reduce(x, 0).0 != 0);
             let cheapest = new.min_by_key(|&x| self.cost(&[&segments[..], &[x]].concat()))?;
@@ -118,7 +124,7 @@ impl Segments<'_> {
                     return *least > goal;
                 }
                 rest.remove(0);
-                if looked >= NEIGHBOURS || self.budget.get() == 0 {
+                if looked >= NEIGHBOURS || self.budget.get() == 0 || self.stop.is_set() {
                     return false;
                 }
             }

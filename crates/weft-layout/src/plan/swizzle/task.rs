@@ -13,10 +13,14 @@ use crate::{
     layout::Layout,
     machine::{MAX_ACCESS_LOG2, Machine},
     space::{BLOCK, LANE, OFFSET, REGISTER, WARP},
+    stop::Stop,
 };
 
 /// The most accesses of a problem.
 const MAX_ACCESSES: usize = 64;
+
+/// The most accesses of several problems on one buffer, over all of them.
+const MAX_JOINT_ACCESSES: usize = 256;
 
 /// A problem in coordinates on the elements of one round.
 pub(super) struct Task<'m> {
@@ -39,6 +43,8 @@ pub(super) struct Task<'m> {
     span: Subspace,
     /// The masks whose parities are the round of an element.
     pub(super) rounds: Vec<u64>,
+    /// Whether the answer is still wanted: a search that is stopped leaves the rest out.
+    pub(super) stop: Stop,
 }
 
 impl<'m> Task<'m> {
@@ -109,6 +115,7 @@ impl<'m> Task<'m> {
             block: Vec::new(),
             span,
             rounds,
+            stop: problem.stop.clone(),
         };
         task.fix(problem)?;
         Ok(task)
@@ -116,6 +123,10 @@ impl<'m> Task<'m> {
 
     /// The accesses of all problems on one buffer, with what the first one has fixed.
     pub(super) fn joint(problems: &[Problem<'m>]) -> Result<Task<'m>, SwizzleError> {
+        let accesses = problems.iter().map(|problem| problem.accesses.len()).sum();
+        if accesses > MAX_JOINT_ACCESSES {
+            return Err(SwizzleError::TooMany { accesses, most: MAX_JOINT_ACCESSES });
+        }
         let tasks = problems.iter().map(Task::new).collect::<Result<Vec<Task<'m>>, _>>()?;
         let mut tasks = tasks.into_iter();
         let mut all = tasks.next().ok_or(SwizzleError::NoAccess)?;

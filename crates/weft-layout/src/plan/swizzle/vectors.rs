@@ -36,6 +36,9 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn extend(&mut self, chain: &mut Chain) {
+        if self.task.stop.is_set() {
+            return;
+        }
         let Some(step) = self.steps.get(chain.len()) else {
             self.found.push(chain.clone());
             return;

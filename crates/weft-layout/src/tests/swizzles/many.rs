@@ -1,14 +1,18 @@
 //! Several readers, rounds, fixed elements, and questions that have no answer.
 
 use arbitrary::{Result, Unstructured};
+use core::sync::atomic::{AtomicU32, Ordering};
 use std::{string::ToString, vec, vec::Vec};
 
 use super::{access, cases, least, sm_90};
 use crate::{
     Layout, Machine, Space,
     access::Kind,
-    plan::swizzle::{Access, CheckError, Problem, Solved, SwizzleError, Verdict, check, solve},
+    plan::swizzle::{
+        Access, CheckError, Problem, Solved, SwizzleError, Verdict, check, portable, solve,
+    },
     space::{LANE, OFFSET, REGISTER, WARP},
+    stop::Stop,
     testing::{self, distributed, repeat, shape},
 };
 
@@ -191,6 +195,52 @@ fn many_readers_end() {
     problem.accesses.push(problem.accesses[0].clone());
     let too_many = SwizzleError::TooMany { accesses: 65, most: 64 };
     assert_eq!(solve(&problem), Err(too_many));
+}
+
+/// Wherever a search is stopped, it ends with an error, or with the answer that it has without a stop.
+#[test]
+fn a_search_that_is_stopped_answers_nothing_less() {
+    let small = transpose(9);
+    let mut large = transpose(12);
+    large.accesses[1].weight = 3;
+    for problem in [small, large] {
+        let whole = solve(&problem).unwrap();
+        let both = portable(&[problem.clone(), problem.clone()]).unwrap();
+        let mut stopped = [0; 2];
+        for looks in 0..64 {
+            // The flag is asked at its first look, and from then on at every sixteenth.
+            let begin = || {
+                let left = AtomicU32::new(looks);
+                let asked = move || left.fetch_sub(1, Ordering::Relaxed) == 0;
+                Problem { stop: Stop::default().inner_until(asked), ..problem.clone() }
+            };
+            match solve(&begin()) {
+                Ok(solved) => assert_eq!(solved, whole),
+                Err(error) => {
+                    assert_eq!(error, SwizzleError::Stopped);
+                    stopped[0] += 1;
+                }
+            }
+            match portable(&[begin(), problem.clone()]) {
+                Ok(found) => assert_eq!(found, both),
+                Err(error) => {
+                    assert_eq!(error, SwizzleError::Stopped);
+                    stopped[1] += 1;
+                }
+            }
+        }
+        assert!(stopped.iter().all(|&count| count > 0), "{stopped:?}");
+    }
+}
+
+/// Accesses count once for each machine: more than one memory layout can be sought for are refused.
+#[test]
+fn too_many_accesses_of_several_machines() {
+    let problem = transpose(9);
+    let accesses = problem.accesses.len();
+    let problems = vec![problem; 256 / accesses + 1];
+    let error = SwizzleError::TooMany { accesses: accesses * problems.len(), most: 256 };
+    assert_eq!(portable(&problems).unwrap_err(), error);
 }
 
 #[test]

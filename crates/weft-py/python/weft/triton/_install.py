@@ -35,6 +35,7 @@ class Settings:
     target: str | None
     fallback: str | None
     findings: str
+    equal_stores: str
     processes: bool
 
     @functools.cached_property
@@ -57,7 +58,7 @@ def options_of(text: str) -> dict[str, Any]:
         return {}
     options = dict(part.strip().partition("=")[::2] for part in text.split(","))
     for name in options:
-        check(ENVIRONMENT, name, ("device", "target", "fallback", "findings"))
+        check(ENVIRONMENT, name, ("device", "target", "fallback", "findings", "equal_stores"))
     return options
 
 
@@ -77,6 +78,7 @@ def install(
     target: str | None = None,
     fallback: Literal["triton"] | None = None,
     findings: Literal["raise", "warn", "keep"] = "raise",
+    equal_stores: Literal["note", "race"] = "note",
     processes: bool = False,
 ) -> None:
     """Lets Weft compile every `@triton.jit` function from now on.
@@ -84,7 +86,8 @@ def install(
     `device="simulator"` runs them without a GPU, on NumPy arrays and PyTorch's tensors of the CPU, as
     the machine `target` would (`sm_90` where nothing is said). What a simulated launch does wrong is
     raised as a `LaunchError`, or with `findings="warn"` a `LaunchWarning`, or with `"keep"` only kept
-    in `last_report()`.
+    in `last_report()`. Stores of one value to one byte that nothing orders are one of the report's notes,
+    or with `equal_stores="race"` a race.
 
     A kernel that Weft does not compile raises a `KernelError` with the line of its source; with
     `fallback="triton"` a GPU runs what Triton makes of it, and the reason is logged.
@@ -100,6 +103,7 @@ def install(
     check("device", device, ("cuda", "simulator"))
     check("fallback", fallback, (None, "triton"))
     check("findings", findings, ("raise", "warn", "keep"))
+    check("equal_stores", equal_stores, ("note", "race"))
     if device == "simulator" and fallback is not None:
         raise ValueError("the simulator has no other compiler to fall back to")
     if device == "cuda" and target is not None:
@@ -107,8 +111,8 @@ def install(
     if device == "simulator":
         target = target or "sm_90"
     processes = processes or asked() is not None
-    chosen = Settings(device, target, fallback, findings, processes)
-    simulator = SimulatorDriver(target, findings) if device == "simulator" and target else None
+    chosen = Settings(device, target, fallback, findings, equal_stores, processes)
+    simulator = SimulatorDriver(target, findings, equal_stores) if device == "simulator" and target else None
     uninstall()
     _settings = chosen
     for around in _AROUND:
@@ -171,11 +175,19 @@ def enabled(
     target: str | None = None,
     fallback: Literal["triton"] | None = None,
     findings: Literal["raise", "warn", "keep"] = "raise",
+    equal_stores: Literal["note", "race"] = "note",
     processes: bool = False,
 ) -> Iterator[None]:
     """As `install`, for as long as the `with` lasts; what was installed before is so again after it."""
     before = _settings
-    install(device, target=target, fallback=fallback, findings=findings, processes=processes)
+    install(
+        device,
+        target=target,
+        fallback=fallback,
+        findings=findings,
+        equal_stores=equal_stores,
+        processes=processes,
+    )
     try:
         yield
     finally:

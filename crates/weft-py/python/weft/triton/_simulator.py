@@ -32,13 +32,13 @@ def last_report() -> Report:
 class SimulatorDriver(DriverBase):  # type: ignore[misc]
     """Triton's driver for a machine that is not there."""
 
-    def __init__(self, target: str, findings: str) -> None:
+    def __init__(self, target: str, findings: str, equal_stores: str = "note") -> None:
         if not target.startswith("sm_"):
             raise ValueError(f"Triton's programs are simulated for NVIDIA's machines, and `{target}` is none")
         self.target = target
         self.capability = int(target.removeprefix("sm_"))
         self.utils = SimulatorUtils(target)
-        self.launcher_cls = lambda source, _metadata: Launcher(source, findings)
+        self.launcher_cls = lambda source, _metadata: Launcher(source, findings, equal_stores)
 
     @classmethod
     def is_active(cls) -> bool:
@@ -107,10 +107,11 @@ class SimulatorUtils:
 class Launcher:
     """Launches one kernel."""
 
-    def __init__(self, source: Any, findings: str) -> None:
+    def __init__(self, source: Any, findings: str, equal_stores: str) -> None:
         self.signature = tuple(source.signature.values())
         self.names = tuple(source.signature)
         self.findings = findings
+        self.equal_stores = equal_stores
 
     def __call__(
         self,
@@ -138,7 +139,9 @@ class Launcher:
         if enter is not None:
             enter(launch_metadata)
         with bar() as watcher:
-            answer = kernel.launch((x, y, z), arguments, storages.bytes(), watcher)
+            answer = kernel.launch(
+                (x, y, z), arguments, storages.bytes(), watcher, equal_stores=self.equal_stores
+            )
         if leave is not None:
             leave(launch_metadata)
         _last = report = report_of(read(answer))

@@ -13,13 +13,13 @@ use weft::tile::{Element, Kernel, LoadOptions, Op, OpKind, Param, Region, Type, 
 
 /// A kernel with all that a launch of it needs.
 #[derive(Clone)]
-pub(super) struct Sample {
-    pub(super) kernel: Kernel,
-    pub(super) args: Vec<u64>,
-    pub(super) memory: Memory,
-    pub(super) grid: [u32; 3],
+pub(crate) struct Sample {
+    pub(crate) kernel: Kernel,
+    pub(crate) args: Vec<u64>,
+    pub(crate) memory: Memory,
+    pub(crate) grid: [u32; 3],
     /// The buffers that may differ by rounding.
-    pub(super) approximate: BTreeSet<usize>,
+    pub(crate) approximate: BTreeSet<usize>,
 }
 
 /// Writes a kernel, operation by operation, and makes the arguments as they are needed.

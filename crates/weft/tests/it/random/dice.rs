@@ -52,7 +52,7 @@ fn words(seed: u64) -> impl Iterator<Item = u64> {
 }
 
 /// So many bytes, all from one number.
-pub(super) fn bytes(seed: u64, count: usize) -> Vec<u8> {
+pub(crate) fn bytes(seed: u64, count: usize) -> Vec<u8> {
     words(seed).flat_map(u64::to_le_bytes).take(count).collect()
 }
 

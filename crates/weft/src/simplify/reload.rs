@@ -1,0 +1,319 @@
+//! Loads again, round by round, what registers cannot keep through a loop.
+//!
+//! A tile that does not change in a loop, such as the queries of attention, is loaded from shared memory in front
+//! of it, and its fragments stay in registers. Where these do not suffice the assembler spills, and far beyond
+//! that it gives up keeping anything in registers. But the tile still lies in its piece of scratch memory: while
+//! nothing else is stored there, each round may load what it needs, where it first needs it.
+//!
+//! Loads leave the front of a loop in their order until what is left fits. The price is their wavefronts in each
+//! round, and that the piece stays in use ([`pack`](super::pack) shares its bytes with nothing then).
+
+use super::pieces::Pieces;
+use crate::dtype::DType;
+use crate::id::IdMap;
+use crate::lane::effects::Latency;
+use crate::lane::{Inst, InstData, Op, Program, Region, Shared, Space, Value};
+use rustc_hash::FxHashMap;
+
+/// The most registers that a thread has, on every GPU.
+const MOST: u32 = 255;
+/// Of those, what addresses, predicates and intermediate values of one operation take.
+const OTHERS: u32 = 24;
+
+/// Runs the pass.
+pub fn run(mut program: Program) -> Program {
+    let registers = program.multiprocessor.map_or(MOST, |multiprocessor| {
+        (multiprocessor.registers / program.threads().max(1) / 8 * 8).min(MOST)
+    });
+    let pieces = Pieces::of(&program);
+    let mut body = core::mem::take(&mut program.body);
+    let mut pass = Pass { program, pieces, room: registers.saturating_sub(OTHERS) };
+    pass.region(&mut body);
+    let mut program = pass.program;
+    program.body = body;
+    program
+}
+
+struct Pass {
+    program: Program,
+    pieces: Pieces,
+    /// The registers that values may take.
+    room: u32,
+}
+
+impl Pass {
+    /// Goes over a list, and then over those inside it, which may take over what it gave.
+    fn region(&mut self, region: &mut Region) {
+        let loops =
+            region.insts.iter().copied().filter(|&id| self.program.insts[id].op == Op::Loop);
+        for id in loops.collect::<Vec<_>>() {
+            let Some(place) = region.insts.iter().position(|&inst| inst == id) else { continue };
+            let wanted = self.pressure(id).saturating_sub(self.room);
+            if wanted > 0 {
+                self.relieve(region, place, wanted);
+            }
+        }
+        for &id in &region.insts {
+            let mut inner = core::mem::take(&mut self.program.insts[id].regions);
+            for inner in &mut inner {
+                self.region(inner);
+            }
+            self.program.insts[id].regions = inner;
+        }
+    }
+
+    /// The registers of a value: none of what is an operand of its users, or a predicate.
+    fn words(&self, value: Value, free: &IdMap<Value, bool>) -> u32 {
+        match self.program.dtype(value) {
+            _ if free[value] => 0,
+            DType::I1 => 0,
+            dtype => dtype.bytes().div_ceil(4),
+        }
+    }
+
+    /// The values that take no register of their own.
+    fn free(&self) -> IdMap<Value, bool> {
+        let mut free = IdMap::default();
+        let own = self.program.insts.values();
+        let own = own.filter(|inst| inst.op.effects() == crate::lane::Effects::NONE);
+        for &value in own.flat_map(|inst| &inst.results) {
+            free.set(value, true);
+        }
+        free
+    }
+
+    /// The most registers that are in use at once inside a loop.
+    fn pressure(&self, id: Inst) -> u32 {
+        let free = self.free();
+        let inst = &self.program.insts[id];
+        let mut inside: IdMap<Value, bool> = IdMap::default();
+        let mut through: Vec<Value> = Vec::new();
+        for body in &inst.regions {
+            self.define(body, &mut inside);
+        }
+        for body in &inst.regions {
+            self.program.walk(body, &mut |_, inner| {
+                through.extend(inner.operands.iter().filter(|&&value| !inside[value]));
+            });
+        }
+        through.sort_unstable();
+        through.dedup();
+        let through: u32 = through.iter().map(|&value| self.words(value, &free)).sum();
+        let own = inst.regions.iter().map(|body| self.peak(body, &free)).max();
+        through + own.unwrap_or(0)
+    }
+
+    /// Marks what is defined in a region and in those inside it.
+    fn define(&self, region: &Region, inside: &mut IdMap<Value, bool>) {
+        region.params.iter().for_each(|&param| inside.set(param, true));
+        self.program.walk(region, &mut |_, inner| {
+            let params = inner.regions.iter().flat_map(|region| &region.params);
+            inner.results.iter().chain(params).for_each(|&value| inside.set(value, true));
+        });
+    }
+
+    /// The most registers of values that a region defines that are in use at once.
+    fn peak(&self, region: &Region, free: &IdMap<Value, bool>) -> u32 {
+        let mut own: IdMap<Value, bool> = IdMap::default();
+        region.params.iter().for_each(|&param| own.set(param, true));
+        for &id in &region.insts {
+            self.program.insts[id].results.iter().for_each(|&value| own.set(value, true));
+        }
+        let mut live: IdMap<Value, bool> = IdMap::default();
+        let (mut words, mut peak) = (0, 0);
+        for &id in region.insts.iter().rev() {
+            let inst = &self.program.insts[id];
+            for &result in &inst.results {
+                if core::mem::replace(live.entry(result), false) {
+                    words -= self.words(result, free);
+                }
+            }
+            let mut use_ = |value: Value| {
+                if own[value] && !core::mem::replace(live.entry(value), true) {
+                    words += self.words(value, free);
+                }
+            };
+            inst.operands.iter().for_each(|&value| use_(value));
+            let mut inner = 0;
+            for region in &inst.regions {
+                self.program.walk(region, &mut |_, deep| {
+                    deep.operands.iter().for_each(|&value| use_(value));
+                });
+                inner = inner.max(self.peak(region, free));
+            }
+            peak = peak.max(words + inner);
+        }
+        let carried: u32 = region.params.iter().map(|&value| self.words(value, free)).sum();
+        peak.max(carried)
+    }
+
+    /// Moves loads into the loop at a place of a list until they take so many registers.
+    fn relieve(&mut self, region: &mut Region, place: usize, wanted: u32) {
+        let list = List::of(self, region);
+        let (target, mut freed, mut moved) = (region.insts[place], 0, Vec::new());
+        for (at, &id) in region.insts[..place].iter().enumerate() {
+            if freed >= wanted {
+                break;
+            }
+            if self.may_move(&list, region, at, target) {
+                let results = self.program.insts[id].results.iter();
+                let words = results.map(|&value| self.program.dtype(value).bytes().div_ceil(4));
+                freed += words.sum::<u32>();
+                moved.push(id);
+            }
+        }
+        region.insts.retain(|id| !moved.contains(id));
+        let mut into: Vec<Inst> =
+            moved.iter().flat_map(|&id| list.users(&self.program.insts[id])).collect();
+        into.sort_unstable();
+        into.dedup();
+        for owner in into {
+            let wanted = moved.iter().copied();
+            let wanted = wanted.filter(|&id| list.users(&self.program.insts[id]).contains(&owner));
+            let wanted: Vec<Inst> = wanted.collect();
+            self.load_in(owner, &wanted);
+        }
+    }
+
+    /// Whether loops of the list may load in each round what the operation at a place of it loads: nothing else
+    /// uses it, this loop does, and nothing is stored to its piece until they are done.
+    fn may_move(&self, list: &List, region: &Region, at: usize, target: Inst) -> bool {
+        let inst = &self.program.insts[region.insts[at]];
+        let effects = inst.op.effects();
+        let plain = effects.is_removable() && effects.latency == Latency::Shared;
+        let alone = matches!(inst.op, Op::Load { access, .. } if !access.predicated);
+        let Some(piece) = self.pieces.addressed(inst).filter(|_| plain && alone) else {
+            return false;
+        };
+        let users = list.users(inst);
+        let inside = |&user: &Inst| {
+            let owner = &self.program.insts[user];
+            owner.op == Op::Loop && !owner.operands.iter().any(|value| inst.results.contains(value))
+        };
+        let last = users.iter().filter_map(|user| list.places.get(user)).max();
+        let stored = list.stores.get(&piece).map_or(&[][..], |stores| stores);
+        self.program.shared[piece].scratch
+            && users.contains(&target)
+            && users.iter().all(inside)
+            && last.is_some_and(|last| !stored.iter().any(|place| (at..=*last).contains(place)))
+    }
+
+    /// Loads in each round of a loop what operations in front of it load, each where it is first used.
+    fn load_in(&mut self, owner: Inst, loads: &[Inst]) {
+        let mut from: FxHashMap<Value, usize> = FxHashMap::default();
+        for (index, &id) in loads.iter().enumerate() {
+            from.extend(self.program.insts[id].results.iter().map(|&value| (value, index)));
+        }
+        let mut regions = core::mem::take(&mut self.program.insts[owner].regions);
+        for body in &mut regions {
+            let mut first: Vec<Option<usize>> = vec![None; loads.len()];
+            for (place, &id) in body.insts.iter().enumerate() {
+                self.each_operand(id, &mut |value| {
+                    if let Some(&index) = from.get(&value) {
+                        first[index].get_or_insert(place);
+                    }
+                });
+            }
+            let mut own: FxHashMap<Value, Value> = FxHashMap::default();
+            let mut new: Vec<(usize, Inst)> = Vec::new();
+            for (&id, first) in loads.iter().zip(first) {
+                let Some(first) = first else { continue };
+                let mut load = self.program.insts[id].clone();
+                for value in &mut load.results {
+                    let data = self.program.values[*value];
+                    let again = self.program.values.push(data);
+                    own.insert(*value, again);
+                    *value = again;
+                }
+                new.push((first, self.program.insts.push(load)));
+            }
+            for &id in &body.insts {
+                self.replace(id, &own);
+            }
+            new.sort_by_key(|&(place, _)| place);
+            let mut new = new.into_iter().peekable();
+            let mut insts = Vec::with_capacity(body.insts.len() + loads.len());
+            for (place, &id) in body.insts.iter().enumerate() {
+                while let Some((_, load)) = new.next_if(|&(first, _)| first == place) {
+                    insts.push(load);
+                }
+                insts.push(id);
+            }
+            body.insts = insts;
+        }
+        self.program.insts[owner].regions = regions;
+    }
+
+    /// Every value that an operation, or one inside it, takes.
+    fn each_operand(&self, id: Inst, visit: &mut dyn FnMut(Value)) {
+        let inst = &self.program.insts[id];
+        inst.operands.iter().for_each(|&value| visit(value));
+        for region in &inst.regions {
+            self.program.walk(region, &mut |_, inner| {
+                inner.operands.iter().for_each(|&value| visit(value));
+            });
+        }
+    }
+
+    /// Takes other values in place of some, in an operation and those inside it.
+    fn replace(&mut self, id: Inst, by: &FxHashMap<Value, Value>) {
+        for operand in &mut self.program.insts[id].operands {
+            *operand = by.get(operand).copied().unwrap_or(*operand);
+        }
+        let regions = core::mem::take(&mut self.program.insts[id].regions);
+        for &inner in regions.iter().flat_map(|region| &region.insts) {
+            self.replace(inner, by);
+        }
+        self.program.insts[id].regions = regions;
+    }
+}
+
+/// What a list of operations does, by place.
+struct List {
+    /// The operations of the list that take a value, or have one inside that does.
+    users: FxHashMap<Value, Vec<Inst>>,
+    places: FxHashMap<Inst, usize>,
+    /// Where something may be stored to each piece.
+    stores: FxHashMap<Shared, Vec<usize>>,
+}
+
+impl List {
+    fn of(pass: &Pass, region: &Region) -> Self {
+        let mut list = Self {
+            users: FxHashMap::default(),
+            places: FxHashMap::default(),
+            stores: FxHashMap::default(),
+        };
+        for (place, &id) in region.insts.iter().enumerate() {
+            list.places.insert(id, place);
+            pass.each_operand(id, &mut |value| {
+                let users = list.users.entry(value).or_default();
+                if users.last() != Some(&id) {
+                    users.push(id);
+                }
+            });
+            let mut note = |inst: &InstData| {
+                if inst.op.effects().writes.has(Space::Shared) {
+                    for &piece in pass.pieces.touched(inst) {
+                        list.stores.entry(piece).or_default().push(place);
+                    }
+                }
+            };
+            let inst = &pass.program.insts[id];
+            note(inst);
+            for region in &inst.regions {
+                pass.program.walk(region, &mut |_, inner| note(inner));
+            }
+        }
+        list
+    }
+
+    /// The operations that use what one gives.
+    fn users(&self, inst: &InstData) -> Vec<Inst> {
+        let all = inst.results.iter().filter_map(|value| self.users.get(value));
+        let mut all: Vec<Inst> = all.flatten().copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
