@@ -17,7 +17,7 @@ use weft::assign::{
 };
 use weft::axis::AxisFacts;
 use weft::compile;
-use weft::lane::BarrierScope;
+use weft::lane::{BarrierScope, MAX_ACCESS_BYTES};
 use weft::location::Loc;
 use weft::simplify::ordered::{self, Conflict, Order};
 use weft::tile::{Element, Op, OpId, OpKind, Value};
@@ -293,7 +293,8 @@ fn access(
 /// Why an access takes more sectors, or more instructions, than as many bytes need.
 fn reasons(shape: &AccessShape, sectors: Sectors, machine: &Machine, op: &Op) -> Vec<String> {
     let mut reasons = Vec::new();
-    let (bytes, most) = (shape.bytes(), machine.global_vector_bytes);
+    // Machines that move more at once are given no such instructions.
+    let (bytes, most) = (shape.bytes(), machine.global_vector_bytes.min(MAX_ACCESS_BYTES));
     if sectors.actual > sectors.ideal {
         let lies = match shape.gap() {
             Some(Gap { lanes: 1, apart: Some(apart), .. }) => {
