@@ -102,6 +102,34 @@ fn forms_that_are_read_print_as_triton_writes_them() {
 }
 
 #[test]
+fn pointers_to_global_memory_are_one_type_by_every_name_of_its_space() {
+    let copy = |pointer: &str| {
+        format!(
+            "\
+tt.func public @k(%p: {pointer}, %q: !tt.ptr<f32>) {{
+  %o = tt.make_range {{end = 128 : i32, start = 0 : i32}} : tensor<128xi32>
+  %all = tt.splat %p : {pointer} -> tensor<128x{pointer}>
+  %each = tt.addptr %all, %o : tensor<128x{pointer}>, tensor<128xi32>
+  %x = tt.load %each : tensor<128x{pointer}>
+  %y = tt.load %p : {pointer}
+  tt.store %q, %y : !tt.ptr<f32>
+  tt.return
+}}
+"
+        )
+    };
+    let plain = printed(&copy("!tt.ptr<f32>"));
+    assert!(plain.contains("tt.load %p : !tt.ptr<f32>\n"), "{plain}");
+    for space in ["1", r#""global""#, r#""constant""#] {
+        assert_eq!(printed(&copy(&format!("!tt.ptr<f32, {space}>"))), plain, "{space}");
+    }
+    expect_test::expect![[r#"
+        1:36: address space `3` is not supported; pointers to global memory have 1, "global", "constant"
+    "#]]
+    .assert_eq(complaints(&copy("!tt.ptr<f32, 3>")).lines().next().map(|l| format!("{l}\n")).as_deref().unwrap());
+}
+
+#[test]
 fn an_early_return_becomes_an_if() {
     let text = "\
 tt.func public @k(%p: !tt.ptr<i32>, %n: i32) {

@@ -7,6 +7,11 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
 use crate::tile::{Element, MAX_ELEMENTS, MAX_RANK, Type};
 
+/// How texts name the address space of global memory. A pointer that the source declares
+/// `tl.const` is printed with `"constant"`: its memory is global, and Triton's front end refuses
+/// stores through it (`language/core.py`, `pointer_type.to_ir`, of Triton 3.9).
+const GLOBAL_SPACES: [&str; 3] = ["1", "\"global\"", "\"constant\""];
+
 /// The block of a tensor descriptor's type. Integers have a sign there, and nowhere else.
 pub(super) struct DescribedBlock {
     pub(super) ty: Type,
@@ -139,7 +144,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `!tt.ptr<f32>` or `!tt.ptr<f32, 1>`.
+    /// `!tt.ptr<f32>`, or with its address space: by number as in `!tt.ptr<f32, 1>`, from Triton
+    /// 3.9 on by name as in `!tt.ptr<f32, "constant">`.
     fn pointer(&mut self) -> Parse<Element> {
         self.bump();
         self.expect(b'<')?;
@@ -153,10 +159,11 @@ impl Parser<'_> {
         self.bump();
         if self.eat(b',') {
             let space = self.token.span;
-            if self.text() != "1" {
+            if !GLOBAL_SPACES.contains(&self.text()) {
                 let message =
                     format!("address space `{}` is not supported", shortened(self.text()));
-                return Err(Diagnostic::new(space, message).with_hint("global memory is space 1"));
+                let hint = format!("pointers to global memory have {}", GLOBAL_SPACES.join(", "));
+                return Err(Diagnostic::new(space, message).with_hint(hint));
             }
             self.bump();
         }

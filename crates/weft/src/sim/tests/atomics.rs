@@ -14,13 +14,13 @@ fn an_atomic_on_neighbours_is_one_on_each() {
     for plain in [false, true] {
         let mut build = Builder::new("sums", 1, 5);
         let out = pointer(&mut build, "out");
-        let values = [1.0, 2.0, 3.0, 4.0]
+        let added = [1.0, 2.0, 3.0, 4.0]
             .map(|value| build.constant(DType::F32, scalar::from_f64(DType::F32, value)));
         let (order, scope) = (Order::AcqRel, Scope::Gpu);
         let space = Space::Global;
         let op = Op::AtomicRmw { space, op: Rmw::FAdd, order, scope, predicated: false };
         let mut operands: SmallVec<[Value; 4]> = smallvec![out];
-        operands.extend(values);
+        operands.extend(added);
         build.emit(op, operands, &[DType::F32; 4]);
         if plain {
             let last = build.constant(DType::I64, 12);
