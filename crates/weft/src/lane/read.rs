@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
             mbarriers: false,
         };
         let index = self.program.shared.len();
-        if self.piece_named(name)? != index {
+        if Self::piece_named(name)? != index {
             return Err(format!("{name} where @s{index} comes next"));
         }
         let mut marks = marks.iter();
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn piece_named(&self, name: &str) -> Read<usize> {
+    fn piece_named(name: &str) -> Read<usize> {
         name.strip_prefix("@s").and_then(|index| index.parse().ok()).ok_or_else(|| {
             format!("`{name}` is no piece of shared memory, which are called @s0, @s1, …")
         })
@@ -339,7 +339,7 @@ impl<'a> Reader<'a> {
             ("bytes", []) => Op::Bytes,
             ("address", []) => {
                 let name = words.next().ok_or("a piece stands behind `address`")?;
-                let index = self.piece_named(name)?;
+                let index = Self::piece_named(name)?;
                 if index >= self.program.shared.len() {
                     return Err(format!("{name} is not declared"));
                 }

@@ -52,7 +52,7 @@ impl Role {
             errors.push("registers are given to all roles of a block or to none".into());
         }
         let wanted = roles.iter().map(|role| {
-            u64::from(role.warps) * u64::from(role.registers.unwrap_or(0)) << program.lanes_log2
+            (u64::from(role.warps) * u64::from(role.registers.unwrap_or(0))) << program.lanes_log2
         });
         let wanted: u64 = wanted.sum();
         if let Some(multiprocessor) = program.multiprocessor

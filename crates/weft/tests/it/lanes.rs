@@ -130,7 +130,7 @@ fn read(text: &str, name: &str) -> Program {
 
 /// The findings of a report, a line each.
 fn told(report: &Report) -> String {
-    report.findings.iter().map(|finding| format!("\n    {finding}")).collect()
+    report.findings.iter().fold(String::new(), |told, finding| format!("{told}\n    {finding}"))
 }
 
 fn each(mut check: impl FnMut(&Case)) {
@@ -138,7 +138,9 @@ fn each(mut check: impl FnMut(&Case)) {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     paths.sort();
     assert!(!paths.is_empty());
-    paths.iter().for_each(|path| check(&case(path)));
+    for path in &paths {
+        check(&case(path));
+    }
 }
 
 fn schedules(random: u64) -> impl Iterator<Item = Timing> {

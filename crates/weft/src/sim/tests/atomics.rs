@@ -30,7 +30,7 @@ fn an_atomic_on_neighbours_is_one_on_each() {
         let Outcome { report, memory } = run_on(&build.finish(), 2, vec![ints("out", &[0; 4])]);
         assert_eq!(report.is_clean(), !plain, "{:#?}", report.findings);
         assert!(kinds(&report).iter().all(|&kind| kind == FindingKind::Race));
-        let sums = [64.0f32, 128.0, 192.0, 256.0].map(|sum| sum.to_bits());
+        let sums = [64.0f32, 128.0, 192.0, 256.0].map(f32::to_bits);
         assert_eq!(values(&memory, 0), sums);
     }
 }
