@@ -65,7 +65,7 @@ try {
   if (documents) {
     for (const [name, place, from, height] of DOCUMENTS) {
       const page = await shown(place, 1280, false);
-      const box = await page.locator(from).boundingBox();
+      const box = await page.locator(from).first().boundingBox();
       const clip = { x: (box?.x ?? 8) - 8, y: (box?.y ?? 8) - 8, width: (box?.width ?? 0) + 16, height };
       await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true, clip });
       await page.context().close();
