@@ -56,6 +56,7 @@
 //!     seed: 0,
 //!     verify: true,
 //!     text_places: false,
+//!     equal_stores: Default::default(),
 //! })?;
 //! assert!(answer.passed);
 //! assert_eq!(answer.counts.global_sectors, answer.counts.ideal_global_sectors);

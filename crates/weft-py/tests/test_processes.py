@@ -147,7 +147,8 @@ def test_workers_of_inductors_kind_have_weft(cache):
 
 def test_workers_compile_as_their_parent_does(cache):
     with weft.triton.enabled(fallback="triton", processes=True):
-        assert os.environ["WEFT_TRITON"] == "device=cuda,fallback=triton,findings=raise"
+        spec = "device=cuda,fallback=triton,findings=raise,equal_stores=note"
+        assert os.environ["WEFT_TRITON"] == spec
         # What was installed by hand inside is for the children, too.
         with weft.triton.enabled(device="simulator"):
             assert os.environ["WEFT_TRITON"] == "device=simulator,target=sm_90,findings=raise"
@@ -359,5 +360,5 @@ def test_running_workers_of_inductor_start_anew(monkeypatch):
     with weft.triton.enabled():
         assert ended == []
     with weft.triton.enabled(processes=True):
-        assert ended == ["device=cuda,findings=raise"]
+        assert ended == ["device=cuda,findings=raise,equal_stores=note"]
     assert ended[1:] == [None]

@@ -201,6 +201,9 @@ impl Pass {
             let (body, _) = self.region(&body, start, true);
             self.result.insts[id].regions = vec![body];
         }
-        self.exits.get(&id).cloned().unwrap_or_default()
+        // Behind a loop that nobody leaves nothing is pending.
+        let mut end = self.exits.get(&id).cloned().unwrap_or_default();
+        end.0.resize(self.result.shared.len(), Read::default());
+        end
     }
 }

@@ -181,7 +181,7 @@ impl Pass {
         let inst = &self.program.insts[region.insts[at]];
         let effects = inst.op.effects();
         let plain = effects.is_removable() && effects.latency == Latency::Shared;
-        let alone = matches!(inst.op, Op::Load { access, .. } if !access.predicated);
+        let alone = inst.memory_operands().is_some_and(|roles| roles.predicate.is_none());
         let Some(piece) = self.pieces.addressed(inst).filter(|_| plain && alone) else {
             return false;
         };

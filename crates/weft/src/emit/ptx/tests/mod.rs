@@ -366,7 +366,13 @@ fn sums_of_neighbours_are_one_atomic_where_there_is_one() {
         atoms(DType::F32, 2, "sm_80"),
         atoms(DType::F16, 4, "sm_80"),
     ];
-    expect![[""]].assert_eq(&texts.join("\n"));
+    expect![[r#"
+        @%p1 atom.acq_rel.gpu.global.add.v4.f32 {%r87, %r88, %r89, %r90}, [%rd0], {%r2, %r2, %r2, %r2};
+        @%p1 atom.acq_rel.gpu.global.add.noftz.v2.bf16 {%rs45, %rs46}, [%rd0], {%rs2, %rs2};
+        @%p1 atom.acq_rel.gpu.global.add.f32 %r45, [%rd0], %r2;
+        @%p1 atom.acq_rel.gpu.global.add.f32 %r46, [%rd0+4], %r2;
+        @%p1 atom.acq_rel.gpu.global.add.noftz.f16x2 %rt110, [%rd0], %rt111;
+        @%p1 atom.acq_rel.gpu.global.add.noftz.f16x2 %rt112, [%rd0+4], %rt113;"#]].assert_eq(&texts.join("\n"));
     assert_eq!(atoms(DType::BF16, 2, "sm_80"), "");
     let swaps = print(&vector_atomic(DType::BF16, 2), target("sm_80")).unwrap();
     let swaps = swaps.lines().filter(|line| line.contains("atom.acq_rel.gpu.global.cas.b16"));
