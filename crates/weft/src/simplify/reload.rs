@@ -15,7 +15,7 @@ use crate::lane::effects::Latency;
 use crate::lane::{Inst, InstData, Op, Program, Region, Shared, Space, Value};
 use rustc_hash::FxHashMap;
 
-/// The most registers that a thread has, on every GPU.
+/// The most registers that a thread of NVIDIA's GPUs has. AMD's may have more, and then load again too soon.
 const MOST: u32 = 255;
 /// Of those, what addresses, predicates and intermediate values of one operation take.
 const OTHERS: u32 = 24;
@@ -62,7 +62,7 @@ impl Pass {
         }
     }
 
-    /// The registers of a value: none of what is an operand of its users, or a predicate.
+    /// How many registers a value takes: none if it is a constant, an argument, an index or a truth value.
     fn words(&self, value: Value, free: &IdMap<Value, bool>) -> u32 {
         match self.program.dtype(value) {
             _ if free[value] => 0,
