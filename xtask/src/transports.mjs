@@ -17,7 +17,7 @@ async function overWasm(path) {
   const imports = {};
   for (const { module: from, name } of WebAssembly.Module.imports(module)) {
     // The clock is all that it may ask for.
-    (imports[from] ??= {})[name] = /date_?now/.test(name) ? () => Date.now() : refused(name);
+    (imports[from] ??= {})[name] = /^__wbg_now_/.test(name) ? () => Date.now() : refused(name);
   }
   const { exports } = await WebAssembly.instantiate(module, imports);
   // Before `wasm-bindgen` has seen it, a function's name ends with a hash.
