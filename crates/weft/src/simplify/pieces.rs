@@ -16,6 +16,8 @@ pub(super) struct Pieces {
     copied: Vec<Shared>,
     /// What products read by the descriptors of their factors.
     described: Vec<Shared>,
+    /// What each of them reads, by its first result.
+    products: IdMap<Value, Option<Vec<Shared>>>,
 }
 
 impl Pieces {
@@ -37,7 +39,8 @@ impl Pieces {
         let all: Vec<Shared> = program.shared.keys().collect();
         let allocated =
             all.iter().copied().filter(|&piece| !program.shared[piece].scratch).collect();
-        let mut pieces = Self { of, all, allocated, copied: Vec::new(), described: Vec::new() };
+        let (copied, described, products) = (Vec::new(), Vec::new(), IdMap::default());
+        let mut pieces = Self { of, all, allocated, copied, described, products };
         let mut copied = Vec::new();
         program.walk(&program.body, &mut |_, inst| {
             if inst.op.effects().tokens == Tokens::Starts {
@@ -47,7 +50,7 @@ impl Pieces {
         copied.sort_unstable();
         copied.dedup();
         pieces.copied = copied;
-        pieces.described = described(program).unwrap_or_else(|| pieces.all.clone());
+        pieces.find_described(program);
         pieces
     }
 
@@ -65,7 +68,10 @@ impl Pieces {
         }
         match effects.extent {
             Extent::InFlight => &self.copied,
-            Extent::Described => &self.described,
+            Extent::Described => {
+                let own = inst.results.first().and_then(|&result| self.products[result].as_ref());
+                own.unwrap_or(&self.described)
+            }
             Extent::Anywhere => &self.allocated,
             Extent::Addressed => match inst.operands.first().map(|&address| &self.of[address]) {
                 Some(Some(piece)) => core::slice::from_ref(piece),
@@ -81,33 +87,34 @@ impl Pieces {
             _ => None,
         }
     }
-}
 
-/// The pieces that the descriptors of products come from; none where one comes from no piece that is
-/// seen.
-fn described(program: &Program) -> Option<Vec<Shared>> {
-    let mut descriptors: Vec<Value> = Vec::new();
-    program.walk(&program.body, &mut |_, inst| {
-        if inst.op.effects().tokens == Tokens::Products(Step::Starts) {
+    /// Follows the descriptors of products back to the pieces that they come from; a product with one from
+    /// no piece that is seen may read any.
+    fn find_described(&mut self, program: &Program) {
+        let mut sources = None;
+        let mut described = Vec::new();
+        program.walk(&program.body, &mut |_, inst| {
+            if inst.op.effects().tokens != Tokens::Products(Step::Starts) {
+                return;
+            }
+            let sources = sources.get_or_insert_with(|| Sources::of(program));
             let wide = |value: &&Value| program.dtype(**value) == DType::I64;
-            descriptors.extend(inst.operands.iter().filter(wide));
-        }
-    });
-    if descriptors.is_empty() {
-        return Some(Vec::new());
+            let mut own = Vec::new();
+            for &descriptor in inst.operands.iter().filter(wide) {
+                let pieces = sources.pieces(descriptor);
+                own.extend(if pieces.is_empty() { self.all.clone() } else { pieces });
+            }
+            own.sort_unstable();
+            own.dedup();
+            described.extend_from_slice(&own);
+            if let Some(&result) = inst.results.first() {
+                self.products.set(result, Some(own));
+            }
+        });
+        described.sort_unstable();
+        described.dedup();
+        self.described = described;
     }
-    let sources = Sources::of(program);
-    let mut found = Vec::new();
-    for descriptor in descriptors {
-        let own = sources.pieces(descriptor);
-        if own.is_empty() {
-            return None;
-        }
-        found.extend(own);
-    }
-    found.sort_unstable();
-    found.dedup();
-    Some(found)
 }
 
 /// What each value is made from, through loops and branches.

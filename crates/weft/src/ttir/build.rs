@@ -5,7 +5,9 @@ use super::call::Call;
 use super::descriptor::Descriptor;
 use super::flow::Flow;
 use super::rewrite::Rewriter;
-use super::syntax::{Action, Block, BlockParam, Errors, Function, Operation, ResultName, Use};
+use super::syntax::{
+    Action, Argument, Block, BlockParam, Errors, Function, Operation, ResultName, Use,
+};
 use super::table::distance;
 use super::{MAX_DEPTH, MAX_SIZE};
 use crate::diagnostic::{Diagnostic, Span};
@@ -145,14 +147,28 @@ impl<'a, 'r> Builder<'a, 'r> {
             return None;
         }
         let arguments = function.blocks.first().map_or(&[][..], |block| &block.params);
-        let params =
-            arguments.iter().zip(&function.divisibility).map(|(argument, &divisibility)| Param {
-                name: argument.name.to_string(),
-                divisibility,
-            });
-        let params = params.collect();
-        let mut body = Region { params: self.block_params(arguments), ops: Vec::new() };
-        let ending = self.function_body(self.kernel, function, &mut body.ops)?;
+        let mut params = Vec::new();
+        let mut body = Region::default();
+        let mut parts = Vec::new();
+        for (argument, said) in arguments.iter().zip(&function.arguments) {
+            let &Argument { divisibility, ref descriptor } = said;
+            params.push(Param { name: argument.name.to_string(), divisibility });
+            let base = self.block_param(argument);
+            body.params.push(base);
+            if let Some(handed) = descriptor {
+                let more = self.parts(argument, handed, base);
+                for (name, divisibility, value) in more.arguments() {
+                    params.push(Param { name, divisibility });
+                    body.params.push(value);
+                }
+                parts.push(more);
+            }
+        }
+        let ending = if parts.is_empty() {
+            self.function_body(self.kernel, function, &mut body.ops)?
+        } else {
+            self.versions(function, &parts, &mut body.ops)?
+        };
         let Ending { values, loc, span } = ending;
         self.push(OpKind::Return, values, Vec::new(), loc, span, &mut body.ops);
         Some(Kernel {
@@ -189,8 +205,7 @@ impl<'a, 'r> Builder<'a, 'r> {
 
     /// A new value under a name of its own.
     pub(super) fn unnamed(&mut self, ty: &Type) -> Value {
-        let name = self.names.unique(UNUSED);
-        self.new_value(ty.clone(), name)
+        self.named(UNUSED, ty)
     }
 
     fn new_value(&mut self, ty: Type, name: String) -> Value {
@@ -199,14 +214,19 @@ impl<'a, 'r> Builder<'a, 'r> {
 
     /// New values for the parameters of a block, bound to their names.
     pub(super) fn block_params(&mut self, params: &'r [BlockParam<'a>]) -> Vec<Value> {
-        let mut values = Vec::new();
-        for param in params {
-            let name = self.names.unique(param.name);
-            let value = self.new_value(param.ty.clone(), name);
-            self.bind(param.name, param.span, Some(vec![value]));
-            values.push(value);
-        }
-        values
+        params.iter().map(|param| self.block_param(param)).collect()
+    }
+
+    fn block_param(&mut self, param: &'r BlockParam<'a>) -> Value {
+        let value = self.named(param.name, &param.ty);
+        self.bind(param.name, param.span, Some(vec![value]));
+        value
+    }
+
+    /// A new value under a name, or one like it.
+    pub(super) fn named(&mut self, name: &str, ty: &Type) -> Value {
+        let name = self.names.unique(name);
+        self.new_value(ty.clone(), name)
     }
 
     /// Lets a name of the text stand for values.
@@ -362,8 +382,7 @@ impl<'a, 'r> Builder<'a, 'r> {
         like: &Operation<'a>,
         out: &mut Vec<OpId>,
     ) -> Value {
-        let name = self.names.unique(name);
-        let value = self.new_value(ty.clone(), name);
+        let value = self.named(name, ty);
         let loc = self.place(like.loc);
         self.push(kind, operands, vec![value], loc, like.span, out);
         value

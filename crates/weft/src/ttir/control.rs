@@ -277,7 +277,7 @@ fn as_function<'a>(name: &'a str, name_span: Span, mut blocks: Vec<Block<'a>>) -
         name,
         name_span,
         public: false,
-        divisibility: Vec::new(),
+        arguments: Vec::new(),
         result_types: result_types.unwrap_or_default(),
         blocks,
         loc: Locations::unknown(),

@@ -3,7 +3,8 @@
 //! A descriptor is a base, extents and strides, made by `tt.make_tensor_descriptor`. A block of it is
 //! an array of pointers, `base + Σ (index + i) * stride`, under a mask of the elements within the
 //! extents; outside a load gives zero, or NaN where the descriptor says so. The text may pass a
-//! descriptor only to the operations that use it.
+//! descriptor only to the operations that use it. Those that a kernel is given are taken apart in
+//! [`handed`](super::handed).
 
 use super::attribute::Attribute;
 use super::build::Builder;
@@ -21,20 +22,32 @@ use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::{Element, LoadOptions, OpId, OpKind, Type, Value};
 
 /// The most dimensions of a descriptor.
-const MAX_RANK: usize = 5;
+pub(super) const MAX_RANK: usize = 5;
 
 /// What a descriptor's name stands for.
 #[derive(Clone, Debug)]
 pub(super) struct Descriptor {
-    base: Value,
-    /// i32.
-    extents: Vec<Value>,
+    pub(super) base: Value,
+    /// i32, or i64.
+    pub(super) extents: Vec<Value>,
     /// i64, in elements.
-    strides: Vec<Value>,
+    pub(super) strides: Vec<Value>,
     /// The block's type.
-    block: Type,
-    /// Whether loads give NaN outside.
-    nan: bool,
+    pub(super) block: Type,
+    /// What loads give outside.
+    pub(super) outside: Outside,
+    /// Whether loads round f32 to tf32: a truth value; never without one.
+    pub(super) rounds: Option<Value>,
+}
+
+/// What a load through a descriptor gives outside of the extents.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outside {
+    Zero,
+    /// NaN; zero for integers.
+    Nan,
+    /// NaN where this truth value says so.
+    NanIf(Value),
 }
 
 /// What is done with a descriptor.
@@ -200,9 +213,14 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// Whether a descriptor's type is next.
+    pub(super) fn at_descriptor(&self) -> bool {
+        self.text() == "!tt.tensordesc"
+    }
+
     /// `!tt.tensordesc<32x32xf32>`
-    fn descriptor_type(&mut self) -> Parse<DescribedBlock> {
-        if self.text() != "!tt.tensordesc" {
+    pub(super) fn descriptor_type(&mut self) -> Parse<DescribedBlock> {
+        if !self.at_descriptor() {
             return self.expected("the descriptor's type, `!tt.tensordesc<…>`");
         }
         self.bump();
@@ -247,7 +265,8 @@ impl<'a> Builder<'a, '_> {
                 extents: extents.to_vec(),
                 strides: strides.to_vec(),
                 block: block.clone(),
-                nan: *nan,
+                outside: if *nan { Outside::Nan } else { Outside::Zero },
+                rounds: None,
             };
             let name = operation.results.first()?;
             self.scope.describe(name.name, descriptor);
@@ -265,7 +284,7 @@ impl<'a> Builder<'a, '_> {
             let message = format!("`%{}` is no descriptor that is known here", used.name);
             let error = Diagnostic::new(used.span, message);
             self.errors.push(error.with_hint(
-                "a descriptor is used where `tt.make_tensor_descriptor` made it, not handed over",
+                "a descriptor is used in the kernel that made it or was given it, not handed over",
             ));
             return None;
         };
@@ -297,13 +316,12 @@ impl Rewriter<'_, '_, '_> {
         let element = block.element;
         match *what {
             Descriptive::Load(_) | Descriptive::Gather(_) => {
-                let outside = if descriptor.nan && block.dtype().is_float() {
-                    self.float(&block, f64::NAN)
-                } else {
-                    self.constant(&block, 0)
-                };
+                let outside = self.outside(descriptor, &block);
                 let load = OpKind::Load(LoadOptions::default());
-                let loaded = self.one(load, &[pointers, mask, outside], &block);
+                let mut loaded = self.one(load, &[pointers, mask, outside], &block);
+                if let Some(rounds) = descriptor.rounds {
+                    loaded = self.rounded_to_tf32(loaded, rounds);
+                }
                 let wanted = self.operation.result_types.first()?.clone();
                 if wanted.element != element || wanted.elements() != block.elements() {
                     return self.refuse(format!("a block `{block}` is not loaded as `{wanted}`"));
@@ -335,6 +353,43 @@ impl Rewriter<'_, '_, '_> {
                 Some(Vec::new())
             }
         }
+    }
+
+    /// What a load of a block gives where the mask is false.
+    fn outside(&mut self, descriptor: &Descriptor, block: &Type) -> Value {
+        let zero = |rewriter: &mut Self| rewriter.constant(block, 0);
+        if !block.dtype().is_float() {
+            return zero(self);
+        }
+        match descriptor.outside {
+            Outside::Zero => zero(self),
+            Outside::Nan => self.float(block, f64::NAN),
+            Outside::NanIf(is_nan) => {
+                let (nan, zero) = (self.float(block, f64::NAN), zero(self));
+                let is_nan = self.splat(is_nan, &block.shape);
+                self.select(is_nan, nan, zero)
+            }
+        }
+    }
+
+    /// f32 numbers with the bits that tf32 has, to nearest and ties to even, where `rounds` is true;
+    /// infinity and NaN stay what they are.
+    fn rounded_to_tf32(&mut self, x: Value, rounds: Value) -> Value {
+        const DROPPED: u32 = 13;
+        const EXPONENT: u64 = 0x7f80_0000;
+        let bits = self.cast(Cast::Bits, x, DType::I32);
+        let exponent = self.with_number(Binary::And, bits, EXPONENT);
+        let special = self.constant(&self.ty(bits), EXPONENT);
+        let finite = self.compare(Compare::Ne, exponent, special);
+        let last = self.with_number(Binary::ShrU, bits, u64::from(DROPPED));
+        let odd = self.with_number(Binary::And, last, 1);
+        let half = self.with_number(Binary::Add, odd, (1 << (DROPPED - 1)) - 1);
+        let raised = self.binary(Binary::Add, bits, half);
+        let kept = self.with_number(Binary::And, raised, !((1 << DROPPED) - 1));
+        let rounds = self.splat_like(rounds, &self.ty(finite));
+        let changes = self.binary(Binary::And, finite, rounds);
+        let chosen = self.select(changes, kept, bits);
+        self.cast(Cast::Bits, chosen, DType::F32)
     }
 
     /// The pointers to a block's elements, and whether each is within the extents.

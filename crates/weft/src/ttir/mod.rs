@@ -50,6 +50,7 @@ mod encoding;
 mod external;
 mod flow;
 mod forms;
+mod handed;
 mod lexer;
 mod lift;
 mod local;

@@ -1,9 +1,10 @@
 //! What operations stand in: modules, functions, blocks.
 
 use super::MAX_DEPTH;
+use super::handed::DESCRIPTOR_ALIGNMENT;
 use super::lexer::TokenKind;
 use super::parser::Parser;
-use super::syntax::{Block, BlockParam, Function, Operation, Parse, ResultName};
+use super::syntax::{Argument, Block, BlockParam, Function, Operation, Parse, ResultName};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::tile::Type;
 
@@ -88,7 +89,7 @@ impl<'a> Parser<'a> {
         let (name, name_span) = self.take(TokenKind::Symbol, "the function's name after `@`")?;
         self.expect(b'(')?;
         let arguments = self.list(b')', Self::argument)?;
-        let (params, divisibility): (Vec<_>, Vec<_>) = arguments.into_iter().unzip();
+        let (params, arguments): (Vec<_>, Vec<_>) = arguments.into_iter().unzip();
         let result_types = if self.eat_arrow() { self.function_results()? } else { Vec::new() };
         if self.eat_word("attributes") {
             self.attributes()?;
@@ -103,7 +104,7 @@ impl<'a> Parser<'a> {
             name,
             name_span,
             public,
-            divisibility,
+            arguments,
             result_types,
             blocks,
             loc,
@@ -125,13 +126,20 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn argument(&mut self) -> Parse<(BlockParam<'a>, u64)> {
+    fn argument(&mut self) -> Parse<(BlockParam<'a>, Argument)> {
         let (name, span) = self.value_name("the name of an argument, such as `%x`")?;
         self.expect(b':')?;
-        let ty = self.ty()?;
-        let mut divisibility = 1;
+        let mut descriptor = if self.at_descriptor() { Some(self.handed()?) } else { None };
+        let ty = match &descriptor {
+            Some(handed) => handed.base(),
+            None => self.ty()?,
+        };
+        let mut divisibility = if descriptor.is_some() { DESCRIPTOR_ALIGNMENT } else { 1 };
         if self.at(b'{') {
             let mut attributes = self.attributes()?;
+            if let Some(handed) = &mut descriptor {
+                handed.attributes(&mut attributes)?;
+            }
             if let Some((value, at)) = attributes.take_integer("tt.divisibility")? {
                 divisibility =
                     u64::try_from(value).ok().filter(|&value| value > 0).ok_or_else(|| {
@@ -140,7 +148,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.optional_location()?;
-        Ok((BlockParam { name, span, ty }, divisibility))
+        Ok((BlockParam { name, span, ty }, Argument { divisibility, descriptor }))
     }
 
     // Blocks and operations.

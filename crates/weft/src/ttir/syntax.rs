@@ -2,6 +2,7 @@
 
 use super::asm::InlineAsm;
 use super::descriptor::Descriptive;
+use super::handed::Handed;
 use super::scaled::Scaled;
 use crate::budget::Stop;
 use crate::diagnostic::{Diagnostic, Span};
@@ -61,11 +62,20 @@ pub(super) struct Function<'a> {
     pub(super) name_span: Span,
     /// Whether it is an entry point.
     pub(super) public: bool,
-    pub(super) divisibility: Vec<u64>,
+    /// What is said of each argument.
+    pub(super) arguments: Vec<Argument>,
     pub(super) result_types: Vec<Type>,
     /// The blocks; the first one's parameters are the function's. Empty for a declaration.
     pub(super) blocks: Vec<Block<'a>>,
     pub(super) loc: Loc,
+}
+
+/// What is said of a function's argument, besides its name and type.
+pub(super) struct Argument {
+    /// It is a multiple of this; 1 where nothing is known.
+    pub(super) divisibility: u64,
+    /// What a tensor descriptor is of; the argument's type is then that of its base.
+    pub(super) descriptor: Option<Handed>,
 }
 
 /// A straight list of operations.

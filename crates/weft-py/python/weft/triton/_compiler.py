@@ -14,6 +14,7 @@ from typing import Any
 from triton import knobs
 from triton.backends.compiler import Language
 from triton.backends.nvidia.compiler import CUDABackend
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 from weft import _weft
 from weft.errors import WeftError
@@ -21,9 +22,11 @@ from weft.triton import _status
 
 log = logging.getLogger("weft.triton")
 
-# Weft reads descriptors where they are made and used; those that are handed over Triton's own passes
-# rewrite as pointers, below capability 90.
+# Weft reads descriptors where they are given, made and used; those that are handed over Triton's own
+# passes rewrite as pointers, below capability 90.
 POINTERS_FOR_DESCRIPTORS = 80
+# The padding, and from Triton 3.7 on the rounding to tf32.
+DESCRIPTOR_FLAGS = 2 if hasattr(TensorDescriptor, "round_f32_to_tf32") else 1
 
 
 class KernelError(WeftError):
@@ -59,11 +62,6 @@ def replace_stages(
         raise KernelError("language", f"{language.name} kernels do not run on the simulator")
     made: dict[str, Any] = {}
 
-    def ttir(module: Any, metadata: dict[str, Any]) -> Any:
-        if takes_descriptors(module):
-            return with_pointers(module, metadata)
-        return given["ttir"](module, metadata)
-
     def with_pointers(module: Any, metadata: dict[str, Any]) -> Any:
         try:
             return backend.make_ttir(module, metadata, options, min(capability, POINTERS_FOR_DESCRIPTORS))
@@ -73,6 +71,7 @@ def replace_stages(
 
     def ptx(module: Any, metadata: dict[str, Any]) -> str:
         try:
+            tell_flags(module)
             printed = str(module)
             if hands_over_descriptors(printed):
                 printed = str(with_pointers(module, metadata))
@@ -114,7 +113,7 @@ def replace_stages(
         return json.dumps(made).encode()
 
     stages.clear()
-    stages["ttir"] = ttir
+    stages["ttir"] = given["ttir"]
     stages["ptx"] = measured_ptx
     stages["cubin"] = given["cubin"] if settings.device == "cuda" else program
 
@@ -134,10 +133,13 @@ def tell_lost(stage: str, function: str) -> None:
     log.warning(message, function, stage)
 
 
-def takes_descriptors(module: Any) -> bool:
-    """Whether the kernel of a module of Triton's IR is given tensor descriptors."""
+def tell_flags(module: Any) -> None:
+    """Says at each tensor descriptor that the kernel of a module is given how many truth values Triton's
+    launcher hands over behind its strides."""
     kernel = module.get_function(module.get_entry_func_name())
-    return any("tensordesc" in ty for ty in module.get_function_signature(kernel))
+    for index, ty in enumerate(module.get_function_signature(kernel)):
+        if "tensordesc" in ty:
+            kernel.set_arg_attr(index, "weft.flags", DESCRIPTOR_FLAGS)
 
 
 def hands_over_descriptors(ttir: str) -> bool:
@@ -145,8 +147,10 @@ def hands_over_descriptors(ttir: str) -> bool:
     to functions, handed over by branches."""
     if "!tt.tensordesc" not in ttir:
         return False
-    # The operations that use a descriptor name its type, too.
-    return any("!tt.tensordesc" in line and "tt.descriptor_" not in line for line in ttir.splitlines())
+    # The operations that use a descriptor name its type, too, and so does a kernel that is given one.
+    used = ("tt.descriptor_", "tt.func public")
+    lines = (line for line in ttir.splitlines() if "!tt.tensordesc" in line)
+    return not all(any(word in line for word in used) for line in lines)
 
 
 def request(ttir: str, options: Any, target: str) -> dict[str, Any]:

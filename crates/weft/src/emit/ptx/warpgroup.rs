@@ -50,15 +50,18 @@ pub(super) fn multiply(
     let (name, modes) = instruction(&w.target, multiply)
         .map_err(|(operation, reason)| w.unsupported(operation, reason))?;
     let (others, accumulators) = inst.operands.split_at(multiply.first_accumulator());
-    copies(w, &inst.results, accumulators);
     let left_count = multiply.left_operands().count();
+    let known = others.get(left_count + 1).map(|&keep| w.constant(keep));
+    // A product that begins a sum takes nothing from its registers: they need not be written, nor made ready.
+    if known != Some(Some(0)) {
+        copies(w, &inst.results, accumulators);
+    }
     let words = if multiply.left_in_registers { &others[..left_count] } else { &[] };
     let taken = [accumulators, &inst.results, words].concat();
     if w.must_be_ready(&taken) {
         put!(w, "wgmma.fence.sync.aligned");
         w.ready.done();
     }
-    let known = others.get(left_count + 1).map(|&keep| w.constant(keep));
     let (d, others) = (w.regs(&inst.results), w.regs(others));
     let left = match &others[..left_count] {
         [descriptor] => descriptor.to_string(),

@@ -1204,21 +1204,21 @@ fn a_row_that_tells_something_else_is_noticed() {
         proxy fence: proxy 2, fence 3, convergent 3, latency 7
         named barrier: proxy 2, fence 3, convergent 3, latency 7
         named arrival: proxy 2, fence 1, convergent 3, latency 7
-        mbarrier initialise: proxy 2, convergent 3, tokens 12, latency 7
-        mbarrier arrive: proxy 2, fence 1, scope 2, convergent 3, tokens 12, latency 7
-        mbarrier expect: proxy 2, fence 1, scope 2, convergent 3, tokens 12, latency 7
-        mbarrier wait: reads 1, proxy 2, fence 4, scope 2, convergent 3, tokens 13, latency 7
-        mbarrier invalidate: proxy 2, convergent 3, tokens 12, latency 7
-        bulk copy to shared: reads 1, proxy 2, fence 3, convergent 3, tokens 13, latency 7
-        bulk copy to global: reads 1, proxy 2, fence 1, convergent 3, tokens 13, latency 7
+        mbarrier initialise: proxy 2, convergent 3, tokens 9, latency 7
+        mbarrier arrive: proxy 2, fence 1, scope 2, convergent 3, tokens 9, latency 7
+        mbarrier expect: proxy 2, fence 1, scope 2, convergent 3, tokens 9, latency 7
+        mbarrier wait: reads 1, proxy 2, fence 4, scope 2, convergent 3, tokens 9, latency 7
+        mbarrier invalidate: proxy 2, convergent 3, tokens 9, latency 7
+        bulk copy to shared: reads 1, proxy 2, fence 3, convergent 3, tokens 9, latency 7
+        bulk copy to global: reads 1, proxy 2, fence 1, convergent 3, tokens 9, latency 7
         bulk commit: proxy 2, convergent 3, tokens 13, latency 7
-        bulk wait: reads 1, proxy 2, fence 1, convergent 3, tokens 13, latency 7
-        bulk wait for reads: proxy 2, convergent 3, tokens 13, latency 7
-        bulk wait for older: proxy 2, convergent 3, tokens 13, latency 7
+        bulk wait: reads 1, proxy 2, fence 1, convergent 3, tokens 9, latency 7
+        bulk wait for reads: proxy 2, convergent 3, tokens 9, latency 7
+        bulk wait for older: proxy 2, convergent 3, tokens 9, latency 7
         barrier warp: proxy 2, latency 7
         barrier block: proxy 2, latency 7
         asm pure: convergent 2, latency 6
-        asm: reads 3, proxy 2, fence 8, convergent 3, tokens 13, latency 7
+        asm: reads 3, proxy 2, fence 8, convergent 3, tokens 9, latency 7
         print: proxy 2, latency 7
         assert: proxy 2, latency 7
         if: proxy 2, fence 3, convergent 3, control 1, tokens 14, latency 7
@@ -1227,8 +1227,8 @@ fn a_row_that_tells_something_else_is_noticed() {
         break if: proxy 2, fence 8, convergent 3, control 1, visible 1, tokens 15, latency 7
         continue: proxy 2, fence 3, convergent 3, tokens 15, latency 7
         yield: proxy 2, fence 3, convergent 3, tokens 15, latency 7
-        return: reads 1, writes 1, proxy 2, fence 8, convergent 3, visible 1, tokens 14, latency 7
-        2316 of 3409 noticed
+        return: reads 1, writes 1, proxy 2, fence 8, convergent 3, visible 1, tokens 15, latency 7
+        2355 of 3409 noticed
     "#]]
     .assert_eq(&unnoticed);
 }
