@@ -80,6 +80,21 @@ def unknown_assembly(x, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def described_product(a, b, out, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    sums = tl.zeros([M, N], tl.float32)
+    row, column = tl.program_id(0) * M, tl.program_id(1) * N
+    for start in range(0, k, K):
+        sums = tl.dot(a.load([row, start]), b.load([column, start]).T, sums)
+    out.store([row, column], sums.to(tl.float16))
+
+
+@triton.jit
+def described_blocks(block, out, row, column, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    at = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
+    tl.store(out + at, block.load([row, column]))
+
+
+@triton.jit
 def through_descriptor(block, out, row, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     tile = block.load([row, 0])
     at = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
@@ -291,6 +306,68 @@ def test_tuples_nothing_and_descriptors_are_arguments(simulator):
     descriptor = TensorDescriptor(weft.triton.array(rows), [24, 32], [32, 1], [16, 32])
     through_descriptor[(1,)](descriptor, tile, 12, ROWS=16, COLUMNS=32)
     np.testing.assert_array_equal(tile, np.vstack([rows[12:], np.zeros((4, 32), np.float32)]))
+
+
+def described(array, block, padding="zero", **options):
+    """A descriptor of a matrix whose rows may be longer than what it tells of them."""
+    strides = [stride // array.itemsize for stride in array.strides]
+    whole = weft.triton.array(array if array.base is None else array.base)
+    descriptor = TensorDescriptor(whole, list(array.shape), strides, block, **options)
+    # Triton asks PyTorch's types alone whether they are floats.
+    descriptor.padding = padding
+    return descriptor
+
+
+# Rows of whole 16 bytes, and others.
+@pytest.mark.parametrize("k", [96, 90])
+def test_products_take_descriptors(simulator, k):
+    m, n, pitch = 80, 72, 104
+    random = np.random.default_rng(k)
+    a, b, out = (
+        random.integers(-2, 3, (rows, pitch)).astype(np.float16)[:, :columns]
+        for rows, columns in ((m, k), (n, k), (m, n))
+    )
+    before = out.base.copy()
+    described_product[(2, 2)](
+        described(a, [64, 32]), described(b, [64, 32]), described(out, [64, 64]), k, M=64, N=64, K=32
+    )
+    np.testing.assert_array_equal(out, a.astype(np.float32) @ b.T.astype(np.float32))
+    np.testing.assert_array_equal(out.base[:, n:], before[:, n:])
+    assert not weft.triton.last_report().findings
+
+
+# Extents of whole 16 bytes and others; a corner before the first row and the last column.
+@pytest.mark.parametrize("columns", [32, 29])
+@pytest.mark.parametrize("padding", ["zero", "nan"])
+def test_what_is_outside_of_a_descriptor_is_padding(simulator, columns, padding):
+    rows = numbers(24, 32)[:, :columns]
+    outside = 0 if padding == "zero" else np.nan
+    padded = np.pad(rows, ((16, 16), (16, 16 + 32 - columns)), constant_values=outside)
+    for row, column in ((0, 0), (12, 24), (-5, -8), (-16, 0), (2**31 - 4, 0), (0, 2**31 - 8)):
+        out = np.zeros((16, 16), np.float32)
+        descriptor = described(rows, [16, 16], padding=padding)
+        described_blocks[(1,)](descriptor, out, row, column, ROWS=16, COLUMNS=16)
+        if max(row, column) > 100:
+            expected = np.full((16, 16), outside, np.float32)
+        else:
+            expected = padded[row + 16 : row + 32, column + 16 : column + 32]
+        np.testing.assert_array_equal(out, expected, f"from {row}, {column}")
+
+
+@pytest.mark.skipif(not hasattr(TensorDescriptor, "round_f32_to_tf32"), reason="an older Triton")
+def test_descriptors_round_to_tf32(simulator):
+    special = np.array([np.inf, -np.inf, np.nan, 0, -0.0, 1e-45, 3.4028235e38, -1], np.float32)
+    # Ties, and their neighbours.
+    bits = (0x3F80_0000 + np.arange(56) * 0x1000 + np.arange(56) % 3 - 1).astype(np.uint32)
+    x = np.concatenate([special, bits.view(np.float32)]).reshape(4, 16)
+    as_bits = x.view(np.uint32)
+    rounded = (as_bits + 0xFFF + ((as_bits >> 13) & 1)) & np.uint32(0xFFFF_E000)
+    expected = np.where(np.isfinite(x), rounded.view(np.float32), x)
+    for rounds in (False, True):
+        out = np.zeros((4, 16), np.float32)
+        descriptor = described(x, [4, 16], round_f32_to_tf32=rounds)
+        described_blocks[(1,)](descriptor, out, 0, 0, ROWS=4, COLUMNS=16)
+        np.testing.assert_array_equal(out, expected if rounds else x)
 
 
 def test_what_folds_may_assert(simulator):

@@ -9,9 +9,10 @@ mod halves;
 mod linear;
 mod meet;
 mod ordered;
+mod pack;
 mod reload;
 
-use super::{barriers, expand, hoist, idle, pack, sink, sweep};
+use super::{barriers, expand, hoist, idle, sink, sweep};
 use crate::dtype::DType;
 use crate::lane::{
     Access, BarrierScope, Builder, IdKind, Inst, Multiprocessor, Op, Param, Program, Space, Value,
@@ -421,7 +422,7 @@ fn the_third_movement_uses_the_memory_of_the_first() {
     }
     build.shared(4096, 16, BarrierScope::Block);
     let before = build.finish();
-    let after = pack::run(before.clone());
+    let after = super::pack::run(before.clone());
     verify(&after).unwrap();
     let offsets = |program: &Program| -> Vec<(u32, u32)> {
         program.shared.values().map(|piece| (piece.offset, piece.bytes)).collect()
@@ -450,7 +451,7 @@ fn behind_a_loop(shared_bytes: u32) -> (u32, usize) {
     build.barrier(BarrierScope::Block);
     let seen = look(&mut build, scratch);
     keep(&mut build, scratch, seen);
-    let program = pack::run(build.finish());
+    let program = super::pack::run(build.finish());
     verify(&program).unwrap();
     let is_barrier = |id: &&Inst| program.insts[**id].op.effects().barrier().is_some();
     (program.shared_bytes, program.body.insts.iter().filter(is_barrier).count())

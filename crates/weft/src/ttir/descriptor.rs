@@ -28,7 +28,7 @@ pub(super) const MAX_RANK: usize = 5;
 #[derive(Clone, Debug)]
 pub(super) struct Descriptor {
     pub(super) base: Value,
-    /// i32, or i64.
+    /// i32, 0 to 2^31, so unsigned: no index is above.
     pub(super) extents: Vec<Value>,
     /// i64, in elements.
     pub(super) strides: Vec<Value>,
@@ -260,9 +260,11 @@ impl<'a> Builder<'a, '_> {
             let rank = block.shape.len();
             let (base, rest) = operands.split_first()?;
             let (extents, strides) = rest.split_at_checked(rank)?;
+            let mut rewriter = Rewriter { builder: &mut *self, operation, out: &mut *out };
+            let extents = extents.iter().map(|&extent| rewriter.not_negative(extent)).collect();
             let descriptor = Descriptor {
                 base: *base,
-                extents: extents.to_vec(),
+                extents,
                 strides: strides.to_vec(),
                 block: block.clone(),
                 outside: if *nan { Outside::Nan } else { Outside::Zero },
@@ -392,6 +394,12 @@ impl Rewriter<'_, '_, '_> {
         self.cast(Cast::Bits, chosen, DType::F32)
     }
 
+    /// An i32 extent, none if it is below zero.
+    fn not_negative(&mut self, extent: Value) -> Value {
+        let zero = self.constant(&self.ty(extent), 0);
+        self.binary(Binary::MaxS, extent, zero)
+    }
+
     /// The pointers to a block's elements, and whether each is within the extents.
     fn places(
         &mut self,
@@ -400,43 +408,55 @@ impl Rewriter<'_, '_, '_> {
         indices: &[Value],
     ) -> (Value, Value) {
         let rank = shape.len();
-        let mut pointers = self.splat(descriptor.base, shape);
-        let mut mask = None;
+        let (mut corner, mut mask) = (descriptor.base, None);
+        let mut offsets: Option<Value> = None;
         for (dim, &extent) in shape.iter().enumerate() {
-            let line = |element| Type::tensor(element, &[extent]);
-            let index = indices[dim];
-            let along = if self.ty(index).is_tensor() {
-                self.cast(Cast::ExtS, index, DType::I64)
-            } else {
-                let range = OpKind::MakeRange { start: 0, end: extent as i32 };
-                let range = self.one(range, &[], &line(Element::Scalar(DType::I32)));
-                let range = self.cast(Cast::ExtS, range, DType::I64);
-                let start = self.cast(Cast::ExtS, index, DType::I64);
-                let start = self.splat(start, &[extent]);
-                self.binary(Binary::Add, start, range)
-            };
-            let bound = self.cast(Cast::ExtS, descriptor.extents[dim], DType::I64);
-            let bound = self.splat(bound, &[extent]);
-            let zero = self.constant(&line(Element::Scalar(DType::I64)), 0);
-            let above = self.compare(Compare::Sge, along, zero);
-            let below = self.compare(Compare::Slt, along, bound);
-            let within = self.binary(Binary::And, above, below);
-            let stride = self.splat(descriptor.strides[dim], &[extent]);
-            let offset = self.binary(Binary::Mul, along, stride);
+            let (index, stride) = (indices[dim], descriptor.strides[dim]);
             let mut aligned = vec![1; rank];
             aligned[dim] = extent;
             let spread = |rewriter: &mut Self, value: Value| {
                 let value = rewriter.reshape(value, &aligned);
                 rewriter.broadcast(value, shape)
             };
-            let offset = spread(self, offset);
+            // Places, and how far they are from the corner or from the base.
+            let (places, steps) = if self.ty(index).is_tensor() {
+                let index = match self.ty(index).dtype() {
+                    DType::I8 | DType::I16 => self.cast(Cast::ExtS, index, DType::I32),
+                    _ => index,
+                };
+                (index, index)
+            } else {
+                // The corner is one for the block, and what is added to it the same wherever the block is.
+                let start = self.cast(Cast::ExtS, index, DType::I64);
+                let start = self.binary(Binary::Mul, start, stride);
+                corner = self.one(OpKind::AddPtr, &[corner, start], &self.ty(corner));
+                let range = OpKind::MakeRange { start: 0, end: extent as i32 };
+                let line = Type::tensor(Element::Scalar(DType::I32), &[extent]);
+                let range = self.one(range, &[], &line);
+                let start = self.splat(index, &[extent]);
+                (self.binary(Binary::Add, start, range), range)
+            };
+            // Below zero, and behind the last index that there is, is above every extent.
+            let bound = self.cast(Cast::ExtU, descriptor.extents[dim], self.ty(places).dtype());
+            let bound = self.splat(bound, &[extent]);
+            let within = self.compare(Compare::Ult, places, bound);
             let within = spread(self, within);
-            let ty = self.ty(pointers);
-            pointers = self.one(OpKind::AddPtr, &[pointers, offset], &ty);
             mask = Some(match mask {
                 Some(mask) => self.binary(Binary::And, mask, within),
                 None => within,
             });
+            let steps = self.cast(Cast::ExtS, steps, DType::I64);
+            let stride = self.splat(stride, &[extent]);
+            let steps = self.binary(Binary::Mul, steps, stride);
+            let steps = spread(self, steps);
+            offsets = Some(match offsets {
+                Some(offsets) => self.binary(Binary::Add, offsets, steps),
+                None => steps,
+            });
+        }
+        let mut pointers = self.splat(corner, shape);
+        if let Some(offsets) = offsets {
+            pointers = self.one(OpKind::AddPtr, &[pointers, offsets], &self.ty(pointers));
         }
         let all = Type::tensor(Element::Scalar(DType::I1), shape);
         let mask = mask.unwrap_or_else(|| self.constant(&all, 1));

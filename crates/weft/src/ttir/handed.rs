@@ -17,7 +17,7 @@ use super::rewrite::Rewriter;
 use super::syntax::{Action, BlockParam, Function, Operation, Parse};
 use crate::diagnostic::Diagnostic;
 use crate::dtype::DType;
-use crate::scalar::{Binary, Compare};
+use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::{Element, OpId, OpKind, Region, Type, Value};
 
 /// Bytes of which a descriptor's base and its strides are multiples, but the last one.
@@ -205,7 +205,16 @@ impl<'a> Rewriter<'_, 'a, '_> {
         } else {
             (parts.flags.first().map_or(Outside::Zero, |&is_nan| Outside::NanIf(is_nan)), rounds)
         };
+        let extents = extents.into_iter().map(|extent| self.indexed(extent)).collect();
         let (base, block) = (parts.base, parts.block.clone());
         Descriptor { base, extents, strides, block, outside, rounds }
+    }
+    /// What an i64 extent is to i32 indices: at least zero, and at most one more than the last index.
+    fn indexed(&mut self, extent: Value) -> Value {
+        let ty = self.ty(extent);
+        let (none, all) = (self.constant(&ty, 0), self.constant(&ty, 1 << 31));
+        let extent = self.binary(Binary::MaxS, extent, none);
+        let extent = self.binary(Binary::MinS, extent, all);
+        self.cast(Cast::Trunc, extent, DType::I32)
     }
 }

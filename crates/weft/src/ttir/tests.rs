@@ -639,6 +639,52 @@ tt.func public @unsigned_extremes(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32},
     }
 }
 
+/// A copy between two descriptors that the kernel is given, with what stands behind the first one's type.
+fn given(said: &str) -> String {
+    let block = "!tt.tensordesc<tensor<4x16xf16>>";
+    format!(
+        "tt.func public @copy(%x: {block}{said}, %y: {block}, %at: i32) {{
+           %v = tt.descriptor_load %x[%at, %at] : {block} -> tensor<4x16xf16>
+           tt.descriptor_store %y[%at, %at], %v : {block}, tensor<4x16xf16>
+           tt.return
+         }}"
+    )
+}
+
+#[test]
+fn descriptors_that_a_kernel_is_given_come_in_parts() {
+    let module = parse(&given(" {weft.flags = 1 : i32} loc(\"x\")")).unwrap();
+    let kernel = &module.kernels[0];
+    let params: Vec<(&str, u64)> =
+        kernel.params.iter().map(|param| (&param.name[..], param.divisibility)).collect();
+    let parts = |name: &str, flags: &[&str]| -> Vec<(String, u64)> {
+        let parts =
+            [("", 16), (".extents.0", 1), (".extents.1", 1), (".strides.0", 8), (".strides.1", 1)];
+        let flags = flags.iter().map(|&flag| (flag, 1));
+        parts.into_iter().chain(flags).map(|(part, by)| (format!("{name}{part}"), by)).collect()
+    };
+    let expected =
+        [parts("x", &[".padding"]), parts("y", &[".padding", ".rounds"]), vec![("at".into(), 1)]];
+    let expected = expected.concat();
+    assert_eq!(params, expected.iter().map(|(name, by)| (&name[..], *by)).collect::<Vec<_>>());
+    // Once for rows of whole 16 bytes, once for any.
+    let loads = kernel.ops.values().filter(|op| matches!(op.kind, OpKind::Load(_))).count();
+    assert_eq!(loads, 2);
+    let text = module.to_string();
+    assert_eq!(parse(&text).unwrap().to_string(), text);
+}
+
+#[test]
+fn what_is_wrong_with_a_given_descriptor_is_told_once() {
+    let flags = complaints(&given(" {weft.flags = 3 : i32}"));
+    assert!(flags.contains("a descriptor comes with 1 or 2 flags, not 3"), "{flags}");
+    let broken = given("").replace("%v = tt.descriptor_load %x", "%v = tt.descriptor_load %z");
+    let said = complaints(&broken);
+    assert_eq!(said.matches("`%z` is no descriptor that is known here").count(), 1, "{said}");
+    let many = given("").replacen("4x16xf16", "2x2x2x2x2x2xf16", 1);
+    assert!(complaints(&many).contains("in 1 to 5 dimensions"), "{}", complaints(&many));
+}
+
 /// What a region that folds asserts of each pair comes out as one more component, and is asserted behind.
 #[test]
 fn assertions_leave_regions_that_fold() {
