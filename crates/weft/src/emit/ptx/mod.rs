@@ -297,10 +297,6 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
     if !inst.op.effects().starts_product() {
         w.written(&inst.results);
     }
-    let is_float = |&value: &_| w.program.dtype(value).is_float();
-    w.computed |= inst.op.effects().is_pure()
-        && !matches!(inst.op, Op::Const(_))
-        && inst.results.iter().any(is_float);
     match &inst.op {
         Op::If => return control::branch(w, id, inst),
         Op::Loop => return control::repeat(w, id, inst),

@@ -74,19 +74,11 @@ pub(super) fn multiply(
         Some(None) => others[left_count + 1].to_string(),
     };
     put!(w, "{name} {}, {left}, {right}, {keep}{modes}", Braced(&d));
-    w.computed = false;
     Ok(())
 }
 
 /// Waits; what is waited for may be copied behind.
-///
-/// ptxas (13.4) would wait as early as it can, in front of the arithmetic that runs beside the products. It moves
-/// nothing across a `pmevent`, which tells a profiler that a thread came by and does nothing else. Addresses
-/// take a few instructions: they stay free to move.
 pub(super) fn wait(w: &mut Writer<'_>, pending: u32, inst: &InstData) {
-    if core::mem::take(&mut w.computed) {
-        put!(w, "pmevent 0");
-    }
     put!(w, "wgmma.wait_group.sync.aligned {pending}");
     copies(w, &inst.results, &inst.operands);
 }

@@ -151,8 +151,6 @@ pub(super) struct Writer<'a> {
     tied: Tied,
     /// Whether registers must be made ready for the next of them.
     pub(super) ready: Ready,
-    /// Whether floats were computed since the last of them was issued, with no label since.
-    pub(super) computed: bool,
     told: Told<'a>,
     /// What debuggers and profilers are told of lines, where they are told.
     pub(super) lines: Option<Lines>,
@@ -210,7 +208,6 @@ impl<'a> Writer<'a> {
             wide: Wide::of(program, |value| tied.is_shared(value)),
             tied,
             ready: Ready::new(has_products),
-            computed: false,
             told: Told::default(),
             lines: None,
             loc: crate::location::Locations::unknown(),
@@ -331,7 +328,6 @@ impl<'a> Writer<'a> {
 
     /// Writes a label.
     pub(super) fn label(&mut self, text: fmt::Arguments<'_>) {
-        self.computed = false;
         self.indent(self.depth - 1);
         push(&mut self.body, format_args!("{text}:\n"));
     }

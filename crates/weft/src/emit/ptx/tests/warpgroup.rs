@@ -3,8 +3,8 @@
 use super::{print, target};
 use crate::dtype::DType;
 use crate::emit::tests::products::{Sketch, attention, carried, form, forms, single};
-use crate::lane::{Access, BarrierScope, IdKind, Program, Space, verify};
-use crate::scalar::{Binary, Cast};
+use crate::lane::{Access, BarrierScope, Program, Space, verify};
+use crate::scalar::Binary;
 use expect_test::expect;
 use std::path::Path;
 
@@ -135,33 +135,24 @@ fn what_would_be_copied_in_flight_is_refused() {
     expect!["sm_90a has no `%18 in flight at inst12`: its register is wanted for another value, and it cannot be copied in flight"].assert_eq(&refused.to_string());
 }
 
-/// The assembler would wait in front of what is computed beside products.
+/// Two products that begin sums: nothing is written to their registers, and both are made ready at once.
 #[test]
-fn what_is_computed_beside_products_stays_in_front_of_the_wait() {
-    for beside in [None, Some(DType::I32), Some(DType::F32)] {
-        let mut sketch = Sketch::new("beside");
-        let a = sketch.descriptor(65536);
-        let zeros = sketch.zeros(form(8));
-        let build = &mut sketch.build;
-        build.warpgroup_fence();
-        let sums = build.warpgroup_multiply(form(8), &[a], a, None, &zeros);
-        build.warpgroup_commit();
-        let warp = build.id(IdKind::Warp);
-        match beside {
-            Some(DType::F32) => {
-                build.cast(Cast::FloatFromU, warp, DType::F32);
-            }
-            Some(_) => {
-                build.binary(Binary::Add, warp, warp);
-            }
-            None => {}
-        }
-        let sums = build.warpgroup_wait(0, &sums);
-        sketch.store(&sums);
-        let text = print(&sketch.finish(), target("sm_90a")).unwrap();
-        let kept = "pmevent 0;\n  wgmma.wait_group.sync.aligned 0;";
-        assert_eq!(text.contains(kept), beside == Some(DType::F32), "{text}");
-    }
+fn products_that_begin_sums_share_a_fence() {
+    let mut sketch = Sketch::new("begin");
+    let a = sketch.descriptor(65536);
+    let zeros = sketch.zeros(form(8));
+    let keep = sketch.build.constant(DType::I1, 0);
+    let build = &mut sketch.build;
+    build.warpgroup_fence();
+    let sums = [(); 2].map(|()| build.warpgroup_multiply(form(8), &[a], a, Some(keep), &zeros));
+    build.warpgroup_commit();
+    let sums = build.warpgroup_wait(0, &sums.concat());
+    sketch.store(&sums);
+    let text = print(&sketch.finish(), target("sm_90a")).unwrap();
+    assert_eq!(text.matches("wgmma.fence").count(), 1, "{text}");
+    let (_, products) = text.split_once("wgmma.fence").unwrap();
+    let (products, _) = products.split_once("wgmma.commit_group").unwrap();
+    assert!(!products.contains("mov."), "{text}");
 }
 
 /// Sums that are computed before a loop, or at the end of a round, in the registers that it carries: the program
