@@ -89,6 +89,12 @@ def described_product(a, b, out, k, M: tl.constexpr, N: tl.constexpr, K: tl.cons
 
 
 @triton.jit
+def described_maxima(block, x, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    at = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
+    block.atomic_max([0, 0], tl.load(x + at))
+
+
+@triton.jit
 def described_blocks(block, out, row, column, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     at = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
     tl.store(out + at, block.load([row, column]))
@@ -334,6 +340,16 @@ def test_products_take_descriptors(simulator, k):
     np.testing.assert_array_equal(out, a.astype(np.float32) @ b.T.astype(np.float32))
     np.testing.assert_array_equal(out.base[:, n:], before[:, n:])
     assert not weft.triton.last_report().findings
+
+
+# Of floats of 16 bits Triton has no pointers for this.
+@pytest.mark.parametrize("columns", [32, 29])
+def test_maxima_go_through_descriptors(simulator, columns):
+    x, out = numbers(16, 32).astype(np.float16), np.zeros((16, 32), np.float16)
+    described_maxima[(1,)](described(out[:, :columns], [16, 32]), x, ROWS=16, COLUMNS=32)
+    expected = np.maximum(x, 0)
+    expected[:, columns:] = 0
+    np.testing.assert_array_equal(out, expected)
 
 
 # Extents of whole 16 bytes and others; a corner before the first row and the last column.

@@ -44,7 +44,7 @@ pub(super) struct Parts<'a> {
     block: Type,
 }
 
-impl<'a> Parser<'a> {
+impl Parser<'_> {
     /// The descriptor's type of an argument.
     pub(super) fn handed(&mut self) -> Parse<Handed> {
         let span = self.token.span;

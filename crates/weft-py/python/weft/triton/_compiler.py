@@ -23,8 +23,9 @@ from weft.triton import _status
 log = logging.getLogger("weft.triton")
 
 # Weft reads descriptors where they are given, made and used; those that are handed over Triton's own
-# passes rewrite as pointers, below capability 90.
+# passes rewrite as pointers, as they do with all of them below capability 90.
 POINTERS_FOR_DESCRIPTORS = 80
+DESCRIPTORS = 90
 # The padding, and from Triton 3.7 on the rounding to tf32.
 DESCRIPTOR_FLAGS = 2 if hasattr(TensorDescriptor, "round_f32_to_tf32") else 1
 
@@ -62,6 +63,11 @@ def replace_stages(
         raise KernelError("language", f"{language.name} kernels do not run on the simulator")
     made: dict[str, Any] = {}
 
+    def ttir(module: Any, metadata: dict[str, Any]) -> Any:
+        if capability < DESCRIPTORS and takes_descriptors(module):
+            return backend.make_ttir(module, metadata, options, DESCRIPTORS)
+        return given["ttir"](module, metadata)
+
     def with_pointers(module: Any, metadata: dict[str, Any]) -> Any:
         try:
             return backend.make_ttir(module, metadata, options, min(capability, POINTERS_FOR_DESCRIPTORS))
@@ -83,6 +89,8 @@ def replace_stages(
                 raise
             log.warning("Triton compiles this kernel instead of Weft: %s", error)
             metadata[_status.REASON] = str(error)
+            if capability < DESCRIPTORS and takes_descriptors(module):
+                module = with_pointers(module, metadata)
             for stage in ("ttgir", "llir", "ptx"):
                 module = given[stage](module, metadata)
             return str(module)
@@ -113,7 +121,7 @@ def replace_stages(
         return json.dumps(made).encode()
 
     stages.clear()
-    stages["ttir"] = given["ttir"]
+    stages["ttir"] = ttir
     stages["ptx"] = measured_ptx
     stages["cubin"] = given["cubin"] if settings.device == "cuda" else program
 
@@ -133,13 +141,24 @@ def tell_lost(stage: str, function: str) -> None:
     log.warning(message, function, stage)
 
 
+def takes_descriptors(module: Any) -> bool:
+    """Whether the kernel of a module of Triton's IR is given tensor descriptors."""
+    return bool(described_arguments(module))
+
+
+def described_arguments(module: Any) -> list[int]:
+    """The numbers of the arguments of a module's kernel that are tensor descriptors."""
+    kernel = module.get_function(module.get_entry_func_name())
+    types = module.get_function_signature(kernel)
+    return [index for index, ty in enumerate(types) if "tensordesc" in ty]
+
+
 def tell_flags(module: Any) -> None:
     """Says at each tensor descriptor that the kernel of a module is given how many truth values Triton's
     launcher hands over behind its strides."""
     kernel = module.get_function(module.get_entry_func_name())
-    for index, ty in enumerate(module.get_function_signature(kernel)):
-        if "tensordesc" in ty:
-            kernel.set_arg_attr(index, "weft.flags", DESCRIPTOR_FLAGS)
+    for index in described_arguments(module):
+        kernel.set_arg_attr(index, "weft.flags", DESCRIPTOR_FLAGS)
 
 
 def hands_over_descriptors(ttir: str) -> bool:
