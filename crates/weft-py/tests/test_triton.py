@@ -95,6 +95,16 @@ def described_maxima(block, x, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
 
 
 @triton.jit
+def described_turns(x, y, out, rounds, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    at = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
+    total = tl.zeros([ROWS, COLUMNS], tl.float32)
+    for row in range(rounds):
+        total += x.load([row, 0])
+        x, y = y, x
+    tl.store(out + at, total)
+
+
+@triton.jit
 def described_blocks(block, out, row, column, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     at = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
     tl.store(out + at, block.load([row, column]))
@@ -340,6 +350,16 @@ def test_products_take_descriptors(simulator, k):
     np.testing.assert_array_equal(out, a.astype(np.float32) @ b.T.astype(np.float32))
     np.testing.assert_array_equal(out.base[:, n:], before[:, n:])
     assert not weft.triton.last_report().findings
+
+
+# Before sm_90 Triton would make pointers of what is given, as it does of what a loop carries.
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_given_descriptors_are_carried(target):
+    x, y, out = numbers(8, 16), numbers(8, 16, seed=1), np.zeros((4, 16), np.float32)
+    with weft.triton.enabled(device="simulator", target=target):
+        test_products_take_descriptors(None, 96)
+        described_turns[(1,)](described(x, [4, 16]), described(y, [4, 16]), out, 3, ROWS=4, COLUMNS=16)
+    np.testing.assert_allclose(out, x[0:4] + y[1:5] + x[2:6], rtol=1e-6)
 
 
 # Of floats of 16 bits Triton has no pointers for this.

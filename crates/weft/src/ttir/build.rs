@@ -155,8 +155,8 @@ impl<'a, 'r> Builder<'a, 'r> {
             params.push(Param { name: argument.name.to_string(), divisibility });
             let base = self.block_param(argument);
             body.params.push(base);
-            if let Some(handed) = descriptor {
-                let more = self.parts(argument, handed, base);
+            if let Some(described) = descriptor {
+                let more = self.parts(argument, described, base);
                 for (name, divisibility, value) in more.arguments() {
                     params.push(Param { name, divisibility });
                     body.params.push(value);

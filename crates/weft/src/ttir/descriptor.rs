@@ -4,7 +4,7 @@
 //! an array of pointers, `base + Σ (index + i) * stride`, under a mask of the elements within the
 //! extents; outside a load gives zero, or NaN where the descriptor says so. The text may pass a
 //! descriptor only to the operations that use it. Those that a kernel is given are taken apart in
-//! [`handed`](super::handed).
+//! [`descriptor_argument`](super::descriptor_argument).
 
 use super::attribute::Attribute;
 use super::build::Builder;

@@ -1,7 +1,7 @@
 //! What operations stand in: modules, functions, blocks.
 
 use super::MAX_DEPTH;
-use super::handed::DESCRIPTOR_ALIGNMENT;
+use super::descriptor_argument::DESCRIPTOR_ALIGNMENT;
 use super::lexer::TokenKind;
 use super::parser::Parser;
 use super::syntax::{Argument, Block, BlockParam, Function, Operation, Parse, ResultName};
@@ -129,16 +129,17 @@ impl<'a> Parser<'a> {
     fn argument(&mut self) -> Parse<(BlockParam<'a>, Argument)> {
         let (name, span) = self.value_name("the name of an argument, such as `%x`")?;
         self.expect(b':')?;
-        let mut descriptor = if self.at_descriptor() { Some(self.handed()?) } else { None };
+        let mut descriptor =
+            if self.at_descriptor() { Some(self.descriptor_argument()?) } else { None };
         let ty = match &descriptor {
-            Some(handed) => handed.base(),
+            Some(described) => described.base(),
             None => self.ty()?,
         };
         let mut divisibility = if descriptor.is_some() { DESCRIPTOR_ALIGNMENT } else { 1 };
         if self.at(b'{') {
             let mut attributes = self.attributes()?;
-            if let Some(handed) = &mut descriptor {
-                handed.attributes(&mut attributes)?;
+            if let Some(described) = &mut descriptor {
+                described.attributes(&mut attributes)?;
             }
             if let Some((value, at)) = attributes.take_integer("tt.divisibility")? {
                 divisibility =

@@ -2,7 +2,7 @@
 
 use super::asm::InlineAsm;
 use super::descriptor::Descriptive;
-use super::handed::Handed;
+use super::descriptor_argument::DescriptorArgument;
 use super::scaled::Scaled;
 use crate::budget::Stop;
 use crate::diagnostic::{Diagnostic, Span};
@@ -75,7 +75,7 @@ pub(super) struct Argument {
     /// It is a multiple of this; 1 where nothing is known.
     pub(super) divisibility: u64,
     /// What a tensor descriptor is of; the argument's type is then that of its base.
-    pub(super) descriptor: Option<Handed>,
+    pub(super) descriptor: Option<DescriptorArgument>,
 }
 
 /// A straight list of operations.

@@ -4,13 +4,17 @@
 
 use super::parse;
 use crate::atomic::Rmw;
+use crate::compile;
 use crate::diagnostic::{Diagnostics, Span};
 use crate::id::Id;
+use crate::lane;
 use crate::location::{Location, Locations};
 use crate::scalar::Binary;
 use crate::tile::{self, Kernel, Module, Op, OpKind};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use weft_layout::machine::Machine;
 
 /// Every recorded text of the repository, in a fixed order.
 fn recorded() -> Vec<(PathBuf, String)> {
@@ -672,6 +676,27 @@ fn descriptors_that_a_kernel_is_given_come_in_parts() {
     assert_eq!(loads, 2);
     let text = module.to_string();
     assert_eq!(parse(&text).unwrap().to_string(), text);
+}
+
+/// Elements of a row move 16 bytes at once in the one version, and one by one in the other.
+#[test]
+fn rows_of_whole_16_bytes_move_as_vectors() {
+    // From the first column on, with as many elements for each lane.
+    let text = given("").replace("4x16", "16x16").replace("%at, %at]", "%at, %zero]");
+    let text = text.replace("%v =", "%zero = arith.constant 0 : i32\n%v =");
+    let module = parse(&text).unwrap();
+    let machine = Machine::by_name("sm_90").unwrap();
+    let options = compile::Options { warps: 1, ..compile::Options::for_machine(machine) };
+    let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
+    let mut widths = BTreeSet::new();
+    let program = &compiled.program;
+    program.walk(&program.body, &mut |_, inst| {
+        if let lane::Op::Load { space: lane::Space::Global, .. } = inst.op {
+            let bytes = |&value: &_| program.dtype(value).bytes();
+            widths.insert(inst.results.iter().map(bytes).sum::<u32>());
+        }
+    });
+    assert_eq!(widths, BTreeSet::from([2, 16]));
 }
 
 #[test]

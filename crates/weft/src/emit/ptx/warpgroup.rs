@@ -53,9 +53,8 @@ pub(super) fn multiply(
     let left_count = multiply.left_operands().count();
     let known = others.get(left_count + 1).map(|&keep| w.constant(keep));
     // A product that begins a sum takes nothing from its registers: they need not be written, nor made ready.
-    if known != Some(Some(0)) {
-        copies(w, &inst.results, accumulators);
-    }
+    let accumulators = if known == Some(Some(0)) { &[] } else { accumulators };
+    copies(w, &inst.results, accumulators);
     let words = if multiply.left_in_registers { &others[..left_count] } else { &[] };
     let taken = [accumulators, &inst.results, words].concat();
     if w.must_be_ready(&taken) {

@@ -1,8 +1,9 @@
-//! Tensor descriptors that a kernel is given.
+//! Tensor descriptors as arguments of a kernel.
 //!
 //! Where no copy engine uses a descriptor, Triton's launcher takes it apart: the base, the extents and the
-//! strides (i64 each), and truth values for its padding and, from Triton 3.7 on, for rounding to tf32. Those
-//! are the kernel's arguments in its place.
+//! strides (i64 each, in elements), and truth values for its padding and, from Triton 3.7 on, for rounding to
+//! tf32. Those are the kernel's arguments in its place. How many truth values there are the text does not
+//! tell: two, unless the attribute `weft.flags` says one.
 //!
 //! Triton's `TensorDescriptor` promises what the copy engine needs: a base and strides that are multiples of
 //! 16 bytes, and a last stride of one. What it does not promise is that the last extent is such a multiple, too,
@@ -24,7 +25,7 @@ use crate::tile::{Element, OpId, OpKind, Region, Type, Value};
 pub(super) const DESCRIPTOR_ALIGNMENT: u64 = 16;
 
 /// What is said of a descriptor that is an argument.
-pub(super) struct Handed {
+pub(super) struct DescriptorArgument {
     /// The type of its blocks.
     block: Type,
     /// How many truth values follow the strides.
@@ -46,7 +47,7 @@ pub(super) struct Parts<'a> {
 
 impl Parser<'_> {
     /// The descriptor's type of an argument.
-    pub(super) fn handed(&mut self) -> Parse<Handed> {
+    pub(super) fn descriptor_argument(&mut self) -> Parse<DescriptorArgument> {
         let span = self.token.span;
         let block = self.descriptor_type()?.ty;
         let rank = block.shape.len();
@@ -54,11 +55,11 @@ impl Parser<'_> {
             let message = format!("a descriptor is of numbers in 1 to {MAX_RANK} dimensions");
             return Err(Diagnostic::new(self.since(span), message));
         }
-        Ok(Handed { block, flags: 2 })
+        Ok(DescriptorArgument { block, flags: 2 })
     }
 }
 
-impl Handed {
+impl DescriptorArgument {
     /// The type of the base.
     pub(super) fn base(&self) -> Type {
         Type::pointer(self.block.dtype())
@@ -100,7 +101,7 @@ impl Parts<'_> {
 
 /// How many elements lie in [`DESCRIPTOR_ALIGNMENT`].
 fn per_alignment(block: &Type) -> u64 {
-    8 * DESCRIPTOR_ALIGNMENT / u64::from(block.dtype().bits())
+    DESCRIPTOR_ALIGNMENT / u64::from(block.dtype().bytes())
 }
 
 impl<'a, 'r> Builder<'a, 'r> {
@@ -108,19 +109,19 @@ impl<'a, 'r> Builder<'a, 'r> {
     pub(super) fn parts(
         &mut self,
         argument: &BlockParam<'a>,
-        handed: &Handed,
+        described: &DescriptorArgument,
         base: Value,
     ) -> Parts<'a> {
         let name = argument.name;
-        let rank = handed.block.shape.len();
+        let rank = described.block.shape.len();
         let mut several = |what: &str, dtype, count| -> Vec<Value> {
             let name = format!("{name}.{what}");
             (0..count).map(|_| self.named(&name, &Type::scalar(dtype))).collect()
         };
         let extents = several("extents", DType::I64, rank);
         let strides = several("strides", DType::I64, rank);
-        let flags = several("flags", DType::I1, handed.flags);
-        Parts { name, base, extents, strides, flags, block: handed.block.clone() }
+        let flags = several("flags", DType::I1, described.flags);
+        Parts { name, base, extents, strides, flags, block: described.block.clone() }
     }
 
     /// The kernel twice: for ordinary descriptors, and for any.
@@ -209,6 +210,7 @@ impl<'a> Rewriter<'_, 'a, '_> {
         let (base, block) = (parts.base, parts.block.clone());
         Descriptor { base, extents, strides, block, outside, rounds }
     }
+
     /// What an i64 extent is to i32 indices: at least zero, and at most one more than the last index.
     fn indexed(&mut self, extent: Value) -> Value {
         let ty = self.ty(extent);
