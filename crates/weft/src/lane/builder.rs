@@ -1,6 +1,7 @@
 //! Writing a lane program, operation by operation.
 
 use super::division::Quotient;
+use super::ladder::Ladders;
 use super::{
     Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Mbarrier, Multiprocessor, Op,
     Param, Program, Region, Role, Shared, SharedData, Space, Value, ValueData, WarpgroupMultiply,
@@ -48,6 +49,10 @@ pub struct Builder {
     pub(super) definitions: IdMap<Value, Option<Inst>>,
     /// What integers are at most, as unsigned numbers.
     pub(super) most: IdMap<Value, u64>,
+    /// Whether values are uniform: the same in every thread of the block.
+    pub(super) uniform: IdMap<Value, bool>,
+    /// The values that stand at distances from others.
+    pub(super) ladders: Ladders,
     /// What values are quotients of, by constants.
     pub(super) quotients: FxHashMap<Value, Quotient>,
     /// The place given to operations.
@@ -130,6 +135,8 @@ impl Builder {
             known: vec![HashTable::new()],
             definitions: IdMap::default(),
             most: IdMap::with_default(u64::MAX),
+            uniform: IdMap::default(),
+            ladders: Ladders::default(),
             quotients: FxHashMap::default(),
             loc: Locations::unknown(),
             bounds: Bounds::default(),
@@ -364,6 +371,12 @@ impl Builder {
         }
         if let Some(sum) = self.constant_outside(op, x, y) {
             return sum;
+        }
+        if let Some(sum) = self.distance_outside(op, x, y) {
+            return sum;
+        }
+        if let Some(product) = self.multiplied_at_once(op, x, y) {
+            return product;
         }
         if op == Binary::Or
             && let Some(word) = self.united(x, y)
@@ -617,6 +630,7 @@ impl Builder {
         let params: Vec<Value> = params.iter().map(|&dtype| self.new_value(dtype)).collect();
         self.open.push(Region { params: params.clone(), insts: Vec::new() });
         self.known.push(HashTable::new());
+        self.ladders.open();
         params
     }
 
@@ -624,6 +638,7 @@ impl Builder {
     pub fn close_region(&mut self, end: Op, values: &[Value]) -> Region {
         self.emit(end, SmallVec::from_slice(values), &[]);
         self.known.pop();
+        self.ladders.close();
         self.open.pop().unwrap_or_default()
     }
 
@@ -709,7 +724,7 @@ impl Builder {
         self.program.insts[inst].results.clone()
     }
 
-    fn pure(&mut self, op: Op, operands: SmallVec<[Value; 4]>, dtype: DType) -> Value {
+    pub(super) fn pure(&mut self, op: Op, operands: SmallVec<[Value; 4]>, dtype: DType) -> Value {
         let key = if op.effects().is_pure() { KeyOp::of(&op) } else { None };
         let Some(known) = key else { return self.emit(op, operands, &[dtype])[0] };
         if self.bounds.are_reached(self.len()) {
@@ -726,12 +741,15 @@ impl Builder {
         if let Some(&value) = self.known.iter().rev().find_map(|known| known.find(hash, is_same)) {
             return value;
         }
+        let is_uniform = !matches!(op, Op::Id(IdKind::Lane | IdKind::Warp | IdKind::Thread))
+            && operands.iter().all(|&operand| self.uniform[operand]);
         let inst = self.reserve(op, operands, &[dtype]);
         if let Some(region) = self.open.last_mut() {
             region.insts.push(inst);
         }
         let value = self.program.insts[inst].results[0];
         self.definitions.set(value, Some(inst));
+        self.uniform.set(value, is_uniform);
         let Self { program, known, definitions, .. } = self;
         let hash_of = |value: &Value| {
             let defining = definitions[*value].map(|inst| &program.insts[inst]);

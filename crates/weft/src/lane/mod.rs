@@ -36,6 +36,7 @@ mod division;
 pub mod effects;
 pub(crate) mod flight;
 mod known_bits;
+mod ladder;
 mod laws;
 mod multiply;
 mod numbers;

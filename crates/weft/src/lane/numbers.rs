@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! (k - x) - c = (k - c) - x
+//! (x * k) * c = x * (k c)                    shifts to the left being products by powers of two
 //! -1 - x = ~x
 //! choose(x < 0, ~x, x) = x ^ (x >> 31)     the sign in every bit
 //! widened x < widened y = x < y            halves, and constants that are halves
@@ -29,6 +30,31 @@ impl Builder {
         let whole = self.constant_bits(whole)?;
         let whole = self.constant(dtype, whole.wrapping_sub(less));
         Some(self.binary(Binary::Sub, whole, part))
+    }
+
+    /// A product by a constant of a product by another one.
+    pub(super) fn multiplied_at_once(&mut self, op: Binary, x: Value, y: Value) -> Option<Value> {
+        let dtype = self.dtype(x);
+        if !matches!(dtype, DType::I32 | DType::I64) {
+            return None;
+        }
+        let factor = self.constant_factor(op, y)?;
+        let (inner, known) = [Binary::Mul, Binary::Shl].into_iter().find_map(|inner| {
+            let [x, y] = self.operands_of(x, inner)?;
+            Some((x, self.constant_factor(inner, y)?))
+        })?;
+        let factor = self.constant(dtype, known.wrapping_mul(factor));
+        Some(self.binary(Binary::Mul, inner, factor))
+    }
+
+    /// What a product by a constant, or a shift to the left by one, multiplies by.
+    fn constant_factor(&self, op: Binary, y: Value) -> Option<u64> {
+        let (bits, width) = (self.constant_bits(y)?, u64::from(self.dtype(y).bits()));
+        match op {
+            Binary::Mul => Some(bits),
+            Binary::Shl if bits < width => Some(1 << bits),
+            _ => None,
+        }
     }
 
     /// A choice between an integer and its inverse by its sign. Of narrower ones the sign would have to

@@ -62,7 +62,7 @@ impl Builder {
         Some(self.plus(inner, sum))
     }
 
-    fn plus(&mut self, x: Value, constant: u64) -> Value {
+    pub(super) fn plus(&mut self, x: Value, constant: u64) -> Value {
         let constant = self.constant(self.dtype(x), constant);
         self.binary(Binary::Add, x, constant)
     }

@@ -2,9 +2,10 @@
 
 mod flight;
 mod known_bits;
+mod ladder;
 mod laws;
 
-use super::{Access, Builder, Op, Param, Space, Value};
+use super::{Access, Builder, Op, Param, Space, Value, verify};
 use crate::dtype::DType;
 use crate::memory::{Buffer, Memory};
 use crate::scalar::{Binary, Cast};
@@ -113,6 +114,7 @@ fn run(
         build.store(Space::Global, Access::default(), address, None, &[value]);
     }
     let program = build.finish();
+    assert_eq!(verify(&program), Ok(()), "seed {seed}");
 
     let mut memory = Memory::default();
     let mut push = |name: &str, bytes: Vec<u8>, initialised| {

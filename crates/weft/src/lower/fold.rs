@@ -116,7 +116,7 @@ impl Lowerer<'_> {
     ) -> Vec<lane::Value> {
         self.scopes.push(super::Scope::default());
         for (&param, &value) in region.params.iter().zip(left.iter().chain(right)) {
-            self.bind_scalar(param, value);
+            self.bind_element(param, value);
         }
         let kernel = self.kernel;
         let mut results = Vec::new();
@@ -127,7 +127,7 @@ impl Lowerer<'_> {
             match op.results[..] {
                 [result] => {
                     let value = self.element(op, result, &operands);
-                    self.bind_scalar(result, value);
+                    self.bind_element(result, value);
                 }
                 _ => results = operands,
             }

@@ -193,7 +193,14 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Binds a scalar of the program, which every thread holds.
     fn bind_scalar(&mut self, value: Value, lowered: lane::Value) {
+        self.build.know_uniform(lowered);
+        self.bind_element(value, lowered);
+    }
+
+    /// Binds one element, which is a scalar in the region that combines it with another one.
+    fn bind_element(&mut self, value: Value, lowered: lane::Value) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.scalars.insert(value, lowered);
         }
