@@ -427,6 +427,9 @@ impl Builder {
         if let Some(truth) = self.decided(op, x, y) {
             return truth;
         }
+        if let Some(truth) = self.compared_by_difference(op, x, y) {
+            return truth;
+        }
         if let Some(truth) = self.self_comparison(op, x, y) {
             return truth;
         }

@@ -29,7 +29,7 @@ impl Builder {
     }
 
     /// The least and the greatest that an integer may be, as a signed number, where it is not negative, or is
-    /// once a constant is taken from it.
+    /// once a constant is taken from it, or is the difference of two such numbers.
     fn bounds(&self, value: Value) -> Option<(i128, i128)> {
         let bits = self.dtype(value).bits();
         let half = 1_i128 << (bits - 1);
@@ -37,11 +37,16 @@ impl Builder {
             let most = i128::from(self.possible_bits(value));
             (most < half).then_some((0, most))
         };
+        let difference = |value: Value| {
+            let [whole, part] = self.operands_of(value, Binary::Sub)?;
+            Some((-natural(part)?.1, natural(whole)?.1))
+        };
         let (inner, constant) = self.apart(value);
         let constant = i128::from(constant);
         let constant = constant - if constant >= half { 2 * half } else { 0 };
-        let moved = natural(inner).map(|(least, most)| (least + constant, most + constant));
-        match (natural(value), moved.filter(|(_, most)| *most < half)) {
+        let within = natural(inner).or_else(|| difference(inner));
+        let moved = within.map(|(least, most)| (least + constant, most + constant));
+        match (natural(value), moved.filter(|(least, most)| -half <= *least && *most < half)) {
             (Some(own), Some(moved)) => Some((own.0.max(moved.0), own.1.min(moved.1))),
             (own, moved) => own.or(moved),
         }

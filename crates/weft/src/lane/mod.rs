@@ -32,6 +32,7 @@
 
 mod builder;
 mod bytes;
+mod differences;
 mod division;
 pub mod effects;
 pub(crate) mod flight;

@@ -25,6 +25,9 @@ impl Builder {
         if self.constant_bits(x) == Some(dtype.mask()) {
             return Some(self.binary(Binary::Xor, y, x));
         }
+        if let Some(difference) = self.difference_of_sums(x, y) {
+            return Some(difference);
+        }
         let less = self.constant_bits(y)?;
         let [whole, part] = self.operands_of(x, Binary::Sub)?;
         let whole = self.constant_bits(whole)?;

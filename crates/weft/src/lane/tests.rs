@@ -1,5 +1,6 @@
 //! Words of bytes, against bytes that are followed one by one.
 
+mod differences;
 mod flight;
 mod known_bits;
 mod ladder;

@@ -1,0 +1,96 @@
+//! Comparisons of integers, by their difference.
+//!
+//! ```text
+//! (x + c) < (y + d)         = x - y < d - c            where neither side is negative or large
+//! (x + y) - (x + z)         = y - z
+//! widened x - widened y     = widened (x - y)          where neither is negative
+//! widened x < widened y     = x < y                    and constants that fit
+//! ```
+//!
+//! A thread asks of each of its elements whether it lies below the diagonal. The rows and columns of these are
+//! sums of where the tile begins, where the thread begins, and constants: what differs from thread to thread is
+//! one number, which each element compares with a constant.
+
+use super::{Builder, Value};
+use crate::dtype::DType;
+use crate::scalar::{Binary, Cast, Compare};
+
+impl Builder {
+    /// A comparison of integers by a law.
+    pub(super) fn compared_by_difference(
+        &mut self,
+        op: Compare,
+        x: Value,
+        y: Value,
+    ) -> Option<Value> {
+        let dtype = self.dtype(x);
+        if !matches!(dtype, DType::I32 | DType::I64) {
+            return None;
+        }
+        if let Some([x, y]) = self.narrow_sides(op, x, y) {
+            return Some(self.compare(op, x, y));
+        }
+        let op = match op {
+            Compare::Slt | Compare::Ult => Compare::Slt,
+            Compare::Sle | Compare::Ule => Compare::Sle,
+            Compare::Sgt | Compare::Ugt => Compare::Sgt,
+            Compare::Sge | Compare::Uge => Compare::Sge,
+            Compare::Eq | Compare::Ne => op,
+            _ => return None,
+        };
+        // Such numbers, their differences, and those moved by a constant like them, are signed ones.
+        let large = 1u64 << (dtype.bits() - 2);
+        if [x, y].iter().any(|&side| self.uniform[side] || self.possible_bits(side) >= large) {
+            return None;
+        }
+        let ((x, c), (y, d)) = (self.apart(x), self.apart(y));
+        let apart = d.wrapping_sub(c) & dtype.mask();
+        let is_near = apart < large || apart.wrapping_neg() & dtype.mask() < large;
+        if !is_near || (c == d && self.without_common(x, y).is_none()) {
+            return None;
+        }
+        let difference = self.binary(Binary::Sub, x, y);
+        let apart = self.constant(dtype, apart);
+        Some(self.compare(op, difference, apart))
+    }
+
+    /// The sides of a comparison that were widened, as they were before.
+    fn narrow_sides(&mut self, op: Compare, x: Value, y: Value) -> Option<[Value; 2]> {
+        let narrow = |build: &Self, side| {
+            build.operand_of(side, Cast::ExtS).filter(|&of| build.dtype(of) == DType::I32)
+        };
+        let x = narrow(self, x)?;
+        if let Some(y) = narrow(self, y) {
+            return Some([x, y]);
+        }
+        let is_signed = !matches!(op, Compare::Ult | Compare::Ule | Compare::Ugt | Compare::Uge);
+        let bound = self.constant_bits(y).filter(|_| is_signed)?;
+        let bound = i32::try_from(bound.cast_signed()).ok()?;
+        Some([x, self.i32(bound)])
+    }
+
+    /// `x - y` of integers, where both are sums with a common addend, or were widened.
+    pub(super) fn difference_of_sums(&mut self, x: Value, y: Value) -> Option<Value> {
+        if let Some([x, y]) = self.without_common(x, y) {
+            return Some(self.binary(Binary::Sub, x, y));
+        }
+        let natural = |build: &Self, side| {
+            let of = build.operand_of(side, Cast::ExtS)?;
+            (build.possible_bits(of) >> (build.dtype(of).bits() - 1) == 0).then_some(of)
+        };
+        let (narrow_x, narrow_y) = (natural(self, x)?, natural(self, y)?);
+        if self.dtype(narrow_x) != self.dtype(narrow_y) {
+            return None;
+        }
+        let narrow = self.binary(Binary::Sub, narrow_x, narrow_y);
+        Some(self.cast(Cast::ExtS, narrow, self.dtype(x)))
+    }
+
+    /// What is left of two sums without an addend of both.
+    fn without_common(&self, x: Value, y: Value) -> Option<[Value; 2]> {
+        let (of_x, of_y) = (self.operands_of(x, Binary::Add)?, self.operands_of(y, Binary::Add)?);
+        let ways = [(0, 0), (0, 1), (1, 0), (1, 1)];
+        let common = ways.into_iter().find(|&(one, other)| of_x[one] == of_y[other])?;
+        Some([of_x[1 - common.0], of_y[1 - common.1]])
+    }
+}
