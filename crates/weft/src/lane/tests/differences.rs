@@ -90,7 +90,7 @@ fn a_diagonal_is_one_difference() {
     let size = build.constant(DType::I64, 64);
     let block = wide(&mut build, block);
     let corner = build.binary(Binary::Mul, block, size);
-    let mut index = |build: &mut Builder, bits: u32, places: &[u64]| -> Vec<Value> {
+    let index = |build: &mut Builder, bits: u32, places: &[u64]| -> Vec<Value> {
         let bits = build.i32(bits.cast_signed());
         let own = build.binary(Binary::And, lane, bits);
         let own = wide(build, own);
