@@ -69,6 +69,9 @@ def leaving():
 def test_with_a_broken_end(leaving):
     pass
 
+def test_skips_and_has_a_broken_end(leaving):
+    pytest.skip("not here")
+
 @pytest.mark.parametrize("n", range(8))
 def test_environment_is_clean(n):
     assert "LEFT_BY_A_CASE" not in os.environ
@@ -80,6 +83,34 @@ DRAWN = os.environ["DRAWN"]
 def test_draws(n):
     with open(DRAWN, "a") as out:
         out.write(f"{n} {random.random()} {numpy.random.rand()}\\n")
+"""
+
+# A GPU that answers nothing more after a fault, and has memory for one process at a time.
+FAULTS = """
+import os, sys, types
+import pytest
+
+faulted = False
+
+def synchronize():
+    if faulted:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+cuda = types.SimpleNamespace(is_initialized=lambda: True, is_available=lambda: False)
+cuda.synchronize, cuda.empty_cache = synchronize, lambda: None
+sys.modules["torch"] = types.SimpleNamespace(cuda=cuda, manual_seed=lambda seed: None)
+
+@pytest.mark.parametrize("n", range(12))
+def test_faults(n):
+    global faulted
+    faulted = n == 5
+
+def test_wants_memory():
+    try:
+        with open(os.environ["DRAWN"], "x"):
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+    except FileExistsError:
+        pass
 """
 
 KERNELS = """
@@ -175,20 +206,39 @@ def test_every_case_is_counted_once_however_it_ends(suite, tmp_path):
         ("test_is_expected_to_fail", "skipped"): 1,
         ("test_of_a_broken_fixture", "failed"): 1,
         ("test_with_a_broken_end", "failed"): 1,
+        ("test_skips_and_has_a_broken_end", "failed"): 1,
         ("test_environment_is_clean", "passed"): 8,
         ("test_draws", "passed"): 4,
     }
     assert cases["test_fails_when_odd[3]"]["why"].startswith("AssertionError: 3 is odd")
     assert cases["test_of_a_broken_fixture"]["why"] == "KeyError: 'no such thing'"
-    assert cases["test_with_a_broken_end"]["why"] == "KeyError: 'left behind'"
+    for name in ("test_with_a_broken_end", "test_skips_and_has_a_broken_end"):
+        assert cases[name]["why"] == "KeyError: 'left behind'"
+    assert cases["test_skips"]["why"] == "Skipped: not here"
+    assert cases["test_is_expected_to_fail"]["why"].startswith("AssertionError")
     assert cases["test_aborts[1]"]["why"] == "ended by SIGABRT"
     assert cases["test_aborts[2]"]["why"] == "ended with status 0"
     assert cases["test_hangs[1]"]["why"] == "ran longer than 3 s"
     (about,) = [line for line in lines if "collected" in line]
-    assert (about["collected"], about["chosen"]) == (48, 48)
+    assert (about["collected"], about["chosen"]) == (49, 49)
     assert about["uncollected"] == {
         "tests/test_unreadable.py": "ModuleNotFoundError: No module named 'what_is_not_there'"
     }
+
+
+def test_a_fault_fails_its_own_case_and_want_of_memory_none(suite):
+    lines, report = suite(FAULTS, "--compilers", "triton")
+    *first, last = [line for line in lines if "name" in line]
+    cases = named(first)
+    failed = {name: case["why"] for name, case in cases.items() if case["outcome"] != "passed"}
+    assert failed == {
+        "test_faults[5]": "RuntimeError: CUDA error: an illegal memory access was encountered",
+        "test_wants_memory": "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB",
+    }
+    assert len(cases) == 13
+    # It ran again when the others had ended.
+    assert (last["name"], last["outcome"]) == ("tests/test_fake.py::test_wants_memory", "passed")
+    assert report["rows"][0][2:4] == ["13", "12"]
 
 
 def test_unseeded_numbers_are_the_same_every_time(suite, tmp_path):
@@ -261,6 +311,14 @@ def test_a_case_whose_kernel_triton_compiled_is_not_passed_by_weft():
     ends, failures, _ = suites.compared({"test_a[1]": one}, {"test_a[1]": other})
     assert ends == {"escaped": 1}
     assert list(failures.values()) == [["test_a[1]"]]
+
+
+def test_a_case_that_found_no_memory_did_not_run():
+    one = dict(outcome="passed", why="", seconds=1.0, by_weft=0, by_triton=1)
+    memory, shared = "OutOfMemoryError: CUDA out of memory.", "OutOfResources: out of resource: shared memory"
+    for why, end in ((memory, "not run"), (shared, "failed")):
+        other = dict(one, outcome="failed", why=why)
+        assert suites.compared({"test_a": one}, {"test_a": other})[0] == {end: 1}
 
 
 def test_a_share_has_some_of_every_test_and_the_same_every_time():

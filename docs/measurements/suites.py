@@ -386,7 +386,8 @@ def compared(triton: dict, weft: dict) -> tuple[collections.Counter, dict, list[
         if one["outcome"] != "passed":
             continue
         other = weft.get(name)
-        if other is None:
+        if other is None or OUT_OF_MEMORY.search(other["why"]):
+            # Nobody left memory for it, and no time was left to run it again.
             ends["not run"] += 1
         elif not kernels(one) and not kernels(other):
             ends["without kernels"] += 1

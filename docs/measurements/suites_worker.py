@@ -119,8 +119,8 @@ class Runner:
         self.job = job
         self.output = output
         self.kernels = Kernels(job["compiler"])
-        self.reports: list = []
-        self.whys: list[str] = []
+        # How each phase of a case ended, and why.
+        self.phases: list[tuple[str, str]] = []
         self.collected = 0
         self.uncollected: dict[str, str] = {}
         if job["configurations"]:
@@ -169,7 +169,7 @@ class Runner:
         self.write(begin=name)
         environment = dict(os.environ)
         give_seed(int(digest(self.job["seed"], name)[:8], 16))
-        self.reports, self.whys = [], []
+        self.phases.clear()
         self.kernels.begin()
         start = time.monotonic()
         # Nothing of a module is kept for the next case, which may be another process's.
@@ -179,11 +179,12 @@ class Runner:
         if dict(os.environ) != environment:
             os.environ.clear()
             os.environ.update(environment)
-        outcomes = {report.outcome for report in self.reports}
-        outcome = next((each for each in ("failed", "skipped") if each in outcomes), "passed")
-        why = self.whys[0] if self.whys and outcome != "passed" else ""
+        ends = dict(reversed(self.phases))
+        outcome = next((each for each in ("failed", "skipped") if each in ends), "passed")
         sound = released(outcome == "failed")
-        self.write(name=name, outcome=outcome, why=why, seconds=round(seconds, 3), **self.kernels.ended())
+        self.write(
+            name=name, outcome=outcome, why=ends.get(outcome, ""), seconds=round(seconds, 3), **self.kernels.ended()
+        )
         if not sound:
             # Nothing more runs on the GPU in this process; its exit handlers would only hang on it.
             os._exit(POISONED)
@@ -199,10 +200,10 @@ class Runner:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item, call):
         report = yield
-        self.reports.append(report)
+        why = []
         if call.excinfo is not None and report.outcome != "passed":
-            lines = f"{call.excinfo.typename}: {call.excinfo.value}".splitlines()
-            self.whys.append(" ".join(lines[:2])[:400])
+            why = f"{call.excinfo.typename}: {call.excinfo.value}".splitlines()
+        self.phases.append((report.outcome, " ".join(why[:2])[:400]))
         return report
 
 
