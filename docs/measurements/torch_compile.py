@@ -57,6 +57,8 @@ from triton.language.extra import libdevice
 LEAST_US = 3.0
 # A kernel at less than this share of the first compiler's speed is counted.
 SLOW = 0.9
+# Bytes, more than a program allocates.
+PLENTY = 16 << 30
 # Elements of an output that are kept for the comparison.
 KEPT = 1 << 20
 
@@ -669,25 +671,39 @@ def medians(events, iterations):
     return kernels, sum(count * micros for count, micros in kernels.values())
 
 
-def watch_inductor(gpu, choices):
-    """Has Inductor alone on the GPU while it measures configurations, and keeps which one it chose of each
-    kernel that has several."""
+def spelled(config):
+    sizes = ", ".join(f"{name} {value}" for name, value in config.kwargs.items())
+    return f"{sizes}, {config.num_warps} warps"
+
+
+def watch_inductor(gpu, choices, tuned):
+    """Has what Inductor compiled alone on the GPU while it runs, so that it measures configurations by
+    themselves; keeps which one it chose of each kernel that has several, and the microseconds of all of them."""
+    from torch._inductor.output_code import CompiledFxGraph
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
+    run = CompiledFxGraph.__call__
     choose, benchmark = CachingAutotuner.autotune_to_one_config, CachingAutotuner.benchmark_all_configs
 
-    def benchmarked(*arguments, **keywords):
+    def ran(graph, inputs):
         with gpu.alone():
-            return benchmark(*arguments, **keywords)
+            return run(graph, inputs)
+
+    def benchmarked(kernel, *arguments, **keywords):
+        times = benchmark(kernel, *arguments, **keywords)
+        found = tuned.setdefault(kernel.fn.__name__, {})
+        for launcher, milliseconds in times.items():
+            if math.isfinite(milliseconds):
+                found[spelled(launcher.config)] = 1e3 * milliseconds
+        return times
 
     def chosen(kernel, *arguments, **keywords):
         result = choose(kernel, *arguments, **keywords)
         with contextlib.suppress(AttributeError, IndexError):
-            config = kernel.launchers[0].config
-            sizes = ", ".join(f"{name} {value}" for name, value in config.kwargs.items())
-            choices[kernel.fn.__name__] = f"{sizes}, {config.num_warps} warps"
+            choices[kernel.fn.__name__] = spelled(kernel.launchers[0].config)
         return result
 
+    CompiledFxGraph.__call__ = ran
     CachingAutotuner.autotune_to_one_config = chosen
     CachingAutotuner.benchmark_all_configs = benchmarked
 
@@ -705,7 +721,8 @@ class Results(NamedTuple):
 def of_inductor(build, gpu, is_first, iterations):
     """A program's times and results."""
     stamp("building")
-    program = build()
+    with gpu.alone():
+        program = build()
     true, noise = {}, {}
     if is_first:
         stamp("running without compilation")
@@ -716,6 +733,11 @@ def of_inductor(build, gpu, is_first, iterations):
                 noise = dict(enumerate(map(difference, plain, precise)))
             else:
                 true = dict(enumerate(precise))
+        torch.cuda.empty_cache()
+    # By the most that was ever allocated Inductor tells how much memory there is: where there seems to be little,
+    # it measures kernels with copies of their arguments on the host.
+    with gpu.alone():
+        torch.empty(PLENTY, dtype=torch.uint8, device="cuda")
         torch.cuda.empty_cache()
     stamp("compiling")
     program.compiled()
@@ -783,11 +805,11 @@ def side(options):
     torch.manual_seed(0)
     gpu = Gpu(options.folder)
     name = options.programs[0]
-    choices, failed = {}, []
+    choices, tuned, failed = {}, {}, []
     if name == "kernels":
         kernels, step, results, failed = of_this_file(gpu, options.first)
     else:
-        watch_inductor(gpu, choices)
+        watch_inductor(gpu, choices, tuned)
         kernels, step, results = of_inductor(PROGRAMS[name], gpu, options.first, options.iterations)
     stamp("writing")
     modules, by_llvm = made_by_triton(Path(os.environ["TRITON_CACHE_DIR"]))
@@ -800,6 +822,7 @@ def side(options):
         "by_llvm": by_llvm,
         "reasons": reasons,
         "choices": choices,
+        "tuned": tuned,
         "spent": gpu.spent,
     }
     options.output.write_text(json.dumps(seen))
@@ -876,6 +899,8 @@ class Compared(NamedTuple):
     reasons: list
     # By kernel: Inductor's configurations on both sides, where they differ.
     choices: dict
+    # By kernel and configuration that Inductor measured on both sides: both times in microseconds.
+    tuned: dict
 
     def large(self):
         """Ratios of the kernels that count."""
@@ -939,6 +964,12 @@ def compared(name, runs, folder, options):
             name: (first["choices"].get(name, ""), second["choices"].get(name, ""))
             for name in kernels
             if first["choices"].get(name) != second["choices"].get(name)
+        },
+        {
+            (name, config): (micros, second["tuned"][name][config])
+            for name in first["tuned"].keys() & second["tuned"].keys()
+            for config, micros in first["tuned"][name].items()
+            if config in second["tuned"][name]
         },
     )
 
@@ -1055,6 +1086,31 @@ def write(options, labels, columns, rows, all_found):
     ]
     path = options.output.with_name(options.output.stem + "_kernels.json")
     path.write_text(json.dumps(measurement(what, options, columns, rows), indent=2, ensure_ascii=False) + "\n")
+    what = "GPU time of every configuration that Inductor measured under both compilers, as it measured it"
+    columns = ["kernel", "program", "configuration", f"{labels[0]}, µs", f"{labels[1]}, µs", "ratio"]
+    rows = [
+        [f"`{name}`", found.name, config, f"{first:.2f}", f"{second:.2f}", f"{first / second:.3f}"]
+        for found in all_found
+        for (name, config), (first, second) in sorted(found.tuned.items())
+    ]
+    path = options.output.with_name(options.output.stem + "_configurations.json")
+    path.write_text(json.dumps(measurement(what, options, columns, rows), indent=2, ensure_ascii=False) + "\n")
+
+
+def tell_configurations(all_found):
+    """How configurations that Inductor measured on both sides compare, whichever it chose then."""
+    ratios = [
+        (first / second, first, second, f"{found.name} {name} ({config})")
+        for found in all_found
+        for (name, config), (first, second) in found.tuned.items()
+        if max(first, second) >= LEAST_US
+    ]
+    if ratios:
+        mean = mean_of(ratio for ratio, *_ in ratios)
+        slow = sum(ratio < SLOW for ratio, *_ in ratios)
+        print(f"{len(ratios)} configurations that both sides measured: ratio {mean:.3f}, {slow} below {SLOW}")
+    for ratio, first, second, name in sorted(ratios)[:12]:
+        print(f"    {ratio:.3f}  {first:8.1f} {second:8.1f} µs  {name}")
 
 
 def main():
@@ -1075,6 +1131,7 @@ def main():
     parser.add_argument("--workers", type=int, help="processes at a time; as many as cores, at most 16")
     parser.add_argument("--seconds", type=float, default=480, help="how long all of it may take")
     parser.add_argument("--output", type=Path, help="where the measurement goes, as JSON")
+    parser.add_argument("--keep", type=Path, help="a folder where what was compiled stays")
     parser.add_argument("--verbose", action="store_true", help="whole errors, and where the time went")
     parser.add_argument("--side", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
@@ -1091,8 +1148,10 @@ def main():
         labels[1] += " again"
     workers = options.workers or max(2, min(16, len(os.sched_getaffinity(0))))
     all_found, failures = [], {}
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers) as pool:
-        folder = Path(folder)
+    with contextlib.ExitStack() as stack:
+        folder = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(parents=True, exist_ok=True)
+        pool = stack.enter_context(ThreadPoolExecutor(workers))
         begun = {
             name: [
                 pool.submit(run_side, name, compiler, number, options, folder, until)
@@ -1133,6 +1192,7 @@ def main():
         spread = [ratios[int(share * (len(ratios) - 1))] for share in (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1)]
         names = ("least", "5 %", "25 %", "50 %", "75 %", "95 %", "most")
         print("ratios: " + ", ".join(f"{name} {ratio:.3f}" for name, ratio in zip(names, spread)))
+    tell_configurations(all_found)
     print(f"{options.seconds - until + time.monotonic():.0f} s in all")
     wrong = [found.name for found in all_found if not found.verdict.startswith("right")]
     for name in wrong:

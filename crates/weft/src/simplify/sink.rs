@@ -1,8 +1,11 @@
-//! Moves loads from shared memory down to their first use.
+//! Moves down to their first use what takes registers until then.
 //!
 //! A plan loads all registers of a tile at once; their user takes them one by one. A load may move down to
 //! its first use unless an operation in between must stay behind it: one that writes shared memory, lets other
 //! threads write it, or opens a region.
+//!
+//! So does what gives more bits than it takes, such as an f32 of an f16: narrow numbers wait two to a register.
+//! An assembler does the same within a block of its own, but divisions, square roots and the like end one.
 //!
 //! The same holds for a step: the sum of a value that a loop carries and an invariant one. If only the next
 //! iteration uses it, it is computed at the end, so that it can take the register of the value that it replaces.
@@ -47,6 +50,8 @@ fn sink_region(program: &mut Program, region: &mut Region) {
         let used = uses.min().unwrap_or(usize::MAX);
         let place = if waits {
             used.min(fence)
+        } else if used < region.insts.len() && widens(program, inst) {
+            used
         } else if used < region.insts.len() && is_step(inst, &carried, &made) {
             used
         } else {
@@ -69,6 +74,16 @@ fn sink_region(program: &mut Program, region: &mut Region) {
     }
     // Each list was filled backwards; the operation of that position itself stands last.
     region.insts = before.into_iter().flat_map(|list| list.into_iter().rev()).collect();
+}
+
+/// Whether an operation gives more bits than it takes, and does nothing else.
+fn widens(program: &Program, inst: &InstData) -> bool {
+    let bits = |values: &[Value]| -> u32 {
+        values.iter().map(|&value| program.values[value].dtype.bits()).sum()
+    };
+    inst.op.effects().is_pure()
+        && !inst.operands.is_empty()
+        && bits(&inst.results) > bits(&inst.operands)
 }
 
 /// Whether an operation adds what does not change to what a loop carries.

@@ -18,7 +18,7 @@ use crate::lane::{
     Access, BarrierScope, Builder, IdKind, Inst, Multiprocessor, Op, Param, Program, Space, Value,
     verify,
 };
-use crate::scalar::{Binary, Cast, Compare};
+use crate::scalar::{Binary, Cast, Compare, Unary};
 use expect_test::{Expect, expect};
 
 fn check(pass: fn(Program) -> Program, before: &Program, expected: &Expect) {
@@ -209,6 +209,31 @@ fn sink_leaves_steps_to_the_end_of_a_round() {
     let at = |value: Value| body.iter().position(|&id| program.insts[id].results[..] == [value]);
     assert_eq!(at(steps[0]), Some(body.len() - 2), "{program}");
     assert_eq!(at(steps[1]), Some(2), "{program}");
+}
+
+#[test]
+fn sink_widens_numbers_where_they_are_used() {
+    let (mut build, _) = build();
+    let piece = build.shared(256, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    let half = Access::default();
+    let narrow = build.load(Space::Shared, half, DType::F16, 2, base, None);
+    let wide: Vec<Value> =
+        narrow.iter().map(|&x| build.cast(Cast::Float, x, DType::F32)).collect();
+    let root = build.unary(Unary::Sqrt, wide[0]);
+    let sum = build.binary(Binary::Add, root, wide[1]);
+    let short = build.cast(Cast::Float, sum, DType::F16);
+    keep(&mut build, base, root);
+    keep(&mut build, base, short);
+    let program = sink::run(build.finish());
+    verify(&program).unwrap();
+    let at = |value: Value| {
+        let mut body = program.body.insts.iter();
+        body.position(|&id| program.insts[id].results.contains(&value))
+    };
+    // The second number is wide where it is added, and the sum is narrow as soon as it is there.
+    assert!(at(root) < at(wide[1]), "{program}");
+    assert_eq!(at(short), at(sum).map(|place| place + 1), "{program}");
 }
 
 #[test]

@@ -900,8 +900,8 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)          break if, continue
             (X)(X)       yield
         wait
-            XPU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
-            PXU          load shared, load matrix
+            XPU          const, param, id, shared base, linear, unary, binary, compare, select, fma, fma toward, round pair, bytes, load global, load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
+            PXU          cast, load shared, load matrix
             ?XPU!        product
             (XPU)        break if
             (X)PU        continue
