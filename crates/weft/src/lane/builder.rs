@@ -1,7 +1,7 @@
 //! Writing a lane program, operation by operation.
 
 use super::division::Quotient;
-use super::ladder::Ladders;
+use super::strength::StridedSums;
 use super::{
     Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Mbarrier, Multiprocessor, Op,
     Param, Program, Region, Role, Shared, SharedData, Space, Value, ValueData, WarpgroupMultiply,
@@ -51,8 +51,8 @@ pub struct Builder {
     pub(super) most: IdMap<Value, u64>,
     /// Whether values are uniform: the same in every thread of the block.
     pub(super) uniform: IdMap<Value, bool>,
-    /// The values that stand at distances from others.
-    pub(super) ladders: Ladders,
+    /// The sums with multiples of uniform strides.
+    pub(super) strided: StridedSums,
     /// What values are quotients of, by constants.
     pub(super) quotients: FxHashMap<Value, Quotient>,
     /// The place given to operations.
@@ -136,7 +136,7 @@ impl Builder {
             definitions: IdMap::default(),
             most: IdMap::with_default(u64::MAX),
             uniform: IdMap::default(),
-            ladders: Ladders::default(),
+            strided: StridedSums::default(),
             quotients: FxHashMap::default(),
             loc: Locations::unknown(),
             bounds: Bounds::default(),
@@ -372,7 +372,7 @@ impl Builder {
         if let Some(sum) = self.constant_outside(op, x, y) {
             return sum;
         }
-        if let Some(sum) = self.distance_outside(op, x, y) {
+        if let Some(sum) = self.stride_outside(op, x, y) {
             return sum;
         }
         if let Some(product) = self.multiplied_at_once(op, x, y) {
@@ -633,7 +633,7 @@ impl Builder {
         let params: Vec<Value> = params.iter().map(|&dtype| self.new_value(dtype)).collect();
         self.open.push(Region { params: params.clone(), insts: Vec::new() });
         self.known.push(HashTable::new());
-        self.ladders.open();
+        self.strided.open();
         params
     }
 
@@ -641,7 +641,7 @@ impl Builder {
     pub fn close_region(&mut self, end: Op, values: &[Value]) -> Region {
         self.emit(end, SmallVec::from_slice(values), &[]);
         self.known.pop();
-        self.ladders.close();
+        self.strided.close();
         self.open.pop().unwrap_or_default()
     }
 

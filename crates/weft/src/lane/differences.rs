@@ -5,15 +5,20 @@
 //! (x + y) - (x + z)         = y - z
 //! widened x - widened y     = widened (x - y)          where neither is negative
 //! widened x < widened y     = x < y                    and constants that fit
+//! u + widened x < c         = narrowed (u within bounds) + x < c      where x and c are less than the bounds
 //! ```
 //!
 //! A thread asks of each of its elements whether it lies below the diagonal. The rows and columns of these are
 //! sums of where the tile begins, where the thread begins, and constants: what differs from thread to thread is
-//! one number, which each element compares with a constant.
+//! one number, which each element compares with a constant. Where the tile begins is a number of 64 bits that is
+//! the same in the whole block: far from the diagonal it does not matter how far, so 32 bits do.
 
 use super::{Builder, Value};
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare};
+
+/// How far from a number of 32 bits something is that is only known to be far. Half of it is near.
+const FAR: u64 = 1 << 29;
 
 impl Builder {
     /// A comparison of integers by a law.
@@ -45,13 +50,68 @@ impl Builder {
         }
         let ((x, c), (y, d)) = (self.apart(x), self.apart(y));
         let apart = d.wrapping_sub(c) & dtype.mask();
-        let is_near = apart < large || apart.wrapping_neg() & dtype.mask() < large;
-        if !is_near || (c == d && self.without_common(x, y).is_none()) {
+        let distance = apart.min(apart.wrapping_neg() & dtype.mask());
+        if distance >= large {
+            return None;
+        }
+        if distance < FAR / 2
+            && let Some(difference) = self.near_difference(x, y)
+        {
+            let apart = self.constant(DType::I32, apart);
+            return Some(self.compare(op, difference, apart));
+        }
+        if c == d && self.without_common(x, y).is_none() {
             return None;
         }
         let difference = self.binary(Binary::Sub, x, y);
         let apart = self.constant(dtype, apart);
         Some(self.compare(op, difference, apart))
+    }
+
+    /// A number of 32 bits that compares with every near constant as the difference of two sums of 64 bits does:
+    /// what is uniform in these may be large, the rest is known to be near.
+    fn near_difference(&mut self, x: Value, y: Value) -> Option<Value> {
+        if self.dtype(x) != DType::I64 {
+            return None;
+        }
+        let zero = self.constant(DType::I64, 0);
+        let parted = |build: &Self, side| {
+            let [a, b] = build.operands_of(side, Binary::Add)?;
+            match [a, b].map(|addend| build.uniform[addend]) {
+                [true, false] => Some([a, b]),
+                [false, true] => Some([b, a]),
+                _ => None,
+            }
+        };
+        let parts = [x, y].map(|side| parted(self, side));
+        if parts == [None, None] {
+            return None;
+        }
+        let [[of_x, x], [of_y, y]] =
+            [(parts[0], x), (parts[1], y)].map(|(parts, side)| parts.unwrap_or([zero, side]));
+        if of_x == of_y {
+            return None;
+        }
+        let [x, y] = [self.natural_origin(x)?, self.natural_origin(y)?];
+        let is_near =
+            |&side: &Value| self.dtype(side) == DType::I32 && self.possible_bits(side) < FAR / 2;
+        if ![x, y].iter().all(is_near) {
+            return None;
+        }
+        let near = self.binary(Binary::Sub, x, y);
+        let mut far = self.binary(Binary::Sub, of_x, of_y);
+        for (op, bound) in [(Binary::MinS, FAR), (Binary::MaxS, FAR.wrapping_neg())] {
+            let bound = self.constant(DType::I64, bound);
+            far = self.binary(op, far, bound);
+        }
+        let far = self.cast(Cast::Trunc, far, DType::I32);
+        Some(self.binary(Binary::Add, far, near))
+    }
+
+    /// What a number was before it was widened, if that is not negative.
+    fn natural_origin(&self, value: Value) -> Option<Value> {
+        let of = self.operand_of(value, Cast::ExtS)?;
+        (self.possible_bits(of) >> (self.dtype(of).bits() - 1) == 0).then_some(of)
     }
 
     /// The sides of a comparison that were widened, as they were before.
@@ -74,11 +134,7 @@ impl Builder {
         if let Some([x, y]) = self.without_common(x, y) {
             return Some(self.binary(Binary::Sub, x, y));
         }
-        let natural = |build: &Self, side| {
-            let of = build.operand_of(side, Cast::ExtS)?;
-            (build.possible_bits(of) >> (build.dtype(of).bits() - 1) == 0).then_some(of)
-        };
-        let (narrow_x, narrow_y) = (natural(self, x)?, natural(self, y)?);
+        let (narrow_x, narrow_y) = (self.natural_origin(x)?, self.natural_origin(y)?);
         if self.dtype(narrow_x) != self.dtype(narrow_y) {
             return None;
         }

@@ -3,8 +3,8 @@
 mod differences;
 mod flight;
 mod known_bits;
-mod ladder;
 mod laws;
+mod strength;
 
 use super::{Access, Builder, Op, Param, Space, Value, verify};
 use crate::dtype::DType;

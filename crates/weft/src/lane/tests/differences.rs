@@ -45,12 +45,23 @@ fn comparisons_by_differences_are_the_comparisons() {
                     bits &= mask;
                     value = build.cast(Cast::ExtS, value, dtype);
                     bits = of_word(bits);
-                    if dice.roll(2) == 0 {
-                        let masked = build.binary(Binary::And, common.0, known);
-                        let wide = build.cast(Cast::ExtS, masked, dtype);
+                    if dice.roll(3) > 0 {
+                        // What both sides have, or a number of its own, which may be large.
+                        let (other, word) = if dice.roll(2) == 0 { common } else { pick(dice) };
+                        let masked = build.binary(Binary::And, other, known);
+                        let mut wide = build.cast(Cast::ExtS, masked, dtype);
+                        let mut word = of_word(word & mask);
+                        if dtype == DType::I64 && dice.roll(2) == 0 {
+                            let count = build.constant(dtype, 12);
+                            wide = build.binary(Binary::Shl, wide, count);
+                            word <<= 12;
+                        }
+                        if dice.roll(2) == 0 {
+                            build.know_uniform(wide);
+                        }
                         let sides = if dice.roll(2) == 0 { [value, wide] } else { [wide, value] };
                         value = build.binary(Binary::Add, sides[0], sides[1]);
-                        bits = add(bits, of_word(common.1 & mask));
+                        bits = add(bits, word);
                     }
                     let constant = [0, 1, 8, 1 << 29, 1 << 31, u64::MAX][dice.roll(6)];
                     let constant = constant & dtype.mask();
@@ -77,6 +88,43 @@ fn comparisons_by_differences_are_the_comparisons() {
         });
     }
     assert!(removed > 2000, "{removed}");
+}
+
+/// What of the tiles of two indices of 64 bits lies below the diagonal, of which one index is that of a loop.
+#[test]
+fn far_from_the_diagonal_it_does_not_matter_how_far() {
+    let mut build = Builder::new("causal", 1, 5);
+    let lane = build.id(IdKind::Lane);
+    let size = build.constant(DType::I64, 64);
+    let corners = [0, 1].map(|axis| {
+        let block = build.id(IdKind::Block(axis));
+        build.know_at_most(block, 0x7fff_ffff);
+        let block = build.cast(Cast::ExtS, block, DType::I64);
+        build.binary(Binary::Mul, block, size)
+    });
+    let own = [0x1c, 3].map(|bits| {
+        let bits = build.i32(bits);
+        let own = build.binary(Binary::And, lane, bits);
+        build.cast(Cast::ExtS, own, DType::I64)
+    });
+    let sides = [0, 1].map(|side| build.binary(Binary::Add, corners[side], own[side]));
+    let address = build.constant(DType::I64, 64);
+    for place in 0..8 {
+        let place = build.constant(DType::I64, place);
+        let column = build.binary(Binary::Add, sides[1], place);
+        let below = build.compare(Compare::Sge, sides[0], column);
+        let below = build.cast(Cast::ExtU, below, DType::I8);
+        build.store(Space::Global, Access::default(), address, None, &[below]);
+    }
+    let program = simplify::run(build.finish());
+    let mut comparisons = 0;
+    program.walk(&program.body, &mut |_, inst| {
+        if matches!(inst.op, Op::Compare(_)) {
+            assert_eq!(program.dtype(inst.operands[0]), DType::I32, "{program}");
+            comparisons += 1;
+        }
+    });
+    assert_eq!(comparisons, 8, "{program}");
 }
 
 /// What of a square tile lies below its diagonal, as a thread of two rows and four columns asks.

@@ -81,7 +81,7 @@ fn sums_by_the_laws_are_the_sums() {
                     made.push((half, bits & 0xffff_ffff));
                 }
             }
-            distances += build.ladders.len();
+            distances += build.strided.len();
             made
         });
     }
@@ -127,7 +127,7 @@ fn count(program: &Program, wanted: impl Fn(&Op, DType) -> bool) -> usize {
 }
 
 #[test]
-fn rows_at_a_stride_are_steps_from_one_address() {
+fn rows_at_a_stride_are_sums_with_one_address() {
     let mut build = Builder::new("rows", 1, 5);
     let base = argument(&mut build, "base", Some(DType::F32));
     let [first, stride] = ["first", "stride"].map(|name| argument(&mut build, name, None));
