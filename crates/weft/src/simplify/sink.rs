@@ -50,9 +50,9 @@ fn sink_region(program: &mut Program, region: &mut Region) {
         let used = uses.min().unwrap_or(usize::MAX);
         let place = if waits {
             used.min(fence)
-        } else if used < region.insts.len() && widens(program, inst) {
-            used
-        } else if used < region.insts.len() && is_step(inst, &carried, &made) {
+        } else if used < region.insts.len()
+            && (widens(program, inst) || is_step(inst, &carried, &made))
+        {
             used
         } else {
             position
