@@ -218,8 +218,7 @@ fn sink_widens_numbers_where_they_are_used() {
     let base = build.shared_base(piece);
     let half = Access::default();
     let narrow = build.load(Space::Shared, half, DType::F16, 2, base, None);
-    let wide: Vec<Value> =
-        narrow.iter().map(|&x| build.cast(Cast::Float, x, DType::F32)).collect();
+    let wide: Vec<Value> = narrow.iter().map(|&x| build.cast(Cast::Float, x, DType::F32)).collect();
     let root = build.unary(Unary::Sqrt, wide[0]);
     let sum = build.binary(Binary::Add, root, wide[1]);
     let short = build.cast(Cast::Float, sum, DType::F16);
