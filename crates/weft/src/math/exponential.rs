@@ -50,6 +50,19 @@ pub(super) fn exp(x: Term<'_>) -> Term<'_> {
     scaled(less_one(r) + 1.0, n)
 }
 
+/// `2^n 2^f` with `n + f = x log2 e` and the machine's `2^f`. Where the result is subnormal or infinite n stays
+/// at the last exponent, and f goes on.
+pub(super) fn exp_of_single(x: Term<'_>) -> Term<'_> {
+    let format = x.format();
+    // What is added leaves the biased exponent as the last bits.
+    let bias = format.bias as f64;
+    let shifter = 1.5 * 2f64.powi(format.mantissa as i32) + bias;
+    let moved = x.fma(LOG2_E, shifter).max(shifter + 1.0 - bias).min(shifter + bias);
+    let [first, second] = LONG_LOG2_E.of(x);
+    let f = x.fma(second, x.fma(first, -(moved - shifter)));
+    f.unary(Unary::Exp2Normal) * (moved.word() << format.mantissa).real()
+}
+
 /// `e^x / 2`, which is infinite only where it must be.
 pub(super) fn half_exp(x: Term<'_>) -> Term<'_> {
     let (n, r) = reduced(bounded(x, LN_2), None);
@@ -125,18 +138,19 @@ struct Parts<'p> {
 fn parts<'p>(x: Term<'p>, low: Option<Term<'p>>) -> Parts<'p> {
     let format = x.format();
     // Subnormal numbers are brought up first.
-    let lift = format.mantissa + 2;
+    let lift = format.mantissa as i32 + 2;
     let tiny = x.lt(format.least());
-    let x = x.unless(tiny, x * 2f64.powi(lift as i32));
-    // Numbers from √½ on count for the next exponent.
-    let bits = x.word();
+    let x = x.unless(tiny, x * 2f64.powi(lift));
+    // Numbers from √½ on count for the next exponent. Its bits stay where they are: as a number they are
+    // exact, and a power of two takes them down.
     let first = scalar::from_f64(x.dtype(), FRAC_1_SQRT_2) as i64;
-    let exponent = (bits - first).shr_signed(format.mantissa);
-    let f = (bits - (exponent << format.mantissa)).real() - 1.0;
+    let exponent = (x.word() - first) & !((1 << format.mantissa) - 1);
+    let f = (x.word() - exponent).real() - 1.0;
     let e = if x.is_single() { exponent.f32() } else { exponent.f64() };
-    let e = e.unless(tiny, e - lift as f64);
+    let lifted = x.number(0.0).unless(tiny, -f64::from(lift));
+    let e = e.fma(2f64.powi(-(format.mantissa as i32)), lifted);
     // Of a number that large the low part is nothing.
-    let down = |low: Term<'p>| low * format.power(-exponent.min(1000));
+    let down = |low: Term<'p>| low * format.power(-exponent.shr_signed(format.mantissa).min(1000));
     Parts { e, f: low.map_or(f, |low| f + down(low)) }
 }
 
@@ -152,10 +166,12 @@ fn log_of_part(f: Term<'_>) -> Term<'_> {
     f + s * (series - f)
 }
 
-/// The logarithm's values where there is no number to take it of.
+/// The logarithm's values where there is no number to take it of: infinity is its own, and a negative
+/// number's is the difference of two.
 fn specials<'p>(x: Term<'p>, log: Term<'p>) -> Term<'p> {
-    let log = log.unless(x.eq(0.0), f64::NEG_INFINITY);
-    log.unless(!x.ge(0.0), f64::NAN).unless(x.eq(f64::INFINITY), f64::INFINITY)
+    let endless = scalar::from_f64(x.dtype(), f64::INFINITY) as i64;
+    let log = log.unless(!x.word().below(endless), x.fma(f64::INFINITY, f64::INFINITY));
+    log.unless(x.eq(0.0), f64::NEG_INFINITY)
 }
 
 pub(super) fn log(x: Term<'_>) -> Term<'_> {
@@ -165,7 +181,9 @@ pub(super) fn log(x: Term<'_>) -> Term<'_> {
 /// The logarithm of a finite positive number.
 pub(super) fn positive_log(x: Term<'_>) -> Term<'_> {
     let Parts { e, f } = parts(x, None);
-    times_ln_2(e, log_of_part(f))
+    let log = log_of_part(f);
+    // What ln 2 loses in f32 is, e times, a fraction of a unit.
+    if x.is_single() { e.fma(LN_2, log) } else { times_ln_2(e, log) }
 }
 
 /// `e ln 2 + log`.
@@ -177,8 +195,15 @@ fn times_ln_2<'p>(e: Term<'p>, log: Term<'p>) -> Term<'p> {
 pub(super) fn log2(x: Term<'_>) -> Term<'_> {
     let Parts { e, f } = parts(x, None);
     // In two parts, lest the product's rounding show where e is zero.
-    let log = log_of_part(f);
     let [first, second] = LONG_LOG2_E.of(x);
+    if x.is_single() {
+        let Pair { high, low } = Pair::product(f, first);
+        let curved = (f * f) * first;
+        let low = curved.fma(f.polynomial(fits::LOG1P), f.fma(second, low));
+        let sum = Pair::ordered_sum(e, high);
+        return specials(x, sum.high + (sum.low + low));
+    }
+    let log = log_of_part(f);
     let Pair { high, low } = Pair::product(log, first);
     specials(x, (e + high) + log.fma(second, low))
 }

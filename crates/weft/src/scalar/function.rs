@@ -35,6 +35,8 @@ named_enum! {
         Acosh = "acosh",
         /// Inverse hyperbolic tangent.
         Atanh = "atanh",
+        /// e to the power, of f32 closer than the instruction-based `Unary::Exp`.
+        Exp = "exp",
         /// 10 to the power.
         Exp10 = "exp10",
         /// Logarithm to base 10.
@@ -121,6 +123,7 @@ impl Function {
             Function::Asinh => libm::asinh(x),
             Function::Acosh => libm::acosh(x),
             Function::Atanh => libm::atanh(x),
+            Function::Exp => libm::exp(x),
             Function::Exp10 => libm::exp10(x),
             Function::Log10 => libm::log10(x),
             Function::Cbrt => libm::cbrt(x),

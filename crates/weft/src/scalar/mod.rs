@@ -76,7 +76,8 @@ macro_rules! by_dtype {
 
 /// The operation on elements of `dtype`, or none where that type does not have it.
 pub fn unary(op: Unary, dtype: DType) -> Option<UnaryFn> {
-    if matches!(op, Unary::Exp2Normal | Unary::Reciprocal) && dtype != DType::F32 {
+    let of_single = matches!(op, Unary::Exp2Normal | Unary::Log2Approximate | Unary::Reciprocal);
+    if of_single && dtype != DType::F32 {
         return None;
     }
     by_dtype!(dtype, float_unary, int_unary, op)

@@ -51,6 +51,8 @@ named_enum! {
         Log = "log",
         /// Logarithm to base 2.
         Log2 = "log2",
+        /// Logarithm to base 2, of f32 alone, as a machine's instruction approximates it.
+        Log2Approximate = "log2_approximate",
         /// Square root.
         Sqrt = "sqrt",
         /// Square root, correctly rounded wherever it is computed.

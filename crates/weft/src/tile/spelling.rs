@@ -74,6 +74,7 @@ pub(crate) static ELEMENTWISE: &[Spelling] = &[
     unary("weft.reciprocal", Unary::Reciprocal, Domain::Singles),
     unary("math.log", Unary::Log, Domain::Floats),
     unary("math.log2", Unary::Log2, Domain::Floats),
+    unary("weft.log2_approximate", Unary::Log2Approximate, Domain::Singles),
     unary("math.sqrt", Unary::Sqrt, Domain::Floats),
     unary("tt.precise_sqrt", Unary::SqrtPrecise, Domain::Floats),
     unary("math.rsqrt", Unary::Rsqrt, Domain::Floats),

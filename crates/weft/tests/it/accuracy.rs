@@ -119,7 +119,7 @@ type Function = fn(f64) -> f64;
 
 #[test]
 fn functions_of_one_operand_are_as_close_as_the_table_says() {
-    let single: [(&str, core::ops::Range<i32>, Function, f64); 9] = [
+    let single: [(&str, core::ops::Range<i32>, Function, f64); 13] = [
         ("math.sin", -30..30, libm::sin, 2.0),
         ("math.cos", -30..30, libm::cos, 2.0),
         ("math.sin", 30..128, libm::sin, 2.0),
@@ -129,6 +129,10 @@ fn functions_of_one_operand_are_as_close_as_the_table_says() {
         ("math.expm1", -30..8, libm::expm1, 1.0),
         ("math.log1p", -30..3, libm::log1p, 1.0),
         ("math.log1p", 0..100, libm::log1p, 1.0),
+        ("math.log", -149..128, libm::log, 1.0),
+        ("math.log", -2..1, libm::log, 1.0),
+        ("math.log2", -149..128, libm::log2, 1.0),
+        ("math.log2", -2..1, libm::log2, 1.0),
     ];
     let double: [(&str, core::ops::Range<i32>, Function, f64); 16] = [
         ("math.sin", -60..16, libm::sin, 3.0),

@@ -45,7 +45,7 @@ pub(super) fn unary(
         }
         Unary::Neg => format!("-{x}"),
         Unary::Abs => math("fabs", x),
-        Unary::Exp | Unary::Exp2 | Unary::Log | Unary::Log2 if dtype == DType::F64 => {
+        Unary::Exp | Unary::Exp2 if dtype == DType::F64 => {
             if !cuda {
                 return Err(w.unsupported(
                     format!("{op} of f64"),
@@ -59,7 +59,14 @@ pub(super) fn unary(
             let root = dialect.double_root(x);
             if cuda { format!("__drcp_rn({root})") } else { format!("1.0 / {root}") }
         }
-        Unary::Sin | Unary::Cos | Unary::Tanh | Unary::Erf | Unary::Expm1 | Unary::Log1p => {
+        Unary::Log
+        | Unary::Log2
+        | Unary::Log1p
+        | Unary::Sin
+        | Unary::Cos
+        | Unary::Tanh
+        | Unary::Erf
+        | Unary::Expm1 => {
             return Err(w.unsupported(format!("{op} of {dtype}"), COMPOSED));
         }
         Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Nearest => {
@@ -78,8 +85,7 @@ pub(super) fn unary(
                 Unary::Exp2 => (Helper::Exp2, "exp2_approximate"),
                 Unary::Exp2Normal => (Helper::Exp2Normal, "exp2_normal"),
                 Unary::Reciprocal => (Helper::Reciprocal, "reciprocal"),
-                Unary::Log => (Helper::Log, "log_approximate"),
-                Unary::Log2 => (Helper::Log2, "log2_approximate"),
+                Unary::Log2Approximate => (Helper::Log2, "log2_approximate"),
                 Unary::Rsqrt => (Helper::Rsqrt, "rsqrt_approximate"),
                 Unary::SqrtPrecise => (Helper::SqrtPrecise, "sqrt_rounded"),
                 _ => (Helper::Sqrt, "sqrt_approximate"),

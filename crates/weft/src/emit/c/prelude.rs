@@ -52,7 +52,6 @@ pub(super) enum Helper {
     Exp2Normal,
     Exp,
     Log2,
-    Log,
     Sqrt,
     SqrtPrecise,
     Rsqrt,
@@ -243,7 +242,6 @@ pub(super) fn needs(helper: Helper, dialect: Dialect) -> &'static [Helper] {
     match helper {
         Helper::LoadVolatile | Helper::StoreVolatile => &[Helper::Word2, Helper::Word4],
         Helper::Exp if dialect.is_cuda() => &[Helper::Exp2],
-        Helper::Log if dialect.is_cuda() => &[Helper::Log2],
         Helper::ToOdd | Helper::TowardZero | Helper::FromEighth | Helper::ToEighth => {
             &[Helper::Bits]
         }
@@ -569,12 +567,6 @@ __device__ __forceinline__ float log2_approximate(float x) {
   float log;
   asm(\"lg2.approx.f32 %0, %1;\" : \"=f\"(log) : \"f\"(x));
   return log;
-}
-",
-        Helper::Log => "\
-// The natural logarithm: log2(x) ln(2).
-__device__ __forceinline__ float log_approximate(float x) {
-  return __fmul_rn(log2_approximate(x), 0.693147182f);
 }
 ",
         Helper::Sqrt => "\

@@ -11,8 +11,6 @@ use crate::scalar::{Binary, Compare, Rounding, Unary};
 
 /// log2(e), as an f32.
 const LOG2_E: u32 = 0x3fb8_aa3b;
-/// ln(2), as an f32.
-const LN_2: u32 = 0x3f31_7218;
 
 /// The suffix of a float type.
 fn suffix(dtype: DType) -> &'static str {
@@ -95,12 +93,7 @@ pub(super) fn unary(
         Unary::Exp2 => put!(w, "ex2.approx.f32 {d}, {x}"),
         Unary::Exp2Normal => put!(w, "ex2.approx.ftz.f32 {d}, {x}"),
         Unary::Reciprocal => put!(w, "rcp.approx.ftz.f32 {d}, {x}"),
-        Unary::Log => {
-            let log2 = w.temp(Class::B32);
-            put!(w, "lg2.approx.f32 {log2}, {x}");
-            put!(w, "mul.rn.f32 {d}, {log2}, 0f{LN_2:08X}");
-        }
-        Unary::Log2 => put!(w, "lg2.approx.f32 {d}, {x}"),
+        Unary::Log2Approximate => put!(w, "lg2.approx.f32 {d}, {x}"),
         Unary::Sqrt => put!(w, "sqrt.approx.f32 {d}, {x}"),
         Unary::SqrtPrecise => put!(w, "sqrt.rn.f32 {d}, {x}"),
         Unary::Rsqrt => put!(w, "rsqrt.approx.f32 {d}, {x}"),
@@ -119,8 +112,8 @@ const COMPOSED: &str = "PTX has no such instruction; lowering writes an algorith
 
 /// Whether an operation is one that lowering writes as others.
 fn is_composed(op: Unary) -> bool {
-    use Unary::{Cos, Erf, Expm1, Log1p, Sin, Tanh};
-    matches!(op, Sin | Cos | Tanh | Erf | Expm1 | Log1p)
+    use Unary::{Cos, Erf, Expm1, Log, Log1p, Log2, Sin, Tanh};
+    matches!(op, Sin | Cos | Tanh | Erf | Expm1 | Log | Log2 | Log1p)
 }
 
 fn double_unary(w: &mut Writer<'_>, op: Unary, d: Reg, x: Reg) -> Result<(), Unsupported> {

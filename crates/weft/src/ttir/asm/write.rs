@@ -386,7 +386,7 @@ impl Writer<'_, '_, '_, '_> {
             ("prmt", &[x, y, selector]) => self.permuted(x, y, selector),
             ("lop3", &[x, y, z, table]) => self.table(x, y, z, table),
             ("ex2", &[x]) if approximate => self.unary(Unary::Exp2, x),
-            ("lg2", &[x]) if approximate => self.unary(Unary::Log2, x),
+            ("lg2", &[x]) if approximate => self.unary(Unary::Log2Approximate, x),
             ("sin", &[x]) if approximate => self.unary(Unary::Sin, x),
             ("cos", &[x]) if approximate => self.unary(Unary::Cos, x),
             ("tanh", &[x]) if approximate => self.unary(Unary::Tanh, x),

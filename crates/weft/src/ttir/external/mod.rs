@@ -20,7 +20,6 @@ const UNARY: &[(&str, Unary)] = &[
     ("cos", Unary::Cos),
     ("erf", Unary::Erf),
     ("tanh", Unary::Tanh),
-    ("exp", Unary::Exp),
     ("exp2", Unary::Exp2),
     ("expm1", Unary::Expm1),
     ("log", Unary::Log),
@@ -49,8 +48,7 @@ const FAST: &[(&str, Unary)] = &[
     ("fast_sin", Unary::Sin),
     ("fast_cos", Unary::Cos),
     ("fast_exp", Unary::Exp),
-    ("fast_log", Unary::Log),
-    ("fast_log2", Unary::Log2),
+    ("fast_log2", Unary::Log2Approximate),
 ];
 
 /// What says how a result rounds, at the end of a name.
@@ -117,12 +115,16 @@ impl Rewriter<'_, '_, '_> {
                 let power = self.times(x, core::f64::consts::LOG2_10);
                 self.unary(Unary::Exp2, power)
             }
+            ("fast_log", 1) => {
+                let log = self.unary(Unary::Log2Approximate, x);
+                self.times(log, core::f64::consts::LN_2)
+            }
             ("fast_log10", 1) => {
-                let log = self.unary(Unary::Log2, x);
+                let log = self.unary(Unary::Log2Approximate, x);
                 self.times(log, core::f64::consts::LOG10_2)
             }
             ("fast_pow", 2) => {
-                let log = self.unary(Unary::Log2, x);
+                let log = self.unary(Unary::Log2Approximate, x);
                 let power = self.binary(Binary::Mul, y, log);
                 self.unary(Unary::Exp2, power)
             }

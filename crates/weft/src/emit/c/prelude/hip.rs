@@ -171,10 +171,6 @@ __device__ __forceinline__ float exp_approximate(float x) { return __builtin_exp
 // The logarithm to base 2, within two units in the last place.
 __device__ __forceinline__ float log2_approximate(float x) { return __builtin_log2f(x); }
 ",
-        Helper::Log => "\
-// The natural logarithm, within two units in the last place.
-__device__ __forceinline__ float log_approximate(float x) { return __builtin_logf(x); }
-",
         Helper::Sqrt => "\
 // The square root: here it is correctly rounded.
 __device__ __forceinline__ float sqrt_approximate(float x) { return __builtin_sqrtf(x); }

@@ -166,6 +166,8 @@ fn compilers_accept_every_operation() {
 #[test]
 fn every_operation_is_printed_or_refused_as_listed() {
     expect_test::expect![[r#"
+        log of f16
+        log2 of f16
         sin of f16
         cos of f16
         tanh of f16
@@ -173,6 +175,8 @@ fn every_operation_is_printed_or_refused_as_listed() {
         expm1 of f16
         log1p of f16
         pow of f16
+        log of bf16
+        log2 of bf16
         sin of bf16
         cos of bf16
         tanh of bf16
@@ -180,6 +184,8 @@ fn every_operation_is_printed_or_refused_as_listed() {
         expm1 of bf16
         log1p of bf16
         pow of bf16
+        log of f32
+        log2 of f32
         sin of f32
         cos of f32
         tanh of f32
@@ -187,6 +193,8 @@ fn every_operation_is_printed_or_refused_as_listed() {
         expm1 of f32
         log1p of f32
         pow of f32
+        log of f64
+        log2 of f64
         sin of f64
         cos of f64
         tanh of f64
@@ -232,6 +240,8 @@ fn every_operation_is_printed_or_refused_as_listed() {
         loads of matrices of bytes"#]]
     .assert_eq(&refused(cuda("sm_80")));
     expect_test::expect![[r#"
+        log of f16
+        log2 of f16
         sin of f16
         cos of f16
         tanh of f16
@@ -239,6 +249,8 @@ fn every_operation_is_printed_or_refused_as_listed() {
         expm1 of f16
         log1p of f16
         pow of f16
+        log of bf16
+        log2 of bf16
         sin of bf16
         cos of bf16
         tanh of bf16
@@ -246,6 +258,8 @@ fn every_operation_is_printed_or_refused_as_listed() {
         expm1 of bf16
         log1p of bf16
         pow of bf16
+        log of f32
+        log2 of f32
         sin of f32
         cos of f32
         tanh of f32
@@ -253,6 +267,8 @@ fn every_operation_is_printed_or_refused_as_listed() {
         expm1 of f32
         log1p of f32
         pow of f32
+        log of f64
+        log2 of f64
         sin of f64
         cos of f64
         tanh of f64
@@ -293,6 +309,8 @@ fn every_operation_is_printed_or_refused_as_listed() {
         loads of matrices of bytes"#]]
     .assert_eq(&refused(cuda("sm_90")));
     expect_test::expect![[r#"
+        log of f16
+        log2 of f16
         sin of f16
         cos of f16
         tanh of f16
@@ -301,6 +319,8 @@ fn every_operation_is_printed_or_refused_as_listed() {
         log1p of f16
         rem of f16
         pow of f16
+        log of bf16
+        log2 of bf16
         sin of bf16
         cos of bf16
         tanh of bf16
@@ -309,6 +329,8 @@ fn every_operation_is_printed_or_refused_as_listed() {
         log1p of bf16
         rem of bf16
         pow of bf16
+        log of f32
+        log2 of f32
         sin of f32
         cos of f32
         tanh of f32

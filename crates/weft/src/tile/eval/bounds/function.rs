@@ -65,13 +65,14 @@ fn error_of(op: Unary, dtype: DType) -> Option<Error> {
         Unary::Exp => Error { units: 3.0, near_zero: false, of_argument: 1.0 },
         Unary::Exp2 | Unary::Exp2Normal => units(3.0),
         // 2^-22 between a half and two, where the result is up to one.
-        Unary::Log | Unary::Log2 => of_one(4.0),
+        Unary::Log2Approximate => of_one(4.0),
         // For doubles the only square root is the correctly rounded one.
         Unary::Sqrt if double => return None,
         Unary::Sqrt => units(2.0),
         Unary::Rsqrt => units(3.0),
         Unary::Reciprocal => units(2.0),
-        Unary::Sin | Unary::Cos | Unary::Erf | Unary::Expm1 | Unary::Log1p => units(3.0),
+        Unary::Log | Unary::Log2 | Unary::Log1p => units(3.0),
+        Unary::Sin | Unary::Cos | Unary::Erf | Unary::Expm1 => units(3.0),
         Unary::Tanh => units(4.0),
         Unary::Neg
         | Unary::Abs
@@ -130,9 +131,10 @@ fn at_ends(dtype: DType, x: Near, z: f64, function: impl Fn(f64) -> f64) -> f64 
 
 /// The function of a real number.
 fn real(op: Unary, x: f64) -> f64 {
-    // These two are of f32 alone.
+    // These are of f32 alone.
     let op = match op {
         Unary::Exp2Normal => Unary::Exp2,
+        Unary::Log2Approximate => Unary::Log2,
         Unary::Reciprocal => return 1.0 / x,
         op => op,
     };
@@ -165,6 +167,7 @@ pub(super) fn function(
         | Function::Asinh
         | Function::Acosh
         | Function::Atanh
+        | Function::Exp
         | Function::Exp10
         | Function::Log10
         | Function::Cbrt
