@@ -17,7 +17,8 @@ use super::{Builder, Value};
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare};
 
-/// How far from a number of 32 bits something is that is only known to be far. Half of it is near.
+/// Where distances of 64 bits are cut off. Numbers of less than half of it compare with what is left as with the
+/// distance itself.
 const FAR: u64 = 1 << 29;
 
 impl Builder {
