@@ -207,4 +207,5 @@ def main() -> None:
     print(text)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -56,8 +56,8 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               mov.b32 %r2, %lane;
               mov.b32 %r3, 21520;
               mov.b16 %rs4, %rs0;
-              cvt.u32.u16 %r5, %rs4;
               mov.b16 %rs6, %rs1;
+              cvt.u32.u16 %r5, %rs4;
               cvt.u32.u16 %r7, %rs6;
               prmt.b32 %r8, %r5, %r7, %r3;
               // step 4, 1 register put together from bytes: f4: 1 x 16 bits = bytes f3 f3 0x32 ^ lane [22] warp []
@@ -97,14 +97,16 @@ fn a_conversion_is_a_device_function_in_three_languages() {
             __device__ __forceinline__ void convert_2x32_i1(const bool (&from)[2], bool (&to)[2]) {
               using namespace convert_2x32_i1_parts;
               const u32 lane = threadIdx.x % 32;
+              // step 3, 1 register put together from bytes: f3: 1 x 16 bits = bytes f1 f2 0x40
+              // step 4, 1 register put together from bytes: f4: 1 x 8 bits = bytes f3 f3 0x1 ^ lane [1] warp []
+              const u32 v10 = lane & 1u;
+              const u32 v11 = v10 ^ 1u;
               const u8 v2 = from[0] ? u8(1) : u8(0);
               const u8 v3 = from[1] ? u8(1) : u8(0);
               // step 3, 1 register put together from bytes: f3: 1 x 16 bits = bytes f1 f2 0x40
               const u32 v7 = u32(v2);
               const u32 v8 = u32(v3);
               // step 4, 1 register put together from bytes: f4: 1 x 8 bits = bytes f3 f3 0x1 ^ lane [1] warp []
-              const u32 v10 = lane & 1u;
-              const u32 v11 = v10 ^ 1u;
               const u32 v13 = byte_permute(v7, v8, 12864u);
               const u32 v15 = byte_permute(0u, v13, 84u);
               const u32 v16 = byte_permute(v15, v15, v11);
@@ -137,8 +139,8 @@ fn a_conversion_is_a_device_function_in_three_languages() {
               const u32 lane = __builtin_amdgcn_workitem_id_x() % 64;
               // step 3, 1 register put together from bytes: f3: 1 x 32 bits = bytes f1 f2 0x5410
               const u16 v4 = bits<u16>(from[0]);
-              const u32 v5 = u32(v4);
               const u16 v6 = bits<u16>(from[1]);
+              const u32 v5 = u32(v4);
               const u32 v7 = u32(v6);
               const u32 v8 = byte_permute(v5, v7, 21520u);
               // step 4, 1 register put together from bytes: f4: 1 x 16 bits = bytes f3 f3 0x32 ^ lane [0, 0, 0, 0, 0, 22] warp []
