@@ -7,7 +7,7 @@
 //! Most are written once, as formulas in which a term's type chooses constants and the length of
 //! polynomials: f32 is computed in f32, f64 in f64, and f16 and bf16 as f32 and rounded. The functions of
 //! everyday kernels have formulas of their own for f32 (`*_of_single`), with the machine's approximate
-//! `2^x` where its error is made smaller by what follows. Polynomials are our own fits (`fits.py`); each
+//! `2^x` where nothing makes its error larger. Polynomials are our own fits (`fits.py`); each
 //! module names the source of its algorithms.
 
 mod expression;
