@@ -20,6 +20,10 @@ use crate::scalar::Binary;
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 
+/// How many sums of one base and stride are looked at for a new one, the last ones first: lists of any length
+/// take time that grows with them alone.
+const RECENT: usize = 64;
+
 /// What a value is: `base + index * stride`, where the stride is uniform and the base is not.
 #[derive(Clone, Copy, Debug)]
 struct Strided {
@@ -69,7 +73,8 @@ impl StridedSums {
     }
 
     fn elements(&self, base: Value, stride: Value) -> &[Element] {
-        self.elements.get(&(base, stride)).map_or(&[], Vec::as_slice)
+        let all = self.elements.get(&(base, stride)).map_or(&[][..], Vec::as_slice);
+        &all[all.len().saturating_sub(RECENT)..]
     }
 
     /// From which value a sum is made, and how many strides are added to it: as many as were added to make

@@ -11,8 +11,8 @@
 //! * [`mod@derive`] lets a loop carry one of several values that differ by constants;
 //! * [`hoist`] moves loop-invariant operations out of loops;
 //! * [`expand`] and [`sweep`] run again, on what these made equal or dead;
-//! * [`sink`] moves loads from shared memory down to their first use, and the steps of a loop to its end, so that
-//!   fewer registers are live;
+//! * [`sink`] moves loads from shared memory and conversions to wider numbers down to their first use, and the
+//!   steps of a loop to its end, so that fewer registers are live;
 //! * [`reload`] loads again in each round of a loop what registers cannot keep through it;
 //! * [`meet`] merges the barriers of two movements through scratch memory;
 //! * [`alternate`] double-buffers scratch memory in loops;

@@ -71,8 +71,8 @@ fn error_of(op: Unary, dtype: DType) -> Option<Error> {
         Unary::Sqrt => units(2.0),
         Unary::Rsqrt => units(3.0),
         Unary::Reciprocal => units(2.0),
-        Unary::Log | Unary::Log2 | Unary::Log1p => units(3.0),
-        Unary::Sin | Unary::Cos | Unary::Erf | Unary::Expm1 => units(3.0),
+        Unary::Log | Unary::Log2 | Unary::Log1p | Unary::Expm1 => units(3.0),
+        Unary::Sin | Unary::Cos | Unary::Erf => units(3.0),
         Unary::Tanh => units(4.0),
         Unary::Neg
         | Unary::Abs
