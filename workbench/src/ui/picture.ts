@@ -215,16 +215,22 @@ function around(drawing: SVGSVGElement): { x: number; y: number; width: number; 
   return { x: from.x - 2, y: from.y - 2, width: to.x - from.x + 4, height: to.y - from.y + 4 };
 }
 
-/** Takes away the sentences at the top of a drawing, which are its first part. */
+/** Takes away the sentences at the top of a drawing, which are its first part, and the room that they alone need. */
 function withoutSentences(drawing: Element): void {
-  const [sentences, next] = drawing.querySelectorAll(":scope > g[transform]");
-  const down = (part: Element | undefined) => Number(/ (\d+)\)/.exec(part?.getAttribute("transform") ?? "")?.[1] ?? 0);
-  const cut = down(next) - down(sentences);
-  if (!sentences || !next || cut <= 0) return;
+  const [sentences, ...rest] = drawing.querySelectorAll<SVGGElement>(":scope > g[transform]");
+  const at = (part: Element | undefined) =>
+    /\((\d+) (\d+)\)/.exec(part?.getAttribute("transform") ?? "")?.slice(1).map(Number) ?? [0, 0];
+  const [left = 0, top = 0] = at(sentences);
+  const cut = (at(rest[0])[1] ?? 0) - top;
+  if (!sentences || cut <= 0) return;
   sentences.remove();
-  const [width, height] = ["width", "height"].map((name) => Number(drawing.getAttribute(name)));
-  drawing.setAttribute("viewBox", `0 ${cut} ${width} ${height! - cut}`);
-  drawing.setAttribute("height", String(height! - cut));
+  const [whole = 0, height = 0] = ["width", "height"].map((name) => Number(drawing.getAttribute(name)));
+  // What is not shown yet has no extent.
+  const right = Math.max(...rest.map((part) => (at(part)[0] ?? 0) + part.getBBox().x + part.getBBox().width));
+  const width = right > left ? Math.min(whole, Math.ceil(right) + left) : whole;
+  drawing.setAttribute("viewBox", `0 ${cut} ${width} ${height - cut}`);
+  drawing.setAttribute("width", String(width));
+  drawing.setAttribute("height", String(height - cut));
 }
 
 function cellOf(target: EventTarget | null): SVGGElement | null {

@@ -126,6 +126,10 @@ describe("examples", () => {
           4,
           4,
         ],
+        "mfma": [
+          8,
+          64,
+        ],
         "padding-34": [
           1,
           1,

@@ -101,7 +101,7 @@ describe("the 16x32 transpose", () => {
     expect(await tile.locator("g.served").count()).toBe(32);
     await tile.locator('g[data-row="3"][data-column="1"]').hover();
     const says = await tile.locator(".says").innerText();
-    expect(says).toBe("dim0 3, dim1 1: offset 98, bank 2, register 0 of lane 19, phase 0, wavefront 1");
+    expect(says).toBe("m 3, n 1: offset 98, bank 2, register 0 of lane 19, phase 0, wavefront 1");
     // The same lane is outlined where the banks serve it.
     const linked = page.locator(".closeup .picture").nth(1).locator("g.linked");
     expect(await linked.getAttribute("data-says")).toContain("bank 2: the word at byte 392, lane 19");
@@ -223,7 +223,7 @@ describe("the solver", () => {
     expect(said[5]).toContain("C = ∅");
     expect(said[5]).toContain("segments = {m₀⊕n₁, m₁⊕n₂, m₂⊕n₃, m₃⊕n₄}");
     expect(said[6]).toContain("banks = {n₀, n₁, n₂, n₃, n₄}");
-    expect(said[6]).toContain("offset = (dim0 << 5) ^ (dim0 << 1) ^ dim1");
+    expect(said[6]).toContain("offset = (m << 5) ^ (m << 1) ^ n");
     const certificate = page.locator(".certificate");
     expect(await certificate.getAttribute("data-certificate")).toBe("dimensions");
     expect(await certificate.getAttribute("data-optimal")).toBe("true");
@@ -305,7 +305,7 @@ describe("the page", () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowRight");
     const says = await page.locator(".closeup .says").first().innerText();
-    expect(says).toContain("dim0 0, dim1 1:");
+    expect(says).toContain("m 0, n 1:");
   });
 
   test("wavefronts are played one after the other", async () => {

@@ -6,6 +6,23 @@ import { open, settled } from "./harness";
 
 oneBrowser();
 
+test("S0-20, S0-21: lane 9 is outlined, and both accesses are matrices", async () => {
+  const { page } = await open(browser, `${served.address}#/tour`);
+  const outlined = (index: number) =>
+    page.locator(".tour .picture").nth(index).locator("g.ringed").evaluateAll((cells) => cells.map((cell) => cell.getAttribute("data-says")));
+  // The store: column 9. The load: row 9 of every even column.
+  await expect.poll(() => outlined(0)).toEqual(Array.from({ length: 16 }, (_, r) => `m ${r}, n 9: register ${r}, lane 9`));
+  await expect.poll(() => outlined(1)).toEqual(Array.from({ length: 16 }, (_, r) => `m 9, n ${2 * r}: register ${r}, lane 9`));
+  await page.goto(`${served.address}#/tour?step=6`);
+  const sets = (index: number) =>
+    page.locator(".tour .matrix").nth(index).locator("g[data-row]").evaluateAll((cells) =>
+      cells.flatMap((cell) => /^bit (\d) of (\w)\w* sets bit (\d) of (\w)$/.exec(cell.getAttribute("data-says") ?? "")?.slice(1).join("") ?? []).sort(),
+    );
+  await expect.poll(() => sets(0)).toEqual([...[0, 1, 2, 3].map((bit) => `${bit}r${bit}m`), ...[0, 1, 2, 3, 4].map((bit) => `${bit}l${bit}n`)].sort());
+  await expect.poll(() => sets(1)).toEqual(["4l0n", ...[0, 1, 2, 3].flatMap((bit) => [`${bit}l${bit}m`, `${bit}r${bit + 1}n`])].sort());
+  await page.context().close();
+});
+
 test("every step has its pictures, and the last one is solved by no preset", async () => {
   const { page, complaints } = await open(browser, `${served.address}#/tour`);
   for (let step = 1; step < 8; step++) {

@@ -63,7 +63,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       "div.workbench",
       null,
       h("div.stack", null, list.element),
-      h("div.stack", null, fault.element, selector.element, pictures.element),
+      h("div.stack", null, fault.element, h("div.stack.selection", null, selector.element, pictures.element)),
     ),
   );
   const ask = latest();

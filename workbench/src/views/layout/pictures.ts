@@ -16,8 +16,8 @@ import type { State } from "./state";
 
 type Kind = "grid" | "hardware" | "matrix";
 const KINDS: readonly { kind: Kind; title: string; about: string }[] = [
-  { kind: "grid", title: "The tensor", about: "Each element with who holds it." },
-  { kind: "hardware", title: "The hardware", about: "Each place with what it holds." },
+  { kind: "grid", title: "The tensor", about: "Each element with who holds it: T5:2 is register 2 of thread 5." },
+  { kind: "hardware", title: "The hardware", about: "Each place with the coordinates of the element that it holds." },
   { kind: "matrix", title: "The matrix", about: "Columns are bits of places, rows bits of elements." },
 ];
 
@@ -55,6 +55,7 @@ export class Pictures {
       const note = h("p.note", { hidden: true });
       const picture: Picture = new Picture({
         name: `${title} of a layout`,
+        bare: true,
         pointed: (place) => this.#point(kind, place),
         chosen: (place) => this.#choose(kind, place),
       });

@@ -5,6 +5,7 @@ import { h } from "../../ui/dom";
 import { Picture, wordsOf } from "../../ui/picture";
 import type { CellPlace } from "../../ui/picture";
 import type { Context } from "../view";
+import { inLetters } from "./model";
 import type { State } from "./state";
 
 export class CloseUp {
@@ -32,12 +33,12 @@ export class CloseUp {
     this.#select(state.wave);
   }
 
-  show({ phases, tile, banks }: WavefrontsAnswer, { wave }: State): void {
+  show({ phases, tile, banks }: WavefrontsAnswer, { wave, shape }: State): void {
     this.#waves = phases.flatMap(({ wavefronts }, phase) =>
       Array.from({ length: wavefronts }, (_, wavefront) => ({ phase, wavefront })),
     );
-    this.#tile.show(tile ?? "");
-    this.#banks.show(banks ?? "");
+    this.#tile.show(inLetters(tile ?? "", shape.length));
+    this.#banks.show(inLetters(banks ?? "", shape.length));
     this.#select(wave);
   }
 

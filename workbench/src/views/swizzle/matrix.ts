@@ -4,7 +4,7 @@ import { h, latest } from "../../ui/dom";
 import { Picture } from "../../ui/picture";
 import type { Context } from "../view";
 import type { State } from "./state";
-import { axisName, tensorBits } from "./model";
+import { axisName, matrixInLetters, tensorBits } from "./model";
 import { memoryOf } from "./state";
 
 export class Matrix {
@@ -48,7 +48,7 @@ export class Matrix {
           picture: "matrix",
         });
         if (!current()) return;
-        this.#picture.show(picture ?? "");
+        this.#picture.show(matrixInLetters(picture ?? "", rank));
         // What is folded: a column bit that a row bit flips too.
         const { columns } = tensorBits(state.shape);
         this.#picture.mark("folded", ({ row, column }) => row < columns && column >= columns);

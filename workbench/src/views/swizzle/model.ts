@@ -87,6 +87,16 @@ export function axisName(axis: number, rank: number): string {
   return rank === 1 ? "n" : (["i", "j", "k", "l", "m", "n"][axis] ?? `d${axis}.`);
 }
 
+/** A text of the engine's, in which axes are counted, with their letters: `dim0 3` is `m 3`. */
+export function inLetters(text: string, rank: number): string {
+  return text.replace(/\bdim(\d+)\b/g, (_, axis) => axisName(Number(axis), rank));
+}
+
+/** A drawing of a matrix with the letters of its axes, and its rows as bits of them: `dim1 0` is `n₀`. */
+export function matrixInLetters(drawing: string, rank: number): string {
+  return inLetters(drawing, rank).replace(/>([a-n]) (\d+)<\/text>/g, (_, name, bit) => `>${name}${subscript(Number(bit))}</text>`);
+}
+
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 
 export function subscript(number: number): string {

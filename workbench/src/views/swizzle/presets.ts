@@ -41,7 +41,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     id: "rotation",
-    name: "Padding: rows of 33",
+    name: "Rotation: rows of 33",
     about: "A word of padding after each row rotates row m by m banks. Like n ⊕ m, it still takes two wavefronts.",
     ...transpose,
     memory: padded(1),
@@ -106,6 +106,18 @@ export const PRESETS: readonly Preset[] = [
     loads: [
       "#ttg.dot_op<{opIdx = 0, parent = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 8]}>, kWidth = 4}>",
     ],
+  },
+  {
+    id: "mfma",
+    name: "An mfma fragment",
+    about: "f16 on gfx942. Vectors of 16 bytes in, the left operand of mfma out: 64 lanes, served in phases.",
+    shape: [64, 64],
+    element: "f16",
+    store: "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
+    loads: [
+      "#ttg.dot_op<{opIdx = 0, parent = #ttg.amd_mfma<{version = 3, warpsPerCTA = [4, 1], instrShape = [16, 16, 16], isTransposed = true}>, kWidth = 4}>",
+    ],
+    target: "gfx942",
   },
   {
     id: "paper",

@@ -5,7 +5,7 @@ import { fill, h, latest } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
 import { slider } from "../../ui/fields";
 import type { Context } from "../view";
-import { basesText, direction, directions, foldsOf, tensorBits } from "./model";
+import { basesText, direction, directions, foldsOf, inLetters, tensorBits } from "./model";
 import type { State } from "./state";
 
 export const STEPS = 7;
@@ -96,7 +96,7 @@ export class Solve {
     fill(
       this.#body,
       this.#found(answer, state),
-      h("div.walk", null, trace ? [h("h3", null, "How it is found"), this.#step.element, walk, h("ol.steps", null, steps(trace).slice(0, open))] : walk),
+      h("div.walk", null, trace ? [h("h3", null, "How it is found"), this.#step.element, walk, h("ol.steps", null, steps(trace, state.shape.length).slice(0, open))] : walk),
     );
   }
 
@@ -108,7 +108,7 @@ export class Solve {
     };
     const constructed = trace && { offset: [...trace.vector, ...trace.bank, ...trace.segment] };
     const names: [string, string | null | undefined][] = [
-      ["offset", `offset = ${xor}`],
+      ["offset", `offset = ${inLetters(xor, state.shape.length)}`],
       ["CuTe", cute],
       ["Triton", triton],
       ["TMA", tma && `${tma.swizzle_bytes === 0 ? "no" : `${tma.swizzle_bytes}-byte`} swizzle${tma.as_few ? "" : `: ${tma.wavefronts} wavefronts`}`],
@@ -168,7 +168,7 @@ function proof({ kind, optimal, candidates }: SwizzleAnswer["certificate"]): str
 }
 
 /** The seven steps, each as an item with what it found. */
-function steps(trace: Trace): HTMLElement[] {
+function steps(trace: Trace, rank: number): HTMLElement[] {
   const item = (title: string, why: string, ...found: (HTMLElement | string)[]) =>
     h("li", null, h("h3", null, title), h("p.note", null, why), found.map((part) => (typeof part === "string" ? h("code.fact", null, part) : part)));
   const [stored, loaded] = trace.phases;
@@ -212,7 +212,7 @@ function steps(trace: Trace): HTMLElement[] {
       "Banks",
       "Whatever completes the basis: banks cannot make conflicts.",
       `banks = ${directions(trace.bank)}`,
-      `offset = ${trace.xor}`,
+      `offset = ${inLetters(trace.xor, rank)}`,
       `${trace.wavefronts} wavefronts`,
     ),
   ];

@@ -4,8 +4,8 @@ import type { WavefrontsAnswer } from "../../engine/requests";
 import { masks, whole } from "../../state/codec";
 import { fill, h, latest } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
-import { Picture } from "../../ui/picture";
-import { direction, directions, memorySource } from "../swizzle/model";
+import { Picture, wordsOf } from "../../ui/picture";
+import { direction, directions, inLetters, matrixInLetters, memorySource } from "../swizzle/model";
 import { superscript, Toggles } from "../swizzle/toggles";
 import type { Context, Mounted, View } from "../view";
 import { ELEMENT, EXERCISE, LOAD, SHAPE, STEPS, STORE } from "./steps";
@@ -40,7 +40,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
             steps(step, context),
           ),
           h(
-            "div.stack",
+            "div.beside",
             null,
             figures.map((figure) => {
               if (figure.show !== "exercise") return draw(figure, context);
@@ -85,11 +85,16 @@ function draw(figure: Exclude<Figure, { show: "exercise" }>, context: Context<St
   const ask = async () => {
     switch (figure.show) {
       case "layout": {
-        const { layout, picture: which, caption } = figure;
-        const picture = new Picture({ name: caption });
+        const { layout, picture: which, ringed, caption } = figure;
+        const picture = new Picture({ name: caption, bare: true });
+        card.classList.toggle("matrix", which === "matrix");
         card.append(h("header", null, h("h2", null, caption)), picture.element);
         const request = { request: "layout", attribute: layout, shape: SHAPE, format: "svg", picture: which } as const;
-        picture.show((await context.engine.invoke(request)).picture ?? "");
+        const drawing = (await context.engine.invoke(request)).picture ?? "";
+        picture.show((which === "matrix" ? matrixInLetters : inLetters)(drawing, SHAPE.length));
+        for (const [cell] of picture.cells()) {
+          cell.classList.toggle("ringed", ringed !== undefined && new RegExp(`\\b${ringed}\\b`).test(wordsOf(cell)));
+        }
         return;
       }
       case "access": {
@@ -98,7 +103,7 @@ function draw(figure: Exclude<Figure, { show: "exercise" }>, context: Context<St
         tile.element.classList.add("moving");
         card.append(h("header", null, h("h2", null, caption)), tile.element, ...(banks ? [queues.element] : []));
         const answer = await asked(context, layout, memory, kind);
-        tile.show(answer.tile ?? "");
+        tile.show(inLetters(answer.tile ?? "", SHAPE.length));
         queues.show(answer.banks ?? "");
         return;
       }
@@ -135,7 +140,7 @@ function draw(figure: Exclude<Figure, { show: "exercise" }>, context: Context<St
             row("the sums: segments", trace.sums.map(direction)),
           ),
         );
-        says.textContent = `offset = ${trace.xor}. Store and load together take ${wavefronts} wavefronts, and no memory takes fewer than ${bound}.`;
+        says.textContent = `offset = ${inLetters(trace.xor, SHAPE.length)}. Store and load together take ${wavefronts} wavefronts, and no memory takes fewer than ${bound}.`;
       }
     }
   };
@@ -192,7 +197,7 @@ function challenge(context: Context<State>): { element: HTMLElement; update(fold
           ]);
           if (!current()) return;
           fault.clear();
-          picture.show(load.tile ?? "");
+          picture.show(inLetters(load.tile ?? "", SHAPE.length));
           queues.show(load.banks ?? "");
           const each = load.wavefronts / load.instructions;
           const free = load.wavefronts === load.ideal && store.wavefronts === store.ideal;

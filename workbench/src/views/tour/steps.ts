@@ -25,7 +25,7 @@ export const XOR_2M = folded(2, 4, 8, 16);
 
 /** What stands beside the words. */
 export type Figure =
-  | { show: "layout"; layout: LayoutSource; picture: "grid" | "matrix"; caption: string }
+  | { show: "layout"; layout: LayoutSource; picture: "grid" | "matrix"; ringed?: string; caption: string }
   | { show: "access"; layout: string; memory: LayoutSource; kind: "load" | "store"; banks?: boolean; caption: string }
   | { show: "law"; memories: { name: string; memory: LayoutSource }[] }
   | { show: "construction" }
@@ -43,11 +43,11 @@ export const STEPS: readonly Step[] = [
     words: [
       "A warp of 32 lanes carries a tile of 16 × 32 floats through shared memory, to turn it round. It arrives by rows: in each of 16 instructions lane t writes column t of one row. It leaves by columns: sixteen lanes fetch column 2r, the other sixteen column 2r + 1.",
       "Neither order can be changed. Global memory asks for both. The only thing that is ours to choose is where in shared memory each element lies.",
-      "In the pictures a cell is an element, and its colour tells the lane that holds it; point at one to read its register. In the first picture a lane owns a column. In the second it owns one row of every other column.",
+      "In the pictures a cell is an element, and its colour tells the lane that holds it; point at one to read its register. What lane 9 holds is outlined: in the first picture a column, in the second one row of every other column.",
     ],
     figures: [
-      { show: "layout", layout: STORE, picture: "grid", caption: "The store: lanes run along the rows." },
-      { show: "layout", layout: LOAD, picture: "grid", caption: "The load: lanes run down the columns, two at a time." },
+      { show: "layout", layout: STORE, picture: "grid", ringed: "lane 9", caption: "The store: lanes run along the rows." },
+      { show: "layout", layout: LOAD, picture: "grid", ringed: "lane 9", caption: "The load: lanes run down the columns, two at a time." },
     ],
   },
   {
@@ -96,11 +96,13 @@ export const STEPS: readonly Step[] = [
   {
     title: "The same, as vectors",
     words: [
-      "Everything here is counted in powers of two, so an element is a vector of nine bits, m₀ to m₃ and n₀ to n₄, and adding is exclusive-or. The memory is a matrix: which element bits does each offset bit flip? Five offset bits choose the bank, four the segment, a stripe of 128 bytes.",
+      "Everything here is counted in powers of two, so an element is a vector of nine bits, m₀ to m₃ and n₀ to n₄, and adding is exclusive-or. The store and the load are matrices: which element bit does each bit of the register and of the lane flip? The memory is one too, of the bits of the offset. Five offset bits choose the bank, four the segment, a stripe of 128 bytes.",
       "Two elements share a bank when they differ by a sum of segment columns. Two elements are asked for at the same time when they differ by a sum of lane columns. A conflict is a vector that is both.",
       "How many wavefronts? Two to the dimension of what the two spaces share. No address is looked at, and the count by addresses always agrees.",
     ],
     figures: [
+      { show: "layout", layout: STORE, picture: "matrix", caption: "The store: a register is a row, a lane a column." },
+      { show: "layout", layout: LOAD, picture: "matrix", caption: "The load: lanes take m and n₀, registers n₁ to n₄." },
       { show: "layout", layout: XOR_2M, picture: "matrix", caption: "The memory n ⊕ 2m: segment bit j flips mⱼ and nⱼ₊₁." },
       {
         show: "law",
