@@ -1,4 +1,4 @@
-/** An accessibility scan of every view, in both themes; and that each fits a phone. */
+/** An accessibility scan of every view, in both themes; and that each fits a phone and a finger. */
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -50,6 +50,32 @@ describe.each(PLACES)("%s", (place) => {
     const { page, complaints } = await open(browser, served.address + place, { width: 390, height: 844 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  // Lines of a listing are as tall as its text: a line that is missed by one is reached by arrow keys, or anew.
+  test("has room for fingers", async () => {
+    const { page } = await open(browser, served.address + place, { width: 390, height: 844, touch: true });
+    await page.evaluate(() => document.fonts.ready);
+    const small = await page
+      .locator("button:not(.line), select, summary, textarea, input:not([type=radio], [type=range]), a.badge, a.button, .tab, .segmented span, .named label, .turn li a")
+      .evaluateAll((all) =>
+        all
+          .filter((one) => one.getClientRects().length > 0 && one.getBoundingClientRect().height < 43.9)
+          .map((one) => `${one.tagName} ${one.className} ${one.textContent?.slice(0, 30)} ${one.getBoundingClientRect().height}`),
+      );
+    expect([...new Set(small)]).toEqual([]);
+    await page.context().close();
+  });
+
+  test("stands still where motion is not welcome", async () => {
+    const { page } = await open(browser, served.address + place);
+    const moving = await page.evaluate(() =>
+      [...document.querySelectorAll("*")]
+        .filter((one) => [getComputedStyle(one).transitionDuration, getComputedStyle(one).animationDuration].some((each) => /[1-9]/.test(each)))
+        .map((one) => `${one.tagName} ${one.className}`),
+    );
+    expect([...new Set(moving)]).toEqual([]);
     await page.context().close();
   });
 });

@@ -106,13 +106,15 @@ export async function launch(): Promise<Browser> {
 export async function open(
   browser: Browser,
   address: string,
-  options: { width?: number; height?: number; dark?: boolean } = {},
+  options: { width?: number; height?: number; dark?: boolean; touch?: boolean } = {},
 ): Promise<{ page: Page; complaints: string[] }> {
-  const { width = 1440, height = 1000, dark = false } = options;
+  const { width = 1440, height = 1000, dark = false, touch = false } = options;
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: dark ? "dark" : "light",
     reducedMotion: "reduce",
+    hasTouch: touch,
+    isMobile: touch,
   });
   const page = await context.newPage();
   const complaints: string[] = [];

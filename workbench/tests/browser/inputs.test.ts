@@ -66,6 +66,60 @@ describe("as one types", () => {
   });
 });
 
+/** What is typed into a field of a view, and what stands below it; where something would be right, a click takes it. */
+const MISTYPED: [place: string, label: string, typed: string, said: string][] = [
+  ["#/layout", "Shape of the tensor", "16x24", "Shape of the tensor: 24 is not a power of two. Use 16x32"],
+  ["#/layout", "Its name", "B", "Its name: there is a layout B already. Use D"],
+  ["#/layout", "Its name", "2 rows", "Its name: a name is a letter, then letters and digits. Use rows"],
+  ["#/layout", "Its text", "row-major", "Its text: column 1: expected"],
+  ["#/layout", "Its text", "#ttg.blocked<{sizePerThread = [1, 3]}>", "Its text: "],
+  ["#/convert", "Shape", "16*", "Shape: an extent is missing."],
+  ["#/convert", "Element", "half", "Element: `half` is written otherwise here. Use f16"],
+  ["#/convert", "From", "#ttg.blockd<{}>", "From: column 1: unknown attribute `#ttg.blockd`"],
+  ["#/convert", "To", "(16,16):(16", "To: "],
+  ["#/kernel", "Blocks", "0", "Blocks: a grid has at least one block. Use 1"],
+  ["#/kernel", "Blocks", "four", "Blocks: `four` is not a count of blocks."],
+  ["#/kernel", "n: i32", "many", "n: i32: `many` is not a whole number. Use 1024"],
+  ["#/kernel", "x: ptr<f32>", "rndom:f32[4x1024]", "not by `rndom`. Use random:f32[4x1024]"],
+  ["#/kernel", "x: ptr<f32>", "random:f16[4x1024]", "x: ptr<f32>: the kernel takes elements of f32, not f16. Use random:f32[4x1024]"],
+  ["#/kernel", "out: ptr<f32>", "1024", "out: ptr<f32>: a pointer takes a buffer: its filling, elements and extents. Use empty:f32[4x1024]"],
+];
+
+describe("in every view", () => {
+  test.each(MISTYPED)("%s, %s: %s", async (place, label, text, expected) => {
+    await page.goto(page.url().replace(/#.*/, place));
+    await page.getByLabel(label, { exact: true }).waitFor({ timeout: 60_000 });
+    await settled(page);
+    const before = page.url();
+    const said = await typed(label, text);
+    expect(said).toContain(expected);
+    expect(said.startsWith(`${label}: `)).toBe(true);
+    expect(page.url()).toBe(before);
+  });
+
+  test("operators of layouts: an order of axes, and a new shape", async () => {
+    await page.goto(page.url().replace(/#.*/, "#/layout"));
+    await page.getByLabel("Operator").selectOption("transpose");
+    expect(await typed("Axes in their new order", "1 2")).toBe("Axes in their new order: there is no axis `2`. Use 1 0");
+    expect(await typed("Axes in their new order", "1")).toBe("Axes in their new order: axis 0 is missing. Use 1 0");
+    await page.getByLabel("Operator").selectOption("reshape");
+    expect(await typed("New shape", "8x16")).toBe("New shape: 128 elements where the tensor has 256. Use 16x16");
+    const before = page.url();
+    await page.getByRole("button", { name: "Make it" }).click();
+    expect(page.url()).toBe(before);
+  });
+
+  test("a layout for a pin, and the name of a kernel", async () => {
+    await page.goto(page.url().replace(/#.*/, "#/kernel"));
+    await page.locator("[data-pane=ir] button.line", { hasText: "tt.load" }).click({ timeout: 60_000 });
+    const pin = page.locator(".details select").first();
+    await pin.selectOption("own");
+    expect(await typed((await page.locator(".details textarea").evaluate((field) => (field as HTMLTextAreaElement).labels[0]!.textContent))!, "#ttg.blockd<{}>")).toContain("unknown attribute `#ttg.blockd`");
+    await page.locator(".asked summary").click();
+    expect(await typed("Name", "softmax")).toBe("Name: the text has no kernel `softmax`. Use row_softmax");
+  });
+});
+
 describe("addresses", () => {
   test("a page that is none, and values that cannot be read", async () => {
     const told = () => page.locator("#workbench > .fault").innerText();

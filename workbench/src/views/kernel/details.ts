@@ -3,7 +3,8 @@
 import type { Barrier, ExplainAnswer, Home, MemoryAccess, Movement, Next, Product, SharedAccess } from "../../engine/requests";
 import { count, cycles } from "../../ui/amounts";
 import { fill, h, latest } from "../../ui/dom";
-import { choice, textField } from "../../ui/fields";
+import { checkLayout } from "../../ui/checks";
+import { checkedField, choice } from "../../ui/fields";
 import { Picture } from "../../ui/picture";
 import { oneLine } from "../../ui/texts";
 import { layoutAddress } from "../layout/address";
@@ -76,8 +77,10 @@ export class Details {
       this.#context.set({ pins: to === "" ? rest : [...rest, `${value}=${to}`] });
     };
     const held = state.pins.find((pin) => pinned(pin) === value);
-    const own = textField(`Layout of your own for ${value}`, (text) => text.trim() !== "" && set(oneLine(text)), {
+    const take = (text: string) => text.trim() !== "" && set(oneLine(text));
+    const own = checkedField(`Layout of your own for ${value}`, (written) => checkLayout(written, shape, this.#context.engine), take, {
       lines: 3,
+      anyway: take,
       hint: "A Triton attribute, or bases as below; taken when you leave the field.",
     });
     own.element.hidden = true;

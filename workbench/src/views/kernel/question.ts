@@ -1,7 +1,8 @@
 /** Which kernel, for which machine. */
 
 import { fill, h } from "../../ui/dom";
-import { choice, textField } from "../../ui/fields";
+import { checkKernel } from "../../ui/checks";
+import { checkedField, choice, textField } from "../../ui/fields";
 import { machineChoice } from "../../ui/machines";
 import type { Context } from "../view";
 import { PRESETS } from "./presets";
@@ -35,7 +36,7 @@ export class Question {
       ],
       (warps) => context.set({ warps, pins: [], run: false }),
     );
-    this.#kernel = textField("Name", (kernel) => context.set({ ...AFRESH, kernel: kernel.trim() }), {
+    this.#kernel = checkedField("Name", (written) => checkKernel(written, this.#text.input.value), (kernel) => context.set({ ...AFRESH, kernel }), {
       hint: "Where the text has several kernels.",
     });
     this.#text = textField(

@@ -3,10 +3,10 @@
 import type { Finding, RunAnswer, RunRequest } from "../../engine/requests";
 import { count } from "../../ui/amounts";
 import { copyButton } from "../../ui/copy";
-import { checkGrid } from "../../ui/checks";
+import { checkArgument, checkGrid } from "../../ui/checks";
 import { fill, h } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
-import { checkedField, textField } from "../../ui/fields";
+import { checkedField } from "../../ui/fields";
 import type { TextField } from "../../ui/fields";
 import type { Context } from "../view";
 import { inLines, lineOf } from "./model";
@@ -25,6 +25,10 @@ export class Run {
   /** The same run as a command. */
   readonly #command = h("code");
   #inputs = new Map<string, TextField>();
+  /** The arguments that have fields. */
+  #shown = "";
+  /** What a run begins with where nobody says anything. */
+  #usual: Record<string, string> = {};
   #state: State | undefined;
   #asked = "";
 
@@ -56,11 +60,16 @@ export class Run {
   update(state: State, name: string): void {
     this.#state = state;
     const values = valuesOf(state, name);
+    this.#usual = valuesOf({ ...state, args: [] }, name).args;
     const known = parameters(textOf(state), name);
-    const shown = known.map(({ name }) => name).join();
-    if (shown !== [...this.#inputs.keys()].join()) {
+    const shown = known.map(({ name, type }) => `${name}: ${type}`).join();
+    if (shown !== this.#shown) {
+      this.#shown = shown;
       this.#inputs = new Map(
-        known.map(({ name, type }) => [name, textField(`${name}: ${type}`, (value) => this.#set(name, value.trim()))]),
+        known.map(({ name, type }) => {
+          const check = (written: string) => checkArgument(written, type, this.#usual[name] ?? "");
+          return [name, checkedField(`${name}: ${type}`, check, (value) => this.#set(name, value))];
+        }),
       );
       fill(this.#fields, this.#grid.element, [...this.#inputs.values()].map(({ element }) => element));
     }

@@ -1,11 +1,11 @@
 /** The named layouts, and the operators that make more of them. */
 
 import type { LayoutAnswer, Operator } from "../../engine/requests";
-import { checkExtents, checkLayout } from "../../ui/checks";
+import { checkExtents, checkLayout, checkName, checkOrder, checkReshape } from "../../ui/checks";
 import type { Checked } from "../../ui/checks";
 import { copyButton } from "../../ui/copy";
 import { fill, h } from "../../ui/dom";
-import { checkedField, choice, textField } from "../../ui/fields";
+import { checkedField, choice } from "../../ui/fields";
 import { elementNames } from "../../ui/machines";
 import { oneLine } from "../../ui/texts";
 import type { Context } from "../view";
@@ -25,7 +25,8 @@ export class List {
   readonly #operator;
   readonly #first;
   readonly #second;
-  readonly #to;
+  readonly #order;
+  readonly #extents;
   readonly #name;
   #state: State | undefined;
   #told = "";
@@ -47,11 +48,14 @@ export class List {
       hint: "A Triton attribute, bases such as [lane: (0,1) (1,0)] -> [dim0: 2, dim1: 2], CuTe, or an operator: compose(A, B).",
       anyway: (text) => this.#change(oneLine(text)),
     });
-    this.#name = textField("Its name", (name) => this.#rename(name.trim()));
+    const named = (written: string) =>
+      checkName(written, this.#state?.shown ?? "", this.#all().map(({ name }) => name), freshName(this.#all()));
+    this.#name = checkedField("Its name", named, (name) => this.#rename(name));
     this.#operator = choice<Operator>("Operator", OPERATORS, () => this.#offer());
     this.#first = choice<string>("A", [], () => undefined);
     this.#second = choice<string>("B", [], () => undefined);
-    this.#to = textField("Axes in their new order", () => undefined);
+    this.#order = checkedField("Axes in their new order", (written) => checkOrder(written, this.#state?.shape.length ?? 0), () => undefined);
+    this.#extents = checkedField("New shape", (written) => checkReshape(written, this.#state?.shape ?? []), () => undefined);
     const take = copyButton("Copy its bases", () => this.#told);
     this.element = h(
       "section.card",
@@ -102,7 +106,6 @@ export class List {
     const shown = all.find(({ name }) => name === state.shown);
     this.#text.set(shown?.text ?? "");
     this.#name.set(shown?.name ?? "");
-    this.#name.input.setAttribute("aria-invalid", "false");
     const names = all.map(({ name }) => ({ value: name, label: name }));
     for (const operand of [this.#first, this.#second]) {
       const taken = operand.select.value;
@@ -135,12 +138,8 @@ export class List {
 
   /** A new name, also where other layouts are made of this one. */
   #rename(name: string): void {
-    const all = this.#all();
     const shown = this.#state?.shown ?? "";
-    const free = /^[A-Za-z]\w*$/.test(name) && !all.some((named) => named.name === name);
-    this.#name.input.setAttribute("aria-invalid", String(!free && name !== shown));
-    if (!free) return;
-    const renamed = all.map((named) => {
+    const renamed = this.#all().map((named) => {
       const operation = parseOperation(named.text);
       const text = operation
         ? formatOperation({ ...operation, of: operation.of.map((part) => (part === shown ? name : part)) })
@@ -165,16 +164,11 @@ export class List {
   /** Shows what the operator takes. */
   #offer(): void {
     const takes = OPERATORS.find(({ value }) => value === this.#operator.select.value)?.takes ?? "nothing";
-    const to = takes === "order" || takes === "shape";
-    if (to) {
-      const { shape } = this.#state ?? { shape: [] };
-      this.#to.element.querySelector("label")!.textContent = takes === "order" ? "Axes in their new order" : "New shape";
-      this.#to.set(takes === "order" ? shape.map((_, axis) => shape.length - 1 - axis).join(" ") : [...shape].reverse().join("x"));
-    }
-    fill(
-      this.#made,
-      h("div.columns", null, this.#first.element, takes === "other" && this.#second.element, to && this.#to.element),
-    );
+    const { shape } = this.#state ?? { shape: [] };
+    this.#order.set(shape.map((_, axis) => shape.length - 1 - axis).join(" "));
+    this.#extents.set([...shape].reverse().join("x"));
+    const second = { other: this.#second, order: this.#order, shape: this.#extents, nothing: undefined }[takes];
+    fill(this.#made, h("div.columns", null, this.#first.element, second?.element));
   }
 
   #make(): void {
@@ -182,9 +176,14 @@ export class List {
     const takes = OPERATORS.find(({ value }) => value === operator)?.takes;
     const parts = [this.#first.select.value];
     if (takes === "other") parts.push(this.#second.select.value);
-    if (takes === "order" || takes === "shape") parts.push(this.#to.input.value.trim());
+    const { shape } = this.#state ?? { shape: [] };
+    const to = takes === "order" ? checkOrder(this.#order.input.value, shape.length) : takes === "shape" && checkReshape(this.#extents.input.value, shape);
+    if (to) {
+      // What is wrong stands below the field.
+      if ("wrong" in to) return;
+      parts.push(to.value);
+    }
     const operation = parseOperation(`${operator}(${parts.join(", ")})`);
-    this.#to.input.setAttribute("aria-invalid", String(!operation));
     if (!operation) return;
     const all = this.#all();
     const name = freshName(all);
