@@ -215,6 +215,12 @@ function around(drawing: SVGSVGElement): { x: number; y: number; width: number; 
   return { x: from.x - 2, y: from.y - 2, width: to.x - from.x + 4, height: to.y - from.y + 4 };
 }
 
+/** Where a table of cells ends: at its last frame. Of other parts only the browser could tell, which takes it long. */
+function rightOf(part: SVGGElement): number {
+  const frames = [...part.querySelectorAll<SVGRectElement>(":scope > rect.block")];
+  return frames.length === 0 ? Infinity : Math.max(...frames.map(({ x, width }) => x.baseVal.value + width.baseVal.value));
+}
+
 /** Takes away the sentences at the top of a drawing, which are its first part, and the room that they alone need. */
 function withoutSentences(drawing: Element): void {
   const [sentences, ...rest] = drawing.querySelectorAll<SVGGElement>(":scope > g[transform]");
@@ -225,9 +231,8 @@ function withoutSentences(drawing: Element): void {
   if (!sentences || cut <= 0) return;
   sentences.remove();
   const [whole = 0, height = 0] = ["width", "height"].map((name) => Number(drawing.getAttribute(name)));
-  // What is not shown yet has no extent.
-  const right = Math.max(...rest.map((part) => (at(part)[0] ?? 0) + part.getBBox().x + part.getBBox().width));
-  const width = right > left ? Math.min(whole, Math.ceil(right) + left) : whole;
+  const right = Math.max(...rest.map((part) => (at(part)[0] ?? 0) + rightOf(part)));
+  const width = Math.min(whole, Math.ceil(right) + left);
   drawing.setAttribute("viewBox", `0 ${cut} ${width} ${height - cut}`);
   drawing.setAttribute("width", String(width));
   drawing.setAttribute("height", String(height - cut));

@@ -178,7 +178,8 @@ export class Details {
     return h("p.note", null, `Next best ${names.of(next.layout)}: everything together costs ${cycles(next.more)} cycles more.`);
   }
 
-  #layouts(names: LayoutNames): HTMLElement {
+  #layouts(names: LayoutNames): HTMLElement | null {
+    if (names.all.length === 0) return null;
     return h(
       "details.layouts",
       null,

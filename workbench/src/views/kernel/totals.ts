@@ -52,7 +52,7 @@ export class Totals {
       const tone = after > before ? "worse" : after < before ? "better" : "same";
       return h("td.number", { class: `number ${tone}` }, `${sign}${cycles(Math.abs(after - before))}`);
     };
-    const row = (name: string, id: string, of: (spent: Spent) => number, [before, after]: [number, number], all = false) =>
+    const row = (name: string, id: string, of: ((spent: Spent) => number) | undefined, [before, after]: [number, number], all = false) =>
       h(
         "tr",
         { "data-row": id, class: all ? "sum" : null },
@@ -60,10 +60,13 @@ export class Totals {
         h("td.number", { "data-column": "before" }, cycles(before)),
         both && h("td.number", { "data-column": "after" }, cycles(after)),
         both && difference(before, after),
-        greedy && h("td.number", null, all ? "" : cycles(of(greedy))),
+        greedy && h("td.number", null, of ? cycles(of(greedy)) : ""),
       );
     const part = (name: string, key: keyof Spent) =>
       row(name, key, (spent) => spent[key], [free.spent[key], now.spent[key]]);
+    // What the arithmetic costs that homes decide on, which the greedy choice is not asked for.
+    const rest = (answer: ExplainAnswer) => total(answer) - answer.spent.movements - answer.spent.accesses - answer.spent.work;
+    const arithmetic: [number, number] = [rest(free), rest(now)];
     const head = (text: string) => h("th.number", { scope: "col" }, text);
     return h(
       "table.data",
@@ -80,7 +83,8 @@ export class Totals {
         part("movements", "movements"),
         part("accesses", "accesses"),
         part("work", "work"),
-        row("together", "total", () => 0, [total(free), total(now)], true),
+        arithmetic.some((cost) => cost > 0) && row("arithmetic", "arithmetic", undefined, arithmetic),
+        row("together", "total", undefined, [total(free), total(now)], true),
       ),
     );
   }
@@ -93,7 +97,7 @@ export class Totals {
       cost === bound
         ? "No choice among the candidates costs less."
         : `No choice among the candidates costs less than ${cycles(bound)} cycles.`;
-    return h("p.note", null, "“Together” has the arithmetic that homes decide on. ", best, greedy ? " “Greedy” is the choice as Triton makes it." : "");
+    return h("p.note", null, best, greedy ? " “Greedy” is the choice as Triton makes it." : "");
   }
 
   #pins({ pins }: State, names: LayoutNames): HTMLElement | null {

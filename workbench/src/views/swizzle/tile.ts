@@ -74,6 +74,8 @@ export class Tile {
   #moved = new Map<number, Moved>();
   #hits: Hit[] = [];
   #cells = new Map<number, SVGGElement>();
+  /** What of the drawing stays when the memory alone is another one. */
+  #grounds = "";
   #words: [SVGElement, Hit][] = [];
 
   /**
@@ -121,6 +123,7 @@ export class Tile {
 
   clear(): void {
     this.#shown = undefined;
+    this.#grounds = "";
     this.#cells.clear();
     fill(this.#frame);
     fill(this.head);
@@ -180,18 +183,27 @@ export class Tile {
     const tall = Math.round(high * rows);
     const room = width < NARROW ? FEWER_QUEUES : QUEUES;
     const bottom = tall + AXIS + GAP + room;
-    const drawing = s("svg", { class: "board", width, height: bottom + AXIS, "aria-hidden": "true" });
-    const cells = s("g", { class: "cells", transform: `translate(${MARGIN} 0)` });
-    this.#cells.clear();
+    const { top, left } = this.#window;
+    const grounds = [width, rows, columns, top, left, this.#extents, banks].join();
+    const anew = grounds !== this.#grounds;
+    this.#grounds = grounds;
+    if (anew) this.#cells.clear();
     for (const element of this.#visible()) {
-      const place = answer.places?.[element.index];
-      const cell = this.#cell(element, place ?? null, [wide, high], banks);
+      const place = answer.places?.[element.index] ?? null;
+      const known = this.#cells.get(element.index);
+      if (known && recoloured(known, place, this.#moved.get(element.index), banks)) continue;
+      const cell = this.#cell(element, place, [wide, high], banks);
+      known?.replaceWith(cell);
       this.#cells.set(element.index, cell);
-      cells.append(cell);
     }
-    drawing.append(cells, ...this.#axes([rows, columns], [wide, high], tall));
-    drawing.append(this.#queues([bottom, room], (width - MARGIN) / banks, banks, most));
-    fill(this.#frame, drawing);
+    const queues = this.#queues([bottom, room], (width - MARGIN) / banks, banks, most);
+    if (anew) {
+      const cells = s("g", { class: "cells", transform: `translate(${MARGIN} 0)` });
+      const drawing = s("svg", { class: "board", width, height: bottom + AXIS, "aria-hidden": "true" });
+      cells.append(...this.#cells.values());
+      drawing.append(cells, ...this.#axes([rows, columns], [wide, high], tall), queues);
+      fill(this.#frame, drawing);
+    } else this.#frame.querySelector(".queues")?.replaceWith(queues);
     this.#frame.classList.toggle("zoomed", this.#window.zoom > 0);
     this.#mark();
     this.point(this.#cursor);
@@ -216,7 +228,7 @@ export class Tile {
     const gap = wide > 5 && high > 5 ? 0.7 : 0;
     const [x, y] = [column * wide, row * high];
     const moved = this.#moved.get(index);
-    const cell = s("g", { "data-element": index, "data-bank": place?.bank, "data-wave": moved?.wave });
+    const cell = s("g", { "data-element": index, "data-bank": place?.bank, "data-wave": moved?.wave, "data-lane": moved?.lane });
     cell.append(
       s("rect", { x, y, width: wide - gap, height: high - gap, fill: place ? bankColour(place.bank, banks) : "none" }),
     );
@@ -384,6 +396,22 @@ function served({ answer, shape }: Shown): [Map<number, Moved>, Hit[]] {
     before += phase.wavefronts;
   }
   return [moved, hits];
+}
+
+/**
+ * Gives a cell the colour of another bank, which is quicker than to draw it again, and says whether that is all
+ * that differs: another lane has another mark, and a text names the bank.
+ */
+function recoloured(cell: SVGGElement, place: Place | null, moved: Moved | undefined, banks: number): boolean {
+  const { bank, wave, lane } = cell.dataset;
+  const said = (value: number | undefined) => (value === undefined ? undefined : String(value));
+  if (bank === undefined || !place || lane !== said(moved?.lane) || cell.lastElementChild?.tagName === "text") return false;
+  if (bank !== String(place.bank)) {
+    cell.dataset["bank"] = String(place.bank);
+    cell.firstElementChild?.setAttribute("fill", bankColour(place.bank, banks));
+  }
+  if (moved && wave !== said(moved.wave)) cell.dataset["wave"] = String(moved.wave);
+  return true;
 }
 
 /** A ring for the first half of the lanes, a dot for the second. */
