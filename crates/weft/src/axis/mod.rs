@@ -319,6 +319,7 @@ impl AxisFacts {
                 | OpKind::Split
                 | OpKind::Gather { .. }
                 | OpKind::InlineAsm(_)
+                | OpKind::Descriptor(_)
                 | OpKind::Histogram => {
                     for &result in &op.results {
                         self.set(result, Facts::unknown(kernel.ty(result)));

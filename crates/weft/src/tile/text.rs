@@ -4,6 +4,8 @@
 //! where a name is missing, or would hide another, a new one is made. Operations that Triton does not
 //! have print under names of the dialect `weft`.
 
+mod descriptor;
+
 use super::aliases::Aliases;
 use super::names::Names;
 use super::spelling::{self, Spelling};
@@ -391,6 +393,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 self.f.write_str(" -> ")?;
                 self.types(results)
             }
+            OpKind::Descriptor(what) => self.descriptor(*what, op),
             OpKind::Dot(precision) => {
                 self.call("tt.dot", operands)?;
                 if *precision != Precision::Ieee {

@@ -2,7 +2,6 @@
 
 use super::asserted::asserting;
 use super::call::Call;
-use super::descriptor::Descriptor;
 use super::flow::Flow;
 use super::rewrite::Rewriter;
 use super::syntax::{
@@ -89,22 +88,8 @@ struct Binding {
 #[derive(Default)]
 pub(super) struct Scope<'a> {
     bindings: BTreeMap<&'a str, Binding>,
-    /// What the names of descriptors stand for.
-    descriptors: BTreeMap<&'a str, Descriptor>,
     /// In order of definition, so that a region's names can be forgotten.
     trail: Vec<&'a str>,
-}
-
-impl<'a> Scope<'a> {
-    /// Lets a name stand for a descriptor, besides its binding.
-    pub(super) fn describe(&mut self, name: &'a str, descriptor: Descriptor) {
-        self.descriptors.insert(name, descriptor);
-    }
-
-    /// The descriptor that a name stands for.
-    pub(super) fn described(&self, name: &str) -> Option<&Descriptor> {
-        self.descriptors.get(name)
-    }
 }
 
 /// How a list of blocks ended: the values handed over, and the place of the operation that does.
@@ -149,26 +134,16 @@ impl<'a, 'r> Builder<'a, 'r> {
         let arguments = function.blocks.first().map_or(&[][..], |block| &block.params);
         let mut params = Vec::new();
         let mut body = Region::default();
-        let mut parts = Vec::new();
         for (argument, said) in arguments.iter().zip(&function.arguments) {
             let &Argument { divisibility, ref descriptor } = said;
-            params.push(Param { name: argument.name.to_string(), divisibility });
-            let base = self.block_param(argument);
-            body.params.push(base);
             if let Some(described) = descriptor {
-                let more = self.parts(argument, described, base);
-                for (name, divisibility, value) in more.arguments() {
-                    params.push(Param { name, divisibility });
-                    body.params.push(value);
-                }
-                parts.push(more);
+                self.given(function, argument, described, (&mut params, &mut body));
+                continue;
             }
+            params.push(Param { name: argument.name.to_string(), divisibility });
+            body.params.push(self.block_param(argument));
         }
-        let ending = if parts.is_empty() {
-            self.function_body(self.kernel, function, &mut body.ops)?
-        } else {
-            self.versions(function, &parts, &mut body.ops)?
-        };
+        let ending = self.function_body(self.kernel, function, &mut body.ops)?;
         let Ending { values, loc, span } = ending;
         self.push(OpKind::Return, values, Vec::new(), loc, span, &mut body.ops);
         Some(Kernel {
@@ -432,7 +407,6 @@ impl<'a, 'r> Builder<'a, 'r> {
         self.regions -= 1;
         for name in self.scope.trail.drain(scope..) {
             self.scope.bindings.remove(name);
-            self.scope.descriptors.remove(name);
         }
         self.names.leave(names);
         result
@@ -500,7 +474,6 @@ impl<'a, 'r> Builder<'a, 'r> {
                 let mut rewriter = Rewriter { builder: self, operation, out };
                 rewriter.dot_scaled(*scaled, &operands).map(|product| vec![product])
             }
-            Action::Descriptor(what) => self.descriptive(what, &operands, operation, out),
             Action::Map { pack } => self.map_elementwise(*pack, &operands, operation, out),
             Action::Call(name) => self.inline(name, operands, operation, out),
             Action::Branch | Action::CondBranch | Action::Return => {

@@ -50,7 +50,6 @@ impl<'a> Operation<'a> {
             | Action::Fp4 { .. }
             | Action::InlineAsm(_)
             | Action::DotScaled(_)
-            | Action::Descriptor(_)
             | Action::Map { .. }
             | Action::Call(_) => false,
         }
@@ -97,11 +96,12 @@ impl<'a> Parser<'a> {
                 Special::Assert => self.assert(start),
                 Special::InlineAsm => self.inline_asm(details, start),
                 Special::MakeDescriptor
+                | Special::GivenDescriptor
                 | Special::DescriptorLoad
                 | Special::DescriptorStore
                 | Special::DescriptorReduce
                 | Special::DescriptorGather
-                | Special::DescriptorScatter => self.descriptive(*special, details, start),
+                | Special::DescriptorScatter => self.descriptor(*special, details, start),
                 Special::LocalAlloc
                 | Special::LocalLoad
                 | Special::LocalStore
@@ -387,7 +387,7 @@ pub(super) fn check_types(name: &str, operation: &Operation<'_>, span: Span) -> 
 fn check_domain(domain: Domain, name: &str, operation: &Operation<'_>, span: Span) -> Parse<()> {
     let wrong = operation.operand_types.iter().find(|ty| match ty.element {
         Element::Scalar(dtype) => !domain.has(dtype),
-        Element::Pointer(_) | Element::Token => domain != Domain::Any,
+        Element::Pointer(_) | Element::Token | Element::Descriptor(_) => domain != Domain::Any,
     });
     match wrong {
         None => Ok(()),

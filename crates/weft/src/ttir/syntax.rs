@@ -1,7 +1,6 @@
 //! What the text says, before names are resolved and calls inlined.
 
 use super::asm::InlineAsm;
-use super::descriptor::Descriptive;
 use super::descriptor_argument::DescriptorArgument;
 use super::scaled::Scaled;
 use crate::budget::Stop;
@@ -74,7 +73,7 @@ pub(super) struct Function<'a> {
 pub(super) struct Argument {
     /// It is a multiple of this; 1 where nothing is known.
     pub(super) divisibility: u64,
-    /// What a tensor descriptor is of; the argument's type is then that of its base.
+    /// What is said of a tensor descriptor.
     pub(super) descriptor: Option<DescriptorArgument>,
 }
 
@@ -152,8 +151,6 @@ pub(super) enum Action<'a> {
     InlineAsm(Box<InlineAsm>),
     /// `tt.dot_scaled`.
     DotScaled(Scaled),
-    /// An operation on a tensor descriptor.
-    Descriptor(Descriptive<'a>),
     /// `tt.map_elementwise`.
     Map {
         /// How many elements the region takes at a time.

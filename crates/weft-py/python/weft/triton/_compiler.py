@@ -22,8 +22,8 @@ from weft.triton import _assembler, _status
 
 log = logging.getLogger("weft.triton")
 
-# Weft reads descriptors where they are given, made and used; those that are handed over Triton's own
-# passes rewrite as pointers, as they do with all of them below capability 90.
+# Weft reads descriptors; where Triton compiles in its place, its own passes rewrite them as pointers below
+# capability 90.
 POINTERS_FOR_DESCRIPTORS = 80
 DESCRIPTORS = 90
 # The padding, and from Triton 3.7 on the rounding to tf32.
@@ -80,10 +80,7 @@ def replace_stages(
     def ptx(module: Any, metadata: dict[str, Any]) -> str:
         try:
             tell_flags(module)
-            ttir = str(module)
-            if hands_over_descriptors(ttir):
-                ttir = str(with_pointers(module, metadata))
-            made.update(request(ttir, options, settings.target or f"sm_{capability}"))
+            made.update(request(str(module), options, settings.target or f"sm_{capability}"))
             kernel = compiled(made)
             text: str = told_with_source(kernel.ptx)
             printed[text] = kernel
@@ -166,17 +163,6 @@ def tell_flags(module: Any) -> None:
     kernel = module.get_function(module.get_entry_func_name())
     for index in described_arguments(module):
         kernel.set_arg_attr(index, "weft.flags", DESCRIPTOR_FLAGS)
-
-
-def hands_over_descriptors(ttir: str) -> bool:
-    """Whether tensor descriptors go from place to place in a text of Triton's IR: carried by loops, given
-    to functions, handed over by branches."""
-    if "!tt.tensordesc" not in ttir:
-        return False
-    # The operations that use a descriptor name its type, too, and so does a kernel that is given one.
-    used = ("tt.descriptor_", "tt.func public")
-    lines = (line for line in ttir.splitlines() if "!tt.tensordesc" in line)
-    return not all(any(word in line for word in used) for line in lines)
 
 
 def request(ttir: str, options: Any, target: str) -> dict[str, Any]:
