@@ -352,7 +352,7 @@ def test_products_take_descriptors(simulator, k):
     assert not weft.triton.last_report().findings
 
 
-# Before sm_90 Triton would make pointers of what is given, as it does of what a loop carries.
+# Before sm_90 Triton would make pointers of what is given.
 @pytest.mark.parametrize("target", ["sm_80", "sm_90"])
 def test_given_descriptors_are_carried(target):
     x, y, out = numbers(8, 16), numbers(8, 16, seed=1), np.zeros((4, 16), np.float32)

@@ -7,6 +7,7 @@
 use crate::assign::{self, AssignError, Assignment, Block, Pin, Review, Spent};
 use crate::axis::AxisFacts;
 use crate::budget::{Budget, Limit, Overrun};
+use crate::descriptors;
 use crate::factors;
 use crate::fuse;
 use crate::lane;
@@ -15,6 +16,7 @@ use crate::pipeline;
 use crate::sim;
 use crate::simplify;
 use crate::tile::{Kernel, Launch, Module, Op, OpId, Value};
+use std::borrow::Cow;
 use weft_layout::machine::{Kind, MAX_ACCESS_LOG2, Machine};
 
 /// The stages of software pipelines where nothing is said: Triton's default.
@@ -129,9 +131,10 @@ pub fn compile_greedily(
     check_options(options)?;
     check_elements(kernel, options)?;
     let meaning = meaning(kernel, options);
-    let facts = AxisFacts::of(&meaning);
-    let assignment = assign::greedy(&meaning, &facts, block(options));
-    finish(module, &meaning, &meaning, options, &facts, assignment)
+    let form = expanded(&meaning);
+    let facts = AxisFacts::of(&form);
+    let assignment = assign::greedy(&form, &facts, block(options));
+    finish(module, &meaning, &form, options, &facts, assignment)
 }
 
 fn block(options: &Options) -> Block<'_> {
@@ -245,17 +248,18 @@ pub fn compile(
     check_launch(&module.launch, options)?;
     check_elements(kernel, options)?;
     let meaning = meaning(kernel, options);
-    let facts = facts_of(&meaning, options)?;
-    if let Some(form) = factors::run(&meaning, &facts, &options.machine, options.warps) {
+    let form = expanded(&meaning);
+    let facts = facts_of(&form, options)?;
+    if let Some(form) = factors::run(&form, &facts, &options.machine, options.warps) {
         let compiled = compile_staged(module, &meaning, &form, options)?;
         if check_shared_memory(&compiled.program, options).is_ok() {
             return Ok(compiled);
         }
     }
-    let compiled = compile_staged(module, &meaning, &meaning, options)?;
+    let compiled = compile_staged(module, &meaning, &form, options)?;
     match check_shared_memory(&compiled.program, options) {
         Ok(()) => Ok(compiled),
-        Err(lack) => compile_in_rounds(module, &meaning, options, &facts).ok_or(lack),
+        Err(lack) => compile_in_rounds(module, &meaning, &form, options, &facts).ok_or(lack),
     }
 }
 
@@ -284,6 +288,7 @@ fn compile_staged(
 fn compile_in_rounds(
     module: &Module,
     meaning: &Kernel,
+    form: &Kernel,
     options: &Options,
     facts: &AxisFacts,
 ) -> Option<Compiled> {
@@ -294,7 +299,7 @@ fn compile_in_rounds(
         let machine = Machine { shared_bytes_per_block, ..machine.clone() };
         let less = Options { machine, ..options.clone() };
         // What cannot be planned with so little cannot be with less.
-        let compiled = compile_at(module, meaning, meaning, &less, facts, price).ok()?;
+        let compiled = compile_at(module, meaning, form, &less, facts, price).ok()?;
         check_shared_memory(&compiled.program, options).is_ok().then_some(compiled)
     })
 }
@@ -312,6 +317,11 @@ fn meaning(kernel: &Kernel, options: &Options) -> Kernel {
     let pinned: Vec<Value> = options.pins.iter().map(|pin| pin.value).collect();
     let fused = options.fp_fusion.then(|| fuse::run(kernel, &pinned)).flatten();
     fused.unwrap_or_else(|| kernel.clone())
+}
+
+/// The kernel with pointers where it has tensor descriptors.
+fn expanded(kernel: &Kernel) -> Cow<'_, Kernel> {
+    descriptors::run(kernel).map_or(Cow::Borrowed(kernel), Cow::Owned)
 }
 
 /// Compiles a kernel at the lowest price of shared memory at which it fits, or at the highest.
@@ -462,7 +472,7 @@ fn check_elements(kernel: &Kernel, options: &Options) -> Result<(), CompileError
     let most = options.budget.limits.elements;
     let is_large = |op: &&Op| {
         let held = op.results.iter().map(|&result| kernel.ty(result));
-        held.filter(|ty| ty.memory().is_none()).any(|ty| ty.elements() / threads > most)
+        held.filter(|ty| ty.is_tensor()).any(|ty| ty.elements() / threads > most)
     };
     let Some(op) = kernel.ops.values().find(is_large) else { return Ok(()) };
     let what = format!("the result of this `{}`", op.kind.name());

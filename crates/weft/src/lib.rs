@@ -101,6 +101,7 @@
 //! | [`movement`] | plans of movements, lowered to `lane` |
 //! | [`axis`] | what is known of integers and pointers along each axis |
 //! | [`fuse`] | multiplications and additions as fused multiply-adds |
+//! | [`descriptors`] | tensor descriptors as pointers |
 //! | [`pipeline`] | software pipelines: loads of later iterations as asynchronous copies |
 //! | [`assign`] | in which layout each value lives: its home |
 //! | [`factors`] | products whose factors a warpgroup reads from shared memory |
@@ -134,6 +135,7 @@ pub mod math;
 pub mod movement;
 pub mod axis;
 pub mod fuse;
+pub mod descriptors;
 mod prune;
 pub mod pipeline;
 pub mod assign;

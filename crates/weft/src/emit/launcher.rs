@@ -16,6 +16,7 @@ use super::{Unsupported, ptx};
 use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::lane::{IdKind, Op, Param, Program};
+use crate::location::Locations;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -44,6 +45,14 @@ pub fn print(
     registers: ptx::Registers,
     line_info: ptx::LineInfo,
 ) -> Result<String, Unsupported> {
+    if !program.maps.is_empty() {
+        return Err(Unsupported {
+            operation: "tensor maps as arguments".into(),
+            target: target.name,
+            reason: "no header encodes them".into(),
+            loc: Locations::unknown(),
+        });
+    }
     let ptx = ptx::print_within(program, target, registers, line_info, &Bounds::default())?;
     let symbol = ptx::symbol(&program.name);
     let name = identifier(&symbol);

@@ -4,7 +4,8 @@ use super::division::Quotient;
 use super::strength::StridedSums;
 use super::{
     Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Mbarrier, Multiprocessor, Op,
-    Param, Program, Region, Role, Shared, SharedData, Space, Value, ValueData, WarpgroupMultiply,
+    Param, Program, Region, Role, Shared, SharedData, Space, TensorMap, Value, ValueData,
+    WarpgroupMultiply,
 };
 use crate::atomic::{Order, Scope};
 use crate::budget::Bounds;
@@ -16,6 +17,7 @@ use core::hash::{Hash, Hasher};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::{SmallVec, smallvec};
+use std::collections::BTreeMap;
 
 /// Builds a [`Program`] at its end, one operation at a time.
 ///
@@ -121,6 +123,7 @@ impl Builder {
             program: Program {
                 name: name.into(),
                 params: Vec::new(),
+                maps: BTreeMap::new(),
                 warps,
                 lanes_log2,
                 values: IdVec::new(),
@@ -224,6 +227,11 @@ impl Builder {
     /// Adds an argument without using it.
     pub fn declare_param(&mut self, param: Param) {
         self.program.params.push(param);
+    }
+
+    /// Says that arguments are tensor maps.
+    pub fn set_maps(&mut self, maps: BTreeMap<u32, TensorMap>) {
+        self.program.maps = maps;
     }
 
     /// The value of an argument; of an i32 where there is no such argument, which the verifier names.

@@ -9,7 +9,10 @@
 
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
-use super::{BarrierScope, BulkCopy, Form, Mbarrier, NamedBarrier, Op, Program, Region, Space};
+use super::{
+    BarrierScope, BulkCopy, Form, Mbarrier, NamedBarrier, Op, Program, Region, Space, TensorCopy,
+    TensorWay,
+};
 use crate::atomic::{Order, Scope};
 use core::ops::BitOr;
 
@@ -488,7 +491,8 @@ impl Op {
                 ..none
             },
             // How many bytes it moves is an operand, and the mbarrier is shared memory as well.
-            Op::BulkCopy(BulkCopy::ToShared) => Effects {
+            Op::BulkCopy(BulkCopy::ToShared)
+            | Op::TensorCopy(TensorCopy { map: _, way: TensorWay::ToShared }) => Effects {
                 reads: Spaces::ALL,
                 writes: Spaces::SHARED,
                 extent: Extent::Anywhere,
@@ -496,8 +500,17 @@ impl Op {
                 tokens: Tokens::Bulk(Step::Starts),
                 ..none
             },
-            Op::BulkCopy(BulkCopy::ToGlobal) => Effects {
+            Op::BulkCopy(BulkCopy::ToGlobal)
+            | Op::TensorCopy(TensorCopy { map: _, way: TensorWay::ToGlobal }) => Effects {
                 reads: Spaces::SHARED,
+                writes: Spaces::GLOBAL,
+                extent: Extent::Anywhere,
+                proxy: Proxy::Async,
+                tokens: Tokens::Bulk(Step::Starts),
+                ..none
+            },
+            Op::TensorCopy(TensorCopy { map: _, way: TensorWay::Reduce(_) }) => Effects {
+                reads: Spaces::ALL,
                 writes: Spaces::GLOBAL,
                 extent: Extent::Anywhere,
                 proxy: Proxy::Async,

@@ -23,8 +23,8 @@
 //!   operation and the wait for its group; it sees what was written before only behind a
 //!   [`Op::ProxyFence`], of the writer or of the reader.
 //! * Warps may run bodies of their own ([`Op::Roles`]), side by side. No barrier inside one means the block.
-//! * A bulk copy runs on by itself until its mbarrier's phase is over, or its group was waited for ([`BulkCopy`],
-//!   [`Mbarrier`]). Until then nobody may touch what it writes, or write what it reads; and what it reads, or
+//! * A bulk copy, or that of a box of a tensor, runs on by itself until its mbarrier's phase is over, or its group
+//!   was waited for ([`BulkCopy`], [`TensorCopy`], [`Mbarrier`]). Until then nobody may touch what it writes, or write what it reads; and what it reads, or
 //!   overwrites, was touched before through the generic proxy only behind an [`Op::ProxyFence`].
 //! * Reading shared memory that nothing has written, or outside what was allocated, is a fault.
 //! * [`Op::Linear`] is an F2-linear map of the bits of an i32; it stays one operation until
@@ -45,6 +45,7 @@ mod read;
 mod roles;
 mod strength;
 mod sums;
+mod tensor;
 mod text;
 mod transfer;
 mod verify;
@@ -57,6 +58,7 @@ pub use effects::Effects;
 pub use multiply::{Fragments, MatrixMultiply, Words};
 pub use read::{ReadError, read};
 pub use roles::{NamedBarrier, Role};
+pub use tensor::{Tensor, TensorCopy, TensorMap, TensorWay};
 pub use transfer::{BulkCopy, Mbarrier};
 pub use verify::verify;
 pub use warpgroup::WarpgroupMultiply;
@@ -69,6 +71,7 @@ use crate::id::{IdVec, define_id};
 use crate::location::{Loc, Locations};
 use crate::scalar::{Binary, Cast, Compare, Rounding, Unary};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// The most bytes that one load or store of a lane moves.
 pub const MAX_ACCESS_BYTES: u32 = 16;
@@ -95,6 +98,8 @@ pub struct Program {
     pub name: String,
     /// The arguments, in the order of the launch.
     pub params: Vec<Param>,
+    /// The arguments that are tensor maps, by number; nothing else than copies uses these.
+    pub maps: BTreeMap<u32, TensorMap>,
     /// Warps in a block.
     pub warps: u32,
     /// log2 of the lanes in a warp.
@@ -467,6 +472,8 @@ pub enum Op {
     Mbarrier(Mbarrier),
     /// Begins a bulk copy.
     BulkCopy(BulkCopy),
+    /// Begins the copy of a box of a tensor.
+    TensorCopy(TensorCopy),
     /// `()`: closes the thread's open group of bulk copies to global memory.
     BulkCommit,
     /// `()`: waits until only so many of the thread's latest groups of bulk copies may be under way.

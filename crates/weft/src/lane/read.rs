@@ -8,7 +8,8 @@ use super::text::{EVICTIONS, MODIFIERS, space_name};
 use super::{
     Access, BarrierScope, Builder, BulkCopy, Form, Fragments, IdKind, Inst, InstData, Matrix,
     MatrixMultiply, Mbarrier, Multiprocessor, NamedBarrier, Op, Param, Program, Region, Role,
-    Shared, SharedData, Space, Value, ValueData, WarpgroupMultiply,
+    Shared, SharedData, Space, TensorCopy, TensorMap, TensorWay, Value, ValueData,
+    WarpgroupMultiply,
 };
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
@@ -161,13 +162,22 @@ impl<'a> Reader<'a> {
             _ => return Err(form.into()),
         };
         for param in params.split(", ").filter(|param| !param.is_empty()) {
-            let form =
-                || format!("`{param}` is no argument: `name: type` or `name: ptr<type> by N`");
+            let form = || {
+                format!(
+                    "`{param}` is no argument: `name: type`, `name: ptr<type> by N` or `name: map<type 64x8 span 128>`"
+                )
+            };
             let (name, rest) = param.split_once(": ").ok_or_else(form)?;
             let (of, divisibility) = match rest.split_once(" by ") {
                 Some((of, divisibility)) => (of, number(divisibility)?),
                 None => (rest, 1),
             };
+            if let Some(of) = of.strip_prefix("map<").and_then(|of| of.strip_suffix('>')) {
+                program.maps.insert(program.params.len() as u32, tensor_map(of)?);
+                let (name, dtype) = (name.into(), DType::I64);
+                program.params.push(Param { name, dtype, pointee: None, divisibility });
+                continue;
+            }
             let pointee = of.strip_prefix("ptr<").and_then(|of| of.strip_suffix('>'));
             let pointee = pointee.map(dtype).transpose()?;
             let dtype = pointee.map_or_else(|| dtype(of), |_| Ok(DType::I64))?;
@@ -403,6 +413,16 @@ impl<'a> Reader<'a> {
             ("mbarrier", ["invalidate"]) => Op::Mbarrier(Mbarrier::Invalidate),
             ("bulk", ["copy", "to", "shared"]) => Op::BulkCopy(BulkCopy::ToShared),
             ("bulk", ["copy", "to", "global"]) => Op::BulkCopy(BulkCopy::ToGlobal),
+            ("tensor", ["copy", "to", "shared"]) => {
+                Op::TensorCopy(TensorCopy { map: words.number()?, way: TensorWay::ToShared })
+            }
+            ("tensor", ["copy", "to", "global"]) => {
+                Op::TensorCopy(TensorCopy { map: words.number()?, way: TensorWay::ToGlobal })
+            }
+            ("tensor", ["copy", op, "to", "global"]) => {
+                let way = TensorWay::Reduce(Rmw::by_name(op).ok_or_else(none)?);
+                Op::TensorCopy(TensorCopy { map: words.number()?, way })
+            }
             ("bulk", ["commit"]) => Op::BulkCommit,
             ("bulk", ["wait", reads @ ..]) => {
                 let reads = flag(reads, "reads").ok_or_else(none)?;
@@ -568,6 +588,16 @@ fn role(word: &str) -> Read<Role> {
 fn sizes<T: FromStr + Copy, const N: usize>(text: &str) -> Read<[T; N]> {
     let sizes: Vec<T> = text.split('x').map(number).collect::<Read<_>>()?;
     sizes.try_into().map_err(|_| format!("`{text}` are not {N} numbers with `x` between them"))
+}
+
+/// `f16 64x8 span 128`
+fn tensor_map(text: &str) -> Read<TensorMap> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [element, sides, "span", span] = words[..] else {
+        return Err(format!("`map<{text}>` is no tensor map: `map<f16 64x8 span 128>`"));
+    };
+    let sides = sides.split('x').map(number).collect::<Read<_>>()?;
+    Ok(TensorMap { element: dtype(element)?, sides, span: number(span)? })
 }
 
 /// What follows the memory of a load or store.

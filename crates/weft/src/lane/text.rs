@@ -2,8 +2,8 @@
 
 use super::{
     Access, BarrierScope, BulkCopy, Form, IdKind, Inst, InstData, Matrix, MatrixMultiply, Mbarrier,
-    Multiprocessor, NamedBarrier, Op, Program, Region, Role, SharedData, Space, Value,
-    WarpgroupMultiply,
+    Multiprocessor, NamedBarrier, Op, Program, Region, Role, SharedData, Space, TensorCopy,
+    TensorMap, TensorWay, Value, WarpgroupMultiply,
 };
 use crate::cache::{Cache, CacheModifier, Eviction};
 use core::fmt::{self, Write};
@@ -14,6 +14,7 @@ impl fmt::Display for Program {
         let Program {
             name,
             params,
+            maps,
             warps,
             lanes_log2,
             values: _,
@@ -27,9 +28,10 @@ impl fmt::Display for Program {
         write!(f, "lane @{name}(")?;
         for (index, param) in params.iter().enumerate() {
             let comma = if index > 0 { ", " } else { "" };
-            match param.pointee {
-                Some(pointee) => write!(f, "{comma}{}: ptr<{pointee}>", param.name)?,
-                None => write!(f, "{comma}{}: {}", param.name, param.dtype)?,
+            match (maps.get(&(index as u32)), param.pointee) {
+                (Some(map), _) => write!(f, "{comma}{}: {map}", param.name)?,
+                (_, Some(pointee)) => write!(f, "{comma}{}: ptr<{pointee}>", param.name)?,
+                (None, None) => write!(f, "{comma}{}: {}", param.name, param.dtype)?,
             }
             if param.divisibility != 1 {
                 write!(f, " by {}", param.divisibility)?;
@@ -59,6 +61,15 @@ impl fmt::Display for Program {
         }
         self.write_region(f, body, 1)?;
         f.write_str("}\n")
+    }
+}
+
+impl fmt::Display for TensorMap {
+    /// `map<f16 64x8 span 128>`, the sides innermost first.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { element, sides, span } = self;
+        let sides: Vec<String> = sides.iter().map(ToString::to_string).collect();
+        write!(f, "map<{element} {} span {span}>", sides.join("x"))
     }
 }
 
@@ -255,6 +266,11 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::Mbarrier(Mbarrier::Invalidate) => f.write_str("mbarrier.invalidate"),
         Op::BulkCopy(BulkCopy::ToShared) => f.write_str("bulk.copy.to.shared"),
         Op::BulkCopy(BulkCopy::ToGlobal) => f.write_str("bulk.copy.to.global"),
+        Op::TensorCopy(TensorCopy { map, way }) => match way {
+            TensorWay::ToShared => write!(f, "tensor.copy.to.shared {map}"),
+            TensorWay::ToGlobal => write!(f, "tensor.copy.to.global {map}"),
+            TensorWay::Reduce(op) => write!(f, "tensor.copy.{op}.to.global {map}"),
+        },
         Op::BulkCommit => f.write_str("bulk.commit"),
         Op::BulkWait { pending, reads } => {
             write!(f, "bulk.wait{} {pending}", if *reads { ".reads" } else { "" })

@@ -13,13 +13,14 @@
 //!   lanes, and by aligned groups of four warps of 32 lanes in those of [`WarpgroupMultiply`].
 //! * Roles have warps of their own, in order, and stand in no other role; no barrier of the block stands in one, and
 //!   a warpgroup's operations only in one of whole warpgroups. Named barriers are 1 to 15, of warps of the block.
+//! * Tensor maps are legal ([`TensorMap::is_legal`]) arguments that copies alone use, of an i64 each.
 //! * What products in flight define is used as they allow ([`flight`]), and none is in flight at the end.
 
 use super::effects::Participants;
 use super::flight::{self, MAX_PENDING};
 use super::{
     Access, BulkCopy, Form, Inst, InstData, MatrixMultiply, Mbarrier, NamedBarrier, Op, Program,
-    Region, Role, Space, Value, WarpgroupMultiply,
+    Region, Role, Space, TensorCopy, TensorMap, TensorWay, Value, WarpgroupMultiply,
 };
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
@@ -36,6 +37,7 @@ pub fn verify(program: &Program) -> Result<(), Vec<String>> {
     };
     verifier.region(&program.body, Ending::Return, &[]);
     verifier.pieces();
+    verifier.maps();
     if verifier.errors.is_empty() {
         verifier.errors = flight::of(program).errors;
     }
@@ -78,6 +80,15 @@ impl Verifier<'_> {
             let eight = |count: u32| count.is_multiple_of(Mbarrier::BYTES);
             if piece.mbarriers && !(eight(piece.bytes) && eight(piece.align)) {
                 self.errors.push(format!("{id} holds mbarriers, which take eight bytes each"));
+            }
+        }
+    }
+
+    fn maps(&mut self) {
+        for (&argument, map) in &self.program.maps {
+            let param = self.program.params.get(argument as usize);
+            if !map.is_legal() || param.is_none_or(|param| param.dtype != DType::I64) {
+                self.errors.push(format!("argument {argument} is no legal tensor map"));
             }
         }
     }
@@ -148,7 +159,9 @@ impl Verifier<'_> {
             Op::Const(bits) => matches!(results[..], [t] if bits & !t.mask() == 0),
             Op::Param(index) => {
                 let param = self.program.params.get(*index as usize);
-                operands.is_empty() && param.is_some_and(|param| results == [param.dtype])
+                operands.is_empty()
+                    && param.is_some_and(|param| results == [param.dtype])
+                    && !self.program.maps.contains_key(index)
             }
             Op::Id(_) => operands.is_empty() && results == [DType::I32],
             Op::Linear { columns } => {
@@ -237,6 +250,14 @@ impl Verifier<'_> {
                 let wanted = [DType::I32, DType::I64, DType::I32, DType::I32];
                 let count = if *copy == BulkCopy::ToShared { 4 } else { 3 };
                 operands == wanted[..count] && results.is_empty()
+            }
+            Op::TensorCopy(TensorCopy { map, way }) => {
+                let takes = |map: &TensorMap| {
+                    let counted = usize::from(*way == TensorWay::ToShared);
+                    operands == vec![DType::I32; 1 + map.sides.len() + counted]
+                        && way.takes(map.element)
+                };
+                results.is_empty() && self.program.maps.get(map).is_some_and(takes)
             }
             Op::Print(format) => {
                 let value = |(wide, float): (bool, bool)| match (wide, float) {

@@ -1,5 +1,6 @@
 //! Loads, stores and atomics of one warp.
 
+mod boxes;
 pub(super) mod copies;
 mod matrix;
 pub(super) mod phases;

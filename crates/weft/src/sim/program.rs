@@ -23,7 +23,7 @@ use crate::format::Format;
 use crate::id::IdMap;
 use crate::lane::{
     BarrierScope, BulkCopy, IdKind, Inst, InstData, Matrix, MatrixMultiply, Mbarrier, NamedBarrier,
-    Op, Program, Region, Role, Space, Value, WarpgroupMultiply,
+    Op, Program, Region, Role, Space, TensorMap, TensorWay, Value, WarpgroupMultiply,
 };
 use crate::scalar::{self, BinaryFn, Cast, TernaryFn, UnaryFn};
 use rustc_hash::FxHashMap;
@@ -266,13 +266,28 @@ pub(super) struct ProductOp {
 /// A bulk copy.
 #[derive(Debug)]
 pub(super) struct BulkOp {
-    pub(super) copy: BulkCopy,
-    pub(super) bytes: Row,
+    pub(super) what: Bulk,
+    /// Where the mbarrier is that counts what is written to shared memory.
     pub(super) mbarrier: Option<Row>,
     pub(super) inst: Inst,
     /// The memory operations that its accesses to shared and to global memory count as.
     pub(super) shared: u32,
     pub(super) global: u32,
+}
+
+/// What a bulk copy moves.
+#[derive(Debug)]
+pub(super) enum Bulk {
+    /// So many bytes.
+    Bytes(Row),
+    /// A box of the tensor of a map, at some coordinates; where each element is changed by an atomic, which.
+    Box {
+        map: TensorMap,
+        /// The address of the tensor.
+        tensor: u64,
+        coordinates: SmallVec<[Row; 5]>,
+        reduces: Option<Rmw>,
+    },
 }
 
 /// A wait for products.
@@ -317,9 +332,13 @@ impl Code {
     /// Compiles a program that the verifier passed.
     pub(super) fn new(launch: &Launch<'_>) -> Code {
         let program = launch.program;
-        let is_bulk = |op: &Op| matches!(op, Op::BulkCopy(_) | Op::Mbarrier(_));
+        let is_bulk = |op: &Op| matches!(op, Op::BulkCopy(_) | Op::TensorCopy(_) | Op::Mbarrier(_));
         let has_bulk = program.insts.values().any(|inst| is_bulk(&inst.op));
-        let fills = Op::BulkCopy(BulkCopy::ToShared);
+        let fills = |op: &Op| match op {
+            Op::BulkCopy(copy) => *copy == BulkCopy::ToShared,
+            Op::TensorCopy(copy) => copy.way == TensorWay::ToShared,
+            _ => false,
+        };
         let mut live = Liveness {
             program,
             position: 0,
@@ -343,7 +362,7 @@ impl Code {
                 rows: OWN_ROWS,
                 lanes: 1 << program.lanes_log2,
                 agents: if has_bulk { agents(program) } else { 0 },
-                fills: program.insts.values().any(|inst| inst.op == fills),
+                fills: program.insts.values().any(|inst| fills(&inst.op)),
             },
             row: IdMap::with_default(NO_ROW),
             free: Vec::new(),
@@ -718,6 +737,7 @@ impl Compiler<'_> {
             }
             Op::Mbarrier(op) => self.mbarrier(id, inst, *op),
             Op::BulkCopy(copy) => self.bulk_copy(id, inst, *copy),
+            Op::TensorCopy(copy) => self.tensor_copy(id, inst, *copy),
             Op::BulkCommit => self.code.ops.push(MicroOp::BulkCommit),
             &Op::BulkWait { pending, reads } => {
                 self.code.ops.push(MicroOp::BulkWait { pending, reads });

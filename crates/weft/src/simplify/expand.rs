@@ -47,6 +47,7 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     for param in &program.params {
         build.declare_param(param.clone());
     }
+    build.set_maps(core::mem::take(&mut program.maps));
     let mut writer = Writer {
         program: &program,
         build,

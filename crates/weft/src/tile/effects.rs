@@ -5,7 +5,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
-use super::OpKind;
+use super::{DescriptorOp, OpKind};
 
 /// What an operation does to one memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,7 +31,7 @@ impl Touch {
 /// Which bytes of a memory an operation touches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Extent {
-    /// Those that its operands point to.
+    /// Those that its operands point to or describe.
     #[default]
     Addressed,
     /// Any.
@@ -181,6 +181,16 @@ impl OpKind {
             | OpKind::AtomicCas { order: _, scope: _ } => {
                 Effects { global: Touch::BOTH, fence: Fence::Atomic, ..none }
             }
+            OpKind::Descriptor(DescriptorOp::Make { nan: _ } | DescriptorOp::Given) => none,
+            OpKind::Descriptor(DescriptorOp::Load | DescriptorOp::Gather) => {
+                Effects { global: Touch::READS, ..none }
+            }
+            OpKind::Descriptor(DescriptorOp::Store | DescriptorOp::Scatter) => {
+                Effects { global: Touch::WRITES, ..none }
+            }
+            OpKind::Descriptor(DescriptorOp::Reduce(_)) => {
+                Effects { global: Touch::BOTH, fence: Fence::Atomic, ..none }
+            }
             // Its left factor may be a tensor; the right one never is.
             OpKind::WarpgroupDot(_) => Effects { local: Touch::READS, ..none },
             // A tensor may be given to put there.
@@ -228,7 +238,7 @@ mod tests {
     use super::{Control, Effects, Extent, Fence, Tokens, Touch};
     use crate::atomic::{Order, Rmw, Scope};
     use crate::cache::Cache;
-    use crate::tile::{CopyOptions, InlineAsm, LoadOptions, OpKind, Precision};
+    use crate::tile::{CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Precision};
 
     /// Each row that tells anything, by itself: what is not named here is none.
     #[test]
@@ -264,6 +274,13 @@ mod tests {
             (OpKind::Store(Cache::default()), Effects { global: Touch::WRITES, ..none }),
             (OpKind::AtomicRmw { op: Rmw::Add, order, scope }, atomic),
             (OpKind::AtomicCas { order, scope }, atomic),
+            (OpKind::Descriptor(DescriptorOp::Make { nan: true }), none),
+            (OpKind::Descriptor(DescriptorOp::Given), none),
+            (OpKind::Descriptor(DescriptorOp::Load), Effects { global: Touch::READS, ..none }),
+            (OpKind::Descriptor(DescriptorOp::Gather), Effects { global: Touch::READS, ..none }),
+            (OpKind::Descriptor(DescriptorOp::Store), Effects { global: Touch::WRITES, ..none }),
+            (OpKind::Descriptor(DescriptorOp::Scatter), Effects { global: Touch::WRITES, ..none }),
+            (OpKind::Descriptor(DescriptorOp::Reduce(Rmw::Add)), atomic),
             (OpKind::LocalAlloc, Effects { local: Touch::WRITES, allocates: true, ..none }),
             (OpKind::LocalLoad, Effects { local: Touch::READS, ..none }),
             (OpKind::WarpgroupDot(Precision::Ieee), Effects { local: Touch::READS, ..none }),

@@ -13,6 +13,7 @@
 //!   argument. As in Triton, two elements that different arguments, or different rounds of one store,
 //!   have in common are a race of the instance with itself. Those of different instances are ordered
 //!   only by atomics with acquire and release.
+//! * A block of a tensor descriptor is loaded and stored like the elements in memory that it stands for.
 //! * Where a load's mask is false the result is `other`, or zero where none is given; memory is not
 //!   touched.
 //! * Shared memory belongs to one instance. What was not written there, and what an asynchronous copy
@@ -23,6 +24,7 @@
 //! * `poison` and an unmasked division by zero give some value, the same in every run.
 
 mod aliases;
+mod descriptor;
 pub mod effects;
 mod encoding;
 mod flight;
@@ -41,6 +43,7 @@ mod verify;
 
 pub mod eval;
 
+pub use descriptor::{DescriptorOp, MAX_DESCRIPTOR_RANK};
 pub use effects::Effects;
 pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
 pub use flight::in_flight;
@@ -119,6 +122,33 @@ pub struct ValueData {
     pub ty: Type,
     /// Its name in the text that was read, without `%`.
     pub name: Option<String>,
+    /// What the source promises, for each axis (one for a scalar); empty where it promises nothing.
+    pub promises: Vec<Promise>,
+}
+
+impl ValueData {
+    /// A value of which nothing is promised.
+    pub fn new(ty: Type, name: Option<String>) -> Self {
+        Self { ty, name, promises: Vec::new() }
+    }
+}
+
+/// What the source promises of a tensor's elements along one axis, by `tl.max_contiguous`, `tl.multiple_of` and
+/// `tl.max_constancy`. Powers of two, 1 where it promises nothing. Where a promise is broken, what an access does
+/// is not defined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Promise {
+    /// Aligned runs of so many elements count up by one.
+    pub contiguity: u64,
+    /// The first element of each run is a multiple of this (of so many bytes, for a pointer).
+    pub divisibility: u64,
+    /// Aligned runs of so many elements are equal.
+    pub constancy: u64,
+}
+
+impl Promise {
+    /// Nothing is promised.
+    pub const NONE: Self = Self { contiguity: 1, divisibility: 1, constancy: 1 };
 }
 
 /// A list of operations with the values that enter it.
@@ -235,6 +265,8 @@ pub enum OpKind {
         /// Who takes part.
         scope: Scope,
     },
+    /// On a tensor in global memory that a descriptor describes.
+    Descriptor(DescriptorOp),
     /// `(a: M x K, b: K x N, c: M x N) -> (M x N)`: c plus the matrix product, in c's type. Dimensions
     /// before these two count matrices.
     Dot(Precision),
@@ -404,6 +436,7 @@ impl OpKind {
             OpKind::Store(_) => "store".into(),
             OpKind::AtomicRmw { op, .. } => format!("atomic_rmw {op}"),
             OpKind::AtomicCas { .. } => "atomic_cas".into(),
+            OpKind::Descriptor(op) => op.name(),
             OpKind::Dot(_) => "dot".into(),
             OpKind::WarpgroupDot(_) => "warpgroup_dot".into(),
             OpKind::Reduce { .. } => "reduce".into(),

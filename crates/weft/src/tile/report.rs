@@ -71,7 +71,7 @@ fn value(element: Element, signed: bool, hex: bool) -> (Piece, Vec<(Cast, DType)
         }
         Element::Scalar(dtype) => dtype,
         // Which a verified program does not print.
-        Element::Token => DType::I32,
+        Element::Token | Element::Descriptor(_) => DType::I32,
     };
     let wide = dtype.bits() == 64;
     let word = if wide { DType::I64 } else { DType::I32 };

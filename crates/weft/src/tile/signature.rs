@@ -1,6 +1,6 @@
 //! The types of each operation's operands and results: one row of the verifier's rules each.
 
-use super::{Element, OpKind, Type, local};
+use super::{Element, OpKind, Type, descriptor, local};
 use crate::dtype::DType;
 use crate::scalar::{self, Cast};
 
@@ -16,9 +16,10 @@ pub(super) fn check(
                 if is_number(r) && bits & !r.dtype().mask() == 0),
             "gives a number whose bits fit its type",
         ),
-        OpKind::Poison => {
-            (operands.is_empty() && results.len() == 1, "takes nothing and gives one value")
-        }
+        OpKind::Poison => (
+            operands.is_empty() && matches!(results, [r] if !r.is_descriptor()),
+            "takes nothing and gives one value, which is no descriptor",
+        ),
         OpKind::MakeRange { start, end } => (
             matches!((operands, results), ([], [r])
                 if is_number(r) && r.dtype() == DType::I32 && matches!(r.shape[..], [extent]
@@ -97,7 +98,7 @@ pub(super) fn check(
         ),
         OpKind::Select => (
             matches!((operands, results), ([c, x, y], [r])
-                if x == y && x == r && x.element != Element::Token && is_truth(c) && (!c.is_tensor() || c.shape == x.shape)),
+                if x == y && x == r && x.element != Element::Token && !x.is_descriptor() && is_truth(c) && (!c.is_tensor() || c.shape == x.shape)),
             "takes an i1 and two values of one type and gives one of them",
         ),
         OpKind::Cast(cast) => (
@@ -156,6 +157,7 @@ pub(super) fn check(
                 if is_access(p, e, None) && e == d && d == r && r.dtype().bits() >= 16),
             "takes pointers and two values of a pointee of 16 bits or more, and gives values",
         ),
+        OpKind::Descriptor(op) => descriptor::rule(*op, operands, results),
         OpKind::Dot(_) => (
             matches!((operands, results), ([a, b, c], [r]) if c == r && is_product(a, b, c)),
             "takes M x K, K x N and M x N of matching elements, those of the sum wide enough for the \
@@ -209,7 +211,9 @@ pub(super) fn check(
         OpKind::Print { signed, .. } => (
             results.is_empty()
                 && signed.len() == operands.len()
-                && operands.iter().all(|ty| ty.memory().is_none() && ty.element != Element::Token),
+                && operands.iter().all(|ty| {
+                    ty.memory().is_none() && ty.element != Element::Token && !ty.is_descriptor()
+                }),
             "takes numbers and pointers, says of each whether it has a sign, and gives nothing",
         ),
         OpKind::Assert { .. } => (

@@ -15,13 +15,16 @@ pub enum Element {
     Pointer(DType),
     /// That asynchronous copies were issued: nothing to compute with.
     Token,
+    /// None: the value describes a tensor of such numbers in global memory, and its shape is that of a block.
+    Descriptor(DType),
 }
 
 impl Element {
-    /// The type that the element's raw bits have: a pointer is an i64, a token a zero.
+    /// The type that the element's raw bits have: a pointer is an i64, a token a zero; of a descriptor, what the
+    /// elements of a block have.
     pub fn dtype(self) -> DType {
         match self {
-            Element::Scalar(dtype) => dtype,
+            Element::Scalar(dtype) | Element::Descriptor(dtype) => dtype,
             Element::Pointer(_) => DType::I64,
             Element::Token => DType::I1,
         }
@@ -30,14 +33,14 @@ impl Element {
     /// What a pointer points to.
     pub fn pointee(self) -> Option<DType> {
         match self {
-            Element::Scalar(_) | Element::Token => None,
+            Element::Scalar(_) | Element::Token | Element::Descriptor(_) => None,
             Element::Pointer(pointee) => Some(pointee),
         }
     }
 }
 
-/// The type of a tile value: a scalar, a tensor whose extents are powers of two, or a description of
-/// shared memory that holds such a tensor.
+/// The type of a tile value: a scalar, a tensor whose extents are powers of two, a description of
+/// shared memory that holds such a tensor, or of a tensor in global memory that has such blocks.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Type {
     /// What each element is.
@@ -92,7 +95,12 @@ impl Type {
 
     /// Whether the value is a tensor: several elements among the threads, and no description of memory.
     pub fn is_tensor(&self) -> bool {
-        !self.shape.is_empty() && self.memory().is_none()
+        !self.shape.is_empty() && self.memory().is_none() && !self.is_descriptor()
+    }
+
+    /// Whether the value describes a tensor in global memory.
+    pub fn is_descriptor(&self) -> bool {
+        matches!(self.element, Element::Descriptor(_))
     }
 
     /// The shared memory that the value describes, if it is such a description.
@@ -128,7 +136,7 @@ impl Type {
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Element::Scalar(dtype) => write!(f, "{dtype}"),
+            Element::Scalar(dtype) | Element::Descriptor(dtype) => write!(f, "{dtype}"),
             Element::Pointer(pointee) => write!(f, "!tt.ptr<{pointee}>"),
             Element::Token => f.write_str("!ttg.async.token"),
         }
@@ -141,7 +149,11 @@ impl fmt::Display for Type {
         if self.shape.is_empty() {
             return write!(f, "{}", self.element);
         }
-        f.write_str(if self.memory().is_some() { "!ttg.memdesc<" } else { "tensor<" })?;
+        f.write_str(match self.element {
+            Element::Descriptor(_) => "!tt.tensordesc<",
+            _ if self.memory().is_some() => "!ttg.memdesc<",
+            _ => "tensor<",
+        })?;
         for extent in &self.shape {
             write!(f, "{extent}x")?;
         }

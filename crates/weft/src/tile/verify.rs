@@ -29,12 +29,13 @@
 //!   `scan` keeps the shape. `gather` takes indices of the source's shape but for the axis;
 //!   `histogram` takes integers of one dimension.
 //! * Atomics are on 16, 32 and 64 bits.
+//! * A descriptor has up to [`MAX_DESCRIPTOR_RANK`] dimensions; loops and branches carry it as any value.
 //! * Encodings are part of a type. A view of shared memory leaves every element where it is; memory is
 //!   no argument, is not carried by loops, and leaves no region.
 
 use super::{
-    Element, Kernel, MAX_DEPTH, MAX_ELEMENTS, MAX_RANK, Op, OpId, OpKind, Region, Type, Value,
-    signature,
+    Element, Kernel, MAX_DEPTH, MAX_DESCRIPTOR_RANK, MAX_ELEMENTS, MAX_RANK, Op, OpId, OpKind,
+    Region, Type, Value, signature,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics, Span};
 use crate::id::IdMap;
@@ -330,7 +331,11 @@ fn check_type(ty: &Type) -> Result<(), &'static str> {
     if ty.shape.is_empty() && ty.encoding.is_some() {
         return Err("a scalar has no layout");
     }
-    if ty.shape.len() > MAX_RANK {
+    if ty.is_descriptor() && (ty.shape.is_empty() || ty.encoding.is_some()) {
+        return Err("a descriptor has dimensions, and no layout");
+    }
+    let most = if ty.is_descriptor() { MAX_DESCRIPTOR_RANK } else { MAX_RANK };
+    if ty.shape.len() > most {
         return Err("it has too many dimensions");
     }
     if !ty.tensor_extents().iter().all(|extent| extent.is_power_of_two()) {

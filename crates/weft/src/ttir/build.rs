@@ -2,11 +2,10 @@
 
 use super::asserted::asserting;
 use super::call::Call;
-use super::descriptor::Descriptor;
 use super::flow::Flow;
 use super::rewrite::Rewriter;
 use super::syntax::{
-    Action, Argument, Block, BlockParam, Errors, Function, Operation, ResultName, Use,
+    Action, Argument, Block, BlockParam, Errors, Function, Operation, Promises, ResultName, Use,
 };
 use super::table::distance;
 use super::{MAX_DEPTH, MAX_SIZE};
@@ -89,22 +88,8 @@ struct Binding {
 #[derive(Default)]
 pub(super) struct Scope<'a> {
     bindings: BTreeMap<&'a str, Binding>,
-    /// What the names of descriptors stand for.
-    descriptors: BTreeMap<&'a str, Descriptor>,
     /// In order of definition, so that a region's names can be forgotten.
     trail: Vec<&'a str>,
-}
-
-impl<'a> Scope<'a> {
-    /// Lets a name stand for a descriptor, besides its binding.
-    pub(super) fn describe(&mut self, name: &'a str, descriptor: Descriptor) {
-        self.descriptors.insert(name, descriptor);
-    }
-
-    /// The descriptor that a name stands for.
-    pub(super) fn described(&self, name: &str) -> Option<&Descriptor> {
-        self.descriptors.get(name)
-    }
 }
 
 /// How a list of blocks ended: the values handed over, and the place of the operation that does.
@@ -149,26 +134,16 @@ impl<'a, 'r> Builder<'a, 'r> {
         let arguments = function.blocks.first().map_or(&[][..], |block| &block.params);
         let mut params = Vec::new();
         let mut body = Region::default();
-        let mut parts = Vec::new();
         for (argument, said) in arguments.iter().zip(&function.arguments) {
             let &Argument { divisibility, ref descriptor } = said;
-            params.push(Param { name: argument.name.to_string(), divisibility });
-            let base = self.block_param(argument);
-            body.params.push(base);
             if let Some(described) = descriptor {
-                let more = self.parts(argument, described, base);
-                for (name, divisibility, value) in more.arguments() {
-                    params.push(Param { name, divisibility });
-                    body.params.push(value);
-                }
-                parts.push(more);
+                self.given(function, argument, described, (&mut params, &mut body));
+                continue;
             }
+            params.push(Param { name: argument.name.to_string(), divisibility });
+            body.params.push(self.block_param(argument));
         }
-        let ending = if parts.is_empty() {
-            self.function_body(self.kernel, function, &mut body.ops)?
-        } else {
-            self.versions(function, &parts, &mut body.ops)?
-        };
+        let ending = self.function_body(self.kernel, function, &mut body.ops)?;
         let Ending { values, loc, span } = ending;
         self.push(OpKind::Return, values, Vec::new(), loc, span, &mut body.ops);
         Some(Kernel {
@@ -209,7 +184,7 @@ impl<'a, 'r> Builder<'a, 'r> {
     }
 
     fn new_value(&mut self, ty: Type, name: String) -> Value {
-        self.values.push(ValueData { ty, name: Some(name) })
+        self.values.push(ValueData::new(ty, Some(name)))
     }
 
     /// New values for the parameters of a block, bound to their names.
@@ -432,7 +407,6 @@ impl<'a, 'r> Builder<'a, 'r> {
         self.regions -= 1;
         for name in self.scope.trail.drain(scope..) {
             self.scope.bindings.remove(name);
-            self.scope.descriptors.remove(name);
         }
         self.names.leave(names);
         result
@@ -500,7 +474,6 @@ impl<'a, 'r> Builder<'a, 'r> {
                 let mut rewriter = Rewriter { builder: self, operation, out };
                 rewriter.dot_scaled(*scaled, &operands).map(|product| vec![product])
             }
-            Action::Descriptor(what) => self.descriptive(what, &operands, operation, out),
             Action::Map { pack } => self.map_elementwise(*pack, &operands, operation, out),
             Action::Call(name) => self.inline(name, operands, operation, out),
             Action::Branch | Action::CondBranch | Action::Return => {
@@ -536,6 +509,9 @@ impl<'a, 'r> Builder<'a, 'r> {
             return self.asserting_fold(kind, operands, (operation, block), out);
         }
         let results = self.named_results(operation);
+        for &result in &results {
+            self.promise(result, &operation.promises);
+        }
         let loc = self.place(operation.loc);
         let id = self.push(kind.clone(), operands, results.clone(), loc, operation.span, out);
         self.ops[id].spelled = true;
@@ -545,14 +521,29 @@ impl<'a, 'r> Builder<'a, 'r> {
             return Some(results);
         }
         for block in &operation.regions {
-            let region = self.in_region(block.label_span, |builder| Some(builder.region(block)))?;
+            let region = self.in_region(block.label_span, |builder| {
+                Some(builder.promised_region(block, &operation.param_promises))
+            })?;
             self.set_region(id, region);
         }
         Some(results)
     }
 
+    fn promise(&mut self, value: Value, promises: &Promises) {
+        self.values[value].promises = promises.of(&self.values[value].ty);
+    }
+
     pub(super) fn region(&mut self, block: &'r Block<'a>) -> Region {
+        self.promised_region(block, &[])
+    }
+
+    fn promised_region(&mut self, block: &'r Block<'a>, promises: &[(usize, Promises)]) -> Region {
         let mut region = Region { params: self.block_params(&block.params), ops: Vec::new() };
+        for (param, promises) in promises {
+            if let Some(&param) = region.params.get(*param) {
+                self.promise(param, promises);
+            }
+        }
         for operation in &block.operations {
             self.operation(operation, &mut region.ops);
         }

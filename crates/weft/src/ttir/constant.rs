@@ -74,6 +74,9 @@ impl<'a> Parser<'a> {
             Element::Scalar(dtype) => Ok((number.bits(dtype, span)?, ty)),
             Element::Pointer(_) => Err(Diagnostic::new(span, "there are no constant pointers")),
             Element::Token => Err(Diagnostic::new(span, "there are no constant tokens")),
+            Element::Descriptor(_) => {
+                Err(Diagnostic::new(span, "there are no constant descriptors"))
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 use super::attribute::{Attribute, Attributes};
 use super::lexer::TokenKind;
 use super::parser::Parser;
-use super::syntax::{Action, Operation, Parse, ResultName};
+use super::syntax::{Action, Operation, Parse, Promises, ResultName};
 use super::table::{self, Common, Details, Row, Special, Types};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
@@ -25,6 +25,8 @@ impl<'a> Operation<'a> {
             regions: Vec::new(),
             branching: None,
             successors: Vec::new(),
+            promises: Promises::default(),
+            param_promises: Vec::new(),
             loc: Locations::unknown(),
             span,
         }
@@ -48,7 +50,6 @@ impl<'a> Operation<'a> {
             | Action::Fp4 { .. }
             | Action::InlineAsm(_)
             | Action::DotScaled(_)
-            | Action::Descriptor(_)
             | Action::Map { .. }
             | Action::Call(_) => false,
         }
@@ -95,11 +96,12 @@ impl<'a> Parser<'a> {
                 Special::Assert => self.assert(start),
                 Special::InlineAsm => self.inline_asm(details, start),
                 Special::MakeDescriptor
+                | Special::GivenDescriptor
                 | Special::DescriptorLoad
                 | Special::DescriptorStore
                 | Special::DescriptorReduce
                 | Special::DescriptorGather
-                | Special::DescriptorScatter => self.descriptive(*special, details, start),
+                | Special::DescriptorScatter => self.descriptor(*special, details, start),
                 Special::LocalAlloc
                 | Special::LocalLoad
                 | Special::LocalStore
@@ -144,6 +146,7 @@ impl<'a> Parser<'a> {
         self.types(row.types, details.name, &mut operation)?;
         operation.span = self.since(start);
         check_domain(row.domain, details.name, &operation, self.since(types_at))?;
+        operation.promises = details.attributes.take_promises("");
         operation.action = details.action(&row.make)?;
         Ok(operation)
     }
@@ -325,6 +328,7 @@ impl<'a> Parser<'a> {
         self.generic_types(&details, &mut operation)?;
         operation.span = self.since(start);
         check_domain(row.domain, details.name, &operation, operation.span)?;
+        operation.promises = details.attributes.take_promises("");
         operation.action = details.action(&row.make)?;
         Ok(operation)
     }
@@ -383,7 +387,7 @@ pub(super) fn check_types(name: &str, operation: &Operation<'_>, span: Span) -> 
 fn check_domain(domain: Domain, name: &str, operation: &Operation<'_>, span: Span) -> Parse<()> {
     let wrong = operation.operand_types.iter().find(|ty| match ty.element {
         Element::Scalar(dtype) => !domain.has(dtype),
-        Element::Pointer(_) | Element::Token => domain != Domain::Any,
+        Element::Pointer(_) | Element::Token | Element::Descriptor(_) => domain != Domain::Any,
     });
     match wrong {
         None => Ok(()),

@@ -1,7 +1,7 @@
 //! What operations stand in: modules, functions, blocks.
 
 use super::MAX_DEPTH;
-use super::descriptor_argument::DESCRIPTOR_ALIGNMENT;
+use super::descriptor_argument::DescriptorArgument;
 use super::lexer::TokenKind;
 use super::parser::Parser;
 use super::syntax::{Argument, Block, BlockParam, Function, Operation, Parse, ResultName};
@@ -129,24 +129,21 @@ impl<'a> Parser<'a> {
     fn argument(&mut self) -> Parse<(BlockParam<'a>, Argument)> {
         let (name, span) = self.value_name("the name of an argument, such as `%x`")?;
         self.expect(b':')?;
-        let mut descriptor =
-            if self.at_descriptor() { Some(self.descriptor_argument()?) } else { None };
-        let ty = match &descriptor {
-            Some(described) => described.base(),
-            None => self.ty()?,
+        let ty = self.ty()?;
+        let mut divisibility = 1;
+        let mut attributes = if self.at(b'{') { Some(self.attributes()?) } else { None };
+        let descriptor = if ty.is_descriptor() {
+            Some(DescriptorArgument::of(attributes.as_mut())?)
+        } else {
+            None
         };
-        let mut divisibility = if descriptor.is_some() { DESCRIPTOR_ALIGNMENT } else { 1 };
-        if self.at(b'{') {
-            let mut attributes = self.attributes()?;
-            if let Some(described) = &mut descriptor {
-                described.attributes(&mut attributes)?;
-            }
-            if let Some((value, at)) = attributes.take_integer("tt.divisibility")? {
-                divisibility =
-                    u64::try_from(value).ok().filter(|&value| value > 0).ok_or_else(|| {
-                        Diagnostic::new(at, format!("{value} is not a divisor; 1 or more is"))
-                    })?;
-            }
+        if let Some(mut attributes) = attributes
+            && let Some((value, at)) = attributes.take_integer("tt.divisibility")?
+        {
+            divisibility =
+                u64::try_from(value).ok().filter(|&value| value > 0).ok_or_else(|| {
+                    Diagnostic::new(at, format!("{value} is not a divisor; 1 or more is"))
+                })?;
         }
         self.optional_location()?;
         Ok((BlockParam { name, span, ty }, Argument { divisibility, descriptor }))

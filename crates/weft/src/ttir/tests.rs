@@ -4,17 +4,13 @@
 
 use super::parse;
 use crate::atomic::Rmw;
-use crate::compile;
 use crate::diagnostic::{Diagnostics, Span};
 use crate::id::Id;
-use crate::lane;
 use crate::location::{Location, Locations};
 use crate::scalar::Binary;
-use crate::tile::{self, Kernel, Module, Op, OpKind};
-use std::collections::BTreeSet;
+use crate::tile::{self, DescriptorOp, Kernel, Module, Op, OpKind};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use weft_layout::machine::Machine;
 
 /// Every recorded text of the repository, in a fixed order.
 fn recorded() -> Vec<(PathBuf, String)> {
@@ -633,13 +629,14 @@ tt.func public @unsigned_extremes(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32},
 ";
     for (block, op) in [("64xui32", Rmw::UMax), ("64xsi32", Rmw::Max), ("64xi32", Rmw::Max)] {
         let module = parse(&text.replace("64xui32", block)).unwrap();
-        let atomics: Vec<Rmw> = (module.kernels[0].ops.values())
+        let reductions: Vec<Rmw> = (module.kernels[0].ops.values())
             .filter_map(|op| match op.kind {
-                OpKind::AtomicRmw { op, .. } => Some(op),
+                OpKind::Descriptor(DescriptorOp::Reduce(op)) => Some(op),
                 _ => None,
             })
             .collect();
-        assert_eq!(atomics, [op], "{block}");
+        assert_eq!(reductions, [op], "{block}");
+        assert_eq!(parse(&module.to_string()).unwrap().to_string(), module.to_string());
     }
 }
 
@@ -671,32 +668,12 @@ fn descriptors_that_a_kernel_is_given_come_in_parts() {
         [parts("x", &[".padding"]), parts("y", &[".padding", ".rounds"]), vec![("at".into(), 1)]];
     let expected = expected.concat();
     assert_eq!(params, expected.iter().map(|(name, by)| (&name[..], *by)).collect::<Vec<_>>());
-    // Once for rows of whole 16 bytes, once for any.
-    let loads = kernel.ops.values().filter(|op| matches!(op.kind, OpKind::Load(_))).count();
-    assert_eq!(loads, 2);
+    let given = OpKind::Descriptor(DescriptorOp::Given);
+    let made: Vec<usize> =
+        kernel.ops.values().filter(|op| op.kind == given).map(|op| op.operands.len()).collect();
+    assert_eq!(made, [6, 7]);
     let text = module.to_string();
     assert_eq!(parse(&text).unwrap().to_string(), text);
-}
-
-/// Elements of a row move 16 bytes at once in the one version, and one by one in the other.
-#[test]
-fn rows_of_whole_16_bytes_move_as_vectors() {
-    // From the first column on, with as many elements for each lane.
-    let text = given("").replace("4x16", "16x16").replace("%at, %at]", "%at, %zero]");
-    let text = text.replace("%v =", "%zero = arith.constant 0 : i32\n%v =");
-    let module = parse(&text).unwrap();
-    let machine = Machine::by_name("sm_90").unwrap();
-    let options = compile::Options { warps: 1, ..compile::Options::for_machine(machine) };
-    let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
-    let mut widths = BTreeSet::new();
-    let program = &compiled.program;
-    program.walk(&program.body, &mut |_, inst| {
-        if let lane::Op::Load { space: lane::Space::Global, .. } = inst.op {
-            let bytes = |&value: &_| program.dtype(value).bytes();
-            widths.insert(inst.results.iter().map(bytes).sum::<u32>());
-        }
-    });
-    assert_eq!(widths, BTreeSet::from([2, 16]));
 }
 
 #[test]
@@ -705,7 +682,7 @@ fn what_is_wrong_with_a_given_descriptor_is_told_once() {
     assert!(flags.contains("a descriptor comes with 1 or 2 flags, not 3"), "{flags}");
     let broken = given("").replace("%v = tt.descriptor_load %x", "%v = tt.descriptor_load %z");
     let said = complaints(&broken);
-    assert_eq!(said.matches("`%z` is no descriptor that is known here").count(), 1, "{said}");
+    assert_eq!(said.matches("`%z` is not defined here").count(), 1, "{said}");
     let many = given("").replacen("4x16xf16", "2x2x2x2x2x2xf16", 1);
     assert!(complaints(&many).contains("in 1 to 5 dimensions"), "{}", complaints(&many));
 }

@@ -29,6 +29,9 @@ impl Parser<'_> {
             }
             return self.memory_description();
         }
+        if self.at_descriptor() {
+            return self.descriptor_type();
+        }
         if !self.at_word("tensor") {
             return Ok(Type::single(self.element()?));
         }

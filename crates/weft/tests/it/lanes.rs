@@ -3,6 +3,8 @@
 //! A file in `tests/lanes` is a program with what it is to show in comments that begin with `//!`:
 //!
 //! * `arg NAME = iota TYPE COUNT` or `arg NAME = empty TYPE COUNT`: the buffers, in order;
+//! * `arg NAME = map BUFFER 40x6 strides 160 [nan]`: an argument that maps a tensor which begins where the buffer does,
+//!   its extents and the bytes between rows, innermost first;
 //! * `grid N`: the blocks, one if nothing is said;
 //! * `fault NAME: drop "A"; swap "B" for "C" | KIND at "D"`: the program without its line A, and with B in place of C,
 //!   has a finding of this kind at a line with D; several kinds and several texts may stand there with `or` between
@@ -14,16 +16,23 @@
 
 use std::path::Path;
 use weft::dtype::DType;
-use weft::lane::{self, Program};
+use weft::lane::{self, Program, Tensor};
 use weft::memory::{Buffer, Memory};
 use weft::sim::{self, FindingKind, Launch, Machine, Options, Report, Timing};
 
 struct Case {
     name: String,
     text: String,
-    args: Vec<(String, bool, DType, usize)>,
+    args: Vec<Given>,
     grid: u32,
     faults: Vec<Fault>,
+}
+
+/// An argument.
+enum Given {
+    /// A buffer's name, whether it holds its indices, its type and how many elements it has.
+    Buffer(String, bool, DType, usize),
+    Map(Tensor),
 }
 
 struct Fault {
@@ -50,6 +59,20 @@ fn fault(text: &str) -> Fault {
     Fault { name: name.into(), edits: edits.collect(), kind: kind.into(), at: quoted(at) }
 }
 
+/// A tensor in the buffer of a name.
+fn map(args: &[Given], of: &str, [extents, strides]: [&str; 2], nan: bool) -> Given {
+    let is_it = |given: &Given| matches!(given, Given::Buffer(name, ..) if name == of);
+    let buffer = args.iter().position(is_it).expect("a map is of a buffer before it");
+    let mut tensor = Tensor { base: Memory::base(buffer), nan, ..Tensor::default() };
+    for (numbers, text) in [(&mut tensor.extents[..], extents), (&mut tensor.strides[..], strides)]
+    {
+        for (place, number) in numbers.iter_mut().zip(text.split('x')) {
+            *place = number.parse().unwrap();
+        }
+    }
+    Given::Map(tensor)
+}
+
 fn case(path: &Path) -> Case {
     let text = std::fs::read_to_string(path).unwrap();
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -57,11 +80,15 @@ fn case(path: &Path) -> Case {
     for line in text.lines().filter_map(|line| line.strip_prefix("//! ")) {
         if let Some(rest) = line.strip_prefix("arg ") {
             let words: Vec<&str> = rest.split_whitespace().collect();
+            if let [_, "=", "map", of, extents, "strides", strides, nan @ ..] = &words[..] {
+                args.push(map(&args, of, [extents, strides], *nan == ["nan"]));
+                continue;
+            }
             let [name, "=", how @ ("iota" | "empty"), dtype, count] = words[..] else {
                 panic!("{line}");
             };
             let dtype = DType::by_name(dtype).unwrap();
-            args.push((name.into(), how == "iota", dtype, count.parse().unwrap()));
+            args.push(Given::Buffer(name.into(), how == "iota", dtype, count.parse().unwrap()));
         } else if let Some(rest) = line.strip_prefix("grid ") {
             grid = rest.parse().unwrap();
         } else if let Some(rest) = line.strip_prefix("fault ") {
@@ -89,7 +116,15 @@ impl Case {
 
     fn run(&self, program: &Program, timing: Timing) -> Report {
         let mut memory = Memory::default();
-        let args = self.args.iter().map(|(name, iota, dtype, count)| {
+        let args = self.args.iter().map(|given| {
+            let (name, iota, dtype, count) = match given {
+                Given::Buffer(name, iota, dtype, count) => (name, iota, dtype, count),
+                Given::Map(tensor) => {
+                    let (name, bytes) = ("map".into(), tensor.to_bytes().to_vec());
+                    let dtype = DType::I64;
+                    return memory.push(Buffer { name, bytes, dtype, initialised: true });
+                }
+            };
             let size = dtype.bytes() as usize;
             let number = |index: usize| match dtype {
                 DType::F16 => u64::from(half::f16::from_f32((index % 17) as f32).to_bits()),

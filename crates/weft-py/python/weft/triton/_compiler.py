@@ -18,12 +18,12 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from weft import _weft
 from weft.errors import WeftError
-from weft.triton import _status
+from weft.triton import _assembler, _status
 
 log = logging.getLogger("weft.triton")
 
-# Weft reads descriptors where they are given, made and used; those that are handed over Triton's own
-# passes rewrite as pointers, as they do with all of them below capability 90.
+# Weft reads descriptors; where Triton compiles in its place, its own passes rewrite them as pointers below
+# capability 90.
 POINTERS_FOR_DESCRIPTORS = 80
 DESCRIPTORS = 90
 # The padding, and from Triton 3.7 on the rounding to tf32.
@@ -39,8 +39,9 @@ def identity() -> str:
     """What tells this build's code from any other's: it is part of every cache key."""
     library = Path(_weft.__file__)
     package = importlib.metadata.distribution("weft")
-    # This file has a say in the code, too.
-    stages = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+    # These files have a say in the code, too.
+    files = (Path(__file__), Path(_assembler.__file__))
+    stages = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:8]
     # A wheel says what its files hash to; an editable installation has the library elsewhere.
     for line in (package.read_text("RECORD") or "").splitlines():
         file, _, rest = line.partition(",")
@@ -62,6 +63,7 @@ def replace_stages(
             return
         raise KernelError("language", f"{language.name} kernels do not run on the simulator")
     made: dict[str, Any] = {}
+    printed: dict[str, _weft.Kernel] = {}
 
     def ttir(module: Any, metadata: dict[str, Any]) -> Any:
         if capability < DESCRIPTORS and takes_descriptors(module):
@@ -78,12 +80,10 @@ def replace_stages(
     def ptx(module: Any, metadata: dict[str, Any]) -> str:
         try:
             tell_flags(module)
-            printed = str(module)
-            if hands_over_descriptors(printed):
-                printed = str(with_pointers(module, metadata))
-            made.update(request(printed, options, settings.target or f"sm_{capability}"))
+            made.update(request(str(module), options, settings.target or f"sm_{capability}"))
             kernel = compiled(made)
             text: str = told_with_source(kernel.ptx)
+            printed[text] = kernel
         except KernelError as error:
             if settings.fallback is None:
                 raise
@@ -116,6 +116,10 @@ def replace_stages(
         _status.took(metadata, time.perf_counter() - began)
         return text
 
+    def cubin(ptx: str, metadata: dict[str, Any]) -> bytes:
+        # Another tool's stage may have written another text.
+        return _assembler.assembled(lambda text: given["cubin"](text, metadata), ptx, printed.get(ptx))
+
     def program(_ptx: str, _metadata: dict[str, Any]) -> bytes:
         # The simulator compiles the text again when it loads it, which takes milliseconds.
         return json.dumps(made).encode()
@@ -123,7 +127,7 @@ def replace_stages(
     stages.clear()
     stages["ttir"] = ttir
     stages["ptx"] = measured_ptx
-    stages["cubin"] = given["cubin"] if settings.device == "cuda" else program
+    stages["cubin"] = cubin if settings.device == "cuda" else program
 
 
 def warn_of_lost(stages: dict[str, Any]) -> None:
@@ -159,17 +163,6 @@ def tell_flags(module: Any) -> None:
     kernel = module.get_function(module.get_entry_func_name())
     for index in described_arguments(module):
         kernel.set_arg_attr(index, "weft.flags", DESCRIPTOR_FLAGS)
-
-
-def hands_over_descriptors(ttir: str) -> bool:
-    """Whether tensor descriptors go from place to place in a text of Triton's IR: carried by loops, given
-    to functions, handed over by branches."""
-    if "!tt.tensordesc" not in ttir:
-        return False
-    # The operations that use a descriptor name its type, too, and so does a kernel that is given one.
-    used = ("tt.descriptor_", "tt.func public")
-    lines = (line for line in ttir.splitlines() if "!tt.tensordesc" in line)
-    return not all(any(word in line for word in used) for line in lines)
 
 
 def request(ttir: str, options: Any, target: str) -> dict[str, Any]:

@@ -248,6 +248,7 @@ fn statements<'a>(w: &mut Writer<'a>, id: Inst, inst: &'a InstData) -> Result<()
         Op::NamedBarrier(_)
         | Op::Mbarrier(_)
         | Op::BulkCopy(_)
+        | Op::TensorCopy(_)
         | Op::BulkCommit
         | Op::BulkWait { .. }
         | Op::Roles(_) => {

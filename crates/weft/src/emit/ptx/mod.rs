@@ -82,7 +82,7 @@ pub(super) use warpgroup::instruction as warpgroup_multiply;
 use super::Unsupported;
 use crate::budget::Bounds;
 use crate::dtype::DType;
-use crate::lane::{IdKind, Inst, InstData, Op, Param, Program};
+use crate::lane::{IdKind, Inst, InstData, Op, Param, Program, TensorMap};
 use crate::location::Locations;
 use crate::scalar::{Binary, Cast};
 use lines::Lines;
@@ -118,8 +118,8 @@ pub enum Registers {
     Balanced,
     /// So many at most, as `.maxnreg` says (PTX ISA, performance-tuning directives).
     AtMost(u32),
-    /// As many as are of use: one block a multiprocessor will do.
-    Plenty,
+    /// As many as are of use while so many blocks fit on a multiprocessor, as `.minnctapersm` says.
+    Blocks(u32),
 }
 
 /// The PTX of a kernel as [`print()`] has it, with a say in its registers.
@@ -160,9 +160,12 @@ pub fn print_within(
     for &id in &program.body.insts {
         operation(&mut w, id, &program.insts[id])?;
     }
-    let end = program.params.iter().fold(0, |end: u32, param| {
-        let bytes = param.dtype.bytes();
-        end.next_multiple_of(bytes) + bytes
+    let end = program.params.iter().zip(0..).fold(0, |end: u32, (param, index)| {
+        let [bytes, align] = match program.maps.get(&index) {
+            Some(_) => [TensorMap::BYTES, MAP_ALIGN],
+            None => [param.dtype.bytes(); 2],
+        };
+        end.next_multiple_of(align) + bytes
     });
     if end.next_multiple_of(8) + 16 > 4352 {
         w.need((8, 1));
@@ -180,7 +183,11 @@ pub fn print_within(
     text.push_str(&w.outside());
     push(&mut text, format_args!(".visible .entry {}(\n", symbol(&program.name)));
     for (index, param) in program.params.iter().enumerate() {
-        push(&mut text, format_args!("  {},\n", declare(index, param)));
+        let declared = match program.maps.get(&(index as u32)) {
+            Some(_) => declare_map(index, param),
+            None => declare(index, param),
+        };
+        push(&mut text, format_args!("  {declared},\n"));
     }
     let count = program.params.len();
     push(&mut text, format_args!("  {POINTER} p{count}_global_scratch,\n"));
@@ -191,7 +198,7 @@ pub fn print_within(
     match registers {
         Registers::Balanced => {}
         Registers::AtMost(most) => push(&mut text, format_args!(".maxnreg {most}\n")),
-        Registers::Plenty => text.push_str(".minnctapersm 1\n"),
+        Registers::Blocks(blocks) => push(&mut text, format_args!(".minnctapersm {blocks}\n")),
     }
     text.push_str("{\n");
     text.push_str(&w.declarations());
@@ -222,7 +229,7 @@ fn sanitised(name: &str) -> String {
 
 const POINTER: &str = ".param .u64 .ptr .global .align 1";
 
-fn parameter(index: usize, param: &Param) -> String {
+pub(super) fn parameter(index: usize, param: &Param) -> String {
     format!("p{index}_{}", sanitised(&param.name))
 }
 
@@ -240,6 +247,14 @@ fn declare(index: usize, param: &Param) -> String {
         _ => return format!(".param .align 2 .b8 {name}[2]"),
     };
     format!("{kind} {name}")
+}
+
+/// What a tensor map among the parameters is a multiple of, in bytes, as Triton's launcher places them.
+const MAP_ALIGN: u32 = 64;
+
+fn declare_map(index: usize, param: &Param) -> String {
+    let (name, bytes) = (parameter(index, param), TensorMap::BYTES);
+    format!(".param .align {MAP_ALIGN} .b8 {name}[{bytes}]")
 }
 
 /// Refuses a program whose block PTX does not have.
@@ -331,6 +346,7 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::NamedBarrier(barrier) => transfer::named_barrier(w, *barrier),
         Op::Mbarrier(op) => return transfer::mbarrier(w, id, *op, inst),
         Op::BulkCopy(copy) => return transfer::bulk_copy(w, *copy, inst),
+        Op::TensorCopy(copy) => return transfer::tensor_copy(w, *copy, inst),
         Op::BulkCommit => return transfer::bulk_group(w, None),
         &Op::BulkWait { pending, reads } => {
             return transfer::bulk_group(w, Some((pending, reads)));

@@ -9,9 +9,12 @@
 
 use super::control::inside;
 use super::writer::{Class, Reg, Writer, put};
+use crate::atomic::Rmw;
 use crate::emit::Unsupported;
 use crate::id::Id;
-use crate::lane::{BulkCopy, Inst, InstData, Mbarrier, NamedBarrier, Op, Program, Role};
+use crate::lane::{
+    BulkCopy, Inst, InstData, Mbarrier, NamedBarrier, Op, Program, Role, TensorCopy, TensorWay,
+};
 use core::cmp::Ordering;
 
 /// The architecture and the version of PTX that have these instructions (PTX ISA 8.0).
@@ -83,6 +86,52 @@ pub(super) fn bulk_copy(
         }
         // The verifier has seen how many there are.
         _ => {}
+    }
+    Ok(())
+}
+
+/// The copy of a box. A map is told by the generic address of the parameter that it is.
+pub(super) fn tensor_copy(
+    w: &mut Writer<'_>,
+    copy: TensorCopy,
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    needs(w, "copies of boxes of tensors")?;
+    if w.is_function {
+        return Err(w.unsupported("copies of boxes of tensors", "only kernels are given maps"));
+    }
+    let TensorCopy { map, way } = copy;
+    let name = super::parameter(map as usize, &w.program.params[map as usize]);
+    let [address, generic] = [w.temp(Class::B64), w.temp(Class::B64)];
+    put!(w, "mov.b64 {address}, {name}");
+    put!(w, "cvta.param.u64 {generic}, {address}");
+    let operands = w.regs(&inst.operands);
+    let rank = w.program.maps.get(&map).map_or(0, |map| map.sides.len());
+    // The verifier has seen how many there are.
+    let (Some((shared, rest)), true) = (operands.split_first(), operands.len() > rank) else {
+        return Ok(());
+    };
+    let coordinates: Vec<String> = rest[..rank].iter().map(ToString::to_string).collect();
+    let at = format!("[{generic}, {{{}}}]", coordinates.join(", "));
+    match (way, rest.get(rank)) {
+        (TensorWay::ToShared, Some(mbarrier)) => {
+            let of = "shared::cluster.global.mbarrier::complete_tx::bytes";
+            put!(w, "cp.async.bulk.tensor.{rank}d.{of} [{shared}], {at}, [{mbarrier}]");
+        }
+        (TensorWay::Reduce(op), _) => {
+            let op = match op {
+                Rmw::Add | Rmw::FAdd => "add",
+                Rmw::Min | Rmw::UMin => "min",
+                Rmw::Max | Rmw::UMax => "max",
+                other => other.name(),
+            };
+            let of = format!("global.shared::cta.{op}.bulk_group");
+            put!(w, "cp.reduce.async.bulk.tensor.{rank}d.{of} {at}, [{shared}]");
+        }
+        _ => {
+            let of = "global.shared::cta.bulk_group";
+            put!(w, "cp.async.bulk.tensor.{rank}d.{of} {at}, [{shared}]");
+        }
     }
     Ok(())
 }

@@ -9,16 +9,20 @@
 //! To the race detector a copy reads or writes shared memory as its thread, when it is begun; what it does to
 //! global memory it does as its thread, and once more when it was waited for.
 
+use super::boxes::{self, Run, Wrong};
 use super::phases::Mbarriers;
 use super::{Place, accessor, report_conflicts};
-use crate::lane::BulkCopy;
+use crate::atomic::Rmw;
+use crate::dtype::DType;
+use crate::lane::{BulkCopy, Tensor, TensorMap};
 use crate::sim::count::Pattern;
-use crate::sim::program::{BulkOp, Row};
+use crate::sim::program::{Bulk, BulkOp, Row};
 use crate::sim::report::{AccessKind, Actor, FindingKind};
 use crate::sim::schedule::{Block, World};
 use crate::sim::warp::{Warp, lanes_of, row};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// log2 of the bytes that are remembered together.
 const PIECE: u32 = BulkCopy::ALIGN.trailing_zeros();
@@ -43,13 +47,9 @@ struct Piece {
 #[derive(Debug)]
 struct Flying {
     number: u64,
-    copy: BulkCopy,
-    shared: usize,
-    buffer: usize,
-    global: usize,
-    bytes: u32,
-    /// Where the mbarrier is that counts its bytes.
-    mbarrier: u32,
+    moved: Moved,
+    /// Whether it writes shared memory, where an mbarrier counts its bytes.
+    fills: bool,
     /// When it was begun.
     tick: u32,
     /// What it read from shared memory, once it has.
@@ -69,16 +69,14 @@ pub(in crate::sim) struct Transfers {
 }
 
 /// A copy from shared memory that a warp has begun.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Begun {
     number: u64,
     tick: u32,
     lane: u32,
-    /// The memory operation in global memory, the buffer, and which bytes.
+    /// The memory operation in global memory, and what it touches there.
     site: u32,
-    buffer: usize,
-    global: usize,
-    bytes: u32,
+    runs: Rc<[Run]>,
 }
 
 /// The groups of a warp's copies from shared memory.
@@ -118,7 +116,7 @@ impl Transfers {
 
     /// Whether a copy may still tell an mbarrier of its bytes.
     pub(super) fn counts_at(&self, mbarrier: u32) -> bool {
-        self.flying.iter().any(|copy| copy.is_counted() && copy.mbarrier == mbarrier)
+        self.flying.iter().any(|copy| copy.fills && copy.moved.mbarrier == mbarrier)
     }
 
     /// A copy of these bytes that a warp has not waited for: one that writes them, or, where the warp writes,
@@ -148,13 +146,6 @@ impl Transfers {
     fn pieces_of(&mut self, offset: usize, bytes: u32) -> &mut [Piece] {
         let end = (offset + bytes as usize).div_ceil(1 << PIECE).min(self.pieces.len());
         &mut self.pieces[(offset >> PIECE).min(end)..end]
-    }
-}
-
-impl Flying {
-    /// Whether an mbarrier counts its bytes.
-    fn is_counted(&self) -> bool {
-        self.copy == BulkCopy::ToShared
     }
 }
 
@@ -205,13 +196,17 @@ pub(super) fn check_bytes(
 }
 
 /// What a lane's copy moves.
+#[derive(Clone, Debug)]
 struct Moved {
     lane: u32,
+    /// The bytes of shared memory from here on.
     shared: usize,
-    buffer: usize,
-    /// The byte of the buffer.
-    global: usize,
     bytes: u32,
+    /// Which of them go where in global memory.
+    runs: Rc<[Run]>,
+    /// An element where a run goes nowhere.
+    outside: Vec<u8>,
+    reduces: Option<(Rmw, DType)>,
     mbarrier: u32,
 }
 
@@ -240,39 +235,93 @@ fn moved(
     let code = world.code;
     let of = |of: Row| row(&warp.registers, &code.constants, of, code.lanes as usize)[lane];
     let shared = of(code.memory[op.shared as usize].address);
-    let global = of(code.memory[op.global as usize].address);
-    let (bytes, mbarrier) = (of(op.bytes) as u32, op.mbarrier.map_or(0, of) as u32);
-    let actor = world.actor(block, warp.index, Some(lane as u32), op.inst);
+    let mbarrier = op.mbarrier.map_or(0, of) as u32;
+    let size = block.shared.len() as u64;
+    let within = |bytes: u32| {
+        let told = || {
+            format!("{bytes} bytes at byte {shared} of shared memory, of which a block has {size}")
+        };
+        if shared + u64::from(bytes) > size {
+            Err((FindingKind::OutOfRange, told()))
+        } else {
+            Ok(())
+        }
+    };
+    let found = match &op.what {
+        Bulk::Bytes(bytes) => {
+            let (bytes, global) = (of(*bytes) as u32, of(code.memory[op.global as usize].address));
+            consecutive(world, shared, global, bytes).and_then(|run| {
+                within(bytes)?;
+                Ok((bytes, vec![run], Vec::new(), None))
+            })
+        }
+        Bulk::Box { map, tensor, coordinates, reduces } => {
+            let bytes = map.bytes();
+            let stores = op.mbarrier.is_none();
+            let coordinates: Vec<i64> =
+                coordinates.iter().map(|&row| i64::from(of(row) as i32)).collect();
+            within(bytes).and_then(|()| {
+                let (runs, nan) = box_runs(world, (map, *tensor), &coordinates, shared, stores)?;
+                let outside = boxes::outside(map.element, nan);
+                Ok((bytes, runs, outside, reduces.map(|op| (op, map.element))))
+            })
+        }
+    };
+    match found {
+        Ok((0, ..)) => None,
+        Ok((bytes, runs, outside, reduces)) => {
+            let (lane, shared, runs) = (lane as u32, shared as usize, runs.into());
+            Some(Moved { lane, shared, bytes, runs, outside, reduces, mbarrier })
+        }
+        Err((kind, told)) => {
+            let actor = world.actor(block, warp.index, Some(lane as u32), op.inst);
+            world.findings.add(kind, actor, None, || told);
+            None
+        }
+    }
+}
+
+/// What is wrong with a copy.
+type Told = (FindingKind, String);
+
+/// The only run of a copy of bytes.
+fn consecutive(world: &World<'_>, shared: u64, global: u64, bytes: u32) -> Result<Run, Told> {
     let align = u64::from(BulkCopy::ALIGN);
     for (what, number) in
         [("address in shared memory", shared), ("address", global), ("size", u64::from(bytes))]
     {
         if number % align != 0 {
-            let told = || format!("a bulk copy whose {what} is {number}, no multiple of {align}");
-            world.findings.add(FindingKind::Misaligned, actor, None, told);
-            return None;
+            let told = format!("a bulk copy whose {what} is {number}, no multiple of {align}");
+            return Err((FindingKind::Misaligned, told));
         }
     }
-    let size = block.shared.len();
-    if bytes == 0 {
-        return None;
-    }
-    if shared + u64::from(bytes) > size as u64 {
-        world.findings.add(FindingKind::OutOfRange, actor, None, || {
-            format!("{bytes} bytes at byte {shared} of shared memory, of which a block has {size}")
-        });
-        return None;
-    }
-    let shared = shared as usize;
-    match world.memory.locate(global, bytes) {
-        Ok((buffer, global)) => {
-            Some(Moved { lane: lane as u32, shared, buffer, global, bytes, mbarrier })
-        }
-        Err(error) => {
-            world.findings.add(FindingKind::OutOfRange, actor, None, || error.to_string());
-            None
-        }
-    }
+    let global = match world.memory.locate(global, bytes) {
+        _ if bytes == 0 => None,
+        Ok(place) => Some(place),
+        Err(error) => return Err((FindingKind::OutOfRange, error.to_string())),
+    };
+    Ok(Run { shared: shared as usize, global, bytes })
+}
+
+/// The runs of a box, and whether NaN stands outside.
+fn box_runs(
+    world: &World<'_>,
+    (map, tensor): (&TensorMap, u64),
+    coordinates: &[i64],
+    shared: u64,
+    stores: bool,
+) -> Result<(Vec<Run>, bool), Told> {
+    let memory = &world.memory;
+    let outside = |error: crate::memory::OutOfRange| (FindingKind::OutOfRange, error.to_string());
+    let (buffer, at) = memory.locate(tensor, TensorMap::BYTES).map_err(outside)?;
+    let bytes = &memory.buffers()[buffer].bytes[at..at + TensorMap::BYTES as usize];
+    let tensor = Tensor::from_bytes(bytes);
+    let runs = boxes::runs(map, &tensor, coordinates, shared as u32, stores, memory);
+    let runs = runs.map_err(|wrong| match wrong {
+        Wrong::Misaligned(told) => (FindingKind::Misaligned, told),
+        Wrong::Outside(error) => outside(error),
+    })?;
+    Ok((runs, tensor.nan))
 }
 
 fn begin_one(
@@ -282,8 +331,8 @@ fn begin_one(
     op: &BulkOp,
     moved: &Moved,
 ) {
-    let &Moved { lane, shared, buffer, global, bytes, mbarrier } = moved;
-    let writes = op.copy == BulkCopy::ToShared;
+    let &Moved { lane, shared, bytes, mbarrier, .. } = moved;
+    let writes = op.mbarrier.is_some();
     let actor = world.actor(block, warp.index, Some(lane), op.inst);
     let agent = if writes {
         let Some(agent) = block.transfers.mbarriers.agent(mbarrier) else {
@@ -296,7 +345,7 @@ fn begin_one(
         warp.index as usize
     };
     check_shared(warp, block, world, op, moved);
-    touch_global(warp, block, world, (op.global, lane), buffer, (global, bytes));
+    touch_global(warp, block, world, (op.global, lane), &moved.runs);
     let touch = Touch { agent, tick: block.tick, site: op.shared };
     if writes {
         block.shadow.settle(block.index, shared, bytes);
@@ -317,18 +366,14 @@ fn begin_one(
     block.transfers.begun += 1;
     block.transfers.last[agent] = (touch, warp.index, lane);
     if !writes {
-        let (tick, site) = (touch.tick, op.global);
-        warp.groups.open.push(Begun { number, tick, lane, site, buffer, global, bytes });
+        let (tick, site, runs) = (touch.tick, op.global, Rc::clone(&moved.runs));
+        warp.groups.open.push(Begun { number, tick, lane, site, runs });
     }
     count(world, op, bytes);
     block.transfers.flying.push(Flying {
         number,
-        copy: op.copy,
-        shared,
-        buffer,
-        global,
-        bytes,
-        mbarrier,
+        moved: moved.clone(),
+        fills: writes,
         tick: touch.tick,
         carried: None,
     });
@@ -341,7 +386,7 @@ fn begin_one(
 /// Holds what a copy does to shared memory against what was done to it before.
 fn check_shared(warp: &Warp, block: &Block, world: &mut World<'_>, op: &BulkOp, moved: &Moved) {
     let &Moved { lane, shared, bytes, .. } = moved;
-    let writes = op.copy == BulkCopy::ToShared;
+    let writes = op.mbarrier.is_some();
     let actor = world.actor(block, warp.index, Some(lane), op.inst);
     let place = Place::Shared;
     let by = accessor(&warp.knowledge, warp.index, block, world, op.shared, place, !writes);
@@ -383,14 +428,17 @@ fn touch_global(
     block: &Block,
     world: &mut World<'_>,
     (site, lane): (u32, u32),
-    buffer: usize,
-    (offset, bytes): (usize, u32),
+    runs: &[Run],
 ) {
-    let (place, writes) =
-        (Place::Buffer(buffer), world.accesses[site as usize].kind != AccessKind::Load);
-    let by = accessor(&warp.knowledge, warp.index, block, world, site, place, !writes);
-    world.shadows[buffer].access(&by, writes, offset, bytes, lane, &mut world.conflicts);
-    report_conflicts(warp, block, world, site, place);
+    let kind = world.accesses[site as usize].kind;
+    let (reads, writes) = (kind != AccessKind::Store, kind != AccessKind::Load);
+    for &Run { global, bytes, .. } in runs {
+        let Some((buffer, offset)) = global else { continue };
+        let place = Place::Buffer(buffer);
+        let by = accessor(&warp.knowledge, warp.index, block, world, site, place, reads);
+        world.shadows[buffer].access(&by, writes, offset, bytes, lane, &mut world.conflicts);
+        report_conflicts(warp, block, world, site, place);
+    }
 }
 
 /// Counts a copy as one access of each memory.
@@ -408,16 +456,23 @@ fn count(world: &mut World<'_>, op: &BulkOp, bytes: u32) {
 
 /// Moves the bytes of the copy at a place among those under way.
 pub(in crate::sim) fn land(block: &mut Block, world: &mut World<'_>, place: usize) {
-    if block.transfers.flying[place].is_counted() {
-        let copy = block.transfers.flying.remove(place);
-        let bytes = copy.bytes as usize;
-        let from = world.memory.buffers()[copy.buffer].bytes.get(copy.global..copy.global + bytes);
-        if let (Some(from), Some(to)) =
-            (from, block.shared.get_mut(copy.shared..copy.shared + bytes))
-        {
-            to.copy_from_slice(from);
+    if block.transfers.flying[place].fills {
+        let Flying { moved, tick, .. } = block.transfers.flying.remove(place);
+        for run in &*moved.runs {
+            let bytes = run.bytes as usize;
+            let Some(to) = block.shared.get_mut(run.shared..run.shared + bytes) else { continue };
+            match run.global {
+                Some((buffer, at)) => {
+                    let from = world.memory.buffers()[buffer].bytes.get(at..at + bytes);
+                    to.copy_from_slice(from.unwrap_or(&vec![0; bytes]));
+                }
+                None => {
+                    let outside = moved.outside.iter().cycle();
+                    to.iter_mut().zip(outside).for_each(|(to, &byte)| *to = byte);
+                }
+            }
         }
-        block.transfers.mbarriers.land(copy.mbarrier, copy.tick, copy.bytes);
+        block.transfers.mbarriers.land(moved.mbarrier, tick, moved.bytes);
     } else {
         carry(block, place);
         deliver(block, world, place);
@@ -429,18 +484,37 @@ pub(in crate::sim) fn land(block: &mut Block, world: &mut World<'_>, place: usiz
 fn carry(block: &mut Block, place: usize) {
     let copy = &mut block.transfers.flying[place];
     if copy.carried.is_none() {
-        let bytes = block.shared.get(copy.shared..copy.shared + copy.bytes as usize);
+        let Moved { shared, bytes, .. } = copy.moved;
+        let bytes = block.shared.get(shared..shared + bytes as usize);
         copy.carried = Some(bytes.unwrap_or_default().to_vec());
     }
 }
 
 /// Writes what a copy from shared memory has read.
 fn deliver(block: &mut Block, world: &mut World<'_>, place: usize) {
-    let copy = block.transfers.flying.remove(place);
-    let bytes = world.memory.bytes_mut(copy.buffer);
-    let to = bytes.get_mut(copy.global..copy.global + copy.bytes as usize);
-    if let (Some(to), Some(carried)) = (to, copy.carried) {
-        to.copy_from_slice(&carried);
+    let Flying { moved, carried, .. } = block.transfers.flying.remove(place);
+    let carried = carried.unwrap_or_default();
+    for run in &*moved.runs {
+        let Some((buffer, at)) = run.global else { continue };
+        let (first, bytes) = (run.shared - moved.shared, run.bytes as usize);
+        let to = world.memory.bytes_mut(buffer).get_mut(at..at + bytes);
+        let (Some(to), Some(from)) = (to, carried.get(first..first + bytes)) else { continue };
+        match moved.reduces {
+            None => to.copy_from_slice(from),
+            Some((op, dtype)) => reduce(op, dtype, to, from),
+        }
+    }
+}
+
+/// Changes each element by an atomic.
+fn reduce(op: Rmw, dtype: DType, to: &mut [u8], from: &[u8]) {
+    let size = dtype.bytes() as usize;
+    let number =
+        |bytes: &[u8]| bytes.iter().rev().fold(0, |n: u64, &byte| n << 8 | u64::from(byte));
+    for (to, from) in to.chunks_exact_mut(size).zip(from.chunks_exact(size)) {
+        if let Some(left) = op.apply(dtype, number(to), number(from)) {
+            to.copy_from_slice(&left.to_le_bytes()[..size]);
+        }
     }
 }
 
@@ -459,10 +533,10 @@ pub(in crate::sim) fn wait(
         warp.groups.closed.drain(..waited).collect()
     };
     for copy in groups.into_iter().flatten() {
-        let Begun { number, tick, lane, site, buffer, global, bytes } = copy;
+        let Begun { number, tick, lane, site, runs } = copy;
         warp.knowledge.learn(warp.index as usize, tick);
         if !reads {
-            touch_global(warp, block, world, (site, lane), buffer, (global, bytes));
+            touch_global(warp, block, world, (site, lane), &runs);
         }
         let is_it = |copy: &Flying| copy.number == number;
         let Some(place) = block.transfers.flying.iter().position(is_it) else { continue };

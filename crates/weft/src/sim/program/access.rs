@@ -1,9 +1,10 @@
 //! Accesses to memory.
 
-use super::{AtomicOp, BulkOp, Compiler, MemoryOp, MicroOp, ProductOp, Row};
+use super::{AtomicOp, Bulk, BulkOp, Compiler, MemoryOp, MicroOp, ProductOp, Row};
 use crate::atomic::{Order, Scope};
 use crate::lane::{
-    Access, BulkCopy, Form, Inst, InstData, Matrix, Mbarrier, Op, Space, WarpgroupMultiply,
+    Access, BulkCopy, Form, Inst, InstData, Matrix, Mbarrier, Op, Space, TensorCopy, TensorWay,
+    WarpgroupMultiply,
 };
 use crate::sim::report::{AccessCount, AccessKind};
 use crate::sim::warpgroup::PIECE;
@@ -93,7 +94,32 @@ impl Compiler<'_> {
         let shared = self.access(of(Space::Shared, rows[0]), shared, piece);
         let global = self.access(of(Space::Global, rows[1]), global, piece);
         let (bytes, mbarrier) = (rows[2], rows.get(3).copied());
-        let op = BulkOp { copy, bytes, mbarrier, inst: id, shared, global };
+        let op = BulkOp { what: Bulk::Bytes(bytes), mbarrier, inst: id, shared, global };
+        self.code.ops.push(MicroOp::BulkCopy(Box::new(op)));
+    }
+
+    /// The same of a box.
+    pub(super) fn tensor_copy(&mut self, id: Inst, inst: &InstData, copy: TensorCopy) {
+        let TensorCopy { map: argument, way } = copy;
+        let Some(map) = self.launch.program.maps.get(&argument).cloned() else { return };
+        let tensor = self.launch.args.get(argument as usize).copied().unwrap_or(0);
+        let rows = self.rows(&inst.operands);
+        let rank = map.sides.len();
+        let (coordinates, mbarrier) = (rows[1..=rank].into(), rows.get(1 + rank).copied());
+        let (shared, global, reduces) = match way {
+            TensorWay::ToShared => (AccessKind::Store, AccessKind::Load, None),
+            TensorWay::ToGlobal => (AccessKind::Load, AccessKind::Store, None),
+            TensorWay::Reduce(op) => (AccessKind::Load, AccessKind::Atomic, Some(op)),
+        };
+        let (order, scope) = (Order::Relaxed, Scope::Gpu);
+        let rmw = |op| AtomicOp { rmw: Some((op, map.element)), order, scope };
+        let atomic = reduces.map(rmw);
+        let piece = BulkCopy::ALIGN;
+        let of = |space| MemoryOp::plain(id, (space, rows[0], 0), piece);
+        let shared = self.access(of(Space::Shared), shared, piece);
+        let global = self.access(MemoryOp { atomic, ..of(Space::Global) }, global, piece);
+        let what = Bulk::Box { map, tensor, coordinates, reduces };
+        let op = BulkOp { what, mbarrier, inst: id, shared, global };
         self.code.ops.push(MicroOp::BulkCopy(Box::new(op)));
     }
 

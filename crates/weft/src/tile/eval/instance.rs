@@ -2,6 +2,7 @@
 
 use super::access::Places;
 use super::bounds::{self, Freedom};
+use super::descriptor::parts;
 use super::elements::{Bounded, Bounds, Elements};
 use super::local::{Local, places};
 use super::reduction::{Reduction, is_elementwise};
@@ -157,6 +158,11 @@ impl<'k> Instance<'k> {
             | OpKind::AsyncWait { .. } => {
                 let site = Site { id, op, instance: self.id };
                 let value = self.local.execute(site, &operands, world)?;
+                self.define_all(world.kernel, &op.results, value.into_iter().collect())?;
+            }
+            OpKind::Descriptor(what) => {
+                let site = Site { id, op, instance: self.id };
+                let value = world.descriptor(site, *what, &operands)?;
                 self.define_all(world.kernel, &op.results, value.into_iter().collect())?;
             }
             OpKind::WarpgroupDot(_) => {
@@ -446,7 +452,7 @@ impl<'k> Instance<'k> {
         fold.map_or_else(|| world.freedom(), |law| law.freedom)
     }
 
-    /// How many elements a value defined here has, or places of bytes where it describes memory: in the region of a reduction or scan, a scalar
+    /// How many elements a value defined here has, or places of bytes where it describes memory, or parts of a descriptor: in the region of a reduction or scan, a scalar
     /// stands for one of each pair that is folded.
     fn count(&self, kernel: &Kernel, value: Value) -> usize {
         let lanes = match self.frames.last() {
@@ -460,6 +466,7 @@ impl<'k> Instance<'k> {
             let values: &IdVec<Value, ValueData> = &kernel.values;
             values.get(value).map_or(0, |data| match data.ty.memory() {
                 Some(_) => places(&data.ty),
+                None if data.ty.is_descriptor() => parts(&data.ty),
                 None => data.ty.elements() as usize,
             })
         })

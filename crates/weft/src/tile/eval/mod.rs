@@ -39,6 +39,7 @@
 mod access;
 pub mod bounds;
 mod compare;
+mod descriptor;
 mod dot;
 mod elements;
 mod instance;

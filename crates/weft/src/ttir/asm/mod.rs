@@ -141,7 +141,7 @@ impl Rewriter<'_, '_, '_> {
         let shape = results.first()?.shape.clone();
         let all = operands.iter().map(|&operand| self.ty(operand)).chain(results.iter().cloned());
         let all: Vec<Type> = all.collect();
-        if all.iter().any(|ty| ty.element == Element::Token) {
+        if all.iter().any(|ty| matches!(ty.element, Element::Token | Element::Descriptor(_))) {
             return self.refuse("inline assembly takes and gives numbers and pointers");
         }
         if all.iter().any(|ty| ty.shape != shape) {
@@ -315,7 +315,7 @@ impl Rewriter<'_, '_, '_> {
             Element::Scalar(DType::I1) => self.cast(Cast::Trunc, x, DType::I1),
             Element::Scalar(dtype) => self.cast(Cast::Bits, x, dtype),
             // Refused before.
-            Element::Token => x,
+            Element::Token | Element::Descriptor(_) => x,
             pointer @ Element::Pointer(_) => {
                 let ty = self.ty(x).with_element(pointer);
                 self.one(OpKind::Cast(Cast::Bits), &[x], &ty)

@@ -6,11 +6,12 @@ use crate::lane::{self, Program, verify};
 use expect_test::expect;
 use std::path::Path;
 
-const LANES: [(&str, &str); 4] = [
+const LANES: [(&str, &str); 5] = [
     ("drain", include_str!("../../../../tests/lanes/drain.lane")),
     ("phases", include_str!("../../../../tests/lanes/phases.lane")),
     ("ping_pong", include_str!("../../../../tests/lanes/ping_pong.lane")),
     ("ring", include_str!("../../../../tests/lanes/ring.lane")),
+    ("boxes", include_str!("../../../../tests/lanes/boxes.lane")),
 ];
 
 /// Two warpgroups with registers of their own.
@@ -122,6 +123,25 @@ fn what_counts_bytes_stands_at_its_addresses() {
 }
 
 #[test]
+fn boxes_are_copied_by_the_address_of_their_map() {
+    let text = print(&read("boxes", LANES[4].1), target("sm_90")).unwrap();
+    let is_one = |line: &&str| {
+        [".param .align", "cvta.param", "bulk.tensor"].iter().any(|word| line.contains(word))
+    };
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(is_one).collect();
+    expect![[r#"
+        .param .align 64 .b8 p2_from[128],
+        .param .align 64 .b8 p3_to[128],
+        cvta.param.u64 %rdt1, %rdt0;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r11], [%rdt1, {%r8, %r6}], [%r12];
+        cvta.param.u64 %rdt6, %rdt5;
+        cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rdt6, {%r8, %r6}], [%r11];
+        cvta.param.u64 %rdt8, %rdt7;
+        cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%rdt8, {%r8, %r6}], [%r11];"#]]
+    .assert_eq(&lines.join("\n"));
+}
+
+#[test]
 fn earlier_targets_and_other_languages_refuse_them() {
     let ring = read("ring", LANES[3].1);
     let refused = print(&ring, target("sm_89")).unwrap_err();
@@ -135,6 +155,12 @@ fn earlier_targets_and_other_languages_refuse_them() {
     let cuda = crate::emit::cuda::print(&ring, target("sm_90")).unwrap_err();
     expect!["sm_90 has no `bulk copies and roles of warps`: only PTX is printed of them"]
         .assert_eq(&cuda.to_string());
+    let boxes = read("boxes", LANES[4].1);
+    let (registers, lines) =
+        (crate::emit::ptx::Registers::Balanced, crate::emit::ptx::LineInfo::Omitted);
+    let header = crate::emit::launcher::print(&boxes, target("sm_90"), registers, lines);
+    expect!["sm_90 has no `tensor maps as arguments`: no header encodes them"]
+        .assert_eq(&header.unwrap_err().to_string());
 }
 
 /// Needs the path of ptxas in `WEFT_PTXAS`.

@@ -29,6 +29,7 @@ fn runs(op: &Op) -> bool {
             | Op::NamedBarrier(_)
             | Op::Mbarrier(_)
             | Op::BulkCopy(_)
+            | Op::TensorCopy(_)
             | Op::BulkCommit
             | Op::BulkWait { .. }
             | Op::Roles(_)

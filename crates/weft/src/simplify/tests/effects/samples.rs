@@ -5,7 +5,8 @@ use crate::dtype::DType;
 use crate::format::Format;
 use crate::lane::{
     Access, BarrierScope, Builder, BulkCopy, Form, Fragments, IdKind, Matrix, MatrixMultiply,
-    Mbarrier, NamedBarrier, Op, Role, Space, Value, WarpgroupMultiply,
+    Mbarrier, NamedBarrier, Op, Param, Role, Space, TensorCopy, TensorMap, TensorWay, Value,
+    WarpgroupMultiply,
 };
 use crate::location::Loc;
 use crate::scalar::{Binary, Cast, Compare, Rounding, Unary};
@@ -17,6 +18,8 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
     let mut build = Builder::new("samples", 1, 5);
     let piece = build.shared(4, 4, BarrierScope::Block);
     let target = build.new_loop(&[], &[]);
+    // An argument that nothing else has.
+    let map = 9;
     let access = Access::default();
     let volatile = Access { volatile: true, ..access };
     let form = Form::Matrix(Matrix { element_bits: 16, rows: 8, transposed: false });
@@ -108,6 +111,9 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("mbarrier invalidate", Op::Mbarrier(Mbarrier::Invalidate)),
         ("bulk copy to shared", Op::BulkCopy(BulkCopy::ToShared)),
         ("bulk copy to global", Op::BulkCopy(BulkCopy::ToGlobal)),
+        ("tensor copy to shared", Op::TensorCopy(TensorCopy { map, way: TensorWay::ToShared })),
+        ("tensor copy to global", Op::TensorCopy(TensorCopy { map, way: TensorWay::ToGlobal })),
+        ("tensor sum", Op::TensorCopy(TensorCopy { map, way: TensorWay::Reduce(Rmw::FAdd) })),
         ("bulk commit", Op::BulkCommit),
         ("bulk wait", Op::BulkWait { pending: 0, reads: false }),
         ("bulk wait for reads", Op::BulkWait { pending: 0, reads: true }),
@@ -217,6 +223,21 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
             let shared = address(build, Space::Shared, Form::Vector);
             let mut operands: SmallVec<[Value; 4]> = smallvec![shared, at.global, three];
             if *copy == BulkCopy::ToShared {
+                operands.push(at.base);
+            }
+            (operands, &[])
+        }
+        Op::TensorCopy(TensorCopy { map, way }) => {
+            let sides: SmallVec<[u32; 5]> = smallvec![4, 2];
+            let boxes = TensorMap { element: DType::F32, sides, span: 16 };
+            while build.program().params.len() <= *map as usize {
+                let (name, dtype) = ("map".into(), DType::I64);
+                build.declare_param(Param { name, dtype, pointee: None, divisibility: 1 });
+            }
+            build.set_maps([(*map, boxes)].into());
+            let shared = address(build, Space::Shared, Form::Vector);
+            let mut operands: SmallVec<[Value; 4]> = smallvec![shared, lane, three];
+            if *way == TensorWay::ToShared {
                 operands.push(at.base);
             }
             (operands, &[])

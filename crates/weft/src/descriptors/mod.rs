@@ -1,0 +1,287 @@
+//! Tensor descriptors as pointers.
+//!
+//! A block of a tensor becomes an array of pointers, `base + Σ (index + i) * stride`, under a mask of the
+//! elements within the extents. A descriptor becomes its parts, also where loops and branches carry it:
+//!
+//! ```text
+//! %d = make_tensor_descriptor %p, [%m, %n], …       %ms = maxsi %m, 0
+//! %x = descriptor_load %d[%i, %j]              ==>  %x = load %pointers, %within, 0
+//! ```
+//!
+//! # Descriptors that a kernel is given
+//!
+//! Of these it is known at run time alone whether loads give NaN outside, whether they round to tf32, and
+//! whether the last extent is a multiple of 16 bytes. It is so nearly always that there is nothing but zeros
+//! outside, no rounding, and rows of whole 16 bytes, which then are in the extents or outside all together. So a
+//! kernel that begins with such descriptors is there twice, under a test of them.
+//!
+//! Operations and values of the kernel keep their numbers, in the first version where there are two.
+
+mod access;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use crate::dtype::DType;
+use crate::id::IdMap;
+use crate::scalar::{Binary, Compare};
+use crate::tile::{DescriptorOp, Kernel, Op, OpId, OpKind, Region, Type, Value, ValueData};
+use writer::Writer;
+
+/// What rows of whole pieces of are loaded and stored at once, in bytes.
+const ALIGNMENT: u64 = 16;
+
+/// The kernel without descriptors; nothing where it has none.
+pub fn run(kernel: &Kernel) -> Option<Kernel> {
+    if !kernel.values.values().any(|value| value.ty.is_descriptor()) {
+        return None;
+    }
+    let mut expander = Expander { kernel: kernel.clone(), parts: IdMap::default() };
+    let body = core::mem::take(&mut expander.kernel.body);
+    expander.kernel.body = expander.body(body);
+    Some(expander.kernel)
+}
+
+/// What a descriptor is made of.
+#[derive(Clone, Debug)]
+struct Parts {
+    base: Value,
+    /// i32, 0 to 2^31, so unsigned: no index is above.
+    extents: Vec<Value>,
+    /// i64, in elements.
+    strides: Vec<Value>,
+    /// What loads of floats give outside.
+    outside: Outside,
+    /// Whether loads round f32 to tf32: a truth value; never without one.
+    rounds: Option<Value>,
+}
+
+/// What a load through a descriptor gives outside of the extents.
+#[derive(Clone, Copy, Debug)]
+enum Outside {
+    Zero,
+    /// NaN; zero for integers.
+    Nan,
+    /// NaN where this truth value says so.
+    NanIf(Value),
+}
+
+struct Expander {
+    kernel: Kernel,
+    parts: IdMap<Value, Option<Parts>>,
+}
+
+impl Expander {
+    /// The kernel's own operations: twice, where it begins with descriptors that it is given.
+    fn body(&mut self, body: Region) -> Region {
+        let kind = |id: &OpId| &self.kernel.ops[*id].kind;
+        let is_given = |id: &OpId| *kind(id) == OpKind::Descriptor(DescriptorOp::Given);
+        let first = body
+            .ops
+            .iter()
+            .take_while(|id| is_given(id) || matches!(kind(id), OpKind::Constant(_)));
+        let first: Vec<OpId> = first.copied().collect();
+        let Some(last) = first.iter().rposition(is_given) else {
+            return self.region(body);
+        };
+        let Region { params, mut ops } = body;
+        let rest = ops.split_off(last + 1);
+        let given: Vec<OpId> = ops.iter().copied().filter(is_given).collect();
+        ops.retain(|id| !given.contains(id));
+        let (rest, returns) = match rest.split_last() {
+            Some((&returns, rest)) => (rest.to_vec(), returns),
+            None => return Region { params, ops },
+        };
+        let again = Region { params: Vec::new(), ops: rest.clone() };
+        let again = self.copied(&again, &mut IdMap::default());
+        let at = given[0];
+        let ordinary = self.ordinary(&given, &mut ops);
+        let mut regions = Vec::new();
+        for (is_ordinary, ops) in [(true, rest), (false, again.ops)] {
+            let mut all = Vec::new();
+            for &id in &given {
+                self.assembled(id, is_ordinary, &mut all);
+            }
+            all.append(&mut self.region(Region { params: Vec::new(), ops }).ops);
+            let mut writer = Writer { kernel: &mut self.kernel, at, out: &mut all };
+            writer.nothing(OpKind::Yield, &[]);
+            regions.push(Region { params: Vec::new(), ops: all });
+        }
+        let mut writer = Writer { kernel: &mut self.kernel, at, out: &mut ops };
+        let versions = writer.nothing(OpKind::If, &[ordinary]);
+        self.kernel.ops[versions].regions = regions;
+        ops.push(returns);
+        Region { params, ops }
+    }
+
+    /// Whether all descriptors have no padding but zeros, no rounding, and rows of whole 16 bytes.
+    fn ordinary(&mut self, given: &[OpId], out: &mut Vec<OpId>) -> Value {
+        let mut all: Option<Value> = None;
+        for &at in given {
+            let (rank, per_alignment) = self.shape_of(at);
+            let operands = self.kernel.ops[at].operands.clone();
+            let mut writer = Writer { kernel: &mut self.kernel, at, out };
+            let rest = writer.with_number(Binary::And, operands[rank], per_alignment - 1);
+            let zero = writer.constant(&writer.ty(rest), 0);
+            let mut holds = vec![writer.compare(Compare::Eq, rest, zero)];
+            for &flag in &operands[1 + 2 * rank..] {
+                holds.push(writer.with_number(Binary::Xor, flag, 1));
+            }
+            for more in holds {
+                all = Some(match all {
+                    Some(all) => writer.binary(Binary::And, all, more),
+                    None => more,
+                });
+            }
+        }
+        let mut writer = Writer { kernel: &mut self.kernel, at: given[0], out };
+        all.unwrap_or_else(|| writer.constant(&Type::scalar(DType::I1), 1))
+    }
+
+    /// The rank of a descriptor that an operation makes, and how many of its elements lie in 16 bytes.
+    fn shape_of(&self, at: OpId) -> (usize, u64) {
+        let ty = self.kernel.ty(self.kernel.ops[at].results[0]);
+        (ty.shape.len(), ALIGNMENT / u64::from(ty.dtype().bytes()))
+    }
+
+    /// A descriptor of what the kernel was given; an ordinary one, where that was tested.
+    fn assembled(&mut self, at: OpId, ordinary: bool, out: &mut Vec<OpId>) {
+        let (rank, per_alignment) = self.shape_of(at);
+        let Op { operands, results, .. } = self.kernel.ops[at].clone();
+        let is_f32 = self.kernel.ty(results[0]).dtype() == DType::F32;
+        let mut writer = Writer { kernel: &mut self.kernel, at, out };
+        let (mut extents, strides) = (operands[1..=rank].to_vec(), &operands[1 + rank..=2 * rank]);
+        let flags = &operands[1 + 2 * rank..];
+        let (outside, rounds) = if ordinary {
+            // It is a multiple, and now that can be seen.
+            let last = &mut extents[rank - 1];
+            *last = writer.with_number(Binary::And, *last, !(per_alignment - 1));
+            (Outside::Zero, None)
+        } else {
+            let outside = flags.first().map_or(Outside::Zero, |&is_nan| Outside::NanIf(is_nan));
+            (outside, flags.get(1).copied().filter(|_| is_f32))
+        };
+        let extents = extents.into_iter().map(|extent| writer.indexed(extent)).collect();
+        let (base, strides) = (operands[0], strides.to_vec());
+        self.parts.set(results[0], Some(Parts { base, extents, strides, outside, rounds }));
+    }
+
+    fn region(&mut self, region: Region) -> Region {
+        let params = self.flat_results(&region.params);
+        let mut ops = Vec::with_capacity(region.ops.len());
+        for id in region.ops {
+            self.op(id, &mut ops);
+        }
+        Region { params, ops }
+    }
+
+    fn op(&mut self, id: OpId, out: &mut Vec<OpId>) {
+        match self.kernel.ops[id].kind {
+            OpKind::Descriptor(DescriptorOp::Make { nan }) => {
+                let Op { operands, results, .. } = self.kernel.ops[id].clone();
+                let rank = self.shape_of(id).0;
+                let mut writer = Writer { kernel: &mut self.kernel, at: id, out };
+                let extents = &operands[1..=rank];
+                let extents = extents.iter().map(|&extent| writer.not_negative(extent)).collect();
+                let outside = if nan { Outside::Nan } else { Outside::Zero };
+                let (base, strides) = (operands[0], operands[1 + rank..].to_vec());
+                let parts = Parts { base, extents, strides, outside, rounds: None };
+                self.parts.set(results[0], Some(parts));
+            }
+            OpKind::Descriptor(DescriptorOp::Given) => self.assembled(id, false, out),
+            OpKind::Descriptor(what) => {
+                let descriptor = self.kernel.ops[id].operands[0];
+                if let Some(parts) = &self.parts[descriptor] {
+                    Writer { kernel: &mut self.kernel, at: id, out }.access(what, parts);
+                }
+            }
+            _ => {
+                let operands = self.kernel.ops[id].operands.clone();
+                let operands = self.flat(&operands, id, out);
+                let results = self.kernel.ops[id].results.clone();
+                let results = self.flat_results(&results);
+                let regions = core::mem::take(&mut self.kernel.ops[id].regions);
+                let regions = regions.into_iter().map(|inner| self.region(inner)).collect();
+                let op = &mut self.kernel.ops[id];
+                (op.operands, op.results, op.regions) = (operands, results, regions);
+                out.push(id);
+            }
+        }
+    }
+
+    /// Values with the parts of descriptors in their places: base, extents, strides, and two truth values.
+    fn flat(&mut self, values: &[Value], at: OpId, out: &mut Vec<OpId>) -> Vec<Value> {
+        let mut flat = Vec::with_capacity(values.len());
+        for &value in values {
+            let Some(Parts { base, extents, strides, outside, rounds }) = self.parts[value].clone()
+            else {
+                flat.push(value);
+                continue;
+            };
+            let mut writer = Writer { kernel: &mut self.kernel, at, out };
+            let mut truth = |bit| writer.constant(&Type::scalar(DType::I1), bit);
+            let is_nan = match outside {
+                Outside::NanIf(is_nan) => is_nan,
+                Outside::Nan => truth(1),
+                Outside::Zero => truth(0),
+            };
+            let rounds = rounds.unwrap_or_else(|| truth(0));
+            flat.push(base);
+            flat.extend(extents);
+            flat.extend(strides);
+            flat.extend([is_nan, rounds]);
+        }
+        flat
+    }
+
+    /// Values that are defined here, and new ones for the parts of descriptors among them.
+    fn flat_results(&mut self, values: &[Value]) -> Vec<Value> {
+        let mut flat = Vec::with_capacity(values.len());
+        for &value in values {
+            let ty = self.kernel.ty(value).clone();
+            if !ty.is_descriptor() {
+                flat.push(value);
+                continue;
+            }
+            let rank = ty.shape.len();
+            let name = self.kernel.values[value].name.clone();
+            let mut part = |ty: Type| {
+                let value = self.kernel.values.push(ValueData::new(ty, name.clone()));
+                flat.push(value);
+                value
+            };
+            let base = part(Type::pointer(ty.dtype()));
+            let extents = (0..rank).map(|_| part(Type::scalar(DType::I32))).collect();
+            let strides = (0..rank).map(|_| part(Type::scalar(DType::I64))).collect();
+            let outside = Outside::NanIf(part(Type::scalar(DType::I1)));
+            let rounds = Some(part(Type::scalar(DType::I1))).filter(|_| ty.dtype() == DType::F32);
+            self.parts.set(value, Some(Parts { base, extents, strides, outside, rounds }));
+        }
+        flat
+    }
+
+    /// The same operations, each with results of its own.
+    fn copied(&mut self, region: &Region, new: &mut IdMap<Value, Option<Value>>) -> Region {
+        let params = self.renamed(&region.params, new);
+        let mut ops = Vec::with_capacity(region.ops.len());
+        for &id in &region.ops {
+            let op = self.kernel.ops[id].clone();
+            let operands = op.operands.iter().map(|&value| new[value].unwrap_or(value)).collect();
+            let results = self.renamed(&op.results, new);
+            let regions = op.regions.iter().map(|inner| self.copied(inner, new)).collect();
+            ops.push(self.kernel.ops.push(Op { operands, results, regions, ..op }));
+        }
+        Region { params, ops }
+    }
+
+    fn renamed(&mut self, values: &[Value], new: &mut IdMap<Value, Option<Value>>) -> Vec<Value> {
+        let mut renamed = Vec::with_capacity(values.len());
+        for &value in values {
+            let copy = self.kernel.values[value].clone();
+            let copy = self.kernel.values.push(copy);
+            new.set(value, Some(copy));
+            renamed.push(copy);
+        }
+        renamed
+    }
+}

@@ -1,0 +1,112 @@
+//! Operations in the place of another one.
+
+use crate::dtype::DType;
+use crate::scalar::{self, Binary, Cast, Compare};
+use crate::tile::{Element, Kernel, Op, OpId, OpKind, Type, Value, ValueData};
+
+/// Writes operations in the place of one of a kernel.
+pub(super) struct Writer<'a> {
+    pub(super) kernel: &'a mut Kernel,
+    /// The operation.
+    pub(super) at: OpId,
+    pub(super) out: &'a mut Vec<OpId>,
+}
+
+impl Writer<'_> {
+    fn push(&mut self, kind: OpKind, operands: &[Value], results: Vec<Value>) -> OpId {
+        let Op { loc, span, .. } = self.kernel.ops[self.at];
+        let (operands, regions) = (operands.to_vec(), Vec::new());
+        let op = Op { kind, operands, results, regions, loc, span, spelled: false };
+        let id = self.kernel.ops.push(op);
+        self.out.push(id);
+        id
+    }
+
+    /// Lets the last operation define a value that there is.
+    pub(super) fn conclude(&mut self, result: Value) {
+        if let Some(&last) = self.out.last() {
+            self.kernel.ops[last].results = vec![result];
+        }
+    }
+
+    /// An operation without results.
+    pub(super) fn nothing(&mut self, kind: OpKind, operands: &[Value]) -> OpId {
+        self.push(kind, operands, Vec::new())
+    }
+
+    /// An operation with one result.
+    pub(super) fn one(&mut self, kind: OpKind, operands: &[Value], ty: &Type) -> Value {
+        let first = self.kernel.ops[self.at].results.first();
+        let name = first.and_then(|&result| self.kernel.values[result].name.clone());
+        let result = self.kernel.values.push(ValueData::new(ty.clone(), name));
+        self.push(kind, operands, vec![result]);
+        result
+    }
+
+    pub(super) fn ty(&self, value: Value) -> Type {
+        self.kernel.ty(value).clone()
+    }
+
+    /// A number, or a tensor of it.
+    pub(super) fn constant(&mut self, ty: &Type, bits: u64) -> Value {
+        self.one(OpKind::Constant(bits & ty.dtype().mask()), &[], ty)
+    }
+
+    /// A float, or a tensor of it.
+    pub(super) fn float(&mut self, ty: &Type, value: f64) -> Value {
+        self.constant(ty, scalar::from_f64(ty.dtype(), value))
+    }
+
+    /// The value under another element type.
+    pub(super) fn cast(&mut self, cast: Cast, x: Value, to: DType) -> Value {
+        let from = self.ty(x);
+        if from.element == Element::Scalar(to) {
+            return x;
+        }
+        self.one(OpKind::Cast(cast), &[x], &from.with_element(Element::Scalar(to)))
+    }
+
+    pub(super) fn binary(&mut self, op: Binary, x: Value, y: Value) -> Value {
+        let ty = self.ty(x);
+        self.one(OpKind::Binary(op), &[x, y], &ty)
+    }
+
+    /// The operation with the same number everywhere on the right.
+    pub(super) fn with_number(&mut self, op: Binary, x: Value, number: u64) -> Value {
+        let number = self.constant(&self.ty(x), number);
+        self.binary(op, x, number)
+    }
+
+    pub(super) fn compare(&mut self, op: Compare, x: Value, y: Value) -> Value {
+        let truth = self.ty(x).with_element(Element::Scalar(DType::I1));
+        self.one(OpKind::Compare(op), &[x, y], &truth)
+    }
+
+    pub(super) fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
+        let ty = self.ty(yes);
+        self.one(OpKind::Select, &[condition, yes, no], &ty)
+    }
+
+    /// A scalar everywhere in a shape.
+    pub(super) fn splat(&mut self, x: Value, shape: &[u64]) -> Value {
+        let element = self.ty(x).element;
+        self.one(OpKind::Splat, &[x], &Type::tensor(element, shape))
+    }
+
+    pub(super) fn reshape(&mut self, x: Value, shape: &[u64]) -> Value {
+        let ty = self.ty(x);
+        if ty.shape[..] == *shape {
+            return x;
+        }
+        let reshape = OpKind::Reshape { allow_reorder: false };
+        self.one(reshape, &[x], &Type::tensor(ty.element, shape))
+    }
+
+    pub(super) fn broadcast(&mut self, x: Value, shape: &[u64]) -> Value {
+        let ty = self.ty(x);
+        if ty.shape[..] == *shape {
+            return x;
+        }
+        self.one(OpKind::Broadcast, &[x], &Type::tensor(ty.element, shape))
+    }
+}

@@ -1,0 +1,91 @@
+//! Operations on tensor descriptors.
+
+use super::Printer;
+use crate::atomic::Rmw;
+use crate::tile::{DescriptorOp, Op, Type, Value};
+use core::fmt::{self, Write};
+
+impl Printer<'_, '_, '_> {
+    pub(super) fn descriptor(&mut self, what: DescriptorOp, op: &Op) -> fmt::Result {
+        let Op { operands, results, .. } = op;
+        let (first, rest) = operands.split_at(operands.len().min(1));
+        match what {
+            DescriptorOp::Make { nan } => {
+                self.parts("tt.make_tensor_descriptor", first, rest, op, 2)?;
+                if nan {
+                    self.f.write_str(" {padding = 2 : i32}")?;
+                }
+                self.made(op)
+            }
+            DescriptorOp::Given => {
+                self.parts("weft.given_tensor_descriptor", first, rest, op, 3)?;
+                self.made(op)
+            }
+            DescriptorOp::Load => {
+                self.indexed("tt.descriptor_load", first, rest)?;
+                write!(self.f, " : {} -> {}", self.ty(operands, 0), self.ty(results, 0))
+            }
+            DescriptorOp::Gather => {
+                self.indexed("tt.descriptor_gather", first, rest)?;
+                self.function_type(operands, results)
+            }
+            DescriptorOp::Store | DescriptorOp::Reduce(_) | DescriptorOp::Scatter => {
+                let name = match what {
+                    DescriptorOp::Reduce(Rmw::FAdd) => "tt.descriptor_reduce add,".into(),
+                    DescriptorOp::Reduce(op) => format!("tt.descriptor_reduce {op},"),
+                    DescriptorOp::Scatter => "tt.descriptor_scatter".into(),
+                    _ => "tt.descriptor_store".to_string(),
+                };
+                let (indices, value) = rest.split_at(rest.len().saturating_sub(1));
+                self.indexed(&name, first, indices)?;
+                self.f.write_str(", ")?;
+                self.operands(value)?;
+                self.f.write_str(" : ")?;
+                if what.is_by_rows() {
+                    return self.types(operands);
+                }
+                self.types(first)?;
+                self.f.write_str(", ")?;
+                self.types(value)
+            }
+        }
+    }
+
+    /// `NAME %d[%i, %j]`
+    fn indexed(&mut self, name: &str, descriptor: &[Value], indices: &[Value]) -> fmt::Result {
+        self.call(name, descriptor)?;
+        self.f.write_char('[')?;
+        self.operands(indices)?;
+        self.f.write_char(']')
+    }
+
+    /// `NAME %p, [%m, %n], [%s, %t]` and a list of the others.
+    fn parts(
+        &mut self,
+        name: &str,
+        base: &[Value],
+        mut rest: &[Value],
+        op: &Op,
+        lists: usize,
+    ) -> fmt::Result {
+        self.call(name, base)?;
+        let rank = self.ty(&op.results, 0).shape.len();
+        for list in 0..lists {
+            let many = if list < 2 { rank.min(rest.len()) } else { rest.len() };
+            let (values, others) = rest.split_at(many);
+            self.f.write_str(", [")?;
+            self.operands(values)?;
+            self.f.write_char(']')?;
+            rest = others;
+        }
+        Ok(())
+    }
+
+    /// ` : <f32>, <32x32xf32>`
+    fn made(&mut self, op: &Op) -> fmt::Result {
+        let Type { element, shape, .. } = self.ty(&op.results, 0);
+        write!(self.f, " : <{element}>, <")?;
+        shape.iter().try_for_each(|extent| write!(self.f, "{extent}x"))?;
+        write!(self.f, "{element}>")
+    }
+}
