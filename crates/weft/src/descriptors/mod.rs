@@ -246,7 +246,7 @@ impl Expander {
             let rank = ty.shape.len();
             let name = self.kernel.values[value].name.clone();
             let mut part = |ty: Type| {
-                let value = self.kernel.values.push(ValueData { ty, name: name.clone() });
+                let value = self.kernel.values.push(ValueData::new(ty, name.clone()));
                 flat.push(value);
                 value
             };

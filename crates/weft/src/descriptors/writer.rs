@@ -38,7 +38,7 @@ impl Writer<'_> {
     pub(super) fn one(&mut self, kind: OpKind, operands: &[Value], ty: &Type) -> Value {
         let first = self.kernel.ops[self.at].results.first();
         let name = first.and_then(|&result| self.kernel.values[result].name.clone());
-        let result = self.kernel.values.push(ValueData { ty: ty.clone(), name });
+        let result = self.kernel.values.push(ValueData::new(ty.clone(), name));
         self.push(kind, operands, vec![result]);
         result
     }
