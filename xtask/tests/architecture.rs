@@ -169,7 +169,7 @@ const HOUSES: [House; 3] = [
             ("conflicts", &["answer", "error", "reading", "request"]),
             ("swizzles", &["answer", "bases", "budget", "error", "reading", "request"]),
             ("sweep", &["answer", "budget", "error", "reading", "request"]),
-            ("kernels", &["answer", "budget", "error", "reading", "request"]),
+            ("kernels", &["answer", "budget", "error", "occupancy", "reading", "request"]),
             ("occupancy", &["answer"]),
             ("explain", &["answer", "budget", "error", "kernels", "occupancy", "request"]),
             ("run", &["answer", "budget", "error", "kernels", "occupancy", "request"]),
