@@ -69,8 +69,9 @@ fn requests() -> anyhow::Result<Vec<(Value, Duration)>> {
     let chain = |count: usize, op: &str, elements: u64| {
         let tensor = |element: &str| format!("tensor<{elements}x{element}>");
         let (floats, pointers, integers) = (tensor("f32"), tensor("!tt.ptr<f32>"), tensor("i32"));
-        let ops: String =
-            (0..count).map(|i| format!("%v{} = {op} %v{i} : {floats}\n", i + 1)).collect();
+        let ops: Vec<String> =
+            (0..count).map(|i| format!("%v{} = {op} %v{i} : {floats}", i + 1)).collect();
+        let ops = ops.join("\n");
         format!(
             "module {{ tt.func public @chain(%x: !tt.ptr<f32>) {{
              %r = tt.make_range {{end = {elements} : i32, start = 0 : i32}} : {integers}

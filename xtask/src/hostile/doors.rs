@@ -11,7 +11,7 @@ use crate::measure::Measurement;
 use crate::{root, say};
 use anyhow::{Context as _, ensure};
 use fastrand::Rng;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -27,22 +27,25 @@ const COUNT: u64 = 200_000;
 struct Tally {
     answers: u64,
     errors: u64,
-    /// Answers that say that Weft is at fault.
+    /// Answers that say that Weft is at fault, or that are of no kind that the book tells.
     defects: u64,
     deaths: u64,
     hangs: u64,
     longest: Duration,
+    /// How many of each kind.
+    kinds: BTreeMap<String, u64>,
 }
 
 impl Tally {
-    fn add(&mut self, outcome: &anyhow::Result<String>, time: Duration) {
+    fn add(&mut self, outcome: &anyhow::Result<String>, time: Duration, told: &BTreeSet<String>) {
         self.longest = self.longest.max(time);
+        if let Ok(kind) = outcome {
+            *self.kinds.entry(kind.clone()).or_default() += 1;
+        }
         match outcome {
-            Ok(kind) => match &**kind {
-                "answer" => self.answers += 1,
-                "defect" | "no JSON" | "no kind" => self.defects += 1,
-                _ => self.errors += 1,
-            },
+            Ok(kind) if kind == "answer" => self.answers += 1,
+            Ok(kind) if told.contains(kind) => self.errors += 1,
+            Ok(_) => self.defects += 1,
             Err(_) if time >= PATIENCE => self.hangs += 1,
             Err(_) => self.deaths += 1,
         }
@@ -53,7 +56,7 @@ impl Tally {
     }
 
     fn row(&self, name: &str) -> Vec<String> {
-        let Self { answers, errors, defects, deaths, hangs, longest } = self;
+        let Self { answers, errors, defects, deaths, hangs, longest, kinds: _ } = self;
         let mut row = vec![name.into()];
         row.extend(
             [answers + errors, *answers, *errors, *defects, *deaths, *hangs].map(|n| n.to_string()),
@@ -75,6 +78,20 @@ const DOORS: [(&str, u64); 8] = [
     ("WebAssembly", 6),
 ];
 
+/// The kinds of errors that the book tells, but for that of our own faults; and what sessions and workers say
+/// of other errors.
+fn told() -> anyhow::Result<BTreeSet<String>> {
+    let book = fs::read_to_string(root().join("docs/src/json.md"))?;
+    let rows = book.lines().skip_while(|line| *line != "## Errors");
+    let rows = rows.take_while(|line| *line != "## Limits").filter(|line| line.starts_with("| `"));
+    let words = rows.filter_map(|row| row.split('|').nth(1)).flat_map(|kinds| kinds.split(','));
+    let mut kinds: BTreeSet<String> =
+        words.map(|kind| kind.trim().trim_matches('`').to_owned()).collect();
+    ensure!(kinds.remove("defect"), "the book tells no kinds of errors");
+    kinds.extend(["error".to_owned(), "no object".to_owned()]);
+    Ok(kinds)
+}
+
 /// Asks everything, and writes what became of it.
 pub(crate) fn measure(weft: &Path) -> anyhow::Result<Measurement> {
     let seeds = Seeds::read()?;
@@ -84,10 +101,10 @@ pub(crate) fn measure(weft: &Path) -> anyhow::Result<Measurement> {
     let next = AtomicU64::new(0);
     let folder = root().join("target/hostile");
     fs::create_dir_all(&folder)?;
-    let shells = Shells::build(&folder)?;
+    let (shells, told) = (Shells::build(&folder)?, told()?);
     let workers = thread::available_parallelism()?.get();
     thread::scope(|scope| -> anyhow::Result<()> {
-        let work = || ask_all(&seeds, weft, &shells, (&next, count), &tallies, &folder);
+        let work = || ask_all(&seeds, weft, (&shells, &told), (&next, count), &tallies, &folder);
         let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         for thread in threads {
             thread.join().map_err(|_| anyhow::anyhow!("it panicked"))??;
@@ -110,6 +127,10 @@ pub(crate) fn measure(weft: &Path) -> anyhow::Result<Measurement> {
             measurement.rows.push(tally.row(name));
         }
     }
+    for (name, Tally { kinds, .. }) in &tallies {
+        let kinds: Vec<_> = kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        say(&format!("{name}: {}", kinds.join(", ")));
+    }
     let clean = tallies.values().all(Tally::is_clean);
     if !clean {
         say(&measurement.table("robustness"));
@@ -122,12 +143,12 @@ pub(crate) fn measure(weft: &Path) -> anyhow::Result<Measurement> {
 fn ask_all(
     seeds: &Seeds,
     weft: &Path,
-    shells: &Shells,
+    (shells, told): (&Shells, &BTreeSet<String>),
     (next, count): (&AtomicU64, u64),
     tallies: &Mutex<BTreeMap<&'static str, Tally>>,
     folder: &Path,
 ) -> anyhow::Result<()> {
-    let mut worker = Worker::new(shells.library()?);
+    let mut worker = Worker::new(Shells::library()?);
     let mut others: Vec<(&str, Worker)> = Vec::new();
     for (name, command) in [
         ("Python", shells.python("python")),
@@ -181,7 +202,7 @@ fn ask_all(
         let mut tallies = tallies.lock().map_err(|_| anyhow::anyhow!("it panicked"))?;
         let tally = tallies.entry(door).or_default();
         let was_clean = (tally.defects, tally.deaths, tally.hangs);
-        tally.add(&outcome, time);
+        tally.add(&outcome, time, told);
         if (tally.defects, tally.deaths, tally.hangs) != was_clean {
             let path: PathBuf = folder.join(format!("{number}.txt"));
             let why = outcome.unwrap_or_else(|error| format!("{error:#}"));

@@ -111,7 +111,11 @@ impl Shell {
 
     fn told(&self, words: &[String], input: &str) -> anyhow::Result<String> {
         let mut command = Command::new("sh");
-        let line = format!("ulimit -d {} -s {} && exec \"$0\" \"$@\"", MEMORY >> 10, STACK >> 10);
+        let line = format!(
+            "ulimit -d {} && ulimit -s {} && exec \"$0\" \"$@\"",
+            MEMORY >> 10,
+            STACK >> 10
+        );
         command.args(["-c", &line]).arg(&self.weft).args(words);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn()?;

@@ -48,7 +48,7 @@ impl Shells {
     }
 
     /// The library itself, in a process of this program.
-    pub(super) fn library(&self) -> anyhow::Result<Command> {
+    pub(super) fn library() -> anyhow::Result<Command> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("worker");
         Ok(command)

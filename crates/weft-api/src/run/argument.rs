@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     fn bytes(text: &str, dtype: DType) -> Vec<u8> {
-        buffer("x", dtype, text, Random::new(0, 0)).unwrap().bytes
+        buffer("x", dtype, text, Random::new(0, 0), 1 << 20).unwrap().bytes
     }
 
     #[test]

@@ -157,8 +157,8 @@ fn arguments_of_the_wrong_kind() {
     check(
         &format!("{run} --arg out=zeros:i32[4000000000000000000x8]"),
         &expect![[r#"
-        error: `out` would have more than 256 MiB
-          help: give a smaller buffer
+        error: the run with `out` has more than 1073741824 bytes of memory
+          help: give smaller buffers; what a run holds is each of them eight times, and what evaluator and simulator keep; or raise the limit: `--limit memory_bytes=2147483648`, in a request `"limits": {"memory_bytes": 2147483648}`
     "#]],
     );
 }

@@ -73,7 +73,7 @@ pub(super) struct Shadow {
 
 #[derive(Debug, Default)]
 struct Nodes {
-    nodes: Vec<Node>,
+    all: Vec<Node>,
     free: Vec<u32>,
     /// Where pages and nodes get their memory.
     room: Room,
@@ -265,7 +265,7 @@ impl Shadow {
                 prior = prior.or_else(|| accessor.races(&cell.read, false, true, lane));
             }
             let mut at_node = cell.list;
-            while let Some(node) = self.nodes.nodes.get(at_node.wrapping_sub(1) as usize) {
+            while let Some(node) = self.nodes.all.get(at_node.wrapping_sub(1) as usize) {
                 if writes || node.write {
                     let other = || accessor.races(&node.entry, node.write, writes, lane);
                     prior = prior.or_else(other);
@@ -466,7 +466,7 @@ impl Nodes {
         let mut at_node = cell.list;
         let mut length = 0;
         let mut merged = false;
-        while let Some(node) = self.nodes.get_mut(at_node.wrapping_sub(1) as usize) {
+        while let Some(node) = self.all.get_mut(at_node.wrapping_sub(1) as usize) {
             if node.write {
                 prior = prior.or_else(|| by.races(&node.entry, true, false, lane));
             } else if joins(&node.entry, by) {
@@ -522,7 +522,7 @@ impl Nodes {
         }
         let mut at_node = cell.list;
         let mut length = 0;
-        while let Some(node) = self.nodes.get(at_node.wrapping_sub(1) as usize) {
+        while let Some(node) = self.all.get(at_node.wrapping_sub(1) as usize) {
             note_race(&node.entry, node.write, conflicts);
             length += 1;
             at_node = node.next;
@@ -559,12 +559,12 @@ impl Nodes {
         let node = Node { entry, write, next: cell.list };
         let index = match self.free.pop() {
             Some(index) => {
-                self.nodes[index as usize] = node;
+                self.all[index as usize] = node;
                 index
             }
             None if self.room.take(size_of::<Node>()) => {
-                self.nodes.push(node);
-                self.nodes.len() as u32 - 1
+                self.all.push(node);
+                self.all.len() as u32 - 1
             }
             None => return,
         };
@@ -573,7 +573,7 @@ impl Nodes {
 
     /// Gives a cell's list back.
     fn forget(&mut self, cell: &mut Cell) {
-        while let Some(node) = self.nodes.get(cell.list.wrapping_sub(1) as usize) {
+        while let Some(node) = self.all.get(cell.list.wrapping_sub(1) as usize) {
             self.free.push(cell.list - 1);
             cell.list = node.next;
         }
@@ -584,7 +584,7 @@ impl Nodes {
     fn copy(&mut self, list: u32) -> u32 {
         let mut copy = Cell::default();
         let mut at = list;
-        while let Some(&node) = self.nodes.get(at.wrapping_sub(1) as usize) {
+        while let Some(&node) = self.all.get(at.wrapping_sub(1) as usize) {
             self.push(&mut copy, node.entry, node.write);
             at = node.next;
         }
