@@ -44,10 +44,10 @@ impl Seeds {
         Ok(Self { kernels, requests })
     }
 
-    /// The kernel of a text, changed once or twice.
+    /// The kernel of a text, changed once to three times.
     fn kernel(&self, dice: &mut Rng) -> String {
         let mut kernel = self.kernels[dice.usize(..self.kernels.len())].clone();
-        for _ in 0..dice.usize(1..=2) {
+        for _ in 0..dice.usize(1..=3) {
             if let Some(changed) = text::mutated(&kernel, dice.u32(..)) {
                 kernel = changed;
             }
@@ -215,14 +215,9 @@ fn edge(dice: &mut Rng) -> Value {
 fn mutate(value: &mut Value, dice: &mut Rng) {
     match value {
         Value::Object(members) if !members.is_empty() => {
-            // What is asked for stays the same for the most part: else all that is seen is that it is not known.
-            let is_changed = |key: &&String| *key != "request" || dice.u8(..8) == 0;
-            let mut keys: Vec<String> = members.keys().filter(is_changed).cloned().collect();
-            if keys.is_empty() {
-                keys = members.keys().cloned().collect();
-            }
+            let keys: Vec<String> = members.keys().cloned().collect();
             let key = &keys[dice.usize(..keys.len())];
-            match dice.u8(..24) {
+            match dice.u8(..8) {
                 0 => drop(members.remove(key)),
                 1 => drop(members.insert(scrambled(key, dice), edge(dice))),
                 2 => {
@@ -245,9 +240,8 @@ fn mutate(value: &mut Value, dice: &mut Rng) {
             }
         }
         Value::String(text) if dice.u8(..6) > 0 => {
-            // A text of Triton's, or another one whose numbers and words take each other's places.
-            let is_whole = text.contains("tt.func") || dice.bool();
-            let changed = is_whole.then(|| text::mutated(text, dice.u32(..))).flatten();
+            let is_kernel = text.contains("tt.func");
+            let changed = is_kernel.then(|| text::mutated(text, dice.u32(..))).flatten();
             *text = changed.unwrap_or_else(|| scrambled(text, dice));
         }
         value => *value = edge(dice),

@@ -30,14 +30,13 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_io_timeout::TimeoutStream;
 use weft_api::budget::{self, Budget, Limits, Stop};
 
-/// Connections at the same time; others wait for one to end. As many may wait to be let in: whoever finds no
-/// place there asks again after a second, and after three.
+/// Connections at the same time; others wait for one to end.
 const MAX_CONNECTIONS: usize = 4096;
 /// Files that may be open besides connections.
 const OTHER_FILES: usize = 64;
@@ -71,7 +70,7 @@ pub(crate) fn run(arguments: &Serve, output: &mut Output) -> Result<Outcome, Fai
         .thread_stack_size(STACK)
         .build();
     started.map_err(failed)?.block_on(async {
-        let listener = listen(wanted).map_err(failed)?;
+        let listener = TcpListener::bind(wanted).await.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
         let address = format!("http://127.0.0.1:{port}/");
         output.line(&address)?;
@@ -84,16 +83,6 @@ pub(crate) fn run(arguments: &Serve, output: &mut Output) -> Result<Outcome, Fai
         accept(&listener, Arc::new(Server::new(port, arguments.limited.limits()))).await;
         Ok(Outcome::Good)
     })
-}
-
-/// Listens at an address.
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = TcpSocket::new_v4()?;
-    // Elsewhere it would take the port from whoever has it; here it lets a port be used again at once.
-    #[cfg(unix)]
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(MAX_CONNECTIONS as u32)
 }
 
 /// Lets connections in, for ever.
