@@ -3,6 +3,7 @@
 use crate::answer::{CompileAnswer, ConvertAnswer, MovementAnswer};
 use crate::budget;
 use crate::error::{ApiError, TextError};
+use crate::occupancy;
 use crate::reading;
 use crate::request::{CompileRequest, DEFAULT_WARPS, Emit, machine};
 use std::borrow::Cow;
@@ -198,8 +199,7 @@ impl CompiledKernel {
         let bounds = Bounds { stop, most: limits.text_bytes };
         let text = match (language, self.target) {
             (Language::Ptx, Target::Nvidia(target)) => {
-                let (registers, lines) = (self.registers(), self.lines());
-                ptx::print_within(self.program(), target, registers, lines, &bounds)
+                self.printed_ptx(target, self.registers(), &bounds)
             }
             _ if self.max_registers.is_some() => {
                 return Err(ApiError::Argument {
@@ -215,9 +215,23 @@ impl CompiledKernel {
             }
             _ => emit::print_within(self.program(), language, self.target, &bounds),
         };
+        self.told(text)
+    }
+
+    /// A text that was printed, if it is within the budget.
+    fn told(&self, text: Result<String, Unsupported>) -> Result<String, ApiError> {
         let text = text.map_err(|error| self.unsupported(error))?;
         self.within_budget(&text)?;
         Ok(text)
+    }
+
+    fn printed_ptx(
+        &self,
+        target: &ptx::Target,
+        registers: ptx::Registers,
+        bounds: &Bounds,
+    ) -> Result<String, Unsupported> {
+        ptx::print_within(self.program(), target, registers, self.lines(), bounds)
     }
 
     /// Whether a text is no longer than is allowed, and still wanted.
@@ -241,6 +255,23 @@ impl CompiledKernel {
         };
         launcher::print(self.program(), target, self.registers(), self.lines())
             .map_err(|error| self.unsupported(error))
+    }
+
+    /// The PTX text, for so many blocks on a multiprocessor.
+    pub fn ptx_for(&self, blocks: u32) -> Result<String, ApiError> {
+        let Target::Nvidia(target) = self.target else { return self.ptx() };
+        let Budget { limits, stop } = budget::current();
+        let bounds = Bounds { stop, most: limits.text_bytes };
+        self.told(self.printed_ptx(target, ptx::Registers::Blocks(blocks), &bounds))
+    }
+
+    /// For how many blocks on a multiprocessor a kernel had better be assembled again whose threads were
+    /// given so many registers and so many bytes of a stack; `None` where that will do.
+    pub fn second_assembly(&self, registers: u32, stack_bytes: u32) -> Option<u32> {
+        if self.max_registers.is_some() {
+            return None;
+        }
+        occupancy::second_assembly(&self.machine, self.program(), registers, stack_bytes)
     }
 
     fn registers(&self) -> ptx::Registers {

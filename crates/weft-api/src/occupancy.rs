@@ -1,7 +1,7 @@
 //! The blocks that a machine runs at the same time.
 
 use crate::answer::OccupancyAnswer;
-use weft::lane::Program;
+use weft::lane::{Op, Program};
 use weft_layout::Machine;
 
 /// In how many registers of a thread a multiprocessor is shared out: NVIDIA's give a warp 256 at a time
@@ -39,6 +39,47 @@ pub(crate) fn occupancy(machine: &Machine, program: &Program) -> OccupancyAnswer
     }
 }
 
+/// For how many blocks on a multiprocessor a program had better be assembled again whose threads were given so
+/// many registers and so many bytes of a stack; `None` where that will do.
+///
+/// What is too much for all registers of a thread goes to the stack, and then an assembler may leave the
+/// threads few registers too, for the sake of blocks that do not make up for it: one block will do. Otherwise it
+/// uses registers freely, for loads that wait side by side, and a few less let one more block run, whose warps
+/// work where those of the others wait for one another.
+pub(crate) fn second_assembly(
+    machine: &Machine,
+    program: &Program,
+    registers: u32,
+    stack_bytes: u32,
+) -> Option<u32> {
+    let threads = program.threads().max(1);
+    let room_for = |blocks: u32| {
+        let room = machine.registers / (blocks * threads) / REGISTER_STEP * REGISTER_STEP;
+        room.min(machine.registers_per_thread)
+    };
+    if stack_bytes > 0 {
+        return (registers < room_for(1)).then_some(1);
+    }
+    let taken = registers.next_multiple_of(REGISTER_STEP).max(REGISTER_STEP);
+    let blocks = (machine.registers / (threads * taken)).max(1);
+    let OccupancyAnswer { blocks: others, most_warps, .. } = occupancy(machine, program);
+    // Half of the warps are enough where more than one block has them.
+    let enough = blocks > 1 && 2 * blocks * program.warps >= most_warps;
+    if blocks >= others || enough {
+        return None;
+    }
+    let ops = program.insts.values().map(|inst| &inst.op);
+    let (mut multiplies, mut in_flight) = (false, false);
+    for op in ops {
+        multiplies |= matches!(op, Op::MatrixMultiply { .. });
+        in_flight |= matches!(op, Op::WarpgroupMultiply { .. });
+    }
+    // The sums of products stay in registers: there is less to be had.
+    let share = if multiplies { 70 } else { 55 };
+    let fits = 100 * room_for(blocks + 1) >= share * registers;
+    (fits && !in_flight).then_some(blocks + 1)
+}
+
 /// The blocks of a program that the largest device of this kind runs at the same time, as far as
 /// threads and shared memory decide it.
 pub(crate) fn resident_blocks(machine: &Machine, program: &Program) -> u32 {
@@ -49,6 +90,31 @@ pub(crate) fn resident_blocks(machine: &Machine, program: &Program) -> u32 {
 mod tests {
     use super::*;
     use weft::lane::Builder;
+
+    #[test]
+    fn an_assembly_is_asked_for_again_where_more_blocks_are_near() {
+        let machine = Machine::by_name("sm_90").unwrap();
+        let of_warps = |warps| Builder::new("nothing", warps, 5).finish();
+        let again =
+            |warps, registers, stack| second_assembly(machine, &of_warps(warps), registers, stack);
+        // A stack where a thread could have more registers, and where it has them all.
+        assert_eq!(again(4, 32, 17048), Some(1));
+        assert_eq!(again(4, 255, 17048), None);
+        assert_eq!(again(16, 128, 584), None);
+        // One block of eight warps, where two are near, and where they are not.
+        assert_eq!(again(8, 142, 0), Some(2));
+        assert_eq!(again(8, 128, 0), None);
+        assert_eq!(again(8, 254, 0), None);
+        // Two blocks of sixteen warps are half of all warps; one of 32 is not enough.
+        assert_eq!(again(16, 78, 0), Some(2));
+        assert_eq!(again(16, 64, 0), None);
+        assert_eq!(again(32, 57, 0), Some(2));
+        assert_eq!(again(32, 32, 0), None);
+        // Shared memory lets no second block run.
+        let mut large = of_warps(8);
+        large.shared_bytes = 150 << 10;
+        assert_eq!(second_assembly(machine, &large, 142, 0), None);
+    }
 
     #[test]
     fn threads_or_shared_memory_decide() {

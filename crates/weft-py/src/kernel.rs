@@ -99,9 +99,16 @@ impl Kernel {
         kernel.arguments().map(spelled).collect()
     }
 
-    /// The PTX text.
-    fn ptx(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| self.0.ptx()).map_err(|error| of_request(&error))
+    /// The PTX text, for so many blocks on a multiprocessor if that is said.
+    #[pyo3(signature = (blocks=None))]
+    fn ptx(&self, py: Python<'_>, blocks: Option<u32>) -> PyResult<String> {
+        let text = || blocks.map_or_else(|| self.0.ptx(), |blocks| self.0.ptx_for(blocks));
+        py.detach(text).map_err(|error| of_request(&error))
+    }
+
+    /// For how many blocks on a multiprocessor the PTX had better be assembled again.
+    fn second_assembly(&self, registers: u32, stack_bytes: u32) -> Option<u32> {
+        self.0.second_assembly(registers, stack_bytes)
     }
 
     /// Runs the kernel on the simulator, and returns the answer as a JSON text.

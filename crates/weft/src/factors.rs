@@ -193,7 +193,7 @@ impl Rewriter<'_> {
 
     /// An operation that stands where a tensor is defined.
     fn emit(&mut self, user: OpId, kind: OpKind, operand: Value, ty: Type, at: Value) -> Value {
-        let result = self.kernel.values.push(ValueData { ty, name: None });
+        let result = self.kernel.values.push(ValueData::new(ty, None));
         let Op { loc, span, .. } = self.kernel.ops[user];
         let op = Op {
             kind,

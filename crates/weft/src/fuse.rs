@@ -171,7 +171,7 @@ impl<'a> Plan<'a> {
             Some(bits) => (OpKind::Constant(bits ^ (1 << (ty.dtype().bits() - 1))), Vec::new()),
             None => (OpKind::Unary(Unary::Neg), vec![value]),
         };
-        let result = kernel.values.push(ValueData { ty, name: None });
+        let result = kernel.values.push(ValueData::new(ty, None));
         let Op { loc, span, .. } = kernel.ops[user];
         let op = Op {
             kind,

@@ -38,8 +38,11 @@ class Kernel:
     @property
     def parameters(self) -> list[tuple[str, str]]:
         """The name of each parameter, and its type as Triton writes it."""
-    def ptx(self) -> str:
-        """The PTX text."""
+    def ptx(self, blocks: int | None = None) -> str:
+        """The PTX text, for so many blocks on a multiprocessor if that is said."""
+    def second_assembly(self, registers: int, stack_bytes: int) -> int | None:
+        """For how many blocks on a multiprocessor the PTX had better be assembled again, where each thread
+        was given so many registers and so many bytes of a stack; `None` where that will do."""
     def launch(
         self,
         grid: tuple[int, int, int],

@@ -172,6 +172,20 @@ impl Facts {
         }
     }
 
+    /// The same facts, with what the source promises of a value.
+    fn promised(mut self, kernel: &Kernel, value: Value) -> Self {
+        let promises = &kernel.values[value].promises;
+        if promises.is_empty() {
+            return self;
+        }
+        for (dim, promise) in self.dims.iter_mut().zip(promises) {
+            dim.contiguity = dim.contiguity.max(promise.contiguity);
+            dim.divisibility = dim.divisibility.max(promise.divisibility);
+            dim.constancy = dim.constancy.max(promise.constancy);
+        }
+        self.reconciled(kernel.ty(value))
+    }
+
     /// The same facts, with what those of the axes say of the bits of the index and the other way round.
     fn reconciled(mut self, ty: &Type) -> Self {
         self.range = self.range.within_type(ty);
@@ -314,6 +328,7 @@ impl AxisFacts {
                     for &result in &op.results {
                         let ty = kernel.ty(result);
                         let facts = self.pure(kernel, op, ty).reconciled(ty);
+                        let facts = facts.promised(kernel, result);
                         self.set(result, facts);
                     }
                 }
@@ -409,7 +424,7 @@ impl AxisFacts {
                 Some(_) => self.facts[param].meet(&self.facts[init]),
                 None => self.facts[init].clone(),
             };
-            self.set(param, facts);
+            self.set(param, facts.promised(kernel, param));
         }
         if before == Some(self.changes) {
             return;
@@ -418,7 +433,8 @@ impl AxisFacts {
             let next = body(self);
             let mut changed = false;
             for (&param, &next) in carried.iter().zip(&next) {
-                let mut weaker = self.facts[param].meet(&self.facts[next]);
+                let weaker = self.facts[param].meet(&self.facts[next]);
+                let mut weaker = weaker.promised(kernel, param);
                 // An interval that grows from round to round might grow for long.
                 if weaker.range != self.facts[param].range {
                     weaker.range = Range::of_type(kernel.ty(param));

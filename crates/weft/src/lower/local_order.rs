@@ -45,6 +45,8 @@ struct Flight {
     sum: Option<Value>,
     /// What it reads.
     reads: Vec<Access>,
+    /// Whether it began in an earlier round.
+    earlier: bool,
 }
 
 /// What is not yet ordered.
@@ -82,9 +84,11 @@ impl Pending {
         }
     }
 
-    /// The same under other names for sums: each value of one list is the one in its place in the other.
-    fn rename(&mut self, from: &[Value], to: &[Value]) {
-        for sum in self.flights.iter_mut().filter_map(|flight| flight.sum.as_mut()) {
+    /// The same where the next round begins: each value of one list is the one in its place in the other.
+    fn next_round(&mut self, from: &[Value], to: &[Value]) {
+        for flight in &mut self.flights {
+            flight.earlier = true;
+            let Some(sum) = &mut flight.sum else { continue };
             if let Some(index) = from.iter().position(|value| value == sum) {
                 *sum = to[index];
             }
@@ -192,7 +196,7 @@ impl Walk<'_> {
             }
             end.forget_buffers();
             if let [region] = regions {
-                end.rename(self.kernel.handed_over(region), params);
+                end.next_round(self.kernel.handed_over(region), params);
             }
             let size = |pending: &Pending| {
                 let Pending { accesses, copies, unfenced, flights } = pending;
@@ -241,7 +245,12 @@ impl Walk<'_> {
             });
             used || left || overwritten || divides
         };
-        let Some(last) = pending.flights.iter().rposition(must_end) else { return };
+        let Some(mut last) = pending.flights.iter().rposition(must_end) else { return };
+        if pending.flights[last].earlier {
+            // The assembler does not tell the products of an earlier round apart: it would take one of them
+            // to be under way where another one's sum is read, and have every product end before the next.
+            last = pending.flights.iter().rposition(|flight| flight.earlier).unwrap_or(last);
+        }
         let left = pending.flights.split_off(last + 1);
         for flight in core::mem::replace(&mut pending.flights, left) {
             self.add_all(&mut pending.accesses, &flight.reads);
@@ -338,7 +347,7 @@ impl Walk<'_> {
         for flight in &mut pending.flights {
             flight.sum = flight.sum.filter(|sum| !op.operands.contains(sum));
         }
-        pending.flights.push(Flight { sum: Some(sum), reads });
+        pending.flights.push(Flight { sum: Some(sum), reads, earlier: false });
     }
 
     /// Whether threads may meet in two accesses, one of which writes.

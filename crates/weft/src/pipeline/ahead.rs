@@ -258,7 +258,7 @@ impl<'a> Writer<'a> {
     }
 
     fn emit(&mut self, kind: OpKind, operands: &[Value], ty: Type) -> Value {
-        let value = self.kernel.values.push(ValueData { ty, name: None });
+        let value = self.kernel.values.push(ValueData::new(ty, None));
         self.op(kind, operands, &[value]);
         value
     }

@@ -119,6 +119,33 @@ pub struct ValueData {
     pub ty: Type,
     /// Its name in the text that was read, without `%`.
     pub name: Option<String>,
+    /// What the source promises, for each axis (one for a scalar); empty where it promises nothing.
+    pub promises: Vec<Promise>,
+}
+
+impl ValueData {
+    /// A value of which nothing is promised.
+    pub fn new(ty: Type, name: Option<String>) -> Self {
+        Self { ty, name, promises: Vec::new() }
+    }
+}
+
+/// What the source promises of a tensor's elements along one axis, by `tl.max_contiguous`, `tl.multiple_of` and
+/// `tl.max_constancy`. Powers of two, 1 where it promises nothing. Where a promise is broken, what an access does
+/// is not defined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Promise {
+    /// Aligned runs of so many elements count up by one.
+    pub contiguity: u64,
+    /// The first element of each run is a multiple of this (of so many bytes, for a pointer).
+    pub divisibility: u64,
+    /// Aligned runs of so many elements are equal.
+    pub constancy: u64,
+}
+
+impl Promise {
+    /// Nothing is promised.
+    pub const NONE: Self = Self { contiguity: 1, divisibility: 1, constancy: 1 };
 }
 
 /// A list of operations with the values that enter it.

@@ -42,7 +42,7 @@ pub fn tap(kernel: &Kernel, value: Value, grid: [u32; 3]) -> Option<Kernel> {
         return None;
     }
     let mut kernel = kernel.clone();
-    let pointer = kernel.values.push(ValueData { ty: Type::pointer(ty.dtype()), name: None });
+    let pointer = kernel.values.push(ValueData::new(Type::pointer(ty.dtype()), None));
     kernel.params.push(Param { name: "tap".into(), divisibility: 16 });
     kernel.body.params.push(pointer);
     let mut writer = Writer { behind: definition, ops: Vec::new(), kernel: &mut kernel };
@@ -79,7 +79,7 @@ impl Writer<'_> {
     }
 
     fn value(&mut self, kind: OpKind, operands: &[Value], ty: Type) -> Value {
-        let result = self.kernel.values.push(ValueData { ty, name: None });
+        let result = self.kernel.values.push(ValueData::new(ty, None));
         self.push(kind, operands, vec![result]);
         result
     }

@@ -8,8 +8,8 @@ use super::aliases::Aliases;
 use super::names::Names;
 use super::spelling::{self, Spelling};
 use super::{
-    CopyOptions, Element, InlineAsm, Kernel, Module, Op, OpId, OpKind, Precision, Region, Type,
-    Value,
+    CopyOptions, Element, InlineAsm, Kernel, Module, Op, OpId, OpKind, Precision, Promise, Region,
+    Type, Value,
 };
 use crate::cache::Cache;
 use crate::dtype::DType;
@@ -243,11 +243,12 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
             OpKind::Constant(bits) => self.constant(*bits, &result),
             OpKind::Poison => write!(self.f, "ub.poison : {result}"),
             OpKind::MakeRange { start, end } => {
-                let name = "tt.make_range";
-                write!(self.f, "{name} {{end = {end} : i32, start = {start} : i32}} : {result}")
+                let bounds = format!(" {{end = {end} : i32, start = {start} : i32}}");
+                write!(self.f, "tt.make_range{} : {result}", self.promised(&bounds, results))
             }
             OpKind::ProgramId(axis) => {
-                write!(self.f, "tt.get_program_id {} : {result}", axis_name(*axis))
+                let axis = format!(" {}", axis_name(*axis));
+                write!(self.f, "tt.get_program_id{} : {result}", self.promised(&axis, results))
             }
             OpKind::NumPrograms(axis) => {
                 write!(self.f, "tt.get_num_programs {} : {result}", axis_name(*axis))
@@ -284,7 +285,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
             OpKind::Unary(_) | OpKind::Binary(_) | OpKind::Fma => {
                 let spelling = spelling::elementwise(kind, first.dtype());
                 self.call(spelling.map_or("weft.untyped", |row: &Spelling| row.name), operands)?;
-                write!(self.f, " : {first}")
+                write!(self.f, "{} : {first}", self.promised("", results))
             }
             OpKind::Function(_) | OpKind::Directed(..) => {
                 self.call("tt.extern_elementwise", operands)?;
@@ -302,10 +303,11 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 let predicate = spelling::name_of(table, predicate).unwrap_or("untyped");
                 write!(self.f, "{name} {predicate}, ")?;
                 self.operands(operands)?;
-                write!(self.f, " : {first}")
+                write!(self.f, "{} : {first}", self.promised("", results))
             }
             OpKind::Select => {
                 self.call("arith.select", operands)?;
+                self.f.write_str(&self.promised("", results))?;
                 if first.is_tensor() {
                     write!(self.f, " : {first}, {result}")
                 } else {
@@ -323,21 +325,25 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                     }
                     _ => "",
                 };
-                write!(self.f, "{rounding} : {first} {to} {result}")
+                let attributes = self.promised(rounding, results);
+                write!(self.f, "{attributes} : {first} {to} {result}")
             }
             OpKind::AddPtr => {
                 self.call("tt.addptr", operands)?;
-                write!(self.f, " : {first}, {}", self.ty(operands, 1))
+                let attributes = self.promised("", results);
+                write!(self.f, "{attributes} : {first}, {}", self.ty(operands, 1))
             }
             OpKind::Load(options) => {
                 self.call("tt.load", operands)?;
                 let cache = cache_policy(options.cache);
                 let volatile = options.volatile.then(|| "isVolatile = true".to_string());
                 let attributes: Vec<_> = cache.into_iter().chain(volatile).collect();
-                if !attributes.is_empty() {
-                    write!(self.f, " {{{}}}", attributes.join(", "))?;
-                }
-                write!(self.f, " : {first}")
+                let attributes = if attributes.is_empty() {
+                    String::new()
+                } else {
+                    format!(" {{{}}}", attributes.join(", "))
+                };
+                write!(self.f, "{} : {first}", self.promised(&attributes, results))
             }
             OpKind::Store(cache) => {
                 self.call("tt.store", operands)?;
@@ -494,7 +500,40 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
     fn converted(&mut self, name: &str, op: &Op, attributes: &str) -> fmt::Result {
         self.call(name, &op.operands)?;
         let (from, to) = (self.ty(&op.operands, 0), self.ty(&op.results, 0));
+        let attributes = self.promised(attributes, &op.results);
         write!(self.f, "{attributes} : {from} -> {to}")
+    }
+
+    /// What stands in front of an operation's types: its attributes, if any, with the promises about its result
+    /// among them.
+    fn promised(&self, attributes: &str, results: &[Value]) -> String {
+        let promises = results.first().map_or_else(Vec::new, |&result| self.promises(result, ""));
+        if promises.is_empty() {
+            return attributes.to_string();
+        }
+        let promises = promises.join(", ");
+        match attributes.strip_suffix('}') {
+            Some(others) => format!("{others}, {promises}}}"),
+            None => format!("{attributes} {{{promises}}}"),
+        }
+    }
+
+    /// What is promised of a value, as attributes whose names end in this way.
+    fn promises(&self, value: Value, ending: &str) -> Vec<String> {
+        let promises = self.kernel.values.get(value).map_or(&[][..], |value| &value.promises);
+        let kinds: [(&str, fn(&Promise) -> u64); 3] = [
+            ("contiguity", |promise| promise.contiguity),
+            ("divisibility", |promise| promise.divisibility),
+            ("constancy", |promise| promise.constancy),
+        ];
+        let said =
+            kinds.into_iter().filter(|(_, of)| promises.iter().any(|promise| of(promise) != 1));
+        said.map(|(name, of)| {
+            let numbers: Vec<_> = promises.iter().map(|promise| of(promise).to_string()).collect();
+            let (numbers, count) = (numbers.join(", "), promises.len());
+            format!("tt.{name}{ending} = dense<[{numbers}]> : tensor<{count}xi32>")
+        })
+        .collect()
     }
 
     /// `NAME %a, %b : T, U`, or the name alone.
@@ -598,6 +637,13 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         write!(self.f, " : {} ", self.kernel.ty(*low))?;
         self.region(body, Owner::Brief, depth)?;
         self.scope.leave(mark);
+        let params = body.params.iter().enumerate();
+        let promises: Vec<_> = params
+            .flat_map(|(index, &param)| self.promises(param, &format!("_arg{index}")))
+            .collect();
+        if !promises.is_empty() {
+            write!(self.f, " {{{}}}", promises.join(", "))?;
+        }
         Ok(())
     }
 

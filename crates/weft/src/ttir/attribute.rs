@@ -3,7 +3,7 @@
 use super::MAX_DEPTH;
 use super::lexer::TokenKind;
 use super::parser::{Parser, shortened};
-use super::syntax::Parse;
+use super::syntax::{Parse, Promises};
 use crate::diagnostic::{Diagnostic, Span};
 
 /// An attribute's value, as far as anybody asks.
@@ -73,6 +73,24 @@ impl<'a> Attributes<'a> {
             Some((_, span)) => {
                 Err(Diagnostic::new(span, format!("the attribute `{name}` is true or false")))
             }
+        }
+    }
+
+    /// Takes what is promised of an operation's results, or with a suffix such as `_arg1` of a parameter of
+    /// its region.
+    pub(super) fn take_promises(&mut self, suffix: &str) -> Promises {
+        let mut take = |name: &str| {
+            let found = self.take(&format!("tt.{name}{suffix}"));
+            match found {
+                Some((Attribute::Integers(list), _)) => list,
+                Some((Attribute::Integer(number), _)) => vec![number],
+                _ => Vec::new(),
+            }
+        };
+        Promises {
+            contiguity: take("contiguity"),
+            divisibility: take("divisibility"),
+            constancy: take("constancy"),
         }
     }
 
@@ -223,6 +241,7 @@ impl<'a> Parser<'a> {
             "false" => Ok(Attribute::Bool(false)),
             "unit" => Ok(Attribute::Unit),
             "array" if self.at(b'<') => self.array(),
+            "dense" if self.at(b'<') => self.dense(),
             _ if self.at(b'<') => {
                 self.skip_brackets()?;
                 self.attribute_type()?;
@@ -230,6 +249,19 @@ impl<'a> Parser<'a> {
             }
             _ => Ok(Attribute::Word(word)),
         }
+    }
+
+    /// `dense<16> : tensor<2xi32>`, `dense<[1, 16]> : …`, from the `<`: integers, one for all or a list of them.
+    fn dense(&mut self) -> Parse<Attribute<'a>> {
+        let start = self.token.span;
+        self.skip_brackets()?;
+        let inside = self.lexer.slice(self.since(start));
+        let inside = inside.trim_start_matches('<').trim_end().trim_end_matches('>').trim();
+        self.attribute_type()?;
+        let listed = inside.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
+        let numbers = listed.unwrap_or(inside).split(',');
+        let numbers: Option<Vec<i128>> = numbers.map(|word| word.trim().parse().ok()).collect();
+        Ok(numbers.map_or(Attribute::Other, Attribute::Integers))
     }
 
     /// `array<i32: 1, 0>`, from the `<`.

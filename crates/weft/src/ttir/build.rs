@@ -6,7 +6,7 @@ use super::descriptor::Descriptor;
 use super::flow::Flow;
 use super::rewrite::Rewriter;
 use super::syntax::{
-    Action, Argument, Block, BlockParam, Errors, Function, Operation, ResultName, Use,
+    Action, Argument, Block, BlockParam, Errors, Function, Operation, Promises, ResultName, Use,
 };
 use super::table::distance;
 use super::{MAX_DEPTH, MAX_SIZE};
@@ -209,7 +209,7 @@ impl<'a, 'r> Builder<'a, 'r> {
     }
 
     fn new_value(&mut self, ty: Type, name: String) -> Value {
-        self.values.push(ValueData { ty, name: Some(name) })
+        self.values.push(ValueData::new(ty, Some(name)))
     }
 
     /// New values for the parameters of a block, bound to their names.
@@ -536,6 +536,9 @@ impl<'a, 'r> Builder<'a, 'r> {
             return self.asserting_fold(kind, operands, (operation, block), out);
         }
         let results = self.named_results(operation);
+        for &result in &results {
+            self.promise(result, &operation.promises);
+        }
         let loc = self.place(operation.loc);
         let id = self.push(kind.clone(), operands, results.clone(), loc, operation.span, out);
         self.ops[id].spelled = true;
@@ -545,14 +548,29 @@ impl<'a, 'r> Builder<'a, 'r> {
             return Some(results);
         }
         for block in &operation.regions {
-            let region = self.in_region(block.label_span, |builder| Some(builder.region(block)))?;
+            let region = self.in_region(block.label_span, |builder| {
+                Some(builder.promised_region(block, &operation.param_promises))
+            })?;
             self.set_region(id, region);
         }
         Some(results)
     }
 
+    fn promise(&mut self, value: Value, promises: &Promises) {
+        self.values[value].promises = promises.of(&self.values[value].ty);
+    }
+
     pub(super) fn region(&mut self, block: &'r Block<'a>) -> Region {
+        self.promised_region(block, &[])
+    }
+
+    fn promised_region(&mut self, block: &'r Block<'a>, promises: &[(usize, Promises)]) -> Region {
         let mut region = Region { params: self.block_params(&block.params), ops: Vec::new() };
+        for (param, promises) in promises {
+            if let Some(&param) = region.params.get(*param) {
+                self.promise(param, promises);
+            }
+        }
         for operation in &block.operations {
             self.operation(operation, &mut region.ops);
         }

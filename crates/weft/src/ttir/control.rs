@@ -86,10 +86,19 @@ impl<'a> Parser<'a> {
         Ok(block)
     }
 
-    /// `{attributes}` after the regions, all of them hints.
-    fn hints(&mut self, mut details: Details<'a>) -> Parse<()> {
+    /// `{attributes}` after the regions, all of them hints: the promises about a region's parameters.
+    fn hints(
+        &mut self,
+        mut details: Details<'a>,
+        operation: &mut Operation<'a>,
+        params: usize,
+    ) -> Parse<()> {
         if self.at(b'{') {
-            let attributes = self.attributes()?;
+            let mut attributes = self.attributes()?;
+            for param in 0..params {
+                let promises = attributes.take_promises(&format!("_arg{param}"));
+                operation.param_promises.push((param, promises));
+            }
             details.attributes.extend(attributes);
         }
         details.attributes.finish(details.name)
@@ -136,8 +145,9 @@ impl<'a> Parser<'a> {
         let mut params = vec![BlockParam { name, span, ty: counter }];
         params.extend(with_types(&carried, &operation.result_types));
         let region = self.yielding_block(params, operation.result_types.len())?;
+        let params = region.params.len();
         operation.regions.push(region);
-        self.hints(details)?;
+        self.hints(details, &mut operation, params)?;
         Ok(operation)
     }
 
@@ -164,7 +174,7 @@ impl<'a> Parser<'a> {
             return self.expected("`else`, since the operation has results");
         };
         operation.regions.push(otherwise);
-        self.hints(details)?;
+        self.hints(details, &mut operation, 0)?;
         Ok(operation)
     }
 
@@ -185,7 +195,7 @@ impl<'a> Parser<'a> {
         let after = self.yielding_block(Vec::new(), operation.operand_types.len())?;
         operation.regions.push(after);
         self.eat_word("attributes");
-        self.hints(details)?;
+        self.hints(details, &mut operation, 0)?;
         Ok(operation)
     }
 

@@ -4,7 +4,7 @@
 use super::attribute::{Attribute, Attributes};
 use super::lexer::TokenKind;
 use super::parser::Parser;
-use super::syntax::{Action, Operation, Parse, ResultName};
+use super::syntax::{Action, Operation, Parse, Promises, ResultName};
 use super::table::{self, Common, Details, Row, Special, Types};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
@@ -25,6 +25,8 @@ impl<'a> Operation<'a> {
             regions: Vec::new(),
             branching: None,
             successors: Vec::new(),
+            promises: Promises::default(),
+            param_promises: Vec::new(),
             loc: Locations::unknown(),
             span,
         }
@@ -144,6 +146,7 @@ impl<'a> Parser<'a> {
         self.types(row.types, details.name, &mut operation)?;
         operation.span = self.since(start);
         check_domain(row.domain, details.name, &operation, self.since(types_at))?;
+        operation.promises = details.attributes.take_promises("");
         operation.action = details.action(&row.make)?;
         Ok(operation)
     }
@@ -325,6 +328,7 @@ impl<'a> Parser<'a> {
         self.generic_types(&details, &mut operation)?;
         operation.span = self.since(start);
         check_domain(row.domain, details.name, &operation, operation.span)?;
+        operation.promises = details.attributes.take_promises("");
         operation.action = details.action(&row.make)?;
         Ok(operation)
     }

@@ -30,6 +30,7 @@
 //! | tensor descriptors | arrays of pointers under masks |
 //! | `llvm.intr.assume` | nothing |
 //! | `cf.br`, `cf.cond_br` | `if`; loops of branches are refused |
+//! | `tt.contiguity`, `tt.divisibility`, `tt.constancy` of a result, or with `_argN` of a loop's parameter | what the source promises of a value ([`Promise`](crate::tile::Promise)) |
 //! | `scf.yield` left out | a `yield` of nothing |
 //! | `maxNumImpreciseAcc` of `tt.dot`, fast-math and overflow flags, loop hints | nothing: each allows what we do |
 //!

@@ -7,7 +7,7 @@ use super::scaled::Scaled;
 use crate::budget::Stop;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::location::Loc;
-use crate::tile::{OpKind, Type};
+use crate::tile::{OpKind, Promise, Type};
 
 /// What can be read, or the reason that it cannot.
 pub(super) type Parse<T> = Result<T, Diagnostic>;
@@ -171,6 +171,34 @@ pub(super) enum Action<'a> {
     Broken,
 }
 
+/// What the source promises of values: for each axis a number, or one number for all axes, or nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Promises {
+    pub(super) contiguity: Vec<i128>,
+    pub(super) divisibility: Vec<i128>,
+    pub(super) constancy: Vec<i128>,
+}
+
+impl Promises {
+    /// The same of each axis of a type; nothing where nothing is promised.
+    pub(super) fn of(&self, ty: &Type) -> Vec<Promise> {
+        let Self { contiguity, divisibility, constancy } = self;
+        // Facts are powers of two: of another number what divides it.
+        let at = |list: &[i128], axis: usize| {
+            let number = if list.len() == 1 { list.first() } else { list.get(axis) };
+            let number = number.copied().filter(|&number| number > 0).unwrap_or(1);
+            1 << number.trailing_zeros().min(62)
+        };
+        let promised = (0..ty.shape.len().max(1)).map(|axis| Promise {
+            contiguity: at(contiguity, axis),
+            divisibility: at(divisibility, axis),
+            constancy: at(constancy, axis),
+        });
+        let promised: Vec<_> = promised.collect();
+        if promised.iter().all(|&promise| promise == Promise::NONE) { Vec::new() } else { promised }
+    }
+}
+
 /// One operation, types and all, with values by name.
 pub(super) struct Operation<'a> {
     pub(super) action: Action<'a>,
@@ -184,6 +212,10 @@ pub(super) struct Operation<'a> {
     /// a `tt.map_elementwise`, in which a function that returns early was inlined.
     pub(super) branching: Option<Box<Function<'a>>>,
     pub(super) successors: Vec<Successor<'a>>,
+    /// What the source promises of the results.
+    pub(super) promises: Promises,
+    /// What it promises of the region's parameters, by their numbers.
+    pub(super) param_promises: Vec<(usize, Promises)>,
     pub(super) loc: Loc,
     /// The text up to the location or the first region.
     pub(super) span: Span,

@@ -394,3 +394,61 @@ fn loops_end_where_they_end() {
         assert_eq!(found, rounds, "from {low} to {high} by {step}");
     }
 }
+
+/// Rows behind pointers that are loaded, as in a product of groups: nothing but promises tells where they lie.
+const PROMISED: &str = "module {
+  tt.func public @promised(%bases: !tt.ptr<i64> {tt.divisibility = 16 : i32}, %pitch: i32, %out: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %four = arith.constant 4 : i32
+    %step = arith.constant dense<32> : tensor<8x32xi32>
+    %pitches = tt.splat %pitch : i32 -> tensor<8x1xi32>
+    %rows = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+    %column = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+    %number = tt.load %bases : !tt.ptr<i64>
+    %base = tt.int_to_ptr %number : i64 -> !tt.ptr<f16>
+    %down = tt.expand_dims %rows {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+    %offset = arith.muli %down, %pitches : tensor<8x1xi32>
+    %starts = tt.splat %base : !tt.ptr<f16> -> tensor<8x1x!tt.ptr<f16>>
+    %first = tt.addptr %starts, %offset : tensor<8x1x!tt.ptr<f16>>, tensor<8x1xi32>
+    %across = tt.expand_dims %column {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %firsts = tt.broadcast %first : tensor<8x1x!tt.ptr<f16>> -> tensor<8x32x!tt.ptr<f16>>
+    %columns = tt.broadcast %across : tensor<1x32xi32> -> tensor<8x32xi32>
+    %start = tt.addptr %firsts, %columnsRESULT : tensor<8x32x!tt.ptr<f16>>, tensor<8x32xi32>
+    %end = scf.for %i = %zero to %four step %one iter_args(%at = %start) -> (tensor<8x32x!tt.ptr<f16>>) : i32 {
+      %row = tt.load %at : tensor<8x32x!tt.ptr<f16>>
+      tt.store %at, %row : tensor<8x32x!tt.ptr<f16>>
+      %next = tt.addptr %at, %step : tensor<8x32x!tt.ptr<f16>>, tensor<8x32xi32>
+      scf.yield %next : tensor<8x32x!tt.ptr<f16>>
+    }LOOP
+    tt.return
+  }
+}
+";
+
+#[test]
+fn promises_make_accesses_wide() {
+    let splat = " {tt.divisibility = dense<16> : tensor<2xi32>}";
+    let list = " {tt.divisibility = dense<[1, 16]> : tensor<2xi32>}";
+    let param = " {tt.divisibility_arg1 = dense<[1, 8]> : tensor<2xi32>}";
+    for (result, of_loop, bytes) in [("", "", 2), (splat, "", 16), (list, "", 16), ("", param, 8)] {
+        let text = PROMISED.replace("RESULT", result).replace("LOOP", of_loop);
+        let module = ttir::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
+        // They are in the printed text, too.
+        let printed = module.to_string();
+        let again = ttir::parse(&printed).unwrap_or_else(|errors| panic!("{errors}\n{printed}"));
+        assert_eq!(again.to_string(), printed);
+        for kernel in [&module.kernels[0], &again.kernels[0]] {
+            let facts = AxisFacts::of(kernel);
+            let loads = kernel.ops.values().filter(|op| matches!(op.kind, OpKind::Load(_)));
+            let pointer = loads.map(|op| op.operands[0]).find(|&at| kernel.ty(at).is_tensor());
+            let wide = facts.vector_elements(pointer.unwrap(), None, 1, DType::F16, 16);
+            assert_eq!(2 * wide, bytes, "{result}{of_loop}");
+            assert_eq!(
+                facts.neighbours(pointer.unwrap(), None, &[8, 32], DType::F16, 16).len() as u32,
+                wide.ilog2(),
+                "{result}{of_loop}"
+            );
+        }
+    }
+}

@@ -158,8 +158,12 @@ fn products(compiled: &Compiled) -> usize {
 
 /// Compiles and runs a loop both ways; how many products it issues a round.
 fn run(case: &Loop) -> usize {
-    let text = case.text();
-    let module = ttir::parse(&text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+    products(&compiled(case, &case.text()))
+}
+
+/// Compiles a loop's text and runs it both ways.
+fn compiled(case: &Loop, text: &str) -> Compiled {
+    let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let kernel = &module.kernels[0];
     let options = case.options();
     let compiled = compile::compile(&module, kernel, &options)
@@ -184,7 +188,7 @@ fn run(case: &Loop) -> usize {
         assert!(report.findings.is_empty(), "{case:?} {timing:?}: {:#?}", report.findings);
         assert_eq!(memory, wanted, "{case:?} {timing:?}");
     }
-    products(&compiled)
+    compiled
 }
 
 const PLAIN: Loop = Loop {
@@ -197,6 +201,45 @@ const PLAIN: Loop = Loop {
     warps: 4,
     stages: 3,
 };
+
+/// NVIDIA's assembler lets every product of a kernel end before the next (C7514) where a sum of the round before is
+/// used while another product of that round is under way.
+#[test]
+fn products_of_the_round_before_are_waited_for_together() {
+    let wide = "tensor<64x64xf32>";
+    let text = PLAIN.text();
+    let text = text
+        .replace("%r:3 = scf.for", "%r:4 = scf.for")
+        .replace("(%sums = %none,", "(%sums = %none, %more = %none,")
+        .replace(&format!("-> ({wide},"), &format!("-> ({wide}, {wide},"))
+        .replace(
+            "      %x = tt.load",
+            &format!(
+                "      %twice = arith.addf %sums, %sums : {wide}
+      %both = arith.addf %twice, %more : {wide}
+      tt.store %outp, %both : tensor<64x64x!tt.ptr<f32>>
+      %x = tt.load"
+            ),
+        )
+        .replace(
+            "      scf.yield %s,",
+            &format!(
+                "      %t = tt.dot %x, %z, %more : tensor<64x64xf16> * tensor<64x64xf16> -> {wide}
+      scf.yield %s, %t,"
+            ),
+        )
+        .replace(&format!("%nb : {wide},"), &format!("%nb : {wide}, {wide},"));
+    let compiled = compiled(&PLAIN, &text);
+    assert_eq!(products(&compiled), 8);
+    let program = &compiled.program;
+    let mut waits = Vec::new();
+    program.walk(&program.body, &mut |_, inst| {
+        if let lane::Op::WarpgroupWait { pending } = inst.op {
+            waits.push(pending);
+        }
+    });
+    assert!(!waits.is_empty() && waits.iter().all(|&pending| pending == 0), "{waits:?}");
+}
 
 #[test]
 fn halves_are_read_along_either_axis() {

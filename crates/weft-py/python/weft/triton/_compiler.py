@@ -18,7 +18,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from weft import _weft
 from weft.errors import WeftError
-from weft.triton import _status
+from weft.triton import _assembler, _status
 
 log = logging.getLogger("weft.triton")
 
@@ -39,8 +39,9 @@ def identity() -> str:
     """What tells this build's code from any other's: it is part of every cache key."""
     library = Path(_weft.__file__)
     package = importlib.metadata.distribution("weft")
-    # This file has a say in the code, too.
-    stages = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+    # These files have a say in the code, too.
+    files = (Path(__file__), Path(_assembler.__file__))
+    stages = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:8]
     # A wheel says what its files hash to; an editable installation has the library elsewhere.
     for line in (package.read_text("RECORD") or "").splitlines():
         file, _, rest = line.partition(",")
@@ -62,6 +63,7 @@ def replace_stages(
             return
         raise KernelError("language", f"{language.name} kernels do not run on the simulator")
     made: dict[str, Any] = {}
+    printed: dict[str, _weft.Kernel] = {}
 
     def ttir(module: Any, metadata: dict[str, Any]) -> Any:
         if capability < DESCRIPTORS and takes_descriptors(module):
@@ -78,12 +80,13 @@ def replace_stages(
     def ptx(module: Any, metadata: dict[str, Any]) -> str:
         try:
             tell_flags(module)
-            printed = str(module)
-            if hands_over_descriptors(printed):
-                printed = str(with_pointers(module, metadata))
-            made.update(request(printed, options, settings.target or f"sm_{capability}"))
+            ttir = str(module)
+            if hands_over_descriptors(ttir):
+                ttir = str(with_pointers(module, metadata))
+            made.update(request(ttir, options, settings.target or f"sm_{capability}"))
             kernel = compiled(made)
             text: str = told_with_source(kernel.ptx)
+            printed[text] = kernel
         except KernelError as error:
             if settings.fallback is None:
                 raise
@@ -116,6 +119,10 @@ def replace_stages(
         _status.took(metadata, time.perf_counter() - began)
         return text
 
+    def cubin(ptx: str, metadata: dict[str, Any]) -> bytes:
+        # Another tool's stage may have written another text.
+        return _assembler.assembled(lambda text: given["cubin"](text, metadata), ptx, printed.get(ptx))
+
     def program(_ptx: str, _metadata: dict[str, Any]) -> bytes:
         # The simulator compiles the text again when it loads it, which takes milliseconds.
         return json.dumps(made).encode()
@@ -123,7 +130,7 @@ def replace_stages(
     stages.clear()
     stages["ttir"] = ttir
     stages["ptx"] = measured_ptx
-    stages["cubin"] = given["cubin"] if settings.device == "cuda" else program
+    stages["cubin"] = cubin if settings.device == "cuda" else program
 
 
 def warn_of_lost(stages: dict[str, Any]) -> None:

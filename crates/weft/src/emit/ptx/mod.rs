@@ -118,8 +118,8 @@ pub enum Registers {
     Balanced,
     /// So many at most, as `.maxnreg` says (PTX ISA, performance-tuning directives).
     AtMost(u32),
-    /// As many as are of use: one block a multiprocessor will do.
-    Plenty,
+    /// As many as are of use while so many blocks fit on a multiprocessor, as `.minnctapersm` says.
+    Blocks(u32),
 }
 
 /// The PTX of a kernel as [`print()`] has it, with a say in its registers.
@@ -191,7 +191,7 @@ pub fn print_within(
     match registers {
         Registers::Balanced => {}
         Registers::AtMost(most) => push(&mut text, format_args!(".maxnreg {most}\n")),
-        Registers::Plenty => text.push_str(".minnctapersm 1\n"),
+        Registers::Blocks(blocks) => push(&mut text, format_args!(".minnctapersm {blocks}\n")),
     }
     text.push_str("{\n");
     text.push_str(&w.declarations());

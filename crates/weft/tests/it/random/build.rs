@@ -94,7 +94,7 @@ impl<'a> Build<'a> {
     }
 
     fn value(&mut self, ty: &Type) -> Value {
-        self.kernel.values.push(ValueData { ty: ty.clone(), name: None })
+        self.kernel.values.push(ValueData::new(ty.clone(), None))
     }
 
     fn argument(&mut self, ty: &Type, bits: u64, divisibility: u64) -> Value {

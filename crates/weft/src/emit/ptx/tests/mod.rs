@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 #[test]
 fn a_kernel_may_take_all_registers() {
     let program = Builder::new("nothing", 4, 5).finish();
-    let plenty = print_with(&program, target("sm_90"), Registers::Plenty).unwrap();
+    let plenty = print_with(&program, target("sm_90"), Registers::Blocks(1)).unwrap();
     assert!(plenty.contains(".reqntid 128\n.minnctapersm 1\n{\n"), "{plenty}");
     assert_eq!(plenty.replace(".minnctapersm 1\n", ""), print(&program, target("sm_90")).unwrap());
     let few = print_with(&program, target("sm_90"), Registers::AtMost(64)).unwrap();

@@ -40,7 +40,7 @@ impl Build {
     }
 
     fn value(&mut self, ty: &Type) -> Value {
-        self.kernel.values.push(crate::tile::ValueData { ty: ty.clone(), name: None })
+        self.kernel.values.push(crate::tile::ValueData::new(ty.clone(), None))
     }
 
     pub(super) fn ty(&self, value: Value) -> Type {

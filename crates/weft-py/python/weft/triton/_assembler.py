@@ -1,0 +1,77 @@
+"""What an assembler made of a kernel, and whether it is asked a second time."""
+
+import struct
+from collections.abc import Callable
+from typing import NamedTuple
+
+from weft import _weft
+
+# Attributes of a kernel in the section `.nv.info` of a module: pairs of a symbol's number and a number.
+REGISTERS = 0x2F
+STACK = 0x11
+# The form of an attribute that says how many bytes follow.
+SIZED = 0x04
+# Bytes of a stack that one more block makes up for.
+LITTLE = 32
+
+
+class Usage(NamedTuple):
+    """What each thread of a kernel is given."""
+
+    registers: int
+    # Bytes of the stack, where what has no register lies.
+    stack: int
+
+
+def assembled(assemble: Callable[[str], bytes], ptx: str, kernel: _weft.Kernel | None) -> bytes:
+    """The module of a kernel's PTX, assembled again for other numbers of blocks where that may be better."""
+    module = assemble(ptx)
+    usage = usage_of(module) if kernel is not None else None
+    if kernel is None or usage is None:
+        return module
+    blocks = kernel.second_assembly(usage.registers, usage.stack)
+    if blocks is None:
+        return module
+    other = assemble(kernel.ptx(blocks))
+    found = usage_of(other)
+    if found is None:
+        return module
+    if usage.stack > 0:
+        return other if found.stack < usage.stack else module
+    return other if found.stack <= LITTLE and found.registers < usage.registers else module
+
+
+def usage_of(module: bytes) -> Usage | None:
+    """What the one kernel of a module of NVIDIA's takes, if the module says so in the form that is known."""
+    try:
+        found = dict(attributes(info(module)))
+        return Usage(found[REGISTERS], found[STACK])
+    except (struct.error, KeyError, ValueError):
+        return None
+
+
+def info(module: bytes) -> bytes:
+    """The section `.nv.info` of an ELF file of 64 bits."""
+    (start,) = struct.unpack_from("<Q", module, 0x28)
+    size, count, names = struct.unpack_from("<HHH", module, 0x3A)
+    # Of a section's header: the name's place, and where in the file it lies.
+    sections = [struct.unpack_from("<I20xQQ", module, start + index * size) for index in range(count)]
+    _, strings, _ = sections[names]
+    for name, place, length in sections:
+        at = strings + name
+        if module[at : module.index(0, at)] == b".nv.info":
+            return module[place : place + length]
+    raise ValueError("the module has no section `.nv.info`")
+
+
+def attributes(section: bytes) -> list[tuple[int, int]]:
+    """Of each attribute of a symbol its kind and its number."""
+    found, at = [], 0
+    while at < len(section):
+        form, kind, length = struct.unpack_from("<BBH", section, at)
+        at += 4
+        if form == SIZED:
+            if length == 8:
+                found.append((kind, struct.unpack_from("<I", section, at + 4)[0]))
+            at += length
+    return found
