@@ -151,7 +151,7 @@ fn printed(program: &Program, registers: Registers) -> anyhow::Result<String> {
 /// room for all the threads that a multiprocessor can hold, and put one load behind the other for it.
 fn registers(plan: Option<&Plan>, bytes_of_a_thread: u64) -> Registers {
     match plan {
-        Some(plan) if plan.cost.shuffles > 0 || bytes_of_a_thread <= SMALL => Registers::Plenty,
+        Some(plan) if plan.cost.shuffles > 0 || bytes_of_a_thread <= SMALL => Registers::Blocks(1),
         _ => Registers::Balanced,
     }
 }

@@ -34,6 +34,8 @@ pub(crate) enum What {
     Robustness,
     /// `weft serve` under attack.
     Server,
+    /// How long requests go on after they were cancelled, by every shell.
+    Cancellation,
 }
 
 /// A measured claim: what, how, where, when, and the numbers.
@@ -159,6 +161,7 @@ pub(crate) fn run(
         }
         What::Robustness => ("robustness", hostile::inputs(weft)?),
         What::Server => ("server", hostile::server(weft)?),
+        What::Cancellation => ("cancellation", hostile::cancellation(weft)?),
     };
     let usual = || root().join(format!("docs/measurements/{name}.json"));
     if let Some(path) = output.or_else(|| (!dry_run).then(usual)) {

@@ -57,23 +57,29 @@ pub(crate) fn run(transport: Transport, weft: &Path) -> anyhow::Result<()> {
 }
 
 /// Builds the module as it is shipped.
-fn module() -> anyhow::Result<PathBuf> {
+pub(crate) fn module() -> anyhow::Result<PathBuf> {
+    let target = ["--target", "wasm32-unknown-unknown"];
+    built(&[&["--package", "weft-wasm", "--profile", "wasm"], &target[..]].concat(), "wasm")
+}
+
+/// Builds something, and says where its file with an extension lies.
+pub(crate) fn built(arguments: &[&str], extension: &str) -> anyhow::Result<PathBuf> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--locked", "--package", "weft-wasm", "--profile", "wasm"])
-        .args(["--target", "wasm32-unknown-unknown", "--message-format", "json"])
+        .args(["build", "--locked", "--message-format", "json"])
+        .args(arguments)
         .current_dir(root())
         .stderr(Stdio::inherit())
         .output()?;
-    ensure!(output.status.success(), "the module does not build");
+    ensure!(output.status.success(), "`cargo build {}` fails", arguments.join(" "));
     // Where cargo put it, cargo says.
     let files = String::from_utf8(output.stdout)?;
     let found = files.lines().rev().find_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         let files = message["filenames"].as_array()?;
         let mut files = files.iter().filter_map(|file| file.as_str()).map(PathBuf::from);
-        files.find(|file| file.extension().is_some_and(|extension| extension == "wasm"))
+        files.find(|file| file.extension().is_some_and(|found| found == extension))
     });
-    found.context("cargo names no module")
+    found.with_context(|| format!("cargo names no {extension} file"))
 }
 
 fn through_node(arguments: &[&Path], requests: &str) -> anyhow::Result<String> {

@@ -161,8 +161,8 @@ pub(crate) fn answered<T>(
 }
 
 /// The names of the limits, as requests and the command spell them.
-pub const NAMES: [&str; 5] =
-    ["elements", "operations", "text_bytes", "instructions", "milliseconds"];
+pub const NAMES: [&str; 6] =
+    ["elements", "operations", "text_bytes", "instructions", "memory_bytes", "milliseconds"];
 
 /// Sets one limit by its name; false where there is none of that name.
 pub fn set(limits: &mut Limits, name: &str, most: u64) -> bool {
@@ -171,6 +171,7 @@ pub fn set(limits: &mut Limits, name: &str, most: u64) -> bool {
         "operations" => &mut limits.operations,
         "text_bytes" => &mut limits.text_bytes,
         "instructions" => &mut limits.instructions,
+        "memory_bytes" => &mut limits.memory_bytes,
         "milliseconds" => &mut limits.milliseconds,
         _ => return false,
     };

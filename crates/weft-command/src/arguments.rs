@@ -82,6 +82,28 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// What its work may take; those that answer the requests of others give each a budget of its own.
+    pub(crate) fn budget(&self) -> Budget {
+        let limits = match self {
+            Command::Layout(layout) => layout.limited.limits(),
+            Command::Convert(convert) => convert.limited.limits(),
+            Command::Swizzle(swizzle) => swizzle.limited.limits(),
+            Command::Conflicts(conflicts) => conflicts.limited.limits(),
+            Command::Compile(compile) => compile.limited.limits(),
+            Command::Run(run) => run.limited.limits(),
+            Command::Explain(explain) => explain.limited.limits(),
+            Command::Paper(paper) => paper.limited.limits(),
+            Command::Machines(_)
+            | Command::Probe(_)
+            | Command::Serve(_)
+            | Command::Completions(_)
+            | Command::Man(_) => Limits::default(),
+            #[cfg(feature = "mcp")]
+            Command::Mcp(_) => Limits::default(),
+        };
+        Budget { limits, stop: Stop::default() }
+    }
+
     /// Whether the answer is to be JSON.
     pub(crate) fn json(&self) -> bool {
         match self {
@@ -151,6 +173,8 @@ pub(crate) struct Layout {
     /// The machine whose banks are shown: a name that `weft machines` lists, or a JSON file.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) limited: Limited,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -274,6 +298,8 @@ pub(crate) struct Convert {
     /// an SVG file; or a device function to paste, in PTX, CUDA or HIP.
     #[arg(long, value_name = "WHAT", value_parser = words(EMITS_OF_CONVERSIONS))]
     pub(crate) emit: Option<EmitConversion>,
+    #[command(flatten)]
+    pub(crate) limited: Limited,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -330,6 +356,8 @@ pub(crate) struct Swizzle {
     /// Move by plain vectors alone, never by ldmatrix or stmatrix.
     #[arg(long)]
     pub(crate) no_matrix_moves: bool,
+    #[command(flatten)]
+    pub(crate) limited: Limited,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -374,6 +402,8 @@ pub(crate) struct Conflicts {
     /// Whether memory is read or written.
     #[arg(long, value_enum, default_value = "load")]
     pub(crate) kind: AccessKind,
+    #[command(flatten)]
+    pub(crate) limited: Limited,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -429,8 +459,8 @@ impl From<EqualStores> for request::EqualStores {
 #[derive(Args)]
 pub(crate) struct Limited {
     /// Allow more work, or less: the most `elements` of a tensor or `operations` for each thread,
-    /// `text_bytes` of the code, simulated warp `instructions`, or `milliseconds`; may be given several
-    /// times.
+    /// `text_bytes` of the code, simulated warp `instructions`, `memory_bytes` of a run, or
+    /// `milliseconds`; may be given several times.
     #[arg(long = "limit", value_name = "NAME=N", value_parser = limit)]
     limits: Vec<(&'static str, u64)>,
 }
@@ -442,10 +472,6 @@ impl Limited {
             budget::set(&mut limits, name, *most);
         }
         limits
-    }
-
-    pub(crate) fn budget(&self) -> Budget {
-        Budget { limits: self.limits(), stop: Stop::default() }
     }
 }
 
@@ -757,6 +783,8 @@ pub(crate) struct Paper {
     /// Of table4's cases every so many, counted from the first.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>)]
     pub(crate) every: u32,
+    #[command(flatten)]
+    pub(crate) limited: Limited,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -52,18 +52,15 @@ fn main() -> ExitCode {
     };
     arguments.color.choose();
     let mut output = Output::standard();
-    let outcome = match &arguments.command {
+    let budget = arguments.command.budget();
+    let outcome = within(&budget, || match &arguments.command {
         Command::Layout(layout) => requests::layout(layout, &mut output),
         Command::Convert(convert) => requests::convert(convert, &mut output),
         Command::Conflicts(conflicts) => requests::conflicts(conflicts, &mut output),
         Command::Swizzle(swizzle) => requests::swizzle(swizzle, &mut output),
-        Command::Compile(compile) => {
-            within(&compile.limited.budget(), || requests::compile(compile, &mut output))
-        }
-        Command::Run(run) => within(&run.limited.budget(), || requests::run(run, &mut output)),
-        Command::Explain(explain) => {
-            within(&explain.limited.budget(), || requests::explain(explain, &mut output))
-        }
+        Command::Compile(compile) => requests::compile(compile, &mut output),
+        Command::Run(run) => requests::run(run, &mut output),
+        Command::Explain(explain) => requests::explain(explain, &mut output),
         Command::Machines(machines) => requests::machines(machines, &mut output),
         Command::Probe(arguments) => probe::run(arguments, &mut output),
         Command::Paper(arguments) => requests::paper(arguments, &mut output),
@@ -72,7 +69,7 @@ fn main() -> ExitCode {
         Command::Mcp(arguments) => mcp::run(arguments.limited.limits()),
         Command::Completions(arguments) => manual::completions(arguments, &mut output),
         Command::Man(arguments) => manual::page(arguments, &mut output),
-    };
+    });
     match outcome {
         Ok(Outcome::Good) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),

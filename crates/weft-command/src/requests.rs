@@ -220,7 +220,7 @@ pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcom
 
 /// `weft paper`.
 pub(crate) fn paper(arguments: &Paper, output: &mut Output) -> Result<Outcome, Failure> {
-    let Paper { table, target, every, json } = arguments;
+    let Paper { table, target, every, limited: _, json } = arguments;
     let target = input::target(target)?;
     let request = PaperRequest { table: (*table).into(), target, every: *every };
     let answer = waiting("every case of the table", || tables::paper(&request))?;

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 use std::{io, panic, thread};
-use weft_api::budget::{self, Budget};
+use weft_api::budget::{self, Budget, Limits};
 
 /// How often it is asked whether somebody pressed Ctrl-C.
 const PERIOD: Duration = Duration::from_millis(20);
@@ -13,8 +13,12 @@ const STACK: usize = 8 << 20;
 
 /// Computes something on a thread of its own, while other Python threads run and this one listens: signals
 /// are heard on the main thread alone. What a signal's handler raises ends the work, and is raised.
-pub(super) fn heard<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let budget = Budget::default();
+pub(super) fn heard<T: Send>(
+    py: Python<'_>,
+    limits: Limits,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let budget = Budget { limits, ..Budget::default() };
     py.detach(|| {
         thread::scope(|scope| {
             let (done, result) = sync_channel(1);

@@ -3,7 +3,7 @@
 use super::error::of_request;
 use super::interrupt::heard;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use weft::dtype::DType;
@@ -11,6 +11,7 @@ use weft::memory::{Buffer, Memory};
 use weft::scalar::from_f64;
 use weft::sim::{Progress, SimError};
 use weft_api::ApiError;
+use weft_api::budget::Limits;
 use weft_api::invoke::text_of;
 use weft_api::kernels::CompiledKernel;
 use weft_api::request::{CompileRequest, EqualStores};
@@ -66,7 +67,8 @@ impl Kernel {
             line_info,
             text_places: false,
         };
-        heard(py, || CompiledKernel::new(&request))?.map(Self).map_err(|error| of_request(&error))
+        let compiled = heard(py, Limits::default(), || CompiledKernel::new(&request))?;
+        compiled.map(Self).map_err(|error| of_request(&error))
     }
 
     /// The name under which a driver finds the kernel in its PTX.
@@ -136,25 +138,23 @@ impl Kernel {
         let mut memory = self.memory(py, &arguments, &buffers)?;
         let bits = self.bits(&arguments, buffers.len())?;
         let mut raised = None;
-        let answer = py.detach(|| {
+        let launch = Launch { kernel: &self.0, grid, arguments: &bits, equal_stores };
+        // The arrays are the caller's, however large.
+        let limits = Limits { memory_bytes: u64::MAX, ..Limits::default() };
+        let answer = heard(py, limits, || {
             let mut watch = |progress: Progress| {
-                let heard = Python::attach(|py| {
-                    py.check_signals()?;
-                    let Some(watcher) = &watcher else { return Ok(()) };
-                    let Progress { ended, blocks, instructions } = progress;
-                    watcher.call1(py, (ended, blocks, instructions)).map(drop)
-                });
-                match heard {
-                    Ok(()) => ControlFlow::Continue(()),
+                let Some(watcher) = &watcher else { return ControlFlow::Continue(()) };
+                let Progress { ended, blocks, instructions } = progress;
+                match Python::attach(|py| watcher.call1(py, (ended, blocks, instructions))) {
+                    Ok(_) => ControlFlow::Continue(()),
                     Err(error) => {
                         raised = Some(error);
                         ControlFlow::Break(())
                     }
                 }
             };
-            let launch = Launch { kernel: &self.0, grid, arguments: &bits, equal_stores };
             launch.run(&mut memory, &mut watch)
-        });
+        })?;
         let answer = match (answer, raised) {
             (Err(ApiError::Simulate(SimError::Stopped { .. })), Some(error)) => return Err(error),
             (answer, _) => answer.map_err(|error| of_request(&error))?,
@@ -216,12 +216,24 @@ impl Kernel {
                     Ok(Memory::base(*buffer).wrapping_add(*offset))
                 }
                 Argument::Pointer(..) => Err(misfit("a tensor")),
-                Argument::Integer(value) if pointer => Ok(*value as u64),
                 Argument::Float(_) if pointer => Err(misfit("a number")),
-                Argument::Integer(value) if ty.dtype().is_float() => {
+                Argument::Integer(value) if !pointer && ty.dtype().is_float() => {
                     Ok(from_f64(ty.dtype(), *value as f64))
                 }
-                Argument::Integer(value) => Ok(*value as u64 & ty.dtype().mask()),
+                Argument::Integer(value) => {
+                    // Either sign's reading of the bits will do; an address and a truth value have none.
+                    let bits = if pointer { 64 } else { ty.dtype().bits() };
+                    let is_signed = !pointer && bits > 1;
+                    let low = if is_signed { -(1_i128 << (bits - 1)) } else { 0 };
+                    let high = (1_i128 << bits) - 1;
+                    if (low..=high).contains(value) {
+                        return Ok(*value as u64 & (high as u64));
+                    }
+                    let name = &param.name;
+                    let message =
+                        format!("{value} does not fit `{name}`, which takes {low} to {high}");
+                    Err(PyOverflowError::new_err(message))
+                }
                 Argument::Float(value) if ty.dtype().is_float() => Ok(from_f64(ty.dtype(), *value)),
                 Argument::Float(_) => Err(misfit("a float")),
             }

@@ -22,6 +22,7 @@ mod _weft {
     #[pymodule_export]
     use super::layout::Layout;
     use pyo3::{PyResult, Python, pyfunction};
+    use weft_api::budget::Limits;
     use weft_api::invoke::may_take_long;
 
     #[pymodule_export]
@@ -32,7 +33,7 @@ mod _weft {
     #[pyfunction]
     fn invoke(py: Python<'_>, request: &str) -> PyResult<String> {
         if py.detach(|| may_take_long(request)) {
-            return heard(py, || weft_api::invoke(request));
+            return heard(py, Limits::default(), || weft_api::invoke(request));
         }
         Ok(py.detach(|| weft_api::invoke(request)))
     }

@@ -75,7 +75,14 @@ def a_kernel():
     _weft.Kernel(chain(10_000).replace("math.sin", "math.absf"), target="sm_90")
 
 
-@pytest.mark.parametrize("work", [a_run, a_compile, a_kernel])
+def a_launch():
+    # Whether a division is by zero the evaluator finds, before the simulator begins.
+    divides = ENDLESS.replace("arith.addi %sum, %i", "arith.divsi %sum, %i")
+    kernel = _weft.Kernel(divides, target="sm_90")
+    kernel.launch((1, 1, 1), [(0, 0), 2**31 - 1], [("out", bytearray(4))])
+
+
+@pytest.mark.parametrize("work", [a_run, a_compile, a_kernel, a_launch])
 def test_an_interrupt_ends_the_work(work):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     sent = []
@@ -101,3 +108,28 @@ def test_limits_are_told_and_raised():
         weft.invoke(request | {"limits": {"operations": 50}})
     assert caught.value.kind == "limit"
     assert weft.invoke(request | {"limits": {"operations": 5000}}) == weft.invoke(request)
+
+
+def test_a_number_that_does_not_fit_is_refused():
+    text = """module {
+      tt.func public @put(%out: !tt.ptr<i32>, %n: i32, %flag: i1) {
+        tt.store %out, %n : !tt.ptr<i32>
+        tt.return
+      }
+    }"""
+    kernel, out = _weft.Kernel(text, target="sm_90"), bytearray(4)
+    for arguments, name in [
+        ([(0, 0), -(2**100), 0], "n"),
+        ([(0, 0), -(2**31) - 1, 0], "n"),
+        ([(0, 0), 2**32, 0], "n"),
+        ([(0, 0), 0, 2], "flag"),
+        ([(0, 0), 0, -1], "flag"),
+        ([-1, 0, 0], "out"),
+        ([2**64, 0, 0], "out"),
+    ]:
+        with pytest.raises(OverflowError, match=f"does not fit `{name}`, which takes "):
+            kernel.launch((1, 1, 1), arguments, [("out", out)])
+    # Either sign's reading of the bits will do.
+    for n in (-(2**31), -1, 2**31, 2**32 - 1):
+        kernel.launch((1, 1, 1), [(0, 0), n, True], [("out", out)])
+        assert int.from_bytes(out, "little") == n % 2**32

@@ -51,6 +51,28 @@ def everybody_counts(total):
 
 
 @triton.jit
+def everybody_says_one(out):
+    tl.store(out, 1)
+
+
+@triton.jit
+def pairs_say_one(out, N: tl.constexpr):
+    tl.store(out + tl.arange(0, N) // 2, 1)
+
+
+@triton.jit
+def divided(x, y, out, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(out + at, tl.load(x + at) // tl.load(y + at))  # by zero
+
+
+@triton.jit
+def narrowed(x, out, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(out + at, tl.load(x + at).to(tl.int8))
+
+
+@triton.jit
 def reverse(x, N: tl.constexpr, ORDERED: tl.constexpr):
     at = tl.arange(0, N)
     value = tl.load(x + (N - 1 - at))
@@ -285,6 +307,37 @@ def test_a_race_is_a_finding():
     with weft.triton.enabled(device="simulator", findings="keep"):
         everybody_counts[(4,)](total)
     assert weft.triton.last_report().races
+
+
+def test_stores_of_one_value_are_a_note_or_a_race():
+    for launch in (lambda out: everybody_says_one[(4,)](out), lambda out: pairs_say_one[(1,)](out, 64)):
+        out = np.zeros(32, np.int32)
+        with weft.triton.enabled(device="simulator"):
+            launch(out)
+        report = weft.triton.last_report()
+        assert report.findings == () and {note.kind for note in report.notes} == {"equal stores"}
+        with weft.triton.enabled(device="simulator", equal_stores="race"):
+            with pytest.raises(weft.triton.LaunchError):
+                launch(out)
+        assert weft.triton.last_report().races
+
+
+def test_a_division_by_zero_is_a_note_with_its_line(simulator):
+    x, zeros = np.array([5, -5, 0, 1], np.int32), np.zeros(4, np.int32)
+    divided[(1,)](x, zeros, np.zeros(4, np.int32), 4)
+    report = weft.triton.last_report()
+    (note,) = report.notes
+    assert report.findings == () and note.kind == "undefined"
+    assert f"{HERE}:{line_with('# by zero')}:" in str(note.place)
+    divided[(1,)](x, np.ones(4, np.int32), np.zeros(4, np.int32), 4)
+    assert weft.triton.last_report().notes == ()
+
+
+def test_what_a_byte_does_not_hold_becomes_what_it_does_under_triton(simulator):
+    out = np.zeros(4, np.int8)
+    # Its instruction makes 16 bits, of which the low ones are kept.
+    narrowed[(1,)](np.array([300, -300, 100, -128], np.float32), out, 4)
+    assert out.tolist() == [44, -44, 100, -128]
 
 
 def test_what_a_kernel_prints_is_printed(simulator, capsys):

@@ -27,6 +27,9 @@ pub struct Limits {
     pub text_bytes: u64,
     /// The most warp instructions that a simulation may run.
     pub instructions: u64,
+    /// The most bytes that a run holds: its buffers in all their copies, and what the reference evaluator or
+    /// the simulator keeps.
+    pub memory_bytes: u64,
     /// The most milliseconds. Nothing here has a clock: whoever has one sets the [`Stop`] then.
     pub milliseconds: u64,
 }
@@ -40,6 +43,7 @@ impl Default for Limits {
             operations: 1 << 18,
             text_bytes: 1 << 26,
             instructions: 1 << 32,
+            memory_bytes: 1 << 30,
             milliseconds: u64::MAX,
         }
     }
@@ -54,6 +58,10 @@ pub enum Limit {
     Operations,
     /// [`Limits::text_bytes`].
     TextBytes,
+    /// [`Limits::instructions`].
+    Instructions,
+    /// [`Limits::memory_bytes`].
+    MemoryBytes,
 }
 
 impl Limit {
@@ -63,6 +71,8 @@ impl Limit {
             Limit::Elements => "elements",
             Limit::Operations => "operations",
             Limit::TextBytes => "text_bytes",
+            Limit::Instructions => "instructions",
+            Limit::MemoryBytes => "memory_bytes",
         }
     }
 }
@@ -73,6 +83,8 @@ impl fmt::Display for Limit {
             Limit::Elements => "elements of a tensor for each thread",
             Limit::Operations => "operations for each thread",
             Limit::TextBytes => "bytes of text",
+            Limit::Instructions => "simulated warp instructions",
+            Limit::MemoryBytes => "bytes of memory",
         })
     }
 }

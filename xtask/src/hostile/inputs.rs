@@ -1,32 +1,19 @@
-//! Mutated inputs of every entry point: texts of kernels, requests, tools' arguments, sessions.
-//!
-//! The library's requests are answered by processes of their own ([`super::worker`]), so that one that
-//! dies or does not answer is told and replaced. An input depends on its number alone.
+//! Mutated inputs: texts of kernels, requests, tools' arguments, words of the command.
 
-use super::sessions::{Http, Mcp, Worker};
-use super::{MEMORY, PATIENCE, STACK};
-use crate::measure::Measurement;
-use crate::{root, say};
-use anyhow::{Context as _, ensure};
+use crate::root;
 use fastrand::Rng;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
 
 #[path = "../../../crates/weft/tests/it/mutated/text.rs"]
 mod text;
 
-/// The inputs of one measurement.
-const COUNT: u64 = 200_000;
+/// The letters of a word of the command.
+const LONGEST_WORD: usize = 4 << 10;
 /// The longest kernel that is mutated, in bytes: longer ones say nothing new.
 const LONGEST: usize = 24 << 10;
-/// What a request may take, so that an endless loop is an answer too.
-const LIMITS: &str = r#"{"milliseconds": 2000}"#;
+/// What a request may take, so that an endless loop is an answer too, in milliseconds.
+const TIME: u64 = 2_000;
 
 /// What is mutated.
 pub(super) struct Seeds {
@@ -35,7 +22,7 @@ pub(super) struct Seeds {
 }
 
 impl Seeds {
-    fn read() -> anyhow::Result<Self> {
+    pub(super) fn read() -> anyhow::Result<Self> {
         let mut kernels = Vec::new();
         for folder in ["kernels", "examples"] {
             for entry in fs::read_dir(root().join(folder))? {
@@ -68,9 +55,9 @@ impl Seeds {
         kernel
     }
 
-    /// A request of the library, as text that may be no JSON any more.
-    pub(super) fn request(&self, dice: &mut Rng) -> String {
-        let mut request = match dice.u8(..10) {
+    /// A request of the library.
+    fn asked(&self, dice: &mut Rng) -> Value {
+        match dice.u8(..10) {
             0..2 => {
                 json!({"request": "compile", "ttir": self.kernel(dice), "emit": ["ptx", "cuda", "report", "ttgir"]})
             }
@@ -87,17 +74,35 @@ impl Seeds {
                 }
                 request
             }
-        };
+        }
+    }
+
+    /// A request of the library, as text that may be no JSON any more. Where the shell sets no limit of time,
+    /// each request does.
+    pub(super) fn request(&self, dice: &mut Rng, has_limit: bool) -> String {
+        let mut request = self.asked(dice);
         if let Some(object) = request.as_object_mut()
-            && dice.u8(..8) > 0
+            && (dice.u8(..8) > 0 || !has_limit)
         {
-            object.insert("limits".into(), serde_json::from_str(LIMITS).unwrap_or_default());
+            object.insert("limits".into(), json!({"milliseconds": TIME}));
         }
-        let mut text = request.to_string();
-        if dice.u8(..10) == 0 {
-            text = scrambled(&text, dice);
+        let text = request.to_string();
+        if dice.u8(..10) == 0 { scrambled(&text, dice) } else { text }
+    }
+
+    /// What is typed behind `weft`, and what stands on standard input.
+    pub(super) fn line(&self, dice: &mut Rng) -> (Vec<String>, String) {
+        let (mut words, input) = words(&self.asked(dice));
+        if dice.u8(..4) == 0 {
+            let word = dice.usize(..words.len());
+            words[word] = scrambled(&words[word], dice);
         }
-        text
+        // A kernel of the system takes no zero byte, and no word without end.
+        for word in &mut words {
+            *word = word.replace('\0', " ").chars().take(LONGEST_WORD).collect();
+        }
+        words.extend(["--limit".into(), format!("milliseconds={TIME}")]);
+        (words, input)
     }
 
     /// The name and the arguments of an agent's tool.
@@ -125,6 +130,49 @@ fn arguments(kernel: &str) -> Value {
         (name.to_owned(), Value::from(value))
     };
     parameters.map(argument).collect::<serde_json::Map<_, _>>().into()
+}
+
+/// A request as it is typed: its members as options, a kernel on standard input.
+pub(super) fn words(request: &Value) -> (Vec<String>, String) {
+    let (mut words, mut input) = (Vec::new(), String::new());
+    let plain = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<_> =
+                items.iter().map(|item| item.to_string().replace('"', "")).collect();
+            items.join(",")
+        }
+        value => value.to_string(),
+    };
+    let members = request.as_object().into_iter().flatten();
+    for (name, value) in members.filter(|(name, _)| *name != "request") {
+        let option = match &**name {
+            "loads" => "--load".to_owned(),
+            "args" => "--arg".to_owned(),
+            "pins" => "--pin".to_owned(),
+            name => format!("--{}", name.replace('_', "-")),
+        };
+        match (&**name, value) {
+            ("ttir", kernel) => {
+                input = plain(kernel);
+                words.push("-".into());
+            }
+            ("attribute", layout) => words.push(plain(layout)),
+            ("table", table) => words.push(plain(table)),
+            ("loads" | "pins", Value::Array(items)) => {
+                words.extend(items.iter().flat_map(|item| [option.clone(), plain(item)]));
+            }
+            ("args", Value::Object(members)) => {
+                let each = members.iter().map(|(name, value)| format!("{name}={}", plain(value)));
+                words.extend(each.flat_map(|argument| [option.clone(), argument]));
+            }
+            (_, Value::Bool(true)) => words.push(option),
+            (_, value) => words.extend([option, plain(value)]),
+        }
+    }
+    let request = request.get("request").map_or_else(|| "layout".into(), plain);
+    words.insert(0, request);
+    (words, input)
 }
 
 /// The tools that are called as requests are.
@@ -219,149 +267,4 @@ pub(super) fn scrambled(text: &str, dice: &mut Rng) -> String {
         }
     }
     letters.into_iter().collect()
-}
-
-/// What became of the inputs of one entry point.
-#[derive(Default)]
-struct Tally {
-    answers: u64,
-    errors: u64,
-    /// Answers that say that Weft is at fault.
-    defects: u64,
-    deaths: u64,
-    hangs: u64,
-    longest: Duration,
-}
-
-impl Tally {
-    fn add(&mut self, outcome: &anyhow::Result<String>, time: Duration) {
-        self.longest = self.longest.max(time);
-        match outcome {
-            Ok(kind) => match &**kind {
-                "answer" => self.answers += 1,
-                "defect" | "no JSON" | "no kind" => self.defects += 1,
-                _ => self.errors += 1,
-            },
-            Err(_) if time >= PATIENCE => self.hangs += 1,
-            Err(_) => self.deaths += 1,
-        }
-    }
-
-    fn is_clean(&self) -> bool {
-        (self.defects, self.deaths, self.hangs) == (0, 0, 0)
-    }
-
-    fn row(&self, name: &str) -> Vec<String> {
-        let Self { answers, errors, defects, deaths, hangs, longest } = self;
-        let mut row = vec![name.into()];
-        row.extend(
-            [answers + errors, *answers, *errors, *defects, *deaths, *hangs].map(|n| n.to_string()),
-        );
-        row.push(format!("{:.1}", longest.as_secs_f64()));
-        row
-    }
-}
-
-/// The entry points, and how many of a hundred inputs go to each.
-const DOORS: [(&str, u64); 4] =
-    [("requests", 70), ("tools of agents", 20), ("`weft mcp`", 4), ("`weft serve`", 6)];
-
-/// Asks everything, and writes what became of it.
-pub(crate) fn measure(weft: &Path) -> anyhow::Result<Measurement> {
-    let seeds = Seeds::read()?;
-    let count =
-        std::env::var("WEFT_INPUTS").ok().and_then(|count| count.parse().ok()).unwrap_or(COUNT);
-    let tallies: Mutex<BTreeMap<&str, Tally>> = Mutex::default();
-    let next = AtomicU64::new(0);
-    let folder = root().join("target/hostile");
-    fs::create_dir_all(&folder)?;
-    let workers = thread::available_parallelism()?.get();
-    thread::scope(|scope| -> anyhow::Result<()> {
-        let work = || ask_all(&seeds, weft, &next, count, &tallies, &folder);
-        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        for thread in threads {
-            thread.join().map_err(|_| anyhow::anyhow!("it panicked"))??;
-        }
-        Ok(())
-    })?;
-    let what = format!(
-        "{count} mutated inputs, each answered within {} GiB of data and {} s, requests and tools on {} KiB of \
-         stack",
-        MEMORY >> 30,
-        PATIENCE.as_secs(),
-        STACK >> 10,
-    );
-    let columns =
-        ["entry point", "inputs", "answers", "errors", "defects", "deaths", "hangs", "longest, s"];
-    let mut measurement = Measurement::new(&what, "robustness", &columns);
-    let tallies = tallies.into_inner().unwrap_or_default();
-    for (name, _) in DOORS {
-        if let Some(tally) = tallies.get(name) {
-            measurement.rows.push(tally.row(name));
-        }
-    }
-    let clean = tallies.values().all(Tally::is_clean);
-    if !clean {
-        say(&measurement.table("robustness"));
-    }
-    ensure!(clean, "what died, hung or was a defect is in {}", folder.display());
-    Ok(measurement)
-}
-
-/// Asks inputs until none is left.
-fn ask_all(
-    seeds: &Seeds,
-    weft: &Path,
-    next: &AtomicU64,
-    count: u64,
-    tallies: &Mutex<BTreeMap<&'static str, Tally>>,
-    folder: &Path,
-) -> anyhow::Result<()> {
-    let mut worker = Worker::default();
-    let (mut mcp, mut http) = (Mcp::new(weft), Http::new(weft));
-    loop {
-        let number = next.fetch_add(1, Ordering::Relaxed);
-        if number >= count {
-            return Ok(());
-        }
-        let mut dice = Rng::with_seed(number);
-        let mut share = number % 100;
-        let door = DOORS.iter().find_map(|&(name, of)| match share.checked_sub(of) {
-            None => Some(name),
-            Some(rest) => {
-                share = rest;
-                None
-            }
-        });
-        let door = door.context("the shares are a hundred")?;
-        let start = Instant::now();
-        let (input, outcome) = match door {
-            "tools of agents" => {
-                let (tool, text) = seeds.call(&mut dice);
-                let outcome = worker.ask(&format!("tool {tool}"), &text);
-                (format!("{tool} {text}"), outcome)
-            }
-            "`weft mcp`" => mcp.ask(seeds, &mut dice),
-            "`weft serve`" => http.ask(seeds, &mut dice),
-            _ => {
-                let text = seeds.request(&mut dice);
-                let outcome = worker.ask("invoke", &text);
-                (text, outcome)
-            }
-        };
-        let time = start.elapsed();
-        let mut tallies = tallies.lock().map_err(|_| anyhow::anyhow!("it panicked"))?;
-        let tally = tallies.entry(door).or_default();
-        let was_clean = (tally.defects, tally.deaths, tally.hangs);
-        tally.add(&outcome, time);
-        if (tally.defects, tally.deaths, tally.hangs) != was_clean {
-            let path: PathBuf = folder.join(format!("{number}.txt"));
-            let why = outcome.unwrap_or_else(|error| format!("{error:#}"));
-            say(&format!("{}: {why}, after {:.1} s", path.display(), time.as_secs_f64()));
-            fs::write(path, input)?;
-        }
-        if number.is_multiple_of(10_000) {
-            say(&format!("{number} of {count}"));
-        }
-    }
 }

@@ -1,13 +1,18 @@
-//! What bad input does: mutated requests by the hundred thousand, and a server under attack.
+//! What bad input does: mutated requests by the hundred thousand, a server under attack, and what nobody wants
+//! any more.
 //!
-//! `cargo xtask measure robustness | server` write what is found to `docs/measurements`.
+//! `cargo xtask measure robustness | server | cancellation` write what is found to `docs/measurements`.
 
+mod cancel;
+mod doors;
 mod inputs;
 mod server;
 mod sessions;
+mod shells;
 mod worker;
 
-pub(crate) use inputs::measure as inputs;
+pub(crate) use cancel::measure as cancellation;
+pub(crate) use doors::measure as inputs;
 pub(crate) use server::measure as server;
 pub(crate) use worker::work;
 

@@ -46,7 +46,7 @@ pub(crate) fn measure(weft: &Path) -> anyhow::Result<Measurement> {
 
     let attacks = attacks(served.port);
     for (name, bytes) in &attacks {
-        served.attack(bytes)?;
+        served.attack(bytes, false)?;
         let (status, _) = served.post(SMALL)?;
         ensure!(status == 200, "after `{name}` a small request is answered with {status}");
     }
@@ -79,7 +79,7 @@ fn times(served: &Served, count: usize) -> anyhow::Result<Vec<Duration>> {
     Ok(times)
 }
 
-fn percentile(sorted: &[Duration], percent: usize) -> Duration {
+pub(super) fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let index = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
     sorted.get(index).copied().unwrap_or_default()
 }
@@ -129,7 +129,7 @@ fn besieged(served: &Served) -> anyhow::Result<Vec<Duration>> {
                         break;
                     }
                     // It may be refused, and it may wait for its turn.
-                    let _ = served.attack(bytes);
+                    let _ = served.attack(bytes, false);
                     thread::sleep(Duration::from_millis(50));
                 }
                 Ok(())

@@ -1,7 +1,7 @@
 //! Processes that are asked, watched, and replaced where they die or do not answer.
 
 use super::inputs::{Seeds, scrambled};
-use super::{MEMORY, PATIENCE, TIME};
+use super::{MEMORY, PATIENCE, STACK, TIME};
 use anyhow::{Context as _, bail};
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -11,16 +11,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// A process that answers lines with lines; it is ended when it is dropped.
-struct Lines {
+pub(super) struct Lines {
     child: Child,
     input: ChildStdin,
     output: Receiver<String>,
 }
 
 impl Lines {
-    fn start(command: &mut Command) -> anyhow::Result<Self> {
+    pub(super) fn start(command: &mut Command) -> anyhow::Result<Self> {
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = piped.spawn()?;
         let input = child.stdin.take().context("no input")?;
@@ -36,13 +37,18 @@ impl Lines {
         Ok(Self { child, input, output })
     }
 
-    fn say(&mut self, line: &[u8]) -> anyhow::Result<()> {
+    /// The number of the process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(super) fn say(&mut self, line: &[u8]) -> anyhow::Result<()> {
         self.input.write_all(line)?;
         self.input.write_all(b"\n")?;
         Ok(self.input.flush()?)
     }
 
-    fn hear(&mut self) -> anyhow::Result<String> {
+    pub(super) fn hear(&mut self) -> anyhow::Result<String> {
         match self.output.recv_timeout(PATIENCE) {
             Ok(line) => Ok(line),
             Err(RecvTimeoutError::Timeout) => bail!("no answer"),
@@ -58,21 +64,82 @@ impl Drop for Lines {
     }
 }
 
-/// The library's requests, answered by a process of this program ([`super::work`]).
-#[derive(Default)]
-pub(super) struct Worker(Option<Lines>);
+/// A process that answers requests, one a line, with what became of each, as [`super::work`] does.
+pub(super) struct Worker {
+    command: Command,
+    lines: Option<Lines>,
+}
 
 impl Worker {
+    /// One that a command starts, as often as it ends.
+    pub(super) fn new(command: Command) -> Self {
+        Self { command, lines: None }
+    }
+
     /// What became of a request.
     pub(super) fn ask(&mut self, door: &str, text: &str) -> anyhow::Result<String> {
-        if self.0.is_none() {
-            let mut command = Command::new(std::env::current_exe()?);
-            self.0 = Some(Lines::start(command.arg("worker"))?);
+        if self.lines.is_none() {
+            self.lines = Some(Lines::start(&mut self.command)?);
         }
-        let lines = self.0.as_mut().context("it was started")?;
+        let lines = self.lines.as_mut().context("it was started")?;
         let line = serde_json::to_string(&(door, text))?;
         let heard = lines.say(line.as_bytes()).and_then(|()| lines.hear());
-        heard.inspect_err(|_| self.0 = None)
+        heard.inspect_err(|_| self.lines = None)
+    }
+}
+
+/// The command, started for each input, its first thread on little stack.
+pub(super) struct Shell {
+    weft: PathBuf,
+}
+
+impl Shell {
+    pub(super) fn new(weft: &Path) -> Self {
+        Self { weft: weft.to_owned() }
+    }
+
+    /// A line that is typed, and whether the command ends with one of its three statuses.
+    pub(super) fn ask(
+        &mut self,
+        seeds: &Seeds,
+        dice: &mut Rng,
+    ) -> (String, anyhow::Result<String>) {
+        let (words, input) = seeds.line(dice);
+        let told = self.told(&words, &input);
+        (format!("weft {}\n{input}", words.join("\u{1f}")), told)
+    }
+
+    fn told(&self, words: &[String], input: &str) -> anyhow::Result<String> {
+        let mut command = Command::new("sh");
+        let line = format!(
+            "ulimit -d {} && ulimit -s {} && exec \"$0\" \"$@\"",
+            MEMORY >> 10,
+            STACK >> 10
+        );
+        command.args(["-c", &line]).arg(&self.weft).args(words);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn()?;
+        let mut stdin = child.stdin.take().context("no input")?;
+        let start = Instant::now();
+        thread::scope(|scope| {
+            // It may end before it has read everything.
+            scope.spawn(move || stdin.write_all(input.as_bytes()));
+            loop {
+                if let Some(status) = child.try_wait()? {
+                    return match status.code() {
+                        Some(0 | 1) => Ok("answer".into()),
+                        Some(2) => Ok("error".into()),
+                        _ => bail!("it died: {status}"),
+                    };
+                }
+                if start.elapsed() > PATIENCE {
+                    child.kill()?;
+                    child.wait()?;
+                    bail!("no answer");
+                }
+                thread::sleep(Duration::from_millis(2));
+            }
+        })
     }
 }
 
@@ -85,6 +152,24 @@ fn limited(weft: &Path, arguments: &str) -> Command {
     );
     command.args(["-c", &line]).arg(weft);
     command
+}
+
+/// A command without limits.
+pub(super) fn unlimited(weft: &Path, arguments: &str) -> Command {
+    let mut command = Command::new(weft);
+    command.args(arguments.split(' '));
+    command
+}
+
+/// Begins a session with `weft mcp`.
+pub(super) fn mcp(command: &mut Command) -> anyhow::Result<Lines> {
+    let mut lines = Lines::start(command)?;
+    let about = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "hostile", "version": "1"}});
+    let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about});
+    lines.say(begin.to_string().as_bytes())?;
+    lines.hear()?;
+    lines.say(br#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#)?;
+    Ok(lines)
 }
 
 /// A session with `weft mcp`, which is asked whether it lives after every line.
@@ -130,16 +215,7 @@ impl Mcp {
 
     fn told(&mut self, line: &str) -> anyhow::Result<String> {
         if self.lines.is_none() {
-            let mut lines = Lines::start(&mut limited(&self.weft, "mcp"))?;
-            let about = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "hostile", "version": "1"}});
-            lines.say(
-                json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about})
-                    .to_string()
-                    .as_bytes(),
-            )?;
-            lines.hear()?;
-            lines.say(br#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#)?;
-            self.lines = Some(lines);
+            self.lines = Some(mcp(&mut limited(&self.weft, "mcp"))?);
         }
         self.count += 1;
         let id = format!("alive {}", self.count);
@@ -171,8 +247,12 @@ pub(super) struct Served {
 
 impl Served {
     pub(super) fn start(weft: &Path) -> anyhow::Result<Self> {
-        let piped = &mut limited(weft, "serve --port 0");
-        let mut child = piped.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        Self::start_by(&mut limited(weft, "serve --port 0"))
+    }
+
+    /// The server that a command is.
+    pub(super) fn start_by(command: &mut Command) -> anyhow::Result<Self> {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
         let port = line.trim().trim_end_matches('/').rsplit(':').next().context("no port")?;
@@ -201,12 +281,15 @@ impl Served {
         Ok((status.parse()?, body.to_owned()))
     }
 
-    /// Says something, and no more, and gives what comes until the server closes the connection.
-    pub(super) fn attack(&self, bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
+    /// Says something, and no more, and gives what comes until the server closes the connection. Whoever does
+    /// not wait has gone when the answer comes, and may get none.
+    pub(super) fn attack(&self, bytes: &[u8], waits: bool) -> anyhow::Result<Vec<u8>> {
         let mut stream = self.connect()?;
         // A refusal may come before everything is said, and break the connection.
         let _ = stream.write_all(bytes);
-        let _ = stream.shutdown(Shutdown::Write);
+        if !waits {
+            let _ = stream.shutdown(Shutdown::Write);
+        }
         let mut answer = Vec::new();
         match stream.read_to_end(&mut answer) {
             Err(error) if error.kind() != ErrorKind::ConnectionReset => bail!("no answer: {error}"),
@@ -230,6 +313,20 @@ impl Drop for Served {
     }
 }
 
+/// A body in chunks, now and then with a length that is not theirs; and whether all of them are right.
+fn chunks(body: &str, dice: &mut Rng) -> (String, bool) {
+    let letters: Vec<char> = body.chars().collect();
+    let (mut text, mut is_right) = (String::new(), true);
+    for part in letters.chunks(dice.usize(1..=1000)) {
+        let part: String = part.iter().collect();
+        let is_wrong = dice.u8(..64) == 0;
+        let length = if is_wrong { dice.usize(..) } else { part.len() };
+        text += &format!("{length:x}\r\n{part}\r\n");
+        is_right &= !is_wrong;
+    }
+    (text + "0\r\n\r\n", is_right)
+}
+
 /// Connections to `weft serve`, which is asked something small after each.
 pub(super) struct Http {
     weft: PathBuf,
@@ -247,32 +344,47 @@ impl Http {
         seeds: &Seeds,
         dice: &mut Rng,
     ) -> (String, anyhow::Result<String>) {
-        let body = seeds.request(dice);
         let port = self.served.as_ref().map_or(0, |served| served.port);
-        let message = format!(
-            "POST /invoke HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len(),
-        );
-        // Half of the faults are in the head.
-        let message = if dice.bool() {
-            message
-        } else {
-            let (head, body) = message.split_at(message.find("\r\n\r\n").map_or(0, |end| end + 4));
-            scrambled(head, dice) + body
-        };
-        let outcome = self.told(&message);
+        // Some connections are kept for several requests, and what follows does not wait for an answer.
+        let count = if dice.u8(..4) == 0 { dice.usize(2..=4) } else { 1 };
+        let (mut message, mut is_whole) = (String::new(), true);
+        for index in 1..=count {
+            let body = seeds.request(dice, true);
+            let line = match dice.u8(..8) {
+                0 => "GET / HTTP/1.1",
+                1 => "GET /engine.json HTTP/1.1",
+                _ => "POST /invoke HTTP/1.1",
+            };
+            let length = match dice.u8(..8) {
+                0 => "Transfer-Encoding: chunked\r\n".to_owned(),
+                _ => format!("Content-Length: {}\r\n", body.len()),
+            };
+            let end = if index == count { "Connection: close\r\n" } else { "" };
+            let head = format!("{line}\r\nHost: 127.0.0.1:{port}\r\n{length}{end}\r\n");
+            // Half of the faults are in the head.
+            let (head, is_right) =
+                if dice.bool() { (head, true) } else { (scrambled(&head, dice), false) };
+            let (body, is_all) = match &*length {
+                "Transfer-Encoding: chunked\r\n" => chunks(&body, dice),
+                _ => (body, true),
+            };
+            is_whole &= is_right && is_all;
+            message += &(head + &body);
+        }
+        let outcome = self.told(&message, is_whole);
         if outcome.is_err() {
             self.served = None;
         }
         (message, outcome)
     }
 
-    fn told(&mut self, message: &str) -> anyhow::Result<String> {
+    /// Whoever says something whole waits for the answer; whoever does not, leaves.
+    fn told(&mut self, message: &str, waits: bool) -> anyhow::Result<String> {
         if self.served.is_none() {
             self.served = Some(Served::start(&self.weft)?);
         }
         let served = self.served.as_ref().context("it was started")?;
-        let answer = served.attack(message.as_bytes())?;
+        let answer = served.attack(message.as_bytes(), waits)?;
         let (status, _) = served.post(r#"{"request": "machines", "target": "sm_90"}"#)?;
         if status != 200 {
             bail!("a small request is answered with {status}");

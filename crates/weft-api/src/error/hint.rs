@@ -2,7 +2,7 @@
 
 use super::ApiError;
 use crate::suggest::{did_you_mean, nearest};
-use weft::budget::Overrun;
+use weft::budget::{Limit, Overrun};
 use weft::compile::CompileError;
 use weft::emit::{Target, Unsupported};
 use weft_layout::access::ConflictsError;
@@ -80,7 +80,16 @@ impl ApiError {
             }
             ApiError::Limit { error: Overrun::Limit { limit, most, .. }, .. } => {
                 let raised = raised(limit.name(), *most);
-                format!("give each thread less, by smaller tensors or more warps; or {raised}")
+                match limit {
+                    Limit::MemoryBytes => format!(
+                        "give smaller buffers; what a run holds is each of them eight times, and what \
+                         evaluator and simulator keep; or {raised}"
+                    ),
+                    Limit::Instructions => raised,
+                    Limit::Elements | Limit::Operations | Limit::TextBytes => format!(
+                        "give each thread less, by smaller tensors or more warps; or {raised}"
+                    ),
+                }
             }
             ApiError::Late { milliseconds, .. } => raised("milliseconds", *milliseconds),
             ApiError::Cute { grown: Some(grown), .. } => format!("`{grown}` holds all of it"),
@@ -223,7 +232,7 @@ fn spelled(extents: &[u64]) -> String {
 }
 
 /// How a limit is raised.
-fn raised(name: &str, most: u64) -> String {
+pub(crate) fn raised(name: &str, most: u64) -> String {
     let more = most.saturating_mul(2);
     format!(
         "raise the limit: `--limit {name}={more}`, in a request `\"limits\": {{\"{name}\": {more}}}`"

@@ -5,6 +5,8 @@
 
 mod hint;
 
+pub(crate) use hint::raised;
+
 use crate::machines::MachineError;
 use thiserror::Error;
 use weft::budget::Overrun;

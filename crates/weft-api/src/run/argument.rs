@@ -3,13 +3,11 @@
 use super::random::Random;
 use crate::error::ApiError;
 use crate::request::parse_extents;
+use weft::budget::Limit;
 use weft::dtype::DType;
 use weft::memory::Buffer;
 use weft::scalar::from_f64;
 use weft::tile::{Kernel, Param, Type};
-
-/// The most bytes of one buffer.
-pub const MAX_BUFFER_BYTES: u64 = 1 << 28;
 
 /// Random integers are below this, and not negative.
 pub const RANDOM_INTEGERS: u64 = 100;
@@ -146,14 +144,19 @@ pub(super) fn scalar(param: &Param, dtype: DType, text: &str) -> Result<u64, Api
     Ok(value as u64 & dtype.mask())
 }
 
-/// The buffer that a text stands for.
+/// The buffer that a text stands for, where a run may hold so many bytes.
 pub(super) fn buffer(
     name: &str,
     pointee: DType,
     text: &str,
     random: Random,
+    most: u64,
 ) -> Result<Buffer, ApiError> {
     let Ask { fill, dtype, elements } = ask(name, pointee, text)?;
+    let bytes = elements.saturating_mul(u64::from(dtype.bytes()));
+    if bytes > most {
+        return Err(super::over(Limit::MemoryBytes, format!("the run with `{name}`"), None));
+    }
     if dtype != pointee {
         return Err(ApiError::Argument {
             reason: format!("`{name}` points to {pointee}, and `{text}` holds {dtype}"),
@@ -191,17 +194,8 @@ fn ask(name: &str, pointee: DType, text: &str) -> Result<Ask, ApiError> {
     let Some(extents) = parse_extents(extents) else {
         return Err(refuse(format!("`{extents}` is no shape for `{name}`")));
     };
-    let elements = extents.iter().try_fold(1u64, |all, &extent| all.checked_mul(extent));
-    let bytes = elements.and_then(|elements| elements.checked_mul(u64::from(dtype.bytes())));
-    match (elements, bytes) {
-        (Some(elements), Some(bytes)) if bytes <= MAX_BUFFER_BYTES => {
-            Ok(Ask { fill, dtype, elements })
-        }
-        _ => Err(ApiError::Argument {
-            reason: format!("`{name}` would have more than {} MiB", MAX_BUFFER_BYTES >> 20),
-            hint: "give a smaller buffer".into(),
-        }),
-    }
+    let elements = extents.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
+    Ok(Ask { fill, dtype, elements })
 }
 
 fn filled(fill: Fill, dtype: DType, elements: usize, mut random: Random) -> Vec<u8> {
@@ -238,7 +232,7 @@ mod tests {
     use super::*;
 
     fn bytes(text: &str, dtype: DType) -> Vec<u8> {
-        buffer("x", dtype, text, Random::new(0, 0)).unwrap().bytes
+        buffer("x", dtype, text, Random::new(0, 0), 1 << 20).unwrap().bytes
     }
 
     #[test]

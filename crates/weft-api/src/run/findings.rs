@@ -2,6 +2,8 @@
 
 use super::{Culprit, Evaluated};
 use crate::answer::{ActorAnswer, FindingAnswer};
+use crate::budget;
+use crate::error::raised;
 use crate::kernels::CompiledKernel;
 use weft::sim::{Actor, FindingKind, Report};
 use weft::tile::eval::{self, Fault, LocalFault};
@@ -44,7 +46,7 @@ fn answer(kernel: &CompiledKernel, finding: &weft::sim::Finding) -> FindingAnswe
         actor: actor(kernel, &finding.actor),
         other: finding.other.as_ref().map(|other| actor(kernel, other)),
         count: finding.count,
-        hint: hint(finding.kind).into(),
+        hint: hint(finding.kind),
     }
 }
 
@@ -112,7 +114,7 @@ pub(super) fn of(
                 },
                 other: None,
                 count: finding.count,
-                hint: hint(kind).into(),
+                hint: hint(kind),
             }
         }));
     }
@@ -134,7 +136,7 @@ pub(super) fn of(
             },
             other: None,
             count: failure.count,
-            hint: hint(FindingKind::Assertion).into(),
+            hint: hint(FindingKind::Assertion),
         }));
     }
     findings
@@ -178,8 +180,8 @@ fn actor(kernel: &CompiledKernel, actor: &Actor) -> ActorAnswer {
     ActorAnswer { place: kernel.place(loc), block, warp, lane }
 }
 
-fn hint(kind: FindingKind) -> &'static str {
-    match kind {
+fn hint(kind: FindingKind) -> String {
+    let fixed = match kind {
         FindingKind::Race => {
             "use one atomic operation, or order the two by a release and an acquire that sees it"
         }
@@ -210,6 +212,10 @@ fn hint(kind: FindingKind) -> &'static str {
         FindingKind::Assertion => {
             "on a GPU the kernel ends here with an error; on the simulator it went on"
         }
-        FindingKind::OutOfSteps => "the loop does not end within the simulator's budget of steps",
-    }
+        FindingKind::OutOfSteps => {
+            let raised = raised("instructions", budget::current().limits.instructions);
+            return format!("the loop does not end, or it takes long: {raised}");
+        }
+    };
+    fixed.into()
 }

@@ -8,7 +8,7 @@ use crate::kernels::CompiledKernel;
 use crate::occupancy;
 use crate::request::EqualStores;
 use core::ops::ControlFlow;
-use weft::budget::Budget;
+use weft::budget::Limit;
 use weft::compile;
 use weft::lane::{Program, Space};
 use weft::memory::Memory;
@@ -69,7 +69,7 @@ impl Launch<'_> {
         let Some(slice) = self.kernel.partial()? else { return Ok(Vec::new()) };
         budget::begin("while the reference evaluator ran")?;
         let (mut memory, stop) = (memory.clone(), budget::current().stop);
-        let options = eval::Options::default();
+        let options = super::bounded(&memory).0;
         let report = eval::run_until(slice, self.grid, self.arguments, &mut memory, options, &stop);
         budget::check()?;
         // What goes wrong besides is told of the program that is compiled.
@@ -91,7 +91,7 @@ impl Launch<'_> {
         let keep_on = &mut |_| ControlFlow::Continue(());
         match self.simulate_program(program, &mut memory, keep_on) {
             Ok(without) => Ok(findings::unordered(self.kernel, report, &without)),
-            Err(ApiError::Stopped) => Err(ApiError::Stopped),
+            Err(error @ (ApiError::Stopped | ApiError::Limit { .. })) => Err(error),
             // What goes wrong besides is told of the program that is compiled.
             Err(_) => Ok(Vec::new()),
         }
@@ -119,18 +119,18 @@ impl Launch<'_> {
     ) -> Result<sim::Report, ApiError> {
         budget::begin("while the kernel was simulated")?;
         let machine = simulated_machine(self.kernel, program);
-        let Budget { limits, stop } = budget::current();
-        let options = sim::Options {
-            max_steps: limits.instructions,
-            equal_stores: self.equal_stores.simulated(),
-            ..sim::Options::default()
-        };
+        let (equal_stores, stop) = (self.equal_stores.simulated(), budget::current().stop);
+        let options = sim::Options { equal_stores, ..super::bounded(memory).1 };
         let (grid, args) = (self.grid, self.arguments);
         let launch = sim::Launch { program, grid, args, machine: &machine, options };
         let watch =
             &mut |progress| if stop.is_set() { ControlFlow::Break(()) } else { watcher(progress) };
         sim::run_watched(&launch, memory, watch).map_err(|error| match error {
             SimError::Stopped { .. } if stop.is_set() => ApiError::Stopped,
+            SimError::Memory { name, loc, .. } => {
+                let what = format!("the simulation of `{name}`");
+                super::over(Limit::MemoryBytes, what, Some((self.kernel, loc)))
+            }
             error => error.into(),
         })
     }

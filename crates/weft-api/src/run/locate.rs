@@ -58,8 +58,8 @@ fn leaves(
     let index = memory.buffers().len() - 1;
     let args = [run.bits(), vec![Memory::base(index)]].concat();
     let (mut wanted, mut found) = (memory.clone(), memory);
-    let (options, stop) = (eval::Options::default(), budget::current().stop);
-    let report = eval::run_until(&tapped, run.grid, &args, &mut wanted, options, &stop).ok()?;
+    let ((evaluated, simulated), stop) = (super::bounded(&wanted), budget::current().stop);
+    let report = eval::run_until(&tapped, run.grid, &args, &mut wanted, evaluated, &stop).ok()?;
     let program = compile(&tapped)?;
     let machine = super::launch::simulated_machine(&run.kernel, &program);
     let launch = Launch {
@@ -67,7 +67,7 @@ fn leaves(
         grid: run.grid,
         args: &args,
         machine: &machine,
-        options: sim::Options::default(),
+        options: simulated,
     };
     let watch = &mut |_| {
         if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -80,7 +80,7 @@ fn leaves(
 /// The memory of a run with a buffer more, or nothing where that would be too large.
 fn with_tap(memory: &Memory, name: String, dtype: DType, elements: u64) -> Option<Memory> {
     let bytes = elements.checked_mul(u64::from(dtype.bytes()))?;
-    if bytes > super::MAX_BUFFER_BYTES {
+    if bytes.checked_mul(super::COPIES)? > super::bounded(memory).1.max_bytes {
         return None;
     }
     let mut memory = memory.clone();

@@ -17,7 +17,7 @@ mod launch;
 mod locate;
 mod random;
 
-pub use argument::{Fill, MAX_BUFFER_BYTES, RANDOM_INTEGERS, Value, signature};
+pub use argument::{Fill, RANDOM_INTEGERS, Value, signature};
 pub use launch::Launch;
 pub use locate::{Culprit, locate};
 
@@ -28,13 +28,44 @@ use crate::kernels::CompiledKernel;
 use crate::request::{EqualStores, RunRequest};
 use core::ops::ControlFlow;
 use random::Random;
+use weft::budget::{Limit, Overrun};
+use weft::location::{Loc, Locations};
 use weft::memory::{Buffer, Memory};
 use weft::sim;
 use weft::tile::Param;
 use weft::tile::eval::{self, BufferBounds, EvalError, Sum};
 
-/// The most bytes of all buffers of a run together.
-const MAX_MEMORY_BYTES: usize = 1 << 30;
+/// How often a run holds each byte of its buffers: as they were given, as the evaluator and the two simulations
+/// leave them, and how far each element may be off.
+const COPIES: u64 = 8;
+
+/// How the evaluator and the simulator are bounded by the current budget, beside a run's buffers.
+fn bounded(memory: &Memory) -> (eval::Options, sim::Options) {
+    let limits = budget::current().limits;
+    let buffers: u64 = memory.buffers().iter().map(|buffer| buffer.bytes.len() as u64).sum();
+    let max_bytes = limits.memory_bytes.saturating_sub(COPIES.saturating_mul(buffers));
+    // An operation on a tile is at least one of each of some warps.
+    let evaluated = limits.instructions.div_ceil(STEP_INSTRUCTIONS);
+    (
+        eval::Options { max_steps: evaluated, max_bytes, ..eval::Options::default() },
+        sim::Options { max_steps: limits.instructions, max_bytes, ..sim::Options::default() },
+    )
+}
+
+/// How many warp instructions an operation of the evaluator counts as.
+const STEP_INSTRUCTIONS: u64 = 32;
+
+/// The error of a run that takes more than it may of memory or, where that is said, of instructions.
+fn over(limit: Limit, what: String, kernel: Option<(&CompiledKernel, Loc)>) -> ApiError {
+    let limits = budget::current().limits;
+    let most = match limit {
+        Limit::Instructions => limits.instructions,
+        _ => limits.memory_bytes,
+    };
+    let loc = kernel.map_or_else(Locations::unknown, |(_, loc)| loc);
+    let place = kernel.and_then(|(kernel, loc)| kernel.module.locations.source(loc));
+    ApiError::Limit { error: Overrun::Limit { limit, what, most, loc }, place }
+}
 
 /// A run that can start: a compiled kernel with its arguments.
 #[derive(Clone, Debug)]
@@ -120,15 +151,23 @@ impl Prepared {
 
     /// Runs the tile program, its products fused with sums unless that was refused, operation by operation, on a copy of the memory.
     ///
-    /// A deadlock and a run without end are part of the outcome; other errors are returned.
+    /// A deadlock is part of the outcome; other errors are returned.
     pub fn evaluate(&self) -> Result<Evaluated, ApiError> {
         budget::begin("while the reference evaluator ran")?;
         let mut memory = self.memory.clone();
-        let (options, stop) = (eval::Options::default(), budget::current().stop);
+        let (options, stop) = (bounded(&memory).0, budget::current().stop);
         let kernel = self.kernel.meaning();
         let outcome = eval::run_until(kernel, self.grid, &self.bits(), &mut memory, options, &stop);
         match outcome {
             Err(EvalError::Stopped) => Err(ApiError::Stopped),
+            Err(error @ (EvalError::Memory { loc, .. } | EvalError::StepLimit { loc, .. })) => {
+                let what = format!("the reference evaluator's run of `{}`", kernel.name);
+                let limit = match error {
+                    EvalError::StepLimit { .. } => Limit::Instructions,
+                    _ => Limit::MemoryBytes,
+                };
+                Err(over(limit, what, Some((&self.kernel, loc))))
+            }
             Err(
                 error @ (EvalError::Arguments { .. }
                 | EvalError::TooLarge { .. }
@@ -260,14 +299,9 @@ fn arguments(
             continue;
         };
         let random = Random::new(request.seed, index as u64);
-        let buffer = argument::buffer(name, pointee, text, random)?;
-        total += buffer.bytes.len();
-        if total > MAX_MEMORY_BYTES {
-            return Err(ApiError::Argument {
-                reason: format!("the buffers have more than {} MiB", MAX_MEMORY_BYTES >> 20),
-                hint: "give smaller ones".into(),
-            });
-        }
+        let left = budget::current().limits.memory_bytes / COPIES;
+        let buffer = argument::buffer(name, pointee, text, random, left.saturating_sub(total))?;
+        total += buffer.bytes.len() as u64;
         values.push(Value::Buffer(memory.buffers().len()));
         memory.push(buffer);
     }

@@ -123,11 +123,14 @@ fn fate(
     }
     let (mut same, mut within) = (true, false);
     for (index, (right, found)) in right.buffers().iter().zip(memory.buffers()).enumerate() {
-        let Ok(agreement) = eval::compare(right, found, report.bounds.of_buffer(index)) else {
+        let bounds = report.bounds.of_buffer(index);
+        let Ok(agreement) = eval::compare(right, found, bounds) else {
             return Ok(Fate::Found);
         };
-        same &= right.bytes == found.bytes;
-        within |= agreement.max_share > 0.0;
+        let differs = right.bytes != found.bytes;
+        same &= !differs;
+        // Zeros of two signs are equal numbers.
+        within |= agreement.max_share > 0.0 || differs && bounds.unbounded() == 0;
     }
     Ok(match (same, within) {
         (true, _) => Fate::Same,
@@ -178,7 +181,7 @@ fn planted_errors_leave_the_bounds_or_are_smaller_than_rounding() {
     let missed = of(Fate::Hidden);
     assert!(seen + of(Fate::Within) >= if is_long() { 2000 } else { 80 }, "{seen}");
     assert!(20 * of(Fate::Within) <= seen, "{} within their bounds", of(Fate::Within));
-    assert!(50 * missed <= seen, "{missed} are hidden:\n{}", hidden.join("\n"));
+    assert_eq!(missed, 0, "hidden:\n{}", hidden.join("\n"));
 }
 
 /// Errors of compiled programs, one a kernel: the program of a kernel with one operation changed is

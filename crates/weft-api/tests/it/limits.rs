@@ -90,15 +90,83 @@ fn limits_are_lowered_and_raised_by_the_request() {
 }
 
 #[test]
-fn a_simulation_ends_at_its_limit() {
-    let run = |limits: Value| {
+fn a_run_ends_at_its_limit() {
+    let run = |grid: u32, elements: u64, instructions: u64| {
         answer(&json!({
-            "request": "run", "ttir": chain(1, "math.sqrt", 128), "grid": 1, "warps": 1,
-            "args": {"x": "ones:f32[128]"}, "limits": limits,
+            "request": "run", "ttir": chain(1, "math.sqrt", elements), "grid": grid,
+            "args": {"x": format!("ones:f32[{elements}]")}, "limits": {"instructions": instructions},
         }))
     };
-    assert_eq!(run(json!({}))["passed"], true);
-    assert_eq!(run(json!({"instructions": 10}))["passed"], false);
+    assert_eq!(run(1, 128, 1 << 20)["passed"], true);
+    let error = &run(1, 128, 10)["error"];
+    assert_eq!(error["kind"], "limit");
+    let message = error["message"].as_str().unwrap();
+    let start =
+        "the reference evaluator's run of `chain` has more than 10 simulated warp instructions";
+    assert!(message.starts_with(start), "{message}");
+    assert!(error["hint"].as_str().unwrap().contains("`--limit instructions=20`"), "{error}");
+    // Each thread computes 256 elements, which are one operation of the evaluator.
+    let ended = run(4, 1 << 15, 1024);
+    assert_eq!(ended["passed"], false);
+    let findings = ended["findings"].as_array().unwrap();
+    let finding = findings.iter().find(|finding| finding["kind"] == "out of steps").unwrap();
+    assert!(finding["message"].as_str().unwrap().contains("after 1024 warp instructions"));
+    assert!(finding["hint"].as_str().unwrap().contains("--limit instructions=2048"), "{finding}");
+}
+
+/// A run holds no more than it may: neither its buffers, nor the programs that wait, of which a grid may have
+/// two thousand million, nor what the simulator remembers of each byte.
+#[test]
+fn memory_is_a_limit_too() {
+    let run = |ttir: &str, grid: i32, args: Value, limits: Value| {
+        let request =
+            json!({"request": "run", "ttir": ttir, "grid": grid, "args": args, "limits": limits});
+        answer(&request)
+    };
+    let refused = |answer: &Value, start: &str, raise: &str| {
+        let error = &answer["error"];
+        assert_eq!(error["kind"], "limit", "{answer}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with(start), "{message}");
+        let hint = error["hint"].as_str().unwrap();
+        assert!(hint.contains(&format!("`--limit memory_bytes={raise}`")), "{hint}");
+    };
+    let chain = chain(1, "math.sqrt", 128);
+    for elements in [1_u64 << 30, 1 << 62, u64::MAX] {
+        let args = json!({"x": format!("ones:f32[{elements}]")});
+        let start = "the run with `x` has more than 1073741824 bytes of memory";
+        refused(&run(&chain, 1, args, json!({})), start, "2147483648");
+    }
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let spin = std::fs::read_to_string(format!("{examples}/spin_deadlock.ttir")).unwrap();
+    let args = json!({"arrivals": "zeros:i32[1]", "out": "empty:i32[1]"});
+    let start = "the reference evaluator's run of `spin_deadlock` has more than 4194304 bytes of memory, at \
+                 examples/spin_deadlock.py:";
+    let all = run(&spin, i32::MAX - 1, args, json!({"memory_bytes": 1 << 22}));
+    refused(&all, start, "8388608");
+    let (bytes, pointers) = ("tensor<1024xi8>", "tensor<1024x!tt.ptr<i8>>");
+    let copy = format!(
+        "module {{ tt.func public @copy(%x: !tt.ptr<i8>, %out: !tt.ptr<i8>) {{
+         %each = arith.constant 1024 : i32
+         %block = tt.get_program_id x : i32
+         %start = arith.muli %block, %each : i32
+         %r = tt.make_range {{end = 1024 : i32, start = 0 : i32}} : tensor<1024xi32>
+         %s = tt.splat %start : i32 -> tensor<1024xi32>
+         %at = arith.addi %r, %s : tensor<1024xi32>
+         %xs = tt.splat %x : !tt.ptr<i8> -> {pointers}
+         %from = tt.addptr %xs, %at : {pointers}, tensor<1024xi32>
+         %v = tt.load %from : {pointers} loc(\"copy.py\":4:8)
+         %outs = tt.splat %out : !tt.ptr<i8> -> {pointers}
+         %to = tt.addptr %outs, %at : {pointers}, tensor<1024xi32>
+         %w = arith.addi %v, %v : {bytes}
+         tt.store %to, %w : {pointers} loc(\"copy.py\":5:8)
+         tt.return }} }}"
+    );
+    let args = json!({"x": "ones:i8[65536]", "out": "empty:i8[65536]"});
+    let whole = run(&copy, 64, args.clone(), json!({}));
+    assert_eq!(whole["passed"], true, "{whole}");
+    let start = "the simulation of `copy` has more than 2097152 bytes of memory, at copy.py:";
+    refused(&run(&copy, 64, args, json!({"memory_bytes": 1 << 21})), start, "4194304");
 }
 
 /// A loop of 2^31 rounds, which changes something in each.
@@ -291,12 +359,14 @@ fn every_request_has_a_limit_of_time() {
 fn the_book_tells_the_limits() {
     let book = include_str!("../../../../docs/src/json.md");
     let row = |start: &str| book.lines().find(|line| line.starts_with(start)).unwrap_or_default();
-    let Limits { elements, operations, text_bytes, instructions, .. } = Limits::default();
+    let limits = Limits::default();
+    let Limits { elements, operations, text_bytes, instructions, memory_bytes, .. } = limits;
     for (name, most) in [
         ("elements", elements),
         ("operations", operations),
         ("text_bytes", text_bytes),
         ("instructions", instructions),
+        ("memory_bytes", memory_bytes),
     ] {
         assert!(row(&format!("| `{name}` |")).ends_with(&format!("| {most} |")), "{name}");
     }

@@ -6,6 +6,7 @@
 mod agent;
 mod bases;
 mod bounds;
+mod deep;
 mod detector;
 mod equal_stores;
 mod kernels;

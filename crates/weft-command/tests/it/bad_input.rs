@@ -157,8 +157,8 @@ fn arguments_of_the_wrong_kind() {
     check(
         &format!("{run} --arg out=zeros:i32[4000000000000000000x8]"),
         &expect![[r#"
-        error: `out` would have more than 256 MiB
-          help: give a smaller buffer
+        error: the run with `out` has more than 1073741824 bytes of memory
+          help: give smaller buffers; what a run holds is each of them eight times, and what evaluator and simulator keep; or raise the limit: `--limit memory_bytes=2147483648`, in a request `"limits": {"memory_bytes": 2147483648}`
     "#]],
     );
 }
@@ -307,7 +307,6 @@ fn a_device_that_is_not_there_is_not_probed() {
     assert!(finished.stderr.contains("a device is cuda:0, cuda:1, …"), "{}", finished.stderr);
 }
 
-/// 3 KB of text that ask for 131,072 elements in each thread, sixty-four times.
 /// A time that is over at once: each subcommand that takes long keeps it, and so does each line of a batch.
 #[test]
 fn time_is_a_limit_of_the_command() {
@@ -336,11 +335,26 @@ fn time_is_a_limit_of_the_command() {
         assert!(finished.stderr.starts_with(message), "{}", finished.stderr);
         assert!(finished.stderr.contains("help: raise the limit: `--limit milliseconds="));
     }
+    // So do those that read no kernel, where there is something to look for or to draw.
+    let rows = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>";
+    let tensor = ["--shape", "64x64", "--element", "f32", "--limit", "milliseconds=0"];
+    for line in [
+        &["convert", "--from", rows, "--to", rows][..],
+        &["swizzle", "--store", rows, "--load", rows],
+    ] {
+        let finished = weft_with(&[line, &tensor].concat(), "");
+        assert_eq!(finished.status, 2, "{line:?}: {}", finished.stdout);
+        let message = "error: the request takes more than 0 milliseconds";
+        assert!(finished.stderr.starts_with(message), "{}", finished.stderr);
+    }
+    let finished = weft("paper table3 --limit milliseconds=0");
+    assert_eq!((finished.status, &*finished.stdout), (2, ""), "{}", finished.stderr);
     let line = "{\"attribute\": \"(8,64):(64,1)\", \"limits\": {\"milliseconds\": 0}}\n";
     let finished = weft_with(&["layout", "--batch", "-"], line);
     assert!(finished.stdout.contains("more than 0 milliseconds"), "{}", finished.stdout);
 }
 
+/// 3 KB of text that ask for 131,072 elements in each thread, sixty-four times.
 #[test]
 fn a_small_text_that_asks_for_much_is_refused_at_once() {
     let tensor = |element: &str| format!("tensor<16777216x{element}>");

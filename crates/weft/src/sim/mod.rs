@@ -119,6 +119,7 @@ mod memory_access;
 mod multiply;
 mod program;
 mod report;
+mod room;
 mod rows;
 mod schedule;
 mod shadow;
@@ -134,8 +135,10 @@ pub use report::{
 };
 
 use crate::lane::{self, Program};
+use crate::location::Loc;
 use crate::memory::Memory;
 use core::ops::ControlFlow;
+use schedule::Ended;
 use thiserror::Error;
 
 /// What to run, and on what.
@@ -159,6 +162,8 @@ pub struct Launch<'a> {
 pub struct Options {
     /// How many warp instructions may run before the run is given up.
     pub max_steps: u64,
+    /// How many bytes blocks that run, and what is remembered of each byte that was touched, may take.
+    pub max_bytes: u64,
     /// How many different findings are kept.
     pub max_findings: usize,
     /// When products in flight read shared memory, and bulk copies move their bytes.
@@ -194,6 +199,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             max_steps: 1 << 32,
+            max_bytes: u64::MAX,
             max_findings: 64,
             timing: Timing::default(),
             equal_stores: EqualStores::default(),
@@ -253,6 +259,16 @@ pub enum SimError {
     Stopped {
         /// The program.
         name: String,
+    },
+    /// The run would hold more memory than it may.
+    #[error("the simulation of `{name}` takes more than {limit} bytes of memory")]
+    Memory {
+        /// The program.
+        name: String,
+        /// [`Options::max_bytes`].
+        limit: u64,
+        /// Where it touched memory last.
+        loc: Loc,
     },
     /// The block asks for more shared memory than any machine has.
     #[error("{bytes} bytes of shared memory a block: the simulator gives at most {limit}")]
@@ -324,5 +340,8 @@ pub fn run_watched(
     }
     let code = program::Code::new(launch);
     let schedule = schedule::Schedule::new(launch, &code, blocks as u32, memory);
-    schedule.run(watcher).ok_or_else(|| SimError::Stopped { name: name() })
+    schedule.run(watcher).map_err(|ended| match ended {
+        Ended::Stopped => SimError::Stopped { name: name() },
+        Ended::Full(loc) => SimError::Memory { name: name(), limit: launch.options.max_bytes, loc },
+    })
 }

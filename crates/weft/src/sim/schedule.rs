@@ -11,6 +11,7 @@ use super::program::Code;
 use super::report::{
     AccessCount, AccessKind, Actor, FindingKind, Findings, GlobalTraffic, Report, SharedTraffic,
 };
+use super::room::Room;
 use super::shadow::{Conflict, Shadow};
 use super::warp::{State, Warp};
 use super::watch::Watch;
@@ -18,7 +19,7 @@ use super::{Launch, Progress, Timing};
 use crate::format::Printed;
 use crate::id::Id;
 use crate::lane::{Inst, Space};
-use crate::location::Loc;
+use crate::location::{Loc, Locations};
 use crate::memory::Memory;
 use core::ops::ControlFlow;
 
@@ -87,9 +88,21 @@ struct Resident {
 pub(super) struct Schedule<'a> {
     world: World<'a>,
     residents: Vec<Resident>,
+    /// What blocks, and what is remembered of memory, may take.
+    room: Room,
+    /// Where a warp touched memory last when the room was full.
+    full_at: Option<Inst>,
     /// The next block to start.
     next: u32,
     blocks: u32,
+}
+
+/// Why a run came to no report.
+pub(super) enum Ended {
+    /// The watcher ended it.
+    Stopped,
+    /// It would hold more memory than it may; where it touched memory last.
+    Full(Loc),
 }
 
 /// How many blocks run together at the start: few, because each holds its registers. When all of
@@ -148,7 +161,8 @@ impl<'a> Schedule<'a> {
     ) -> Self {
         let must_be_written: Vec<bool> =
             memory.buffers().iter().map(|buffer| !buffer.initialised).collect();
-        let shadows = must_be_written.iter().map(|_| Shadow::default()).collect();
+        let room = Room::of(launch.options.max_bytes);
+        let shadows = must_be_written.iter().map(|_| Shadow::within(&room)).collect();
         let shared_bytes = launch.program.shared_bytes;
         let world = World {
             launch,
@@ -175,15 +189,14 @@ impl<'a> Schedule<'a> {
             warp_barriers: 0,
             block_barriers: 0,
         };
-        Self { world, residents: Vec::new(), next: 0, blocks }
+        Self { world, residents: Vec::new(), room, full_at: None, next: 0, blocks }
     }
 
-    /// Turns until every block has ended, or until nothing can happen any more; nothing if the watcher
-    /// ended it.
+    /// Turns until every block has ended, or until nothing can happen any more.
     pub(super) fn run(
         mut self,
         watcher: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Option<Report> {
+    ) -> Result<Report, Ended> {
         let mut told = 0;
         let most = self.world.launch.machine.resident_blocks.max(1).min(self.blocks) as usize;
         for _ in 0..most.min(RESIDENT_AT_FIRST) {
@@ -192,24 +205,32 @@ impl<'a> Schedule<'a> {
         let max_steps = self.world.launch.options.max_steps;
         let mut watch = Watch::default();
         let finished = loop {
+            if self.room.is_full() {
+                let place = self.full_at.map(|inst| self.world.loc(inst));
+                return Err(Ended::Full(place.unwrap_or_else(Locations::unknown)));
+            }
             if !self.residents.iter().any(|resident| resident.running) {
                 break true;
             }
             if self.world.instructions - told >= TELL_EVERY {
                 told = self.world.instructions;
                 if watcher(self.progress()).is_break() {
-                    return None;
+                    return Err(Ended::Stopped);
                 }
             }
             self.world.changed = false;
             let mut progress = false;
             for index in 0..self.residents.len() {
                 progress |= self.turn(index);
-                if self.world.instructions > max_steps {
+                if self.world.instructions > max_steps || self.room.is_full() {
                     break;
                 }
             }
-            if self.world.instructions > max_steps {
+            if self.room.is_full() {
+                continue;
+            }
+            let is_over = !self.residents.iter().any(|resident| resident.running);
+            if self.world.instructions > max_steps && !is_over {
                 self.report_waiting(FindingKind::OutOfSteps);
                 break false;
             }
@@ -230,7 +251,7 @@ impl<'a> Schedule<'a> {
                 break false;
             }
         };
-        Some(self.report(finished))
+        Ok(self.report(finished))
     }
 
     fn progress(&self) -> Progress {
@@ -245,9 +266,18 @@ impl<'a> Schedule<'a> {
         running.map(|resident| (&resident.warps[..], &resident.block.shared[..]))
     }
 
-    /// Starts the next block beside the others.
+    /// Starts the next block beside the others, where there is room for it.
     fn add_resident(&mut self) {
-        self.residents.push(Resident::default());
+        let Code { rows, lanes, .. } = *self.world.code;
+        let program = self.world.launch.program;
+        let row = lanes as usize * size_of::<u64>();
+        let registers = program.warps as usize * rows as usize * row;
+        if !self.room.take(registers + program.shared_bytes as usize) {
+            return;
+        }
+        let shadow = Shadow::within(&self.room);
+        self.residents
+            .push(Resident { block: Block { shadow, ..Block::default() }, ..Resident::default() });
         self.start(self.residents.len() - 1);
     }
 
@@ -305,6 +335,10 @@ impl<'a> Schedule<'a> {
                 continue;
             }
             progress |= warp.run(block, &mut self.world);
+            if self.room.is_full() {
+                self.full_at = warp.last_memory;
+                return true;
+            }
             progress |= phases::pass(warps, block);
             let under_way = block.transfers.under_way();
             if random && under_way > 0 && self.world.chance(2) == 0 {

@@ -9,6 +9,7 @@
 //! go unreported; nothing ordered is ever reported.
 
 use super::clock::Clock;
+use super::room::Room;
 use smallvec::SmallVec;
 
 /// log2 of the bytes of a page.
@@ -72,8 +73,10 @@ pub(super) struct Shadow {
 
 #[derive(Debug, Default)]
 struct Nodes {
-    nodes: Vec<Node>,
+    all: Vec<Node>,
     free: Vec<u32>,
+    /// Where pages and nodes get their memory.
+    room: Room,
 }
 
 /// Who makes an access, and what it knows.
@@ -213,6 +216,12 @@ fn bits(mut mask: u32) -> impl Iterator<Item = u32> {
 }
 
 impl Shadow {
+    /// A shadow that takes its memory from a room, and remembers nothing more once that is full.
+    pub(super) fn within(room: &Room) -> Self {
+        let nodes = Nodes { room: room.clone(), ..Nodes::default() };
+        Self { pages: Vec::new(), nodes }
+    }
+
     /// Remembers a read or write of `bytes` bytes by one lane (or by [`SEVERAL`]), and says what it
     /// collided with.
     #[inline]
@@ -256,7 +265,7 @@ impl Shadow {
                 prior = prior.or_else(|| accessor.races(&cell.read, false, true, lane));
             }
             let mut at_node = cell.list;
-            while let Some(node) = self.nodes.nodes.get(at_node.wrapping_sub(1) as usize) {
+            while let Some(node) = self.nodes.all.get(at_node.wrapping_sub(1) as usize) {
                 if writes || node.write {
                     let other = || accessor.races(&node.entry, node.write, writes, lane);
                     prior = prior.or_else(other);
@@ -274,7 +283,9 @@ impl Shadow {
     pub(super) fn settle(&mut self, owner: u32, offset: usize, bytes: u32) {
         let (mut at, end) = (offset, offset + bytes as usize);
         while at < end {
-            let page = page(&mut self.pages, &mut self.nodes, at >> PAGE, owner);
+            let Some(page) = page(&mut self.pages, &mut self.nodes, at >> PAGE, owner) else {
+                return;
+            };
             let inside = at & ((1 << PAGE) - 1);
             let here = (end - at).min((1 << PAGE) - inside);
             for cell in &mut page.cells[inside >> page.shift..(inside + here) >> page.shift] {
@@ -314,10 +325,10 @@ impl Shadow {
             let page_end = ((offset >> PAGE) + 1) << PAGE;
             let here = end.min(page_end) - offset;
             let (pages, nodes) = (&mut self.pages, &mut self.nodes);
-            let page = page(pages, nodes, offset >> PAGE, accessor.owner);
+            let Some(page) = page(pages, nodes, offset >> PAGE, accessor.owner) else { return };
             let shift = (offset | here).trailing_zeros().min(2);
-            if page.shift > shift {
-                page.split(nodes, shift);
+            if page.shift > shift && !page.split(nodes, shift) {
+                return;
             }
             let shift = page.shift;
             let inside = offset & ((1 << PAGE) - 1);
@@ -338,20 +349,26 @@ impl Shadow {
     }
 }
 
+/// The page of some bytes, for its owner from now on; none where there is no room for it.
 #[inline]
 fn page<'a>(
     pages: &'a mut Vec<Option<Box<Page>>>,
     nodes: &mut Nodes,
     index: usize,
     owner: u32,
-) -> &'a mut Page {
+) -> Option<&'a mut Page> {
     if pages.len() <= index {
         pages.resize_with(index + 1, || None);
     }
-    let page = pages[index].get_or_insert_with(|| {
-        let cells = vec![Cell::default(); 1 << (PAGE - 2)];
-        Box::new(Page { owner, shift: 2, cells })
-    });
+    let slot = &mut pages[index];
+    if slot.is_none() {
+        let cells = 1 << (PAGE - 2);
+        if !nodes.room.take(cells * size_of::<Cell>()) {
+            return None;
+        }
+        *slot = Some(Box::new(Page { owner, shift: 2, cells: vec![Cell::default(); cells] }));
+    }
+    let page = slot.as_mut()?;
     if page.owner != owner {
         for cell in &mut page.cells {
             nodes.forget(cell);
@@ -359,13 +376,17 @@ fn page<'a>(
         }
         page.owner = owner;
     }
-    page
+    Some(page)
 }
 
 impl Page {
-    /// Cuts the cells into smaller ones, each with the memories of the one it came from.
-    fn split(&mut self, nodes: &mut Nodes, shift: u32) {
+    /// Cuts the cells into smaller ones, each with the memories of the one it came from; false where there
+    /// is no room for them.
+    fn split(&mut self, nodes: &mut Nodes, shift: u32) -> bool {
         let parts = 1usize << (self.shift - shift);
+        if !nodes.room.take((parts - 1) * size_of_val(&*self.cells)) {
+            return false;
+        }
         let mut cells = Vec::with_capacity(self.cells.len() * parts);
         for cell in &self.cells {
             cells.push(*cell);
@@ -375,6 +396,7 @@ impl Page {
         }
         self.cells = cells;
         self.shift = shift;
+        true
     }
 }
 
@@ -444,7 +466,7 @@ impl Nodes {
         let mut at_node = cell.list;
         let mut length = 0;
         let mut merged = false;
-        while let Some(node) = self.nodes.get_mut(at_node.wrapping_sub(1) as usize) {
+        while let Some(node) = self.all.get_mut(at_node.wrapping_sub(1) as usize) {
             if node.write {
                 prior = prior.or_else(|| by.races(&node.entry, true, false, lane));
             } else if joins(&node.entry, by) {
@@ -500,7 +522,7 @@ impl Nodes {
         }
         let mut at_node = cell.list;
         let mut length = 0;
-        while let Some(node) = self.nodes.get(at_node.wrapping_sub(1) as usize) {
+        while let Some(node) = self.all.get(at_node.wrapping_sub(1) as usize) {
             note_race(&node.entry, node.write, conflicts);
             length += 1;
             at_node = node.next;
@@ -537,20 +559,21 @@ impl Nodes {
         let node = Node { entry, write, next: cell.list };
         let index = match self.free.pop() {
             Some(index) => {
-                self.nodes[index as usize] = node;
+                self.all[index as usize] = node;
                 index
             }
-            None => {
-                self.nodes.push(node);
-                self.nodes.len() as u32 - 1
+            None if self.room.take(size_of::<Node>()) => {
+                self.all.push(node);
+                self.all.len() as u32 - 1
             }
+            None => return,
         };
         cell.list = index + 1;
     }
 
     /// Gives a cell's list back.
     fn forget(&mut self, cell: &mut Cell) {
-        while let Some(node) = self.nodes.get(cell.list.wrapping_sub(1) as usize) {
+        while let Some(node) = self.all.get(cell.list.wrapping_sub(1) as usize) {
             self.free.push(cell.list - 1);
             cell.list = node.next;
         }
@@ -561,7 +584,7 @@ impl Nodes {
     fn copy(&mut self, list: u32) -> u32 {
         let mut copy = Cell::default();
         let mut at = list;
-        while let Some(&node) = self.nodes.get(at.wrapping_sub(1) as usize) {
+        while let Some(&node) = self.all.get(at.wrapping_sub(1) as usize) {
             self.push(&mut copy, node.entry, node.write);
             at = node.next;
         }

@@ -524,19 +524,19 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
     /// What is promised of a value, as attributes whose names end in this way.
     fn promises(&self, value: Value, ending: &str) -> Vec<String> {
         let promises = self.kernel.values.get(value).map_or(&[][..], |value| &value.promises);
-        let kinds: [(&str, fn(&Promise) -> u64); 3] = [
-            ("contiguity", |promise| promise.contiguity),
-            ("divisibility", |promise| promise.divisibility),
-            ("constancy", |promise| promise.constancy),
-        ];
-        let said =
-            kinds.into_iter().filter(|(_, of)| promises.iter().any(|promise| of(promise) != 1));
-        said.map(|(name, of)| {
-            let numbers: Vec<_> = promises.iter().map(|promise| of(promise).to_string()).collect();
-            let (numbers, count) = (numbers.join(", "), promises.len());
-            format!("tt.{name}{ending} = dense<[{numbers}]> : tensor<{count}xi32>")
-        })
-        .collect()
+        let kinds = ["contiguity", "divisibility", "constancy"].into_iter().enumerate();
+        kinds
+            .filter_map(|(kind, name)| {
+                let of = |promise: &Promise| {
+                    [promise.contiguity, promise.divisibility, promise.constancy][kind]
+                };
+                let numbers: Vec<_> = promises.iter().map(of).collect();
+                numbers.iter().any(|&number| number != 1).then(|| {
+                    let count = numbers.len();
+                    format!("tt.{name}{ending} = dense<{numbers:?}> : tensor<{count}xi32>")
+                })
+            })
+            .collect()
     }
 
     /// `NAME %a, %b : T, U`, or the name alone.

@@ -139,6 +139,16 @@ fn chains_of_operations_need_no_stack() {
         );
         (lines, format!("%v{index}"))
     };
+    // Places that hang on one another: five further, and back again.
+    let (mut places, mut place) =
+        (format!("%back = arith.constant dense<-5> : {t}\n"), "%to".into());
+    for index in 0..CHAIN {
+        let (next, by) = (format!("%p{index}"), ["%c", "%back"][index % 2]);
+        writeln!(places, "{next} = tt.addptr {place}, {by} : tensor<128x!tt.ptr<i32>>, {t}")
+            .unwrap();
+        place = next;
+    }
+    let places = format!("{places}tt.store {place}");
     // What is computed wherever it is needed, and what lies in registers.
     let texts = [
         chain("%r", CHAIN, tensors),
@@ -146,6 +156,7 @@ fn chains_of_operations_need_no_stack() {
         chain("%n", CHAIN, scalars),
         chain("%r", CHAIN / 3, shapes),
         chain("%loaded", CHAIN / 3, shapes),
+        chain("%loaded", 0, tensors).replace("tt.store %to", &places),
     ];
     for text in texts {
         let small = thread::Builder::new().stack_size(STACK);

@@ -9,6 +9,7 @@ from typing import Any
 
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
+from triton.runtime.driver import driver
 
 from weft import _weft, invoke
 from weft.errors import read
@@ -38,7 +39,9 @@ class SimulatorDriver(DriverBase):  # type: ignore[misc]
         self.target = target
         self.capability = int(target.removeprefix("sm_"))
         self.utils = SimulatorUtils(target)
-        self.launcher_cls = lambda source, _metadata: Launcher(source, findings, equal_stores)
+        self.findings = findings
+        self.equal_stores = equal_stores
+        self.launcher_cls = lambda source, _metadata: Launcher(source, self)
 
     @classmethod
     def is_active(cls) -> bool:
@@ -107,11 +110,10 @@ class SimulatorUtils:
 class Launcher:
     """Launches one kernel."""
 
-    def __init__(self, source: Any, findings: str, equal_stores: str) -> None:
+    def __init__(self, source: Any, made_for: SimulatorDriver) -> None:
         self.signature = tuple(source.signature.values())
         self.names = tuple(source.signature)
-        self.findings = findings
-        self.equal_stores = equal_stores
+        self.made_for = made_for
 
     def __call__(
         self,
@@ -138,20 +140,22 @@ class Launcher:
         arguments = [storages.pointer(v) if isinstance(v, Array) else v for v in flat]
         if enter is not None:
             enter(launch_metadata)
+        # A kernel outlives what was installed when it was compiled.
+        now = driver.active if isinstance(driver.active, SimulatorDriver) else self.made_for
         with bar() as watcher:
             answer = kernel.launch(
-                (x, y, z), arguments, storages.bytes(), watcher, equal_stores=self.equal_stores
+                (x, y, z), arguments, storages.bytes(), watcher, equal_stores=now.equal_stores
             )
         if leave is not None:
             leave(launch_metadata)
         _last = report = report_of(read(answer))
         for line in report.printed:
             print(line)
-        if report.findings and self.findings == "raise":
+        if report.findings and now.findings == "raise":
             raise LaunchError(report)
-        if report.findings and self.findings == "warn":
+        if report.findings and now.findings == "warn":
             warnings.warn(report.text_of_findings(), LaunchWarning, stacklevel=6)
-        if report.unordered and self.findings != "keep":
+        if report.unordered and now.findings != "keep":
             text = "\n".join(map(str, report.unordered))
             warnings.warn(text, LaunchWarning, stacklevel=6)
 

@@ -33,6 +33,14 @@ impl<T: Copy> Elements<T> {
         }
     }
 
+    /// The bytes that they take beside the value that names them.
+    fn bytes(&self) -> usize {
+        match self {
+            Elements::Same(_) => 0,
+            Elements::Each(elements) => size_of_val(&**elements),
+        }
+    }
+
     /// The element at `index`, which must be one of a value that it [`fits`](Elements::fits).
     pub(super) fn get(&self, index: usize) -> T {
         match self {
@@ -165,6 +173,11 @@ impl Bounded {
     /// Whether these can be the elements of a value that has `count` of them.
     pub(super) fn fits(&self, count: usize) -> bool {
         self.bits.fits(count) && self.bounds.fits(count)
+    }
+
+    /// The bytes that its elements take, those that it shares with other values among them.
+    pub(super) fn bytes(&self) -> usize {
+        self.bits.bytes() + self.bounds.bytes()
     }
 
     /// The bits of the element at `index`.

@@ -32,6 +32,8 @@ pub(super) struct Instance<'k> {
     frames: Vec<Frame<'k>>,
     /// Every value that is in scope; values of regions that were left are forgotten.
     values: Vec<Option<Bounded>>,
+    /// The bytes that they take.
+    held: usize,
     /// The outermost loop that went round since [`Instance::forget_rounds`], with its depth.
     outermost: Option<(usize, OpId, &'k Op)>,
     /// Its shared memory.
@@ -73,12 +75,14 @@ impl<'k> Instance<'k> {
     /// The instance at `id` before its first operation; the arguments fit the kernel's parameters.
     pub(super) fn new(kernel: &'k Kernel, id: [u32; 3], args: &[u64]) -> Self {
         let mut values = vec![None; kernel.values.len()];
+        // An earlier state of it may be kept beside it.
+        let held = 2 * (size_of::<Self>() + size_of_val(&*values));
         for (&param, bits) in kernel.body.params.iter().zip(args) {
             let mask = kernel.ty(param).dtype().mask();
             values[param.index()] = Some(Bounded::exact(Elements::Same(bits & mask)));
         }
         let body = Frame { region: &kernel.body, next: 0, owner: Owner::Kernel };
-        Self { id, frames: vec![body], values, outermost: None, local: Local::default() }
+        Self { id, frames: vec![body], values, held, outermost: None, local: Local::default() }
     }
 
     /// Runs to the next back edge or to the end.
@@ -92,7 +96,7 @@ impl<'k> Instance<'k> {
                 return Err(EvalError::Malformed { op, loc: kernel.loc, reason });
             };
             frame.next += 1;
-            world.step(op)?;
+            world.step(op, self.held)?;
             let malformed = |reason| {
                 let op_name = op.kind.name();
                 EvalError::Malformed { op: op_name, loc: op.loc, reason }
@@ -107,12 +111,17 @@ impl<'k> Instance<'k> {
 
     /// Whether the other instance is in the same place with the same values.
     pub(super) fn same_state(&self, other: &Instance<'_>) -> bool {
-        let Self { id, frames, values, outermost: _, local } = self;
+        let Self { id, frames, values, held: _, outermost: _, local } = self;
         *id == other.id
             && frames.len() == other.frames.len()
             && frames.iter().zip(&other.frames).all(|(mine, theirs)| mine.same_state(theirs))
             && *values == other.values
             && *local == other.local
+    }
+
+    /// The bytes that it takes.
+    pub(super) fn held(&self) -> usize {
+        self.held
     }
 
     /// Starts looking for the loop that [`Instance::waiting`] tells.
@@ -409,7 +418,7 @@ impl<'k> Instance<'k> {
         let results = region.ops.iter().filter_map(|&id| kernel.ops.get(id));
         for &value in region.params.iter().chain(results.flat_map(|op| &op.results)) {
             if let Some(bounded) = self.values.get_mut(value.index()) {
-                *bounded = None;
+                self.held -= bounded.take().map_or(0, |bounded| bounded.bytes());
             }
         }
     }
@@ -438,7 +447,8 @@ impl<'k> Instance<'k> {
             return Err(format!("the elements of {value} are not as many as its type says"));
         }
         let place = self.values.get_mut(value.index()).ok_or("a value that does not exist")?;
-        *place = Some(bounded);
+        self.held += bounded.bytes();
+        self.held -= place.replace(bounded).map_or(0, |before| before.bytes());
         Ok(())
     }
 

@@ -74,6 +74,8 @@ pub const MAX_ELEMENTS: u64 = 1 << 24;
 pub struct Options {
     /// How many operations all instances together may execute; one on a tensor counts as one.
     pub max_steps: u64,
+    /// How many bytes the values of all instances that run may take.
+    pub max_bytes: u64,
     /// Whether bounds leave room for a product that is fused with the sum that takes it: so that they
     /// hold of the program that [`fuse`](crate::fuse) makes of this one, too.
     pub contraction: bool,
@@ -82,7 +84,7 @@ pub struct Options {
 impl Default for Options {
     /// A hundred million operations, of the program as it is.
     fn default() -> Self {
-        Self { max_steps: 100_000_000, contraction: false }
+        Self { max_steps: 100_000_000, max_bytes: u64::MAX, contraction: false }
     }
 }
 
@@ -241,6 +243,16 @@ pub enum EvalError {
         /// Where it came from.
         loc: Loc,
     },
+    /// The run would hold more memory than it may.
+    #[error("the run takes more than {limit} bytes of memory, in {op}")]
+    Memory {
+        /// [`Options::max_bytes`].
+        limit: u64,
+        /// The name of the operation that would have been next.
+        op: String,
+        /// Where it came from.
+        loc: Loc,
+    },
     /// Nobody wants the result any more.
     #[error("the run was stopped")]
     Stopped,
@@ -276,7 +288,9 @@ impl EvalError {
     pub fn loc(&self) -> Option<Loc> {
         match self {
             EvalError::Arguments { .. } | EvalError::TooLarge { .. } | EvalError::Stopped => None,
-            EvalError::Malformed { loc, .. } | EvalError::StepLimit { loc, .. } => Some(*loc),
+            EvalError::Malformed { loc, .. }
+            | EvalError::StepLimit { loc, .. }
+            | EvalError::Memory { loc, .. } => Some(*loc),
             EvalError::Deadlock { waiting } => waiting.first().map(|waiting| waiting.loc),
         }
     }

@@ -35,6 +35,7 @@ pub(super) fn run(
         sums: Sums::default(),
         printed: Printed::default(),
         steps: 0,
+        held: 0,
         options,
         stop: stop.clone(),
     };
@@ -45,15 +46,27 @@ pub(super) fn run(
     let mut residents: Vec<Instance<'_>> = Vec::new();
     loop {
         let room = capacity.saturating_sub(residents.len());
-        residents.extend(waiting.by_ref().take(room).map(|id| Instance::new(kernel, id, args)));
+        for id in waiting.by_ref().take(room) {
+            let instance = Instance::new(kernel, id, args);
+            world.held += instance.held();
+            residents.push(instance);
+            // Whoever waits for the others may be one of very many, and the first to run ends all.
+            if world.held as u64 > options.max_bytes {
+                break;
+            }
+        }
         if residents.is_empty() {
             break;
         }
         world.changed = false;
         let before = residents.len();
         for mut instance in core::mem::take(&mut residents) {
+            world.held -= instance.held();
             match instance.turn(&mut world)? {
-                Pause::BackEdge => residents.push(instance),
+                Pause::BackEdge => {
+                    world.held += instance.held();
+                    residents.push(instance);
+                }
                 Pause::Finished => {}
             }
         }

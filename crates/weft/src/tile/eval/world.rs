@@ -33,6 +33,8 @@ pub(super) struct World<'k, 'm> {
     pub(super) printed: Printed,
     /// How many operations were executed.
     pub(super) steps: u64,
+    /// The bytes of all instances but the one that runs.
+    pub(super) held: usize,
     /// The bounds of the run.
     pub(super) options: Options,
     /// Whether the run shall end.
@@ -53,8 +55,12 @@ impl World<'_, '_> {
         Freedom { times: 1.0, order: false, contraction: self.options.contraction }
     }
 
-    /// Counts the execution of `op`.
-    pub(super) fn step(&mut self, op: &Op) -> Result<(), EvalError> {
+    /// Counts the execution of `op` by an instance that takes so many bytes.
+    pub(super) fn step(&mut self, op: &Op, held: usize) -> Result<(), EvalError> {
+        let limit = self.options.max_bytes;
+        if (self.held + held) as u64 > limit {
+            return Err(EvalError::Memory { limit, op: op.kind.name(), loc: op.loc });
+        }
         if self.steps >= self.options.max_steps {
             return Err(EvalError::StepLimit {
                 limit: self.options.max_steps,

@@ -1,0 +1,212 @@
+//! How long after it was cancelled a request goes on: Ctrl-C, a cancelled call, a connection that is closed.
+//!
+//! Seen from outside: from the cancellation to the last moment at which a thread of the process computed.
+
+use super::inputs::words;
+use super::server::percentile;
+use super::sessions::{Lines, Served, mcp, unlimited};
+use super::shells::Shells;
+use crate::measure::Measurement;
+use crate::root;
+use anyhow::{Context as _, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// At how many moments each request is cancelled.
+const MOMENTS: u32 = 8;
+/// How long nothing computes before a request counts as ended.
+const QUIET: Duration = Duration::from_millis(250);
+/// Computing of a thread between two looks at it that is more than waking up.
+const NOISE: u64 = 300_000;
+/// The longest that is waited for an end.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Cancels, and measures.
+pub(crate) fn measure(weft: &Path) -> anyhow::Result<Measurement> {
+    let what = format!(
+        "requests that take long, each cancelled at {MOMENTS} moments of its work: how long threads of the \
+         process go on to compute"
+    );
+    let columns = ["cancelled by", "requests", "median, ms", "90th percentile, ms", "longest, ms"];
+    let mut measurement = Measurement::new(&what, "cancellation", &columns);
+    let folder = root().join("target/hostile");
+    fs::create_dir_all(&folder)?;
+    Shells::build_python(&folder)?;
+    let requests = requests()?;
+    type Way<'a> = &'a dyn Fn(&Value, Duration) -> anyhow::Result<Duration>;
+    let ways: [(&str, Way<'_>); 4] = [
+        ("Ctrl-C, the command", &|request, moment| command(weft, request, moment)),
+        ("Ctrl-C, Python", &|request, moment| python(&folder, request, moment)),
+        ("`notifications/cancelled`", &|request, moment| call(weft, request, moment)),
+        ("a connection that is closed", &|request, moment| connection(weft, request, moment)),
+    ];
+    for (name, way) in ways {
+        let mut times = Vec::new();
+        for (request, whole) in &requests {
+            for moment in 1..=MOMENTS {
+                times.push(way(request, *whole * moment / (MOMENTS + 1))?);
+            }
+        }
+        times.sort_unstable();
+        let shown = |percent| format!("{:.1}", percentile(&times, percent).as_secs_f64() * 1e3);
+        let count = times.len().to_string();
+        measurement.rows.push(vec![name.into(), count, shown(50), shown(90), shown(100)]);
+    }
+    Ok(measurement)
+}
+
+/// What takes long in different places, and how long here, two seconds at most: the reader, homes, lowering,
+/// passes, printers, the simulator, the evaluator, and searches.
+fn requests() -> anyhow::Result<Vec<(Value, Duration)>> {
+    let kernel = |name: &str| fs::read_to_string(root().join("kernels").join(name));
+    let chain = |count: usize, op: &str, elements: u64| {
+        let tensor = |element: &str| format!("tensor<{elements}x{element}>");
+        let (floats, pointers, integers) = (tensor("f32"), tensor("!tt.ptr<f32>"), tensor("i32"));
+        let ops: Vec<String> =
+            (0..count).map(|i| format!("%v{} = {op} %v{i} : {floats}", i + 1)).collect();
+        let ops = ops.join("\n");
+        format!(
+            "module {{ tt.func public @chain(%x: !tt.ptr<f32>) {{
+             %r = tt.make_range {{end = {elements} : i32, start = 0 : i32}} : {integers}
+             %p = tt.splat %x : !tt.ptr<f32> -> {pointers}
+             %a = tt.addptr %p, %r : {pointers}, {integers}
+             %v0 = tt.load %a : {pointers}
+             {ops}
+             tt.store %a, %v{count} : {pointers}
+             tt.return }} }}"
+        )
+    };
+    let compile = |ttir: String| json!({"request": "compile", "ttir": ttir, "emit": ["ptx"]});
+    let endless = "module { tt.func public @endless(%out: !tt.ptr<i32>, %n: i32) {
+        %zero = arith.constant 0 : i32
+        %one = arith.constant 1 : i32
+        %sum = scf.for %i = %zero to %n step %one iter_args(%sum = %zero) -> (i32) : i32 {
+          %next = arith.OP %sum, %i : i32
+          scf.yield %next : i32
+        }
+        tt.store %out, %sum : !tt.ptr<i32>
+        tt.return } }";
+    let run = |op: &str| {
+        let args = json!({"out": "empty:i32[1]", "n": i32::MAX});
+        json!({"request": "run", "ttir": endless.replace("OP", op), "grid": 1, "args": args})
+    };
+    let requests = [
+        compile(chain(40, "math.absf", 1 << 19)),
+        compile(chain(4, "math.sin", 1 << 16)),
+        compile(chain(4000, "math.absf", 128)),
+        compile(kernel("sort_rows.ttir")?),
+        compile(kernel("linear_bf16.ttir")?),
+        json!({"request": "explain", "ttir": kernel("flash_forward.ttir")?}),
+        run("addi"),
+        run("divsi"),
+    ];
+    let timed = requests.map(|request| {
+        let mut limited = request.clone();
+        limited["limits"] = json!({"milliseconds": 2000});
+        let start = Instant::now();
+        let answer = weft_api::invoke(&limited.to_string());
+        ensure!(!answer.contains("\"kind\":\"ttir\""), "{answer}");
+        Ok((request, start.elapsed()))
+    });
+    timed.into_iter().collect()
+}
+
+fn command(weft: &Path, request: &Value, moment: Duration) -> anyhow::Result<Duration> {
+    let (words, input) = words(request);
+    let mut command = Command::new(weft);
+    command.args(words).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    child.stdin.take().context("no input")?.write_all(input.as_bytes())?;
+    let id = child.id();
+    thread::sleep(moment);
+    let waited = thread::spawn(move || child.wait());
+    let time = after(id, || interrupt(id));
+    waited.join().map_err(|_| anyhow::anyhow!("it panicked"))??;
+    time
+}
+
+fn python(folder: &Path, request: &Value, moment: Duration) -> anyhow::Result<Duration> {
+    let program = "import signal, sys, _weft\n\
+                   signal.signal(signal.SIGINT, signal.default_int_handler)\n\
+                   for line in sys.stdin:\n\
+                   \x20   try:\n\
+                   \x20       print('begun', flush=True)\n\
+                   \x20       _weft.invoke(line)\n\
+                   \x20   except KeyboardInterrupt:\n\
+                   \x20       pass\n";
+    let mut command = Command::new("python3");
+    let mut lines = Lines::start(command.args(["-c", program]).env("PYTHONPATH", folder))?;
+    lines.say(request.to_string().as_bytes())?;
+    lines.hear()?;
+    thread::sleep(moment);
+    after(lines.id(), || interrupt(lines.id()))
+}
+
+fn call(weft: &Path, request: &Value, moment: Duration) -> anyhow::Result<Duration> {
+    let mut lines = mcp(&mut unlimited(weft, "mcp"))?;
+    let mut arguments = request.clone();
+    let name = arguments.as_object_mut().and_then(|members| members.remove("request"));
+    let name = name.filter(|name| name != "run").unwrap_or_else(|| "simulate".into());
+    let params = json!({"name": name, "arguments": arguments});
+    let call = json!({"jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": params});
+    lines.say(call.to_string().as_bytes())?;
+    thread::sleep(moment);
+    let params = json!({"requestId": "call"});
+    let end = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+    after(lines.id(), || lines.say(end.to_string().as_bytes()))
+}
+
+fn connection(weft: &Path, request: &Value, moment: Duration) -> anyhow::Result<Duration> {
+    let served = Served::start_by(&mut unlimited(weft, "serve --port 0"))?;
+    let mut stream = served.connect()?;
+    let body = request.to_string();
+    let head = format!("POST /invoke HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n", served.port);
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len())?;
+    thread::sleep(moment);
+    after(served.child.id(), || {
+        drop(stream);
+        Ok(())
+    })
+}
+
+fn interrupt(id: u32) -> anyhow::Result<()> {
+    let id = Pid::from_raw(id as i32).context("a process has a number")?;
+    Ok(kill_process(id, Signal::INT)?)
+}
+
+/// How long after the end of `cancel` a thread of the process still computed.
+fn after(id: u32, cancel: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Duration> {
+    cancel()?;
+    let start = Instant::now();
+    let (mut before, mut last) = (computed(id), Duration::ZERO);
+    while start.elapsed() < last + QUIET {
+        ensure!(start.elapsed() < PATIENCE, "it goes on after {PATIENCE:?}");
+        thread::sleep(Duration::from_millis(2));
+        let now = computed(id);
+        let of =
+            |(thread, time): (&u32, &u64)| time.saturating_sub(*before.get(thread).unwrap_or(&0));
+        if now.iter().map(of).any(|time| time > NOISE) {
+            last = start.elapsed();
+        }
+        before = now;
+    }
+    Ok(last)
+}
+
+/// How long each thread of a process has computed, in nanoseconds; none of a process that has ended.
+fn computed(id: u32) -> BTreeMap<u32, u64> {
+    let threads = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+    let time = |thread: fs::DirEntry| {
+        let time = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        let name = thread.file_name().to_str()?.parse().ok()?;
+        Some((name, time.split(' ').next()?.parse().ok()?))
+    };
+    threads.filter_map(time).collect()
+}
