@@ -101,10 +101,11 @@ mod tests {
         assert_eq!(again(4, 32, 17048), Some(1));
         assert_eq!(again(4, 255, 17048), None);
         assert_eq!(again(16, 128, 584), None);
-        // One block of eight warps, where two are near, and where they are not.
+        // Blocks of eight warps, where one more is near, where it is not, and where they are enough.
         assert_eq!(again(8, 142, 0), Some(2));
-        assert_eq!(again(8, 128, 0), None);
+        assert_eq!(again(8, 128, 0), Some(3));
         assert_eq!(again(8, 254, 0), None);
+        assert_eq!(again(8, 64, 0), None);
         // Two blocks of sixteen warps are half of all warps; one of 32 is not enough.
         assert_eq!(again(16, 78, 0), Some(2));
         assert_eq!(again(16, 64, 0), None);

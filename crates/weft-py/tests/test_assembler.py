@@ -69,7 +69,7 @@ def test_a_module_says_what_its_threads_take():
         (8, (142, 0), (128, 12), (128, 12), [".minnctapersm 2"]),
         (8, (142, 0), (128, 96), (142, 0), [".minnctapersm 2"]),
         (8, (142, 0), (144, 0), (142, 0), [".minnctapersm 2"]),
-        (8, (100, 0), (0, 0), (100, 0), []),
+        (8, (64, 0), (0, 0), (64, 0), []),
     ],
 )
 def test_the_better_of_two_assemblies_is_taken(warps, first, second, usage, asked):

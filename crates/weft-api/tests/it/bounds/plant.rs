@@ -101,7 +101,7 @@ pub(super) fn planted(kernel: &Kernel, error: Error) -> Option<Kernel> {
         ("no start of the sum", OpKind::Dot(_)) => {
             let ty = result?;
             let (loc, span) = (op.loc, op.span);
-            let zero = changed.values.push(ValueData { ty, name: None });
+            let zero = changed.values.push(ValueData::new(ty, None));
             let kind = OpKind::Constant(0);
             let constant = Op {
                 kind,
@@ -171,9 +171,9 @@ fn round_to_half(kernel: &mut Kernel, id: OpId) {
     let Op { results, loc, span, .. } = kernel.ops[id].clone();
     let wide = kernel.ty(results[0]).clone();
     let values: &mut IdVec<Value, ValueData> = &mut kernel.values;
-    let exact = values.push(ValueData { ty: wide.clone(), name: None });
+    let exact = values.push(ValueData::new(wide.clone(), None));
     let ty = wide.with_element(Element::Scalar(DType::F16));
-    let half = values.push(ValueData { ty, name: None });
+    let half = values.push(ValueData::new(ty, None));
     kernel.ops[id].results = vec![exact];
     let mut cast = |from, to| {
         let kind = OpKind::Cast(Cast::Float);

@@ -46,7 +46,7 @@ def usage_of(module: bytes) -> Usage | None:
     try:
         found = dict(attributes(info(module)))
         return Usage(found[REGISTERS], found[STACK])
-    except (struct.error, KeyError, ValueError):
+    except (struct.error, IndexError, KeyError, ValueError):
         return None
 
 
