@@ -211,6 +211,11 @@ pub struct AxisFacts {
     settled: FxHashMap<OpId, u64>,
     /// Whether nobody asks for them any more.
     stop: Stop,
+    /// Whether what the source promises is taken to hold.
+    trusts: bool,
+    /// The facts with what the source promises, where it does: for the width of accesses alone. A promise is
+    /// often broken at the end of an array (`tl.max_contiguous(rows % M, BLOCK)`), in the middle of no access.
+    promised: Option<Box<AxisFacts>>,
 }
 
 impl AxisFacts {
@@ -221,11 +226,21 @@ impl AxisFacts {
 
     /// The same until it is stopped; what is then known is known of some values alone.
     pub fn of_until(kernel: &Kernel, stop: &Stop) -> Self {
+        let mut analysis = Self::analysed(kernel, stop, false);
+        if kernel.values.values().any(|value| !value.promises.is_empty()) {
+            analysis.promised = Some(Box::new(Self::analysed(kernel, stop, true)));
+        }
+        analysis
+    }
+
+    fn analysed(kernel: &Kernel, stop: &Stop, trusts: bool) -> Self {
         let mut analysis = Self {
             facts: IdMap::default(),
             changes: 0,
             settled: FxHashMap::default(),
             stop: stop.clone(),
+            trusts,
+            promised: None,
         };
         for (param, value) in kernel.arguments() {
             let divisibility = lowest_bit(param.divisibility);
@@ -267,10 +282,10 @@ impl AxisFacts {
         most_bytes: u64,
     ) -> u64 {
         let bytes = u64::from(element.bytes());
-        let pointers = &self.facts[pointer];
-        let Some(dim) = pointers.dims.get(axis) else { return 1 };
-        let mask = mask
-            .map_or(MOST, |mask| self.facts[mask].dims.get(axis).map_or(1, |dim| dim.constancy));
+        let facts = &self.promised.as_deref().unwrap_or(self).facts;
+        let Some(dim) = facts[pointer].dims.get(axis) else { return 1 };
+        let mask =
+            mask.map_or(MOST, |mask| facts[mask].dims.get(axis).map_or(1, |dim| dim.constancy));
         let most = (most_bytes / bytes).max(1);
         dim.contiguity.min(mask).min(most).min((dim.divisibility / bytes).max(1))
     }
@@ -286,10 +301,10 @@ impl AxisFacts {
         element: DType,
         most_bytes: u64,
     ) -> Vec<usize> {
-        let mut chain =
-            self.facts[pointer].strides.neighbours(u64::from(element.bytes()), most_bytes);
+        let facts = &self.promised.as_deref().unwrap_or(self).facts;
+        let mut chain = facts[pointer].strides.neighbours(u64::from(element.bytes()), most_bytes);
         let Some(mask) = mask else { return chain };
-        let mask = &self.facts[mask];
+        let mask = &facts[mask];
         // The mask is the same in a box whose sides are runs in which it is the same.
         let mut behind = 0;
         for (axis, extent) in shape.iter().enumerate().rev() {
@@ -329,12 +344,17 @@ impl AxisFacts {
                     for &result in &op.results {
                         let ty = kernel.ty(result);
                         let facts = self.pure(kernel, op, ty).reconciled(ty);
-                        let facts = facts.promised(kernel, result);
+                        let facts = self.trusting(facts, kernel, result);
                         self.set(result, facts);
                     }
                 }
             }
         }
+    }
+
+    /// The facts of a value, with what is promised of it if that is taken to hold.
+    fn trusting(&self, facts: Facts, kernel: &Kernel, value: Value) -> Facts {
+        if self.trusts { facts.promised(kernel, value) } else { facts }
     }
 
     fn set(&mut self, value: Value, facts: Facts) {
@@ -425,7 +445,8 @@ impl AxisFacts {
                 Some(_) => self.facts[param].meet(&self.facts[init]),
                 None => self.facts[init].clone(),
             };
-            self.set(param, facts.promised(kernel, param));
+            let facts = self.trusting(facts, kernel, param);
+            self.set(param, facts);
         }
         if before == Some(self.changes) {
             return;
@@ -435,7 +456,7 @@ impl AxisFacts {
             let mut changed = false;
             for (&param, &next) in carried.iter().zip(&next) {
                 let weaker = self.facts[param].meet(&self.facts[next]);
-                let mut weaker = weaker.promised(kernel, param);
+                let mut weaker = self.trusting(weaker, kernel, param);
                 // An interval that grows from round to round might grow for long.
                 if weaker.range != self.facts[param].range {
                     weaker.range = Range::of_type(kernel.ty(param));

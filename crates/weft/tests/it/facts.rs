@@ -426,6 +426,59 @@ const PROMISED: &str = "module {
 }
 ";
 
+/// A tile of rows that go round at the end of an array, as in the products that torch.compile makes: the promise
+/// is broken there, but in the middle of no access.
+const ROUND: &str = "module {
+  tt.func public @round(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %m: i32 {tt.divisibility = 4 : i32}) {
+    %i = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+    %ms = tt.splat %m : i32 -> tensor<1024xi32>
+    %rows = arith.remsi %i, %ms {tt.contiguity = dense<1024> : tensor<1xi32>, tt.divisibility = dense<1024> : tensor<1xi32>} : tensor<1024xi32>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+    %from = tt.addptr %xs, %rows : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+    %value = tt.load %from : tensor<1024x!tt.ptr<f32>>
+    %outs = tt.splat %out : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+    %to = tt.addptr %outs, %i : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+    tt.store %to, %value : tensor<1024x!tt.ptr<f32>>
+    tt.return
+  }
+}
+";
+
+#[test]
+fn promises_say_nothing_of_what_is_computed() {
+    let module = ttir::parse(ROUND).unwrap_or_else(|errors| panic!("{errors}"));
+    let kernel = &module.kernels[0];
+    let options = Options::for_machine(Machine::by_name("sm_90").unwrap());
+    let compiled = compile::compile(&module, kernel, &options).unwrap();
+    let arguments = [
+        ("x", Argument::Small(DType::F32, 24)),
+        ("out", Argument::Empty(DType::F32, 1024)),
+        ("m", Argument::I32(24)),
+    ];
+    let (args, mut wanted) = make(&arguments);
+    let report = eval::run(kernel, [1, 1, 1], &args, &mut wanted, eval::Options::default());
+    assert!(report.unwrap().findings.is_empty());
+    let (args, mut memory) = make(&arguments);
+    let launch = Launch {
+        program: &compiled.program,
+        grid: [1, 1, 1],
+        args: &args,
+        machine: &compile::simulated(&options.machine, 8),
+        options: sim::Options::default(),
+    };
+    let report = sim::run(&launch, &mut memory).unwrap();
+    assert!(report.findings.is_empty(), "{:#?}", report.findings);
+    assert_eq!(memory, wanted);
+    let mut loads = Vec::new();
+    compiled.program.walk(&compiled.program.body, &mut |_, inst| {
+        if matches!(inst.op, weft::lane::Op::Load { .. }) {
+            loads.push(inst.results.len());
+        }
+    });
+    // Four numbers at once.
+    assert_eq!(loads, [4, 4]);
+}
+
 #[test]
 fn promises_make_accesses_wide() {
     let splat = " {tt.divisibility = dense<16> : tensor<2xi32>}";
