@@ -134,8 +134,8 @@ impl ValueData {
 }
 
 /// What the source promises of a tensor's elements along one axis, by `tl.max_contiguous`, `tl.multiple_of` and
-/// `tl.max_constancy`. Powers of two, 1 where it promises nothing. Where a promise is broken, what an access does
-/// is not defined.
+/// `tl.max_constancy`. Powers of two, 1 where it promises nothing. How wide accesses are follows from it, and
+/// nothing else: what an access does in whose middle a promise is broken is not defined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Promise {
     /// Aligned runs of so many elements count up by one.
