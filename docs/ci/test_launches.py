@@ -1,22 +1,9 @@
 """`docs/measurements/launches.py` on lines made up here: what is compared, and with what."""
 
-import importlib.util
 import math
-import sys
-from pathlib import Path
 
 import pytest
-
-MEASUREMENTS = Path(__file__).resolve().parents[1] / "measurements"
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, MEASUREMENTS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
+from loading import load
 
 launches = load("launches")
 

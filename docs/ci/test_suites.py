@@ -1,23 +1,11 @@
 """`docs/measurements/suites.py` on suites made up here: whatever a case does, it is counted once."""
 
 import collections
-import importlib.util
 import json
 import sys
-from pathlib import Path
 
 import pytest
-
-MEASUREMENTS = Path(__file__).resolve().parents[1] / "measurements"
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, MEASUREMENTS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
+from loading import load
 
 suites = load("suites")
 worker = load("suites_worker")
