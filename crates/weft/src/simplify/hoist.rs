@@ -1,8 +1,8 @@
 //! Loop-invariant code motion.
 //!
-//! An operation that may be executed where it was not going to be (the loop may be left before it), and
-//! whose operands come from outside the loop, moves in front of it. Inner loops go first, so that what
-//! leaves them can leave the outer one too.
+//! An operation that may be executed where it was not going to be (the loop may be left before it, or a condition
+//! around it not hold), and whose operands come from outside the loop, moves in front of it. Inner loops go first, so
+//! that what leaves them can leave the outer one too.
 
 use crate::id::IdMap;
 use crate::lane::{Inst, Op, Program, Region, Value};
@@ -22,7 +22,9 @@ fn hoist_region(program: &mut Program, region: &mut Region) {
         for inner in &mut inner {
             hoist_region(program, inner);
             if matches!(program.insts[id].op, Op::Loop) {
-                insts.extend(take_invariant(program, inner));
+                let (mut inside, mut taken) = (IdMap::default(), Vec::new());
+                take_invariant(program, inner, &mut inside, &mut taken);
+                insts.extend(taken);
             }
         }
         program.insts[id].regions = inner;
@@ -31,13 +33,18 @@ fn hoist_region(program: &mut Program, region: &mut Region) {
     region.insts = insts;
 }
 
-/// Removes from a loop's region the operations that do not depend on it, in order.
-fn take_invariant(program: &Program, region: &mut Region) -> Vec<Inst> {
-    let mut inside: IdMap<Value, bool> = IdMap::default();
+/// Removes from a region of a loop, and from the branches in it, the operations that do not depend on the loop, in
+/// order. `inside` is what the loop defines.
+fn take_invariant(
+    program: &mut Program,
+    region: &mut Region,
+    inside: &mut IdMap<Value, bool>,
+    taken: &mut Vec<Inst>,
+) {
     for &param in &region.params {
         inside.set(param, true);
     }
-    let (mut taken, mut kept) = (Vec::new(), Vec::new());
+    let mut kept = Vec::new();
     for &id in &region.insts {
         let inst = &program.insts[id];
         if inst.op.effects().may_be_speculated()
@@ -50,7 +57,13 @@ fn take_invariant(program: &Program, region: &mut Region) -> Vec<Inst> {
         for &result in &inst.results {
             inside.set(result, true);
         }
+        if inst.op == Op::If {
+            let mut branches = core::mem::take(&mut program.insts[id].regions);
+            for branch in &mut branches {
+                take_invariant(program, branch, inside, taken);
+            }
+            program.insts[id].regions = branches;
+        }
     }
     region.insts = kept;
-    taken
 }

@@ -101,6 +101,86 @@ fn expand_writes_a_linear_map_as_one_shift_a_diagonal() {
 }
 
 #[test]
+fn hoist_takes_out_of_branches_what_no_round_changes() {
+    let (mut build, n) = build();
+    let piece = build.shared(256, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    loop_to(&mut build, n, |build, counter| {
+        let is_last = build.compare(Compare::Eq, counter, n);
+        build.open_region(&[]);
+        let square = build.binary(Binary::Mul, n, n);
+        let cube = build.binary(Binary::Mul, square, n);
+        let sum = build.binary(Binary::Add, cube, counter);
+        let seen = look(build, base);
+        let more = build.binary(Binary::Add, seen, n);
+        keep(build, base, more);
+        let then = build.close_region(Op::Yield, &[sum]);
+        build.open_region(&[]);
+        let otherwise = build.close_region(Op::Yield, &[counter]);
+        let sum = build.if_(is_last, then, otherwise, &[DType::I32])[0];
+        keep(build, base, sum);
+    });
+    check(hoist::run, &build.finish(), &expect![[r#"
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0 align 16
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          %2: i32 = const 0x0
+          loop inst3 %2 (%3: i32) {
+            %4: i1 = cmp.sge %3, %0
+            break.if inst3 %4
+            %5: i1 = cmp.eq %3, %0
+            %11: i32 = if %5 {
+              %6: i32 = mul %0, %0
+              %7: i32 = mul %6, %0
+              %8: i32 = add %7, %3
+              %9: i32 = load.shared %1
+              %10: i32 = add %9, %0
+              store.shared %1, %10
+              yield %8
+            } else {
+              yield %3
+            }
+            store.shared %1, %11
+            %12: i32 = const 0x1
+            %13: i32 = add %3, %12
+            continue %13
+          }
+          return
+        }
+
+        after:
+        lane @test(n: i32) warps 2 lanes 32 shared 256 {
+          @s0 = 256 bytes at 0 align 16
+          %0: i32 = param 0
+          %1: i32 = address @s0
+          %2: i32 = const 0x0
+          %6: i32 = mul %0, %0
+          %7: i32 = mul %6, %0
+          %12: i32 = const 0x1
+          loop inst3 %2 (%3: i32) {
+            %4: i1 = cmp.sge %3, %0
+            break.if inst3 %4
+            %5: i1 = cmp.eq %3, %0
+            %11: i32 = if %5 {
+              %8: i32 = add %7, %3
+              %9: i32 = load.shared %1
+              %10: i32 = add %9, %0
+              store.shared %1, %10
+              yield %8
+            } else {
+              yield %3
+            }
+            store.shared %1, %11
+            %13: i32 = add %3, %12
+            continue %13
+          }
+          return
+        }
+    "#]]);
+}
+
+#[test]
 fn hoist_takes_out_what_no_round_changes() {
     let (mut build, n) = build();
     let piece = build.shared(256, 16, BarrierScope::Block);
