@@ -335,7 +335,10 @@ impl Plain {
     /// Combines the registers of each thread that differ along the axis.
     fn within_threads(&self, plan: &mut Plan) {
         let mut bits: Vec<u32> = self.kept.clone();
-        bits.extend(ones(self.registers));
+        // The bits from the highest on are combined first: neighbours, which one load brings together.
+        let mut axis: Vec<u32> = ones(self.registers).collect();
+        axis.reverse();
+        bits.extend(axis);
         let columns: Vec<u64> = bits.iter().map(|&bit| 1 << bit).collect();
         let source: Vec<u32> =
             (0..1_u64 << bits.len()).map(|r| combine(&columns, r) as u32).collect();
