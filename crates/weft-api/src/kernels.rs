@@ -15,6 +15,7 @@ use weft::compile::{self, CompileError, Compiled, Options};
 use weft::emit::{self, Language, Target, Unsupported, cuda, launcher, ptx};
 use weft::lane;
 use weft::location::Loc;
+use weft::simplify::order;
 use weft::tile::{self, Kernel, Module, OpKind, Value};
 use weft::ttir::{self, Places};
 use weft_layout::machine::Isa;
@@ -199,7 +200,7 @@ impl CompiledKernel {
         let bounds = Bounds { stop, most: limits.text_bytes };
         let text = match (language, self.target) {
             (Language::Ptx, Target::Nvidia(target)) => {
-                self.printed_ptx(target, self.registers(), &bounds)
+                ptx::print_within(self.program(), target, self.registers(), self.lines(), &bounds)
             }
             _ if self.max_registers.is_some() => {
                 return Err(ApiError::Argument {
@@ -225,15 +226,6 @@ impl CompiledKernel {
         Ok(text)
     }
 
-    fn printed_ptx(
-        &self,
-        target: &ptx::Target,
-        registers: ptx::Registers,
-        bounds: &Bounds,
-    ) -> Result<String, Unsupported> {
-        ptx::print_within(self.program(), target, registers, self.lines(), bounds)
-    }
-
     /// Whether a text is no longer than is allowed, and still wanted.
     fn within_budget(&self, text: &str) -> Result<(), ApiError> {
         let budget = budget::current();
@@ -257,12 +249,42 @@ impl CompiledKernel {
             .map_err(|error| self.unsupported(error))
     }
 
-    /// The PTX text, for so many blocks on a multiprocessor.
-    pub fn ptx_for(&self, blocks: u32) -> Result<String, ApiError> {
+    /// The PTX text as it may be assembled a second time: for so many blocks on a multiprocessor, and in the order
+    /// that needs fewer registers, if there is one and it is asked for.
+    pub fn second_ptx(&self, blocks: u32, sparing: bool) -> Result<String, ApiError> {
+        let other = sparing.then(|| order::sparing(self.program())).flatten();
+        let program = other.as_ref().unwrap_or_else(|| self.program());
+        self.ptx_of(program, ptx::Registers::Blocks(blocks))
+    }
+
+    /// The PTX text in the order that needs fewer registers, if there is one and more registers, or more
+    /// blocks, would help a kernel whose threads were given so many registers and so many bytes of a stack.
+    pub fn sparing_ptx(
+        &self,
+        registers: u32,
+        stack_bytes: u32,
+    ) -> Result<Option<String>, ApiError> {
+        let wanted = self.max_registers.is_none()
+            && occupancy::wants_registers(&self.machine, self.program(), registers, stack_bytes);
+        let other = wanted.then(|| order::sparing(self.program())).flatten();
+        other.map(|program| self.ptx_of(&program, ptx::Registers::Balanced)).transpose()
+    }
+
+    /// The PTX text of a program in the place of the kernel's own.
+    fn ptx_of(
+        &self,
+        program: &lane::Program,
+        registers: ptx::Registers,
+    ) -> Result<String, ApiError> {
         let Target::Nvidia(target) = self.target else { return self.ptx() };
         let Budget { limits, stop } = budget::current();
         let bounds = Bounds { stop, most: limits.text_bytes };
-        self.told(self.printed_ptx(target, ptx::Registers::Blocks(blocks), &bounds))
+        self.told(ptx::print_within(program, target, registers, self.lines(), &bounds))
+    }
+
+    /// The blocks that run on a multiprocessor where each thread has so many registers.
+    pub fn blocks(&self, registers: u32) -> u32 {
+        occupancy::blocks_of(&self.machine, self.program(), registers)
     }
 
     /// For how many blocks on a multiprocessor a kernel had better be assembled again whose threads were

@@ -39,6 +39,28 @@ pub(crate) fn occupancy(machine: &Machine, program: &Program) -> OccupancyAnswer
     }
 }
 
+/// The blocks that run on a multiprocessor whose threads have so many registers.
+pub(crate) fn blocks_of(machine: &Machine, program: &Program, registers: u32) -> u32 {
+    let taken = registers.next_multiple_of(REGISTER_STEP).max(REGISTER_STEP);
+    let blocks = (machine.registers / (program.threads().max(1) * taken)).max(1);
+    blocks.min(occupancy(machine, program).blocks)
+}
+
+/// Whether more blocks would help where the threads of a program have so many registers and so many bytes of a
+/// stack, and registers are what there is too little of.
+pub(crate) fn wants_registers(
+    machine: &Machine,
+    program: &Program,
+    registers: u32,
+    stack_bytes: u32,
+) -> bool {
+    let blocks = blocks_of(machine, program, registers);
+    let OccupancyAnswer { blocks: others, most_warps, .. } = occupancy(machine, program);
+    // Half of the warps are enough where more than one block has them.
+    let enough = blocks > 1 && 2 * blocks * program.warps >= most_warps;
+    stack_bytes > 0 || blocks < others && !enough
+}
+
 /// For how many blocks on a multiprocessor a program had better be assembled again whose threads were given so
 /// many registers and so many bytes of a stack; `None` where that will do.
 ///
@@ -52,21 +74,16 @@ pub(crate) fn second_assembly(
     registers: u32,
     stack_bytes: u32,
 ) -> Option<u32> {
-    let threads = program.threads().max(1);
+    if !wants_registers(machine, program, registers, stack_bytes) {
+        return None;
+    }
     let room_for = |blocks: u32| {
+        let threads = program.threads().max(1);
         let room = machine.registers / (blocks * threads) / REGISTER_STEP * REGISTER_STEP;
         room.min(machine.registers_per_thread)
     };
     if stack_bytes > 0 {
         return (registers < room_for(1)).then_some(1);
-    }
-    let taken = registers.next_multiple_of(REGISTER_STEP).max(REGISTER_STEP);
-    let blocks = (machine.registers / (threads * taken)).max(1);
-    let OccupancyAnswer { blocks: others, most_warps, .. } = occupancy(machine, program);
-    // Half of the warps are enough where more than one block has them.
-    let enough = blocks > 1 && 2 * blocks * program.warps >= most_warps;
-    if blocks >= others || enough {
-        return None;
     }
     let ops = program.insts.values().map(|inst| &inst.op);
     let (mut multiplies, mut in_flight) = (false, false);
@@ -76,6 +93,7 @@ pub(crate) fn second_assembly(
     }
     // The sums of products stay in registers: there is less to be had.
     let share = if multiplies { 70 } else { 55 };
+    let blocks = blocks_of(machine, program, registers);
     let fits = 100 * room_for(blocks + 1) >= share * registers;
     (fits && !in_flight).then_some(blocks + 1)
 }

@@ -99,11 +99,30 @@ impl Kernel {
         kernel.arguments().map(spelled).collect()
     }
 
-    /// The PTX text, for so many blocks on a multiprocessor if that is said.
-    #[pyo3(signature = (blocks=None))]
-    fn ptx(&self, py: Python<'_>, blocks: Option<u32>) -> PyResult<String> {
-        let text = || blocks.map_or_else(|| self.0.ptx(), |blocks| self.0.ptx_for(blocks));
+    /// The PTX text.
+    fn ptx(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.0.ptx()).map_err(|error| of_request(&error))
+    }
+
+    /// The PTX text for so many blocks on a multiprocessor, in the order that needs fewer registers or not.
+    fn second_ptx(&self, py: Python<'_>, blocks: u32, sparing: bool) -> PyResult<String> {
+        py.detach(|| self.0.second_ptx(blocks, sparing)).map_err(|error| of_request(&error))
+    }
+
+    /// The PTX text in the order that needs fewer registers, if that may help.
+    fn sparing_ptx(
+        &self,
+        py: Python<'_>,
+        registers: u32,
+        stack_bytes: u32,
+    ) -> PyResult<Option<String>> {
+        let text = || self.0.sparing_ptx(registers, stack_bytes);
         py.detach(text).map_err(|error| of_request(&error))
+    }
+
+    /// The blocks that run on a multiprocessor where each thread has so many registers.
+    fn blocks(&self, registers: u32) -> u32 {
+        self.0.blocks(registers)
     }
 
     /// For how many blocks on a multiprocessor the PTX had better be assembled again.

@@ -38,18 +38,26 @@ def module(registers, stack):
     return bytes(head) + names + info + table
 
 
-def assembled(warps, first, second):
-    """What is taken of two assemblies, and what the second one was asked for."""
-    kernel = _weft.Kernel(COPY, target="sm_90", warps=warps)
+def assembled(source, warps, *usages):
+    """What is taken of assemblies that give these, and the texts of those."""
+    kernel = _weft.Kernel(source, target="sm_90", warps=warps)
     texts = []
 
     def assemble(text):
         texts.append(text)
-        return module(*(first if len(texts) == 1 else second))
+        return module(*usages[len(texts) - 1])
 
-    usage = _assembler.usage_of(_assembler.assembled(assemble, kernel.ptx(), kernel))
-    asked = [line for text in texts[1:] for line in text.splitlines() if ".minnctapersm" in line]
-    return usage, asked
+    return _assembler.usage_of(_assembler.assembled(assemble, kernel.ptx(), kernel)), texts
+
+
+def blocks_of(text):
+    """For how many blocks a text is, if it says so."""
+    return next((int(line.split()[1]) for line in text.splitlines() if ".minnctapersm" in line), None)
+
+
+def loads_first(text):
+    """The loads in front of the first sum."""
+    return text.split("add.")[0].count("ld.global")
 
 
 def test_a_module_says_what_its_threads_take():
@@ -62,18 +70,54 @@ def test_a_module_says_what_its_threads_take():
     ("warps", "first", "second", "usage", "asked"),
     [
         # All registers, where values went to the stack.
-        (16, (32, 1176), (128, 400), (128, 400), [".minnctapersm 1"]),
-        (16, (32, 1176), (128, 1400), (32, 1176), [".minnctapersm 1"]),
+        (16, (32, 1176), (128, 400), (128, 400), [1]),
+        (16, (32, 1176), (128, 1400), (32, 1176), [1]),
         (16, (128, 1176), (0, 0), (128, 1176), []),
         # One more block, where it costs next to nothing.
-        (8, (142, 0), (128, 12), (128, 12), [".minnctapersm 2"]),
-        (8, (142, 0), (128, 96), (142, 0), [".minnctapersm 2"]),
-        (8, (142, 0), (144, 0), (142, 0), [".minnctapersm 2"]),
+        (8, (142, 0), (128, 12), (128, 12), [2]),
+        (8, (142, 0), (128, 96), (142, 0), [2]),
+        (8, (142, 0), (144, 0), (142, 0), [2]),
         (8, (64, 0), (0, 0), (64, 0), []),
     ],
 )
 def test_the_better_of_two_assemblies_is_taken(warps, first, second, usage, asked):
-    assert assembled(warps, first, second) == (usage, asked)
+    found, texts = assembled(COPY, warps, first, second)
+    assert (found, [blocks_of(text) for text in texts[1:]]) == (usage, asked)
+
+
+# Sixteen loads of four numbers for each thread.
+SUM = COPY.replace("1024", "32768").replace("@copy", "@sum").replace(
+    """    tt.store %to, %value : tensor<32768x!tt.ptr<f32>>
+""",
+    """    %sum = "tt.reduce"(%value) <{axis = 0 : i32}> ({
+    ^bb0(%left: f32, %right: f32):
+      %both = arith.addf %left, %right : f32
+      tt.reduce.return %both : f32
+    }) : (tensor<32768xf32>) -> f32
+    tt.store %out, %sum : !tt.ptr<f32>
+""",
+)
+
+
+@pytest.mark.parametrize(
+    ("usages", "usage", "asked"),
+    [
+        # The order of the source where its registers let enough blocks run, and where the other gives no more.
+        ([(32, 0)], (32, 0), []),
+        ([(98, 0), (72, 0), (64, 16)], (64, 16), [(None, True), (2, False)]),
+        # The other where more blocks run, and less lies on the stack.
+        ([(98, 0), (64, 0)], (64, 0), [(None, True)]),
+        ([(98, 0), (56, 8), (64, 0)], (64, 0), [(None, True), (2, False)]),
+        ([(32, 900), (32, 400), (80, 0)], (80, 0), [(None, True), (1, True)]),
+        ([(32, 900), (32, 1000), (80, 0)], (80, 0), [(None, True), (1, False)]),
+    ],
+)
+def test_the_order_that_needs_fewer_registers_is_taken_where_more_blocks_run(usages, usage, asked):
+    found, texts = assembled(SUM, 16, *usages)
+    first = loads_first(texts[0])
+    assert first == 16
+    assert found == usage
+    assert [(blocks_of(text), loads_first(text) < first) for text in texts[1:]] == asked
 
 
 def test_a_text_of_another_tool_is_assembled_once():

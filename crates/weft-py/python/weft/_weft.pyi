@@ -38,8 +38,15 @@ class Kernel:
     @property
     def parameters(self) -> list[tuple[str, str]]:
         """The name of each parameter, and its type as Triton writes it."""
-    def ptx(self, blocks: int | None = None) -> str:
-        """The PTX text, for so many blocks on a multiprocessor if that is said."""
+    def ptx(self) -> str:
+        """The PTX text."""
+    def second_ptx(self, blocks: int, sparing: bool) -> str:
+        """The PTX text for so many blocks on a multiprocessor, in the order that needs fewer registers or not."""
+    def sparing_ptx(self, registers: int, stack_bytes: int) -> str | None:
+        """The PTX text in the order that needs fewer registers, if there is one and more registers, or more
+        blocks, would help where each thread was given so many registers and so many bytes of a stack."""
+    def blocks(self, registers: int) -> int:
+        """The blocks that run on a multiprocessor where each thread has so many registers."""
     def second_assembly(self, registers: int, stack_bytes: int) -> int | None:
         """For how many blocks on a multiprocessor the PTX had better be assembled again, where each thread
         was given so many registers and so many bytes of a stack; `None` where that will do."""

@@ -13,6 +13,7 @@
 //! * [`expand`] and [`sweep`] run again, on what these made equal or dead;
 //! * [`sink`] moves loads from shared memory and conversions to wider numbers down to their first use, and the
 //!   steps of a loop to its end, so that fewer registers are live;
+//! * [`order`] puts operations in an order in which fewer registers are live, where those of the source do not fit;
 //! * [`reload`] loads again in each round of a loop what registers cannot keep through it;
 //! * [`meet`] merges the barriers of two movements through scratch memory;
 //! * [`alternate`] double-buffers scratch memory in loops;
@@ -34,9 +35,11 @@ mod halves;
 pub mod hoist;
 pub mod idle;
 pub mod meet;
+pub mod order;
 pub mod ordered;
 pub mod pack;
 mod pieces;
+mod registers;
 pub mod reload;
 pub mod sink;
 pub mod sweep;
@@ -61,7 +64,7 @@ pub fn run(program: Program) -> Program {
 }
 
 /// Every pass, in the order in which they run.
-pub const PASSES: [Pass; 13] = [
+pub const PASSES: [Pass; 14] = [
     Pass { name: "expand", run: expand::run_until },
     Pass { name: "trim", run: sweep::run_until },
     Pass { name: "derive", run: |program, _| derive::run(program) },
@@ -69,6 +72,7 @@ pub const PASSES: [Pass; 13] = [
     Pass { name: "share", run: expand::run_until },
     Pass { name: "sweep", run: sweep::run_until },
     Pass { name: "sink", run: |program, _| sink::run(program) },
+    Pass { name: "order", run: |program, _| order::run(program) },
     Pass { name: "reload", run: |program, _| reload::run(program) },
     Pass { name: "meet", run: meet::run_until },
     Pass { name: "alternate", run: alternate::run_until },

@@ -9,25 +9,18 @@
 //! round, and that the piece stays in use ([`pack`](super::pack) shares its bytes with nothing then).
 
 use super::pieces::Pieces;
-use crate::dtype::DType;
+use super::registers::{self, Registers, defined, each_operand};
 use crate::id::IdMap;
 use crate::lane::effects::Latency;
 use crate::lane::{Inst, InstData, Op, Program, Region, Shared, Space, Value};
 use rustc_hash::FxHashMap;
 
-/// The most registers that a thread of NVIDIA's GPUs has. AMD's may have more, and then load again too soon.
-const MOST: u32 = 255;
-/// Of those, what addresses, predicates and intermediate values of one operation take.
-const OTHERS: u32 = 24;
-
 /// Runs the pass.
 pub fn run(mut program: Program) -> Program {
-    let registers = program.multiprocessor.map_or(MOST, |multiprocessor| {
-        (multiprocessor.registers / program.threads().max(1) / 8 * 8).min(MOST)
-    });
     let pieces = Pieces::of(&program);
     let mut body = core::mem::take(&mut program.body);
-    let mut pass = Pass { program, pieces, room: registers.saturating_sub(OTHERS) };
+    let room = registers::room(&program, registers::MOST);
+    let mut pass = Pass { program, pieces, room };
     pass.region(&mut body);
     let mut program = pass.program;
     program.body = body;
@@ -62,29 +55,10 @@ impl Pass {
         }
     }
 
-    /// How many registers a value takes: none if it is a constant, an argument, an index or a truth value.
-    fn words(&self, value: Value, free: &IdMap<Value, bool>) -> u32 {
-        match self.program.dtype(value) {
-            _ if free[value] => 0,
-            DType::I1 => 0,
-            dtype => dtype.bytes().div_ceil(4),
-        }
-    }
-
-    /// The values that take no register of their own.
-    fn free(&self) -> IdMap<Value, bool> {
-        let mut free = IdMap::default();
-        let own = self.program.insts.values();
-        let own = own.filter(|inst| inst.op.effects() == crate::lane::Effects::NONE);
-        for &value in own.flat_map(|inst| &inst.results) {
-            free.set(value, true);
-        }
-        free
-    }
-
     /// The most registers that are in use at once inside a loop.
     fn pressure(&self, id: Inst) -> u32 {
-        let free = self.free();
+        let registers = Registers::of(&self.program);
+        let words = |value: Value| registers.words(&self.program, value);
         let inst = &self.program.insts[id];
         let mut inside: IdMap<Value, bool> = IdMap::default();
         let mut through: Vec<Value> = Vec::new();
@@ -98,8 +72,8 @@ impl Pass {
         }
         through.sort_unstable();
         through.dedup();
-        let through: u32 = through.iter().map(|&value| self.words(value, &free)).sum();
-        let own = inst.regions.iter().map(|body| self.peak(body, &free)).max();
+        let through: u32 = through.into_iter().map(words).sum();
+        let own = inst.regions.iter().map(|body| self.peak(body, &words)).max();
         through + own.unwrap_or(0)
     }
 
@@ -113,24 +87,20 @@ impl Pass {
     }
 
     /// The most registers of values that a region defines that are in use at once.
-    fn peak(&self, region: &Region, free: &IdMap<Value, bool>) -> u32 {
-        let mut own: IdMap<Value, bool> = IdMap::default();
-        region.params.iter().for_each(|&param| own.set(param, true));
-        for &id in &region.insts {
-            self.program.insts[id].results.iter().for_each(|&value| own.set(value, true));
-        }
+    fn peak(&self, region: &Region, of: &dyn Fn(Value) -> u32) -> u32 {
+        let own = defined(&self.program, region);
         let mut live: IdMap<Value, bool> = IdMap::default();
         let (mut words, mut peak) = (0, 0);
         for &id in region.insts.iter().rev() {
             let inst = &self.program.insts[id];
             for &result in &inst.results {
                 if core::mem::replace(live.entry(result), false) {
-                    words -= self.words(result, free);
+                    words -= of(result);
                 }
             }
             let mut use_ = |value: Value| {
                 if own[value] && !core::mem::replace(live.entry(value), true) {
-                    words += self.words(value, free);
+                    words += of(value);
                 }
             };
             inst.operands.iter().for_each(|&value| use_(value));
@@ -139,11 +109,11 @@ impl Pass {
                 self.program.walk(region, &mut |_, deep| {
                     deep.operands.iter().for_each(|&value| use_(value));
                 });
-                inner = inner.max(self.peak(region, free));
+                inner = inner.max(self.peak(region, of));
             }
             peak = peak.max(words + inner);
         }
-        let carried: u32 = region.params.iter().map(|&value| self.words(value, free)).sum();
+        let carried: u32 = region.params.iter().map(|&value| of(value)).sum();
         peak.max(carried)
     }
 
@@ -208,7 +178,7 @@ impl Pass {
         for body in &mut regions {
             let mut first: Vec<Option<usize>> = vec![None; loads.len()];
             for (place, &id) in body.insts.iter().enumerate() {
-                self.each_operand(id, &mut |value| {
+                each_operand(&self.program, id, &mut |value| {
                     if let Some(&index) = from.get(&value) {
                         first[index].get_or_insert(place);
                     }
@@ -244,17 +214,6 @@ impl Pass {
         self.program.insts[owner].regions = regions;
     }
 
-    /// Every value that an operation, or one inside it, takes.
-    fn each_operand(&self, id: Inst, visit: &mut dyn FnMut(Value)) {
-        let inst = &self.program.insts[id];
-        inst.operands.iter().for_each(|&value| visit(value));
-        for region in &inst.regions {
-            self.program.walk(region, &mut |_, inner| {
-                inner.operands.iter().for_each(|&value| visit(value));
-            });
-        }
-    }
-
     /// Takes other values in place of some, in an operation and those inside it.
     fn replace(&mut self, id: Inst, by: &FxHashMap<Value, Value>) {
         for operand in &mut self.program.insts[id].operands {
@@ -286,7 +245,7 @@ impl List {
         };
         for (place, &id) in region.insts.iter().enumerate() {
             list.places.insert(id, place);
-            pass.each_operand(id, &mut |value| {
+            each_operand(&pass.program, id, &mut |value| {
                 let users = list.users.entry(value).or_default();
                 if users.last() != Some(&id) {
                     users.push(id);

@@ -8,6 +8,7 @@ mod effects;
 mod halves;
 mod linear;
 mod meet;
+mod order;
 mod ordered;
 mod pack;
 mod reload;

@@ -1,0 +1,184 @@
+//! Operations in an order in which fewer registers are live.
+
+use super::{build, check, keep};
+use crate::dtype::DType;
+use crate::id::IdMap;
+use crate::lane::{
+    Access, BarrierScope, Builder, InstData, Op, Param, Program, Space, Value, verify,
+};
+use crate::scalar::{Binary, Unary};
+use crate::simplify::order;
+use expect_test::expect;
+
+/// A program that loads so many pairs of words, and keeps what is made of them.
+fn of_pairs(loads: u32, combine: impl FnOnce(&mut Builder, Vec<Value>) -> Value) -> Program {
+    let (mut build, _) = build();
+    let (dtype, pointee) = (DType::I64, Some(DType::I32));
+    let x = build.param(Param { name: "x".into(), dtype, pointee, divisibility: 16 });
+    let words = (0..loads).flat_map(|index| {
+        let access = Access { offset: 8 * index as i32, ..Access::default() };
+        build.load(Space::Global, access, DType::I32, 2, x, None)
+    });
+    let words = words.collect();
+    let result = combine(&mut build, words);
+    let out = build.shared(4, 4, BarrierScope::Block);
+    let out = build.shared_base(out);
+    keep(&mut build, out, result);
+    build.finish()
+}
+
+/// Their sum, level by level: the first half of the words and the second, until one is left.
+fn sum(loads: u32) -> Program {
+    of_pairs(loads, |build, mut words| {
+        while let [_, _, ..] = words[..] {
+            let (low, high) = words.split_at(words.len() / 2);
+            let pairs = low.iter().zip(high);
+            words = pairs.map(|(&x, &y)| build.binary(Binary::Xor, x, y)).collect();
+        }
+        words[0]
+    })
+}
+
+/// The most words of loads and sums that are live at once.
+fn live(program: &Program) -> usize {
+    let mut last: IdMap<Value, Option<usize>> = IdMap::default();
+    let insts = program.body.insts.iter().map(|&id| &program.insts[id]).enumerate();
+    for (place, inst) in insts.clone() {
+        inst.operands.iter().for_each(|&value| last.set(value, Some(place)));
+    }
+    let counted = |inst: &InstData| matches!(inst.op, Op::Load { .. } | Op::Binary(_));
+    let mut ends: Vec<usize> = vec![0; program.body.insts.len()];
+    let (mut live, mut most) = (0, 0);
+    for (place, inst) in insts {
+        live -= ends[place];
+        let results = inst.results.iter().filter(|_| counted(inst));
+        for end in results.filter_map(|&value| last[value]) {
+            live += 1;
+            ends[end] += 1;
+        }
+        most = most.max(live);
+    }
+    most
+}
+
+#[test]
+fn a_sum_takes_each_load_as_it_comes() {
+    check(|program| order::within(program, 0), &sum(4), &expect![[r#"
+        lane @test(n: i32, x: ptr<i32> by 16) warps 2 lanes 32 shared 4 {
+          @s0 = 4 bytes at 0 align 4
+          %0: i32 = param 0
+          %1: i64 = param 1
+          %2: i32, %3: i32 = load.global %1
+          %4: i32, %5: i32 = load.global[+8] %1
+          %6: i32, %7: i32 = load.global[+16] %1
+          %8: i32, %9: i32 = load.global[+24] %1
+          %10: i32 = xor %2, %6
+          %11: i32 = xor %3, %7
+          %12: i32 = xor %4, %8
+          %13: i32 = xor %5, %9
+          %14: i32 = xor %10, %12
+          %15: i32 = xor %11, %13
+          %16: i32 = xor %14, %15
+          %17: i32 = address @s0
+          store.shared %17, %16
+          return
+        }
+
+        after:
+        lane @test(n: i32, x: ptr<i32> by 16) warps 2 lanes 32 shared 4 {
+          @s0 = 4 bytes at 0 align 4
+          %0: i32 = param 0
+          %1: i64 = param 1
+          %2: i32, %3: i32 = load.global %1
+          %6: i32, %7: i32 = load.global[+16] %1
+          %10: i32 = xor %2, %6
+          %11: i32 = xor %3, %7
+          %4: i32, %5: i32 = load.global[+8] %1
+          %8: i32, %9: i32 = load.global[+24] %1
+          %12: i32 = xor %4, %8
+          %14: i32 = xor %10, %12
+          %13: i32 = xor %5, %9
+          %15: i32 = xor %11, %13
+          %16: i32 = xor %14, %15
+          %17: i32 = address @s0
+          store.shared %17, %16
+          return
+        }
+    "#]]);
+}
+
+#[test]
+fn a_sum_of_any_length_keeps_one_word_or_two_a_level() {
+    for levels in 2..=10 {
+        let program = sum(1 << levels);
+        assert_eq!(live(&program), 2 << levels);
+        let ordered = order::within(program.clone(), 0);
+        verify(&ordered).unwrap();
+        assert!(live(&ordered) <= 2 * levels + 2, "{} of {levels} levels", live(&ordered));
+        // The same operations, each once.
+        let sorted = |program: &Program| {
+            let mut insts = program.body.insts.clone();
+            insts.sort_unstable();
+            insts
+        };
+        assert_eq!(sorted(&ordered), sorted(&program));
+    }
+}
+
+#[test]
+fn what_fits_stays_as_it_is() {
+    let program = sum(16);
+    // Of a thread's registers 24 are for other things; 32 words and an address are live.
+    assert_eq!(order::within(program.clone(), 24 + 34), program);
+    assert_ne!(order::within(program.clone(), 24 + 31), program);
+    assert_eq!(order::run(program.clone()), program);
+    assert_eq!(order::sparing(&program), None);
+    let program = sum(32);
+    assert_eq!(order::run(program.clone()), program);
+    assert!(order::sparing(&program).is_some());
+    assert_ne!(order::run(sum(256)), sum(256));
+}
+
+#[test]
+fn loads_stay_between_what_writes() {
+    let access = Access::default();
+    let (mut build, n) = build();
+    let piece = build.shared(64, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    let read = |build: &mut Builder| build.load(Space::Shared, access, DType::I32, 4, base, None);
+    let before = read(&mut build);
+    build.store(Space::Shared, access, base, None, &[n]);
+    let after = read(&mut build);
+    build.barrier(BarrierScope::Block);
+    let later = read(&mut build);
+    for (&x, (&y, &z)) in before.iter().zip(after.iter().zip(&later)) {
+        let sum = build.binary(Binary::Add, x, y);
+        let sum = build.binary(Binary::Add, sum, z);
+        let not = build.unary(Unary::Neg, sum);
+        keep(&mut build, base, not);
+    }
+    let program = build.finish();
+    let ordered = order::within(program.clone(), 0);
+    verify(&ordered).unwrap();
+    let fixed = |program: &Program| {
+        let insts = program.body.insts.iter().map(|&id| &program.insts[id].op);
+        let memory = insts.filter(|op| op.effects() != crate::lane::Effects::NONE);
+        memory.filter(|op| !op.effects().is_pure()).cloned().collect::<Vec<Op>>()
+    };
+    assert_eq!(fixed(&ordered), fixed(&program));
+}
+
+#[test]
+fn long_chains_need_no_stack() {
+    let run = || {
+        // The last sum needs all others, and the last load is needed first.
+        let program = of_pairs(50_000, |build, words| {
+            let add = |sum, &word: &Value| build.binary(Binary::Xor, sum, word);
+            words[1..].iter().rev().fold(words[0], add)
+        });
+        let ordered = order::within(program.clone(), 0);
+        assert_eq!(live(&program), 100_000);
+        assert!(live(&ordered) <= 4);
+    };
+    std::thread::Builder::new().stack_size(128 << 10).spawn(run).unwrap().join().unwrap();
+}
