@@ -38,7 +38,8 @@ pub fn run(kernel: &Kernel, facts: &AxisFacts, machine: &Machine, warps: u32) ->
         return None;
     }
     let definitions = kernel.definitions();
-    let search = Search { kernel, facts, machine, warps, definitions: &definitions };
+    let along = IdMap::default();
+    let mut search = Search { kernel, facts, machine, warps, definitions: &definitions, along };
     let mut found = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
         if let OpKind::Dot(precision) = op.kind {
@@ -71,6 +72,13 @@ struct Stored {
     order: Option<Vec<u8>>,
 }
 
+impl Stored {
+    /// The axis of the stored tensor that is this one as it is read.
+    fn axis(&self, read: usize) -> usize {
+        self.order.as_ref().map_or(read, |order| order[read].into())
+    }
+}
+
 /// A product that warpgroups can compute.
 struct Product {
     op: OpId,
@@ -86,19 +94,32 @@ struct Search<'a> {
     machine: &'a Machine,
     warps: u32,
     definitions: &'a IdMap<Value, Option<OpId>>,
+    /// The axis of a tensor in memory along which products sum, where they can read it along no other.
+    along: IdMap<Value, Option<usize>>,
 }
 
 impl Search<'_> {
-    fn product(&self, id: OpId, op: &Op, precision: Precision) -> Option<Product> {
+    fn product(&mut self, id: OpId, op: &Op, precision: Precision) -> Option<Product> {
         let [a, b, _] = op.operands[..] else { return None };
         warpgroup_instruction(self.kernel, op, self.machine, self.warps)?;
         let right = self.stored(b);
         if !self.is_readable(&right, 0) {
             return None;
         }
+        self.claim(&right, 0);
         let left = (!self.is_made(a)).then(|| self.stored(a));
         let left = left.filter(|left| self.is_readable(left, 1));
+        if let Some(left) = &left {
+            self.claim(left, 1);
+        }
         Some(Product { op: id, precision, left, right })
+    }
+
+    /// Keeps products that sum along another axis away from a factor that they could not read.
+    fn claim(&mut self, stored: &Stored, summed: usize) {
+        if self.kernel.ty(stored.tensor).dtype().bytes() != 2 {
+            self.along.set(stored.tensor, Some(stored.axis(summed)));
+        }
     }
 
     /// What is stored of a factor: what it is the transpose of.
@@ -112,19 +133,20 @@ impl Search<'_> {
     }
 
     /// Whether matrix units can read a factor as it will lie in memory, whose summed axis this is: numbers of
-    /// two bytes along either axis, others along the summed one alone.
+    /// two bytes along either axis, others along the summed one alone. Computed numbers of four bytes are stored along
+    /// that; loaded ones that lie along the other axis had to be copied one by one, which on an H200 took
+    /// more than twice the time of a product by the instructions of a warp.
     fn is_readable(&self, stored: &Stored, summed: usize) -> bool {
         let ty = self.kernel.ty(stored.tensor);
         let bytes = u64::from(ty.dtype().bytes());
-        let read = |axis: usize| match &stored.order {
-            Some(order) => order.iter().position(|&from| usize::from(from) == axis).unwrap_or(axis),
-            None => axis,
-        };
-        let along = self.contiguous(stored.tensor);
         let rows = |axis: usize| ty.shape[axis] * bytes >= LEAST_ROW_BYTES;
-        match along {
-            Some(axis) => rows(axis) && (bytes == 2 || read(axis) == summed),
-            None => bytes == 2 && rows(0) && rows(1),
+        let summed = stored.axis(summed);
+        let is_free = self.along[stored.tensor].is_none_or(|along| along == summed);
+        match (bytes, self.contiguous(stored.tensor)) {
+            (2, Some(axis)) => rows(axis),
+            (2, None) => rows(0) && rows(1),
+            (4, None) => rows(summed) && is_free,
+            (_, along) => along == Some(summed) && rows(summed) && is_free,
         }
     }
 
