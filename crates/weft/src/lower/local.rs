@@ -160,12 +160,27 @@ impl Lowerer<'_> {
         }
         let align = ALIGN.max(ty.memory().map_or(1, alignment));
         let shared = self.build.shared(bytes as u32, align, BarrierScope::Block);
+        if !op.operands.is_empty() && !self.is_handed_over(result) {
+            self.build.set_renewed(shared);
+        }
         let base = self.build.shared_base(shared);
         self.bind_view(result, View { base, offset: 0 });
         match op.operands.first() {
             Some(&source) => self.put(source, result),
             None => Ok(()),
         }
+    }
+
+    /// Whether memory, or a view of it, is carried by a loop or leaves the region that allocates it.
+    fn is_handed_over(&self, memory: Value) -> bool {
+        let (mut views, mut leaves) = (vec![memory], false);
+        self.kernel.walk(&self.kernel.body, &mut |_, op| {
+            if op.operands.iter().any(|operand| views.contains(operand)) {
+                leaves |= op.kind.effects().is_terminator() || !op.regions.is_empty();
+                views.extend(op.results.iter().filter(|&&result| self.is_memory(result)));
+            }
+        });
+        leaves
     }
 
     pub(super) fn memdesc_index(&mut self, op: &Op) -> Result<(), AssignError> {
