@@ -412,9 +412,10 @@ function tale(hits: Hit[], { answer, banks }: Shown): string {
   const deep = new Map<number, number>();
   for (const { bank } of hits) deep.set(bank, (deep.get(bank) ?? 0) + 1);
   const busy = `${deep.size} of ${banks} banks`;
+  const [toil, work] = deep.size === 1 ? ["does", "works"] : ["do", "work"];
   const most = Math.max(0, ...deep.values());
-  if (waves(answer) > answer.phases.length) return `${busy} do all the work, up to ${most} words deep`;
-  return `${busy} work, and nobody waits`;
+  if (waves(answer) > answer.phases.length) return `${busy} ${toil} all the work, up to ${most} words deep`;
+  return `${busy} ${work}, and nobody waits`;
 }
 
 /** Who moves which element of the tile, and what the banks serve. */
