@@ -408,7 +408,7 @@ export function waves(answer: WavefrontsAnswer | undefined): number {
 }
 
 /** What the queues show, as a sentence. */
-function tale(hits: Hit[], { answer, banks }: Shown): string {
+export function tale(hits: Hit[], { answer, banks }: Shown): string {
   const deep = new Map<number, number>();
   for (const { bank } of hits) deep.set(bank, (deep.get(bank) ?? 0) + 1);
   const busy = `${deep.size} of ${banks} banks`;
