@@ -11,7 +11,7 @@ import type { Answer, AnyRequest, Fault } from "./requests";
 /** A way to ask the engine. */
 export interface Transport {
   readonly name: "wasm" | "http";
-  /** The answer to a request, both as JSON texts. */
+  /** The answer to a request, or to an array of requests, as JSON texts. */
   invoke(request: string): Promise<string>;
 }
 
@@ -26,10 +26,23 @@ export class Refusal extends Error {
   }
 }
 
+/** A request whose answer somebody waits for. */
+interface Waiting {
+  request: string;
+  done(answer: object): void;
+  failed(error: unknown): void;
+}
+
 /** How many answers are kept: turning back to an earlier state asks nothing. */
 const KEPT = 256;
 /** The longest answers that are kept. */
 const MAX_KEPT_LENGTH = 1 << 20;
+/** The most requests of an array: with more, the engine expects it to take long. */
+const TOGETHER = 32;
+/** After how many turns of waiting code nobody asks more: whoever gets an answer that is kept asks on in a few. */
+const TURNS = 16;
+/** What takes long, and so goes alone: others would wait for it, and several are answered at once. */
+const LONG: ReadonlySet<AnyRequest["request"]> = new Set(["compile", "explain", "run", "sweep"]);
 /** How many requests that take long are worth asking at once; `weft serve` answers one more. */
 export const atOnce = (): number => Math.min(3, navigator.hardwareConcurrency);
 
@@ -38,6 +51,8 @@ export class Engine {
   readonly #another: () => Transport;
   readonly #idle: Transport[] = [];
   readonly #kept = new Map<string, Promise<object>>();
+  /** What was asked in the task that runs, to be sent in one go at its end. */
+  readonly #gathered: Waiting[] = [];
   #pending = 0;
   /** Told when the page begins to wait for answers, and when all are there and have been used. */
   onbusy: (busy: boolean) => void = () => undefined;
@@ -62,7 +77,7 @@ export class Engine {
   async invoke<R extends AnyRequest>(request: R): Promise<Answer<R>> {
     if (this.#pending++ === 0) this.onbusy(true);
     try {
-      return unwrapped(await this.#remembered(JSON.stringify(request)));
+      return unwrapped(await this.#remembered(request));
     } finally {
       // Whoever waited goes first, and may ask again.
       setTimeout(() => {
@@ -81,18 +96,42 @@ export class Engine {
     }
   }
 
-  #remembered(request: string): Promise<object> {
+  #remembered(asked: AnyRequest): Promise<object> {
+    const request = JSON.stringify(asked);
     const known = this.#kept.get(request);
     if (known) return known;
-    const asked = this.#transport.invoke(request).then((answer) => {
-      if (answer.length > MAX_KEPT_LENGTH) this.#kept.delete(request);
-      return JSON.parse(answer) as object;
+    const answer = new Promise<object>((done, failed) => {
+      const waiting = { request, done, failed };
+      if (LONG.has(asked.request)) return this.#send([waiting]);
+      if (this.#gathered.push(waiting) === 1) void this.#gather();
     });
-    this.#kept.set(request, asked);
+    this.#kept.set(request, answer);
     const oldest = this.#kept.keys().next();
     if (this.#kept.size > KEPT && !oldest.done) this.#kept.delete(oldest.value);
-    asked.catch(() => this.#kept.delete(request));
-    return asked;
+    answer.catch(() => this.#kept.delete(request));
+    return answer;
+  }
+
+  /** Sends what was gathered, once nobody asks more: before the browser draws, which takes as long as an answer. */
+  async #gather(): Promise<void> {
+    let known = 0;
+    for (let turn = 0; turn < TURNS; turn++) {
+      if (this.#gathered.length > known) [known, turn] = [this.#gathered.length, 0];
+      await undefined;
+    }
+    while (this.#gathered.length > 0) this.#send(this.#gathered.splice(0, TOGETHER));
+  }
+
+  /** Several requests are one array, and one answer. */
+  #send(all: Waiting[]): void {
+    const requests = all.map(({ request }) => request);
+    const text = requests.length === 1 ? requests[0]! : `[${requests.join()}]`;
+    const answered = this.#transport.invoke(text).then((text) => {
+      if (text.length > MAX_KEPT_LENGTH) for (const request of requests) this.#kept.delete(request);
+      const answer = JSON.parse(text) as object | object[];
+      for (const [index, { done }] of all.entries()) done((Array.isArray(answer) ? answer[index] : answer) as object);
+    });
+    answered.catch((error: unknown) => all.forEach(({ failed }) => failed(error)));
   }
 }
 

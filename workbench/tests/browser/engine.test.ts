@@ -43,6 +43,28 @@ test("a sweep moves its bar, leaves the page live, and can be stopped", async ()
   expect(await each("load")).toBe(16);
 });
 
+test.runIf(engine === "http")("an action is one request, and whatever it needs is answered by it", async () => {
+  // The examples' pictures are no part of an action.
+  await page.waitForLoadState("networkidle");
+  const asked: string[][] = [];
+  page.on("request", (request) => {
+    if (new URL(request.url()).pathname !== "/invoke") return;
+    asked.push([JSON.parse(request.postData() ?? "") as { request: string }].flat().map(({ request }) => request).sort());
+  });
+  const after = async (act: () => Promise<unknown>) => {
+    asked.length = 0;
+    await act();
+    await settled(page);
+    return asked;
+  };
+  // Of the toggles: the matrix, and both accesses of the one memory that is another.
+  const toggle = () => page.locator('.toggles button[data-row="0"][data-column="3"]').click();
+  expect(await after(toggle)).toEqual([["layout", "wavefronts", "wavefronts"]]);
+  expect(await after(() => page.getByLabel("Instruction", { exact: true }).fill("3"))).toEqual([["wavefronts", "wavefronts", "wavefronts"]]);
+  // What was asked before is not asked again.
+  expect(await after(toggle)).toEqual([["wavefronts"]]);
+});
+
 describe.runIf(engine === "wasm")("as WebAssembly", () => {
   test("it is shipped in less than two megabytes", () => {
     const bytes = readFileSync(`${dist}/engine/weft_wasm_bg.wasm`);
