@@ -120,7 +120,7 @@ fn is_whole(kernel: &Kernel, facts: &AxisFacts, op: &Op) -> bool {
     let bytes = u64::from(block.dtype().bytes());
     let begins = indices.last().is_some_and(|&index| {
         let dims = &facts.get(index).dims;
-        dims.iter().all(|dim| (dim.divisibility * bytes).is_multiple_of(PIECE))
+        dims.iter().all(|dim| dim.divisibility.is_multiple_of(PIECE / bytes))
     });
     begins && loaded.encoding.is_none() && dimensions(block, loaded).is_some()
 }

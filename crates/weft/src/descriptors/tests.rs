@@ -271,7 +271,9 @@ fn descriptors_are_maps_where_an_engine_does_what_they_mean() {
         (
             "any memory is written",
             "%one = arith.constant 1.0 : f16
-             %there = tt.int_to_ptr %far : i64 -> !tt.ptr<f16>
+             %words = tt.int_to_ptr %far : i64 -> !tt.ptr<i64>
+             %word = tt.load %words : !tt.ptr<i64>
+             %there = tt.int_to_ptr %word : i64 -> !tt.ptr<f16>
              tt.store %there, %one : !tt.ptr<f16>",
             0,
         ),
