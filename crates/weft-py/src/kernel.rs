@@ -19,6 +19,10 @@ use weft_api::kernels::CompiledKernel;
 use weft_api::request::{CompileRequest, EqualStores};
 use weft_api::run::Launch;
 
+/// What Python is told of a tensor map: the type of its elements and the bytes of one, the sides of a box, and the bytes
+/// of its swizzle.
+type ToldMap = (&'static str, u32, Vec<u32>, u32);
+
 /// A compiled kernel.
 #[pyclass(frozen)]
 pub(super) struct Kernel(CompiledKernel);
@@ -116,7 +120,7 @@ impl Kernel {
     /// descriptor's parts: the type of its elements and the bytes of one, the sides of a box, outermost first, and the
     /// bytes within which a swizzle moves pieces of 16 bytes.
     #[getter]
-    fn tensor_maps(&self) -> Vec<Option<(&'static str, u32, Vec<u32>, u32)>> {
+    fn tensor_maps(&self) -> Vec<Option<ToldMap>> {
         let told = |map: &TensorMap| {
             let sides = map.sides.iter().rev().copied().collect();
             (map.element.name(), map.element.bytes(), sides, map.span)

@@ -16,6 +16,7 @@ const ROUNDS: usize = 5;
 /// A loop that weighs rows of values by what it computes from products of queries and keys, all numbers small
 /// enough that nothing is rounded.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a case of its own")]
 struct Weighing {
     /// Queries, keys of a round, and elements of each.
     sizes: [usize; 3],

@@ -20,6 +20,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// The bytes of an mbarrier.
 const MBARRIER_BYTES: usize = 8;
 
+/// An element, and what is wrong with the access to it, if anything is.
+type FirstFault = Option<(usize, LocalFault)>;
+
 /// What is known of a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum State {
@@ -145,7 +148,7 @@ impl Local {
         what: TransferOp,
         operands: &[Bounded],
         world: &mut World<'_, '_>,
-    ) -> Result<(Option<Bounded>, Option<(usize, LocalFault)>), String> {
+    ) -> Result<(Option<Bounded>, FirstFault), String> {
         let lacks = || format!("it has {} operands", operands.len());
         let kernel = world.kernel;
         let place = |of: Value, mbarriers: &Bounded, which: &Bounded| {
