@@ -21,7 +21,8 @@ use crate::axis::AxisFacts;
 use crate::id::IdMap;
 use crate::prune;
 use crate::tile::{
-    Encoding, Kernel, Op, OpId, OpKind, Precision, Region, SharedMemory, Type, Value, ValueData,
+    DescriptorOp, Encoding, Kernel, Op, OpId, OpKind, Precision, Region, SharedMemory, Type, Value,
+    ValueData,
 };
 use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
@@ -63,6 +64,20 @@ pub fn run(kernel: &Kernel, facts: &AxisFacts, machine: &Machine, warps: u32) ->
     // Transposes that nobody takes any more.
     prune::run(&mut shared);
     Some(shared)
+}
+
+/// Those of some descriptors of which blocks are put into memory as factors, by the operations that put them together.
+pub fn maps(kernel: &Kernel, maps: &[OpId]) -> Vec<OpId> {
+    let definitions = kernel.definitions();
+    let mut feeding = Vec::new();
+    kernel.walk(&kernel.body, &mut |_, op| {
+        let (OpKind::LocalAlloc, [tensor]) = (&op.kind, &op.operands[..]) else { return };
+        let Some(load) = definitions[*tensor].map(|id| &kernel.ops[id]) else { return };
+        if load.kind == OpKind::Descriptor(DescriptorOp::Load) {
+            feeding.extend(definitions[load.operands[0]]);
+        }
+    });
+    maps.iter().copied().filter(|id| feeding.contains(id)).collect()
 }
 
 /// A factor in memory: the tensor that is stored, and the order of its dimensions in which it is read.
@@ -154,7 +169,13 @@ impl Search<'_> {
     /// computed, and can be stored along either.
     fn contiguous(&self, tensor: Value) -> Option<usize> {
         let op = &self.kernel.ops[self.definitions[tensor]?];
-        let OpKind::Load(_) = op.kind else { return None };
+        match op.kind {
+            OpKind::Load(_) => {}
+            OpKind::Descriptor(DescriptorOp::Load) => {
+                return self.kernel.ty(tensor).shape.len().checked_sub(1);
+            }
+            _ => return None,
+        }
         let dims = &self.facts.get(op.operands[0]).dims;
         let longest = dims.iter().map(|dim| dim.contiguity).max()?;
         dims.iter().rposition(|dim| dim.contiguity == longest)
@@ -163,7 +184,10 @@ impl Search<'_> {
     /// Whether a left factor is in registers anyway: it is neither loaded nor the transpose of what is.
     fn is_made(&self, factor: Value) -> bool {
         let Stored { tensor, .. } = self.stored(factor);
-        let loads = |id: OpId| matches!(self.kernel.ops[id].kind, OpKind::Load(_));
+        let loads = |id: OpId| {
+            let kind = &self.kernel.ops[id].kind;
+            matches!(kind, OpKind::Load(_) | OpKind::Descriptor(DescriptorOp::Load))
+        };
         !self.definitions[tensor].is_some_and(loads)
     }
 }

@@ -76,6 +76,11 @@ pub(super) fn memory_of(ty: &Type) -> Result<Padded, AssignError> {
 }
 
 impl View {
+    /// The address of the buffer.
+    pub(super) fn base(self) -> lane::Value {
+        self.base
+    }
+
     /// The address of the buffer, where the view is of the whole of it.
     pub(super) fn whole(self) -> Option<lane::Value> {
         (self.offset == 0).then_some(self.base)
@@ -143,6 +148,11 @@ impl Lowerer<'_> {
         if let Some(scope) = self.scopes.last_mut() {
             scope.views.insert(value, view);
         }
+    }
+
+    /// Binds a whole buffer, or a list of them, at an address.
+    pub(super) fn bind_memory(&mut self, value: Value, base: lane::Value) {
+        self.bind_view(value, View { base, offset: 0 });
     }
 
     pub(super) fn local_alloc(&mut self, op: &Op) -> Result<(), AssignError> {
