@@ -18,7 +18,7 @@ use super::pieces::Pieces;
 use super::registers::{self, HALF};
 use crate::id::Id;
 use crate::lane::effects::{Control, Step, Tokens};
-use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Shared, SharedData};
+use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Shared, SharedData, Space};
 use core::ops::Range;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -263,6 +263,8 @@ struct Lives<'l> {
     barriers: Vec<Barrier>,
     /// Whether nothing is in a piece from one round of a loop to the next.
     renewed: Vec<bool>,
+    /// Whether bulk copies may write a piece.
+    filled: Vec<bool>,
 }
 
 impl<'l> Lives<'l> {
@@ -276,7 +278,16 @@ impl<'l> Lives<'l> {
             spans: vec![None; program.shared.len()],
             barriers: Vec::new(),
             renewed: program.shared.values().map(renewed).collect(),
+            filled: vec![false; program.shared.len()],
         };
+        for inst in program.insts.values() {
+            let effects = inst.op.effects();
+            if effects.tokens == Tokens::Bulk(Step::Starts) && effects.writes.has(Space::Shared) {
+                for piece in pieces.touched(inst) {
+                    lives.filled[piece.index()] = true;
+                }
+            }
+        }
         for (position, line) in lines.list.iter().enumerate() {
             if program.insts[line.id].op.effects().barrier() == Some(BarrierScope::Block) {
                 lives.barriers.push(Barrier { position, path: line.path.clone() });
@@ -351,11 +362,17 @@ impl<'l> Lives<'l> {
         }
     }
 
-    /// Of two pieces the one that is used first and the other, where the one follows the other.
+    /// Of two pieces the one that is used first and the other, where the one follows the other. What bulk copies
+    /// write does not follow what threads wrote, as a barrier alone does not order the one proxy with the other.
     fn ordered(&self, x: Shared, y: Shared) -> Option<[&Span; 2]> {
-        let (x, y) = (self.span(x)?, self.span(y)?);
-        let [earlier, later] = if x.last <= y.first { [x, y] } else { [y, x] };
-        (earlier.last < later.first).then_some([earlier, later])
+        let (first, second) = (self.span(x)?, self.span(y)?);
+        let x_leads = first.last <= second.first;
+        let [earlier, later] = if x_leads { [first, second] } else { [second, first] };
+        let [leads, follows] = if x_leads { [x, y] } else { [y, x] };
+        let comes_again = || self.lines.loop_around([earlier, later]).is_some();
+        let is_filled = |piece: Shared| self.filled[piece.index()];
+        let is_written_later = is_filled(follows) || is_filled(leads) && comes_again();
+        (earlier.last < later.first && !is_written_later).then_some([earlier, later])
     }
 
     /// Whether one of two pieces is used only after the other.
