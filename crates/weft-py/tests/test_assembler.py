@@ -57,7 +57,7 @@ def blocks_of(text):
 
 def loads_first(text):
     """The loads in front of the first sum."""
-    return text.split("add.")[0].count("ld.global")
+    return text.split("add.rn.f32")[0].count("ld.global")
 
 
 def test_a_module_says_what_its_threads_take():
