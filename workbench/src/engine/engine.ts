@@ -7,12 +7,13 @@
  */
 
 import type { Answer, AnyRequest, Fault } from "./requests";
+import { Wanted } from "./wanted";
 
 /** A way to ask the engine. */
 export interface Transport {
   readonly name: "wasm" | "http";
-  /** The answer to a request, both as JSON texts. */
-  invoke(request: string): Promise<string>;
+  /** The answer to a request, both as JSON texts; the work for it ends where it is unwanted. */
+  invoke(request: string, unwanted?: AbortSignal): Promise<string>;
 }
 
 /** The engine did not answer the question: it says what is wrong with it. */
@@ -30,6 +31,9 @@ export class Refusal extends Error {
 const KEPT = 256;
 /** The longest answers that are kept. */
 const MAX_KEPT_LENGTH = 1 << 20;
+/** How long the engine may take for an answer that nobody wants any more, in milliseconds: what is nearly there costs less
+ * than another worker. */
+const GRACE = 40;
 /** How many requests that take long are worth asking at once; `weft serve` answers one more. */
 export const atOnce = (): number => Math.min(3, navigator.hardwareConcurrency);
 
@@ -38,6 +42,8 @@ export class Engine {
   readonly #another: () => Transport;
   readonly #idle: Transport[] = [];
   readonly #kept = new Map<string, Promise<object>>();
+  /** Who wants what is on its way. */
+  readonly #wanted = new Map<string, Wanted>();
   #pending = 0;
   /** Told when the page begins to wait for answers, and when all are there and have been used. */
   onbusy: (busy: boolean) => void = () => undefined;
@@ -57,12 +63,17 @@ export class Engine {
 
   /**
    * Answers a request; throws a {@link Refusal} where the engine refuses it. The same request may give the
-   * same object again: an answer is not to be changed.
+   * same object again: an answer is not to be changed. What is unwanted before it is there ends, and throws the
+   * reason, unless others wait for it.
    */
-  async invoke<R extends AnyRequest>(request: R): Promise<Answer<R>> {
+  async invoke<R extends AnyRequest>(request: R, unwanted?: AbortSignal): Promise<Answer<R>> {
+    unwanted?.throwIfAborted();
     if (this.#pending++ === 0) this.onbusy(true);
     try {
-      return unwrapped(await this.#remembered(JSON.stringify(request)));
+      const text = JSON.stringify(request);
+      const answer = this.#remembered(text);
+      this.#wanted.get(text)?.add(unwanted);
+      return unwrapped(await answer);
     } finally {
       // Whoever waited goes first, and may ask again.
       setTimeout(() => {
@@ -72,10 +83,10 @@ export class Engine {
   }
 
   /** The same for requests that take long: they do not hold up the others, and are not kept. */
-  async invokeAside<R extends AnyRequest>(request: R): Promise<Answer<R>> {
+  async invokeAside<R extends AnyRequest>(request: R, unwanted?: AbortSignal): Promise<Answer<R>> {
     const transport = this.#idle.pop() ?? this.#another();
     try {
-      return unwrapped(JSON.parse(await transport.invoke(JSON.stringify(request))) as object);
+      return unwrapped(JSON.parse(await transport.invoke(JSON.stringify(request), unwanted)) as object);
     } finally {
       this.#idle.push(transport);
     }
@@ -84,14 +95,19 @@ export class Engine {
   #remembered(request: string): Promise<object> {
     const known = this.#kept.get(request);
     if (known) return known;
-    const asked = this.#transport.invoke(request).then((answer) => {
+    const wanted = new Wanted();
+    this.#wanted.set(request, wanted);
+    const settle = () => this.#wanted.get(request) === wanted && this.#wanted.delete(request);
+    wanted.unwanted.addEventListener("abort", () => settle() && this.#kept.delete(request));
+    const asked = this.#transport.invoke(request, wanted.unwanted).then((answer) => {
+      settle();
       if (answer.length > MAX_KEPT_LENGTH) this.#kept.delete(request);
       return JSON.parse(answer) as object;
     });
     this.#kept.set(request, asked);
     const oldest = this.#kept.keys().next();
     if (this.#kept.size > KEPT && !oldest.done) this.#kept.delete(oldest.value);
-    asked.catch(() => this.#kept.delete(request));
+    asked.catch(() => settle() && this.#kept.delete(request));
     return asked;
   }
 }
@@ -115,15 +131,18 @@ export async function connect(base: URL): Promise<Engine> {
 export function overLoopback(address: URL): Transport {
   return {
     name: "http",
-    async invoke(request) {
+    async invoke(request, unwanted) {
       let response: Response;
       try {
         response = await fetch(address, {
           method: "POST",
           headers: { "content-type": "application/json" },
           body: request,
+          // A connection that is closed ends the work.
+          signal: unwanted ?? null,
         });
       } catch {
+        unwanted?.throwIfAborted();
         throw new Error("`weft serve` does not answer: has it been stopped?");
       }
       if (!response.ok) throw new Error(await response.text());
@@ -139,29 +158,48 @@ export interface Asked {
 }
 export type Told = { id: number; answer: string } | { id: number; failure: string };
 
-/** Runs the engine in a worker of its own. */
+/** Runs the engine in a worker of its own, and in another one where what it computes is unwanted. */
 export function inWorker(base: URL): Transport {
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-  worker.postMessage({ engine: new URL("engine/", base).href });
-  const waiting = new Map<number, { done(text: string): void; failed(error: Error): void }>();
+  const waiting = new Map<number, { request: string; done(text: string): void; failed(error: Error): void }>();
   let next = 0;
-  worker.onmessage = ({ data }: MessageEvent<Told>) => {
-    const who = waiting.get(data.id);
-    waiting.delete(data.id);
-    if ("answer" in data) who?.done(data.answer);
-    else who?.failed(new Error(data.failure));
-  };
-  worker.onerror = (event) => {
-    for (const { failed } of waiting.values()) failed(new Error(event.message));
-    waiting.clear();
-  };
+  let worker = start();
+
+  function start(): Worker {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    worker.postMessage({ engine: new URL("engine/", base).href });
+    worker.onmessage = ({ data }: MessageEvent<Told>) => {
+      const who = waiting.get(data.id);
+      waiting.delete(data.id);
+      if ("answer" in data) who?.done(data.answer);
+      else who?.failed(new Error(data.failure));
+    };
+    worker.onerror = (event) => {
+      for (const { failed } of waiting.values()) failed(new Error(event.message));
+      waiting.clear();
+    };
+    return worker;
+  }
+
+  /** Ends what the worker computes; another one answers what is still wanted. */
+  function startAgain(): void {
+    worker.terminate();
+    worker = start();
+    for (const [id, { request }] of waiting) worker.postMessage({ id, request } satisfies Asked);
+  }
+
   return {
     name: "wasm",
-    invoke(request) {
+    invoke(request, unwanted) {
       const id = next++;
       return new Promise((done, failed) => {
-        waiting.set(id, { done, failed });
+        waiting.set(id, { request, done, failed });
         worker.postMessage({ id, request } satisfies Asked);
+        const leave = () => {
+          failed(unwanted?.reason as Error);
+          // Requests that are unwanted together are ended together.
+          setTimeout(() => waiting.delete(id) && startAgain(), GRACE);
+        };
+        unwanted?.addEventListener("abort", leave, { once: true });
       });
     },
   };

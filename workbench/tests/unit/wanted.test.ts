@@ -1,0 +1,68 @@
+/** What is no longer wanted ends, and what somebody still wants does not. */
+
+import { expect, test } from "vitest";
+import { Engine } from "../../src/engine/engine";
+import type { Transport } from "../../src/engine/engine";
+import { latest } from "../../src/ui/dom";
+
+/** An engine that answers when it is told to, and what it was asked. */
+function engine() {
+  const asked: { request: string; unwanted: AbortSignal | undefined; answer(): void }[] = [];
+  const transport: Transport = {
+    name: "http",
+    invoke: (request, unwanted) =>
+      new Promise((done, failed) => {
+        unwanted?.addEventListener("abort", () => failed(unwanted.reason));
+        asked.push({ request, unwanted, answer: () => done(`{"machines":[],"elements":[]}`) });
+      }),
+  };
+  return { engine: new Engine(transport), asked };
+}
+
+const request = { request: "machines" } as const;
+const ended = (wanted: Promise<unknown>) => wanted.then(() => "answered", (error: Error) => error.name);
+
+test("a request ends once nobody wants it, and is asked again", async () => {
+  const { engine: asking, asked } = engine();
+  const [one, other] = [new AbortController(), new AbortController()];
+  const answers = [asking.invoke(request, one.signal), asking.invoke(request, other.signal)].map(ended);
+  expect(asked.length).toBe(1);
+  one.abort();
+  expect(asked[0]?.unwanted?.aborted).toBe(false);
+  other.abort();
+  expect(asked[0]?.unwanted?.aborted).toBe(true);
+  const again = ended(asking.invoke(request));
+  expect(await Promise.all(answers)).toEqual(["AbortError", "AbortError"]);
+  expect(asked.length).toBe(2);
+  asked[1]?.answer();
+  expect(await again).toBe("answered");
+});
+
+test("an answer that is there stays, whoever leaves", async () => {
+  const { engine: asking, asked } = engine();
+  const one = new AbortController();
+  const answer = asking.invoke(request, one.signal);
+  asked[0]?.answer();
+  await answer;
+  one.abort();
+  expect(await ended(asking.invoke(request))).toBe("answered");
+  expect(asked.length).toBe(1);
+});
+
+test("a task ends when the next begins, but for what both ask", async () => {
+  const { engine: asking, asked } = engine();
+  const ask = latest();
+  const told: string[] = [];
+  const task = (name: string, target: string) =>
+    ask(async (current) => {
+      const shared = asking.invoke(request, current.unwanted);
+      await ended(asking.invoke({ ...request, target }, current.unwanted));
+      await ended(shared);
+      if (current()) told.push(name);
+    });
+  task("one", "sm_80");
+  task("other", "sm_90");
+  expect(asked.map(({ request, unwanted }) => [JSON.parse(request).target, unwanted?.aborted])).toEqual([[undefined, false], ["sm_80", true], ["sm_90", false]]);
+  for (const { answer } of asked) answer();
+  await expect.poll(() => told).toEqual(["other"]);
+});
