@@ -37,8 +37,8 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     if candidates.is_empty() {
         return program;
     }
-    let mut waits = barriers_with(&program);
-    let mut bytes = pack::shared_bytes(&program);
+    let mut waits = barriers_with(&program, stop);
+    let mut bytes = pack::shared_bytes(&program, stop);
     for (piece, target) in candidates {
         if stop.is_set() {
             break;
@@ -49,7 +49,7 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
             continue;
         }
         let doubled = double(program.clone(), piece, target);
-        let fewer = barriers_with(&doubled);
+        let fewer = barriers_with(&doubled, stop);
         if fewer < waits {
             (program, waits, bytes) = (doubled, fewer, larger);
         }
@@ -74,9 +74,9 @@ fn half_of(piece: &SharedData) -> u32 {
     piece.bytes.next_multiple_of(piece.align.max(1))
 }
 
-/// The barriers of a block that the program would have.
-pub(super) fn barriers_with(program: &Program) -> usize {
-    let program = barriers::run(program.clone());
+/// The barriers of a block that the program would have, unless it is stopped.
+pub(super) fn barriers_with(program: &Program, stop: &Stop) -> usize {
+    let program = barriers::run_until(program.clone(), stop);
     let mut count = 0;
     program.walk(&program.body, &mut |_, inst| {
         count += usize::from(inst.op.effects().barrier() == Some(BarrierScope::Block));

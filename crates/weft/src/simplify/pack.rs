@@ -13,6 +13,7 @@
 
 use super::alternate::REGISTERS;
 use super::pieces::Pieces;
+use crate::budget::Stop;
 use crate::id::Id;
 use crate::lane::effects::{Step, Tokens};
 use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Shared};
@@ -20,8 +21,16 @@ use core::ops::Range;
 use smallvec::SmallVec;
 
 /// Runs the pass.
-pub fn run(mut program: Program) -> Program {
-    let Packed { places, barriers } = packed(&program);
+pub fn run(program: Program) -> Program {
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped; what it then gives is no program.
+pub fn run_until(mut program: Program, stop: &Stop) -> Program {
+    let Packed { places, barriers } = packed(&program, stop);
+    if stop.is_set() {
+        return program;
+    }
     program.shared_bytes = end(&places);
     for (piece, place) in program.shared.keys().zip(places) {
         let data = &mut program.shared[piece];
@@ -34,9 +43,9 @@ pub fn run(mut program: Program) -> Program {
     program
 }
 
-/// The shared memory that a block would take.
-pub(super) fn shared_bytes(program: &Program) -> u32 {
-    end(&packed(program).places)
+/// The shared memory that a block would take, unless it is stopped.
+pub(super) fn shared_bytes(program: &Program, stop: &Stop) -> u32 {
+    end(&packed(program, stop).places)
 }
 
 /// Where the pieces come to lie.
@@ -47,8 +56,8 @@ struct Packed {
     barriers: Vec<usize>,
 }
 
-fn packed(program: &Program) -> Packed {
-    let lives = Lives::of(program);
+fn packed(program: &Program, stop: &Stop) -> Packed {
+    let lives = Lives::of(program, stop);
     let places = placed(program, &lives, |x, y| lives.apart(x, y));
     let as_it_waits = Packed { places, barriers: Vec::new() };
     let Some(multiprocessor) = program.multiprocessor else { return as_it_waits };
@@ -202,7 +211,7 @@ struct Lives {
 }
 
 impl Lives {
-    fn of(program: &Program) -> Self {
+    fn of(program: &Program, stop: &Stop) -> Self {
         let pieces = Pieces::of(program);
         let lines = Lines::of(program);
         let mut lives = Self { spans: vec![None; program.shared.len()], barriers: Vec::new() };
@@ -217,6 +226,9 @@ impl Lives {
         // A wait touches what is under way: what was begun before it, and not waited for since.
         let mut flights = Flights::of(program, &lines, &pieces);
         for (position, line) in lines.0.iter().enumerate() {
+            if stop.is_set() {
+                break;
+            }
             let flying = Kind::ALL.map(|kind| flights.under_way(&lives, line, (kind, position)));
             lives.touch(program, &lines, position, &mut |inst| match Kind::waited_for(inst) {
                 Some((kind, _)) => &flying[kind as usize],

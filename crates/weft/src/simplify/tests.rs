@@ -121,7 +121,10 @@ fn hoist_takes_out_of_branches_what_no_round_changes() {
         let sum = build.if_(is_last, then, otherwise, &[DType::I32])[0];
         keep(build, base, sum);
     });
-    check(hoist::run, &build.finish(), &expect![[r#"
+    check(
+        hoist::run,
+        &build.finish(),
+        &expect![[r#"
         lane @test(n: i32) warps 2 lanes 32 shared 256 {
           @s0 = 256 bytes at 0 align 16
           %0: i32 = param 0
@@ -178,7 +181,8 @@ fn hoist_takes_out_of_branches_what_no_round_changes() {
           }
           return
         }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

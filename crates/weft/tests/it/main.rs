@@ -29,5 +29,6 @@ mod regressions;
 mod reports;
 mod scaled;
 mod spoilt;
+mod stops;
 mod truths;
 mod warpgroups;

@@ -63,7 +63,10 @@ fn live(program: &Program) -> usize {
 
 #[test]
 fn a_sum_takes_each_load_as_it_comes() {
-    check(|program| order::within(program, 0), &sum(4), &expect![[r#"
+    check(
+        |program| order::within(program, 0),
+        &sum(4),
+        &expect![[r#"
         lane @test(n: i32, x: ptr<i32> by 16) warps 2 lanes 32 shared 4 {
           @s0 = 4 bytes at 0 align 4
           %0: i32 = param 0
@@ -104,7 +107,8 @@ fn a_sum_takes_each_load_as_it_comes() {
           store.shared %17, %16
           return
         }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
