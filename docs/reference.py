@@ -168,8 +168,9 @@ def exported(path):
 
 def python():
     names = exported(PYTHON / "__init__.py")
+    # An overload says nothing that the function itself does not.
     functions = [node for path in ("questions.py", "requests.py") for node in public(PYTHON / path, names)
-                 if isinstance(node, ast.FunctionDef)]
+                 if isinstance(node, ast.FunctionDef) and not any(getattr(each, "id", "") == "overload" for each in node.decorator_list)]
     print("\n### Functions\n")
     print(table(("function", "what it does"),
                 [(f"`weft.{node.name}({signature(node)})`", summary(node)) for node in functions]))

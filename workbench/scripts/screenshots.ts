@@ -1,7 +1,7 @@
 /**
  * Screenshots of the page at seven widths and in both themes, into `screenshots/` or the folder named.
  *
- *     npm run screenshots [FOLDER [PLACE...]]
+ *     [WIDTHS=390,1440] npm run screenshots [FOLDER [PLACE...]]
  *     npm run screenshots -- --documents     the few that the documents show, into `docs/src/images`
  */
 
@@ -12,7 +12,7 @@ import { launch, open, serve, settled } from "../tests/browser/harness";
 
 /** A home that costs more than the one that is chosen. */
 const PIN = "%row_5=[register: 1 256 128, lane: 4 8 16 32 64, warp: 512 2, block:] -> [dim0: 1024]";
-const WIDTHS = [2560, 1440, 1024, 900, 768, 390, 360];
+const WIDTHS = process.env["WIDTHS"]?.split(",").map(Number) ?? [2560, 1440, 1024, 900, 768, 390, 360];
 const PLACES: [string, string][] = [
   ["swizzle", "#/swizzle?fold=1.2.4.8"],
   ["solve", "#/swizzle?fold=2.4.8.10&close=1&solve=7"],

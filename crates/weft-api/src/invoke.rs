@@ -14,6 +14,7 @@ use crate::{
 };
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use weft::location::Source;
 
@@ -42,7 +43,17 @@ pub enum UnknownKeys {
     Ignored,
 }
 
+/// The most requests of an array.
+pub const MOST_TOGETHER: usize = 256;
+
+/// From how many requests on an array takes its time, though each is answered soon.
+const MANY_TOGETHER: usize = 32;
+
 /// Answers a request; one that cannot be answered gives `{"error": {"kind": …, "message": …, …}}`.
+///
+/// An array of requests is answered in one go, by the array of their answers in the same order. Each is
+/// the text that the request alone would be answered by, an error of its own among them, and has the
+/// limits that the request alone would have.
 ///
 /// ```
 /// let answer = weft_api::invoke(r#"{"request": "weave"}"#);
@@ -51,8 +62,48 @@ pub enum UnknownKeys {
 ///     r#"{"error":{"kind":"request","message":"there is no request `weave`","#.to_owned()
 ///         + r#""hint":"`request` is one of machines, layout, operate, convert, swizzle, conflicts, wavefronts, sweep, compile, run, explain, paper"}}"#,
 /// );
+/// let one = r#"{"request": "machines", "target": "sm_90"}"#;
+/// let several = weft_api::invoke(&format!(r#"[{one}, {{"request": "weave"}}]"#));
+/// assert_eq!(several, format!("[{},{answer}]", weft_api::invoke(one)));
 /// ```
 pub fn invoke(text: &str) -> String {
+    // Nothing else that is JSON begins so.
+    if text.trim_start().starts_with('[') {
+        return several(text).unwrap_or_else(|error| error_text(&error));
+    }
+    one(text)
+}
+
+/// Answers the requests of an array, one after the other.
+fn several(text: &str) -> Result<String, ApiError> {
+    let requests = array(text).map_err(|error| json_error(&error, None))?;
+    if requests.len() > MOST_TOGETHER {
+        return Err(ApiError::Together { most: MOST_TOGETHER as u64, of: "requests" });
+    }
+    let most = budget::current().limits.text_bytes;
+    let mut answers = String::from("[");
+    for (index, request) in requests.iter().enumerate() {
+        if index > 0 {
+            answers.push(',');
+        }
+        // What one answer may take is bounded, so that this bounds them all.
+        if answers.len() as u64 > most {
+            answers += &error_text(&ApiError::Together { most, of: "bytes of answers" });
+        } else {
+            answers += &one(request.get());
+        }
+    }
+    answers.push(']');
+    Ok(answers)
+}
+
+/// The texts of an array's elements.
+fn array(text: &str) -> serde_json::Result<Vec<&RawValue>> {
+    serde_json::from_str(text)
+}
+
+/// Answers a single request.
+fn one(text: &str) -> String {
     let answered = parse(text).and_then(|object| {
         let name = match object.get("request") {
             Some(Value::String(name)) => name.clone(),
@@ -64,8 +115,17 @@ pub fn invoke(text: &str) -> String {
 }
 
 /// Whether the text of a request asks for work that may take seconds, where others take milliseconds: to
-/// read a kernel, or to compute a table.
+/// read a kernel, or to compute a table; or that of an array, one of which does so, or which is long itself.
 pub fn may_take_long(text: &str) -> bool {
+    match array(text) {
+        Ok(all) => {
+            all.len() > MANY_TOGETHER || all.iter().any(|request| one_may_take_long(request.get()))
+        }
+        Err(_) => one_may_take_long(text),
+    }
+}
+
+fn one_may_take_long(text: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct Named<'a> {
         #[serde(borrow)]
@@ -396,8 +456,71 @@ mod tests {
         };
         assert_eq!(place("{\"request\":\n  layout}"), (2, 3));
         assert_eq!(place("{\"request\": \"layout\",\n\"shape\": [8, \"8\"]}"), (2, 16));
-        assert_eq!(place("[1, 2]"), (1, 0));
+        assert_eq!(place("7"), (1, 1));
+        assert_eq!(place("[1, 2"), (1, 5));
         assert_eq!(place(""), (1, 0));
+    }
+
+    #[test]
+    fn an_array_is_answered_as_each_of_its_requests_is_alone() {
+        let requests = [
+            r#"{"request": "machines", "target": "sm_80"}"#,
+            "{\"request\": \"layout\",\n\"shape\": [8, \"8\"]}",
+            r#"{"request": "layout", "attribute": "(4,2):(2,1)"}"#,
+            r#"{"request": "machines", "limits": {"milliseconds": 0}}"#,
+            r#"[{"request": "machines"}]"#,
+            "7",
+        ];
+        let asked = requests.join(" ,\n");
+        let alone: Vec<String> = requests.iter().map(|text| one(text)).collect();
+        assert_eq!(invoke(&format!("\n [{asked}]")), format!("[{}]", alone.join(",")));
+        assert_eq!(invoke("[]"), "[]");
+        // An array within an array is no request, and what has the limit 0 is late.
+        assert!(alone[4].contains(r#""kind":"json""#), "{}", alone[4]);
+        assert!(alone[3].contains(r#""kind":"limit""#), "{}", alone[3]);
+    }
+
+    #[test]
+    fn arrays_have_limits() {
+        let most = format!("[{}7]", "7,".repeat(MOST_TOGETHER - 1));
+        assert_eq!(
+            serde_json::from_str::<Vec<Value>>(&invoke(&most)).unwrap().len(),
+            MOST_TOGETHER
+        );
+        let more = error(&format!("[{}7]", "7,".repeat(MOST_TOGETHER)));
+        assert_eq!(more["message"], "an array of requests has at most 256 requests");
+        // One answer goes over the bytes of text; the next is none.
+        let limits = budget::Limits { text_bytes: 100, ..budget::Limits::default() };
+        let few = budget::Budget { limits, ..budget::Budget::default() };
+        let asked = r#"[{"request": "machines"}, {"request": "machines"}]"#;
+        let answers = budget::within(&few, || invoke(asked));
+        let answers: Vec<Value> = serde_json::from_str(&answers).unwrap();
+        assert!(answers[0]["machines"].is_array());
+        assert_eq!(answers[1]["error"]["kind"], "limit");
+        assert_eq!(
+            answers[1]["error"]["message"],
+            "an array of requests has at most 100 bytes of answers"
+        );
+    }
+
+    #[test]
+    fn an_array_that_is_stopped_is_answered_by_errors() {
+        let budget = budget::Budget::default();
+        budget.stop.set();
+        let asked = r#"[{"request": "machines"}, {"request": "machines"}]"#;
+        let stopped = r#"{"error":{"kind":"stopped","message":"the request was stopped"}}"#;
+        assert_eq!(budget::within(&budget, || invoke(asked)), format!("[{stopped},{stopped}]"));
+    }
+
+    #[test]
+    fn what_may_take_long_is_known_by_its_names_and_its_length() {
+        assert!(!may_take_long(r#"{"request": "layout"}"#));
+        assert!(may_take_long(r#"{"request": "sweep"}"#));
+        assert!(!may_take_long(r#"[{"request": "layout"}, 7]"#));
+        assert!(may_take_long(r#"[7, {"request": "layout"}, {"request": "compile"}]"#));
+        let layouts = |count: usize| format!("[{}7]", r#"{"request": "layout"},"#.repeat(count));
+        assert!(!may_take_long(&layouts(MANY_TOGETHER - 1)));
+        assert!(may_take_long(&layouts(MANY_TOGETHER)));
     }
 
     #[test]
@@ -444,7 +567,9 @@ mod tests {
     #[test]
     fn hostile_requests_are_answered() {
         let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
-        error(&deep);
+        let answers: Vec<Value> = serde_json::from_str(&invoke(&deep)).unwrap();
+        assert!(answers.len() == 1 && answers[0]["error"]["kind"] == "json", "{answers:?}");
+        error(&format!("{{\"request\": {deep}}}"));
         for shape in ["[]", "[0]", "[3]", "[18446744073709551615]", "[9223372036854775808, 2]"] {
             let attribute =
                 "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>";

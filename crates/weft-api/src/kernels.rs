@@ -11,12 +11,14 @@ use std::sync::OnceLock;
 use weft::assign::{LayoutId, Pin, Trips};
 use weft::axis::AxisFacts;
 use weft::budget::{Bounds, Budget, Limit, Overrun};
-use weft::compile::{self, CompileError, Compiled, Options};
+use weft::compile::{self, CompileError, Compiled, Options, TensorMaps};
+use weft::descriptors;
 use weft::emit::{self, Language, Target, Unsupported, cuda, launcher, ptx};
-use weft::lane;
+use weft::lane::{self, TensorMap};
 use weft::location::Loc;
+use weft::lower::Passed;
 use weft::simplify::order;
-use weft::tile::{self, Kernel, Module, OpKind, Value};
+use weft::tile::{self, Kernel, Module, OpId, OpKind, Value};
 use weft::ttir::{self, Places};
 use weft_layout::machine::Isa;
 use weft_layout::step::Strategy;
@@ -48,12 +50,14 @@ pub struct CompiledKernel {
     pub max_registers: Option<u32>,
     /// Whether PTX tells debuggers and profilers of lines.
     pub line_info: bool,
+    /// Which descriptors that the kernel is given may be tensor maps.
+    pub tensor_maps: TensorMaps,
     /// The homes that were asked for.
     pub pins: Vec<Pin>,
     /// The program, and the decisions that led to it.
     pub compiled: Compiled,
     /// The program without barriers between accesses to global memory, once somebody asked for it.
-    unordered: OnceLock<Option<lane::Program>>,
+    unordered: OnceLock<Option<Compiled>>,
     /// See [`CompiledKernel::partial`].
     partial: OnceLock<Option<Kernel>>,
 }
@@ -61,6 +65,14 @@ pub struct CompiledKernel {
 impl CompiledKernel {
     /// Reads a text and compiles the kernel that the request chooses.
     pub fn new(request: &CompileRequest) -> Result<Self, ApiError> {
+        Self::for_launcher(request, TensorMaps::None)
+    }
+
+    /// The same for a launcher that encodes descriptors as tensor maps, where the compiler wants that.
+    pub fn for_launcher(
+        request: &CompileRequest,
+        tensor_maps: TensorMaps,
+    ) -> Result<Self, ApiError> {
         let CompileRequest {
             ttir,
             kernel,
@@ -91,6 +103,7 @@ impl CompiledKernel {
         options.warps = warps.or(module.launch.warps).unwrap_or(DEFAULT_WARPS);
         options.stages = stages.unwrap_or(options.stages);
         options.fp_fusion = fp_fusion.unwrap_or(options.fp_fusion);
+        options.tensor_maps = tensor_maps;
         options.dump_after.clone_from(dump_after);
         let pinned = pins.iter().map(|pin| read_pin(&module.kernels[index], pin));
         options.pins = pinned.collect::<Result<_, _>>()?;
@@ -111,6 +124,7 @@ impl CompiledKernel {
             fp_fusion,
             max_registers,
             line_info,
+            tensor_maps,
             pins,
             compiled,
             unordered: OnceLock::new(),
@@ -137,9 +151,24 @@ impl CompiledKernel {
     /// How it was compiled.
     pub fn options(&self) -> Options {
         let options = Options::for_machine(&self.machine);
-        let Self { warps, stages, fp_fusion, ref pins, .. } = *self;
+        let Self { warps, stages, fp_fusion, tensor_maps, ref pins, .. } = *self;
         let budget = budget::current();
-        Options { warps, stages, fp_fusion, pins: pins.clone(), budget, ..options }
+        Options { warps, stages, fp_fusion, tensor_maps, pins: pins.clone(), budget, ..options }
+    }
+
+    /// The tensor map of each descriptor that the kernel is given, in order; nothing where the launcher takes it apart.
+    pub fn maps(&self) -> Vec<Option<&TensorMap>> {
+        let (kernel, Compiled { passed, program, .. }) = (self.kernel(), &self.compiled);
+        let map_at = |first: usize| {
+            let is_it = |passed: &Passed| matches!(passed, Passed::Map(parts) if parts.arguments.start == first);
+            let number = passed.iter().position(is_it)?;
+            program.maps.get(&(number as u32))
+        };
+        let first = |&given: &OpId| {
+            let base = kernel.ops[given].operands.first();
+            kernel.body.params.iter().position(|param| base == Some(param))
+        };
+        descriptors::given(kernel).iter().map(|given| first(given).and_then(map_at)).collect()
     }
 
     /// The program as it would be without the barriers that order accesses of one block to global memory,
@@ -148,14 +177,13 @@ impl CompiledKernel {
     /// # Errors
     ///
     /// Where nobody wants it any more.
-    pub fn unordered(&self) -> Result<Option<&lane::Program>, ApiError> {
+    pub fn unordered(&self) -> Result<Option<&Compiled>, ApiError> {
         if !self.compiled.ordered {
             return Ok(None);
         }
         kept(&self.unordered, || {
             let options = Options { order_accesses: false, ..self.options() };
-            let compiled = compile::compile(&self.module, self.kernel(), &options);
-            compiled.ok().map(|compiled| compiled.program)
+            compile::compile(&self.module, self.kernel(), &options).ok()
         })
     }
 

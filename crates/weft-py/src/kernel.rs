@@ -6,7 +6,9 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
+use weft::compile::TensorMaps;
 use weft::dtype::DType;
+use weft::lane::TensorMap;
 use weft::memory::{Buffer, Memory};
 use weft::scalar::from_f64;
 use weft::sim::{Progress, SimError};
@@ -16,6 +18,10 @@ use weft_api::invoke::text_of;
 use weft_api::kernels::CompiledKernel;
 use weft_api::request::{CompileRequest, EqualStores};
 use weft_api::run::Launch;
+
+/// What Python is told of a tensor map: the type of its elements and the bytes of one, the sides of a box, and the bytes
+/// of its swizzle.
+type ToldMap = (&'static str, u32, Vec<u32>, u32);
 
 /// A compiled kernel.
 #[pyclass(frozen)]
@@ -41,7 +47,7 @@ impl Kernel {
     /// Compiles.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "all but the text have names in Python")]
-    #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None, fp_fusion=None, max_registers=None, line_info=false))]
+    #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None, fp_fusion=None, max_registers=None, line_info=false, tensor_maps=None))]
     fn new(
         py: Python<'_>,
         ttir: String,
@@ -52,7 +58,17 @@ impl Kernel {
         fp_fusion: Option<bool>,
         max_registers: Option<u32>,
         line_info: bool,
+        tensor_maps: Option<&str>,
     ) -> PyResult<Self> {
+        let tensor_maps = match tensor_maps {
+            None => TensorMaps::None,
+            Some("all") => TensorMaps::All,
+            Some("each") => TensorMaps::Each,
+            Some(other) => {
+                let message = format!("`tensor_maps` is all or each, not {other}");
+                return Err(PyValueError::new_err(message));
+            }
+        };
         let request = CompileRequest {
             ttir,
             kernel,
@@ -67,7 +83,8 @@ impl Kernel {
             line_info,
             text_places: false,
         };
-        let compiled = heard(py, Limits::default(), || CompiledKernel::new(&request))?;
+        let compile = || CompiledKernel::for_launcher(&request, tensor_maps);
+        let compiled = heard(py, Limits::default(), compile)?;
         compiled.map(Self).map_err(|error| of_request(&error))
     }
 
@@ -97,6 +114,18 @@ impl Kernel {
             (param.name.clone(), kernel.ty(value).to_string())
         };
         kernel.arguments().map(spelled).collect()
+    }
+
+    /// For each descriptor that the kernel is given the tensor map that its program takes in the place of the
+    /// descriptor's parts: the type of its elements and the bytes of one, the sides of a box, outermost first, and the
+    /// bytes within which a swizzle moves pieces of 16 bytes.
+    #[getter]
+    fn tensor_maps(&self) -> Vec<Option<ToldMap>> {
+        let told = |map: &TensorMap| {
+            let sides = map.sides.iter().rev().copied().collect();
+            (map.element.name(), map.element.bytes(), sides, map.span)
+        };
+        self.0.maps().into_iter().map(|map| map.map(told)).collect()
     }
 
     /// The PTX text.

@@ -18,6 +18,15 @@ def test_a_request_is_answered():
     assert "sm_90" in json.dumps(answer)
 
 
+def test_several_requests_are_answered_each_for_itself():
+    machines = {"request": "machines", "target": "sm_90"}
+    answers = weft.invoke([machines, {"request": "no such request"}, machines])
+    assert answers[0] == answers[2] == weft.invoke(machines)
+    assert answers[1]["error"]["kind"] == "request"
+    with pytest.raises(weft.WeftError, match="at most 256 requests"):
+        weft.invoke(257 * [machines])
+
+
 def test_a_request_that_nobody_knows_is_refused():
     with pytest.raises(weft.WeftError) as caught:
         weft.invoke({"request": "no such request"})

@@ -102,6 +102,16 @@ def unknown_assembly(x, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def product_of_blocks(a, b, out, k, pitch, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    row, column = tl.program_id(0) * M, tl.program_id(1) * N
+    sums = tl.zeros((M, N), tl.float32)
+    for start in range(0, k, K):
+        sums = tl.dot(a.load([row, start]), b.load([column, start]).T, sums)
+    rows, columns = row + tl.arange(0, M), column + tl.arange(0, N)
+    tl.store(out + rows[:, None] * pitch + columns[None, :], sums)
+
+
+@triton.jit
 def described_product(a, b, out, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     sums = tl.zeros([M, N], tl.float32)
     row, column = tl.program_id(0) * M, tl.program_id(1) * N
@@ -403,6 +413,26 @@ def test_products_take_descriptors(simulator, k):
     np.testing.assert_array_equal(out, a.astype(np.float32) @ b.T.astype(np.float32))
     np.testing.assert_array_equal(out.base[:, n:], before[:, n:])
     assert not weft.triton.last_report().findings
+
+
+# Where all that a kernel does with its descriptors is to multiply blocks, Hopper's copy engine brings these.
+@pytest.mark.parametrize(("target", "by_maps"), [("sm_90", True), ("sm_80", False)])
+def test_blocks_come_by_tensor_maps(target, by_maps):
+    m, n, k, pitch = 80, 72, 90, 112
+    random = np.random.default_rng(k)
+    a, b = (random.integers(-2, 3, (rows, pitch)).astype(np.float16)[:, :k] for rows in (m, n))
+    out = np.zeros((128, 128), np.float32)
+    with weft.triton.enabled(device="simulator", target=target):
+        kernel = product_of_blocks[(2, 2)](
+            described(a, [64, 64]), described(b, [64, 64]), out, k, 128, M=64, N=64, K=64
+        )
+    expected = a.astype(np.float32) @ b.T.astype(np.float32)
+    np.testing.assert_array_equal(out[:m, :n], expected)
+    assert not out[m:].any() and not out[:, n:].any()
+    assert not weft.triton.last_report().findings
+    # A swizzle of 128 bytes, and f16, as Triton's launcher numbers them.
+    each = {"swizzle": 3, "elem_size": 2, "elem_type": 6, "block_size": [64, 64], "fp4_padded": False}
+    assert kernel.metadata.tensordesc_meta == ([each] * 2 if by_maps else [])
 
 
 # Before sm_90 Triton would make pointers of what is given.

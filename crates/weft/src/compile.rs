@@ -8,10 +8,12 @@ use crate::assign::{self, AssignError, Assignment, Block, Pin, Review, Spent};
 use crate::axis::AxisFacts;
 use crate::budget::{Budget, Limit, Overrun};
 use crate::descriptors;
+use crate::dtype::DType;
 use crate::factors;
 use crate::fuse;
 use crate::lane;
-use crate::lower::{self, Movement};
+use crate::lower::{self, Movement, Passed};
+use crate::memory::{Buffer, Memory};
 use crate::pipeline;
 use crate::sim;
 use crate::simplify;
@@ -23,6 +25,18 @@ use weft_layout::machine::{Kind, MAX_ACCESS_LOG2, Machine};
 pub const DEFAULT_STAGES: u32 = 3;
 /// The most stages.
 const MOST_STAGES: u32 = 64;
+
+/// Which of the descriptors that a kernel is given may be tensor maps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TensorMaps {
+    /// None: the launcher takes them apart.
+    #[default]
+    None,
+    /// All or none of a kernel's.
+    All,
+    /// Each for itself.
+    Each,
+}
 
 /// How to compile.
 #[derive(Clone, Debug)]
@@ -40,6 +54,8 @@ pub struct Options {
     /// Whether barriers order the accesses of one block to global memory that may meet. Triton inserts
     /// none for them: without, a program races where it does under Triton.
     pub order_accesses: bool,
+    /// Which descriptors that the kernel is given its launcher encodes as tensor maps.
+    pub tensor_maps: TensorMaps,
     /// Whether the program is verified after every pass.
     pub verify_each: bool,
     /// Keeps the program's text after this pass.
@@ -59,6 +75,7 @@ impl Options {
             stages: DEFAULT_STAGES,
             fp_fusion: true,
             order_accesses: true,
+            tensor_maps: TensorMaps::None,
             verify_each: cfg!(debug_assertions),
             dump_after: None,
             pins: Vec::new(),
@@ -85,11 +102,48 @@ pub struct Compiled {
     pub work: Vec<(OpId, u64)>,
     /// Whether barriers were put between accesses to global memory of one block that may meet.
     pub ordered: bool,
+    /// What each argument of the program is.
+    pub passed: Vec<Passed>,
     /// The program after the pass that was asked for.
     pub dump: Option<String>,
 }
 
 impl Compiled {
+    /// The arguments of the program for those of the kernel. What tensor maps say is put into the memory, behind
+    /// what is there.
+    pub fn arguments(&self, given: &[u64], memory: &mut Memory) -> Vec<u64> {
+        let part = |index: usize| given.get(index).copied().unwrap_or_default();
+        let mut arguments = Vec::with_capacity(self.passed.len());
+        for (number, passed) in (0..).zip(&self.passed) {
+            let parts = match passed {
+                Passed::Argument(index) => {
+                    arguments.push(part(*index));
+                    continue;
+                }
+                Passed::Map(parts) => parts,
+            };
+            let (first, rank) = (parts.arguments.start, parts.rank);
+            let bytes = self.program.maps.get(&number).map_or(1, |map| map.element.bytes());
+            let mut tensor = lane::Tensor { base: part(first), ..lane::Tensor::default() };
+            for (dim, place) in (0..rank).rev().enumerate() {
+                let [extent, stride] = [1, 1 + rank].map(|at| part(first + at + place));
+                tensor.extents[dim] = extent.cast_signed().max(0).cast_unsigned();
+                if dim > 0 {
+                    tensor.strides[dim - 1] = stride.wrapping_mul(bytes.into());
+                }
+            }
+            let flags = first + 1 + 2 * rank..parts.arguments.end;
+            tensor.nan = flags.start < flags.end && part(flags.start) & 1 == 1;
+            arguments.push(memory.push(Buffer {
+                name: self.program.params[number as usize].name.clone(),
+                bytes: tensor.to_bytes().to_vec(),
+                dtype: DType::I64,
+                initialised: true,
+            }));
+        }
+        arguments
+    }
+
     /// What movements, accesses and the work of the kernel cost.
     pub fn spent(&self, options: &Options) -> Result<Spent, CompileError> {
         let mut all = Spent::default();
@@ -248,6 +302,9 @@ pub fn compile(
     check_launch(&module.launch, options)?;
     check_elements(kernel, options)?;
     let meaning = meaning(kernel, options);
+    if let Some(compiled) = compile_with_maps(module, &meaning, options)? {
+        return Ok(compiled);
+    }
     let form = expanded(&meaning);
     let facts = facts_of(&form, options)?;
     if let Some(form) = factors::run(&form, &facts, &options.machine, options.warps) {
@@ -261,6 +318,50 @@ pub fn compile(
         Ok(()) => Ok(compiled),
         Err(lack) => compile_in_rounds(module, &meaning, &form, options, &facts).ok_or(lack),
     }
+}
+
+/// Compiles a kernel with those descriptors as tensor maps that may be ones and of which blocks are factors of products of
+/// warpgroups; nothing where there are none, or where what they need does not fit a block.
+fn compile_with_maps(
+    module: &Module,
+    meaning: &Kernel,
+    options: &Options,
+) -> Result<Option<Compiled>, CompileError> {
+    if options.tensor_maps == TensorMaps::None || options.stages < 2 || meaning.is_encoded() {
+        return Ok(None);
+    }
+    let facts = facts_of(meaning, options)?;
+    let mut maps = descriptors::mappable(meaning, &facts);
+    let Options { machine, warps, .. } = options;
+    let form = loop {
+        let all = maps.len() == descriptors::given(meaning).len();
+        if maps.is_empty() || options.tensor_maps == TensorMaps::All && !all {
+            return Ok(None);
+        }
+        let Some(form) = descriptors::run(meaning, &maps) else { return Ok(None) };
+        let facts = facts_of(&form, options)?;
+        let Some(form) = factors::run(&form, &facts, machine, *warps) else { return Ok(None) };
+        let feeding = factors::maps(&form, &maps);
+        if feeding == maps || options.tensor_maps == TensorMaps::All && !feeding.is_empty() {
+            break form;
+        }
+        maps = feeding;
+    };
+    let facts = facts_of(&form, options)?;
+    for stages in (2..=options.stages).rev() {
+        let ahead = pipeline::run(&form, &facts, machine, *warps, stages);
+        let Some(ahead) = pipeline::direct(ahead.as_ref().unwrap_or(&form)) else { break };
+        let facts = facts_of(&ahead, options)?;
+        match compile_fitting(module, meaning, &ahead, options, &facts) {
+            Ok(compiled) if check_shared_memory(&compiled.program, options).is_ok() => {
+                return Ok(Some(compiled));
+            }
+            Ok(_) => {}
+            Err(CompileError::Assign { cause: AssignError::NoBox { .. }, .. }) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
 }
 
 /// Compiles a form of a kernel with as many stages as a block has the memory for, or with one.
@@ -321,7 +422,7 @@ fn meaning(kernel: &Kernel, options: &Options) -> Kernel {
 
 /// The kernel with pointers where it has tensor descriptors.
 fn expanded(kernel: &Kernel) -> Cow<'_, Kernel> {
-    descriptors::run(kernel).map_or(Cow::Borrowed(kernel), Cow::Owned)
+    descriptors::run(kernel, &[]).map_or(Cow::Borrowed(kernel), Cow::Owned)
 }
 
 /// Compiles a kernel at the lowest price of shared memory at which it fits, or at the highest.
@@ -389,9 +490,9 @@ fn finish(
         stages.keep(pass.name, &program);
     }
     stages.verify("the last pass", &program)?;
-    let lower::Lowered { movements, work, ordered, .. } = lowered;
+    let lower::Lowered { movements, work, ordered, passed, .. } = lowered;
     let (dump, meaning) = (stages.dump, meaning.clone());
-    Ok(Compiled { meaning, kernel, program, assignment, movements, work, ordered, dump })
+    Ok(Compiled { meaning, kernel, program, assignment, movements, work, ordered, passed, dump })
 }
 
 /// What speaks for each home, and what the next best would cost; nothing where the text itself says

@@ -21,7 +21,8 @@ use crate::axis::AxisFacts;
 use crate::id::IdMap;
 use crate::prune;
 use crate::tile::{
-    Encoding, Kernel, Op, OpId, OpKind, Precision, Region, SharedMemory, Type, Value, ValueData,
+    DescriptorOp, Encoding, Kernel, Op, OpId, OpKind, Precision, Region, SharedMemory, Type, Value,
+    ValueData,
 };
 use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
@@ -38,7 +39,8 @@ pub fn run(kernel: &Kernel, facts: &AxisFacts, machine: &Machine, warps: u32) ->
         return None;
     }
     let definitions = kernel.definitions();
-    let search = Search { kernel, facts, machine, warps, definitions: &definitions };
+    let along = IdMap::default();
+    let mut search = Search { kernel, facts, machine, warps, definitions: &definitions, along };
     let mut found = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
         if let OpKind::Dot(precision) = op.kind {
@@ -64,11 +66,32 @@ pub fn run(kernel: &Kernel, facts: &AxisFacts, machine: &Machine, warps: u32) ->
     Some(shared)
 }
 
+/// Those of some descriptors of which blocks are put into memory as factors, by the operations that put them together.
+pub fn maps(kernel: &Kernel, maps: &[OpId]) -> Vec<OpId> {
+    let definitions = kernel.definitions();
+    let mut feeding = Vec::new();
+    kernel.walk(&kernel.body, &mut |_, op| {
+        let (OpKind::LocalAlloc, [tensor]) = (&op.kind, &op.operands[..]) else { return };
+        let Some(load) = definitions[*tensor].map(|id| &kernel.ops[id]) else { return };
+        if load.kind == OpKind::Descriptor(DescriptorOp::Load) {
+            feeding.extend(definitions[load.operands[0]]);
+        }
+    });
+    maps.iter().copied().filter(|id| feeding.contains(id)).collect()
+}
+
 /// A factor in memory: the tensor that is stored, and the order of its dimensions in which it is read.
 #[derive(Clone)]
 struct Stored {
     tensor: Value,
     order: Option<Vec<u8>>,
+}
+
+impl Stored {
+    /// The axis of the stored tensor that is this one as it is read.
+    fn axis(&self, read: usize) -> usize {
+        self.order.as_ref().map_or(read, |order| order[read].into())
+    }
 }
 
 /// A product that warpgroups can compute.
@@ -86,19 +109,32 @@ struct Search<'a> {
     machine: &'a Machine,
     warps: u32,
     definitions: &'a IdMap<Value, Option<OpId>>,
+    /// The axis of a tensor in memory along which products sum, where they can read it along no other.
+    along: IdMap<Value, Option<usize>>,
 }
 
 impl Search<'_> {
-    fn product(&self, id: OpId, op: &Op, precision: Precision) -> Option<Product> {
+    fn product(&mut self, id: OpId, op: &Op, precision: Precision) -> Option<Product> {
         let [a, b, _] = op.operands[..] else { return None };
         warpgroup_instruction(self.kernel, op, self.machine, self.warps)?;
         let right = self.stored(b);
         if !self.is_readable(&right, 0) {
             return None;
         }
+        self.claim(&right, 0);
         let left = (!self.is_made(a)).then(|| self.stored(a));
         let left = left.filter(|left| self.is_readable(left, 1));
+        if let Some(left) = &left {
+            self.claim(left, 1);
+        }
         Some(Product { op: id, precision, left, right })
+    }
+
+    /// Keeps products that sum along another axis away from a factor that they could not read.
+    fn claim(&mut self, stored: &Stored, summed: usize) {
+        if self.kernel.ty(stored.tensor).dtype().bytes() != 2 {
+            self.along.set(stored.tensor, Some(stored.axis(summed)));
+        }
     }
 
     /// What is stored of a factor: what it is the transpose of.
@@ -112,19 +148,20 @@ impl Search<'_> {
     }
 
     /// Whether matrix units can read a factor as it will lie in memory, whose summed axis this is: numbers of
-    /// two bytes along either axis, others along the summed one alone.
+    /// two bytes along either axis, others along the summed one alone. Computed numbers of four bytes are stored along
+    /// that; loaded ones that lie along the other axis had to be copied one by one, which on an H200 took
+    /// more than twice the time of a product by the instructions of a warp.
     fn is_readable(&self, stored: &Stored, summed: usize) -> bool {
         let ty = self.kernel.ty(stored.tensor);
         let bytes = u64::from(ty.dtype().bytes());
-        let read = |axis: usize| match &stored.order {
-            Some(order) => order.iter().position(|&from| usize::from(from) == axis).unwrap_or(axis),
-            None => axis,
-        };
-        let along = self.contiguous(stored.tensor);
         let rows = |axis: usize| ty.shape[axis] * bytes >= LEAST_ROW_BYTES;
-        match along {
-            Some(axis) => rows(axis) && (bytes == 2 || read(axis) == summed),
-            None => bytes == 2 && rows(0) && rows(1),
+        let summed = stored.axis(summed);
+        let is_free = self.along[stored.tensor].is_none_or(|along| along == summed);
+        match (bytes, self.contiguous(stored.tensor)) {
+            (2, Some(axis)) => rows(axis),
+            (2, None) => rows(0) && rows(1),
+            (4, None) => rows(summed) && is_free,
+            (_, along) => along == Some(summed) && rows(summed) && is_free,
         }
     }
 
@@ -132,7 +169,13 @@ impl Search<'_> {
     /// computed, and can be stored along either.
     fn contiguous(&self, tensor: Value) -> Option<usize> {
         let op = &self.kernel.ops[self.definitions[tensor]?];
-        let OpKind::Load(_) = op.kind else { return None };
+        match op.kind {
+            OpKind::Load(_) => {}
+            OpKind::Descriptor(DescriptorOp::Load) => {
+                return self.kernel.ty(tensor).shape.len().checked_sub(1);
+            }
+            _ => return None,
+        }
         let dims = &self.facts.get(op.operands[0]).dims;
         let longest = dims.iter().map(|dim| dim.contiguity).max()?;
         dims.iter().rposition(|dim| dim.contiguity == longest)
@@ -141,7 +184,10 @@ impl Search<'_> {
     /// Whether a left factor is in registers anyway: it is neither loaded nor the transpose of what is.
     fn is_made(&self, factor: Value) -> bool {
         let Stored { tensor, .. } = self.stored(factor);
-        let loads = |id: OpId| matches!(self.kernel.ops[id].kind, OpKind::Load(_));
+        let loads = |id: OpId| {
+            let kind = &self.kernel.ops[id].kind;
+            matches!(kind, OpKind::Load(_) | OpKind::Descriptor(DescriptorOp::Load))
+        };
         !self.definitions[tensor].is_some_and(loads)
     }
 }

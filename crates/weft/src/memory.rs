@@ -71,6 +71,12 @@ impl Memory {
         Self::base(self.buffers.len() - 1)
     }
 
+    /// Keeps the first buffers alone, so many.
+    pub fn truncate(&mut self, count: usize) {
+        self.buffers.truncate(count);
+        self.read_only.retain(|&index| index < count);
+    }
+
     /// Says that buffer `index` may only be read.
     pub fn protect(&mut self, index: usize) {
         self.read_only.push(index);

@@ -12,7 +12,7 @@ import { Wanted } from "./wanted";
 /** A way to ask the engine. */
 export interface Transport {
   readonly name: "wasm" | "http";
-  /** The answer to a request, both as JSON texts; the work for it ends where it is unwanted. */
+  /** The answer to a request, or to an array of requests, as JSON texts; the work for it ends where it is unwanted. */
   invoke(request: string, unwanted?: AbortSignal): Promise<string>;
 }
 
@@ -27,6 +27,15 @@ export class Refusal extends Error {
   }
 }
 
+/** A request whose answer somebody waits for. */
+interface Waiting {
+  request: string;
+  /** Aborted once nobody waits any more. */
+  unwanted: AbortSignal;
+  done(answer: object): void;
+  failed(error: unknown): void;
+}
+
 /** How many answers are kept: turning back to an earlier state asks nothing. */
 const KEPT = 256;
 /** The longest answers that are kept. */
@@ -34,6 +43,12 @@ const MAX_KEPT_LENGTH = 1 << 20;
 /** How long the engine may take for an answer that nobody wants any more, in milliseconds: what is nearly there costs less
  * than another worker. */
 const GRACE = 40;
+/** The most requests of an array: with more, the engine expects it to take long. */
+const TOGETHER = 32;
+/** After how many turns of waiting code nobody asks more: whoever gets an answer that is kept asks on in a few. */
+const TURNS = 16;
+/** What takes long, and so goes alone: others would wait for it, and several are answered at once. */
+const LONG: ReadonlySet<AnyRequest["request"]> = new Set(["compile", "explain", "run", "sweep"]);
 /** How many requests that take long are worth asking at once; `weft serve` answers one more. */
 export const atOnce = (): number => Math.min(3, navigator.hardwareConcurrency);
 
@@ -44,6 +59,8 @@ export class Engine {
   readonly #kept = new Map<string, Promise<object>>();
   /** Who wants what is on its way. */
   readonly #wanted = new Map<string, Wanted>();
+  /** What was asked in the task that runs, to be sent in one go at its end. */
+  readonly #gathered: Waiting[] = [];
   #pending = 0;
   /** Told when the page begins to wait for answers, and when all are there and have been used. */
   onbusy: (busy: boolean) => void = () => undefined;
@@ -70,9 +87,8 @@ export class Engine {
     unwanted?.throwIfAborted();
     if (this.#pending++ === 0) this.onbusy(true);
     try {
-      const text = JSON.stringify(request);
-      const answer = this.#remembered(text);
-      this.#wanted.get(text)?.add(unwanted);
+      const answer = this.#remembered(request);
+      this.#wanted.get(JSON.stringify(request))?.add(unwanted);
       return unwrapped(await answer);
     } finally {
       // Whoever waited goes first, and may ask again.
@@ -92,23 +108,53 @@ export class Engine {
     }
   }
 
-  #remembered(request: string): Promise<object> {
+  #remembered(asked: AnyRequest): Promise<object> {
+    const request = JSON.stringify(asked);
     const known = this.#kept.get(request);
     if (known) return known;
     const wanted = new Wanted();
     this.#wanted.set(request, wanted);
     const settle = () => this.#wanted.get(request) === wanted && this.#wanted.delete(request);
-    wanted.unwanted.addEventListener("abort", () => settle() && this.#kept.delete(request));
-    const asked = this.#transport.invoke(request, wanted.unwanted).then((answer) => {
-      settle();
-      if (answer.length > MAX_KEPT_LENGTH) this.#kept.delete(request);
-      return JSON.parse(answer) as object;
+    const answer = new Promise<object>((done, failed) => {
+      const { unwanted } = wanted;
+      unwanted.addEventListener("abort", () => {
+        if (settle()) this.#kept.delete(request);
+        failed(unwanted.reason);
+      });
+      const waiting = { request, unwanted, done, failed };
+      if (LONG.has(asked.request)) return this.#send([waiting]);
+      if (this.#gathered.push(waiting) === 1) void this.#gather();
     });
-    this.#kept.set(request, asked);
+    this.#kept.set(request, answer);
     const oldest = this.#kept.keys().next();
     if (this.#kept.size > KEPT && !oldest.done) this.#kept.delete(oldest.value);
-    asked.catch(() => settle() && this.#kept.delete(request));
-    return asked;
+    answer.then(settle, () => settle() && this.#kept.delete(request));
+    return answer;
+  }
+
+  /** Sends what was gathered, once nobody asks more: before the browser draws, which takes as long as an answer. */
+  async #gather(): Promise<void> {
+    let known = 0;
+    for (let turn = 0; turn < TURNS; turn++) {
+      if (this.#gathered.length > known) [known, turn] = [this.#gathered.length, 0];
+      await undefined;
+    }
+    const all = this.#gathered.splice(0).filter(({ unwanted }) => !unwanted.aborted);
+    while (all.length > 0) this.#send(all.splice(0, TOGETHER));
+  }
+
+  /** Several requests are one array, and one answer; all of them end where none is wanted. */
+  #send(all: Waiting[]): void {
+    const requests = all.map(({ request }) => request);
+    const text = requests.length === 1 ? requests[0]! : `[${requests.join()}]`;
+    const together = new Wanted();
+    for (const { unwanted } of all) together.add(unwanted);
+    const answered = this.#transport.invoke(text, together.unwanted).then((text) => {
+      if (text.length > MAX_KEPT_LENGTH) for (const request of requests) this.#kept.delete(request);
+      const answer = JSON.parse(text) as object | object[];
+      for (const [index, { done }] of all.entries()) done((Array.isArray(answer) ? answer[index] : answer) as object);
+    });
+    answered.catch((error: unknown) => all.forEach(({ failed }) => failed(error)));
   }
 }
 

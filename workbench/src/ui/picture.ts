@@ -6,6 +6,7 @@
  */
 
 import { fill, h, s } from "./dom";
+import { morph } from "./morph";
 import { Readout } from "./readout";
 
 /** What a cell says of itself. */
@@ -39,7 +40,11 @@ export class Picture {
   readonly #options: PictureOptions;
   readonly #enlarge = h("button.quiet", { type: "button", hidden: true, "aria-pressed": "false", onclick: () => this.#fit(!this.#large) }, "Enlarge");
   #large = false;
+  /** Of the frame, kept since to ask for it in the midst of changes has the browser lay out the page. */
+  #width = 0;
   #drawn = "";
+  /** The drawing as it came, before the page marks its cells. */
+  #parsed: Element | undefined;
   #cursor: SVGGElement | null = null;
 
   constructor(options: PictureOptions) {
@@ -55,7 +60,10 @@ export class Picture {
       this.#readout.element,
       h("figcaption", null, this.#says, h("span.exports", null, this.#enlarge, save("SVG", "svg"), save("PNG", "png"))),
     );
-    new ResizeObserver(() => this.#fit(this.#large)).observe(this.#frame);
+    new ResizeObserver(() => {
+      this.#width = this.#frame.clientWidth;
+      this.#fit(this.#large);
+    }).observe(this.#frame);
     this.#frame.addEventListener("pointerover", (event) => this.#point(cellOf(event.target)));
     this.#frame.addEventListener("pointermove", (event) => this.#readout.beside(event.clientX, event.clientY));
     this.#frame.addEventListener("pointerleave", () => this.#point(null));
@@ -72,22 +80,28 @@ export class Picture {
     if (svg === this.#drawn) return;
     const place = this.#cursor && placeOf(this.#cursor);
     this.#drawn = svg;
+    this.#cursor?.classList.remove("pointed");
     this.#cursor = null;
     const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-    const drawing = document.importNode(parsed, true);
     // The frame is what is labelled; a drawing of a thousand cells is not read out.
-    drawing.setAttribute("aria-hidden", "true");
-    const title = drawing.querySelector(":scope > title")?.textContent;
-    if (title) this.#frame.setAttribute("aria-label", title);
+    parsed.setAttribute("aria-hidden", "true");
+    const title = parsed.querySelector(":scope > title");
+    if (title) this.#frame.setAttribute("aria-label", title.textContent ?? "");
     // A title of the whole drawing would pop up over every cell.
-    drawing.querySelector(":scope > title")?.remove();
+    title?.remove();
     // What a cell says stands beside the pointer at once; the browser would show it late, and once more.
-    for (const title of drawing.querySelectorAll("g[data-row] > title")) {
+    for (const title of parsed.querySelectorAll("g[data-row] > title")) {
       title.parentElement?.setAttribute("data-says", title.textContent ?? "");
       title.remove();
     }
-    fill(this.#frame, drawing);
-    if (this.#options.bare) withoutSentences(drawing);
+    if (this.#options.bare) withoutSentences(parsed);
+    const shown = this.#frame.firstElementChild;
+    const before = this.#parsed;
+    this.#parsed = parsed;
+    if (shown instanceof SVGSVGElement && before) {
+      this.#natural(shown);
+      morph(shown, before, parsed);
+    } else fill(this.#frame, document.importNode(parsed, true));
     if (place) this.#point(this.cell(place));
     this.#fit(this.#large);
   }
@@ -98,7 +112,7 @@ export class Picture {
    */
   #fit(large: boolean): void {
     const drawing = this.#frame.querySelector("svg");
-    const width = this.#frame.clientWidth;
+    const width = (this.#width ||= this.#frame.clientWidth);
     if (!drawing || width === 0) return;
     drawing.dataset["box"] ??= drawing.getAttribute("viewBox") ?? "";
     const [x = 0, y = 0, natural = 0, height = 0] = drawing.dataset["box"].split(" ").map(Number);
@@ -111,15 +125,21 @@ export class Picture {
     const bare = small && !large;
     if (bare === drawing.classList.contains("bare")) return;
     drawing.classList.toggle("bare", bare);
-    const box = bare ? around(drawing) : { x, y, width: natural, height };
-    drawing.setAttribute("viewBox", `${box.x} ${box.y} ${box.width} ${box.height}`);
-    drawing.setAttribute("width", String(box.width));
-    drawing.setAttribute("height", String(box.height));
+    sized(drawing, bare ? around(drawing) : { x, y, width: natural, height });
+  }
+
+  /** Takes back what {@link #fit} made of a drawing. */
+  #natural(drawing: SVGSVGElement): void {
+    const [x = 0, y = 0, width = 0, height = 0] = (drawing.dataset["box"] ?? "").split(" ").map(Number);
+    if (drawing.classList.contains("bare")) sized(drawing, { x, y, width, height });
+    drawing.classList.remove("bare");
+    delete drawing.dataset["box"];
   }
 
   /** Shows nothing. */
   clear(): void {
     this.#drawn = "";
+    this.#parsed = undefined;
     this.#cursor = null;
     this.#says.textContent = "";
     this.#readout.show("");
@@ -203,6 +223,13 @@ export class Picture {
 /** How small a drawing may be beside its own size, which has texts of 12 pixels. */
 const SMALLEST = 0.55;
 
+/** Shows so much of a drawing, in its own size. */
+function sized(drawing: SVGSVGElement, { x, y, width, height }: { x: number; y: number; width: number; height: number }): void {
+  drawing.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
+  drawing.setAttribute("width", String(width));
+  drawing.setAttribute("height", String(height));
+}
+
 /** What all cells of a drawing take, in its own measure. */
 function around(drawing: SVGSVGElement): { x: number; y: number; width: number; height: number } {
   const scale = drawing.getScreenCTM();
@@ -218,7 +245,8 @@ function around(drawing: SVGSVGElement): { x: number; y: number; width: number; 
 /** Where a table of cells ends: at its last frame. Of other parts only the browser could tell, which takes it long. */
 function rightOf(part: SVGGElement): number {
   const frames = [...part.querySelectorAll<SVGRectElement>(":scope > rect.block")];
-  return frames.length === 0 ? Infinity : Math.max(...frames.map(({ x, width }) => x.baseVal.value + width.baseVal.value));
+  const number = (frame: Element, name: string) => Number(frame.getAttribute(name) ?? 0);
+  return frames.length === 0 ? Infinity : Math.max(...frames.map((frame) => number(frame, "x") + number(frame, "width")));
 }
 
 /** Takes away the sentences at the top of a drawing, which are its first part, and the room that they alone need. */

@@ -21,6 +21,7 @@ const PLACES = [
   "#/kernel?preset=racing_count&run=1&against=sm_80&away=code",
   "#/kernel?text=module",
   "#/tour",
+  "#/tour?step=4",
 ];
 
 oneBrowser();

@@ -23,6 +23,69 @@ test("S0-20, S0-21: lane 9 is outlined, and both accesses are matrices", async (
   await page.context().close();
 });
 
+test("S0-2 to S0-5: one tile stays for the story, while its memory and its number change", async () => {
+  const { page } = await open(browser, `${served.address}#/tour?step=2`);
+  const scene = page.locator(".tour .scene");
+  await scene.locator("svg").waitFor();
+  await scene.evaluate((scene) => (scene.id = "the-one"));
+  const turned = async (step: number) => {
+    await page.goto(`${served.address}#/tour?step=${step}`);
+    await settled(page);
+    const banks = await scene.locator("[data-element]").evaluateAll((cells) => cells.map((cell) => Number((cell as SVGElement).dataset["bank"])));
+    return { banks, waves: await scene.locator(".waves").innerText(), tale: await scene.locator(".tale").innerText(), id: await scene.getAttribute("id") };
+  };
+  const expected = (mask: (row: number) => number) =>
+    Array.from({ length: 512 }, (_, element) => (element % 32) ^ mask(Math.floor(element / 32)));
+  const [id, busy] = ["the-one", (banks: number) => `${banks} of 32 banks`];
+  expect(await turned(2)).toEqual({ banks: expected(() => 0), waves: "16 wavefronts", tale: `${busy(2)} do all the work, up to 16 words deep`, id });
+  expect(await turned(3)).toEqual({ banks: expected((row) => row), waves: "1 wavefront", tale: `${busy(32)} work, and nobody waits`, id });
+  expect(await turned(4)).toEqual({ banks: expected((row) => row), waves: "2 wavefronts", tale: `${busy(16)} do all the work, up to 2 words deep`, id });
+  expect(await turned(5)).toEqual({ banks: expected((row) => 2 * row), waves: "1 wavefront", tale: `${busy(32)} work, and nobody waits`, id });
+  await page.context().close();
+});
+
+test("words glide when the page is turned, and wavefronts are played, where motion is welcome", async () => {
+  const welcome = await browser.newContext({ reducedMotion: "no-preference" });
+  const page = await welcome.newPage();
+  await page.goto(`${served.address}#/tour?step=2`);
+  await page.locator(".scene [data-hit]").first().waitFor();
+  await page.getByRole("button", { name: "Play" }).click();
+  const arrived = () => page.locator(".scene [data-hit]:not(.waiting)").count();
+  await expect.poll(arrived, { interval: 20 }).toBeLessThan(32);
+  await expect.poll(arrived, { timeout: 20_000 }).toBe(32);
+  // Counted as they begin: on a busy machine they may be over when somebody looks.
+  const begun = await page.evaluateHandle(() => {
+    const counted = { glides: 0 };
+    const animate = Element.prototype.animate;
+    Element.prototype.animate = function (...how) {
+      counted.glides++;
+      return animate.apply(this, how);
+    };
+    return counted;
+  });
+  await page.getByRole("link", { name: "Next", exact: true }).click();
+  // Every row but the first is another one.
+  await expect.poll(() => begun.evaluate(({ glides }) => glides)).toBe(15 * 32);
+  await welcome.close();
+});
+
+test.each([1030, 1440, 390])("words and pictures stand beside each other, never upon each other, at %i", async (width) => {
+  const { page } = await open(browser, `${served.address}#/tour?step=8`, { width });
+  for (const step of [1, 2, 6, 7, 8]) {
+    await page.goto(`${served.address}#/tour?step=${step}`);
+    await settled(page);
+    const over = await page.evaluate(() => {
+      const boxes = (selector: string) => [...document.querySelectorAll(selector)].map((one) => one.getBoundingClientRect());
+      const cards = boxes(".tour .card");
+      return boxes(".tour article, .tour article p, .tour .turn, .tour .turn *").filter((word) =>
+        cards.some((card) => word.right > card.left && word.left < card.right && word.bottom > card.top && word.top < card.bottom),
+      ).length;
+    });
+    expect(over, `step ${step}`).toBe(0);
+  }
+  await page.context().close();
+});
+
 test("every step has its pictures, and the last one is solved by no preset", async () => {
   const { page, complaints } = await open(browser, `${served.address}#/tour`);
   for (let step = 1; step < 8; step++) {

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { Engine } from "../../src/engine/engine";
 import type { Transport } from "../../src/engine/engine";
+import type { CompileRequest } from "../../src/engine/requests";
 import { latest } from "../../src/ui/dom";
 
 /** An engine that answers when it is told to, and what it was asked. */
@@ -13,13 +14,15 @@ function engine() {
     invoke: (request, unwanted) =>
       new Promise((done, failed) => {
         unwanted?.addEventListener("abort", () => failed(unwanted.reason));
-        asked.push({ request, unwanted, answer: () => done(`{"machines":[],"elements":[]}`) });
+        const answer = JSON.stringify(Array.isArray(JSON.parse(request)) ? [{}, {}] : {});
+        asked.push({ request, unwanted, answer: () => done(answer) });
       }),
   };
   return { engine: new Engine(transport), asked };
 }
 
-const request = { request: "machines" } as const;
+/** What goes alone, and at once. */
+const request: CompileRequest = { request: "compile", ttir: "", emit: ["ptx"] };
 const ended = (wanted: Promise<unknown>) => wanted.then(() => "answered", (error: Error) => error.name);
 
 test("a request ends once nobody wants it, and is asked again", async () => {
@@ -47,6 +50,32 @@ test("an answer that is there stays, whoever leaves", async () => {
   one.abort();
   expect(await ended(asking.invoke(request))).toBe("answered");
   expect(asked.length).toBe(1);
+});
+
+test("what goes together ends once nobody wants any of it", async () => {
+  const { engine: asking, asked } = engine();
+  const both = (name: string) => {
+    const leavers = [new AbortController(), new AbortController()];
+    const target = (index: number) => `${name}${index}`;
+    return { leavers, answers: leavers.map(({ signal }, index) => ended(asking.invoke({ request: "machines", target: target(index) }, signal))) };
+  };
+  const one = both("one");
+  await expect.poll(() => asked.length).toBe(1);
+  one.leavers[0]?.abort();
+  expect(await one.answers[0]).toBe("AbortError");
+  expect(asked[0]?.unwanted?.aborted).toBe(false);
+  asked[0]?.answer();
+  expect(await one.answers[1]).toBe("answered");
+  const other = both("other");
+  await expect.poll(() => asked.length).toBe(2);
+  for (const leaver of other.leavers) leaver.abort();
+  expect(asked[1]?.unwanted?.aborted).toBe(true);
+  expect(await Promise.all(other.answers)).toEqual(["AbortError", "AbortError"]);
+  // What is unwanted before it is sent is not sent.
+  const last = both("last");
+  for (const leaver of last.leavers) leaver.abort();
+  expect(await Promise.all(last.answers)).toEqual(["AbortError", "AbortError"]);
+  expect(asked.length).toBe(2);
 });
 
 test("a task ends when the next begins, but for what both ask", async () => {

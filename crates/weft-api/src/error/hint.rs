@@ -92,6 +92,7 @@ impl ApiError {
                 }
             }
             ApiError::Late { milliseconds, .. } => raised("milliseconds", *milliseconds),
+            ApiError::Together { .. } => "ask in several arrays".into(),
             ApiError::Cute { grown: Some(grown), .. } => format!("`{grown}` holds all of it"),
             ApiError::NoLoads => "give the layouts that it is loaded into".into(),
             ApiError::Weights { .. } => {

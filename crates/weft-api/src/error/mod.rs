@@ -286,6 +286,14 @@ pub enum ApiError {
         /// What was done when they were over, as the end of a sentence.
         during: Option<&'static str>,
     },
+    /// An array asks for more than is answered in one go.
+    #[error("an array of requests has at most {most} {of}")]
+    Together {
+        /// The limit.
+        most: u64,
+        /// What of.
+        of: &'static str,
+    },
     /// Nobody wants the answer any more.
     #[error("the request was stopped")]
     Stopped,
@@ -385,7 +393,7 @@ impl ApiError {
             ApiError::NoKernel { .. } | ApiError::Kernels { .. } => "kernel",
             ApiError::Compile(CompileError::Broken { .. }) => "defect",
             ApiError::Compile(_) => "compile",
-            ApiError::Limit { .. } | ApiError::Late { .. } => "limit",
+            ApiError::Limit { .. } | ApiError::Late { .. } | ApiError::Together { .. } => "limit",
             ApiError::Stopped => "stopped",
             ApiError::Emit { .. } => "emit",
             ApiError::Grid { .. } => "grid",

@@ -9,7 +9,7 @@ use crate::occupancy;
 use crate::request::EqualStores;
 use core::ops::ControlFlow;
 use weft::budget::Limit;
-use weft::compile;
+use weft::compile::{self, Compiled};
 use weft::lane::{Program, Space};
 use weft::memory::Memory;
 use weft::sim::{self, AccessCount, Progress, SimError};
@@ -87,9 +87,9 @@ impl Launch<'_> {
         mut memory: Memory,
         report: &sim::Report,
     ) -> Result<Vec<FindingAnswer>, ApiError> {
-        let Some(program) = self.kernel.unordered()? else { return Ok(Vec::new()) };
+        let Some(compiled) = self.kernel.unordered()? else { return Ok(Vec::new()) };
         let keep_on = &mut |_| ControlFlow::Continue(());
-        match self.simulate_program(program, &mut memory, keep_on) {
+        match self.simulate_form(compiled, &mut memory, keep_on) {
             Ok(without) => Ok(findings::unordered(self.kernel, report, &without)),
             Err(error @ (ApiError::Stopped | ApiError::Limit { .. })) => Err(error),
             // What goes wrong besides is told of the program that is compiled.
@@ -107,25 +107,29 @@ impl Launch<'_> {
         memory: &mut Memory,
         watcher: Watcher<'_>,
     ) -> Result<sim::Report, ApiError> {
-        self.simulate_program(self.kernel.program(), memory, watcher)
+        self.simulate_form(&self.kernel.compiled, memory, watcher)
     }
 
     /// As [`Launch::simulate`], of any form of the kernel.
-    fn simulate_program(
+    fn simulate_form(
         &self,
-        program: &Program,
+        compiled: &Compiled,
         memory: &mut Memory,
         watcher: Watcher<'_>,
     ) -> Result<sim::Report, ApiError> {
         budget::begin("while the kernel was simulated")?;
+        let program = &compiled.program;
         let machine = simulated_machine(self.kernel, program);
         let (equal_stores, stop) = (self.equal_stores.simulated(), budget::current().stop);
         let options = sim::Options { equal_stores, ..super::bounded(memory).1 };
-        let (grid, args) = (self.grid, self.arguments);
+        let (grid, given) = (self.grid, memory.buffers().len());
+        let args = &compiled.arguments(self.arguments, memory);
         let launch = sim::Launch { program, grid, args, machine: &machine, options };
         let watch =
             &mut |progress| if stop.is_set() { ControlFlow::Break(()) } else { watcher(progress) };
-        sim::run_watched(&launch, memory, watch).map_err(|error| match error {
+        let report = sim::run_watched(&launch, memory, watch);
+        memory.truncate(given);
+        report.map_err(|error| match error {
             SimError::Stopped { .. } if stop.is_set() => ApiError::Stopped,
             SimError::Memory { name, loc, .. } => {
                 let what = format!("the simulation of `{name}`");

@@ -25,6 +25,7 @@ class Kernel:
         fp_fusion: bool | None = None,
         max_registers: int | None = None,
         line_info: bool = False,
+        tensor_maps: str | None = None,
     ) -> None: ...
     @property
     def symbol(self) -> str:
@@ -38,6 +39,11 @@ class Kernel:
     @property
     def parameters(self) -> list[tuple[str, str]]:
         """The name of each parameter, and its type as Triton writes it."""
+    @property
+    def tensor_maps(self) -> list[tuple[str, int, list[int], int] | None]:
+        """For each descriptor that the kernel is given the tensor map that its program takes in the place of the
+        descriptor's parts: the type of its elements and the bytes of one, the sides of a box, outermost first, and
+        the bytes within which a swizzle moves pieces of 16 bytes."""
     def ptx(self) -> str:
         """The PTX text."""
     def second_ptx(self, blocks: int, sparing: bool) -> str:

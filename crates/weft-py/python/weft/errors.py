@@ -27,9 +27,9 @@ def of_answer(answer: str) -> WeftError:
     return WeftError(fields.pop("kind"), fields.pop("message"), fields)
 
 
-def read(answer: str) -> dict[str, Any]:
-    """An answer's text as a dictionary; an error answer is raised."""
-    fields: dict[str, Any] = json.loads(answer)
+def read(answer: str) -> Any:
+    """An answer's text as a dictionary, that of an array as a list; an error answer is raised."""
+    fields = json.loads(answer)
     if "error" in fields:
         raise of_answer(answer)
     return fields

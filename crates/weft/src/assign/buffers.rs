@@ -9,6 +9,7 @@
 //! product that reads it, the one in which it is written in the fewest wavefronts, and of these the widest.
 
 use super::access::memory_order;
+use super::boxes::{fetched, takes_boxes};
 use super::product::{Product, warpgroup};
 use super::{Assignment, Block};
 use crate::axis::AxisFacts;
@@ -113,6 +114,8 @@ struct Accesses {
     order: Vec<usize>,
     list: Vec<Access>,
     units: Vec<Units>,
+    /// Whether boxes of tensors come there.
+    boxed: bool,
 }
 
 impl Accesses {
@@ -126,7 +129,8 @@ impl Accesses {
         let mut views = vec![View { value: buffers, turned: false }];
         let bits = kernel.ty(buffers).dtype().bytes() * 8;
         let (vector, order) = (Vec::new(), Vec::new());
-        let mut found = Self { bits, vector, order, list: Vec::new(), units: Vec::new() };
+        let mut found =
+            Self { bits, vector, order, list: Vec::new(), units: Vec::new(), boxed: false };
         let home = |value: Value| {
             let home = assignment.home(value);
             home.map(|home| assignment.layouts.get(home).clone())
@@ -148,6 +152,14 @@ impl Accesses {
                 }
                 (OpKind::AsyncCopy(_), _) if seen(&op.operands[1]).is_some() => {
                     found.copy(kernel, facts, assignment, id, op);
+                }
+                (OpKind::Transfer(_), _) => {
+                    let memory = fetched(op).and_then(|fetch| seen(&fetch.memory));
+                    if memory.is_some() {
+                        found.boxed = true;
+                        found.order =
+                            (0..kernel.ty(buffers).tensor_extents().len()).rev().collect();
+                    }
                 }
                 (OpKind::LocalLoad, Some(_)) => {
                     let layout = home(op.results[0]);
@@ -200,6 +212,9 @@ impl Accesses {
         if !self.units.is_empty() {
             return self.for_units(shape, block);
         }
+        if self.boxed {
+            return self.for_boxes(shape, block);
+        }
         let filled = self.list.iter().find(|access| access.kind == Kind::Store)?;
         let shape = filled.layout.outs().shape();
         let vector = 1 << self.vector.len();
@@ -225,7 +240,26 @@ impl Accesses {
         {
             let shared = NvmmaShared { transposed, ..NvmmaShared::new(span, self.bits.into()) };
             let family = Family::NvmmaShared(shared);
-            if !self.units.iter().all(|units| units.read(&family, shape, self.bits)) {
+            let is_filled = !self.boxed || takes_boxes(&family, shape, self.bits);
+            if !is_filled || !self.units.iter().all(|units| units.read(&family, shape, self.bits)) {
+                continue;
+            }
+            let least = best.as_ref().map_or((u64::MAX, u64::MAX), |(least, _)| *least);
+            if let Some(price) = self.price(&family, shape, block, least) {
+                best = Some((price, family));
+            }
+        }
+        best.map(|(_, family)| family)
+    }
+
+    /// The cheapest of those layouts that boxes of tensors can come in.
+    fn for_boxes(&self, shape: &[u64], block: Block<'_>) -> Option<Family> {
+        let swizzled =
+            SPANS.map(|span| Family::NvmmaShared(NvmmaShared::new(span, self.bits.into())));
+        let rows = Family::SwizzledShared(SwizzledShared::new(1, 1, 1, &self.order));
+        let mut best: Option<((u64, u64), Family)> = None;
+        for family in swizzled.into_iter().chain([rows]) {
+            if !takes_boxes(&family, shape, self.bits) {
                 continue;
             }
             let least = best.as_ref().map_or((u64::MAX, u64::MAX), |(least, _)| *least);

@@ -30,6 +30,7 @@
 
 mod access;
 mod anchors;
+mod boxes;
 mod buffers;
 mod candidates;
 mod carry;
@@ -52,6 +53,7 @@ mod spent;
 mod trips;
 
 pub use access::{AccessShape, Gap};
+pub(crate) use boxes::{boxes, fetched, maps};
 pub use buffers::place_buffers;
 pub use choose::Total;
 pub use encode::encode;
@@ -231,6 +233,14 @@ pub enum AssignError {
         name: String,
         /// Its type.
         ty: String,
+        /// What is in the way.
+        reason: String,
+    },
+    /// No copies of boxes fill the buffers that blocks come to.
+    #[error("{name} cannot be a tensor map: {reason}")]
+    NoBox {
+        /// The descriptor.
+        name: String,
         /// What is in the way.
         reason: String,
     },

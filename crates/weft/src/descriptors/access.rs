@@ -1,7 +1,7 @@
 //! Loads, stores and reductions of blocks.
 
 use super::writer::Writer;
-use super::{Outside, Parts};
+use super::{Described, Outside};
 use crate::atomic::{Order, Scope};
 use crate::cache::Cache;
 use crate::dtype::DType;
@@ -10,7 +10,7 @@ use crate::tile::{DescriptorOp, Element, LoadOptions, Op, OpKind, Type, Value};
 
 impl Writer<'_> {
     /// What is done to a block, under a descriptor of these parts.
-    pub(super) fn access(&mut self, what: DescriptorOp, parts: &Parts) {
+    pub(super) fn access(&mut self, what: DescriptorOp, parts: &Described) {
         let Op { operands, results, .. } = self.kernel.ops[self.at].clone();
         let Some(mut block) = self.ty(operands[0]).block() else { return };
         let (indices, value) = operands[1..].split_at(block.shape.len());
@@ -43,7 +43,7 @@ impl Writer<'_> {
     }
 
     /// What a load of a block gives where the mask is false.
-    fn outside(&mut self, parts: &Parts, block: &Type) -> Value {
+    fn outside(&mut self, parts: &Described, block: &Type) -> Value {
         if !block.dtype().is_float() {
             return self.constant(block, 0);
         }
@@ -94,7 +94,7 @@ impl Writer<'_> {
     }
 
     /// The pointers to a block's elements, and whether each is within the extents.
-    fn places(&mut self, parts: &Parts, shape: &[u64], indices: &[Value]) -> (Value, Value) {
+    fn places(&mut self, parts: &Described, shape: &[u64], indices: &[Value]) -> (Value, Value) {
         let rank = shape.len();
         let (mut corner, mut mask) = (parts.base, None);
         let mut offsets: Option<Value> = None;

@@ -12,15 +12,19 @@
 //!
 //! Of these it is known at run time alone whether loads give NaN outside, whether they round to tf32, and
 //! whether the last extent is a multiple of 16 bytes. It is so nearly always that there is nothing but zeros
-//! outside, no rounding, and rows of whole 16 bytes, which then are in the extents or outside all together. So a
-//! kernel that begins with such descriptors is there twice, under a test of them.
+//! outside, no rounding, and rows of whole 16 bytes, which then are in the extents or outside all together. So
+//! what a kernel does from the first use of such descriptors on is there twice, under a test of them. Those that
+//! are maps ([`mappable`]) stay what they are: what is outside of a map is the copy engine's business.
 //!
 //! Operations and values of the kernel keep their numbers, in the first version where there are two.
 
 mod access;
+mod given;
 #[cfg(test)]
 mod tests;
 mod writer;
+
+pub use given::{Parts, dimensions, given, mappable};
 
 use crate::dtype::DType;
 use crate::id::IdMap;
@@ -31,12 +35,14 @@ use writer::Writer;
 /// What rows of whole pieces of are loaded and stored at once, in bytes.
 const ALIGNMENT: u64 = 16;
 
-/// The kernel without descriptors; nothing where it has none.
-pub fn run(kernel: &Kernel) -> Option<Kernel> {
+/// The kernel without descriptors but those that are maps, by the operations that put them together; nothing where
+/// it has none.
+pub fn run(kernel: &Kernel, maps: &[OpId]) -> Option<Kernel> {
     if !kernel.values.values().any(|value| value.ty.is_descriptor()) {
         return None;
     }
-    let mut expander = Expander { kernel: kernel.clone(), parts: IdMap::default() };
+    let maps = maps.to_vec();
+    let mut expander = Expander { kernel: kernel.clone(), maps, parts: IdMap::default() };
     let body = core::mem::take(&mut expander.kernel.body);
     expander.kernel.body = expander.body(body);
     Some(expander.kernel)
@@ -44,7 +50,7 @@ pub fn run(kernel: &Kernel) -> Option<Kernel> {
 
 /// What a descriptor is made of.
 #[derive(Clone, Debug)]
-struct Parts {
+struct Described {
     base: Value,
     /// i32, 0 to 2^31, so unsigned: no index is above.
     extents: Vec<Value>,
@@ -68,41 +74,39 @@ enum Outside {
 
 struct Expander {
     kernel: Kernel,
-    parts: IdMap<Value, Option<Parts>>,
+    maps: Vec<OpId>,
+    parts: IdMap<Value, Option<Described>>,
 }
 
 impl Expander {
-    /// The kernel's own operations: twice, where it begins with descriptors that it is given.
+    /// The kernel's own operations: from the first one on that uses descriptors that it is given, twice.
     fn body(&mut self, body: Region) -> Region {
-        let kind = |id: &OpId| &self.kernel.ops[*id].kind;
-        let is_given = |id: &OpId| *kind(id) == OpKind::Descriptor(DescriptorOp::Given);
-        let first = body
-            .ops
-            .iter()
-            .take_while(|id| is_given(id) || matches!(kind(id), OpKind::Constant(_)));
-        let first: Vec<OpId> = first.copied().collect();
-        let Some(last) = first.iter().rposition(is_given) else {
+        let is_given = |id: &OpId| {
+            self.kernel.ops[*id].kind == OpKind::Descriptor(DescriptorOp::Given)
+                && !self.maps.contains(id)
+        };
+        let mut given: Vec<OpId> = body.ops.iter().copied().filter(is_given).collect();
+        let descriptors: Vec<Value> =
+            given.iter().map(|&id| self.kernel.ops[id].results[0]).collect();
+        let first = body.ops.iter().position(|&id| self.uses(id, &descriptors));
+        let (Some(first), Some((&returns, rest))) = (first, body.ops.split_last()) else {
             return self.region(body);
         };
-        let Region { params, mut ops } = body;
-        let rest = ops.split_off(last + 1);
-        let given: Vec<OpId> = ops.iter().copied().filter(is_given).collect();
-        ops.retain(|id| !given.contains(id));
-        let (rest, returns) = match rest.split_last() {
-            Some((&returns, rest)) => (rest.to_vec(), returns),
-            None => return Region { params, ops },
-        };
-        let again = Region { params: Vec::new(), ops: rest.clone() };
+        let (before, rest) = rest.split_at(first);
+        given.retain(|id| before.contains(id));
+        let before = before.iter().copied().filter(|id| !given.contains(id)).collect();
+        let again = Region { params: Vec::new(), ops: rest.to_vec() };
         let again = self.copied(&again, &mut IdMap::default());
+        let Region { params, mut ops } = self.region(Region { params: body.params, ops: before });
         let at = given[0];
         let ordinary = self.ordinary(&given, &mut ops);
         let mut regions = Vec::new();
-        for (is_ordinary, ops) in [(true, rest), (false, again.ops)] {
+        for (is_ordinary, rest) in [(true, rest.to_vec()), (false, again.ops)] {
             let mut all = Vec::new();
             for &id in &given {
                 self.assembled(id, is_ordinary, &mut all);
             }
-            all.append(&mut self.region(Region { params: Vec::new(), ops }).ops);
+            all.append(&mut self.region(Region { params: Vec::new(), ops: rest }).ops);
             let mut writer = Writer { kernel: &mut self.kernel, at, out: &mut all };
             writer.nothing(OpKind::Yield, &[]);
             regions.push(Region { params: Vec::new(), ops: all });
@@ -112,6 +116,18 @@ impl Expander {
         self.kernel.ops[versions].regions = regions;
         ops.push(returns);
         Region { params, ops }
+    }
+
+    /// Whether an operation uses some values, or one inside of it does.
+    fn uses(&self, id: OpId, values: &[Value]) -> bool {
+        let op = &self.kernel.ops[id];
+        let mut uses = op.operands.iter().any(|operand| values.contains(operand));
+        for region in &op.regions {
+            self.kernel.walk(region, &mut |_, op| {
+                uses |= op.operands.iter().any(|operand| values.contains(operand));
+            });
+        }
+        uses
     }
 
     /// Whether all descriptors have no padding but zeros, no rounding, and rows of whole 16 bytes.
@@ -163,7 +179,7 @@ impl Expander {
         };
         let extents = extents.into_iter().map(|extent| writer.indexed(extent)).collect();
         let (base, strides) = (operands[0], strides.to_vec());
-        self.parts.set(results[0], Some(Parts { base, extents, strides, outside, rounds }));
+        self.parts.set(results[0], Some(Described { base, extents, strides, outside, rounds }));
     }
 
     fn region(&mut self, region: Region) -> Region {
@@ -185,14 +201,19 @@ impl Expander {
                 let extents = extents.iter().map(|&extent| writer.not_negative(extent)).collect();
                 let outside = if nan { Outside::Nan } else { Outside::Zero };
                 let (base, strides) = (operands[0], operands[1 + rank..].to_vec());
-                let parts = Parts { base, extents, strides, outside, rounds: None };
+                let parts = Described { base, extents, strides, outside, rounds: None };
                 self.parts.set(results[0], Some(parts));
             }
+            OpKind::Descriptor(DescriptorOp::Given) if self.maps.contains(&id) => out.push(id),
             OpKind::Descriptor(DescriptorOp::Given) => self.assembled(id, false, out),
             OpKind::Descriptor(what) => {
                 let descriptor = self.kernel.ops[id].operands[0];
-                if let Some(parts) = &self.parts[descriptor] {
-                    Writer { kernel: &mut self.kernel, at: id, out }.access(what, parts);
+                match &self.parts[descriptor] {
+                    Some(parts) => {
+                        Writer { kernel: &mut self.kernel, at: id, out }.access(what, parts);
+                    }
+                    // Of a map blocks are loaded as they are.
+                    None => out.push(id),
                 }
             }
             _ => {
@@ -213,7 +234,8 @@ impl Expander {
     fn flat(&mut self, values: &[Value], at: OpId, out: &mut Vec<OpId>) -> Vec<Value> {
         let mut flat = Vec::with_capacity(values.len());
         for &value in values {
-            let Some(Parts { base, extents, strides, outside, rounds }) = self.parts[value].clone()
+            let Some(Described { base, extents, strides, outside, rounds }) =
+                self.parts[value].clone()
             else {
                 flat.push(value);
                 continue;
@@ -255,7 +277,7 @@ impl Expander {
             let strides = (0..rank).map(|_| part(Type::scalar(DType::I64))).collect();
             let outside = Outside::NanIf(part(Type::scalar(DType::I1)));
             let rounds = Some(part(Type::scalar(DType::I1))).filter(|_| ty.dtype() == DType::F32);
-            self.parts.set(value, Some(Parts { base, extents, strides, outside, rounds }));
+            self.parts.set(value, Some(Described { base, extents, strides, outside, rounds }));
         }
         flat
     }

@@ -1,6 +1,7 @@
 //! A kernel computes the same without descriptors.
 
-use super::run;
+use super::{mappable, run};
+use crate::axis::AxisFacts;
 use crate::compile::{self, Options};
 use crate::dtype::DType;
 use crate::lane;
@@ -44,7 +45,7 @@ fn stores(text: &str, args: &[u64], dtype: DType) -> bool {
     let module = parse(text).unwrap();
     assert_eq!(parse(&module.to_string()).unwrap().to_string(), module.to_string());
     let kernel = &module.kernels[0];
-    let expanded = run(kernel).unwrap();
+    let expanded = run(kernel, &[]).unwrap();
     verify(&expanded).unwrap();
     let wanted = evaluated(kernel, args, dtype);
     assert!(wanted == evaluated(&expanded, args, dtype), "{expanded}");
@@ -185,7 +186,7 @@ fn rows_of_whole_16_bytes_move_as_vectors() {
     let text = copy("f16").replace("constant -2", "constant 0").replace("8x16", "16x16");
     let text = text.replace("%c4], %v", "%c8], %v");
     let module: Module = parse(&text).unwrap();
-    let expanded = run(&module.kernels[0]).unwrap();
+    let expanded = run(&module.kernels[0], &[]).unwrap();
     let loads = |kernel: &Kernel| {
         let mut loads = 0;
         kernel.walk(&kernel.body, &mut |_, op| {
@@ -206,4 +207,78 @@ fn rows_of_whole_16_bytes_move_as_vectors() {
         }
     });
     assert_eq!(widths, BTreeSet::from([2, 16]));
+}
+
+/// Of two descriptors of `f16` that a kernel is given, with a pointer and a number behind them, how many may be maps.
+fn maps(dtype: &str, attributes: &str, lines: &str) -> usize {
+    let (block, tile) = (format!("!tt.tensordesc<8x16x{dtype}>"), format!("tensor<8x16x{dtype}>"));
+    let lines = lines.replace("BLOCK", &block).replace("TILE", &tile);
+    let text = format!(
+        "tt.func public @k(%x: {block}{attributes}, %y: {block}{attributes}, %out: !tt.ptr<{dtype}>, %n: i32) {{
+           %c0 = arith.constant 0 : i32
+           %c1 = arith.constant 1 : i32
+           %c8 = arith.constant 8 : i32
+           %id = tt.get_program_id x : i32
+           %at = arith.muli %id, %c8 : i32
+           {lines}
+           tt.return
+         }}"
+    );
+    let module = parse(&text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+    let kernel = &module.kernels[0];
+    mappable(kernel, &AxisFacts::of(kernel)).len()
+}
+
+#[test]
+fn descriptors_are_maps_where_an_engine_does_what_they_mean() {
+    let load = "%v = tt.descriptor_load %x[%id, %at] : BLOCK -> TILE
+                %w = tt.descriptor_load %y[%n, %c0] : BLOCK -> TILE";
+    assert_eq!(maps("f16", "", load), 2);
+    assert_eq!(maps("i32", "", load), 2);
+    assert_eq!(maps("f64", "", load), 0);
+    // Loads of f32 may round where there is a flag for it.
+    assert_eq!(maps("f32", "", load), 0);
+    assert_eq!(maps("f32", " {weft.flags = 1 : i32}", load), 2);
+    for (what, line, left) in [
+        ("rows begin anywhere", "%u = tt.descriptor_load %x[%c0, %n] : BLOCK -> TILE", 1),
+        (
+            "rows begin in the middle of 16 bytes",
+            "%u = tt.descriptor_load %x[%c0, %c1] : BLOCK -> TILE",
+            1,
+        ),
+        ("another shape", "%u = tt.descriptor_load %x[%c0, %c0] : BLOCK -> tensor<128xf16>", 1),
+        ("stored", "tt.descriptor_store %y[%c0, %c0], %v : BLOCK, TILE", 1),
+        ("added to", "tt.descriptor_reduce add, %y[%c0, %c0], %v : BLOCK, TILE", 0),
+        (
+            "carried",
+            "%d = scf.for %i = %c0 to %n step %c1 iter_args(%e = %x) -> (BLOCK) : i32 {
+               scf.yield %e : BLOCK
+             }",
+            1,
+        ),
+        (
+            "memory is ordered",
+            "%one = arith.constant 1.0 : f16
+             %old = tt.atomic_rmw fadd, acq_rel, gpu, %out, %one : (!tt.ptr<f16>, f16) -> f16",
+            0,
+        ),
+        (
+            "other memory is written",
+            "%one = arith.constant 1.0 : f16
+             tt.store %out, %one : !tt.ptr<f16>",
+            2,
+        ),
+        (
+            "any memory is written",
+            "%one = arith.constant 1.0 : f16
+             %words = tt.int_to_ptr %far : i64 -> !tt.ptr<i64>
+             %word = tt.load %words : !tt.ptr<i64>
+             %there = tt.int_to_ptr %word : i64 -> !tt.ptr<f16>
+             tt.store %there, %one : !tt.ptr<f16>",
+            0,
+        ),
+    ] {
+        let far = "%far = arith.extsi %n : i32 to i64\n";
+        assert_eq!(maps("f16", "", &format!("{far}{load}\n{line}")), left, "{what}");
+    }
 }

@@ -243,8 +243,9 @@ impl Builder {
 
     /// Adds a piece of shared memory in which the threads of `scope` meet.
     pub fn shared(&mut self, bytes: u32, align: u32, scope: BarrierScope) -> Shared {
-        let (offset, scratch, turns, mbarriers) = (0, false, None, false);
-        let piece = SharedData { bytes, align, offset, scope, scratch, turns, mbarriers };
+        let (offset, turns) = (0, None);
+        let [scratch, renewed, mbarriers] = [false; 3];
+        let piece = SharedData { bytes, align, offset, scope, scratch, renewed, turns, mbarriers };
         self.program.shared.push(piece)
     }
 
@@ -265,6 +266,11 @@ impl Builder {
         let piece = self.shared(bytes, align, scope);
         self.program.shared[piece].scratch = true;
         piece
+    }
+
+    /// Says of a piece that each round of a loop fills it anew ([`SharedData::renewed`]).
+    pub fn set_renewed(&mut self, piece: Shared) {
+        self.program.shared[piece].renewed = true;
     }
 
     /// Where the block runs.

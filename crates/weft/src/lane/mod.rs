@@ -184,6 +184,8 @@ pub struct SharedData {
     /// Whether it only serves movements: each stores, waits, and loads what it stored, so that nothing in
     /// it outlives a round of a loop, and nothing reaches it but by its address.
     pub scratch: bool,
+    /// Whether a round of a loop that touches it stores what that round reads, and no later one reads it.
+    pub renewed: bool,
     /// The loop that double-buffers this allocation, if any.
     pub turns: Option<Inst>,
     /// Whether it holds mbarriers, [`Mbarrier::BYTES`] each, which only operations on them touch.

@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `@s0 = N bytes at N align N [warp] [scratch] [mbarriers] [turns LOOP]`
+    /// `@s0 = N bytes at N align N [warp] [scratch] [renewed] [mbarriers] [turns LOOP]`
     fn piece(&mut self, line: &'a str) -> Read<()> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [name, "=", bytes, "bytes", "at", offset, "align", align, marks @ ..] = &words[..]
@@ -199,6 +199,7 @@ impl<'a> Reader<'a> {
             offset: number(offset)?,
             scope: BarrierScope::Block,
             scratch: false,
+            renewed: false,
             turns: None,
             mbarriers: false,
         };
@@ -211,6 +212,7 @@ impl<'a> Reader<'a> {
             match mark {
                 "warp" => piece.scope = BarrierScope::Warp,
                 "scratch" => piece.scratch = true,
+                "renewed" => piece.renewed = true,
                 "mbarriers" => piece.mbarriers = true,
                 "turns" => {
                     let owner = marks.next().ok_or("a loop stands behind `turns`")?;

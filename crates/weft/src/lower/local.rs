@@ -76,6 +76,11 @@ pub(super) fn memory_of(ty: &Type) -> Result<Padded, AssignError> {
 }
 
 impl View {
+    /// The address of the buffer.
+    pub(super) fn base(self) -> lane::Value {
+        self.base
+    }
+
     /// The address of the buffer, where the view is of the whole of it.
     pub(super) fn whole(self) -> Option<lane::Value> {
         (self.offset == 0).then_some(self.base)
@@ -145,6 +150,11 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Binds a whole buffer, or a list of them, at an address.
+    pub(super) fn bind_memory(&mut self, value: Value, base: lane::Value) {
+        self.bind_view(value, View { base, offset: 0 });
+    }
+
     pub(super) fn local_alloc(&mut self, op: &Op) -> Result<(), AssignError> {
         let result = op.results[0];
         let ty = self.kernel.ty(result).clone();
@@ -160,12 +170,27 @@ impl Lowerer<'_> {
         }
         let align = ALIGN.max(ty.memory().map_or(1, alignment));
         let shared = self.build.shared(bytes as u32, align, BarrierScope::Block);
+        if !op.operands.is_empty() && !self.is_handed_over(result) {
+            self.build.set_renewed(shared);
+        }
         let base = self.build.shared_base(shared);
         self.bind_view(result, View { base, offset: 0 });
         match op.operands.first() {
             Some(&source) => self.put(source, result),
             None => Ok(()),
         }
+    }
+
+    /// Whether memory, or a view of it, is carried by a loop or leaves the region that allocates it.
+    fn is_handed_over(&self, memory: Value) -> bool {
+        let (mut views, mut leaves) = (vec![memory], false);
+        self.kernel.walk(&self.kernel.body, &mut |_, op| {
+            if op.operands.iter().any(|operand| views.contains(operand)) {
+                leaves |= op.kind.effects().is_terminator() || !op.regions.is_empty();
+                views.extend(op.results.iter().filter(|&&result| self.is_memory(result)));
+            }
+        });
+        leaves
     }
 
     pub(super) fn memdesc_index(&mut self, op: &Op) -> Result<(), AssignError> {

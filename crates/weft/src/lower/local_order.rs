@@ -8,6 +8,9 @@
 //! values of one round of a loop that hands a set of distinct constants round.
 //! What a loop or a branch carries may be any of what is handed to it.
 //! An asynchronous copy writes when it is waited for, whatever barriers stood between.
+//! One thread begins the copies of blocks, so a barrier stands in front of one where others may still touch the
+//! memory, and in front of that a fence where they do so themselves; no barrier stands behind it, since each
+//! thread waits for the block by itself.
 //! Assembly that is not read has no barriers put around it: its threads order among themselves what it does.
 //!
 //! A product of warpgroups reads its factors until it is waited for. It is waited for where its sum is used
@@ -22,7 +25,7 @@ use super::rotations::Rotations;
 use crate::assign::{Assignment, LayoutId, Product};
 use crate::id::IdMap;
 use crate::tile::effects::{Control, Tokens};
-use crate::tile::{Kernel, Op, OpId, OpKind, Region, Sources, Value, in_flight};
+use crate::tile::{Fetch, Kernel, Op, OpId, OpKind, Region, Sources, TransferOp, Value, in_flight};
 use std::rc::Rc;
 use weft_layout::space::{LANE, WARP};
 
@@ -57,6 +60,8 @@ struct Pending {
     copies: Vec<Access>,
     /// What threads wrote since matrix units were last told.
     unfenced: Vec<Access>,
+    /// What threads touched since the copy engine was last told.
+    touched: Vec<Access>,
     /// Products under way, the oldest first.
     flights: Vec<Flight>,
 }
@@ -66,6 +71,8 @@ struct Pending {
 pub(super) struct Orders {
     /// Where the block waits.
     pub(super) barriers: IdMap<OpId, bool>,
+    /// Where the copy engine is told what threads touched, before that.
+    pub(super) fences_before: IdMap<OpId, bool>,
     /// Where matrix units are told what threads wrote, after that.
     pub(super) fences: IdMap<OpId, bool>,
     /// How many products may still be under way, before all that.
@@ -78,7 +85,7 @@ impl Pending {
     /// The values of a round are others in the next one.
     fn forget_buffers(&mut self) {
         let reads = self.flights.iter_mut().flat_map(|flight| &mut flight.reads);
-        let others = self.copies.iter_mut().chain(&mut self.unfenced);
+        let others = self.copies.iter_mut().chain(&mut self.unfenced).chain(&mut self.touched);
         for access in self.accesses.iter_mut().chain(others).chain(reads) {
             access.buffer = None;
         }
@@ -199,8 +206,8 @@ impl Walk<'_> {
                 end.next_round(self.kernel.handed_over(region), params);
             }
             let size = |pending: &Pending| {
-                let Pending { accesses, copies, unfenced, flights } = pending;
-                [accesses.len(), copies.len(), unfenced.len(), flights.len()]
+                let Pending { accesses, copies, unfenced, touched, flights } = pending;
+                [accesses.len(), copies.len(), unfenced.len(), touched.len(), flights.len()]
             };
             let before = size(&known);
             self.join(&mut known, &end);
@@ -214,6 +221,7 @@ impl Walk<'_> {
         self.add_all(&mut into.accesses, &from.accesses);
         self.add_all(&mut into.copies, &from.copies);
         self.add_all(&mut into.unfenced, &from.unfenced);
+        self.add_all(&mut into.touched, &from.touched);
         // Around a loop there are those of the last round, or none at all.
         if from.flights.len() >= into.flights.len() {
             into.flights.clone_from(&from.flights);
@@ -294,9 +302,18 @@ impl Walk<'_> {
             return self.product(id, op, pending);
         }
         let effects = op.kind.effects();
+        if let OpKind::Transfer(TransferOp::Open { .. }) = op.kind {
+            // Its barrier and fence are for all that there was.
+            pending.accesses.clear();
+            pending.unfenced.clear();
+            pending.touched.clear();
+        }
         let Some((memory, tensor)) = roles(op).filter(|_| effects.local.any()) else { return };
         let writes = effects.local.writes;
         let (roots, buffer) = self.roots(memory);
+        if effects.tokens == Tokens::Fetches {
+            return self.fetch(id, &Access { roots, writes, buffer, own: None }, pending);
+        }
         let own = self.assignment.given(tensor).filter(|&layout| {
             let layout = self.assignment.layouts.get(layout);
             layout.free_mask(LANE) | layout.free_mask(WARP) == 0
@@ -309,10 +326,25 @@ impl Walk<'_> {
         }
         let access = [access];
         self.add_all(&mut pending.accesses, &access);
+        self.add_all(&mut pending.touched, &access);
         if effects.tokens == Tokens::Starts {
             self.add_all(&mut pending.copies, &access);
         } else if writes {
             self.add_all(&mut pending.unfenced, &access);
+        }
+    }
+
+    /// A block that the copy engine writes. Who reads it waits for it, whatever the others do.
+    fn fetch(&mut self, id: OpId, access: &Access, pending: &mut Pending) {
+        let [late, untold] = [&pending.accesses, &pending.touched]
+            .map(|list| list.iter().any(|before| self.meet(before, access)));
+        if untold {
+            self.orders.fences_before.set(id, true);
+            pending.touched.clear();
+        }
+        if late || untold {
+            self.orders.barriers.set(id, true);
+            pending.accesses.clear();
         }
     }
 
@@ -413,6 +445,9 @@ fn roles(op: &Op) -> Option<(Value, Value)> {
         OpKind::LocalLoad => Some((op.operands[0], op.results[0])),
         OpKind::LocalDealloc => Some((op.operands[0], op.operands[0])),
         OpKind::LocalStore | OpKind::AsyncCopy(_) => Some((op.operands[1], op.operands[0])),
+        OpKind::Transfer(TransferOp::Fetch) => {
+            Fetch::of(&op.operands).map(|fetch| (fetch.memory, fetch.memory))
+        }
         _ => None,
     }
 }

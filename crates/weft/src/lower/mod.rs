@@ -19,12 +19,14 @@ mod order;
 mod product;
 mod report;
 mod rotations;
+mod transfer;
 mod values;
 mod words;
 
-use crate::assign::{AssignError, Assignment, Block, LayoutId};
+use crate::assign::{AssignError, Assignment, Block, LayoutId, maps};
 use crate::axis::AxisFacts;
 use crate::budget::{Bounds, Budget, Limit, Overrun};
+use crate::descriptors::Parts;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::{self, BarrierScope, Builder, Op as LaneOp, Region as LaneRegion};
@@ -66,6 +68,17 @@ pub struct Lowered {
     pub work: Vec<(OpId, u64)>,
     /// Whether barriers order accesses to global memory of one block.
     pub ordered: bool,
+    /// What each argument of the program is.
+    pub passed: Vec<Passed>,
+}
+
+/// What an argument of a program is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Passed {
+    /// An argument of the kernel, by its number.
+    Argument(usize),
+    /// The tensor map of a descriptor that the kernel is given in parts.
+    Map(Parts),
 }
 
 /// Lowers a verified kernel; accesses to global memory of one block that may meet are ordered by barriers,
@@ -103,14 +116,16 @@ pub fn run(
         movements: Vec::new(),
         work: Vec::new(),
         offsets: FxHashMap::default(),
+        maps: FxHashMap::default(),
+        passed: Vec::new(),
         current: None,
     };
-    lowerer.params();
+    lowerer.params(&maps(kernel)?);
     lowerer.warp = lowerer.common_warp();
     lowerer.region(&kernel.body)?;
     lowerer.within_budget()?;
-    let Lowerer { build, movements, work, .. } = lowerer;
-    Ok(Lowered { program: build.finish(), movements, work, ordered })
+    let Lowerer { build, movements, work, passed, .. } = lowerer;
+    Ok(Lowered { program: build.finish(), movements, work, ordered, passed })
 }
 
 /// Which values any operation takes.
@@ -154,6 +169,9 @@ struct Lowerer<'a> {
     work: Vec<(OpId, u64)>,
     /// Where carried parts of buffers begin.
     offsets: FxHashMap<Value, u64>,
+    /// The arguments that tensor maps are, by their descriptors.
+    maps: FxHashMap<Value, u32>,
+    passed: Vec<Passed>,
     /// The operation being lowered.
     current: Option<OpId>,
 }
@@ -178,19 +196,6 @@ impl Lowerer<'_> {
     /// Counts what the operation being lowered costs a warp.
     fn spend(&mut self, price: u64) {
         self.work.extend(self.current.map(|op| (op, price)));
-    }
-
-    fn params(&mut self) {
-        for (param, value) in self.kernel.arguments() {
-            let element = self.kernel.ty(value).element;
-            let lowered = self.build.param(lane::Param {
-                name: param.name.clone(),
-                dtype: element.dtype(),
-                pointee: element.pointee(),
-                divisibility: param.divisibility,
-            });
-            self.bind_scalar(value, lowered);
-        }
     }
 
     /// Binds a scalar of the program, which every thread holds.
@@ -253,6 +258,9 @@ impl Lowerer<'_> {
         if let Some(pending) = self.orders.waits[id] {
             self.wait_for_products(pending)?;
         }
+        if self.orders.fences_before[id] {
+            self.build.proxy_fence();
+        }
         if self.orders.barriers[id] {
             self.build.barrier(BarrierScope::Block);
         }
@@ -291,6 +299,9 @@ impl Lowerer<'_> {
                 self.build.barrier(BarrierScope::Block);
                 Ok(())
             }
+            OpKind::Transfer(what) => self.transfer(op, *what),
+            // What is given is an argument.
+            OpKind::Descriptor(_) => Ok(()),
             OpKind::Reduce { axis } => self.reduce(id, op, usize::from(*axis)),
             OpKind::Dot(precision) | OpKind::WarpgroupDot(precision) => {
                 self.dot(id, op, *precision)

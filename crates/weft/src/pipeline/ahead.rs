@@ -1,7 +1,7 @@
 //! A loop with its loads ahead.
 
 use super::behind::{Behind, put_off};
-use super::find::{Loop, Stream};
+use super::find::{Loop, Stream, is_block};
 use super::replace;
 use crate::cache::Cache;
 use crate::dtype::DType;
@@ -43,6 +43,8 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32) -> Around 
     let mut writer = Writer::new(kernel, found, stages);
     writer.fill_behind();
     let slots: Vec<Value> = (0..stages).map(|slot| writer.slot(slot)).collect();
+    writer.open_mbarriers();
+    let parities = writer.parities();
     let mut rounds: Vec<Round> =
         found.streams.iter().map(|stream| writer.first_round(stream)).collect();
     for place in 0..stages as usize - 1 {
@@ -54,15 +56,17 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32) -> Around 
     // The loop carries the rounds ahead, its buffers in the order in which they are filled, and the left factors
     // of the products that run a round behind.
     let ahead: Vec<Value> = rounds.iter().flat_map(Round::values).collect();
-    let initial = [&ahead[..], &slots, &factors].concat();
+    let initial = [&ahead[..], &slots, &parities, &factors].concat();
     let entering: Vec<Value> = initial.iter().map(|&value| writer.like(value)).collect();
     let leaving: Vec<Value> = initial.iter().map(|&value| writer.like(value)).collect();
     let (ahead, rest) = entering.split_at(ahead.len());
-    let (slots, factors) = rest.split_at(slots.len());
+    let (slots, rest) = rest.split_at(slots.len());
+    let (parities, factors) = rest.split_at(parities.len());
     let rounds = writer.rounds(ahead);
     let last = slots.len() - 1;
 
-    let waited = writer.emit(OpKind::AsyncWait { pending: stages - 2 }, &[], token());
+    let waited = writer.wait_for_groups(stages - 2);
+    let parities = writer.wait_for_blocks(slots, parities);
     let wait = core::mem::take(&mut writer.list);
     let next = writer.copy(&rounds, |lag| Some(slots[last - lag]));
     let copies = core::mem::take(&mut writer.list);
@@ -76,17 +80,21 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32) -> Around 
     let rotated = [&slots[1..], &slots[..1]].concat();
     let next: Vec<Value> = next.iter().flat_map(Round::values).collect();
     let handed_over = found.behind.iter().map(|behind| writer.factor(behind));
-    let yielded = [next, rotated, handed_over.collect()].concat();
+    let yielded = [next, rotated, parities.clone(), handed_over.collect()].concat();
 
-    writer.emit(OpKind::AsyncWait { pending: 0 }, &[], token());
+    writer.wait_for_groups(0);
     let (_, rest) = leaving.split_at(ahead.len());
-    let newest = rest[last];
-    for (behind, &factor) in found.behind.iter().zip(&rest[slots.len()..]) {
+    let (slots, rest) = rest.split_at(slots.len());
+    let (parities, factors_after) = rest.split_at(parities.len());
+    let newest = slots[last];
+    writer.wait_for_last_blocks(newest, parities);
+    for (behind, &factor) in found.behind.iter().zip(factors_after) {
         writer.finish(behind, factor, newest);
     }
     for buffer in &buffers {
         writer.op(OpKind::LocalDealloc, &[buffer.memory], &[]);
     }
+    writer.close_mbarriers();
     let after = writer.list;
 
     let mut body = core::mem::take(&mut kernel.ops[found.op].regions[0]);
@@ -140,7 +148,7 @@ fn from_buffers(
     buffers: &[Buffer],
     body: &Region,
     views: &[Value],
-    waited: Value,
+    waited: Option<Value>,
 ) -> Vec<OpId> {
     let mut ops = body.ops.clone();
     for (&Buffer { load, .. }, &view) in buffers.iter().zip(views) {
@@ -160,7 +168,9 @@ fn from_buffers(
         kernel.walk(body, &mut |_, op| used |= op.operands.contains(&loaded));
         if used {
             let op = &mut kernel.ops[load];
-            (op.kind, op.operands) = (OpKind::LocalLoad, vec![view, waited]);
+            let waited = waited.filter(|_| !is_block(op));
+            (op.kind, op.operands) =
+                (OpKind::LocalLoad, [view].into_iter().chain(waited).collect());
         } else {
             ops.retain(|&id| id != load);
         }
@@ -191,29 +201,31 @@ fn token() -> Type {
 
 /// The buffers of a load.
 #[derive(Clone)]
-struct Buffer {
+pub(super) struct Buffer {
     /// The load, and how it was found.
-    load: OpId,
-    op: Op,
+    pub(super) load: OpId,
+    pub(super) op: Op,
     /// How many rounds it is less ahead than the farthest.
-    lag: usize,
+    pub(super) lag: usize,
     memory: Value,
 }
 
 /// Writes operations for one loop.
-struct Writer<'a> {
+pub(super) struct Writer<'a> {
     kernel: &'a mut Kernel,
-    found: &'a Loop,
-    stages: u32,
+    pub(super) found: &'a Loop,
+    pub(super) stages: u32,
     /// Low end, high end and step of the counter.
     range: [Value; 3],
     /// What the body is given.
     params: Vec<Value>,
     /// What it hands over.
     yields: Vec<Value>,
-    buffers: Vec<Buffer>,
+    pub(super) buffers: Vec<Buffer>,
+    /// For each stream with blocks of tensors its mbarriers, one for each stage.
+    pub(super) mbarriers: Vec<Option<Value>>,
     /// The operation whose place the next ones get.
-    place: OpId,
+    pub(super) place: OpId,
     list: Vec<OpId>,
 }
 
@@ -224,9 +236,10 @@ impl<'a> Writer<'a> {
         let range = [op.operands[0], op.operands[1], op.operands[2]];
         let body = &op.regions[0];
         let (params, yields) = (body.params.clone(), kernel.handed_over(body).to_vec());
-        let (buffers, list, place) = (Vec::new(), Vec::new(), found.op);
+        let (buffers, mbarriers, list) = (Vec::new(), Vec::new(), Vec::new());
+        let place = found.op;
         let mut writer =
-            Self { kernel, found, stages, range, params, yields, buffers, place, list };
+            Self { kernel, found, stages, range, params, yields, buffers, mbarriers, place, list };
         for stream in &found.streams {
             for &load in &stream.loads {
                 let op = writer.kernel.ops[load].clone();
@@ -250,17 +263,22 @@ impl<'a> Writer<'a> {
         Type::tensor(tensor.element, &shape).with_encoding(Encoding::Shared(Arc::new(memory)))
     }
 
-    fn op(&mut self, kind: OpKind, operands: &[Value], results: &[Value]) {
+    pub(super) fn op(&mut self, kind: OpKind, operands: &[Value], results: &[Value]) {
         let (operands, results) = (operands.to_vec(), results.to_vec());
         let Op { loc, span, .. } = self.kernel.ops[self.place];
         let op = Op { kind, operands, results, regions: Vec::new(), loc, span, spelled: false };
         self.list.push(self.kernel.ops.push(op));
     }
 
-    fn emit(&mut self, kind: OpKind, operands: &[Value], ty: Type) -> Value {
+    pub(super) fn emit(&mut self, kind: OpKind, operands: &[Value], ty: Type) -> Value {
         let value = self.kernel.values.push(ValueData::new(ty, None));
         self.op(kind, operands, &[value]);
         value
+    }
+
+    /// Waits until only so many groups are under way, if there are any.
+    fn wait_for_groups(&mut self, pending: u32) -> Option<Value> {
+        self.has_groups().then(|| self.emit(OpKind::AsyncWait { pending }, &[], token()))
     }
 
     /// A new value of the type and name of another.
@@ -269,12 +287,12 @@ impl<'a> Writer<'a> {
         self.kernel.values.push(data)
     }
 
-    fn slot(&mut self, slot: u32) -> Value {
+    pub(super) fn slot(&mut self, slot: u32) -> Value {
         self.emit(OpKind::Constant(slot.into()), &[], Type::scalar(DType::I32))
     }
 
     /// One buffer of a load.
-    fn view(&mut self, buffer: &Buffer, slot: Value) -> Value {
+    pub(super) fn view(&mut self, buffer: &Buffer, slot: Value) -> Value {
         let ty = self.buffer(&buffer.op, &[]);
         self.emit(OpKind::MemdescIndex, &[buffer.memory, slot], ty)
     }
@@ -337,7 +355,7 @@ impl<'a> Writer<'a> {
         self.place = self.found.op;
     }
 
-    fn truth(&mut self, kind: OpKind, operands: &[Value]) -> Value {
+    pub(super) fn truth(&mut self, kind: OpKind, operands: &[Value]) -> Value {
         self.emit(kind, operands, Type::scalar(DType::I1))
     }
 
@@ -372,7 +390,9 @@ impl<'a> Writer<'a> {
             });
         }
         self.place = found.op;
-        self.emit(OpKind::AsyncCommit, &tokens, token());
+        if self.has_groups() {
+            self.emit(OpKind::AsyncCommit, &tokens, token());
+        }
         next
     }
 
@@ -401,7 +421,11 @@ impl<'a> Writer<'a> {
         let at = |value: Value| *known.get(&value).unwrap_or(&value);
         for buffer in self.buffers.clone().iter().filter(|buffer| buffer.lag == stream.lag) {
             let operands: Vec<Value> = buffer.op.operands.iter().map(|&value| at(value)).collect();
-            tokens.push(self.copy_tile(buffer, &operands, slot, round.exists));
+            if is_block(&buffer.op) {
+                self.fetch_block(buffer, &operands, slot, round.exists);
+            } else {
+                tokens.push(self.copy_tile(buffer, &operands, slot, round.exists));
+            }
         }
         self.place = self.found.op;
         let (counter, exists) = self.count(round);

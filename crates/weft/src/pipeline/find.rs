@@ -5,7 +5,7 @@ use super::orders_memory;
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::tile::{Element, Kernel, Op, OpId, OpKind, Origins, Value};
+use crate::tile::{DescriptorOp, Element, Kernel, Op, OpId, OpKind, Origins, Value};
 use std::collections::BTreeSet;
 use weft_layout::machine::Machine;
 
@@ -62,6 +62,11 @@ pub(super) fn loops(
         }
     });
     found
+}
+
+/// Whether a load brings a block, which nothing in the kernel writes to.
+pub(super) fn is_block(load: &Op) -> bool {
+    load.kind == OpKind::Descriptor(DescriptorOp::Load)
 }
 
 /// The body of a loop.
@@ -140,8 +145,7 @@ impl<'a> Body<'a> {
         let fed = self.feeds_products();
         let alone = |id: &OpId| {
             let load = &self.kernel.ops[*id];
-            fed.contains(id)
-                && self.may_run_ahead(load)
+            (is_block(load) || fed.contains(id) && self.may_run_ahead(load))
                 && self.need(&load.operands, &mut Needs::default())
         };
         self.ops.iter().copied().filter(alone).collect()

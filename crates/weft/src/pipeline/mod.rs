@@ -21,19 +21,29 @@
 //! many rounds ahead as well; rounds that do not exist are masked. Rounds are counted without
 //! overflow: a round ahead exists while what is left of the range is more than a step.
 //!
+//! Blocks of tensor descriptors that are tensor maps are copied by an engine, which an mbarrier for each buffer
+//! counts instead of groups (`blocks`); those that are used outside of loops as well (`direct`).
+//!
 //! A load takes part when a product in the loop needs it, its address and mask are computed in the loop
 //! from the loop's own values alone, it is no narrower than the smallest copy (4 bytes a thread), and
 //! nothing in the loop may write to the argument that it reads.
 
 mod ahead;
 mod behind;
+mod blocks;
+mod direct;
 mod find;
 
 use crate::axis::AxisFacts;
+use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::prune;
 use crate::tile::effects::{Fence, Tokens};
-use crate::tile::{Effects, Kernel, OpId, Region, Value};
+use crate::tile::{
+    Effects, Element, Encoding, Kernel, Op, OpId, OpKind, Region, SharedMemory, Type, Value,
+};
+use std::sync::Arc;
+use weft_layout::family::{Family, SwizzledShared};
 use weft_layout::machine::{Isa, Machine};
 
 /// The kernel with its loads that feed matrix products `stages - 1` rounds ahead; nothing where no loop
@@ -70,6 +80,34 @@ pub fn run(
     result.body = ahead::placed(&mut result, body, &around);
     prune::run(&mut result);
     Some(result)
+}
+
+/// The kernel with a copy engine that brings the blocks that are still loaded where they are used; nothing where
+/// that is in an innermost loop, each round of which would wait for them.
+pub fn direct(kernel: &Kernel) -> Option<Kernel> {
+    let is_loop = |op: &Op| matches!(op.kind, OpKind::For | OpKind::While);
+    let mut waits = false;
+    kernel.walk(&kernel.body, &mut |_, op| {
+        let (mut is_innermost, mut loads) = (is_loop(op), false);
+        for region in &op.regions {
+            kernel.walk(region, &mut |_, op| {
+                is_innermost &= !is_loop(op);
+                loads |= find::is_block(op);
+            });
+        }
+        waits |= is_innermost && loads;
+    });
+    let mut result = kernel.clone();
+    direct::run(&mut result);
+    (!waits).then_some(result)
+}
+
+/// The type of so many mbarriers.
+fn mbarriers_type(count: u64) -> Type {
+    let family = Family::SwizzledShared(SwizzledShared::new(1, 1, 1, &[0]));
+    let memory = SharedMemory { family, mutable: true, allocated: [count, 1][..].into() };
+    let encoding = Encoding::Shared(Arc::new(memory));
+    Type::tensor(Element::Scalar(DType::I64), &[count, 1]).with_encoding(encoding)
 }
 
 /// The bytes of what a load gives.

@@ -12,7 +12,7 @@
 //! others still load. A piece is doubled where that saves a barrier of the block and keeps no other block
 //! off the multiprocessor ([`Program::multiprocessor`]): one that the registers leave room for.
 
-use super::{barriers, pack, pieces::Pieces};
+use super::{barriers, pack, pieces::Pieces, registers};
 use crate::budget::Stop;
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
@@ -21,9 +21,6 @@ use crate::lane::{
 };
 use crate::scalar::Binary;
 use smallvec::{SmallVec, smallvec};
-
-/// The registers that a thread has at least where loops compute with tiles.
-pub(super) const REGISTERS: u32 = 128;
 
 /// Runs the pass.
 pub fn run(program: Program) -> Program {
@@ -38,20 +35,20 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
         return program;
     }
     let mut waits = barriers_with(&program, stop);
-    let mut bytes = pack::shared_bytes(&program, stop);
+    let likely = registers::likely(&program, stop);
     for (piece, target) in candidates {
         if stop.is_set() {
             break;
         }
-        let larger = bytes.saturating_add(half_of(&program.shared[piece]));
-        let registers = REGISTERS.max(carried(&program, target));
-        if larger > multiprocessor.share(program.threads(), registers) {
+        let registers = likely.max(carried(&program, target));
+        let room = multiprocessor.share(program.threads(), registers);
+        if half_of(&program.shared[piece]) > room {
             continue;
         }
         let doubled = double(program.clone(), piece, target);
         let fewer = barriers_with(&doubled, stop);
-        if fewer < waits {
-            (program, waits, bytes) = (doubled, fewer, larger);
+        if fewer < waits && pack::shared_bytes(&doubled, stop) <= room {
+            (program, waits) = (doubled, fewer);
         }
     }
     program
@@ -59,8 +56,8 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
 
 /// The shared memory that a block may take without keeping another one off the multiprocessor; none where
 /// that is not known.
-pub(super) fn room(program: &Program) -> Option<u32> {
-    Some(program.multiprocessor?.share(program.threads(), REGISTERS))
+pub(super) fn room(program: &Program, stop: &Stop) -> Option<u32> {
+    Some(program.multiprocessor?.share(program.threads(), registers::likely(program, stop)))
 }
 
 /// The registers of what a loop carries from round to round.

@@ -27,7 +27,7 @@ pub fn run(program: Program) -> Program {
 
 /// The same until it is stopped, which leaves movements as they are.
 pub fn run_until(mut program: Program, stop: &Stop) -> Program {
-    let Some(room) = room(&program) else { return program };
+    let Some(room) = room(&program, stop) else { return program };
     let pieces = Pieces::of(&program);
     let mut known: Option<(usize, u32)> = None;
     for list in lists(&program) {

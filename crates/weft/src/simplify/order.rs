@@ -15,15 +15,12 @@
 //! itself. Whether fewer registers let more blocks run only an assembler can tell, and so [`sparing`] gives
 //! the other order to whoever can ask one.
 
-use super::registers::{self, Registers, defined, each_operand};
+use super::registers::{self, HALF, Registers, defined, each_operand};
 use crate::budget::Stop;
 use crate::id::IdMap;
 use crate::lane::{Inst, Program, Region, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-
-/// The registers of a thread with which half of the warps of one of NVIDIA's multiprocessors run.
-const HALF: u32 = 64;
 
 /// Runs the pass: what would not fit the registers of a thread is put in another order.
 pub fn run(program: Program) -> Program {
@@ -73,7 +70,7 @@ impl Pass<'_> {
     /// Orders the stretches of a region and of those inside it; `around` is what values of other regions take.
     fn region(&mut self, region: &mut Region, around: u32) {
         let own = defined(self.program, region);
-        let mut live = Live { own, is_live: IdMap::default(), words: around };
+        let mut live = Live { own, values: IdMap::default(), words: around };
         let mut end = region.insts.len();
         while end > 0 && !self.stop.is_set() {
             let length = region.insts[..end].iter().rev().take_while(|&&id| self.may_move(id));
@@ -107,12 +104,12 @@ impl Pass<'_> {
     /// what they use.
     fn step_back(&self, id: Inst, live: &mut Live) {
         for &result in &self.program.insts[id].results {
-            if core::mem::take(live.is_live.entry(result)) {
+            if core::mem::take(live.values.entry(result)) {
                 live.words -= self.words(result);
             }
         }
         each_operand(self.program, id, &mut |value| {
-            if live.own[value] && !core::mem::replace(live.is_live.entry(value), true) {
+            if live.own[value] && !core::mem::replace(live.values.entry(value), true) {
                 live.words += self.words(value);
             }
         });
@@ -140,7 +137,8 @@ impl Pass<'_> {
 struct Live {
     /// The values that the region defines.
     own: IdMap<Value, bool>,
-    is_live: IdMap<Value, bool>,
+    /// Which of these are live.
+    values: IdMap<Value, bool>,
     /// The registers that these take, with what values of other regions take.
     words: u32,
 }
@@ -180,7 +178,7 @@ impl Stretch {
             for &value in &inst.operands {
                 let number = *numbers.entry(value).or_insert_with(|| {
                     // A value of another region, or one that is used behind, is among `behind`.
-                    let outlives = !behind.own[value] || behind.is_live[value];
+                    let outlives = !behind.own[value] || behind.values[value];
                     let words = pass.words(value);
                     if !outlives {
                         stretch.before += words;
@@ -194,7 +192,7 @@ impl Stretch {
             }
             stretch.operands.push(operands);
             let results = inst.results.iter().map(|&value| {
-                let outlives = behind.is_live[value];
+                let outlives = behind.values[value];
                 let words = pass.words(value);
                 if outlives {
                     stretch.before -= words;

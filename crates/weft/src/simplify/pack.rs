@@ -2,22 +2,26 @@
 //!
 //! Two pieces may share bytes when all accesses to the one come before all accesses to the other with a
 //! barrier of the block in between, or when a block has accesses to one of them alone, as in the two regions of
-//! an `if` around which barriers stand: all threads take the same one. The pass looks at the program's
-//! outermost list of operations, and at those of the regions of such `if`s: the accesses inside a loop
-//! or another `if` count at its place in the list, so that pieces of one loop stay apart. The largest piece is
+//! an `if` around which barriers stand: all threads take the same one. In a loop the one comes behind the other again, in
+//! the next round, and a barrier stands there too; and nothing may be in either from round to round, which is known of
+//! scratch memory and of tensors that a round allocates ([`SharedData::renewed`](crate::lane::SharedData::renewed)).
+//! The pass looks at the program's outermost list of operations, and at those of the regions of `if`s and loops in which
+//! barriers stand: accesses inside others count at their place in the list. The largest piece is
 //! placed first, each as low as it fits; a piece that nothing touches takes no bytes.
 //!
 //! Where shared memory keeps blocks off the multiprocessor for which there are registers, or where a block
-//! does not fit at all, barriers are added if that lets more blocks run: outside of loops, each as late as
-//! possible. In this way the buffers of a pipeline become the scratch memory of what follows the loop.
+//! does not fit at all, barriers are added if that lets half as many more blocks run: outside of loops, and in them only
+//! if that is not enough, each as late as possible. In this way the buffers of a pipeline become the scratch memory of what
+//! follows the loop.
 
-use super::alternate::REGISTERS;
 use super::pieces::Pieces;
+use super::registers::{self, HALF};
 use crate::budget::Stop;
 use crate::id::Id;
-use crate::lane::effects::{Step, Tokens};
-use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Shared};
+use crate::lane::effects::{Control, Step, Tokens};
+use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Shared, SharedData};
 use core::ops::Range;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Runs the pass.
@@ -27,7 +31,8 @@ pub fn run(program: Program) -> Program {
 
 /// The same until it is stopped; what it then gives is no program.
 pub fn run_until(mut program: Program, stop: &Stop) -> Program {
-    let Packed { places, barriers } = packed(&program, stop);
+    let lines = Lines::of(&program);
+    let Packed { places, barriers } = packed(&program, &lines, stop);
     if stop.is_set() {
         return program;
     }
@@ -36,7 +41,6 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
         let data = &mut program.shared[piece];
         (data.offset, data.bytes) = (place.start, place.end - place.start);
     }
-    let lines = Lines::of(&program);
     for &position in barriers.iter().rev() {
         wait(&mut program, &lines, position);
     }
@@ -45,7 +49,7 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
 
 /// The shared memory that a block would take, unless it is stopped.
 pub(super) fn shared_bytes(program: &Program, stop: &Stop) -> u32 {
-    end(&packed(program, stop).places)
+    end(&packed(program, &Lines::of(program), stop).places)
 }
 
 /// Where the pieces come to lie.
@@ -56,24 +60,32 @@ struct Packed {
     barriers: Vec<usize>,
 }
 
-fn packed(program: &Program, stop: &Stop) -> Packed {
-    let lives = Lives::of(program, stop);
+fn packed(program: &Program, lines: &Lines, stop: &Stop) -> Packed {
+    let lives = Lives::of(program, lines, stop);
     let places = placed(program, &lives, |x, y| lives.apart(x, y));
-    let as_it_waits = Packed { places, barriers: Vec::new() };
-    let Some(multiprocessor) = program.multiprocessor else { return as_it_waits };
-    let blocks = |packed: &Packed| {
-        let bytes = end(&packed.places);
-        multiprocessor.blocks(program.threads(), REGISTERS, bytes)
-    };
-    let least = placed(program, &lives, |x, y| lives.follow(x, y));
-    let barriers = lives.barriers_for(&least);
-    let waiting = Packed { places: least, barriers };
-    if blocks(&waiting) > blocks(&as_it_waits) { waiting } else { as_it_waits }
+    let mut best = Packed { places, barriers: Vec::new() };
+    let Some(multiprocessor) = program.multiprocessor else { return best };
+    let threads = program.threads();
+    // Outside of loops a barrier costs so little that it may be in vain.
+    for (in_loops, registers) in [(false, HALF), (true, registers::likely(program, stop))] {
+        let blocks = |places: &[Range<u32>]| multiprocessor.blocks(threads, registers, end(places));
+        let may_meet = |x, y| {
+            lives.apart(x, y) || lives.follow(x, y) && (in_loops || !lives.share_a_loop(x, y))
+        };
+        let places = placed(program, &lives, may_meet);
+        // What used memory of its own waits now for what was there, so that there must be half as many more blocks.
+        let (more, some) = (blocks(&places), blocks(&best.places));
+        if more > some && 2 * more >= 3 * some {
+            let barriers = lives.barriers_for(&places);
+            best = Packed { places, barriers };
+        }
+    }
+    best
 }
 
 /// Puts a barrier of the block in front of a line.
 fn wait(program: &mut Program, lines: &Lines, position: usize) {
-    let line = &lines.0[position];
+    let line = &lines.list[position];
     let loc = program.insts[line.id].loc;
     let barrier = program.insts.push(InstData {
         op: Op::Barrier(BarrierScope::Block),
@@ -89,7 +101,7 @@ fn wait(program: &mut Program, lines: &Lines, position: usize) {
     list.insert(line.index, barrier);
 }
 
-/// The regions of `if`s that all threads of a block take alike, from the outermost one in.
+/// The regions of `if`s and loops that all threads of a block go through alike, from the outermost one in.
 type Path = SmallVec<[(Inst, usize); 2]>;
 
 /// An operation of a list that is looked at.
@@ -116,21 +128,36 @@ impl Line {
     }
 }
 
-/// The outermost list of operations, with the lists of the regions of `if`s that all threads of a block take
-/// alike behind the `if`.
-struct Lines(Vec<Line>);
+/// The outermost list of operations, with the lists of the regions of `if`s and loops that all threads of a block
+/// go through alike behind these.
+struct Lines {
+    list: Vec<Line>,
+    /// The line of each such loop, and the last one in it.
+    loops: FxHashMap<Inst, (usize, usize)>,
+    /// The lines at which regions around them may be left.
+    exits: Vec<usize>,
+}
 
 impl Lines {
     fn of(program: &Program) -> Self {
-        let mut lines = Self(Vec::new());
+        let mut lines = Self { list: Vec::new(), loops: FxHashMap::default(), exits: Vec::new() };
         lines.add(program, &program.body.insts, &Path::new());
+        for (position, line) in lines.list.iter().enumerate() {
+            let mut leaves = false;
+            line.walk(program, &mut |inst| {
+                leaves |= inst.op.effects().control == Control::Leaves;
+            });
+            if leaves {
+                lines.exits.push(position);
+            }
+        }
         lines
     }
 
     fn add(&mut self, program: &Program, list: &[Inst], path: &Path) {
         for (index, &id) in list.iter().enumerate() {
-            let is_common = is_common(program, id);
-            self.0.push(Line { id, path: path.clone(), index, is_common });
+            let (is_common, start) = (is_common(program, id), self.list.len());
+            self.list.push(Line { id, path: path.clone(), index, is_common });
             if !is_common {
                 continue;
             }
@@ -139,15 +166,41 @@ impl Lines {
                 inner.push((id, number));
                 self.add(program, &region.insts, &inner);
             }
+            if program.insts[id].op == Op::Loop {
+                self.loops.insert(id, (start, self.list.len() - 1));
+            }
         }
+    }
+
+    /// How many of the regions of a path lie around its outermost loop.
+    fn outside_loops(&self, path: &Path) -> usize {
+        path.iter().position(|(id, _)| self.loops.contains_key(id)).unwrap_or(path.len())
+    }
+
+    /// Uses at some lines of a list, as they are seen from the list around it at a depth: a loop goes round, so
+    /// that all of it is one use.
+    fn seen_from(&self, depth: usize, path: &Path, uses: Range<usize>) -> Range<usize> {
+        // An operation stands before what is in it.
+        let holds = |&at: &usize| self.list[at].path.len() <= depth;
+        let start = (0..=uses.start).rev().find(holds).unwrap_or(0);
+        let inner = path.get(depth..).unwrap_or(&[]);
+        let ends = inner.iter().filter_map(|(id, _)| self.loops.get(id)).map(|&(_, end)| end);
+        start..ends.fold(uses.end, usize::max)
+    }
+
+    /// Whether regions may be left at a line between two others.
+    fn leaves(&self, between: Range<usize>) -> bool {
+        let next = self.exits.partition_point(|&at| at <= between.start);
+        self.exits.get(next).is_some_and(|&at| at < between.end)
     }
 }
 
-/// Whether an operation is an `if` that all threads of a block take alike, since a barrier stands in it.
+/// Whether an operation is an `if` or a loop that all threads of a block go through alike, since a barrier stands in
+/// it.
 fn is_common(program: &Program, id: Inst) -> bool {
     let inst = &program.insts[id];
     let mut waits = false;
-    if matches!(inst.op, Op::If) {
+    if matches!(inst.op, Op::If | Op::Loop) {
         for region in &inst.regions {
             program.walk(region, &mut |_, inst| {
                 waits |= inst.op.effects().barrier() == Some(BarrierScope::Block);
@@ -160,7 +213,7 @@ fn is_common(program: &Program, id: Inst) -> bool {
 /// Bytes for each piece, so that those of two pieces meet only where they may.
 fn placed(
     program: &Program,
-    lives: &Lives,
+    lives: &Lives<'_>,
     may_meet: impl Fn(Shared, Shared) -> bool,
 ) -> Vec<Range<u32>> {
     let bytes = |piece: Shared| {
@@ -202,35 +255,53 @@ struct Span {
     last: usize,
 }
 
-/// When each piece is used.
-struct Lives {
-    /// None where nothing touches the piece.
-    spans: Vec<Option<Span>>,
-    /// Where the whole block waits: the line, and the regions that it stands in.
-    barriers: Vec<(usize, Path)>,
+/// A place where the whole block waits.
+struct Barrier {
+    /// Its line, or the one in front of which it is to be.
+    position: usize,
+    /// The regions that it stands in.
+    path: Path,
 }
 
-impl Lives {
-    fn of(program: &Program, stop: &Stop) -> Self {
+/// When each piece is used.
+struct Lives<'l> {
+    lines: &'l Lines,
+    /// None where nothing touches the piece.
+    spans: Vec<Option<Span>>,
+    /// Where the whole block waits, by lines.
+    barriers: Vec<Barrier>,
+    /// Whether nothing is in a piece from one round of a loop to the next.
+    renewed: Vec<bool>,
+}
+
+impl<'l> Lives<'l> {
+    fn of(program: &Program, lines: &'l Lines, stop: &Stop) -> Self {
         let pieces = Pieces::of(program);
-        let lines = Lines::of(program);
-        let mut lives = Self { spans: vec![None; program.shared.len()], barriers: Vec::new() };
-        for (position, line) in lines.0.iter().enumerate() {
+        let renewed = |piece: &SharedData| {
+            (piece.scratch || piece.renewed) && piece.turns.is_none() && !piece.mbarriers
+        };
+        let mut lives = Self {
+            lines,
+            spans: vec![None; program.shared.len()],
+            barriers: Vec::new(),
+            renewed: program.shared.values().map(renewed).collect(),
+        };
+        for (position, line) in lines.list.iter().enumerate() {
             if program.insts[line.id].op.effects().barrier() == Some(BarrierScope::Block) {
-                lives.barriers.push((position, line.path.clone()));
+                lives.barriers.push(Barrier { position, path: line.path.clone() });
             }
-            lives.touch(program, &lines, position, &mut |inst| {
+            lives.touch(program, position, &mut |inst| {
                 if Kind::waited_for(inst).is_some() { &[] } else { pieces.touched(inst) }
             });
         }
         // A wait touches what is under way: what was begun before it, and not waited for since.
-        let mut flights = Flights::of(program, &lines, &pieces);
-        for (position, line) in lines.0.iter().enumerate() {
+        let mut flights = Flights::of(program, lines, &pieces);
+        for (position, line) in lines.list.iter().enumerate() {
             if stop.is_set() {
                 break;
             }
             let flying = Kind::ALL.map(|kind| flights.under_way(&lives, line, (kind, position)));
-            lives.touch(program, &lines, position, &mut |inst| match Kind::waited_for(inst) {
+            lives.touch(program, position, &mut |inst| match Kind::waited_for(inst) {
                 Some((kind, _)) => &flying[kind as usize],
                 None => &[],
             });
@@ -240,11 +311,8 @@ impl Lives {
         }
         // A copy that nobody waits for may land at any time.
         for &piece in pieces.copied() {
-            let end = lines.0.len();
-            if flights.lands_at_last(&lives, piece)
-                && let Some(span) = &mut lives.spans[piece.index()]
-            {
-                (span.path, span.last) = (Path::new(), end);
+            if flights.lands_at_last(&lives, piece) {
+                lives.used(piece, &Path::new(), lines.list.len()..lines.list.len());
             }
         }
         lives
@@ -254,109 +322,180 @@ impl Lives {
     fn touch<'a>(
         &mut self,
         program: &'a Program,
-        lines: &Lines,
         position: usize,
         touched: &mut impl FnMut(&'a InstData) -> &'a [Shared],
     ) {
-        let line = &lines.0[position];
-        let mut note = |inst| {
-            for piece in touched(inst) {
-                match &mut self.spans[piece.index()] {
-                    Some(span) => span.extend(lines, &line.path, position),
-                    none => {
-                        let (path, first, last) = (line.path.clone(), position, position);
-                        *none = Some(Span { path, first, last });
-                    }
-                }
+        let lines = self.lines;
+        let line = &lines.list[position];
+        line.walk(program, &mut |inst| {
+            for &piece in touched(inst) {
+                self.used(piece, &line.path, position..position);
             }
-        };
-        line.walk(program, &mut note);
+        });
+    }
+
+    /// Notes a use of a piece at some lines of a list.
+    fn used(&mut self, piece: Shared, path: &Path, uses: Range<usize>) {
+        let lines = self.lines;
+        let all = if self.renewed[piece.index()] { path.len() } else { lines.outside_loops(path) };
+        let span = &mut self.spans[piece.index()];
+        let known = span.as_ref();
+        let common = known.map_or(all, |span| together(&span.path, path).min(all));
+        let mut whole =
+            if uses.start < lines.list.len() { lines.seen_from(common, path, uses) } else { uses };
+        if let Some(known) = known {
+            let known = lines.seen_from(common, &known.path, known.first..known.last);
+            whole = known.start.min(whole.start)..known.end.max(whole.end);
+        }
+        let path = path[..common].into();
+        *span = Some(Span { path, first: whole.start, last: whole.end });
     }
 
     fn span(&self, piece: Shared) -> Option<&Span> {
         self.spans[piece.index()].as_ref()
     }
 
-    /// The last use of the one piece that is used first and the first use of the other, where the one
-    /// follows the other.
-    fn gap(&self, x: Shared, y: Shared) -> Option<Range<usize>> {
-        let (x, y) = (self.span(x)?, self.span(y)?);
-        let (earlier, later) = if x.last <= y.first { (x, y) } else { (y, x) };
-        (earlier.last < later.first).then_some(earlier.last..later.first)
-    }
-
     /// Whether a block that uses one of two pieces does not use the other.
     fn exclude(&self, x: Shared, y: Shared) -> bool {
         match (self.span(x), self.span(y)) {
-            (Some(x), Some(y)) => excluded(&x.path, &y.path),
+            (Some(x), Some(y)) => self.lines.excluded(&x.path, &y.path),
             _ => true,
         }
     }
 
+    /// Of two pieces the one that is used first and the other, where the one follows the other.
+    fn ordered(&self, x: Shared, y: Shared) -> Option<[&Span; 2]> {
+        let (x, y) = (self.span(x)?, self.span(y)?);
+        let [earlier, later] = if x.last <= y.first { [x, y] } else { [y, x] };
+        (earlier.last < later.first).then_some([earlier, later])
+    }
+
     /// Whether one of two pieces is used only after the other.
     fn follow(&self, x: Shared, y: Shared) -> bool {
-        self.exclude(x, y) || self.gap(x, y).is_some()
+        self.exclude(x, y) || self.ordered(x, y).is_some()
     }
 
-    /// Whether the block waits between the last use of one piece and the first use of the other.
+    /// Whether both pieces are used in the rounds of a loop alone.
+    fn share_a_loop(&self, x: Shared, y: Shared) -> bool {
+        let loops = self.ordered(x, y).map(|spans| self.lines.loop_around(spans));
+        loops.flatten().is_some()
+    }
+
+    /// Whether the block waits between the uses of one piece and those of the other.
     fn apart(&self, x: Shared, y: Shared) -> bool {
-        self.exclude(x, y)
-            || self.gap(x, y).is_some_and(|gap| self.waits(&self.barriers, [x, y], &gap))
-    }
-
-    /// Whether the block waits at one of some barriers behind the start of the gap between two pieces and
-    /// before its end, whenever it uses both.
-    fn waits(&self, barriers: &[(usize, Path)], pieces: [Shared; 2], gap: &Range<usize>) -> bool {
-        let next = barriers.partition_point(|&(at, _)| at <= gap.start);
-        let within = barriers[next..].iter().take_while(|&&(at, _)| at < gap.end);
-        let spans = pieces.map(|piece| self.span(piece));
-        let passed = |path: &Path| spans.iter().flatten().any(|span| span.path.starts_with(path));
-        within.into_iter().any(|(_, path)| passed(path))
+        let part = |spans| {
+            self.lines.part(&self.barriers, spans, 0)
+                && self.lines.part_rounds(&self.barriers, spans, 0)
+        };
+        self.exclude(x, y) || self.ordered(x, y).is_some_and(part)
     }
 
     /// In front of which operations the block must wait beside where it does, so that pieces whose bytes
     /// meet are apart; as few as can be, each as late as may be.
     fn barriers_for(&self, places: &[Range<u32>]) -> Vec<usize> {
+        let lines = self.lines;
         let pieces = || (0..places.len()).map(Shared::new);
-        let mut gaps: Vec<([Shared; 2], Range<usize>)> = Vec::new();
+        let mut pairs: Vec<[&Span; 2]> = Vec::new();
         for (x, y) in pieces().flat_map(|x| pieces().map(move |y| (x, y))) {
             let [own, other] = [x, y].map(|piece| &places[piece.index()]);
-            if own.start < other.end && other.start < own.end && !self.apart(x, y) {
-                gaps.extend(self.gap(x, y).map(|gap| ([x, y], gap)));
+            if x < y && own.start < other.end && other.start < own.end && !self.exclude(x, y) {
+                pairs.extend(self.ordered(x, y));
             }
         }
-        gaps.sort_by_key(|(_, gap)| gap.end);
-        let mut added: Vec<(usize, Path)> = Vec::new();
-        for (pieces, gap) in gaps {
-            // A barrier in front of a line is one at the line before.
-            let before = gap.start..gap.end + 1;
-            if !self.waits(&added, pieces, &before) {
-                let later = pieces.iter().filter_map(|&piece| self.span(piece));
-                let later = later.max_by_key(|span| span.first);
-                added.push((gap.end, later.map(|span| span.path.clone()).unwrap_or_default()));
+        pairs.sort_by_key(|[_, later]| later.first);
+        let mut added: Vec<Barrier> = Vec::new();
+        for &spans in &pairs {
+            if !lines.part(&self.barriers, spans, 0) && !lines.part(&added, spans, 1) {
+                let [earlier, later] = spans;
+                added.push(lines.in_front(later, together(&earlier.path, &later.path)));
             }
         }
-        added.into_iter().map(|(position, _)| position).collect()
+        for &spans in &pairs {
+            added.sort_by_key(|barrier| barrier.position);
+            if !lines.part_rounds(&self.barriers, spans, 0) && !lines.part_rounds(&added, spans, 1)
+            {
+                let [earlier, later] = spans;
+                added.push(lines.in_front(earlier, together(&earlier.path, &later.path)));
+            }
+        }
+        let mut positions: Vec<usize> = added.iter().map(|barrier| barrier.position).collect();
+        positions.sort_unstable();
+        positions.dedup();
+        positions
     }
 }
 
-impl Span {
-    /// Takes in a use at a line.
-    fn extend(&mut self, lines: &Lines, path: &Path, position: usize) {
-        let same = self.path.iter().zip(path).take_while(|(own, other)| own == other).count();
-        self.path.truncate(same);
-        let first = self.first.min(position);
-        // The line at that depth which the first use is in: an `if` stands before what is in it.
-        let holds = |&at: &usize| lines.0[at].path.len() <= same;
-        self.first = (0..=first).rev().find(holds).unwrap_or(0);
-        self.last = self.last.max(position);
-    }
+/// How many regions two paths have in common.
+fn together(x: &Path, y: &Path) -> usize {
+    x.iter().zip(y).take_while(|(x, y)| x == y).count()
 }
 
-/// Whether a block that comes to one of two lists does not come to the other.
-fn excluded(x: &Path, y: &Path) -> bool {
-    let parting = x.iter().zip(y).find(|(x, y)| x != y);
-    parting.is_some_and(|((x, one), (y, other))| x == y && one != other)
+/// Barriers between uses.
+impl Lines {
+    /// Whether a block that comes to one of two lists does not come to the other.
+    fn excluded(&self, x: &Path, y: &Path) -> bool {
+        let common = together(x, y);
+        let part = matches!((x.get(common), y.get(common)), (Some((x, _)), Some((y, _))) if x == y);
+        part && self.outside_loops(x) >= common
+    }
+
+    /// The innermost loop that two spans are in.
+    fn loop_around(&self, [x, y]: [&Span; 2]) -> Option<Inst> {
+        let common = &x.path[..together(&x.path, &y.path)];
+        common.iter().rev().map(|&(id, _)| id).find(|id| self.loops.contains_key(id))
+    }
+
+    /// Whether a barrier is passed by all that come from the one span to the other, or by all that come to the
+    /// other: where it stands in regions of one of them, and in no loop that is not around both.
+    fn passed(&self, barrier: &Path, span: &Span, other: &Span) -> bool {
+        let common = together(&span.path, &other.path);
+        let own = barrier.get(common..).unwrap_or(&[]);
+        span.path.starts_with(barrier) && !own.iter().any(|(id, _)| self.loops.contains_key(id))
+    }
+
+    /// Whether a barrier stands behind the one span and before the other. Barriers that are to be stand in front of
+    /// their line, as `ahead` says: 1 for these, 0 for those that are there.
+    fn part(&self, barriers: &[Barrier], [earlier, later]: [&Span; 2], ahead: usize) -> bool {
+        let next = barriers.partition_point(|barrier| barrier.position <= earlier.last);
+        let within = &barriers[next..];
+        within.iter().take_while(|barrier| barrier.position < later.first + ahead).any(|barrier| {
+            self.passed(&barrier.path, later, earlier)
+                || self.passed(&barrier.path, earlier, later)
+                    && !self.leaves(earlier.last..barrier.position)
+        })
+    }
+
+    /// Whether a barrier stands behind the later span and before the earlier one of the next round, if a loop is
+    /// around both.
+    fn part_rounds(&self, barriers: &[Barrier], spans: [&Span; 2], ahead: usize) -> bool {
+        let Some(around) = self.loop_around(spans) else { return true };
+        let [earlier, later] = spans;
+        let (start, end) = self.loops[&around];
+        let inside = |path: &Path| path.iter().any(|&(id, _)| id == around);
+        barriers.iter().any(|Barrier { position, path }| {
+            let position = *position;
+            let at_end = later.last < position
+                && position <= end
+                && self.passed(path, later, earlier)
+                && !self.leaves(later.last..position);
+            let at_start = start < position
+                && position < earlier.first + ahead
+                && self.passed(path, earlier, later);
+            inside(path) && (at_end || at_start)
+        })
+    }
+
+    /// A barrier in front of a span, outside of loops that are not among so many regions of its path.
+    fn in_front(&self, span: &Span, common: usize) -> Barrier {
+        let inner = span.path[common..].iter().position(|(id, _)| self.loops.contains_key(id));
+        match inner.map(|inner| common + inner) {
+            Some(depth) => {
+                let (position, _) = self.loops[&span.path[depth].0];
+                Barrier { position, path: span.path[..depth].into() }
+            }
+            None => Barrier { position: span.first, path: span.path.clone() },
+        }
+    }
 }
 
 /// What is under way for a while.
@@ -399,7 +538,7 @@ struct Flights {
 impl Flights {
     fn of(program: &Program, lines: &Lines, pieces: &Pieces) -> Self {
         let mut begun = Kind::ALL.map(|_| vec![None; program.shared.len()]);
-        for (position, line) in lines.0.iter().enumerate() {
+        for (position, line) in lines.list.iter().enumerate() {
             line.walk(program, &mut |inst| {
                 let Some(kind) = Kind::begun(inst) else { return };
                 for piece in pieces.touched(inst) {
@@ -414,7 +553,7 @@ impl Flights {
     /// The pieces of what may be under way at a line.
     fn under_way(
         &self,
-        lives: &Lives,
+        lives: &Lives<'_>,
         line: &Line,
         (kind, position): (Kind, usize),
     ) -> Vec<Shared> {
@@ -429,14 +568,14 @@ impl Flights {
                 other == kind && at > last && always
             };
             first <= position
-                && !excluded(&span.path, &line.path)
+                && !lives.lines.excluded(&span.path, &line.path)
                 && !self.settled.iter().any(settled)
         };
         pieces.filter(flies).collect()
     }
 
     /// Whether a copy into a piece may be under way when the program ends.
-    fn lands_at_last(&self, lives: &Lives, piece: Shared) -> bool {
+    fn lands_at_last(&self, lives: &Lives<'_>, piece: Shared) -> bool {
         let begun = self.begun[Kind::Copies as usize][piece.index()];
         let (Some((_, last)), Some(span)) = (begun, lives.span(piece)) else { return false };
         let settled = |&(kind, at, ref path): &(Kind, usize, Path)| {

@@ -9,7 +9,7 @@
 //! round, and that the piece stays in use ([`pack`](super::pack) shares its bytes with nothing then).
 
 use super::pieces::Pieces;
-use super::registers::{self, Registers, defined, each_operand};
+use super::registers::{self, Loads, Registers, each_operand};
 use crate::budget::Stop;
 use crate::id::IdMap;
 use crate::lane::effects::Latency;
@@ -67,8 +67,8 @@ impl Pass {
 
     /// The most registers that are in use at once inside a loop.
     fn pressure(&self, id: Inst) -> u32 {
-        let registers = Registers::of(&self.program);
-        let words = |value: Value| registers.words(&self.program, value);
+        let known = Registers::of(&self.program);
+        let words = |value: Value| known.words(&self.program, value);
         let inst = &self.program.insts[id];
         let mut inside: IdMap<Value, bool> = IdMap::default();
         let mut through: Vec<Value> = Vec::new();
@@ -83,7 +83,11 @@ impl Pass {
         through.sort_unstable();
         through.dedup();
         let through: u32 = through.into_iter().map(words).sum();
-        let own = inst.regions.iter().map(|body| self.peak(body, &words)).max();
+        let own = inst
+            .regions
+            .iter()
+            .map(|body| registers::peak(&self.program, body, Loads::InPlace, &words, &self.stop))
+            .max();
         through + own.unwrap_or(0)
     }
 
@@ -94,40 +98,6 @@ impl Pass {
             let params = inner.regions.iter().flat_map(|region| &region.params);
             inner.results.iter().chain(params).for_each(|&value| inside.set(value, true));
         });
-    }
-
-    /// The most registers of values that a region defines that are in use at once.
-    fn peak(&self, region: &Region, of: &dyn Fn(Value) -> u32) -> u32 {
-        let own = defined(&self.program, region);
-        let mut live: IdMap<Value, bool> = IdMap::default();
-        let (mut words, mut peak) = (0, 0);
-        for &id in region.insts.iter().rev() {
-            if self.stop.is_set() {
-                break;
-            }
-            let inst = &self.program.insts[id];
-            for &result in &inst.results {
-                if core::mem::replace(live.entry(result), false) {
-                    words -= of(result);
-                }
-            }
-            let mut use_ = |value: Value| {
-                if own[value] && !core::mem::replace(live.entry(value), true) {
-                    words += of(value);
-                }
-            };
-            inst.operands.iter().for_each(|&value| use_(value));
-            let mut inner = 0;
-            for region in &inst.regions {
-                self.program.walk(region, &mut |_, deep| {
-                    deep.operands.iter().for_each(|&value| use_(value));
-                });
-                inner = inner.max(self.peak(region, of));
-            }
-            peak = peak.max(words + inner);
-        }
-        let carried: u32 = region.params.iter().map(|&value| of(value)).sum();
-        peak.max(carried)
     }
 
     /// Moves loads into the loop at a place of a list until they take so many registers.

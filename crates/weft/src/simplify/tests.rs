@@ -568,11 +568,12 @@ fn behind_a_loop(shared_bytes: u32) -> (u32, usize) {
 
 #[test]
 fn a_barrier_behind_a_loop_makes_room_for_another_block() {
-    // There is room for 8 blocks of two warps by registers.
-    assert_eq!(behind_a_loop(8 * 1536), (1536, 1));
-    assert_eq!(behind_a_loop(8 * 1536 - 1), (1024, 2));
+    // There is room for 16 blocks of two warps by registers.
+    assert_eq!(behind_a_loop(16 * 1536), (1536, 1));
+    assert_eq!(behind_a_loop(10 * 1536), (1024, 2));
     assert_eq!(behind_a_loop(1535), (1024, 2));
-    // No barrier where as many blocks run without it.
+    // No barrier where two of three blocks run without it, or as many.
+    assert_eq!(behind_a_loop(16 * 1536 - 1), (1536, 1));
     assert_eq!(behind_a_loop(2047), (1536, 1));
     assert_eq!(behind_a_loop(1023), (1536, 1));
 }

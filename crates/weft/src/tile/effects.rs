@@ -5,7 +5,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
-use super::{DescriptorOp, OpKind};
+use super::{DescriptorOp, OpKind, TransferOp};
 
 /// What an operation does to one memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -67,6 +67,10 @@ pub enum Tokens {
         /// How many.
         pending: u32,
     },
+    /// It starts a copy, which writes at any time until somebody waits for a phase of its mbarrier.
+    Fetches,
+    /// It begins, waits for or ends phases of mbarriers.
+    Phases,
 }
 
 /// What an operation does to the flow of control.
@@ -191,6 +195,16 @@ impl OpKind {
             OpKind::Descriptor(DescriptorOp::Reduce(_)) => {
                 Effects { global: Touch::BOTH, fence: Fence::Atomic, ..none }
             }
+            OpKind::Transfer(TransferOp::Open { copies: _ } | TransferOp::Close) => {
+                Effects { allocates: true, fence: Fence::Barrier, tokens: Tokens::Phases, ..none }
+            }
+            OpKind::Transfer(TransferOp::Fetch) => Effects {
+                global: Touch::READS,
+                local: Touch::WRITES,
+                tokens: Tokens::Fetches,
+                ..none
+            },
+            OpKind::Transfer(TransferOp::Wait) => Effects { tokens: Tokens::Phases, ..none },
             // Its left factor may be a tensor; the right one never is.
             OpKind::WarpgroupDot(_) => Effects { local: Touch::READS, ..none },
             // A tensor may be given to put there.
@@ -238,7 +252,9 @@ mod tests {
     use super::{Control, Effects, Extent, Fence, Tokens, Touch};
     use crate::atomic::{Order, Rmw, Scope};
     use crate::cache::Cache;
-    use crate::tile::{CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Precision};
+    use crate::tile::{
+        CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Precision, TransferOp,
+    };
 
     /// Each row that tells anything, by itself: what is not named here is none.
     #[test]
@@ -263,6 +279,8 @@ mod tests {
             opaque: true,
             ..none
         };
+        let mbarriers =
+            Effects { allocates: true, fence: Fence::Barrier, tokens: Tokens::Phases, ..none };
         let waits = Tokens::Awaits { pending: 2 };
         let regions = Effects { control: Control::Regions, ..none };
         let ends = Effects { control: Control::Ends, ..none };
@@ -281,6 +299,10 @@ mod tests {
             (OpKind::Descriptor(DescriptorOp::Store), Effects { global: Touch::WRITES, ..none }),
             (OpKind::Descriptor(DescriptorOp::Scatter), Effects { global: Touch::WRITES, ..none }),
             (OpKind::Descriptor(DescriptorOp::Reduce(Rmw::Add)), atomic),
+            (OpKind::Transfer(TransferOp::Open { copies: 1 }), mbarriers),
+            (OpKind::Transfer(TransferOp::Close), mbarriers),
+            (OpKind::Transfer(TransferOp::Fetch), Effects { tokens: Tokens::Fetches, ..copy }),
+            (OpKind::Transfer(TransferOp::Wait), Effects { tokens: Tokens::Phases, ..none }),
             (OpKind::LocalAlloc, Effects { local: Touch::WRITES, allocates: true, ..none }),
             (OpKind::LocalLoad, Effects { local: Touch::READS, ..none }),
             (OpKind::WarpgroupDot(Precision::Ieee), Effects { local: Touch::READS, ..none }),

@@ -38,6 +38,7 @@ mod slice;
 pub(crate) mod spelling;
 mod tap;
 mod text;
+mod transfer;
 mod types;
 mod verify;
 
@@ -51,6 +52,8 @@ pub use origin::{Origins, Sources};
 pub use precision::Precision;
 pub use slice::slice;
 pub use tap::{tap, tappable};
+pub(crate) use transfer::Fetch;
+pub use transfer::TransferOp;
 pub use types::{Element, Type};
 pub use verify::verify;
 
@@ -267,6 +270,8 @@ pub enum OpKind {
     },
     /// On a tensor in global memory that a descriptor describes.
     Descriptor(DescriptorOp),
+    /// On blocks that a machine copies to shared memory by itself.
+    Transfer(TransferOp),
     /// `(a: M x K, b: K x N, c: M x N) -> (M x N)`: c plus the matrix product, in c's type. Dimensions
     /// before these two count matrices.
     Dot(Precision),
@@ -437,6 +442,7 @@ impl OpKind {
             OpKind::AtomicRmw { op, .. } => format!("atomic_rmw {op}"),
             OpKind::AtomicCas { .. } => "atomic_cas".into(),
             OpKind::Descriptor(op) => op.name(),
+            OpKind::Transfer(op) => op.name().into(),
             OpKind::Dot(_) => "dot".into(),
             OpKind::WarpgroupDot(_) => "warpgroup_dot".into(),
             OpKind::Reduce { .. } => "reduce".into(),

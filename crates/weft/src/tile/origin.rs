@@ -1,6 +1,6 @@
 //! Which values a value may be, and which argument of the kernel a pointer comes from.
 
-use super::{Kernel, OpId, OpKind, Value};
+use super::{DescriptorOp, Kernel, OpId, OpKind, Value};
 use crate::id::IdMap;
 use rustc_hash::FxHashMap;
 
@@ -92,6 +92,7 @@ impl<'a> Origins<'a> {
             match op.kind {
                 OpKind::Select => open.extend_from_slice(&op.operands[1..]),
                 OpKind::AddPtr
+                | OpKind::Descriptor(DescriptorOp::Given)
                 | OpKind::Splat
                 | OpKind::Unsplat
                 | OpKind::Broadcast

@@ -1,6 +1,6 @@
 //! The types of each operation's operands and results: one row of the verifier's rules each.
 
-use super::{Element, OpKind, Type, descriptor, local};
+use super::{Element, OpKind, Type, descriptor, local, transfer};
 use crate::dtype::DType;
 use crate::scalar::{self, Cast};
 
@@ -158,6 +158,7 @@ pub(super) fn check(
             "takes pointers and two values of a pointee of 16 bits or more, and gives values",
         ),
         OpKind::Descriptor(op) => descriptor::rule(*op, operands, results),
+        OpKind::Transfer(op) => transfer::rule(*op, operands, results),
         OpKind::Dot(_) => (
             matches!((operands, results), ([a, b, c], [r]) if c == r && is_product(a, b, c)),
             "takes M x K, K x N and M x N of matching elements, those of the sum wide enough for the \

@@ -453,6 +453,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 self.call("ttg.async_wait", operands)?;
                 write!(self.f, " {{num = {pending} : i32}}")
             }
+            OpKind::Transfer(what) => self.transfer(*what, op),
             OpKind::Barrier => self.f.write_str("ttg.barrier all"),
             OpKind::Condition => {
                 let (condition, values) = operands.split_at(operands.len().min(1));

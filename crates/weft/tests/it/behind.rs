@@ -3,7 +3,7 @@
 //! take place, and nothing races.
 
 use crate::inputs::{Argument, make};
-use weft::compile::{self, Compiled, Options};
+use weft::compile::{self, Compiled, Options, TensorMaps};
 use weft::dtype::DType;
 use weft::sim::{self, Launch, Timing};
 use weft::tile::{Kernel, OpKind, eval};
@@ -16,6 +16,7 @@ const ROUNDS: usize = 5;
 /// A loop that weighs rows of values by what it computes from products of queries and keys, all numbers small
 /// enough that nothing is rounded.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a case of its own")]
 struct Weighing {
     /// Queries, keys of a round, and elements of each.
     sizes: [usize; 3],
@@ -25,6 +26,8 @@ struct Weighing {
     causal: bool,
     /// Whether keys and values are one array, loaded once.
     same: bool,
+    /// Whether queries, keys and values come in blocks of tensors.
+    blocks: bool,
     /// What the sums begin with.
     start: &'static str,
     warps: u32,
@@ -36,6 +39,7 @@ const PLAIN: Weighing = Weighing {
     scaled: true,
     causal: false,
     same: false,
+    blocks: false,
     start: "0.000000e+00",
     warps: 4,
     stages: 2,
@@ -142,6 +146,40 @@ impl Weighing {
         )
     }
 
+    /// The text with blocks in the place of tiles that are loaded by pointers.
+    fn text_with_blocks(&self) -> String {
+        let [m, n, d] = self.sizes;
+        let block = |rows: usize| format!("!tt.tensordesc<{rows}x{d}xf16>");
+        let (of_rows, of_columns) = (block(m), block(n));
+        let load = |line: &str, value: &str, name: &str, rows: usize, at: &str| {
+            let (block, tile) = (block(rows), format!("tensor<{rows}x{d}xf16>"));
+            let by_blocks =
+                format!("{value} = tt.descriptor_load %{name}[{at}, %zero] : {block} -> {tile}\n");
+            (format!("{value} = tt.load {line} : tensor<{rows}x{d}x!tt.ptr<f16>>\n"), by_blocks)
+        };
+        let lines = [
+            load("%qp", "%query", "dq", m, "%zero"),
+            load("%ks", "%x", "dk", n, "%place"),
+            load("%vs", "%y", "dv", n, "%place"),
+        ];
+        let place = "      %place = arith.muli %i, %width : i32\n      %x = ";
+        let text = lines.iter().fold(self.text(), |text, (from, to)| text.replace(from, to));
+        text.replace("      %x = ", place)
+            .replace("@k(", &format!("@k(%dq: {of_rows}, %dk: {of_columns}, %dv: {of_columns}, "))
+    }
+
+    fn inputs(&self, rounds: usize) -> (Vec<u64>, weft::memory::Memory) {
+        let (args, memory) = make(&self.arguments(rounds));
+        if !self.blocks {
+            return (args, memory);
+        }
+        let [m, n, d] = self.sizes.map(|size| size as u64);
+        let described = |base: u64, rows: u64| [base, rows, d, d, 1, 0, 0];
+        let all = n * ROUNDS as u64;
+        let parts = [described(args[0], m), described(args[1], all), described(args[2], all)];
+        ([parts.concat(), args].concat(), memory)
+    }
+
     fn arguments(&self, rounds: usize) -> [(&'static str, Argument); 5] {
         let [m, n, d] = self.sizes;
         [
@@ -155,7 +193,8 @@ impl Weighing {
 
     fn options(&self) -> Options {
         let machine = Machine::by_name("sm_90").unwrap();
-        Options { warps: self.warps, stages: self.stages, ..Options::for_machine(machine) }
+        let Self { warps, stages, .. } = *self;
+        Options { warps, stages, tensor_maps: TensorMaps::All, ..Options::for_machine(machine) }
     }
 }
 
@@ -171,7 +210,9 @@ fn simulated(
     rounds: usize,
     timing: Timing,
 ) -> weft::memory::Memory {
-    let (args, mut memory) = make(&case.arguments(rounds));
+    let (args, mut memory) = case.inputs(rounds);
+    let given = memory.buffers().len();
+    let args = compiled.arguments(&args, &mut memory);
     let launch = Launch {
         program: &compiled.program,
         grid: [1, 1, 1],
@@ -181,26 +222,29 @@ fn simulated(
     };
     let report = sim::run(&launch, &mut memory).unwrap_or_else(|error| panic!("{case:?}: {error}"));
     assert!(report.findings.is_empty(), "{case:?} {rounds} {timing:?}: {:#?}", report.findings);
+    memory.truncate(given);
     memory
 }
 
 /// Compiles and runs a loop every way, with any number of rounds; how many products run a round behind.
 fn run(case: &Weighing) -> usize {
-    let text = case.text();
+    let text = if case.blocks { case.text_with_blocks() } else { case.text() };
     let module = ttir::parse(&text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let kernel = &module.kernels[0];
     let compiled = compile::compile(&module, kernel, &case.options())
         .unwrap_or_else(|error| panic!("{case:?}: {error}"));
     for rounds in 0..=ROUNDS {
         let evaluated = |form: &Kernel| {
-            let (args, mut memory) = make(&case.arguments(rounds));
+            let (args, mut memory) = case.inputs(rounds);
             let report = eval::run(form, [1, 1, 1], &args, &mut memory, eval::Options::default());
             assert!(report.unwrap().findings.is_empty(), "{case:?}");
             memory
         };
         let wanted = evaluated(kernel);
         assert_eq!(evaluated(&compiled.kernel), wanted, "{case:?} {rounds}");
-        for timing in [Timing::Earliest, Timing::Latest] {
+        assert_eq!(compiled.program.maps.len(), if case.blocks { 3 } else { 0 }, "{case:?}");
+        let timings = [Timing::Earliest, Timing::Latest].into_iter();
+        for timing in timings.chain(case.blocks.then_some(Timing::Random(rounds as u64))) {
             assert_eq!(
                 simulated(case, &compiled, rounds, timing),
                 wanted,
@@ -241,5 +285,17 @@ fn a_load_of_this_round_is_not_read_in_the_next() {
 fn a_product_that_does_not_fit_into_registers_stays() {
     for (warps, behind) in [(4, 0), (8, 1)] {
         assert_eq!(run(&Weighing { sizes: [128, 64, 128], warps, ..PLAIN }), behind, "{warps}");
+    }
+}
+
+#[test]
+fn blocks_are_read_a_round_later() {
+    for (stages, scaled, causal) in [(2, true, false), (3, false, true), (4, true, true)] {
+        assert_eq!(run(&Weighing { scaled, causal, stages, blocks: true, ..PLAIN }), 1);
+    }
+    let wide = Weighing { sizes: [128, 32, 128], warps: 8, blocks: true, ..PLAIN };
+    assert_eq!(run(&wide), 1);
+    for start in ["-0.000000e+00", "0xFF800000"] {
+        assert_eq!(run(&Weighing { start, blocks: true, ..PLAIN }), 1, "{start}");
     }
 }

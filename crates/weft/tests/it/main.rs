@@ -16,6 +16,7 @@ mod fusion;
 mod homes;
 mod inputs;
 mod lanes;
+mod maps;
 mod masks;
 mod mutated;
 mod order;

@@ -100,7 +100,7 @@ fn read(path: &Path, warps: Option<u32>) -> Vec<Recorded> {
     let module = ttir::parse(&text).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
     let warps = warps.or(module.launch.warps).unwrap_or(4);
     let fused = |kernel| fuse::run(kernel, &[]).unwrap_or_else(|| Kernel::clone(kernel));
-    let expanded = |kernel| descriptors::run(&kernel).unwrap_or(kernel);
+    let expanded = |kernel| descriptors::run(&kernel, &[]).unwrap_or(kernel);
     let kernels = module.kernels.iter().map(fused).map(expanded);
     kernels.map(|kernel| Recorded { name: name.clone(), kernel, warps }).collect()
 }

@@ -58,9 +58,8 @@ export class Question {
       "section.card.asked",
       { "aria-label": "The kernel" },
       h("div.strip", { role: "group", "aria-label": "Examples" }, [...this.#examples.values()]),
-      this.#teaches,
       h("div.columns", null, this.#target.element, this.#warps.element, against),
-      this.#own,
+      h("div.told", null, this.#teaches, this.#own),
     );
   }
 

@@ -5,7 +5,7 @@ import { fill, h } from "../../ui/dom";
 import { segmented, slider } from "../../ui/fields";
 import type { Control } from "../../ui/fields";
 import type { Context } from "../view";
-import { bankColour } from "./colours";
+import { legends } from "./legends";
 import type { State } from "./state";
 import { accesses, chosen } from "./state";
 import { Tile, deepest, seen, waves } from "./tile";
@@ -37,6 +37,7 @@ export class Board {
   readonly #wave;
   readonly #play;
   readonly #tiles: Tile[];
+  readonly #legend = h("p.legends");
   readonly #zoom: { closer: HTMLButtonElement; wider: HTMLButtonElement; pans: HTMLElement };
   #access: Control<string> | undefined;
   #named = "";
@@ -44,6 +45,7 @@ export class Board {
   #most = 1;
   #shown: Candidate[] = [];
   #built = false;
+  #legends = () => undefined as void;
   #state: State | undefined;
 
   constructor(context: Context<State>) {
@@ -81,6 +83,7 @@ export class Board {
         h("div.row.zoom", null, wider, closer, pans),
       ),
       h("div.tiles", null, this.#tiles.map(({ element }) => element)),
+      this.#legend,
     );
   }
 
@@ -122,14 +125,17 @@ export class Board {
     for (const [index, { name, current, verdicts: found, answer }] of candidates.entries()) {
       const tile = this.#tiles[index]!;
       tile.element.dataset["current"] = String(current);
+      const each = waves(answer);
       fill(
         tile.head,
-        h("h2", null, name, current && h("span.now", { title: "The toggles, the algebra and the matrix are about this one" }, "selected")),
+        // The reader's own memory is always the one that is selected.
+        h("h2", null, name, current && !name.startsWith("Yours") && h("span.now", { title: "The toggles, the algebra and the matrix are about this one" }, "selected")),
         verdicts(this.#context, found),
+        h(`p.waves.${each === answer.phases.length ? "good" : "bad"}` as "p", { title: `wavefronts of this ${answer.kind}` }, each),
       );
       tile.show({ name, answer, shape, banks, most: this.#most });
     }
-    this.#explain(own, banks);
+    this.#legends = () => fill(this.#legend, legends(own, banks, this.#tiles[0]!.isLabelled));
     this.#select();
     if (!this.#built) this.#build();
     this.#built = true;
@@ -139,23 +145,14 @@ export class Board {
     this.stop();
     this.#shown = [];
     for (const tile of this.#tiles) tile.clear();
+    this.#legends = () => fill(this.#legend);
+    this.#legends();
   }
 
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#play.textContent = "Play";
-  }
-
-  #explain(own: WavefrontsAnswer, banks: number): void {
-    const lanes = own.phases.reduce((sum, { lanes }) => sum + lanes.length, 0);
-    const swatch = (bank: number) => h("span.swatch", { style: `background: ${bankColour(bank, banks)}` });
-    const legends = [
-      [swatch(0), swatch(1), swatch(2), swatch(3), " hue = bank ÷ 2, darker = odd bank"],
-      [h("span.key.ring"), ` lanes 0–${lanes / 2 - 1}`, h("span.key.dot"), ` lanes ${lanes / 2}–${lanes - 1}`],
-      ["beneath: a column is a bank, a row a wavefront"],
-    ];
-    for (const [index, legend] of legends.entries()) fill(this.#tiles[index]!.legend, legend);
   }
 
   /** Shows the wavefront that the state says, or all, and the part of the tiles. */
@@ -167,6 +164,7 @@ export class Board {
       tile.look({ ...this.#within(top, left, depth), zoom: depth });
       tile.wave(wave);
     }
+    this.#legends();
     this.#zoom.closer.disabled = depth >= most;
     this.#zoom.wider.disabled = depth === 0;
     this.#zoom.pans.hidden = !this.#movable(depth);

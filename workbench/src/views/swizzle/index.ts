@@ -58,7 +58,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       h(
         "p",
         null,
-        "Where must a tensor lie in shared memory so that nobody waits for a bank? ",
+        "Words of one colour share a bank, and wait. Where must a tensor lie so that nobody waits? ",
         h("a", { href: "#/tour" }, "Take the tour"),
       ),
       examples.about,

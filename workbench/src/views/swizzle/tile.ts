@@ -48,9 +48,11 @@ interface Hit {
 }
 
 const MARGIN = 24;
-const TILE_HEIGHT = 208;
+/** How tall a tile may be, if nobody says; where it is wide it grows, up to so much. */
+const TALL = 188;
+const [ASPECT, GROWTH] = [0.45, 1.6];
 /** The room of the queues, and where the page is narrow. */
-const [QUEUES, FEWER_QUEUES] = [100, 64];
+const [QUEUES, FEWER_QUEUES] = [78, 64];
 const NARROW = 380;
 const AXIS = 18;
 const GAP = 12;
@@ -62,17 +64,21 @@ const TEXT_FROM = [24, 18] as const;
 export class Tile {
   readonly element: HTMLElement;
   readonly head = h("header.tile-head");
-  /** What stands below until an element is pointed at. */
-  readonly legend = h("p.legend");
+  /** What the queues show, in words, until an element is pointed at. */
+  readonly #tale = h("p.tale");
   readonly #frame: HTMLElement;
   readonly #says = h("p.says");
   readonly #pointed: (element: number | null) => void;
+  readonly #tall: number;
   #shown: Shown | undefined;
   #window: Window = { top: 0, left: 0, zoom: 0 };
+  /** Of the frame, kept since to ask for it in the midst of changes has the browser lay out the page. */
+  #width = 0;
   #wave = 0;
   #cursor: number | null = null;
   #moved = new Map<number, Moved>();
   #hits: Hit[] = [];
+  #isLabelled = false;
   #cells = new Map<number, SVGGElement>();
   /** What of the drawing stays when the memory alone is another one. */
   #grounds = "";
@@ -81,19 +87,32 @@ export class Tile {
   /**
    * @param pointed told which element is pointed at
    * @param pan told by how many cells the window is dragged
+   * @param tall how many pixels the tile may be tall where it is not wide
    */
-  constructor(name: string, pointed: (element: number | null) => void, pan: (rows: number, columns: number) => void) {
+  constructor(name: string, pointed: (element: number | null) => void, pan: (rows: number, columns: number) => void, tall = TALL) {
     this.#pointed = pointed;
+    this.#tall = tall;
     const says = freshId("says");
     this.#says.id = says;
     this.#frame = h("div.frame", { tabindex: 0, role: "group", "aria-label": name, "aria-describedby": says });
-    this.element = h("figure.tile", null, this.head, this.#frame, this.#says, this.legend);
+    this.element = h("figure.tile", null, this.head, this.#frame, this.#says, this.#tale);
     this.#frame.addEventListener("pointerover", (event) => this.#pointed(elementOf(event.target)));
     this.#frame.addEventListener("pointerleave", () => this.#pointed(null));
     this.#frame.addEventListener("blur", () => (this.#says.removeAttribute("aria-live"), this.#pointed(null)));
     this.#frame.addEventListener("keydown", (event) => this.#key(event, pan));
     this.#drag(pan);
-    new ResizeObserver(() => this.#shown && this.#draw()).observe(this.#frame);
+    new ResizeObserver(() => {
+      const width = this.#frame.clientWidth;
+      // Of a frame that is not on the page there is none.
+      if (width === 0 || width === this.#width) return;
+      this.#width = width;
+      if (this.#shown) this.#draw();
+    }).observe(this.#frame);
+  }
+
+  /** Whether its cells are large enough to name their banks and lanes. */
+  get isLabelled(): boolean {
+    return this.#isLabelled;
   }
 
   get #extents(): [rows: number, columns: number] {
@@ -117,6 +136,7 @@ export class Tile {
     const same = this.#shown?.shape.join() === shown.shape.join();
     this.#shown = shown;
     [this.#moved, this.#hits] = served(shown);
+    this.#tale.textContent = tale(this.#hits, shown);
     this.#draw();
     if (same && before && before !== shown.answer.places) this.#slide(before, 10);
   }
@@ -127,7 +147,7 @@ export class Tile {
     this.#cells.clear();
     fill(this.#frame);
     fill(this.head);
-    fill(this.legend);
+    fill(this.#tale);
     this.#says.textContent = "";
   }
 
@@ -177,9 +197,9 @@ export class Tile {
 
   #draw(): void {
     const { answer, banks, most } = this.#shown!;
-    const width = Math.max(200, this.#frame.clientWidth);
+    const width = Math.max(200, (this.#width ||= this.#frame.clientWidth));
     const [rows, columns] = this.#seen;
-    const [wide, high] = [(width - MARGIN) / columns, Math.min((width - MARGIN) / columns, TILE_HEIGHT / rows)];
+    const [wide, high] = [(width - MARGIN) / columns, Math.min((width - MARGIN) / columns, this.#most(width) / rows)];
     const tall = Math.round(high * rows);
     const room = width < NARROW ? FEWER_QUEUES : QUEUES;
     const bottom = tall + AXIS + GAP + room;
@@ -204,9 +224,14 @@ export class Tile {
       drawing.append(cells, ...this.#axes([rows, columns], [wide, high], tall), queues);
       fill(this.#frame, drawing);
     } else this.#frame.querySelector(".queues")?.replaceWith(queues);
+    this.#isLabelled = isLabelled([wide, high]);
     this.#frame.classList.toggle("zoomed", this.#window.zoom > 0);
     this.#mark();
     this.point(this.#cursor);
+  }
+
+  #most(width: number): number {
+    return Math.min(GROWTH * this.#tall, Math.max(this.#tall, ASPECT * (width - MARGIN)));
   }
 
   *#visible(): Generator<{ index: number; row: number; column: number }> {
@@ -232,7 +257,7 @@ export class Tile {
     cell.append(
       s("rect", { x, y, width: wide - gap, height: high - gap, fill: place ? bankColour(place.bank, banks) : "none" }),
     );
-    const texts = wide >= TEXT_FROM[0] && high >= TEXT_FROM[1];
+    const texts = isLabelled([wide, high]);
     if (moved && texts) cell.append(s("rect", { class: "ring frame", x: x + 1.5, y: y + 1.5, width: wide - 3 - gap, height: high - 3 - gap }));
     else if (moved) cell.append(mark(this.#half(moved.lane), [x, y], [wide - gap, high - gap]));
     if (texts && place) {
@@ -265,7 +290,7 @@ export class Tile {
 
   /** What each bank serves: a column a bank, as tall as it is busy. */
   #queues([bottom, room]: [number, number], wide: number, banks: number, most: number): SVGElement {
-    const high = Math.min(14, room / Math.max(1, most));
+    const high = Math.min(this.#tall / 16, room / Math.max(1, most));
     const gap = high > 3 ? 0.8 : 0;
     const group = s("g", { class: "queues", transform: `translate(${MARGIN} ${bottom})` });
     this.#words = this.#hits.map((hit) => {
@@ -308,7 +333,7 @@ export class Tile {
     const [, columns] = this.#extents;
     const { top, left } = this.#window;
     const [down, across] = this.#seen;
-    const wide = (this.#frame.clientWidth - MARGIN) / across;
+    const wide = (this.#width - MARGIN) / across;
     const before = new Map(from.map((place, element) => [place?.offset, element]));
     for (const [element, cell] of this.#cells) {
       const old = before.get(this.#shown?.answer.places?.[element]?.offset);
@@ -368,6 +393,10 @@ export function seen([rows, columns]: [number, number], zoom: number): [rows: nu
   return [Math.min(rows, zoom === 0 ? MOST : Math.max(1, across / 2)), across];
 }
 
+function isLabelled([wide, high]: [number, number]): boolean {
+  return wide >= TEXT_FROM[0] && high >= TEXT_FROM[1];
+}
+
 /** How often a tile can be halved. */
 export function deepest(columns: number): number {
   return Math.max(0, Math.log2(Math.min(columns, MOST) / LEAST));
@@ -376,6 +405,17 @@ export function deepest(columns: number): number {
 /** The wavefronts of the instruction that an answer shows. */
 export function waves(answer: WavefrontsAnswer | undefined): number {
   return answer?.phases.reduce((sum, { wavefronts }) => sum + wavefronts, 0) ?? 0;
+}
+
+/** What the queues show, as a sentence. */
+export function tale(hits: Hit[], { answer, banks }: Shown): string {
+  const deep = new Map<number, number>();
+  for (const { bank } of hits) deep.set(bank, (deep.get(bank) ?? 0) + 1);
+  const busy = `${deep.size} of ${banks} banks`;
+  const [toil, work] = deep.size === 1 ? ["does", "works"] : ["do", "work"];
+  const most = Math.max(0, ...deep.values());
+  if (waves(answer) > answer.phases.length) return `${busy} ${toil} all the work, up to ${most} words deep`;
+  return `${busy} ${work}, and nobody waits`;
 }
 
 /** Who moves which element of the tile, and what the banks serve. */

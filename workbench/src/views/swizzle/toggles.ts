@@ -46,8 +46,11 @@ export class Toggles {
     for (const button of this.#grid.querySelectorAll<HTMLButtonElement>("button")) {
       const { row, column } = button.dataset;
       const on = (((this.#folds[Number(row)] ?? 0) >> Number(column)) & 1) === 1;
-      button.setAttribute("aria-pressed", String(on && state.memory === ""));
-      button.textContent = on && state.memory === "" ? "1" : "·";
+      const pressed = String(on && state.memory === "");
+      // Most stay as they are, and cost nothing then.
+      if (button.getAttribute("aria-pressed") === pressed) continue;
+      button.setAttribute("aria-pressed", pressed);
+      button.textContent = pressed === "true" ? "1" : "·";
     }
     for (const [index, { folds }] of namedFolds(tensor).entries()) {
       const same = state.memory === "" && folds.join() === this.#folds.join();

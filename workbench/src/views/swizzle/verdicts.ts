@@ -23,7 +23,7 @@ export function verdicts(context: Context<State>, all: Verdict[]): HTMLElement {
       h(
         "div.verdict",
         { "data-target": target },
-        h("h3", null, beside ? target : "wavefronts"),
+        beside && h("h3", null, target),
         h("div.badges", null, accesses.map(({ index, name, answer }) => badge(context, name, index, answer))),
       ),
     ),

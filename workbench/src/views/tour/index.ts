@@ -10,6 +10,7 @@ import { superscript, Toggles } from "../swizzle/toggles";
 import type { Context, Mounted, View } from "../view";
 import { ELEMENT, EXERCISE, LOAD, SHAPE, STEPS, STORE } from "./steps";
 import type { Figure } from "./steps";
+import { Scene } from "./scene";
 
 interface State {
   step: number;
@@ -22,11 +23,14 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
   fill(host, body);
   let shown = -1;
   let exercise: ((fold: number[]) => void) | undefined;
+  const scene = new Scene();
+  const staged = latest();
   return {
     update({ step, fold }) {
       if (step !== shown) {
         shown = step;
         exercise = undefined;
+        scene.stop();
         const { title, words, figures } = STEPS[step - 1] ?? STEPS[0]!;
         const heading = h("h1", { tabindex: -1 }, title);
         fill(
@@ -43,6 +47,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
             "div.beside",
             null,
             figures.map((figure) => {
+              if (figure.show === "access") return stage(figure, scene, context, staged);
               if (figure.show !== "exercise") return draw(figure, context);
               const drawn = challenge(context);
               exercise = drawn.update;
@@ -56,7 +61,27 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       }
       exercise?.(fold);
     },
+    unmount: () => scene.stop(),
   };
+}
+
+/** An access, on the scene that the steps share. */
+function stage(
+  { layout, memory, kind, caption }: Extract<Figure, { show: "access" }>,
+  scene: Scene,
+  context: Context<State>,
+  run: ReturnType<typeof latest>,
+): HTMLElement {
+  const fault = new FaultBox();
+  run(async (current) => {
+    try {
+      const [answer, banks] = await Promise.all([asked(context, layout, memory, kind), banksOf(context)]);
+      if (current()) scene.show(caption, answer, SHAPE, banks);
+    } catch (error) {
+      if (current()) fault.show(error);
+    }
+  });
+  return h("div.stack", null, fault.element, scene.element);
 }
 
 /** Back, forward, and where one is. */
@@ -74,12 +99,12 @@ function steps(step: number, { link }: Context<State>): HTMLElement {
         h("li", null, h("a", { href: link({ step: index + 1 }), "aria-label": title, title, ...(index + 1 === step ? { "aria-current": "step" } : {}) })),
       ),
     ),
-    step < STEPS.length ? to(step + 1, "Next", "button.primary") : h("a.button.primary", { href: "#/swizzle" }, "To the workbench"),
+    step < STEPS.length ? to(step + 1, "Next", "button.primary") : h("a.button.primary", { href: "#/swizzle" }, "Workbench"),
   );
 }
 
 /** A figure that asks the engine what it shows. */
-function draw(figure: Exclude<Figure, { show: "exercise" }>, context: Context<State>): HTMLElement {
+function draw(figure: Exclude<Figure, { show: "exercise" | "access" }>, context: Context<State>): HTMLElement {
   const fault = new FaultBox();
   const card = h("section.card", null, fault.element);
   const ask = async () => {
@@ -95,16 +120,6 @@ function draw(figure: Exclude<Figure, { show: "exercise" }>, context: Context<St
         for (const [cell] of picture.cells()) {
           cell.classList.toggle("ringed", ringed !== undefined && new RegExp(`\\b${ringed}\\b`).test(wordsOf(cell)));
         }
-        return;
-      }
-      case "access": {
-        const { layout, memory, kind, banks, caption } = figure;
-        const [tile, queues] = [new Picture({ name: caption }), new Picture({ name: "How the banks serve it" })];
-        tile.element.classList.add("moving");
-        card.append(h("header", null, h("h2", null, caption)), tile.element, ...(banks ? [queues.element] : []));
-        const answer = await asked(context, layout, memory, kind);
-        tile.show(inLetters(answer.tile ?? "", SHAPE.length));
-        queues.show(answer.banks ?? "");
         return;
       }
       case "law": {
@@ -167,38 +182,37 @@ function asked(
   memory: ReturnType<typeof memorySource>,
   kind: "load" | "store",
 ): Promise<WavefrontsAnswer> {
-  return engine.invoke({ request: "wavefronts", registers, memory, shape: SHAPE, element: ELEMENT, kind, pictures: true });
+  return engine.invoke({ request: "wavefronts", registers, memory, shape: SHAPE, element: ELEMENT, kind, places: true });
+}
+
+/** The banks of the machine that is asked about where nobody names one. */
+async function banksOf({ engine }: Context<State>): Promise<number> {
+  const { machines } = await engine.invoke({ request: "machines", target: "sm_90" });
+  return machines[0]?.banks ?? 32;
 }
 
 /** The reader's own swizzle. */
 function challenge(context: Context<State>): { element: HTMLElement; update(fold: number[]): void } {
   const toggles = new Toggles((folds) => context.set({ fold: folds.some((mask) => mask !== 0) ? folds : [] }));
-  const picture = new Picture({ name: "One load instruction of the exercise" });
-  picture.element.classList.add("moving");
-  const queues = new Picture({ name: "How the banks serve the exercise" });
   const verdict = h("p.verdict-line", { role: "status" });
   const fault = new FaultBox();
+  const scene = new Scene(fault.element, verdict);
   const latestOf = latest();
   return {
-    element: h(
-      "div.stack",
-      null,
-      toggles.element,
-      h("section.card", null, fault.element, verdict, picture.element, queues.element),
-    ),
+    element: h("div.stack", null, toggles.element, scene.element),
     update(fold) {
       toggles.update({ shape: SHAPE, fold, memory: "" });
       latestOf(async (current) => {
         try {
           const memory = memorySource("", fold, SHAPE);
-          const [load, store] = await Promise.all([
+          const [load, store, banks] = await Promise.all([
             asked(context, EXERCISE, memory, "load"),
             asked(context, STORE, memory, "store"),
+            banksOf(context),
           ]);
           if (!current()) return;
           fault.clear();
-          picture.show(inLetters(load.tile ?? "", SHAPE.length));
-          queues.show(load.banks ?? "");
+          scene.show("One load instruction of your memory.", load, SHAPE, banks);
           const each = load.wavefronts / load.instructions;
           const free = load.wavefronts === load.ideal && store.wavefronts === store.ideal;
           verdict.dataset["solved"] = String(free);

@@ -26,7 +26,7 @@ export const XOR_2M = folded(2, 4, 8, 16);
 /** What stands beside the words. */
 export type Figure =
   | { show: "layout"; layout: LayoutSource; picture: "grid" | "matrix"; ringed?: string; caption: string }
-  | { show: "access"; layout: string; memory: LayoutSource; kind: "load" | "store"; banks?: boolean; caption: string }
+  | { show: "access"; layout: string; memory: LayoutSource; kind: "load" | "store"; caption: string }
   | { show: "law"; memories: { name: string; memory: LayoutSource }[] }
   | { show: "construction" }
   | { show: "exercise" };
@@ -54,10 +54,10 @@ export const STEPS: readonly Step[] = [
     title: "The pile-up",
     words: [
       "Shared memory has 32 banks, each four bytes wide, dealt out in turn: word w is in bank w mod 32. In one wavefront a bank serves one word. Lanes that want different words of one bank wait for each other.",
-      "Lay the tile down row by row and a row is exactly one turn around the banks. The store is perfect: 32 columns, 32 banks. But a column is then a single bank, sixteen words deep, and the load stands in two queues of sixteen while thirty banks sleep.",
+      "Lay the tile down row by row and a row is exactly one turn around the banks. The store is perfect: 32 columns, 32 banks. But a column is then a single bank, sixteen words deep, and the load stands in two queues of sixteen while thirty banks sleep. From here on a colour is a bank.",
     ],
     figures: [
-      { show: "access", layout: LOAD, memory: PLAIN, kind: "load", banks: true, caption: "One load instruction, row-major: 16 wavefronts." },
+      { show: "access", layout: LOAD, memory: PLAIN, kind: "load", caption: "One load instruction, row-major: 16 wavefronts." },
     ],
   },
   {
@@ -79,7 +79,7 @@ export const STEPS: readonly Step[] = [
       "The culprit is one bit. n₀ tells the two halves of the warp apart, and they read at the same time. Folding m₀ into n₀ lets a step down the rows look just like a step to the other half.",
     ],
     figures: [
-      { show: "access", layout: LOAD, memory: XOR_M, kind: "load", banks: true, caption: "The load under n ⊕ m: 16 banks, twice." },
+      { show: "access", layout: LOAD, memory: XOR_M, kind: "load", caption: "The load under n ⊕ m: 16 banks, twice." },
     ],
   },
   {
@@ -90,7 +90,7 @@ export const STEPS: readonly Step[] = [
       "Three rules came out of this: stay inside the row, let the rows disagree, and keep off the bits that lanes of one phase use.",
     ],
     figures: [
-      { show: "access", layout: LOAD, memory: XOR_2M, kind: "load", banks: true, caption: "The load under n ⊕ 2m: 32 banks, one word each." },
+      { show: "access", layout: LOAD, memory: XOR_2M, kind: "load", caption: "The load under n ⊕ 2m: 32 banks, one word each." },
     ],
   },
   {

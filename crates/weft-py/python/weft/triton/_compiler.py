@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from triton import knobs
+from triton.backends import driver
 from triton.backends.compiler import Language
 from triton.backends.nvidia.compiler import CUDABackend
 from triton.tools.tensor_descriptor import TensorDescriptor
@@ -28,6 +29,15 @@ POINTERS_FOR_DESCRIPTORS = 80
 DESCRIPTORS = 90
 # The padding, and from Triton 3.7 on the rounding to tf32.
 DESCRIPTOR_FLAGS = 2 if hasattr(TensorDescriptor, "round_f32_to_tf32") else 1
+# Triton's launcher encodes descriptors as tensor maps, where the compiler says so: each for itself, or, from the
+# version on in which one function serves all backends, all of a kernel's or none.
+TENSOR_MAPS = "all" if hasattr(driver, "expand_signature") else "each"
+# What a tensor map calls its elements, by their bytes and, where it tells numbers apart, by their names: the
+# enumeration that Triton's launcher translates for the driver.
+ELEMENTS_BY_BYTES = {1: 0, 2: 1, 4: 2}
+ELEMENTS_BY_NAME = {"f16": 6, "f32": 7, "bf16": 10}
+# And what it calls swizzles, by the bytes within which they move pieces.
+SWIZZLES = {16: 0, 32: 1, 64: 2, 128: 3}
 
 
 class KernelError(WeftError):
@@ -106,7 +116,7 @@ def replace_stages(
             global_scratch_align=1,
             profile_scratch_size=0,
             profile_scratch_align=1,
-            tensordesc_meta=[],
+            tensordesc_meta=tensor_maps(kernel),
         )
         return text
 
@@ -165,6 +175,23 @@ def tell_flags(module: Any) -> None:
         kernel.set_arg_attr(index, "weft.flags", DESCRIPTOR_FLAGS)
 
 
+def tensor_maps(kernel: _weft.Kernel) -> list[dict[str, Any] | None]:
+    """What Triton's launcher encodes each descriptor as that a kernel is given; nothing where it takes all apart."""
+    maps = kernel.tensor_maps
+    return [map and encoded(*map) for map in maps] if any(maps) else []
+
+
+def encoded(element: str, size: int, box: list[int], span: int) -> dict[str, Any]:
+    """What Triton's launcher takes of a tensor map."""
+    return {
+        "swizzle": SWIZZLES[span],
+        "elem_size": size,
+        "elem_type": ELEMENTS_BY_NAME.get(element, ELEMENTS_BY_BYTES[size]),
+        "block_size": box,
+        "fp4_padded": False,
+    }
+
+
 def request(ttir: str, options: Any, target: str) -> dict[str, Any]:
     """What `compiled` takes, of a kernel's text and Triton's options for it."""
     return {
@@ -175,6 +202,7 @@ def request(ttir: str, options: Any, target: str) -> dict[str, Any]:
         "fp_fusion": options.enable_fp_fusion,
         "max_registers": options.maxnreg,
         "line_info": not knobs.compilation.disable_line_info,
+        "tensor_maps": TENSOR_MAPS,
     }
 
 

@@ -234,10 +234,16 @@ pub(in crate::sim) fn begin(warp: &mut Warp, block: &mut Block, world: &mut Worl
     }
     let product = Product { number, index, left, right, start };
     read(warp, block, world, &product, Turn::Begins);
-    if world.happens_early() {
-        compute(warp, block, world, &product);
-    }
     warp.products.open.push(product);
+    if world.happens_early() {
+        // Products take place in the order in which they began.
+        let Products { groups, open, sums, .. } = &warp.products;
+        let begun = groups.iter().flatten().chain(open);
+        let left = begun.filter(|product| !sums.contains_key(&product.number));
+        for product in left.cloned().collect::<Vec<_>>() {
+            compute(warp, block, world, &product);
+        }
+    }
 }
 
 /// Waits for all groups but the latest ones, and gives back what is listed.

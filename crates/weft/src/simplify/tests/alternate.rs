@@ -54,7 +54,7 @@ pub(super) fn add_up(build: &mut Builder, out: Value, value: Value) {
 pub(super) fn kernel(shared_bytes: u32, body: impl FnOnce(&mut Builder, Value, Value)) -> Program {
     let mut build = Builder::new("rounds", 2, 5);
     // Registers for one block.
-    let (registers, reserved_bytes) = (128 * THREADS, 0);
+    let (registers, reserved_bytes) = (64 * THREADS, 0);
     build.set_multiprocessor(Multiprocessor { registers, shared_bytes, reserved_bytes });
     let param = Param {
         name: "out".into(),

@@ -1,10 +1,15 @@
 //! What shared memory is used again for, where control branches.
 
+use super::alternate::{self, add_up, clean, kernel, mirror, simulated};
 use super::{build, keep, look, loop_to};
 use crate::dtype::DType;
-use crate::lane::{Access, BarrierScope, Builder, Op, Region, Space, Value, verify};
-use crate::scalar::Compare;
+use crate::lane::{
+    Access, BarrierScope, Builder, IdKind, Op, Program, Region, Space, Value, verify,
+};
+use crate::scalar::{Binary, Compare};
 use crate::simplify::pack;
+use crate::simplify::{alternate as halves, barriers};
+use arbtest::arbitrary::{Result, Unstructured};
 use smallvec::smallvec;
 
 /// A piece's bytes.
@@ -167,4 +172,157 @@ fn a_wait_ends_what_was_begun_before_it_and_nothing_that_comes_later() {
     // What the first loop copies may land in the second one.
     assert_eq!(copied_in_turn([false, true]), 2);
     assert_eq!(copied_in_turn([false, false]), 2);
+}
+
+/// More scratch memory.
+fn another(build: &mut Builder) -> Value {
+    let piece = build.scratch(alternate::BYTES, 16, BarrierScope::Block);
+    build.shared_base(piece)
+}
+
+fn packed(program: Program) -> Program {
+    let program = pack::run(barriers::run(program));
+    verify(&program).unwrap();
+    program
+}
+
+/// Three movements in each round of a loop in a loop, each of what the one before it gave.
+fn in_turn(build: &mut Builder, out: Value, base: Value) {
+    let pieces = [base, another(build), another(build)];
+    let times = build.i32(2);
+    loop_to(build, times, |build, time| {
+        let rounds = build.i32(3);
+        loop_to(build, rounds, |build, round| {
+            let lane = build.id(IdKind::Lane);
+            let mut value = build.binary(Binary::Add, lane, round);
+            for piece in pieces {
+                value = mirror(build, piece, value);
+                value = build.binary(Binary::Add, value, time);
+            }
+            add_up(build, out, value);
+        });
+    });
+}
+
+#[test]
+fn movements_of_a_round_use_the_same_memory_where_more_blocks_run() {
+    const BYTES: u32 = alternate::BYTES;
+    let [narrow, wide] = [BYTES, 3 * BYTES].map(|room| packed(kernel(room, in_turn)));
+    assert_eq!((narrow.shared_bytes, wide.shared_bytes), (BYTES, 3 * BYTES));
+    // One barrier a movement, as each waits for what the others loaded; two where they share their bytes.
+    assert_eq!(clean(&narrow, 6 * 6), clean(&wide, 6 * 3));
+}
+
+/// Memory that a round reads before it stores to it.
+#[test]
+fn what_is_in_memory_from_round_to_round_stays_there() {
+    let carried = |build: &mut Builder, out: Value, base: Value| {
+        let kept = build.shared(alternate::BYTES, 16, BarrierScope::Block);
+        let kept = build.shared_base(kept);
+        let lane = build.id(IdKind::Lane);
+        let kept = alternate::place(build, kept, false);
+        let rounds = build.i32(3);
+        loop_to(build, rounds, |build, round| {
+            let is_first = build.i32(0);
+            let is_first = build.compare(Compare::Eq, round, is_first);
+            build.store(Space::Shared, Access::default(), kept, Some(is_first), &[lane]);
+            let seen = look(build, kept);
+            let moved = mirror(build, base, seen);
+            let sum = build.binary(Binary::Add, moved, seen);
+            keep(build, kept, sum);
+            add_up(build, out, sum);
+        });
+    };
+    let room = alternate::BYTES;
+    let program = packed(kernel(room, carried));
+    assert_eq!(program.shared_bytes, 2 * room);
+    assert_eq!(simulated(&program), simulated(&packed(kernel(2 * room, carried))));
+}
+
+/// Movements, loops and branches in one another; `common` is the same in all threads.
+fn body(
+    u: &mut Unstructured<'_>,
+    build: &mut Builder,
+    pieces: &[Value],
+    [common, mut value]: [Value; 2],
+    depth: u32,
+) -> Result<Value> {
+    for _ in 0..u.int_in_range(1..=3)? {
+        match u.int_in_range(0..=if depth < 3 { 4 } else { 1 })? {
+            0 | 1 => {
+                let place = u.choose_index(2 * pieces.len())?;
+                let piece = pieces.get(place).copied().unwrap_or_else(|| another(build));
+                value = mirror(build, piece, value);
+            }
+            2 => {
+                let last = build.i32(u.int_in_range(0..=2)?);
+                let condition = build.compare(Compare::Slt, common, last);
+                let [then, otherwise] = [(); 2].map(|()| {
+                    build.open_region(&[]);
+                    let result = body(u, build, pieces, [common, value], depth + 1);
+                    result.map(|result| build.close_region(Op::Yield, &[result]))
+                });
+                value = build.if_(condition, then?, otherwise?, &[DType::I32])[0];
+            }
+            _ => {
+                let rounds = build.i32(u.int_in_range(0..=3)?);
+                let zero = build.i32(0);
+                let target = build.new_loop(&[zero, value], &[DType::I32]);
+                let [counter, mut carried] = build.open_region(&[DType::I32; 2])[..] else {
+                    unreachable!("a loop of two values")
+                };
+                let done = build.compare(Compare::Sge, counter, rounds);
+                build.break_if(target, done, &[carried]);
+                carried = body(u, build, pieces, [counter, carried], depth + 1)?;
+                if u.arbitrary()? {
+                    let last = build.i32(u.int_in_range(0..=2)?);
+                    let done = build.compare(Compare::Eq, counter, last);
+                    build.break_if(target, done, &[carried]);
+                    carried = body(u, build, pieces, [counter, carried], depth + 1)?;
+                }
+                let one = build.i32(1);
+                let next = build.binary(Binary::Add, counter, one);
+                let region = build.close_region(Op::Continue, &[next, carried]);
+                value = build.place_loop(target, region)[0];
+            }
+        }
+    }
+    Ok(value)
+}
+
+/// Whatever control flow stands around movements, nothing races in little memory, and the results are the same.
+#[test]
+fn movements_in_any_control_flow_share_memory_without_a_race() {
+    let (mut shared, mut state) = (0, 1u64);
+    for _ in 0..300 {
+        let bytes: Vec<u8> = (0..256)
+            .map(|_| {
+                state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                (state >> 56) as u8
+            })
+            .collect();
+        let program = |room: u32| {
+            kernel(room, |build, out, base| {
+                let pieces = [base, another(build)];
+                let (lane, zero) = (build.id(IdKind::Lane), build.i32(0));
+                let mut u = Unstructured::new(&bytes);
+                // An exhausted source gives zeros, and no error.
+                let value = body(&mut u, build, &pieces, [zero, lane], 0).unwrap_or(lane);
+                add_up(build, out, value);
+            })
+        };
+        let wide = packed(program(1 << 16));
+        let (report, sums) = simulated(&wide);
+        assert!(report.is_clean(), "{:#?}\n{wide}", report.findings);
+        for room in [1, 2, 3].map(|pieces| pieces * alternate::BYTES) {
+            for program in [program(room), halves::run(program(room))] {
+                let narrow = packed(program);
+                let (report, found) = simulated(&narrow);
+                assert!(report.is_clean(), "{:#?}\n{narrow}", report.findings);
+                assert_eq!(found, sums, "{narrow}");
+                shared += u32::from(narrow.shared_bytes < wide.shared_bytes);
+            }
+        }
+    }
+    assert!(shared > 500, "{shared} programs share memory");
 }

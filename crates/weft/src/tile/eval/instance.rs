@@ -164,7 +164,8 @@ impl<'k> Instance<'k> {
             | OpKind::MemdescReinterpret
             | OpKind::AsyncCopy(_)
             | OpKind::AsyncCommit
-            | OpKind::AsyncWait { .. } => {
+            | OpKind::AsyncWait { .. }
+            | OpKind::Transfer(_) => {
                 let site = Site { id, op, instance: self.id };
                 let value = self.local.execute(site, &operands, world)?;
                 self.define_all(world.kernel, &op.results, value.into_iter().collect())?;

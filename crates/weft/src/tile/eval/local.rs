@@ -9,12 +9,19 @@
 
 use super::access::Places;
 use super::elements::{Bounded, Bounds, Elements};
+use super::phases::Mbarriers;
 use super::world::{Site, World};
 use super::{Fault, pure};
 use crate::dtype::DType;
 use crate::scalar;
-use crate::tile::{OpId, OpKind, Type};
+use crate::tile::{DescriptorOp, Fetch, OpId, OpKind, TransferOp, Type, Value};
 use std::collections::{BTreeMap, VecDeque};
+
+/// The bytes of an mbarrier.
+const MBARRIER_BYTES: usize = 8;
+
+/// An element, and what is wrong with the access to it, if anything is.
+type FirstFault = Option<(usize, LocalFault)>;
 
 /// What is known of a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -57,6 +64,7 @@ pub(super) struct Local {
     open: Vec<usize>,
     /// Those of the groups in flight, oldest first.
     groups: VecDeque<Vec<usize>>,
+    mbarriers: Mbarriers,
 }
 
 impl Local {
@@ -124,12 +132,68 @@ impl Local {
                 self.wait(*pending as usize);
                 (token, None)
             }
+            (OpKind::Transfer(what), _) => self.transfer(site, *what, operands, world)?,
             _ => return Err(format!("it has {} operands", operands.len())),
         };
         if let Some((element, fault)) = fault {
             world.fault(site, element, Fault::Local(fault));
         }
         Ok(value)
+    }
+
+    /// Executes an operation on blocks or mbarriers; its result, if it has one, and the first fault.
+    fn transfer(
+        &mut self,
+        site: Site<'_>,
+        what: TransferOp,
+        operands: &[Bounded],
+        world: &mut World<'_, '_>,
+    ) -> Result<(Option<Bounded>, FirstFault), String> {
+        let lacks = || format!("it has {} operands", operands.len());
+        let kernel = world.kernel;
+        let place = |of: Value, mbarriers: &Bounded, which: &Bounded| {
+            let which = scalar::sign_extend(DType::I32, which.get(0));
+            buffer(&mbarriers.bits, places(kernel.ty(of)), MBARRIER_BYTES, which).get(0)
+        };
+        let missing = || "there is no mbarrier of that number".to_string();
+        match (what, operands) {
+            (TransferOp::Open { copies }, []) => {
+                let ty = site.op.results.first().map(|&value| kernel.ty(value));
+                let count = ty.map_or(0, |ty| ty.elements() as usize);
+                let places = self.allocate(site.id, count * MBARRIER_BYTES);
+                for which in 0..count {
+                    self.mbarriers.open(places.get(which * MBARRIER_BYTES), copies);
+                }
+                Ok((Some(Bounded::exact(places)), None))
+            }
+            (TransferOp::Fetch, _) => {
+                let fetch = Fetch::of(operands).ok_or_else(lacks)?;
+                if fetch.exists.get(0) & 1 == 0 {
+                    return Ok((None, None));
+                }
+                let values = Fetch::of(&site.op.operands).ok_or_else(lacks)?;
+                let at = place(values.mbarriers, &fetch.mbarriers, &fetch.which);
+                let block = operands.get(..=fetch.indices.len()).ok_or_else(lacks)?;
+                let copied =
+                    world.descriptor(site, DescriptorOp::Load, block)?.ok_or_else(lacks)?;
+                let ty = kernel.ty(site.op.operands[0]);
+                let (count, wide) = (ty.elements() as usize, ty.dtype().bytes() as usize);
+                let places = &fetch.memory.bits;
+                let fault = self.write(places, [count, wide], &copied, State::InFlight);
+                let places = (0..count * wide).map(|index| places.get(index) as usize);
+                self.mbarriers.count(at, places).ok_or_else(missing)?;
+                Ok((None, fault))
+            }
+            (TransferOp::Wait, [mbarriers, which, parity]) => {
+                let at = place(site.op.operands[0], mbarriers, which);
+                let odd = parity.get(0) & 1 == 1;
+                let landed = self.mbarriers.wait(at, odd);
+                self.land(landed.ok_or("the phase that it waits for is never over")?);
+                Ok((None, None))
+            }
+            (TransferOp::Close, [_]) => Ok((None, None)),
+            _ => Err(lacks()),
+        }
     }
 
     /// A product whose factors may lie in memory.
@@ -278,10 +342,16 @@ impl Local {
     /// Lets all groups land but the latest `pending`.
     fn wait(&mut self, pending: usize) {
         while self.groups.len() > pending {
-            for place in self.groups.pop_front().into_iter().flatten() {
-                if let Some(state) = self.states.get_mut(place) {
-                    *state = State::Written;
-                }
+            let landed = self.groups.pop_front().unwrap_or_default();
+            self.land(landed);
+        }
+    }
+
+    /// Lets what was copied to some places be looked at.
+    fn land(&mut self, places: Vec<usize>) {
+        for place in places {
+            if let Some(state) = self.states.get_mut(place) {
+                *state = State::Written;
             }
         }
     }

@@ -44,6 +44,7 @@ mod dot;
 mod elements;
 mod instance;
 mod local;
+mod phases;
 mod pure;
 mod reduction;
 mod report;

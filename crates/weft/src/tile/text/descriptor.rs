@@ -2,7 +2,7 @@
 
 use super::Printer;
 use crate::atomic::Rmw;
-use crate::tile::{DescriptorOp, Op, Type, Value};
+use crate::tile::{DescriptorOp, Fetch, Op, TransferOp, Type, Value};
 use core::fmt::{self, Write};
 
 impl Printer<'_, '_, '_> {
@@ -47,6 +47,49 @@ impl Printer<'_, '_, '_> {
                 self.types(first)?;
                 self.f.write_str(", ")?;
                 self.types(value)
+            }
+        }
+    }
+
+    /// `weft.open_mbarriers {copies = 2 : i32} : M`,
+    /// `weft.fetch_block %d[%i, %j], %memory, %mbarriers[%which], %exists : D, T, M`,
+    /// `weft.wait_mbarrier %mbarriers[%which], %parity : M`, and `weft.close_mbarriers %mbarriers : M`.
+    pub(super) fn transfer(&mut self, what: TransferOp, op: &Op) -> fmt::Result {
+        let Op { operands, results, .. } = op;
+        match what {
+            TransferOp::Open { copies } => {
+                write!(self.f, "weft.open_mbarriers {{copies = {copies} : i32}} : ")?;
+                self.types(results)
+            }
+            TransferOp::Fetch => {
+                let Some(Fetch { descriptor, indices, memory, mbarriers, which, exists }) =
+                    Fetch::of(operands)
+                else {
+                    return Ok(());
+                };
+                self.indexed("weft.fetch_block", &[descriptor], &indices)?;
+                self.f.write_str(", ")?;
+                self.operands(&[memory])?;
+                self.f.write_str(", ")?;
+                self.indexed("", &[mbarriers], &[which])?;
+                self.f.write_str(", ")?;
+                self.operands(&[exists])?;
+                self.f.write_str(" : ")?;
+                self.types(&[descriptor, memory, mbarriers])
+            }
+            TransferOp::Wait => {
+                let (mbarriers, rest) = operands.split_at(operands.len().min(1));
+                let (which, parity) = rest.split_at(rest.len().min(1));
+                self.indexed("weft.wait_mbarrier", mbarriers, which)?;
+                self.f.write_str(", ")?;
+                self.operands(parity)?;
+                self.f.write_str(" : ")?;
+                self.types(mbarriers)
+            }
+            TransferOp::Close => {
+                self.call("weft.close_mbarriers", operands)?;
+                self.f.write_str(" : ")?;
+                self.types(operands)
             }
         }
     }

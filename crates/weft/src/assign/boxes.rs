@@ -1,0 +1,110 @@
+//! The boxes in which blocks of tensors come to shared memory.
+
+use super::AssignError;
+use crate::descriptors::{dimensions, given};
+use crate::lane::TensorMap;
+use crate::tile::{Fetch, Kernel, Op, OpId, OpKind, TransferOp, Value};
+use std::collections::BTreeMap;
+use weft_layout::family::Family;
+use weft_layout::plan;
+use weft_layout::space::Label;
+
+/// The bytes that a box begins at a multiple of, whatever the swizzle.
+const START: u64 = 128;
+
+/// How a block is copied.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Boxes {
+    /// The map that is asked for.
+    pub(crate) map: TensorMap,
+    /// For each copy, where it begins in the block, outermost dimension first, and in the buffer in bytes.
+    pub(crate) copies: Vec<(Vec<u64>, u64)>,
+}
+
+/// How a fetched block comes into its memory.
+pub(crate) fn boxes(kernel: &Kernel, fetch: &Fetch<Value>) -> Result<Boxes, AssignError> {
+    let refuse = |reason: String| {
+        let name = kernel.value_name(fetch.descriptor);
+        AssignError::NoBox { name, reason }
+    };
+    let (block, memory) = (kernel.ty(fetch.descriptor), kernel.ty(fetch.memory));
+    let dtype = block.dtype();
+    let dimensions = dimensions(block, memory)
+        .ok_or_else(|| refuse("a buffer has other dimensions than the block".into()))?;
+    let described = memory.memory().ok_or_else(|| refuse("it goes to no memory".into()))?;
+    let layout = described.layout()?;
+    if !layout.paddings().is_empty() {
+        return Err(refuse("there are gaps in the buffer".into()));
+    }
+    let order: Vec<Label> =
+        (0..memory.shape.len()).rev().map(|dim| Label::dim(dim as u32)).collect();
+    let found = plan::copy_box(layout.layout(), dtype.bytes() * 8, &order)
+        .map_err(|error| refuse(error.to_string()))?;
+    // Buffers follow one another.
+    let bytes = layout.size() * u64::from(dtype.bytes());
+    let pattern = START.max(ROWS * found.mode.span());
+    let buffers = described.buffers()?;
+    if buffers > 1 && !bytes.is_multiple_of(pattern) {
+        return Err(refuse("buffers do not begin where patterns of the swizzle do".into()));
+    }
+    let side = |dim: &Option<usize>| {
+        let label = dim.map(|dim| Label::dim(dim as u32));
+        let side = found.sides.iter().find(|side| Some(side.0) == label);
+        side.map_or(1, |side| side.1 as u32)
+    };
+    let sides = dimensions.iter().rev().map(side).collect();
+    let map = TensorMap { element: dtype, sides, span: found.mode.span() as u32 };
+    if !map.is_legal() {
+        return Err(refuse(format!("there is no map of {map}")));
+    }
+    let copies = found.copies().map(|(place, start)| {
+        let at = |dim: &Option<usize>| {
+            let label = dim.map(|dim| Label::dim(dim as u32));
+            place.iter().find(|at| Some(at.0) == label).map_or(0, |at| at.1)
+        };
+        (dimensions.iter().map(at).collect(), start)
+    });
+    let copies = copies.collect();
+    Ok(Boxes { map, copies })
+}
+
+/// Rows of a pattern of a swizzle.
+const ROWS: u64 = 8;
+
+/// The map of each descriptor that is one.
+pub(crate) fn maps(kernel: &Kernel) -> Result<BTreeMap<OpId, TensorMap>, AssignError> {
+    let mut maps: BTreeMap<OpId, TensorMap> = BTreeMap::new();
+    let mut refused = None;
+    let given = given(kernel);
+    kernel.walk(&kernel.body, &mut |_, op| {
+        let Some(fetch) = fetched(op) else { return };
+        let is_its = |id: &&OpId| kernel.ops[**id].results[0] == fetch.descriptor;
+        let Some(&id) = given.iter().find(is_its) else { return };
+        match boxes(kernel, &fetch) {
+            Ok(Boxes { map, .. }) => {
+                if *maps.entry(id).or_insert_with(|| map.clone()) != map {
+                    let name = kernel.value_name(fetch.descriptor);
+                    let reason = "its blocks lie differently in different buffers".into();
+                    refused = Some(AssignError::NoBox { name, reason });
+                }
+            }
+            Err(error) => refused = Some(error),
+        }
+    });
+    refused.map_or(Ok(maps), Err)
+}
+
+/// What an operation fetches, if it does.
+pub(crate) fn fetched(op: &Op) -> Option<Fetch<Value>> {
+    match op.kind {
+        OpKind::Transfer(TransferOp::Fetch) => Fetch::of(&op.operands),
+        _ => None,
+    }
+}
+
+/// Whether blocks of such elements can come into a buffer of this family.
+pub(super) fn takes_boxes(family: &Family, shape: &[u64], bits: u32) -> bool {
+    let order: Vec<Label> = (0..shape.len()).rev().map(|dim| Label::dim(dim as u32)).collect();
+    let Ok(memory) = family.padded(shape) else { return false };
+    memory.paddings().is_empty() && plan::copy_box(memory.layout(), bits, &order).is_ok()
+}

@@ -1,0 +1,140 @@
+//! Descriptors that a kernel is given as the tensor maps that a copy engine reads.
+//!
+//! Triton's launcher takes a descriptor apart, or encodes it as a map, as the compiler wants it. With a map
+//! the kernel can do nothing but have whole blocks copied. So a descriptor is a map where all that is done with
+//! it is to load blocks, and the engine gives what such a load means:
+//!
+//! * A row of a block begins with a whole piece of 16 bytes, whatever the indices are.
+//! * A block is what the load gives, but for extents of one.
+//! * Nobody rounds f32 to tf32, which a map of f32 might be asked to do.
+//! * The kernel writes to no memory that may be the tensor's, and orders none that others write: the engine
+//!   does not see what threads write before they say so.
+
+use crate::axis::AxisFacts;
+use crate::dtype::DType;
+use crate::id::IdMap;
+use crate::tile::effects::Fence;
+use crate::tile::{DescriptorOp, Kernel, Op, OpId, OpKind, Origins, Type, Value};
+use core::ops::Range;
+
+/// What rows of blocks are multiples of in bytes, from their first element on.
+const PIECE: u64 = 16;
+/// The most bytes of an element.
+const MOST_BYTES: u32 = 4;
+
+/// The arguments that a descriptor is made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parts {
+    /// The numbers of all of them: base, extents, strides, and truth values.
+    pub arguments: Range<usize>,
+    /// Its dimensions.
+    pub rank: usize,
+}
+
+impl Parts {
+    /// The arguments of the descriptor that an operation puts together, where they serve nothing else.
+    pub fn of(kernel: &Kernel, given: OpId) -> Option<Self> {
+        let Op { operands, results, .. } = &kernel.ops[given];
+        let rank = kernel.ty(*results.first()?).shape.len();
+        let params = &kernel.body.params;
+        let first = params.iter().position(|param| operands.first() == Some(param))?;
+        let arguments = first..first + operands.len();
+        let parts = params.get(arguments.clone())?;
+        // The last stride is one, whatever the launcher says.
+        let is_its_own = |(place, (part, operand)): (usize, (&Value, &Value))| {
+            place == 2 * rank || part == operand
+        };
+        let all = parts.iter().zip(operands).enumerate().all(is_its_own);
+        let mut alone = true;
+        kernel.walk(&kernel.body, &mut |id, op| {
+            alone &= id == given || !op.operands.iter().any(|operand| parts.contains(operand));
+        });
+        (all && alone).then_some(Self { arguments, rank })
+    }
+}
+
+/// The operations that put descriptors together, in order.
+pub fn given(kernel: &Kernel) -> Vec<OpId> {
+    let mut found = Vec::new();
+    kernel.walk(&kernel.body, &mut |id, op| {
+        found.extend((op.kind == OpKind::Descriptor(DescriptorOp::Given)).then_some(id));
+    });
+    found
+}
+
+/// The descriptors that may be maps, by the operations that put them together.
+pub fn mappable(kernel: &Kernel, facts: &AxisFacts) -> Vec<OpId> {
+    let given = given(kernel);
+    if given.is_empty() || orders_memory(kernel) {
+        return Vec::new();
+    }
+    let mut fits: IdMap<OpId, bool> = IdMap::default();
+    let definitions = kernel.definitions();
+    for &id in &given {
+        fits.set(id, is_mappable(kernel, id));
+    }
+    kernel.walk(&kernel.body, &mut |_, op| {
+        for (place, &operand) in op.operands.iter().enumerate() {
+            let Some(id) = definitions[operand].filter(|id| given.contains(id)) else { continue };
+            if place > 0 || !is_whole(kernel, facts, op) {
+                fits.set(id, false);
+            }
+        }
+    });
+    given.into_iter().filter(|&id| fits[id]).collect()
+}
+
+/// Whether a kernel writes where it cannot be told, or orders what others write.
+fn orders_memory(kernel: &Kernel) -> bool {
+    let origins = Origins::of(kernel);
+    let mut orders = false;
+    kernel.walk(&kernel.body, &mut |_, op| {
+        let effects = op.kind.effects();
+        let written = || op.operands.first().and_then(|&pointer| origins.argument(pointer));
+        orders |= matches!(effects.fence, Fence::Atomic | Fence::Unknown)
+            || (effects.global.writes && written().is_none());
+    });
+    orders
+}
+
+/// Whether there are maps of such tensors.
+fn is_mappable(kernel: &Kernel, given: OpId) -> bool {
+    let Op { operands, results, .. } = &kernel.ops[given];
+    let ty = kernel.ty(results[0]);
+    let (dtype, rank) = (ty.dtype(), ty.shape.len());
+    let may_round = dtype == DType::F32 && operands.len() > 2 * rank + 2;
+    dtype != DType::I1
+        && dtype.bytes() <= MOST_BYTES
+        && !may_round
+        && Parts::of(kernel, given).is_some()
+}
+
+/// Whether an operation is the load of a block whose rows begin with whole pieces.
+fn is_whole(kernel: &Kernel, facts: &AxisFacts, op: &Op) -> bool {
+    let (OpKind::Descriptor(DescriptorOp::Load), [descriptor, indices @ ..]) =
+        (&op.kind, &op.operands[..])
+    else {
+        return false;
+    };
+    let (block, loaded) = (kernel.ty(*descriptor), kernel.ty(op.results[0]));
+    let bytes = u64::from(block.dtype().bytes());
+    let begins = indices.last().is_some_and(|&index| {
+        let dims = &facts.get(index).dims;
+        dims.iter().all(|dim| dim.divisibility.is_multiple_of(PIECE / bytes))
+    });
+    begins && loaded.encoding.is_none() && dimensions(block, loaded).is_some()
+}
+
+/// For each dimension of a block the dimension of what lies in memory that it is, none for an extent of one; nothing
+/// where they differ in more than extents of one.
+pub fn dimensions(block: &Type, memory: &Type) -> Option<Vec<Option<usize>>> {
+    let mut own = (0..memory.shape.len()).filter(|&dim| memory.shape[dim] > 1);
+    let mut found = Vec::with_capacity(block.shape.len());
+    for &extent in &block.shape {
+        found.push(match extent {
+            1 => None,
+            _ => Some(own.next().filter(|&dim| memory.shape[dim] == extent)?),
+        });
+    }
+    own.next().is_none().then_some(found)
+}

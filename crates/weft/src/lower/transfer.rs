@@ -1,0 +1,160 @@
+//! Blocks that a copy engine brings to shared memory.
+//!
+//! One thread of the block begins the copies and tells the mbarrier of their bytes; every thread waits for its
+//! phase by itself, so that no barrier stands between a copy and those who read it.
+
+use super::{Lowerer, Passed};
+use crate::assign::{AssignError, boxes, fetched};
+use crate::descriptors::{Parts, given};
+use crate::dtype::DType;
+use crate::lane::{
+    self, BarrierScope, IdKind, Mbarrier, Op as LaneOp, TensorCopy, TensorMap, TensorWay,
+};
+use crate::scalar::{Binary, Compare};
+use crate::tile::{Op, OpId, TransferOp, Value};
+use smallvec::{SmallVec, smallvec};
+use std::collections::BTreeMap;
+
+impl Lowerer<'_> {
+    /// Declares the kernel's arguments, with a tensor map in the place of the parts of a descriptor that is one.
+    pub(super) fn params(&mut self, maps: &BTreeMap<OpId, TensorMap>) {
+        let kernel = self.kernel;
+        let parts = given(kernel).into_iter().filter(|id| maps.contains_key(id));
+        let parts: Vec<(OpId, Parts)> =
+            parts.filter_map(|id| Some((id, Parts::of(kernel, id)?))).collect();
+        let mut declared = BTreeMap::new();
+        for (index, (param, value)) in kernel.arguments().enumerate() {
+            let of_map = parts.iter().find(|(_, parts)| parts.arguments.contains(&index));
+            if let Some((id, parts)) = of_map {
+                if parts.arguments.start == index {
+                    let number = self.passed.len() as u32;
+                    declared.insert(number, maps[id].clone());
+                    self.maps.insert(kernel.ops[*id].results[0], number);
+                    self.passed.push(Passed::Map(parts.clone()));
+                    self.build.declare_param(lane::Param {
+                        name: param.name.clone(),
+                        dtype: DType::I64,
+                        pointee: None,
+                        divisibility: 1,
+                    });
+                }
+                continue;
+            }
+            self.passed.push(Passed::Argument(index));
+            let element = kernel.ty(value).element;
+            let lowered = self.build.param(lane::Param {
+                name: param.name.clone(),
+                dtype: element.dtype(),
+                pointee: element.pointee(),
+                divisibility: param.divisibility,
+            });
+            self.bind_scalar(value, lowered);
+        }
+        self.build.set_maps(declared);
+    }
+
+    pub(super) fn transfer(&mut self, op: &Op, what: TransferOp) -> Result<(), AssignError> {
+        match what {
+            TransferOp::Open { copies } => self.open_mbarriers(op, copies),
+            TransferOp::Fetch => self.fetch(op)?,
+            TransferOp::Wait => {
+                let at = self.mbarrier(op.operands[0], op.operands[1]);
+                let parity = self.scalar(op.operands[2]);
+                let wait = LaneOp::Mbarrier(Mbarrier::Wait);
+                self.build.emit(wait, smallvec![at, parity], &[]);
+            }
+            TransferOp::Close => self.close_mbarriers(op.operands[0]),
+        }
+        Ok(())
+    }
+
+    /// How many mbarriers a value describes.
+    fn count(&self, mbarriers: Value) -> u32 {
+        self.kernel.ty(mbarriers).elements() as u32
+    }
+
+    /// The address of the mbarrier of a number.
+    fn mbarrier(&mut self, mbarriers: Value, which: Value) -> lane::Value {
+        let which = self.scalar(which);
+        let bytes = self.build.i32(Mbarrier::BYTES as i32);
+        let distance = self.build.binary(Binary::Mul, which, bytes);
+        let base = self.view(mbarriers).base();
+        self.build.binary(Binary::Add, base, distance)
+    }
+
+    /// What one thread of the block does, if something holds.
+    fn alone(&mut self, holds: Option<lane::Value>, what: impl FnOnce(&mut Self)) {
+        let thread = self.build.id(IdKind::Thread);
+        let zero = self.build.i32(0);
+        let leads = self.build.compare(Compare::Eq, thread, zero);
+        let condition = match holds {
+            Some(holds) => self.build.binary(Binary::And, leads, holds),
+            None => leads,
+        };
+        self.open(&[]);
+        what(self);
+        let then = self.close(LaneOp::Yield, &[]);
+        self.open(&[]);
+        let otherwise = self.close(LaneOp::Yield, &[]);
+        self.build.if_(condition, then, otherwise, &[]);
+    }
+
+    /// Begins the first phases. Behind the barrier all threads may use the mbarriers, and the copy engine sees
+    /// what any of them has done to shared memory.
+    fn open_mbarriers(&mut self, op: &Op, copies: u32) {
+        let mbarriers = op.results[0];
+        let count = self.count(mbarriers);
+        let piece = self.build.mbarriers(count);
+        let base = self.build.shared_base(piece);
+        self.bind_memory(mbarriers, base);
+        self.alone(None, |lowerer| {
+            lowerer.each_mbarrier(base, count, Mbarrier::Initialise { arrivals: copies });
+        });
+        self.build.proxy_fence();
+        self.build.barrier(BarrierScope::Block);
+    }
+
+    fn close_mbarriers(&mut self, mbarriers: Value) {
+        let (base, count) = (self.view(mbarriers).base(), self.count(mbarriers));
+        self.build.barrier(BarrierScope::Block);
+        self.alone(None, |lowerer| lowerer.each_mbarrier(base, count, Mbarrier::Invalidate));
+    }
+
+    fn each_mbarrier(&mut self, base: lane::Value, count: u32, what: Mbarrier) {
+        for which in 0..count {
+            let distance = self.build.i32((which * Mbarrier::BYTES) as i32);
+            let at = self.build.binary(Binary::Add, base, distance);
+            self.build.emit(LaneOp::Mbarrier(what), smallvec![at], &[]);
+        }
+    }
+
+    fn fetch(&mut self, op: &Op) -> Result<(), AssignError> {
+        let Some(fetch) = fetched(op) else { return Ok(()) };
+        let boxes = boxes(self.kernel, &fetch)?;
+        let map = self.maps.get(&fetch.descriptor).copied().unwrap_or_default();
+        let mbarrier = self.mbarrier(fetch.mbarriers, fetch.which);
+        let view = self.view(fetch.memory).base();
+        let indices: Vec<lane::Value> =
+            fetch.indices.iter().map(|&index| self.scalar(index)).collect();
+        let exists = self.scalar(fetch.exists);
+        let bytes = boxes.map.bytes() * boxes.copies.len() as u32;
+        self.alone(Some(exists), |lowerer| {
+            let build = &mut lowerer.build;
+            let bytes = build.i32(bytes as i32);
+            build.emit(LaneOp::Mbarrier(Mbarrier::Expect), smallvec![mbarrier, bytes], &[]);
+            for (from, start) in &boxes.copies {
+                let start = build.i32(*start as i32);
+                let mut operands: SmallVec<[lane::Value; 4]> =
+                    smallvec![build.binary(Binary::Add, view, start)];
+                for (&index, &from) in indices.iter().zip(from).rev() {
+                    let from = build.i32(from as i32);
+                    operands.push(build.binary(Binary::Add, index, from));
+                }
+                operands.push(mbarrier);
+                let copy = TensorCopy { map, way: TensorWay::ToShared };
+                build.emit(LaneOp::TensorCopy(copy), operands, &[]);
+            }
+        });
+        Ok(())
+    }
+}

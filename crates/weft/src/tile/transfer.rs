@@ -1,0 +1,121 @@
+//! Blocks that a machine copies by itself from a tensor in global memory to shared memory, and the *mbarriers*
+//! that tell when they are there.
+//!
+//! An mbarrier counts copies, phase after phase: a phase is over when as many copies have begun in it as the
+//! operation says that made the mbarrier, and all of them have landed. The next phase begins at once. Phases
+//! are told apart by their parity: the first is even. Who waits for a phase of a parity waits until the
+//! phase under way has the other one; so the odd phase before the first counts as over.
+
+use super::{Element, Type};
+use crate::dtype::DType;
+
+/// An operation on blocks and mbarriers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TransferOp {
+    /// `() -> (mbarriers)`: memory for as many as its type has elements, each of which begins its first phase.
+    Open {
+        /// The copies of a phase.
+        copies: u32,
+    },
+    /// `(descriptor, N indices i32, memory, mbarriers, i32, i1)`: begins to copy a block, if the truth value
+    /// says so, which the mbarrier of that number counts. What is copied is read when the operation is met.
+    Fetch,
+    /// `(mbarriers, i32, parity i1)`: waits for a phase of the mbarrier of that number. What was copied in it
+    /// may be looked at then.
+    Wait,
+    /// `(mbarriers)`: they are not used any more.
+    Close,
+}
+
+impl TransferOp {
+    /// The operation's name in messages.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            TransferOp::Open { .. } => "open_mbarriers",
+            TransferOp::Fetch => "fetch_block",
+            TransferOp::Wait => "wait_mbarrier",
+            TransferOp::Close => "close_mbarriers",
+        }
+    }
+}
+
+/// What a block is copied by.
+pub(crate) struct Fetch<V> {
+    pub(crate) descriptor: V,
+    pub(crate) indices: Vec<V>,
+    pub(crate) memory: V,
+    pub(crate) mbarriers: V,
+    /// The number of the mbarrier.
+    pub(crate) which: V,
+    /// Whether the block is copied at all.
+    pub(crate) exists: V,
+}
+
+impl<V: Clone> Fetch<V> {
+    /// The operands of [`TransferOp::Fetch`], by what they are.
+    pub(crate) fn of(operands: &[V]) -> Option<Self> {
+        let (rest, last) = operands.split_last_chunk::<4>()?;
+        let (descriptor, indices) = rest.split_first()?;
+        let [memory, mbarriers, which, exists] = last.clone();
+        Some(Self {
+            descriptor: descriptor.clone(),
+            indices: indices.to_vec(),
+            memory,
+            mbarriers,
+            which,
+            exists,
+        })
+    }
+
+    /// The operands in their order.
+    pub(crate) fn operands(self) -> Vec<V> {
+        let Self { descriptor, indices, memory, mbarriers, which, exists } = self;
+        [vec![descriptor], indices, vec![memory, mbarriers, which, exists]].concat()
+    }
+}
+
+/// Whether operands and results are as an operation asks, and what it asks.
+pub(super) fn rule(op: TransferOp, operands: &[&Type], results: &[&Type]) -> (bool, &'static str) {
+    let number = |ty: &Type| *ty == Type::scalar(DType::I32);
+    let truth = |ty: &Type| *ty == Type::scalar(DType::I1);
+    match op {
+        TransferOp::Open { copies } => (
+            copies > 0 && matches!((operands, results), ([], [m]) if are_mbarriers(m)),
+            "takes nothing and gives mbarriers, each of which counts a copy at least",
+        ),
+        TransferOp::Fetch => (
+            results.is_empty()
+                && Fetch::of(operands).is_some_and(|fetch| {
+                    let Fetch { descriptor, indices, memory, mbarriers, which, exists } = fetch;
+                    let holds = |block: Type| {
+                        block.element == memory.element && block.elements() == memory.elements()
+                    };
+                    indices.len() == descriptor.shape.len()
+                        && indices.iter().all(|index| number(index))
+                        && descriptor.block().is_some_and(holds)
+                        && memory.memory().is_some_and(|memory| memory.mutable)
+                        && are_mbarriers(mbarriers)
+                        && number(which)
+                        && truth(exists)
+                }),
+            "takes a descriptor, an index i32 for each of its dimensions, mutable memory for a block, mbarriers, \
+             the number i32 of one and an i1, and gives nothing",
+        ),
+        TransferOp::Wait => (
+            matches!((operands, results), ([m, which, parity], [])
+                if are_mbarriers(m) && number(which) && truth(parity)),
+            "takes mbarriers, the number i32 of one and a parity i1, and gives nothing",
+        ),
+        TransferOp::Close => (
+            matches!((operands, results), ([m], []) if are_mbarriers(m)),
+            "takes mbarriers and gives nothing",
+        ),
+    }
+}
+
+/// Whether a type is that of mbarriers: a list of buffers of an i64 each.
+fn are_mbarriers(ty: &Type) -> bool {
+    ty.element == Element::Scalar(DType::I64)
+        && matches!(ty.shape[..], [_, 1])
+        && ty.memory().is_some_and(|memory| memory.mutable && memory.allocated == ty.shape)
+}
