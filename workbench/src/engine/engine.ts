@@ -7,12 +7,13 @@
  */
 
 import type { Answer, AnyRequest, Fault } from "./requests";
+import { Wanted } from "./wanted";
 
 /** A way to ask the engine. */
 export interface Transport {
   readonly name: "wasm" | "http";
-  /** The answer to a request, or to an array of requests, as JSON texts. */
-  invoke(request: string): Promise<string>;
+  /** The answer to a request, or to an array of requests, as JSON texts; the work for it ends where it is unwanted. */
+  invoke(request: string, unwanted?: AbortSignal): Promise<string>;
 }
 
 /** The engine did not answer the question: it says what is wrong with it. */
@@ -29,6 +30,8 @@ export class Refusal extends Error {
 /** A request whose answer somebody waits for. */
 interface Waiting {
   request: string;
+  /** Aborted once nobody waits any more. */
+  unwanted: AbortSignal;
   done(answer: object): void;
   failed(error: unknown): void;
 }
@@ -37,6 +40,9 @@ interface Waiting {
 const KEPT = 256;
 /** The longest answers that are kept. */
 const MAX_KEPT_LENGTH = 1 << 20;
+/** How long the engine may take for an answer that nobody wants any more, in milliseconds: what is nearly there costs less
+ * than another worker. */
+const GRACE = 40;
 /** The most requests of an array: with more, the engine expects it to take long. */
 const TOGETHER = 32;
 /** After how many turns of waiting code nobody asks more: whoever gets an answer that is kept asks on in a few. */
@@ -51,6 +57,8 @@ export class Engine {
   readonly #another: () => Transport;
   readonly #idle: Transport[] = [];
   readonly #kept = new Map<string, Promise<object>>();
+  /** Who wants what is on its way. */
+  readonly #wanted = new Map<string, Wanted>();
   /** What was asked in the task that runs, to be sent in one go at its end. */
   readonly #gathered: Waiting[] = [];
   #pending = 0;
@@ -72,12 +80,16 @@ export class Engine {
 
   /**
    * Answers a request; throws a {@link Refusal} where the engine refuses it. The same request may give the
-   * same object again: an answer is not to be changed.
+   * same object again: an answer is not to be changed. What is unwanted before it is there ends, and throws the
+   * reason, unless others wait for it.
    */
-  async invoke<R extends AnyRequest>(request: R): Promise<Answer<R>> {
+  async invoke<R extends AnyRequest>(request: R, unwanted?: AbortSignal): Promise<Answer<R>> {
+    unwanted?.throwIfAborted();
     if (this.#pending++ === 0) this.onbusy(true);
     try {
-      return unwrapped(await this.#remembered(request));
+      const answer = this.#remembered(request);
+      this.#wanted.get(JSON.stringify(request))?.add(unwanted);
+      return unwrapped(await answer);
     } finally {
       // Whoever waited goes first, and may ask again.
       setTimeout(() => {
@@ -87,10 +99,10 @@ export class Engine {
   }
 
   /** The same for requests that take long: they do not hold up the others, and are not kept. */
-  async invokeAside<R extends AnyRequest>(request: R): Promise<Answer<R>> {
+  async invokeAside<R extends AnyRequest>(request: R, unwanted?: AbortSignal): Promise<Answer<R>> {
     const transport = this.#idle.pop() ?? this.#another();
     try {
-      return unwrapped(JSON.parse(await transport.invoke(JSON.stringify(request))) as object);
+      return unwrapped(JSON.parse(await transport.invoke(JSON.stringify(request), unwanted)) as object);
     } finally {
       this.#idle.push(transport);
     }
@@ -100,15 +112,23 @@ export class Engine {
     const request = JSON.stringify(asked);
     const known = this.#kept.get(request);
     if (known) return known;
+    const wanted = new Wanted();
+    this.#wanted.set(request, wanted);
+    const settle = () => this.#wanted.get(request) === wanted && this.#wanted.delete(request);
     const answer = new Promise<object>((done, failed) => {
-      const waiting = { request, done, failed };
+      const { unwanted } = wanted;
+      unwanted.addEventListener("abort", () => {
+        if (settle()) this.#kept.delete(request);
+        failed(unwanted.reason);
+      });
+      const waiting = { request, unwanted, done, failed };
       if (LONG.has(asked.request)) return this.#send([waiting]);
       if (this.#gathered.push(waiting) === 1) void this.#gather();
     });
     this.#kept.set(request, answer);
     const oldest = this.#kept.keys().next();
     if (this.#kept.size > KEPT && !oldest.done) this.#kept.delete(oldest.value);
-    answer.catch(() => this.#kept.delete(request));
+    answer.then(settle, () => settle() && this.#kept.delete(request));
     return answer;
   }
 
@@ -119,14 +139,17 @@ export class Engine {
       if (this.#gathered.length > known) [known, turn] = [this.#gathered.length, 0];
       await undefined;
     }
-    while (this.#gathered.length > 0) this.#send(this.#gathered.splice(0, TOGETHER));
+    const all = this.#gathered.splice(0).filter(({ unwanted }) => !unwanted.aborted);
+    while (all.length > 0) this.#send(all.splice(0, TOGETHER));
   }
 
-  /** Several requests are one array, and one answer. */
+  /** Several requests are one array, and one answer; all of them end where none is wanted. */
   #send(all: Waiting[]): void {
     const requests = all.map(({ request }) => request);
     const text = requests.length === 1 ? requests[0]! : `[${requests.join()}]`;
-    const answered = this.#transport.invoke(text).then((text) => {
+    const together = new Wanted();
+    for (const { unwanted } of all) together.add(unwanted);
+    const answered = this.#transport.invoke(text, together.unwanted).then((text) => {
       if (text.length > MAX_KEPT_LENGTH) for (const request of requests) this.#kept.delete(request);
       const answer = JSON.parse(text) as object | object[];
       for (const [index, { done }] of all.entries()) done((Array.isArray(answer) ? answer[index] : answer) as object);
@@ -154,15 +177,18 @@ export async function connect(base: URL): Promise<Engine> {
 export function overLoopback(address: URL): Transport {
   return {
     name: "http",
-    async invoke(request) {
+    async invoke(request, unwanted) {
       let response: Response;
       try {
         response = await fetch(address, {
           method: "POST",
           headers: { "content-type": "application/json" },
           body: request,
+          // A connection that is closed ends the work.
+          signal: unwanted ?? null,
         });
       } catch {
+        unwanted?.throwIfAborted();
         throw new Error("`weft serve` does not answer: has it been stopped?");
       }
       if (!response.ok) throw new Error(await response.text());
@@ -178,29 +204,48 @@ export interface Asked {
 }
 export type Told = { id: number; answer: string } | { id: number; failure: string };
 
-/** Runs the engine in a worker of its own. */
+/** Runs the engine in a worker of its own, and in another one where what it computes is unwanted. */
 export function inWorker(base: URL): Transport {
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-  worker.postMessage({ engine: new URL("engine/", base).href });
-  const waiting = new Map<number, { done(text: string): void; failed(error: Error): void }>();
+  const waiting = new Map<number, { request: string; done(text: string): void; failed(error: Error): void }>();
   let next = 0;
-  worker.onmessage = ({ data }: MessageEvent<Told>) => {
-    const who = waiting.get(data.id);
-    waiting.delete(data.id);
-    if ("answer" in data) who?.done(data.answer);
-    else who?.failed(new Error(data.failure));
-  };
-  worker.onerror = (event) => {
-    for (const { failed } of waiting.values()) failed(new Error(event.message));
-    waiting.clear();
-  };
+  let worker = start();
+
+  function start(): Worker {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    worker.postMessage({ engine: new URL("engine/", base).href });
+    worker.onmessage = ({ data }: MessageEvent<Told>) => {
+      const who = waiting.get(data.id);
+      waiting.delete(data.id);
+      if ("answer" in data) who?.done(data.answer);
+      else who?.failed(new Error(data.failure));
+    };
+    worker.onerror = (event) => {
+      for (const { failed } of waiting.values()) failed(new Error(event.message));
+      waiting.clear();
+    };
+    return worker;
+  }
+
+  /** Ends what the worker computes; another one answers what is still wanted. */
+  function startAgain(): void {
+    worker.terminate();
+    worker = start();
+    for (const [id, { request }] of waiting) worker.postMessage({ id, request } satisfies Asked);
+  }
+
   return {
     name: "wasm",
-    invoke(request) {
+    invoke(request, unwanted) {
       const id = next++;
       return new Promise((done, failed) => {
-        waiting.set(id, { done, failed });
+        waiting.set(id, { request, done, failed });
         worker.postMessage({ id, request } satisfies Asked);
+        const leave = () => {
+          failed(unwanted?.reason as Error);
+          // Requests that are unwanted together are ended together.
+          setTimeout(() => waiting.delete(id) && startAgain(), GRACE);
+        };
+        unwanted?.addEventListener("abort", leave, { once: true });
       });
     },
   };

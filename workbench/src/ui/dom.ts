@@ -60,15 +60,28 @@ export function freshId(stem: string): string {
   return `${stem}-${ids++}`;
 }
 
-/**
- * Runs the latest of some tasks: a result that comes after another task was begun is dropped.
- *
- * The task gets `current`, which says whether it still is the latest.
- */
-export function latest(): (task: (current: () => boolean) => Promise<void>) => void {
-  let turn = 0;
-  return (task) => {
-    const mine = ++turn;
-    void task(() => mine === turn);
+/** Whether a task still is the latest; `unwanted` is aborted once it is not. */
+export interface Current {
+  (): boolean;
+  readonly unwanted: AbortSignal;
+}
+
+/** Runs tasks, and ends the one before. */
+export interface Latest {
+  (task: (current: Current) => Promise<void>): void;
+  /** Ends the last one, too. */
+  end(): void;
+}
+
+/** Runs the latest of some tasks: a result that comes after another task was begun is dropped. */
+export function latest(): Latest {
+  let last = new AbortController();
+  const run = (task: (current: Current) => Promise<void>) => {
+    const before = last;
+    const { signal } = (last = new AbortController());
+    void task(Object.assign(() => !signal.aborted && last.signal === signal, { unwanted: signal }));
+    // What the new task asks, too, goes on.
+    before.abort();
   };
+  return Object.assign(run, { end: () => last.abort() });
 }

@@ -43,6 +43,37 @@ test("a sweep moves its bar, leaves the page live, and can be stopped", async ()
   expect(await each("load")).toBe(16);
 });
 
+/** A kernel of as many rounds as its argument says. */
+const rounds = `tt.func public @rounds(%out: !tt.ptr<i32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %sum = scf.for %i = %zero to %n step %one iter_args(%sum = %zero) -> (i32) : i32 {
+    %next = arith.addi %sum, %i : i32
+    scf.yield %next : i32
+  }
+  tt.store %out, %sum : !tt.ptr<i32>
+  tt.return
+}
+`;
+
+test("a run that nobody waits for any more ends, and holds up nothing", async () => {
+  const show = (n: number) => page.goto(`${served.address}#/kernel?text=${encodeURIComponent(rounds)}&run=1&args=${encodeURIComponent(`n=${n}`)}`);
+  const running = () => page.waitForSelector(".runner[aria-busy=true]");
+  const workers = page.workers().length;
+  // More than the server answers at once, each for a minute.
+  for (let other = 0; other < 6; other++) {
+    await show(2 ** 31 - 1 - other);
+    await running();
+  }
+  const start = performance.now();
+  await show(3);
+  await page.waitForSelector(".runner [data-passed=true]");
+  await settled(page);
+  expect(performance.now() - start).toBeLessThan(15_000);
+  // In the tab the workers end that computed; Chromium takes up to two seconds to take one from its loop.
+  await expect.poll(() => page.workers().length, { timeout: 15_000 }).toBe(workers);
+});
+
 test.runIf(engine === "http")("an action is one request, and whatever it needs is answered by it", async () => {
   // The examples' pictures are no part of an action.
   await page.waitForLoadState("networkidle");

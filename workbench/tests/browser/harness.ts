@@ -63,7 +63,10 @@ export async function serveFolder(folder: string, command?: Served): Promise<Ser
         const body: Buffer[] = [];
         for await (const part of request) body.push(part as Buffer);
         const asked = { method: request.method ?? "GET", ...(body.length > 0 ? { body: Buffer.concat(body) } : {}) };
-        const answer = await fetch(new URL(path, command.address), asked);
+        // Whoever leaves here leaves there.
+        const left = new AbortController();
+        response.on("close", () => left.abort());
+        const answer = await fetch(new URL(path, command.address), { ...asked, signal: left.signal });
         response.end(Buffer.from(await answer.arrayBuffer()));
         return;
       }

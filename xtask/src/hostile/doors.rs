@@ -5,7 +5,7 @@
 
 use super::inputs::Seeds;
 use super::sessions::{Http, Mcp, Shell, Worker};
-use super::shells::Shells;
+use super::shells::{Shells, aside};
 use super::{MEMORY, PATIENCE, STACK};
 use crate::measure::Measurement;
 use crate::{root, say};
@@ -102,6 +102,7 @@ pub(crate) fn measure(weft: &Path) -> anyhow::Result<Measurement> {
     let folder = root().join("target/hostile");
     fs::create_dir_all(&folder)?;
     let (shells, told) = (Shells::build(&folder)?, told()?);
+    let weft = &aside(weft, &folder, "weft")?;
     let workers = thread::available_parallelism()?.get();
     thread::scope(|scope| -> anyhow::Result<()> {
         let work = || ask_all(&seeds, weft, (&shells, &told), (&next, count), &tallies, &folder);
@@ -148,7 +149,7 @@ fn ask_all(
     tallies: &Mutex<BTreeMap<&'static str, Tally>>,
     folder: &Path,
 ) -> anyhow::Result<()> {
-    let mut worker = Worker::new(Shells::library()?);
+    let mut worker = Worker::new(shells.library());
     let mut others: Vec<(&str, Worker)> = Vec::new();
     for (name, command) in [
         ("Python", shells.python("python")),

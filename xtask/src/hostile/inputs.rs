@@ -10,6 +10,8 @@ mod text;
 
 /// The letters of a word of the command.
 const LONGEST_WORD: usize = 4 << 10;
+/// The bytes of a line of the command, with a pointer to each word.
+const LONGEST_LINE: usize = 64 << 10;
 /// The longest kernel that is mutated, in bytes: longer ones say nothing new.
 const LONGEST: usize = 24 << 10;
 /// What a request may take, so that an endless loop is an answer too, in milliseconds.
@@ -101,6 +103,14 @@ impl Seeds {
         for word in &mut words {
             *word = word.replace('\0', " ").chars().take(LONGEST_WORD).collect();
         }
+        // All words together stand on the stack, a quarter of which they may take with the environment.
+        let mut room = LONGEST_LINE;
+        let fitting = words.iter().take_while(|word| {
+            let bytes = word.len() + 1 + size_of::<usize>();
+            room.checked_sub(bytes).inspect(|rest| room = *rest).is_some()
+        });
+        let count = fitting.count();
+        words.truncate(count);
         words.extend(["--limit".into(), format!("milliseconds={TIME}")]);
         (words, input)
     }

@@ -3,6 +3,7 @@
 use super::{MEMORY, STACK};
 use crate::transports::{built, module};
 use crate::{root, say};
+use anyhow::Context as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,8 +24,21 @@ fn library(package: &str) -> anyhow::Result<PathBuf> {
     built(&["--package", package, "--profile", profile], "so")
 }
 
+/// Copies a file into the folder, so that whoever builds while it is asked changes nothing: a library that is
+/// overwritten takes the processes that have loaded it with it.
+pub(super) fn aside(file: &Path, folder: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let copy = folder.join(name);
+    // What was copied before may still be loaded: it keeps its own file.
+    let beside = folder.join(format!("{name}.{}", std::process::id()));
+    fs::copy(file, &beside).with_context(|| format!("{}", file.display()))?;
+    fs::rename(&beside, &copy)?;
+    Ok(copy)
+}
+
 /// What is loaded, built as this program is; none where the machine lacks what loads it.
 pub(super) struct Shells {
+    /// This program.
+    this: PathBuf,
     /// The folder from which Python imports `_weft`, and the library of C.
     python: Option<(PathBuf, PathBuf)>,
     wasm: Option<PathBuf>,
@@ -33,25 +47,26 @@ pub(super) struct Shells {
 impl Shells {
     /// Builds all of it, Python's module into a folder under the name that Python asks for.
     pub(super) fn build(folder: &Path) -> anyhow::Result<Self> {
+        let this = aside(&std::env::current_exe()?, folder, "xtask")?;
         let python = is_there("python3").then(|| {
             Self::build_python(folder)?;
-            anyhow::Ok((folder.to_owned(), library("weft-c")?))
+            anyhow::Ok((folder.to_owned(), aside(&library("weft-c")?, folder, "libweft.so")?))
         });
-        let wasm = is_there("node").then(module);
-        Ok(Self { python: python.transpose()?, wasm: wasm.transpose()? })
+        let wasm = is_there("node").then(|| aside(&module()?, folder, "weft.wasm"));
+        Ok(Self { this, python: python.transpose()?, wasm: wasm.transpose()? })
     }
 
     /// Builds Python's module alone, and puts it into the folder.
     pub(super) fn build_python(folder: &Path) -> anyhow::Result<()> {
-        fs::copy(library("weft-py")?, folder.join("_weft.so"))?;
+        aside(&library("weft-py")?, folder, "_weft.so")?;
         Ok(())
     }
 
     /// The library itself, in a process of this program.
-    pub(super) fn library() -> anyhow::Result<Command> {
-        let mut command = Command::new(std::env::current_exe()?);
+    pub(super) fn library(&self) -> Command {
+        let mut command = Command::new(&self.this);
         command.arg("worker");
-        Ok(command)
+        command
     }
 
     /// Python, which asks its own module or the library of C.

@@ -30,7 +30,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_io_timeout::TimeoutStream;
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Serve, output: &mut Output) -> Result<Outcome, Fai
         .thread_stack_size(STACK)
         .build();
     started.map_err(failed)?.block_on(async {
-        let listener = TcpListener::bind(wanted).await.map_err(failed)?;
+        let listener = listen(wanted).map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
         let address = format!("http://127.0.0.1:{port}/");
         output.line(&address)?;
@@ -83,6 +83,17 @@ pub(crate) fn run(arguments: &Serve, output: &mut Output) -> Result<Outcome, Fai
         accept(&listener, Arc::new(Server::new(port, arguments.limited.limits()))).await;
         Ok(Outcome::Good)
     })
+}
+
+/// Listens with room for as many connections that nobody has let in yet as there may be. Where they find no
+/// room, the system drops their first packets, and whoever connects says it again after one second, two, four.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    // Elsewhere it would let two servers listen at one port.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(MAX_CONNECTIONS as u32)
 }
 
 /// Lets connections in, for ever.

@@ -270,6 +270,29 @@ fn idle_connections_hold_nobody_up() {
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
 }
 
+/// Two thousand connect before the server comes to let one of them in. Whoever finds no room is dropped by the
+/// system, and tries again after a second.
+#[test]
+#[cfg(target_os = "linux")]
+fn whoever_connects_in_a_crowd_does_not_wait() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let crowd = 2000;
+    rlimit::increase_nofile_limit(4096).unwrap();
+    let room = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
+    assert!(room.trim().parse::<u32>().unwrap() > crowd, "the system itself has no room");
+    let served = Served::start();
+    let id = Pid::from_child(&served.child);
+    kill_process(id, Signal::STOP).unwrap();
+    let start = Instant::now();
+    let held: Vec<TcpStream> = (0..crowd).map(|_| connect(&served)).collect();
+    let time = start.elapsed();
+    kill_process(id, Signal::CONT).unwrap();
+    assert!(time < Duration::from_millis(900), "{time:?}");
+    assert_eq!(served.get("/engine.json").0, 200);
+    drop(held);
+}
+
 #[test]
 fn heads_without_end_are_cut_off() {
     let served = Served::start();

@@ -34,8 +34,8 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     if candidates.is_empty() {
         return program;
     }
-    let mut waits = barriers_with(&program);
-    let likely = registers::likely(&program);
+    let mut waits = barriers_with(&program, stop);
+    let likely = registers::likely(&program, stop);
     for (piece, target) in candidates {
         if stop.is_set() {
             break;
@@ -46,8 +46,8 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
             continue;
         }
         let doubled = double(program.clone(), piece, target);
-        let fewer = barriers_with(&doubled);
-        if fewer < waits && pack::shared_bytes(&doubled) <= room {
+        let fewer = barriers_with(&doubled, stop);
+        if fewer < waits && pack::shared_bytes(&doubled, stop) <= room {
             (program, waits) = (doubled, fewer);
         }
     }
@@ -56,8 +56,8 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
 
 /// The shared memory that a block may take without keeping another one off the multiprocessor; none where
 /// that is not known.
-pub(super) fn room(program: &Program) -> Option<u32> {
-    Some(program.multiprocessor?.share(program.threads(), registers::likely(program)))
+pub(super) fn room(program: &Program, stop: &Stop) -> Option<u32> {
+    Some(program.multiprocessor?.share(program.threads(), registers::likely(program, stop)))
 }
 
 /// The registers of what a loop carries from round to round.
@@ -71,9 +71,9 @@ fn half_of(piece: &SharedData) -> u32 {
     piece.bytes.next_multiple_of(piece.align.max(1))
 }
 
-/// The barriers of a block that the program would have.
-pub(super) fn barriers_with(program: &Program) -> usize {
-    let program = barriers::run(program.clone());
+/// The barriers of a block that the program would have, unless it is stopped.
+pub(super) fn barriers_with(program: &Program, stop: &Stop) -> usize {
+    let program = barriers::run_until(program.clone(), stop);
     let mut count = 0;
     program.walk(&program.body, &mut |_, inst| {
         count += usize::from(inst.op.effects().barrier() == Some(BarrierScope::Block));

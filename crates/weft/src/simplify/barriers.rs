@@ -8,6 +8,7 @@
 //! warps alone: what its warps share with others is ordered as it is written.
 
 use super::pieces::Pieces;
+use crate::budget::Stop;
 use crate::id::Id;
 use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Region, SharedData, Space};
 use rustc_hash::FxHashMap;
@@ -15,12 +16,18 @@ use smallvec::SmallVec;
 
 /// Runs the pass.
 pub fn run(program: Program) -> Program {
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped; what it then gives is no program.
+pub fn run_until(program: Program, stop: &Stop) -> Program {
     let mut pass = Pass {
         pieces: Pieces::of(&program),
         result: program,
         starts: FxHashMap::default(),
         exits: FxHashMap::default(),
         in_role: false,
+        stop: stop.clone(),
     };
     let body = core::mem::take(&mut pass.result.body);
     let (body, _) = pass.region(&body, Pending::default(), true);
@@ -78,6 +85,7 @@ struct Pass {
     /// What is pending where a loop is left.
     exits: FxHashMap<Inst, Pending>,
     in_role: bool,
+    stop: Stop,
 }
 
 impl Pass {
@@ -108,6 +116,9 @@ impl Pass {
         pending.0.resize(self.result.shared.len(), Read::default());
         let mut insts = Vec::with_capacity(region.insts.len());
         for &id in &region.insts {
+            if self.stop.is_set() {
+                break;
+            }
             let inst = &self.result.insts[id];
             let (effects, loc) = (inst.op.effects(), inst.loc);
             if let Some(scope) = effects.barrier() {

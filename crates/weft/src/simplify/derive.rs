@@ -13,6 +13,7 @@
 //! as sums of one value and constants are assumed to keep their distances; where the body of the loop changes a
 //! distance, the class is split, until no class splits any more.
 
+use crate::budget::Stop;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::{Inst, InstData, Op, Program, Value, ValueData};
@@ -21,7 +22,12 @@ use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 
 /// Runs the pass.
-pub fn run(mut program: Program) -> Program {
+pub fn run(program: Program) -> Program {
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped; what it then gives is no program.
+pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     let mut loops: Vec<Inst> = Vec::new();
     program.walk(&program.body, &mut |id, inst| {
         if inst.op == Op::Loop {
@@ -29,6 +35,9 @@ pub fn run(mut program: Program) -> Program {
         }
     });
     for target in loops {
+        if stop.is_set() {
+            break;
+        }
         let derived = derived(&program, target);
         if derived.iter().any(Option::is_some) {
             carry_less(&mut program, target, &derived);

@@ -4,23 +4,32 @@
 //! around it not hold), and whose operands come from outside the loop, moves in front of it. Inner loops go first, so
 //! that what leaves them can leave the outer one too.
 
+use crate::budget::Stop;
 use crate::id::IdMap;
 use crate::lane::{Inst, Op, Program, Region, Value};
 
 /// Runs the pass.
-pub fn run(mut program: Program) -> Program {
+pub fn run(program: Program) -> Program {
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped; what it then gives is no program.
+pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     let mut body = core::mem::take(&mut program.body);
-    hoist_region(&mut program, &mut body);
+    hoist_region(&mut program, &mut body, stop);
     program.body = body;
     program
 }
 
-fn hoist_region(program: &mut Program, region: &mut Region) {
+fn hoist_region(program: &mut Program, region: &mut Region, stop: &Stop) {
     let mut insts = Vec::with_capacity(region.insts.len());
     for id in core::mem::take(&mut region.insts) {
+        if stop.is_set() {
+            break;
+        }
         let mut inner = core::mem::take(&mut program.insts[id].regions);
         for inner in &mut inner {
-            hoist_region(program, inner);
+            hoist_region(program, inner, stop);
             if matches!(program.insts[id].op, Op::Loop) {
                 let (mut inside, mut taken) = (IdMap::default(), Vec::new());
                 take_invariant(program, inner, &mut inside, &mut taken);

@@ -5,22 +5,31 @@
 //! the next such barrier or the end of the program. The pass looks at one list of operations at a time; an
 //! operation that changes control counts as touching memory.
 
+use crate::budget::Stop;
 use crate::lane::effects::{Control, Fence};
 use crate::lane::{BarrierScope, Effects, Inst, Program, Region};
 
 /// Runs the pass.
-pub fn run(mut program: Program) -> Program {
+pub fn run(program: Program) -> Program {
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped; what it then gives is no program.
+pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     let mut body = core::mem::take(&mut program.body);
-    idle_region(&mut program, &mut body, true);
+    idle_region(&mut program, &mut body, true, stop);
     program.body = body;
     program
 }
 
-fn idle_region(program: &mut Program, region: &mut Region, whole: bool) {
+fn idle_region(program: &mut Program, region: &mut Region, whole: bool, stop: &Stop) {
     for &id in &region.insts {
+        if stop.is_set() {
+            return;
+        }
         let mut inner = core::mem::take(&mut program.insts[id].regions);
         for inner in &mut inner {
-            idle_region(program, inner, false);
+            idle_region(program, inner, false, stop);
         }
         program.insts[id].regions = inner;
     }

@@ -27,7 +27,7 @@ pub fn run(program: Program) -> Program {
 
 /// The same until it is stopped, which leaves movements as they are.
 pub fn run_until(mut program: Program, stop: &Stop) -> Program {
-    let Some(room) = room(&program) else { return program };
+    let Some(room) = room(&program, stop) else { return program };
     let pieces = Pieces::of(&program);
     let mut known: Option<(usize, u32)> = None;
     for list in lists(&program) {
@@ -35,12 +35,10 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
         while !stop.is_set()
             && let Some((barrier, order)) = list.candidate(&program, &pieces, first)
         {
-            let (waits, bytes) = *known
-                .get_or_insert_with(|| (barriers_with(&program), pack::shared_bytes(&program)));
+            let (waits, bytes) = *known.get_or_insert_with(|| measured(&program, stop));
             let Some(insts) = list.insts_mut(&mut program) else { break };
             let apart = core::mem::replace(insts, order);
-            let fewer = barriers_with(&program);
-            let larger = pack::shared_bytes(&program);
+            let (fewer, larger) = measured(&program, stop);
             if fewer < waits && larger <= room.max(bytes) {
                 known = Some((fewer, larger));
             } else {
@@ -52,6 +50,11 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
         }
     }
     program
+}
+
+/// The barriers of a program, and the shared memory that a block would take.
+fn measured(program: &Program, stop: &Stop) -> (usize, u32) {
+    (barriers_with(program, stop), pack::shared_bytes(program, stop))
 }
 
 /// A list of operations of a program.

@@ -22,8 +22,8 @@
 //! * [`pack`] reuses shared memory that is no longer needed, behind an extra barrier where that lets more blocks
 //!   run.
 //!
-//! A pass whose time grows faster than the program, or that takes a microsecond an operation, checks now and then
-//! whether it was cancelled; the others finish within a tenth of a second at any size that is allowed.
+//! Each asks whether it was cancelled at least once for every list of operations, and where it does more than look at
+//! an operation, at every one.
 //!
 //! [`ordered`] changes nothing: it says what each remaining barrier is for.
 
@@ -67,18 +67,18 @@ pub fn run(program: Program) -> Program {
 pub const PASSES: [Pass; 14] = [
     Pass { name: "expand", run: expand::run_until },
     Pass { name: "trim", run: sweep::run_until },
-    Pass { name: "derive", run: |program, _| derive::run(program) },
-    Pass { name: "hoist", run: |program, _| hoist::run(program) },
+    Pass { name: "derive", run: derive::run_until },
+    Pass { name: "hoist", run: hoist::run_until },
     Pass { name: "share", run: expand::run_until },
     Pass { name: "sweep", run: sweep::run_until },
-    Pass { name: "sink", run: |program, _| sink::run(program) },
-    Pass { name: "order", run: |program, _| order::run(program) },
-    Pass { name: "reload", run: |program, _| reload::run(program) },
+    Pass { name: "sink", run: sink::run_until },
+    Pass { name: "order", run: order::run_until },
+    Pass { name: "reload", run: reload::run_until },
     Pass { name: "meet", run: meet::run_until },
     Pass { name: "alternate", run: alternate::run_until },
-    Pass { name: "barriers", run: |program, _| barriers::run(program) },
-    Pass { name: "idle", run: |program, _| idle::run(program) },
-    Pass { name: "pack", run: |program, _| pack::run(program) },
+    Pass { name: "barriers", run: barriers::run_until },
+    Pass { name: "idle", run: idle::run_until },
+    Pass { name: "pack", run: pack::run_until },
 ];
 
 #[cfg(test)]

@@ -16,6 +16,7 @@
 //! the other order to whoever can ask one.
 
 use super::registers::{self, HALF, Registers, defined, each_operand};
+use crate::budget::Stop;
 use crate::id::IdMap;
 use crate::lane::{Inst, Program, Region, Value};
 use rustc_hash::FxHashMap;
@@ -23,7 +24,12 @@ use smallvec::SmallVec;
 
 /// Runs the pass: what would not fit the registers of a thread is put in another order.
 pub fn run(program: Program) -> Program {
-    within(program, registers::MOST)
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped.
+pub fn run_until(program: Program, stop: &Stop) -> Program {
+    within_until(program, registers::MOST, stop)
 }
 
 /// The program in an order that needs fewer registers, as if its threads had so few that half of all warps run;
@@ -35,11 +41,15 @@ pub fn sparing(program: &Program) -> Option<Program> {
 
 /// The program with its stretches in another order where they would not fit a thread of so many registers, and the
 /// other order takes an eighth less.
-pub fn within(mut program: Program, registers: u32) -> Program {
+pub fn within(program: Program, registers: u32) -> Program {
+    within_until(program, registers, &Stop::default())
+}
+
+fn within_until(mut program: Program, registers: u32, stop: &Stop) -> Program {
     let room = registers::room(&program, registers);
     let registers = Registers::of(&program);
     let mut body = core::mem::take(&mut program.body);
-    Pass { program: &mut program, registers, room }.region(&mut body, 0);
+    Pass { program: &mut program, registers, room, stop }.region(&mut body, 0);
     program.body = body;
     program
 }
@@ -49,6 +59,7 @@ struct Pass<'a> {
     registers: Registers,
     /// The registers that values may take.
     room: u32,
+    stop: &'a Stop,
 }
 
 impl Pass<'_> {
@@ -61,7 +72,7 @@ impl Pass<'_> {
         let own = defined(self.program, region);
         let mut live = Live { own, values: IdMap::default(), words: around };
         let mut end = region.insts.len();
-        while end > 0 {
+        while end > 0 && !self.stop.is_set() {
             let length = region.insts[..end].iter().rev().take_while(|&&id| self.may_move(id));
             let start = end - length.count();
             if start < end {
@@ -109,7 +120,7 @@ impl Pass<'_> {
         let stretch = Stretch::of(self, insts, behind);
         let as_is: Vec<u32> = (0..insts.len() as u32).collect();
         let peak = stretch.peak(&as_is);
-        if peak <= self.room {
+        if peak <= self.room || self.stop.is_set() {
             return;
         }
         let order = stretch.ordered();

@@ -16,6 +16,7 @@
 
 use super::pieces::Pieces;
 use super::registers::{self, HALF};
+use crate::budget::Stop;
 use crate::id::Id;
 use crate::lane::effects::{Control, Step, Tokens};
 use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Shared, SharedData, Space};
@@ -24,9 +25,17 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Runs the pass.
-pub fn run(mut program: Program) -> Program {
+pub fn run(program: Program) -> Program {
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped; what it then gives is no program.
+pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     let lines = Lines::of(&program);
-    let Packed { places, barriers } = packed(&program, &lines);
+    let Packed { places, barriers } = packed(&program, &lines, stop);
+    if stop.is_set() {
+        return program;
+    }
     program.shared_bytes = end(&places);
     for (piece, place) in program.shared.keys().zip(places) {
         let data = &mut program.shared[piece];
@@ -38,9 +47,9 @@ pub fn run(mut program: Program) -> Program {
     program
 }
 
-/// The shared memory that a block would take.
-pub(super) fn shared_bytes(program: &Program) -> u32 {
-    end(&packed(program, &Lines::of(program)).places)
+/// The shared memory that a block would take, unless it is stopped.
+pub(super) fn shared_bytes(program: &Program, stop: &Stop) -> u32 {
+    end(&packed(program, &Lines::of(program), stop).places)
 }
 
 /// Where the pieces come to lie.
@@ -51,14 +60,14 @@ struct Packed {
     barriers: Vec<usize>,
 }
 
-fn packed(program: &Program, lines: &Lines) -> Packed {
-    let lives = Lives::of(program, lines);
+fn packed(program: &Program, lines: &Lines, stop: &Stop) -> Packed {
+    let lives = Lives::of(program, lines, stop);
     let places = placed(program, &lives, |x, y| lives.apart(x, y));
     let mut best = Packed { places, barriers: Vec::new() };
     let Some(multiprocessor) = program.multiprocessor else { return best };
     let threads = program.threads();
     // Outside of loops a barrier costs so little that it may be in vain.
-    for (in_loops, registers) in [(false, HALF), (true, registers::likely(program))] {
+    for (in_loops, registers) in [(false, HALF), (true, registers::likely(program, stop))] {
         let blocks = |places: &[Range<u32>]| multiprocessor.blocks(threads, registers, end(places));
         let may_meet = |x, y| {
             lives.apart(x, y) || lives.follow(x, y) && (in_loops || !lives.share_a_loop(x, y))
@@ -268,7 +277,7 @@ struct Lives<'l> {
 }
 
 impl<'l> Lives<'l> {
-    fn of(program: &Program, lines: &'l Lines) -> Self {
+    fn of(program: &Program, lines: &'l Lines, stop: &Stop) -> Self {
         let pieces = Pieces::of(program);
         let renewed = |piece: &SharedData| {
             (piece.scratch || piece.renewed) && piece.turns.is_none() && !piece.mbarriers
@@ -299,6 +308,9 @@ impl<'l> Lives<'l> {
         // A wait touches what is under way: what was begun before it, and not waited for since.
         let mut flights = Flights::of(program, lines, &pieces);
         for (position, line) in lines.list.iter().enumerate() {
+            if stop.is_set() {
+                break;
+            }
             let flying = Kind::ALL.map(|kind| flights.under_way(&lives, line, (kind, position)));
             lives.touch(program, position, &mut |inst| match Kind::waited_for(inst) {
                 Some((kind, _)) => &flying[kind as usize],

@@ -1,5 +1,6 @@
 //! What values take of a thread's registers, and how many are live.
 
+use crate::budget::Stop;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::effects::Spaces;
@@ -24,11 +25,11 @@ pub(super) fn room(program: &Program, enough: u32) -> u32 {
 }
 
 /// The registers that a thread is likely to have: those of what is live at once, and no fewer than with which half of
-/// the warps run, since more of them need not.
-pub(super) fn likely(program: &Program) -> u32 {
+/// the warps run, since more of them need not. Where it is stopped, any.
+pub(super) fn likely(program: &Program, stop: &Stop) -> u32 {
     let registers = Registers::of(program);
     let words = |value: Value| registers.words(program, value);
-    peak(program, &program.body, Loads::AtUse, &words).clamp(HALF, LIKELY)
+    peak(program, &program.body, Loads::AtUse, &words, stop).clamp(HALF, LIKELY)
 }
 
 /// Where loads are taken to be.
@@ -40,12 +41,13 @@ pub(super) enum Loads {
     AtUse,
 }
 
-/// The most registers of values that a region defines that are live at once.
+/// The most registers of values that a region defines that are live at once; fewer where it is stopped.
 pub(super) fn peak(
     program: &Program,
     region: &Region,
     loads: Loads,
     words: &dyn Fn(Value) -> u32,
+    stop: &Stop,
 ) -> u32 {
     let own = defined(program, region);
     // The first operation of the region that takes each value that is loaded.
@@ -68,6 +70,9 @@ pub(super) fn peak(
     let mut is_live: IdMap<Value, bool> = IdMap::default();
     let (mut live, mut peak) = (0, 0);
     for &id in region.insts.iter().rev() {
+        if stop.is_set() {
+            break;
+        }
         let inst = &program.insts[id];
         for &result in &inst.results {
             if core::mem::replace(is_live.entry(result), false) {
@@ -85,7 +90,8 @@ pub(super) fn peak(
                 loaded += words(value);
             }
         });
-        let inner = inst.regions.iter().map(|region| self::peak(program, region, loads, words));
+        let inner =
+            inst.regions.iter().map(|region| self::peak(program, region, loads, words, stop));
         peak = peak.max(live + inner.max().unwrap_or(0));
         live -= loaded;
     }

@@ -10,17 +10,23 @@
 
 use super::pieces::Pieces;
 use super::registers::{self, Loads, Registers, each_operand};
+use crate::budget::Stop;
 use crate::id::IdMap;
 use crate::lane::effects::Latency;
 use crate::lane::{Inst, InstData, Op, Program, Region, Shared, Space, Value};
 use rustc_hash::FxHashMap;
 
 /// Runs the pass.
-pub fn run(mut program: Program) -> Program {
+pub fn run(program: Program) -> Program {
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped; what it then gives is no program.
+pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     let pieces = Pieces::of(&program);
     let mut body = core::mem::take(&mut program.body);
     let room = registers::room(&program, registers::MOST);
-    let mut pass = Pass { program, pieces, room };
+    let mut pass = Pass { program, pieces, room, stop: stop.clone() };
     pass.region(&mut body);
     let mut program = pass.program;
     program.body = body;
@@ -32,6 +38,7 @@ struct Pass {
     pieces: Pieces,
     /// The registers that values may take.
     room: u32,
+    stop: Stop,
 }
 
 impl Pass {
@@ -40,6 +47,9 @@ impl Pass {
         let loops =
             region.insts.iter().copied().filter(|&id| self.program.insts[id].op == Op::Loop);
         for id in loops.collect::<Vec<_>>() {
+            if self.stop.is_set() {
+                return;
+            }
             let Some(place) = region.insts.iter().position(|&inst| inst == id) else { continue };
             let wanted = self.pressure(id).saturating_sub(self.room);
             if wanted > 0 {
@@ -76,7 +86,7 @@ impl Pass {
         let own = inst
             .regions
             .iter()
-            .map(|body| registers::peak(&self.program, body, Loads::InPlace, &words))
+            .map(|body| registers::peak(&self.program, body, Loads::InPlace, &words, &self.stop))
             .max();
         through + own.unwrap_or(0)
     }

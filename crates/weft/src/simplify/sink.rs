@@ -10,24 +10,33 @@
 //! The same holds for a step: the sum of a value that a loop carries and an invariant one. If only the next
 //! iteration uses it, it is computed at the end, so that it can take the register of the value that it replaces.
 
+use crate::budget::Stop;
 use crate::id::IdMap;
 use crate::lane::effects::{Effects, Latency};
 use crate::lane::{Inst, InstData, Op, Program, Region, Value};
 use crate::scalar::Binary;
 
 /// Runs the pass.
-pub fn run(mut program: Program) -> Program {
+pub fn run(program: Program) -> Program {
+    run_until(program, &Stop::default())
+}
+
+/// The same until it is stopped; what it then gives is no program.
+pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     let mut body = core::mem::take(&mut program.body);
-    sink_region(&mut program, &mut body);
+    sink_region(&mut program, &mut body, stop);
     program.body = body;
     program
 }
 
-fn sink_region(program: &mut Program, region: &mut Region) {
+fn sink_region(program: &mut Program, region: &mut Region, stop: &Stop) {
     for &id in &region.insts {
+        if stop.is_set() {
+            return;
+        }
         let mut inner = core::mem::take(&mut program.insts[id].regions);
         for inner in &mut inner {
-            sink_region(program, inner);
+            sink_region(program, inner, stop);
         }
         program.insts[id].regions = inner;
     }

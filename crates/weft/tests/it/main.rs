@@ -30,5 +30,6 @@ mod regressions;
 mod reports;
 mod scaled;
 mod spoilt;
+mod stops;
 mod truths;
 mod warpgroups;

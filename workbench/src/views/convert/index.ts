@@ -73,7 +73,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       ask(async (current) => {
         const request = question(state);
         try {
-          const answer = await context.engine.invoke(request);
+          const answer = await context.engine.invoke(request, current.unwanted);
           if (!current()) return;
           fault.clear();
           ways.show(answer, state);

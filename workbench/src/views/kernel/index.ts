@@ -3,6 +3,7 @@
 import type { CompileAnswer, CompileRequest, ExplainAnswer, ExplainRequest, Fault } from "../../engine/requests";
 import { Refusal } from "../../engine/engine";
 import { fill, h, latest } from "../../ui/dom";
+import type { Current } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
 import type { Context, Mounted, View } from "../view";
 import { Against, opponent } from "./against";
@@ -90,11 +91,11 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     details.show(state, of, now, names);
   }
 
-  async function answer(state: State, asking: string, current: () => boolean): Promise<void> {
+  async function answer(state: State, asking: string, current: Current): Promise<void> {
     const text = textOf(state);
     let free: ExplainAnswer;
     try {
-      free = await context.engine.invoke(question(state, []));
+      free = await context.engine.invoke(question(state, []), current.unwanted);
     } catch (error) {
       if (!current()) return;
       answered.hidden = true;
@@ -109,7 +110,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     fault.clear();
     let now = free;
     try {
-      if (state.pins.length > 0) now = await context.engine.invoke(question(state, state.pins));
+      if (state.pins.length > 0) now = await context.engine.invoke(question(state, state.pins), current.unwanted);
       if (!current()) return;
       pinFault.clear();
     } catch (error) {
@@ -148,9 +149,9 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     show();
   }
 
-  async function codeFor(state: State, pins: string[], current: () => boolean): Promise<CompileAnswer | undefined> {
+  async function codeFor(state: State, pins: string[], current: Current): Promise<CompileAnswer | undefined> {
     try {
-      const code = await context.engine.invoke(codeOf(state, pins));
+      const code = await context.engine.invoke(codeOf(state, pins), current.unwanted);
       if (current()) codeFault.clear();
       return code;
     } catch (error) {
@@ -159,14 +160,14 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     }
   }
 
-  async function compare(state: State, now: ExplainAnswer, current: () => boolean): Promise<Told["other"]> {
+  async function compare(state: State, now: ExplainAnswer, current: Current): Promise<Told["other"]> {
     const other = opponent(state);
     if (!other) return undefined;
     try {
       const { name, ttir = textOf(state), target } = other;
       // Another text may call its kernel otherwise.
       const { kernel: _, ...plain } = question({ ...state, target }, []);
-      const answer = await context.engine.invoke(ttir === textOf(state) ? question({ ...state, target }, []) : { ...plain, ttir });
+      const answer = await context.engine.invoke(ttir === textOf(state) ? question({ ...state, target }, []) : { ...plain, ttir }, current.unwanted);
       if (!current()) return undefined;
       strip.show(now, state.sass, { name, answer });
       against.show(state, now, answer, name);
@@ -192,6 +193,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       answered.classList.add("waiting");
       ask((current) => answer(state, asking, current));
     },
+    unmount: () => ask.end(),
   };
 }
 

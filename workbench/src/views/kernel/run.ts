@@ -5,6 +5,7 @@ import { count } from "../../ui/amounts";
 import { copyButton } from "../../ui/copy";
 import { checkArgument, checkGrid } from "../../ui/checks";
 import { fill, h } from "../../ui/dom";
+import type { Current } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
 import { checkedField } from "../../ui/fields";
 import type { TextField } from "../../ui/fields";
@@ -79,7 +80,7 @@ export class Run {
   }
 
   /** Asks for the run that a state wants; none where it wants none. */
-  async run(state: State, name: string, current: () => boolean): Promise<RunAnswer | undefined> {
+  async run(state: State, name: string, current: Current): Promise<RunAnswer | undefined> {
     this.element.setAttribute("aria-busy", "false");
     if (!state.run) {
       this.#fault.clear();
@@ -106,7 +107,7 @@ export class Run {
       fill(this.#answer, h("p.note", null, "The simulator runs…"));
     }
     try {
-      const answer = await this.#context.engine.invoke(request);
+      const answer = await this.#context.engine.invoke(request, current.unwanted);
       if (!current()) return undefined;
       this.#asked = asked;
       this.#fault.clear();

@@ -52,7 +52,7 @@ export class Solve {
     }
     this.#ask(async (current) => {
       try {
-        const answer = await this.#answer(state);
+        const answer = await this.#answer(state, current.unwanted);
         if (!current()) return;
         this.#fault.clear();
         this.#show(answer, state);
@@ -65,7 +65,7 @@ export class Solve {
   }
 
   /** The answer; the construction is one of a store and a load. */
-  async #answer(state: State): Promise<SwizzleAnswer> {
+  async #answer(state: State, unwanted: AbortSignal): Promise<SwizzleAnswer> {
     const { store, loads, shape, element, target, against } = state;
     return this.#context.engine.invoke({
       request: "swizzle",
@@ -76,7 +76,7 @@ export class Solve {
       target,
       ...(against ? { also: [against] } : {}),
       trace: loads.length === 1,
-    });
+    }, unwanted);
   }
 
   #show(answer: SwizzleAnswer, state: State): void {

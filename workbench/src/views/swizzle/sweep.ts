@@ -23,6 +23,7 @@ export class Sweep {
   readonly #found = h("div");
   readonly #fault = new FaultBox();
   #running = 0;
+  #ended = new AbortController();
   #about = "";
   #state: State | undefined;
 
@@ -61,6 +62,7 @@ export class Sweep {
 
   stop(): void {
     this.#running++;
+    this.#ended.abort();
     this.#bar.hidden = true;
     this.#button.textContent = "Try every memory";
   }
@@ -68,6 +70,7 @@ export class Sweep {
   async #run(): Promise<void> {
     if (!this.#bar.hidden || !this.#state) return this.stop();
     const mine = ++this.#running;
+    const { signal } = (this.#ended = new AbortController());
     const { store, loads, shape, element, target } = this.#state;
     const { rows, columns } = tensorBits(shape);
     const all = 2 ** (rows * columns);
@@ -84,7 +87,7 @@ export class Sweep {
         const count = Math.min(CHUNK, all - from);
         next += count;
         const request: SweepRequest = { request: "sweep", store, loads, shape, element, target, from, count };
-        sums.push(await this.#context.engine.invokeAside(request));
+        sums.push(await this.#context.engine.invokeAside(request, signal));
         if (mine !== this.#running) return;
         counted += count;
         this.#bar.value = counted / all;
