@@ -91,16 +91,20 @@ enum Sharing {
     Converted,
 }
 
-/// What is tried.
-fn ways(types: &[FileType], order: Order, machine: &Machine) -> Vec<Way> {
+/// So many warps combine each other's partial results by lanes, whatever the operator.
+const MANY_WARPS: u32 = 32;
+
+/// What is tried, of a block of so many warps.
+fn ways(types: &[FileType], order: Order, warps: u32, machine: &Machine) -> Vec<Way> {
     let widest = types.iter().map(|ty| u64::from(ty.element_bits / 8)).max().unwrap_or(1);
     let vector = (u64::from(machine.shared_vector_bytes) / widest.max(1)).max(1).ilog2();
     let all = [Partials::Together, Partials::Apart, Partials::Mixed(vector)];
     let sharing = [Sharing::None, Sharing::Told, Sharing::Converted];
     let sharing = if order == Order::Any { &sharing[..] } else { &sharing[..1] };
     // Several operands are combined by more than an instruction: what sixteen warps leave, by a hundred
-    // in each thread.
-    let dealt = order == Order::Any && types.len() > 1;
+    // in each thread. What 32 warps leave takes forty instructions of each even where one combines two,
+    // and those of so many warps wait for one another; fewer warps wait longer for the lanes' exchanges.
+    let dealt = order == Order::Any && (types.len() > 1 || warps >= MANY_WARPS);
     let with = |&sharing: &Sharing| {
         let each = all.map(|partials| Way { order, partials, sharing, dealt: false });
         let way = Way { order, partials: Partials::Together, sharing, dealt };
@@ -159,7 +163,7 @@ pub(super) fn choose(
     check_pair(&slice(layout, dim)?, result, machine)?;
     let types = operand_types(layout, element_bits)?;
     let mut plans = Vec::new();
-    for way in ways(&types, order, machine) {
+    for way in ways(&types, order, 1 << layout.in_bits(WARP), machine) {
         let mut plan = Plan::new(&types, layout.in_bits(LANE), layout.in_bits(WARP));
         plan.strategy = Strategy::Reduction;
         write(&mut plan, layout, dim, result, machine, way)?;

@@ -38,9 +38,6 @@ impl Builder {
     /// Two or four values of 16 or 8 bits as one value as wide as all of them, the first lowest; a
     /// single one as the low part of a word whose other bits may be anything.
     pub fn join(&mut self, parts: &[Value]) -> Value {
-        if let Some(pair) = self.rounded_pair(parts) {
-            return pair;
-        }
         let width = parts.first().map_or(1, |&part| self.dtype(part).bytes()) as usize;
         let mut bytes = [Byte::Any; 4];
         for (place, &part) in parts.iter().enumerate() {
@@ -54,22 +51,6 @@ impl Builder {
             (1, 2) => self.cast(Cast::Trunc, word, DType::I16),
             _ => word,
         }
-    }
-
-    /// Two halves that were each rounded from an f32, rounded together.
-    fn rounded_pair(&mut self, parts: &[Value]) -> Option<Value> {
-        let &[low, high] = parts else { return None };
-        let [(to, x), (other, y)] = [self.rounded_half(low)?, self.rounded_half(high)?];
-        (to == other).then(|| self.round_pair(to, x, y))
-    }
-
-    /// The f32 that a half was rounded from, and the half's type.
-    fn rounded_half(&self, half: Value) -> Option<(DType, Value)> {
-        let inst = &self.program.insts[self.definitions[half]?];
-        let &[from] = &inst.operands[..] else { return None };
-        let rounds = inst.op == Op::Cast(Cast::Float) && self.dtype(from) == DType::F32;
-        let to = self.dtype(half);
-        (rounds && matches!(to, DType::F16 | DType::BF16)).then_some((to, from))
     }
 
     /// A value cut into parts of this type, the first lowest; it is that of [`Builder::join`].
@@ -175,6 +156,7 @@ impl Builder {
 
     /// A word of these bytes.
     fn word(&mut self, bytes: Bytes) -> Value {
+        let bytes = self.rounded_together(bytes);
         let roots = roots_of(&bytes);
         if roots.len() <= 2 {
             return self.of_two(bytes, &roots);
@@ -195,6 +177,40 @@ impl Builder {
             cut(self, high, 2);
         }
         self.of_two(result, &roots_of(&result))
+    }
+
+    /// These bytes, where two neighbours that were each rounded from an f32 are rounded together.
+    fn rounded_together(&mut self, mut bytes: Bytes) -> Bytes {
+        for width in [1, 2] {
+            for pair in bytes.chunks_exact_mut(2 * width) {
+                let whole = |half: &[Byte]| {
+                    let &Byte::Of(value, _) = half.first()? else { return None };
+                    let all = (0..width as u8).map(|place| Byte::Of(value, place));
+                    all.eq(half.iter().copied()).then_some(value)
+                };
+                let (low, high) = pair.split_at(width);
+                let (Some(low), Some(high)) = (whole(low), whole(high)) else { continue };
+                let (Some((to, x)), Some((other, y))) = (self.rounded(low), self.rounded(high))
+                else {
+                    continue;
+                };
+                if to == other && to.bytes() as usize == width {
+                    let both = self.round_pair(to, x, y);
+                    for (place, byte) in pair.iter_mut().enumerate() {
+                        *byte = Byte::Of(both, place as u8);
+                    }
+                }
+            }
+        }
+        bytes
+    }
+
+    /// The type of a float of 16 or 8 bits that was rounded from an f32, and the f32.
+    fn rounded(&self, value: Value) -> Option<(DType, Value)> {
+        let inst = &self.program.insts[self.definitions[value]?];
+        let &[from] = &inst.operands[..] else { return None };
+        let rounds = inst.op == Op::Cast(Cast::Float) && self.dtype(from) == DType::F32;
+        rounds.then(|| (self.dtype(value), from))
     }
 
     /// A word that holds a pair of bytes of two words and the pair of their neighbours, and where the

@@ -155,6 +155,44 @@ fn permutes(build: Builder) -> usize {
 }
 
 #[test]
+fn bytes_that_were_rounded_are_rounded_in_pairs_where_they_are_joined() {
+    let mut build = Builder::new("rounded", 1, 5);
+    let singles: Vec<Value> = (0..4)
+        .map(|n| {
+            let (name, dtype) = (format!("x{n}"), DType::F32);
+            build.param(Param { name, dtype, pointee: None, divisibility: 1 })
+        })
+        .collect();
+    for (dtype, joined) in
+        [(DType::F8E5M2, 4), (DType::F8E4M3FN, 4), (DType::F8E5M2, 2), (DType::BF16, 2)]
+    {
+        let integer = if dtype.bits() == 16 { DType::I16 } else { DType::I8 };
+        // As numbers and as their bits.
+        for bits in [false, true] {
+            let parts: Vec<Value> = singles[..joined]
+                .iter()
+                .map(|&single| {
+                    let rounded = build.cast(Cast::Float, single, dtype);
+                    if bits { build.cast(Cast::Bits, rounded, integer) } else { rounded }
+                })
+                .collect();
+            let pairs: Vec<Value> = singles[..joined]
+                .chunks(2)
+                .map(|pair| build.round_pair(dtype, pair[0], pair[1]))
+                .collect();
+            let expected = if let [pair] = pairs[..] { pair } else { build.join(&pairs) };
+            assert_eq!(build.join(&parts), expected, "{joined} of {dtype}, bits: {bits}");
+        }
+    }
+    // What was rounded to two types is not.
+    let [x, y] = [singles[0], singles[1]];
+    let parts =
+        [build.cast(Cast::Float, x, DType::F8E5M2), build.cast(Cast::Float, y, DType::F8E4M3FN)];
+    let half = build.join(&parts);
+    assert_ne!(half, build.round_pair(DType::F8E5M2, x, y));
+}
+
+#[test]
 fn four_words_are_transposed_with_eight_permutes() {
     let mut build = Builder::new("transposed", 1, 5);
     let params: Vec<Value> = (0..4)

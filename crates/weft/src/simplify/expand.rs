@@ -54,7 +54,6 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
         values: IdMap::default(),
         loops: FxHashMap::default(),
         in_words: words::accesses(&program),
-        definitions: words::definitions(&program),
         halves: Halves::of(&program),
     };
     writer.region(&program.body);
@@ -69,7 +68,6 @@ struct Writer<'a> {
     loops: FxHashMap<Inst, Inst>,
     /// The loads and stores of narrow numbers that move words instead.
     in_words: IdMap<Inst, bool>,
-    definitions: IdMap<Value, Option<Inst>>,
     /// The products of which both halves are used.
     halves: Halves,
 }
@@ -142,23 +140,11 @@ impl Writer<'_> {
         let parts = roles.values.chunks((4 / narrow.bytes()) as usize);
         let words: Vec<Value> = parts
             .map(|parts| {
-                let parts = self.rounded_pairs(parts).unwrap_or_else(|| self.all(parts));
+                let parts = self.all(parts);
                 self.build.join(&parts)
             })
             .collect();
         self.build.store(space, access, address, predicate, &words);
-    }
-
-    /// Floats of eight bits that were each rounded from an f32, two at a time.
-    fn rounded_pairs(&mut self, parts: &[Value]) -> Option<SmallVec<[Value; 4]>> {
-        let single = |&part: &Value| words::rounded(self.program, self.definitions[part]?);
-        let singles: Vec<Value> = parts.iter().map(single).collect::<Option<_>>()?;
-        let to = self.program.dtype(parts[0]);
-        let pairs = singles.chunks_exact(2).map(|pair| {
-            let (x, y) = (self.value(pair[0]), self.value(pair[1]));
-            self.build.round_pair(to, x, y)
-        });
-        Some(pairs.collect())
     }
 
     fn inst(&mut self, id: Inst, inst: &InstData) {

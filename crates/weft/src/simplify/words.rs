@@ -75,7 +75,7 @@ pub(super) fn definitions(program: &Program) -> IdMap<Value, Option<Inst>> {
 }
 
 /// The f32 that an operation rounds to a float of eight bits, if it does that.
-pub(super) fn rounded(program: &Program, id: Inst) -> Option<Value> {
+fn rounded(program: &Program, id: Inst) -> Option<Value> {
     let inst = &program.insts[id];
     let (&operand, &result) = (inst.operands.first()?, inst.results.first()?);
     let single = program.dtype(operand) == DType::F32 && program.dtype(result).is_f8();
