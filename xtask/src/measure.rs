@@ -145,6 +145,10 @@ pub(crate) fn run(
             "this is a debug build: measure with `cargo run --profile dist --package xtask -- measure …`",
         );
     }
+    if matches!(what, What::Robustness | What::Server | What::Cancellation) {
+        let build = "`cargo build --profile dist --package weft-command` makes it";
+        ensure!(weft.is_file(), "there is no {}: {build}", weft.display());
+    }
     let mut beside = None;
     let (name, measurement) = match what {
         What::Compile => ("compile", compile()?),

@@ -100,11 +100,13 @@ mod tests {
         (part("kind"), part("message"))
     }
 
+    /// One that is answered within the limit of time under miri too, a thousand times slower.
+    const SMALL: &str = r#"{"request": "machines", "target": "sm_90"}"#;
+
     #[test]
     fn a_request_gives_the_bytes_that_every_shell_gives() {
-        for request in
-            [r#"{"request": "machines"}"#, r#"{"request": "paper", "table": "table2"}"#, "{", ""]
-        {
+        let long = r#"{"request": "paper", "table": "table2"}"#;
+        for request in [SMALL, if cfg!(miri) { "[]" } else { long }, "{", ""] {
             assert_eq!(asked(request.as_bytes()), weft_api::invoke(request));
         }
     }
@@ -135,13 +137,13 @@ mod tests {
 
     #[test]
     fn threads_do_not_meet() {
-        let request = r#"{"request": "machines"}"#;
-        let expected = weft_api::invoke(request);
+        let expected = weft_api::invoke(SMALL);
+        let (threads, times) = if cfg!(miri) { (3, 2) } else { (8, 16) };
         std::thread::scope(|scope| {
-            for _ in 0..8 {
+            for _ in 0..threads {
                 scope.spawn(|| {
-                    for _ in 0..16 {
-                        assert_eq!(asked(request.as_bytes()), expected);
+                    for _ in 0..times {
+                        assert_eq!(asked(SMALL.as_bytes()), expected);
                     }
                 });
             }

@@ -83,10 +83,14 @@ impl Seeds {
     /// each request does.
     pub(super) fn request(&self, dice: &mut Rng, has_limit: bool) -> String {
         let mut request = self.asked(dice);
-        if let Some(object) = request.as_object_mut()
-            && (dice.u8(..8) > 0 || !has_limit)
-        {
-            object.insert("limits".into(), json!({"milliseconds": TIME}));
+        let all = match &mut request {
+            Value::Array(several) => &mut several[..],
+            one => std::slice::from_mut(one),
+        };
+        for object in all.iter_mut().filter_map(Value::as_object_mut) {
+            if dice.u8(..8) > 0 || !has_limit {
+                object.insert("limits".into(), json!({"milliseconds": TIME}));
+            }
         }
         let text = request.to_string();
         if dice.u8(..10) == 0 { scrambled(&text, dice) } else { text }

@@ -5,9 +5,17 @@
 import { createInterface } from "node:readline";
 import { overWasm } from "../wasm.mjs";
 
+const rank = (kind) => ({ defect: 0, "no kind": 0, answer: 2 })[kind] ?? 1;
+// Of several answers the worst.
+const kind = (answer) =>
+  Array.isArray(answer)
+    ? answer.map(kind).reduce((worst, next) => (rank(next) < rank(worst) ? next : worst), "answer")
+    : answer.error
+      ? (answer.error.kind ?? "no kind")
+      : "answer";
+
 const invoke = await overWasm(process.argv[2]);
 for await (const line of createInterface({ input: process.stdin })) {
   const [, request] = JSON.parse(line);
-  const answer = JSON.parse(invoke(request));
-  process.stdout.write(`${answer.error ? (answer.error.kind ?? "no kind") : "answer"}\n`);
+  process.stdout.write(`${kind(JSON.parse(invoke(request)))}\n`);
 }

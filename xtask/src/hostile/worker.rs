@@ -38,6 +38,20 @@ fn outcome(door: &str, text: &str) -> String {
             Err(_) => return "no object".into(),
         },
     };
+    kind(&answer)
+}
+
+/// `answer`, or the kind of an error; of several answers, as an array of requests gets, the worst.
+fn kind(answer: &Value) -> String {
+    if let Value::Array(answers) = answer {
+        let kinds = answers.iter().map(kind);
+        let worst = kinds.min_by_key(|kind| match &**kind {
+            "defect" | "no JSON" | "no kind" => 0,
+            "answer" => 2,
+            _ => 1,
+        });
+        return worst.unwrap_or_else(|| "answer".into());
+    }
     match answer.pointer("/error/kind") {
         None if answer.is_object() => "answer".into(),
         None => "no JSON".into(),

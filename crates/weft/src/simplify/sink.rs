@@ -67,15 +67,15 @@ fn sink_region(program: &mut Program, region: &mut Region, stop: &Stop) {
             position
         };
         before[place].push(id);
-        for &operand in &inst.operands {
-            first_use.set(operand, place);
-        }
+        // What has moved down uses its operands later than others may that stood behind it.
+        let mut use_here = |operands: &[Value]| {
+            for &operand in operands {
+                first_use.set(operand, first_use[operand].min(place));
+            }
+        };
+        use_here(&inst.operands);
         for inner in &inst.regions {
-            program.walk(inner, &mut |_, inner| {
-                for &operand in &inner.operands {
-                    first_use.set(operand, place);
-                }
-            });
+            program.walk(inner, &mut |_, inner| use_here(&inner.operands));
         }
         if Effects::SHARED_READ.precedes(effects) {
             fence = position;

@@ -321,6 +321,20 @@ fn sink_widens_numbers_where_they_are_used() {
 }
 
 #[test]
+fn sink_leaves_a_value_before_its_first_use_where_another_use_moves_down() {
+    let (mut build, _) = build();
+    let piece = build.shared(256, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    let half = build.load(Space::Shared, Access::default(), DType::F16, 1, base, None)[0];
+    let wide = build.cast(Cast::Float, half, DType::F32);
+    let wider = build.cast(Cast::Float, wide, DType::F64);
+    keep(&mut build, base, wide);
+    keep(&mut build, base, wider);
+    let program = sink::run(build.finish());
+    verify(&program).unwrap();
+}
+
+#[test]
 fn sink_brings_loads_to_their_use_but_not_over_a_store() {
     let (mut build, n) = build();
     let piece = build.shared(256, 16, BarrierScope::Block);
