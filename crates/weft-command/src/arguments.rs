@@ -551,8 +551,8 @@ pub(crate) struct Kernel {
     /// Which kernel, where the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// The most stages of software pipelines: how many rounds of a loop the loads that feed its matrix
-    /// products are apart from these, and one [default: 3]
+    /// The most stages of software pipelines: loads that feed a loop's matrix products run up to N - 1
+    /// rounds ahead of them [default: 3]
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) stages: Option<u32>,
     /// Round every product before it is added: make no fused multiply-add of the two
@@ -667,8 +667,8 @@ pub(crate) struct Run {
     /// Which kernel, where the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// The most stages of software pipelines: how many rounds of a loop the loads that feed its matrix
-    /// products are apart from these, and one [default: 3]
+    /// The most stages of software pipelines: loads that feed a loop's matrix products run up to N - 1
+    /// rounds ahead of them [default: 3]
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) stages: Option<u32>,
     /// Round every product before it is added: make no fused multiply-add of the two

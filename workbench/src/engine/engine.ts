@@ -47,7 +47,7 @@ const GRACE = 40;
 const TOGETHER = 32;
 /** After how many turns of waiting code nobody asks more: whoever gets an answer that is kept asks on in a few. */
 const TURNS = 16;
-/** What takes long, and so goes alone: others would wait for it, and several are answered at once. */
+/** What takes long, and so goes alone unless it is asked together with others: they would wait for it, and several are answered at once. */
 const LONG: ReadonlySet<AnyRequest["request"]> = new Set(["compile", "explain", "run", "sweep"]);
 /** How many requests that take long are worth asking at once; `weft serve` answers one more. */
 export const atOnce = (): number => Math.min(3, navigator.hardwareConcurrency);
@@ -84,10 +84,15 @@ export class Engine {
    * reason, unless others wait for it.
    */
   async invoke<R extends AnyRequest>(request: R, unwanted?: AbortSignal): Promise<Answer<R>> {
+    return this.#waited(request, unwanted);
+  }
+
+  /** @param together where what is not known yet waits for others to be sent with it */
+  async #waited<R extends AnyRequest>(request: R, unwanted?: AbortSignal, together?: Waiting[]): Promise<Answer<R>> {
     unwanted?.throwIfAborted();
     if (this.#pending++ === 0) this.onbusy(true);
     try {
-      const answer = this.#remembered(request);
+      const answer = this.#remembered(request, together);
       this.#wanted.get(JSON.stringify(request))?.add(unwanted);
       return unwrapped(await answer);
     } finally {
@@ -96,6 +101,17 @@ export class Engine {
         if (--this.#pending === 0) this.onbusy(false);
       });
     }
+  }
+
+  /** The same for several that nobody can use alone, in one go even where they take long: what each gives, or why it gives nothing. */
+  async together<const R extends readonly AnyRequest[]>(
+    requests: R,
+    unwanted?: AbortSignal,
+  ): Promise<{ [K in keyof R]: PromiseSettledResult<Answer<R[K]>> }> {
+    const waiting: Waiting[] = [];
+    const answers = requests.map((request) => this.#waited(request, unwanted, waiting));
+    if (waiting.length > 0) this.#send(waiting);
+    return (await Promise.allSettled(answers)) as { [K in keyof R]: PromiseSettledResult<Answer<R[K]>> };
   }
 
   /** The same for requests that take long: they do not hold up the others, and are not kept. */
@@ -108,7 +124,7 @@ export class Engine {
     }
   }
 
-  #remembered(asked: AnyRequest): Promise<object> {
+  #remembered(asked: AnyRequest, together?: Waiting[]): Promise<object> {
     const request = JSON.stringify(asked);
     const known = this.#kept.get(request);
     if (known) return known;
@@ -122,6 +138,7 @@ export class Engine {
         failed(unwanted.reason);
       });
       const waiting = { request, unwanted, done, failed };
+      if (together) return void together.push(waiting);
       if (LONG.has(asked.request)) return this.#send([waiting]);
       if (this.#gathered.push(waiting) === 1) void this.#gather();
     });

@@ -82,18 +82,15 @@ export class Picture {
     this.#drawn = svg;
     this.#cursor?.classList.remove("pointed");
     this.#cursor = null;
-    const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+    // What a cell says stands beside the pointer at once; as a title the browser would show it late, and once more.
+    const told = svg.replace(/(<g [^>]*data-row="[^>]*)><title>([^<]*)<\/title>/g, (_, cell: string, says: string) => `${cell} data-says="${says.replaceAll('"', "&quot;")}">`);
+    const parsed = new DOMParser().parseFromString(told, "image/svg+xml").documentElement;
     // The frame is what is labelled; a drawing of a thousand cells is not read out.
     parsed.setAttribute("aria-hidden", "true");
     const title = parsed.querySelector(":scope > title");
     if (title) this.#frame.setAttribute("aria-label", title.textContent ?? "");
     // A title of the whole drawing would pop up over every cell.
     title?.remove();
-    // What a cell says stands beside the pointer at once; the browser would show it late, and once more.
-    for (const title of parsed.querySelectorAll("g[data-row] > title")) {
-      title.parentElement?.setAttribute("data-says", title.textContent ?? "");
-      title.remove();
-    }
     if (this.#options.bare) withoutSentences(parsed);
     const shown = this.#frame.firstElementChild;
     const before = this.#parsed;
@@ -230,8 +227,20 @@ function sized(drawing: SVGSVGElement, { x, y, width, height }: { x: number; y: 
   drawing.setAttribute("height", String(height));
 }
 
-/** What all cells of a drawing take, in its own measure. */
+/** What all cells of a drawing take, in its own measure: as their frames say, for to measure cells takes the browser long. */
 function around(drawing: SVGSVGElement): { x: number; y: number; width: number; height: number } {
+  const tables = [...drawing.querySelectorAll<SVGGElement>(":scope > g[transform]")].filter((part) => part.querySelector("g[data-row]"));
+  const framed = tables.map((part) => {
+    const [left, top] = originOf(part);
+    return [...part.querySelectorAll<SVGRectElement>(":scope > rect.block")].map((frame): [number, number, number, number] => {
+      const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(frame.getAttribute(name) ?? 0)) as [number, number, number, number];
+      return [left + x, top + y, left + x + width, top + y + height];
+    });
+  });
+  if (framed.length > 0 && framed.every((frames) => frames.length > 0)) {
+    const [x, y, right, bottom] = framed.flat().reduce(([a, b, c, d], [e, f, g, h]) => [Math.min(a, e), Math.min(b, f), Math.max(c, g), Math.max(d, h)]);
+    return { x: x - 2, y: y - 2, width: right - x + 4, height: bottom - y + 4 };
+  }
   const scale = drawing.getScreenCTM();
   const boxes = [...drawing.querySelectorAll<SVGGElement>("g[data-row]")].map((cell) => cell.getBoundingClientRect());
   if (!scale || boxes.length === 0) return drawing.viewBox.baseVal;
@@ -240,6 +249,12 @@ function around(drawing: SVGSVGElement): { x: number; y: number; width: number; 
   const from = new DOMPoint(edge(Math.min, (box) => box.left), edge(Math.min, (box) => box.top)).matrixTransform(inverse);
   const to = new DOMPoint(edge(Math.max, (box) => box.right), edge(Math.max, (box) => box.bottom)).matrixTransform(inverse);
   return { x: from.x - 2, y: from.y - 2, width: to.x - from.x + 4, height: to.y - from.y + 4 };
+}
+
+/** Where a part of a drawing begins. */
+function originOf(part: Element | undefined): [x: number, y: number] {
+  const [x = 0, y = 0] = /\((\d+) (\d+)\)/.exec(part?.getAttribute("transform") ?? "")?.slice(1).map(Number) ?? [];
+  return [x, y];
 }
 
 /** Where a table of cells ends: at its last frame. Of other parts only the browser could tell, which takes it long. */
@@ -252,14 +267,12 @@ function rightOf(part: SVGGElement): number {
 /** Takes away the sentences at the top of a drawing, which are its first part, and the room that they alone need. */
 function withoutSentences(drawing: Element): void {
   const [sentences, ...rest] = drawing.querySelectorAll<SVGGElement>(":scope > g[transform]");
-  const at = (part: Element | undefined) =>
-    /\((\d+) (\d+)\)/.exec(part?.getAttribute("transform") ?? "")?.slice(1).map(Number) ?? [0, 0];
-  const [left = 0, top = 0] = at(sentences);
-  const cut = (at(rest[0])[1] ?? 0) - top;
+  const [left, top] = originOf(sentences);
+  const cut = originOf(rest[0])[1] - top;
   if (!sentences || cut <= 0) return;
   sentences.remove();
   const [whole = 0, height = 0] = ["width", "height"].map((name) => Number(drawing.getAttribute(name)));
-  const right = Math.max(...rest.map((part) => (at(part)[0] ?? 0) + rightOf(part)));
+  const right = Math.max(...rest.map((part) => originOf(part)[0] + rightOf(part)));
   const width = Math.min(whole, Math.ceil(right) + left);
   drawing.setAttribute("viewBox", `0 ${cut} ${width} ${height - cut}`);
   drawing.setAttribute("width", String(width));

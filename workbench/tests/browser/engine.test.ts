@@ -94,6 +94,12 @@ test.runIf(engine === "http")("an action is one request, and whatever it needs i
   expect(await after(() => page.getByLabel("Instruction", { exact: true }).fill("3"))).toEqual([["wavefronts", "wavefronts", "wavefronts"]]);
   // What was asked before is not asked again.
   expect(await after(toggle)).toEqual([["wavefronts"]]);
+  // A kernel comes with its code; one of its layouts, which it names, is drawn after that.
+  await page.goto(`${served.address}#/kernel`);
+  await settled(page);
+  const first = async (place: string) => (await after(() => page.goto(`${served.address}${place}`)))[0];
+  expect(await first("#/kernel?preset=vector_add")).toEqual(["compile", "explain"]);
+  expect(await first("#/kernel?preset=vector_add&warps=8&pins=%25nothing%3D%5Bregister%3A%5D")).toEqual(["compile", "compile", "explain", "explain"]);
 });
 
 describe.runIf(engine === "wasm")("as WebAssembly", () => {

@@ -1,6 +1,7 @@
 /** The tour, read to its end. */
 
 import { expect, test } from "vitest";
+import { bankColour } from "../../src/views/swizzle/colours";
 import { browser, oneBrowser, served } from "./fixture";
 import { open, settled } from "./harness";
 
@@ -13,6 +14,17 @@ test("S0-20, S0-21: lane 9 is outlined, and both accesses are matrices", async (
   // The store: column 9. The load: row 9 of every even column.
   await expect.poll(() => outlined(0)).toEqual(Array.from({ length: 16 }, (_, r) => `m ${r}, n 9: register ${r}, lane 9`));
   await expect.poll(() => outlined(1)).toEqual(Array.from({ length: 16 }, (_, r) => `m 9, n ${2 * r}: register ${r}, lane 9`));
+  // One colour a lane, that of the bank in which a row has it.
+  const colours = (index: number) => page.locator(".tour .picture").nth(index).locator("g[data-row] > path").evaluateAll((grounds) => grounds.map((ground) => getComputedStyle(ground).fill));
+  const [rows, pairs] = [await colours(0), await colours(1)];
+  const ofLane = Array.from({ length: 32 }, (_, lane) => bankColour(lane, 32));
+  const near = (seen: string, lane: number) => {
+    const [now, wanted] = [seen, ofLane[lane]!].map((colour) => colour.match(/[\d.]+/g)!.map(Number));
+    return now!.every((part, index) => Math.abs(part - wanted![index]!) < 0.01);
+  };
+  expect(rows.length).toBe(512);
+  expect(rows.flatMap((colour, element) => (near(colour, element % 32) ? [] : [element]))).toEqual([]);
+  expect(pairs.flatMap((colour, element) => (near(colour, Math.floor(element / 32) + 16 * (element % 2)) ? [] : [element]))).toEqual([]);
   await page.goto(`${served.address}#/tour?step=6`);
   const sets = (index: number) =>
     page.locator(".tour .matrix").nth(index).locator("g[data-row]").evaluateAll((cells) =>

@@ -1,6 +1,6 @@
 /** The kernel view: a kernel from its source to its code, what the compiler decided, and what another choice costs. */
 
-import type { CompileAnswer, CompileRequest, ExplainAnswer, ExplainRequest, Fault } from "../../engine/requests";
+import type { CompileRequest, ExplainAnswer, ExplainRequest, Fault } from "../../engine/requests";
 import { Refusal } from "../../engine/engine";
 import { fill, h, latest } from "../../ui/dom";
 import type { Current } from "../../ui/dom";
@@ -93,11 +93,15 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
 
   async function answer(state: State, asking: string, current: Current): Promise<void> {
     const text = textOf(state);
-    let free: ExplainAnswer;
-    try {
-      free = await context.engine.invoke(question(state, []), current.unwanted);
-    } catch (error) {
-      if (!current()) return;
+    const { pins } = state;
+    // With and without pins, and the code: asked in one go, shown at once and drawn once.
+    const [asFree, asPinned, asCode, asBefore] = await context.engine.together(
+      [question(state, []), question(state, pins), codeOf(state, pins), codeOf(state, [])],
+      current.unwanted,
+    );
+    if (!current()) return;
+    if (asFree.status === "rejected") {
+      const error: unknown = asFree.reason;
       answered.hidden = true;
       shown = undefined;
       asked.open();
@@ -106,22 +110,25 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       if (!(error instanceof Refusal)) throw error;
       return;
     }
-    if (!current()) return;
     fault.clear();
-    let now = free;
-    try {
-      if (state.pins.length > 0) now = await context.engine.invoke(question(state, state.pins), current.unwanted);
-      if (!current()) return;
-      pinFault.clear();
-    } catch (error) {
-      if (!current()) return;
+    const free = asFree.value;
+    const pinned = asPinned.status === "fulfilled" && pins.length > 0;
+    const now = asPinned.status === "fulfilled" ? asPinned.value : free;
+    if (asPinned.status === "fulfilled") pinFault.clear();
+    else {
       // The kernel stands without its pins.
-      pinFault.show(error, (fault) => (/^`pin`/.test(fault.message) ? layoutOf(state.pins.at(-1)) : undefined));
-      if (!(error instanceof Refusal)) throw error;
+      pinFault.show(asPinned.reason, (fault) => (/^`pin`/.test(fault.message) ? layoutOf(pins.at(-1)) : undefined));
+      if (!(asPinned.reason instanceof Refusal)) throw asPinned.reason;
     }
     const names = new LayoutNames(free, now);
     const of = chosen(state, now);
     const told: Omit<Told, "state" | "chosen"> = { now, names };
+    const code = pinned ? asCode : asBefore;
+    if (code.status === "fulfilled") {
+      codeFault.clear();
+      told.code = code.value;
+    } else codeFault.show(code.reason);
+    if (pinned && asBefore.status === "fulfilled") told.before = asBefore.value;
     const show = () => {
       shown = { asked: asking, told };
       panes.show({ state, chosen: of, ...told });
@@ -134,30 +141,11 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     show();
     answered.classList.remove("waiting");
     // What takes longer comes after.
-    const pins = now === free ? [] : state.pins;
-    const [code, before, simulated, other] = await Promise.all([
-      codeFor(state, pins, current),
-      pins.length > 0 ? codeFor(state, [], current) : undefined,
-      run.run(state, now.name, current),
-      compare(state, now, current),
-    ]);
-    if (!current()) return;
-    if (code) told.code = code;
-    if (before) told.before = before;
+    const [simulated, other] = await Promise.all([run.run(state, now.name, current), compare(state, now, current)]);
+    if (!current() || !(simulated || other)) return;
     if (simulated) told.run = simulated;
     if (other) told.other = other;
     show();
-  }
-
-  async function codeFor(state: State, pins: string[], current: Current): Promise<CompileAnswer | undefined> {
-    try {
-      const code = await context.engine.invoke(codeOf(state, pins), current.unwanted);
-      if (current()) codeFault.clear();
-      return code;
-    } catch (error) {
-      if (current()) codeFault.show(error);
-      return undefined;
-    }
   }
 
   async function compare(state: State, now: ExplainAnswer, current: Current): Promise<Told["other"]> {

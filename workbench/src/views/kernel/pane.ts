@@ -63,7 +63,6 @@ export class Pane {
     this.#shown = lines;
     this.#linked = [];
     this.#lit = [];
-    const top = this.#lines.scrollTop;
     const digits = String(lines.at(-1)?.number ?? 0).length;
     this.#lines.style.setProperty("--digits", `${Math.max(2, digits)}ch`);
     const warm = lines.map(beside);
@@ -71,7 +70,6 @@ export class Pane {
     this.element.classList.toggle("housed", warm.some(({ homes = [] }) => homes.length > 0));
     fill(this.#lines, lines.map((line, index) => this.#line(line, warm[index]!)));
     this.#lines.hidden = lines.length === 0;
-    this.#lines.scrollTop = top;
     this.#reach(this.#linked[0]?.[0]);
     // Without a line to reach, the text itself can be scrolled by keys.
     this.#lines.tabIndex = this.#linked.length > 0 ? -1 : 0;
@@ -103,17 +101,25 @@ export class Pane {
     for (const element of this.#lit) element.classList.add("lit");
   }
 
-  /** Marks what belongs to the chosen lines of the text, and brings the first of it into sight. */
-  select(of: ReadonlySet<number>, bring: boolean): void {
+  /** Marks what belongs to the chosen lines of the text. */
+  select(of: ReadonlySet<number>): void {
     for (const [element, line] of this.#linked) {
       element.setAttribute("aria-pressed", String(line.of.some((one) => of.has(one))));
     }
     const [first] = this.#of(of);
-    if (!first) return;
-    this.#reach(first);
-    if (!bring) return;
+    if (first) this.#reach(first);
+  }
+
+  /** How far the first of what belongs to lines of the text is from sight. */
+  distance(of: ReadonlySet<number>): number {
+    const [first] = this.#of(of);
+    if (!first) return 0;
     const [seen, box] = [this.#lines.getBoundingClientRect(), first.getBoundingClientRect()];
-    if (box.top < seen.top || box.bottom > seen.bottom) this.#lines.scrollTop += box.top - seen.top - seen.height / 3;
+    return box.top < seen.top || box.bottom > seen.bottom ? box.top - seen.top - seen.height / 3 : 0;
+  }
+
+  scrollBy(distance: number): void {
+    if (distance !== 0) this.#lines.scrollTop += distance;
   }
 
   #of(of: ReadonlySet<number>): HTMLButtonElement[] {

@@ -140,7 +140,12 @@ export class Panes {
   /** Marks the chosen lines in every pane. */
   select(chosen: readonly number[]): void {
     const of = new Set(chosen);
-    for (const pane of Object.values(this.#panes)) pane.select(of, pane !== this.#origin);
+    const panes = Object.values(this.#panes);
+    for (const pane of panes) pane.select(of);
+    // All are measured before one is moved: the browser lays the page out once.
+    const others = panes.filter((pane) => pane !== this.#origin);
+    const distances = others.map((pane) => pane.distance(of));
+    for (const [index, pane] of others.entries()) pane.scrollBy(distances[index]!);
     this.#origin = undefined;
   }
 
@@ -176,19 +181,15 @@ export class Panes {
 
 /** What the marks mean. */
 function key(): HTMLElement {
+  const entry = (mark: HTMLElement, meaning = "") => [h("span", null, mark, meaning && ` ${meaning}`), " "];
   return h(
     "p.key",
     null,
-    h("span.scale", { "aria-hidden": "true" }),
-    " share of the cost ",
-    h("span.mark.home", null, "L0"),
-    " lives there ",
-    h("span.mark.moves", null, "L0 → L1"),
-    " moves ",
-    h("span.mark.touches", null, "16 B"),
-    " memory ",
-    h("span.mark.multiplies", null, "mma"),
-    " product ",
-    h("span.mark.waits", null, "barrier"),
+    entry(h("span.scale", { "aria-hidden": "true" }), "share of the cost"),
+    entry(h("span.mark.home", null, "L0"), "lives there"),
+    entry(h("span.mark.moves", null, "L0 → L1"), "moves"),
+    entry(h("span.mark.touches", null, "16 B"), "memory"),
+    entry(h("span.mark.multiplies", null, "mma"), "product"),
+    entry(h("span.mark.waits", null, "barrier")),
   );
 }

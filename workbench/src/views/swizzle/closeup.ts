@@ -5,6 +5,7 @@ import { h } from "../../ui/dom";
 import { Picture, wordsOf } from "../../ui/picture";
 import type { CellPlace } from "../../ui/picture";
 import type { Context } from "../view";
+import { recoloured } from "./colours";
 import { inLetters } from "./model";
 import type { State } from "./state";
 
@@ -33,12 +34,14 @@ export class CloseUp {
     this.#select(state.wave);
   }
 
-  show({ phases, tile, banks }: WavefrontsAnswer, { wave, shape }: State): void {
+  /** @param count the machine's banks */
+  show({ phases, tile, banks }: WavefrontsAnswer, { wave, shape }: State, count: number): void {
     this.#waves = phases.flatMap(({ wavefronts }, phase) =>
       Array.from({ length: wavefronts }, (_, wavefront) => ({ phase, wavefront })),
     );
-    this.#tile.show(inLetters(tile ?? "", shape.length));
-    this.#banks.show(inLetters(banks ?? "", shape.length));
+    const drawn = (svg = "") => recoloured(inLetters(svg, shape.length), "bank", count);
+    this.#tile.show(drawn(tile));
+    this.#banks.show(drawn(banks));
     this.#select(wave);
   }
 

@@ -174,7 +174,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     const banks = offered.find(({ name }) => name === state.target)?.banks ?? 32;
     const at = { ...state, step: shown.answer.instruction, warp: shown.answer.warp };
     board.show(candidates.filter((one) => one !== undefined), at, banks);
-    closeup.show(shown.answer, at);
+    closeup.show(shown.answer, at, banks);
     algebra.show(shown.answer, at, undefined);
     matrix.segments(shown.answer.algebra?.segment.length);
     const answer = await found;

@@ -5,6 +5,7 @@ import { masks, whole } from "../../state/codec";
 import { fill, h, latest } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
 import { Picture, wordsOf } from "../../ui/picture";
+import { recoloured } from "../swizzle/colours";
 import { direction, directions, inLetters, matrixInLetters, memorySource } from "../swizzle/model";
 import { superscript, Toggles } from "../swizzle/toggles";
 import type { Context, Mounted, View } from "../view";
@@ -116,7 +117,7 @@ function draw(figure: Exclude<Figure, { show: "exercise" | "access" }>, context:
         card.append(h("header", null, h("h2", null, caption)), picture.element);
         const request = { request: "layout", attribute: layout, shape: SHAPE, format: "svg", picture: which } as const;
         const drawing = (await context.engine.invoke(request)).picture ?? "";
-        picture.show((which === "matrix" ? matrixInLetters : inLetters)(drawing, SHAPE.length));
+        picture.show(which === "matrix" ? matrixInLetters(drawing, SHAPE.length) : recoloured(inLetters(drawing, SHAPE.length), "lane", await banksOf(context)));
         for (const [cell] of picture.cells()) {
           cell.classList.toggle("ringed", ringed !== undefined && new RegExp(`\\b${ringed}\\b`).test(wordsOf(cell)));
         }

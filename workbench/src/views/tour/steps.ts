@@ -43,7 +43,7 @@ export const STEPS: readonly Step[] = [
     words: [
       "A warp of 32 lanes carries a tile of 16 × 32 floats through shared memory, to turn it round. It arrives by rows: in each of 16 instructions lane t writes column t of one row. It leaves by columns: sixteen lanes fetch column 2r, the other sixteen column 2r + 1.",
       "Neither order can be changed. Global memory asks for both. The only thing that is ours to choose is where in shared memory each element lies.",
-      "In the pictures a cell is an element, and its colour tells the lane that holds it; point at one to read its register. What lane 9 holds is outlined: in the first picture a column, in the second one row of every other column.",
+      "In the pictures a cell is an element, and its colour tells the lane that holds it: hue = lane ÷ 2, darker = odd. Point at one to read its register. What lane 9 holds is outlined: in the first picture a column, in the second one row of every other column.",
     ],
     figures: [
       { show: "layout", layout: STORE, picture: "grid", ringed: "lane 9", caption: "The store: lanes run along the rows." },
