@@ -386,7 +386,7 @@ impl CompiledKernel {
             let (from, to) = (layouts.get(movement.from), layouts.get(movement.to));
             let op = &self.lowered().ops[movement.op];
             let outcome = match (movement.plan.strategy, &op.kind) {
-                (Strategy::Reduction, OpKind::Reduce { axis }) => {
+                (Strategy::Reduction, OpKind::Reduce { axis, .. }) => {
                     witness::reduction(&movement.plan, from, usize::from(*axis), to)
                 }
                 _ => witness::conversion(&movement.plan, from, to),

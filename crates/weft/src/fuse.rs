@@ -11,6 +11,10 @@
 //! | `x * y - z` | `fma(x, y, -z)` |
 //! | `z - x * y` | `fma(-x, y, z)` |
 //!
+//! Sums along an axis take products, too: a reduction that adds up a product which nothing else uses may
+//! leave it unrounded ([`OpKind::Reduce`], `contract`), and is lowered with fused multiply-adds where
+//! factors and sum are in one thread.
+//!
 //! A product is fused where every use of it is a sum or a difference of the same region that it can be
 //! fused with; then the product itself is gone, and nothing is computed twice. Of two such products in
 //! one sum the one with fewer uses is fused, the left one where both have as many, as LLVM does
@@ -31,7 +35,48 @@ pub fn run(kernel: &Kernel, kept: &[Value]) -> Option<Kernel> {
     while let Some(next) = round(fused.as_ref().unwrap_or(kernel), kept) {
         fused = Some(next);
     }
-    fused
+    contracted(fused.as_ref().unwrap_or(kernel), kept).or(fused)
+}
+
+/// The kernel in which reductions may leave products unrounded; nothing where none does that did not.
+fn contracted(kernel: &Kernel, kept: &[Value]) -> Option<Kernel> {
+    let (definitions, regions) = (kernel.definitions(), regions(kernel));
+    let mut uses: IdMap<Value, u32> = IdMap::default();
+    kernel.walk(&kernel.body, &mut |_, op| {
+        for &operand in &op.operands {
+            *uses.entry(operand) += 1;
+        }
+    });
+    let mut found = Vec::new();
+    kernel.walk(&kernel.body, &mut |id, op| {
+        let (OpKind::Reduce { axis, contract: false }, &[term]) = (&op.kind, &op.operands[..])
+        else {
+            return;
+        };
+        let Some(product) = definitions[term] else { return };
+        if kernel.ops[product].kind == OpKind::Binary(Binary::Mul)
+            && matches!(kernel.ty(term).dtype(), DType::F32 | DType::F64)
+            && (uses[term], regions[product]) == (1, regions[id])
+            && !kept.contains(&term)
+            && op.regions.iter().all(|region| adds(kernel, region))
+        {
+            found.push((id, *axis));
+        }
+    });
+    let mut result = (!found.is_empty()).then(|| kernel.clone())?;
+    for (id, axis) in found {
+        result.ops[id].kind = OpKind::Reduce { axis, contract: true };
+    }
+    Some(result)
+}
+
+/// Whether a region of two parameters gives their sum.
+fn adds(kernel: &Kernel, region: &Region) -> bool {
+    let (&[left, right], &[sum, end]) = (&region.params[..], &region.ops[..]) else { return false };
+    let [sum, end] = [sum, end].map(|id| &kernel.ops[id]);
+    sum.kind == OpKind::Binary(Binary::Add)
+        && (sum.operands == [left, right] || sum.operands == [right, left])
+        && end.operands == sum.results
 }
 
 /// What is decided at once; nothing where no product is fused.

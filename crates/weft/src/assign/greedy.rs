@@ -212,7 +212,7 @@ impl Solver<'_> {
             let Some(layout) = self.resolve(self.classes.find(source))? else { continue };
             let operand = self.result.layouts.get(layout).clone();
             let layout = match op.kind {
-                OpKind::Reduce { axis } => {
+                OpKind::Reduce { axis, .. } => {
                     let sliced = operand.slice(usize::from(axis))?;
                     sliced.remove_zero_columns(REGISTER)?.0
                 }

@@ -188,7 +188,7 @@ impl<'a> Problem<'a> {
                     self.running_op(id, op, Port::Same);
                 }
             }
-            OpKind::Reduce { axis } => self.running_op(id, op, Port::Without((*axis).into())),
+            OpKind::Reduce { axis, .. } => self.running_op(id, op, Port::Without((*axis).into())),
             OpKind::Scan { .. } => self.running_op(id, op, Port::Same),
             OpKind::Dot(_) | OpKind::WarpgroupDot(_) => self.product(id, op),
             OpKind::Gather { axis } => {
@@ -375,7 +375,7 @@ impl<'a> Problem<'a> {
         let op = &self.kernel.ops[op];
         let bits = || op.operands.iter().map(|&value| bits_of(self.kernel, value)).collect();
         match op.kind {
-            OpKind::Reduce { axis } => Some((axis.into(), bits(), None)),
+            OpKind::Reduce { axis, .. } => Some((axis.into(), bits(), None)),
             OpKind::Scan { axis, reverse } => {
                 let direction = if reverse { Direction::Reverse } else { Direction::Forward };
                 Some((axis.into(), bits(), Some(direction)))

@@ -283,6 +283,14 @@ impl Builder {
         self.definitions[value].map(|inst| &self.program.insts[inst].op)
     }
 
+    /// The factors of a product of floats.
+    pub fn factors(&self, value: Value) -> Option<[Value; 2]> {
+        let inst = &self.program.insts[self.definitions[value]?];
+        let is_product = inst.op == Op::Binary(Binary::Mul) && self.dtype(value).is_float();
+        let &[x, y] = &inst.operands[..] else { return None };
+        is_product.then_some([x, y])
+    }
+
     /// A constant from its raw bits.
     pub fn constant(&mut self, dtype: DType, bits: u64) -> Value {
         let bits = bits & dtype.mask();

@@ -3,12 +3,50 @@
 use super::{Lowerer, Movement};
 use crate::assign::{AssignError, LayoutId, Task};
 use crate::dtype::DType;
-use crate::lane;
+use crate::lane::{self, Builder};
 use crate::movement;
-use crate::tile::{Op, OpId, Region, Value};
+use crate::tile::{Op, OpId, OpKind, Region, Value};
+use rustc_hash::FxHashMap;
 use weft_layout::family::slice;
 use weft_layout::plan::{Direction, PlanError};
 use weft_layout::step::Plan;
+
+/// The most products that one chain of fused multiply-adds adds up; chains run side by side.
+const CHAIN: usize = 8;
+
+/// Sums of few products in a thread, and of which.
+#[derive(Default)]
+struct Products(FxHashMap<lane::Value, Vec<[lane::Value; 2]>>);
+
+impl Products {
+    /// A sum of two that adds the products of one to the other, unrounded; nothing where neither is known
+    /// as a sum of few products.
+    ///
+    /// A right operand that was summed up already is summed again: what it was is used no more.
+    fn sum(
+        &mut self,
+        build: &mut Builder,
+        left: lane::Value,
+        right: lane::Value,
+    ) -> Option<lane::Value> {
+        let terms = |value| {
+            let single = || build.factors(value).map(|factors| vec![factors]);
+            self.0.get(&value).cloned().or_else(single).filter(|terms| terms.len() <= CHAIN / 2)
+        };
+        let (of_left, of_right) = (terms(left), terms(right));
+        let (first, added) = match (&of_left, &of_right) {
+            (_, Some(added)) => (left, added),
+            (Some(added), None) => (right, added),
+            (None, None) => return None,
+        };
+        let sum = added.iter().fold(first, |sum, &[x, y]| build.fma(x, y, sum));
+        if let (Some(mut all), Some(others)) = (of_left, of_right) {
+            all.extend(others);
+            self.0.insert(sum, all);
+        }
+        Some(sum)
+    }
+}
 
 impl Lowerer<'_> {
     pub(super) fn reduce(&mut self, id: OpId, op: &Op, axis: usize) -> Result<(), AssignError> {
@@ -73,8 +111,15 @@ impl Lowerer<'_> {
             .map(|&param| self.kernel.ty(param).dtype() == DType::I1)
             .collect();
         let movement = movement::Movement { plan, inputs, places: &[] };
+        let contract = matches!(op.kind, OpKind::Reduce { contract: true, .. });
+        let mut products = Products::default();
         let outputs =
             movement::write_together(self, vec![movement], &mut |lowerer, left, right| {
+                if let (true, &[left], &[right]) = (contract, left, right)
+                    && let Some(sum) = products.sum(&mut lowerer.build, left, right)
+                {
+                    return vec![sum];
+                }
                 let mut side = |values: &[lane::Value]| -> Vec<lane::Value> {
                     let value = |(&value, &truth): (&lane::Value, &bool)| {
                         if truth { movement::truth_of(&mut lowerer.build, value) } else { value }

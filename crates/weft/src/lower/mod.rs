@@ -302,7 +302,7 @@ impl Lowerer<'_> {
             OpKind::Transfer(what) => self.transfer(op, *what),
             // What is given is an argument.
             OpKind::Descriptor(_) => Ok(()),
-            OpKind::Reduce { axis } => self.reduce(id, op, usize::from(*axis)),
+            OpKind::Reduce { axis, .. } => self.reduce(id, op, usize::from(*axis)),
             OpKind::Dot(precision) | OpKind::WarpgroupDot(precision) => {
                 self.dot(id, op, *precision)
             }

@@ -168,7 +168,7 @@ impl OpKind {
             | OpKind::Function(_)
             | OpKind::AddPtr
             | OpKind::Dot(_)
-            | OpKind::Reduce { axis: _ }
+            | OpKind::Reduce { axis: _, contract: _ }
             | OpKind::Scan { axis: _, reverse: _ }
             | OpKind::Gather { axis: _ }
             | OpKind::Histogram

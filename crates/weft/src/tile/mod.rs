@@ -283,6 +283,8 @@ pub enum OpKind {
     Reduce {
         /// The axis that disappears.
         axis: u8,
+        /// Whether products that it adds up may go into the sums unrounded, by fused multiply-adds.
+        contract: bool,
     },
     /// Every element with all before it along an axis, folded. `(N tensors) -> (N tensors)`; its
     /// region has `2 N` scalar parameters (what was folded so far, then the element) and yields N.

@@ -171,7 +171,7 @@ pub(super) fn check(
             "takes M x K in memory or as a tensor, K x N in memory, and M x N, as `dot` does, and \
              gives M x N",
         ),
-        OpKind::Reduce { axis } => {
+        OpKind::Reduce { axis, .. } => {
             (is_reduced(operands, results, *axis), "takes tensors of one shape and drops its axis")
         }
         OpKind::Scan { axis, .. } => (

@@ -181,8 +181,9 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         self.indent(depth)?;
         self.results(results)?;
         match kind {
-            OpKind::Reduce { axis } => {
-                let attributes = format!("axis = {axis} : i32");
+            OpKind::Reduce { axis, contract } => {
+                let contract = if *contract { ", contract = true" } else { "" };
+                let attributes = format!("axis = {axis} : i32{contract}");
                 self.folding("tt.reduce", &attributes, Owner::Reduce, op, depth)?;
             }
             OpKind::Scan { axis, reverse } => {

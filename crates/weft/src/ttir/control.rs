@@ -46,7 +46,7 @@ impl<'a> Parser<'a> {
             Special::Scan => {
                 OpKind::Scan { axis, reverse: details.attributes.take_bool("reverse")? }
             }
-            _ => OpKind::Reduce { axis },
+            _ => OpKind::Reduce { axis, contract: details.attributes.take_bool("contract")? },
         });
         details.attributes.finish(details.name)?;
         Ok(operation)

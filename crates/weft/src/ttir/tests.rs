@@ -384,7 +384,9 @@ fn the_verifier_names_every_broken_rule() {
             kernel.body.ops.retain(|&id| Some(id) != store);
             find(kernel, "reduce").regions[0].ops.insert(0, store.unwrap());
         }),
-        ("an axis too many", |kernel| find(kernel, "reduce").kind = OpKind::Reduce { axis: 1 }),
+        ("an axis too many", |kernel| {
+            find(kernel, "reduce").kind = OpKind::Reduce { axis: 1, contract: false }
+        }),
         ("ids that do not exist", |kernel| {
             find(kernel, "splat").operands[0] = Id::new(1000);
             find(kernel, "load").results[0] = Id::new(1001);

@@ -128,6 +128,101 @@ fn a_product_that_is_needed_stays() {
     }
 }
 
+/// Whether the reduction of `%p` by an operation takes it unrounded.
+fn contracts(body: &str, combine: &str) -> bool {
+    let reduce = format!(
+        "{body}
+         %s = \"tt.reduce\"(%p) <{{axis = 0 : i32}}> ({{
+         ^bb0(%a: f32, %b: f32):
+           %c = {combine} : f32
+           tt.reduce.return %c : f32
+         }}) : ({T}) -> f32
+         %w = tt.splat %s : f32 -> {T}"
+    );
+    let kernel = kernel(&reduce, "%w");
+    let Some(fused) = fuse::run(&kernel, &[]) else { return false };
+    tile::verify(&fused).unwrap();
+    assert!(fuse::run(&fused, &[]).is_none());
+    // It is printed and read.
+    let again = ttir::parse(&fused.to_string()).unwrap_or_else(|errors| panic!("{errors}"));
+    let contracts = |kernel: &Kernel| {
+        let mut all = Vec::new();
+        kernel.walk(&kernel.body, &mut |_, op| {
+            if let OpKind::Reduce { contract, .. } = op.kind {
+                all.push(contract);
+            }
+        });
+        all
+    };
+    assert_eq!(contracts(&again.kernels[0]), contracts(&fused));
+    contracts(&fused) == [true]
+}
+
+#[test]
+fn a_reduction_takes_a_product_that_nothing_else_uses() {
+    let product = format!("%p = arith.mulf %x, %y : {T}");
+    assert!(contracts(&product, "arith.addf %a, %b"));
+    assert!(contracts(&product, "arith.addf %b, %a"));
+    // No sum, no sum of both, a product that is stored as well, and none at all.
+    assert!(!contracts(&product, "arith.maxnumf %a, %b"));
+    assert!(!contracts(&product, "arith.addf %a, %a"));
+    let stored = format!("{product}\ntt.store %az, %p : tensor<8x!tt.ptr<f32>>");
+    assert!(!contracts(&stored, "arith.addf %a, %b"));
+    assert!(!contracts(&format!("%p = arith.addf %x, %y : {T}"), "arith.addf %a, %b"));
+}
+
+/// A thread that has 32 elements adds up eight products a chain: three quarters of the multiplications are
+/// gone, and all additions but those of the chains' sums.
+#[test]
+fn sums_of_products_are_multiply_adds() {
+    let module = |elements: u32| {
+        let tensor = |element: &str| format!("tensor<{elements}x{element}>");
+        let (floats, pointers) = (tensor("f32"), tensor("!tt.ptr<f32>"));
+        let text = format!(
+            "module {{
+               tt.func public @squares(%px: !tt.ptr<f32>, %out: !tt.ptr<f32>) {{
+                 %range = tt.make_range {{end = {elements} : i32, start = 0 : i32}} : {}
+                 %sx = tt.splat %px : !tt.ptr<f32> -> {pointers}
+                 %ax = tt.addptr %sx, %range : {pointers}, {}
+                 %x = tt.load %ax : {pointers}
+                 %p = arith.mulf %x, %x : {floats}
+                 %s = \"tt.reduce\"(%p) <{{axis = 0 : i32}}> ({{
+                 ^bb0(%a: f32, %b: f32):
+                   %c = arith.addf %a, %b : f32
+                   tt.reduce.return %c : f32
+                 }}) : ({floats}) -> f32
+                 tt.store %out, %s : !tt.ptr<f32>
+                 tt.return
+               }}
+             }}",
+            tensor("i32"),
+            tensor("i32")
+        );
+        ttir::parse(&text).unwrap_or_else(|errors| panic!("{errors}"))
+    };
+    let count = |elements: u32, fp_fusion: bool| {
+        let (module, machine) = (module(elements), Machine::by_name("sm_90").unwrap());
+        let options = Options { warps: 1, fp_fusion, ..Options::for_machine(machine) };
+        let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
+        let (mut products, mut sums, mut both) = (0, 0, 0);
+        let program = &compiled.program;
+        program.walk(&program.body, &mut |_, inst| match inst.op {
+            weft::lane::Op::Binary(Binary::Mul) => products += 1,
+            weft::lane::Op::Binary(Binary::Add) if program.dtype(inst.results[0]) == DType::F32 => {
+                sums += 1;
+            }
+            weft::lane::Op::Fma => both += 1,
+            _ => {}
+        });
+        (products, sums, both)
+    };
+    // Five additions across lanes.
+    assert_eq!(count(1024, true), (4, 3 + 5, 28));
+    assert_eq!(count(1024, false), (32, 31 + 5, 0));
+    // Four of each lane, of sixteen lanes.
+    assert_eq!(count(64, true), (1, 4, 3));
+}
+
 #[test]
 fn of_two_products_the_one_with_fewer_uses_is_fused_or_the_left_one() {
     let body = format!(

@@ -416,7 +416,7 @@ impl Encoder<'_> {
     }
 
     fn reduce(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
-        let OpKind::Reduce { axis } = op.kind else { return Ok(()) };
+        let OpKind::Reduce { axis, .. } = op.kind else { return Ok(()) };
         let from = self.runs_in(id, op.operands[0])?;
         let operands = self.operands(&op.operands, from)?;
         let axis = usize::from(axis);

@@ -233,12 +233,12 @@ impl<'k> Instance<'k> {
                     self.define(world.kernel, result, half)?;
                 }
             }
-            OpKind::Reduce { axis } => {
+            OpKind::Reduce { axis, contract } => {
                 let shape = folded_shape(op, *axis, world.kernel)?;
                 let region = op.regions.first().ok_or("it lacks its region")?;
                 let at_once = is_elementwise(world.kernel, region);
                 let axis = usize::from(*axis);
-                let law = bounds::Fold::reduction(world.kernel, region, shape[axis]);
+                let law = bounds::Fold::reduction(world.kernel, region, shape[axis], *contract);
                 let reduction = Reduction::new(operands, shape, axis, at_once, law);
                 self.fold(op, Fold::Reduction(Box::new(reduction)), world.kernel)?;
             }

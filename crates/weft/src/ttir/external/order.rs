@@ -199,7 +199,7 @@ impl Rewriter<'_, '_, '_> {
         let flat = self.reshape(x, &[ty.elements()]);
         let scalar = Type::scalar(ty.dtype());
         let types = [scalar.clone(), scalar.clone()];
-        let reduce = OpKind::Reduce { axis: 0 };
+        let reduce = OpKind::Reduce { axis: 0, contract: false };
         let results = self.owner(reduce, &[flat], (&types, &[scalar]), |inner, sides| {
             vec![inner.binary(Binary::MaxS, sides[0], sides[1])]
         });

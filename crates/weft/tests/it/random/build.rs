@@ -350,6 +350,11 @@ impl<'a> Build<'a> {
                 ty
             })
             .collect();
-        self.push(OpKind::Reduce { axis: axis as u8 }, operands, &results, vec![region])
+        self.push(
+            OpKind::Reduce { axis: axis as u8, contract: false },
+            operands,
+            &results,
+            vec![region],
+        )
     }
 }

@@ -16,6 +16,7 @@
 //! | a choice | that of the chosen, or the distance to the other where either may be chosen |
 //! | a conversion | the distance to both ends, converted |
 //! | a sum of `n + 1` terms in any order | `2·n·u·Σ\|x\|`, and the terms' bounds |
+//! | the same of products that may stay unrounded | `u·Σ\|x·y\|` more |
 //! | `c + a·b` over `k` terms | `3·(k + 1)·u·(\|c\| + Σ\|a·b\|)`, and the factors' bounds and roundings |
 //! | any other fold of `n` elements | its own tree, a rounding of it counted as often as the longest order has more steps |
 //! | integers | as reals while they do not wrap; bits of uncertain integers are uncertain |

@@ -22,14 +22,22 @@ pub(in crate::tile::eval) struct Fold {
     pub(in crate::tile::eval) freedom: Freedom,
     /// For each operand its type where it is a sum of floats.
     sums: Vec<Option<DType>>,
+    /// Whether terms may be products that another program does not round.
+    contract: bool,
 }
 
 impl Fold {
     /// A reduction of `extent` elements: the evaluator's order has as many steps one after the other as
     /// the extent has bits, the longest one fewer than elements.
-    pub(in crate::tile::eval) fn reduction(kernel: &Kernel, region: &Region, extent: u64) -> Self {
+    pub(in crate::tile::eval) fn reduction(
+        kernel: &Kernel,
+        region: &Region,
+        extent: u64,
+        contract: bool,
+    ) -> Self {
         let steps = f64::from(extent.max(2).ilog2());
-        Self::new(kernel, region, (extent.max(2) - 1) as f64 / steps)
+        let fold = Self::new(kernel, region, (extent.max(2) - 1) as f64 / steps);
+        Self { contract, ..fold }
     }
 
     /// A scan, whose order here is the longest; another one may round its own parts.
@@ -39,7 +47,7 @@ impl Fold {
 
     fn new(kernel: &Kernel, region: &Region, times: f64) -> Self {
         let freedom = Freedom { times, order: true, contraction: false };
-        Self { freedom, sums: sums(kernel, region) }
+        Self { freedom, sums: sums(kernel, region), contract: false }
     }
 
     /// The bounds of sums along an axis, for each operand that is one: of all elements of a line, or of
@@ -61,8 +69,12 @@ impl Fold {
                 let (mut magnitude, mut off) = (0.0, 0.0);
                 for step in 0..extent {
                     let at = place(line, step);
-                    magnitude += number(dtype, operand.get(at)).abs();
+                    let term = number(dtype, operand.get(at)).abs();
+                    magnitude += term;
                     off += operand.bounds.get(at);
+                    if self.contract {
+                        off += unrounded(dtype, term);
+                    }
                     let slot = if prefixes { at } else { line };
                     bounds[slot] = of_sum(dtype, step, magnitude, off);
                 }
@@ -72,6 +84,13 @@ impl Fold {
         let each = operands.iter().zip(&self.sums);
         each.map(|(operand, sum)| sum.map(|dtype| of(operand, dtype))).collect()
     }
+}
+
+/// How far the magnitude of a product, which the evaluator rounds, is from that of one that is not.
+fn unrounded(dtype: DType, product: f64) -> f64 {
+    let (normal, _) = range(dtype);
+    // What is no number is none unrounded either; what is too large may be a number.
+    if product.is_nan() { 0.0 } else { half_unit(dtype) * product.max(normal) }
 }
 
 fn of_sum(dtype: DType, additions: usize, magnitude: f64, off: f64) -> f64 {

@@ -234,7 +234,7 @@ impl Build {
                 ty
             })
             .collect();
-        self.push(OpKind::Reduce { axis }, operands, &results, vec![region]).1
+        self.push(OpKind::Reduce { axis, contract: false }, operands, &results, vec![region]).1
     }
 
     /// A scan; the region has what was folded so far, then the element.
