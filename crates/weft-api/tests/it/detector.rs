@@ -87,7 +87,10 @@ fn each_case_is_told_as_what_it_is() {
     }
     // Conversions of what the integer does not hold.
     for from in ["f16", "f32", "f64"] {
-        for (to, held, not) in [("i8", "1.0e2", "3.0e2"), ("i16", "3.0e4", "6.55e4")] {
+        let wide = (from != "f16").then_some(("i32", "1.0e9", "5.0e9"));
+        for (to, held, not) in
+            [("i8", "1.0e2", "3.0e2"), ("i16", "3.0e4", "6.55e4")].into_iter().chain(wide)
+        {
             for (op, value, notes) in [
                 ("fptosi", held, &[][..]),
                 ("fptosi", not, &["undefined"]),
@@ -133,6 +136,37 @@ fn each_case_is_told_as_what_it_is() {
             expect(&mut cases, (&kernel("i32", &body), grid, &arguments), finding, note);
         }
     }
+    // What one block reads and another writes; nothing where each has its own, or adds in one go.
+    for grid in ["1", "2", "3", "8"] {
+        let read = |offset: &str| {
+            format!(
+                "%pid = tt.get_program_id x : i32
+                 %extent = arith.constant 64 : i32
+                 %first = arith.muli %pid, %extent : i32
+                 %firsts = tt.splat %first : i32 -> tensor<64xi32>
+                 %own = arith.addi %firsts, %p : tensor<64xi32>
+                 %at = arith.ori {offset}, {offset} : tensor<64xi32>
+                 %outs = tt.splat %out : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+                 %old = tt.addptr %outs, %at : tensor<64x!tt.ptr<i32>>, tensor<64xi32>"
+            )
+        };
+        let load = "%id = tt.splat %pid : i32 -> tensor<64xi32>
+             %a = tt.load %old : tensor<64x!tt.ptr<i32>>
+             %r = arith.addi %a, %id : tensor<64xi32>";
+        let add = "%one = arith.constant dense<1> : tensor<64xi32>
+             %all = arith.constant dense<true> : tensor<64xi1>
+             %sum = tt.atomic_rmw add, acq_rel, gpu, %old, %one, %all : (tensor<64x!tt.ptr<i32>>, tensor<64xi32>, tensor<64xi1>) -> tensor<64xi32>";
+        let arguments = ["x=zeros:i32[1]", "out=zeros:i32[512]"];
+        let raced: &[&str] = if grid == "1" { &[] } else { &["race"] };
+        for (offset, findings) in [("%p", raced), ("%own", &[])] {
+            let body = format!("{}\n{load}", read(offset));
+            expect(&mut cases, (&kernel("i32", &body), grid, &arguments), findings, &[]);
+        }
+        let body = format!("{}\n{add}", read("%p"));
+        let text = kernel("i32", &body);
+        let store = "tt.store %there, %r : tensor<64x!tt.ptr<i32>>";
+        expect(&mut cases, (&text.replace(store, ""), grid, &arguments), &[], &[]);
+    }
     // Accesses outside, and of what nobody wrote.
     for (ty, ways) in [("i32", 4), ("f32", 4), ("f64", 4), ("i8", 4)] {
         for way in 0..ways {
@@ -153,7 +187,7 @@ fn each_case_is_told_as_what_it_is() {
             }
         }
     }
-    assert!(cases >= 100, "{cases}");
+    assert!(cases >= 130, "{cases}");
 }
 
 #[test]
