@@ -125,15 +125,16 @@ impl Meeting {
     ) -> (lane::Value, i32) {
         let own = self.registers[register as usize];
         let moving = self.lanes.iter().chain(&self.warps).fold(0, |all, column| all | column);
+        // Bits that no thread moves: their part of the address is a sum of its own.
+        let apart = (self.memory.physical(own & !moving) << self.bytes_log2) as i32;
         if own & moving == 0 {
-            // Bits that no thread moves: their part of the address is a sum of its own.
-            return (base, (self.memory.physical(own) << self.bytes_log2) as i32);
+            return (base, apart);
         }
         let place = movement::thread_map(build, &self.lanes, &self.warps);
-        let own = build.i32(own as i32);
-        let offset = build.binary(Binary::Xor, place, own);
+        let moved = build.i32((own & moving) as i32);
+        let offset = build.binary(Binary::Xor, place, moved);
         let offset = self.physical(build, offset);
-        (build.binary(Binary::Add, view.base, offset), 0)
+        (build.binary(Binary::Add, view.base, offset), apart)
     }
 }
 

@@ -442,9 +442,11 @@ impl Lowerer<'_> {
             .map(|register| {
                 // The registers are the lowest input bits.
                 let part = layout.apply_flat(register as u64);
-                let op = if part & moving == 0 { Binary::Add } else { Binary::Xor };
-                let part = self.build.i32(part as i32);
-                let index = self.build.binary(op, thread, part);
+                // Of the bits that no thread moves, adding is the same as exclusive or.
+                let moved = self.build.i32((part & moving) as i32);
+                let index = self.build.binary(Binary::Xor, thread, moved);
+                let apart = self.build.i32((part & !moving) as i32);
+                let index = self.build.binary(Binary::Add, index, apart);
                 self.build.binary(Binary::Add, index, start)
             })
             .collect()

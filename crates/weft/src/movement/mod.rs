@@ -410,13 +410,14 @@ impl<'p> Mover<'p> {
             loaded = vec![build.constant(dtype, 0); registers];
         }
         for group in &access.groups {
-            // Where no thread moves the group's bits, adding is the same as exclusive or, and the
-            // group's part of the address becomes an immediate.
-            let (place, offset) = if group.address & moving == 0 {
-                (place, group.address as i32)
-            } else {
-                let xor = build.i32(group.address as i32);
-                (build.binary(Binary::Xor, place, xor), 0)
+            // Of the bits that no thread moves, adding is the same as exclusive or: they become an immediate, and
+            // groups that differ in them alone share their address.
+            let (place, offset) = match group.address & moving {
+                0 => (place, group.address as i32),
+                moved => {
+                    let xor = build.i32(moved as i32);
+                    (build.binary(Binary::Xor, place, xor), (group.address & !moving) as i32)
+                }
             };
             let address = build.binary(Binary::Add, base, place);
             let form = lane_form(access.form);

@@ -42,9 +42,11 @@ impl InMemory {
         // A legal operand begins wherever an instruction does.
         let start = self.start(kept, summed);
         let (own, moving) = self.own;
-        let op = if start & moving == 0 { Binary::Add } else { Binary::Xor };
-        let start = build.i32(start as i32);
-        let own = build.binary(op, own, start);
+        // Of the bits that no warpgroup moves, adding is the same as exclusive or.
+        let moved = build.i32((start & moving) as i32);
+        let own = build.binary(Binary::Xor, own, moved);
+        let apart = build.i32((start & !moving) as i32);
+        let own = build.binary(Binary::Add, own, apart);
         let address = build.binary(Binary::Add, self.base, own);
         let unit = build.i32(UNIT_LOG2);
         let units = build.binary(Binary::ShrU, address, unit);
