@@ -17,7 +17,7 @@ use weft::emit::{self, Language, Target, Unsupported, cuda, launcher, ptx};
 use weft::lane::{self, TensorMap};
 use weft::location::Loc;
 use weft::lower::Passed;
-use weft::simplify::order;
+use weft::simplify::{order, park};
 use weft::tile::{self, Kernel, Module, OpId, OpKind, Value};
 use weft::ttir::{self, Places};
 use weft_layout::machine::Isa;
@@ -296,6 +296,26 @@ impl CompiledKernel {
             && occupancy::wants_registers(&self.machine, self.program(), registers, stack_bytes);
         let other = wanted.then(|| order::sparing(self.program())).flatten();
         other.map(|program| self.ptx_of(&program, ptx::Registers::Balanced)).transpose()
+    }
+
+    /// The PTX text of a program that parks words in shared memory, if there are words to park and threads with so many
+    /// registers have so many bytes of a stack besides; for so many blocks on a multiprocessor, if a number is given.
+    /// With it stand the bytes of shared memory that a block takes, and those that each thread parks.
+    pub fn parked_ptx(
+        &self,
+        registers: u32,
+        stack_bytes: u32,
+        blocks: Option<u32>,
+        sparing: bool,
+    ) -> Result<Option<(String, u32, u32)>, ApiError> {
+        let other = sparing.then(|| order::sparing(self.program())).flatten();
+        let program = other.as_ref().unwrap_or_else(|| self.program());
+        let words = if self.max_registers.is_none() { stack_bytes.div_ceil(4) } else { 0 };
+        let Some(program) = park::parked(program, words, registers) else { return Ok(None) };
+        let blocks = blocks.map_or(ptx::Registers::Balanced, ptx::Registers::Blocks);
+        let parked = program.shared_bytes - self.program().shared_bytes;
+        let text = self.ptx_of(&program, blocks)?;
+        Ok(Some((text, program.shared_bytes, parked / program.threads().max(1))))
     }
 
     /// The PTX text of a program in the place of the kernel's own.

@@ -149,6 +149,21 @@ impl Kernel {
         py.detach(text).map_err(|error| of_request(&error))
     }
 
+    /// The PTX text that parks in shared memory what has no register, if that may help, the bytes of shared memory that a
+    /// block of it takes, and those that a thread parks.
+    #[pyo3(signature = (registers, stack_bytes, blocks, sparing))]
+    fn parked_ptx(
+        &self,
+        py: Python<'_>,
+        registers: u32,
+        stack_bytes: u32,
+        blocks: Option<u32>,
+        sparing: bool,
+    ) -> PyResult<Option<(String, u32, u32)>> {
+        let text = || self.0.parked_ptx(registers, stack_bytes, blocks, sparing);
+        py.detach(text).map_err(|error| of_request(&error))
+    }
+
     /// The blocks that run on a multiprocessor where each thread has so many registers.
     fn blocks(&self, registers: u32) -> u32 {
         self.0.blocks(registers)

@@ -39,7 +39,7 @@ def module(registers, stack):
 
 
 def assembled(source, warps, *usages):
-    """What is taken of assemblies that give these, and the texts of those."""
+    """What is taken of assemblies that give these, the shared memory that goes with it, and the texts of those."""
     kernel = _weft.Kernel(source, target="sm_90", warps=warps)
     texts = []
 
@@ -47,7 +47,8 @@ def assembled(source, warps, *usages):
         texts.append(text)
         return module(*usages[len(texts) - 1])
 
-    return _assembler.usage_of(_assembler.assembled(assemble, kernel.ptx(), kernel)), texts
+    found, shared_bytes = _assembler.assembled(assemble, kernel.ptx(), kernel)
+    return _assembler.usage_of(found), shared_bytes, texts
 
 
 def blocks_of(text):
@@ -81,7 +82,7 @@ def test_a_module_says_what_its_threads_take():
     ],
 )
 def test_the_better_of_two_assemblies_is_taken(warps, first, second, usage, asked):
-    found, texts = assembled(COPY, warps, first, second)
+    found, _, texts = assembled(COPY, warps, first, second)
     assert (found, [blocks_of(text) for text in texts[1:]]) == (usage, asked)
 
 
@@ -113,7 +114,7 @@ SUM = COPY.replace("1024", "32768").replace("@copy", "@sum").replace(
     ],
 )
 def test_the_order_that_needs_fewer_registers_is_taken_where_more_blocks_run(usages, usage, asked):
-    found, texts = assembled(SUM, 16, *usages)
+    found, _, texts = assembled(SUM, 16, *usages)
     first = loads_first(texts[0])
     assert first == 16
     assert found == usage
@@ -129,3 +130,48 @@ def test_a_text_of_another_tool_is_assembled_once():
 
     _assembler.assembled(assemble, "// another text", None)
     assert texts == ["// another text"]
+
+
+# A loop that adds to each of 64 numbers of a thread another one, which is computed in front of it.
+ROUNDS = """module {
+  tt.func public @rounds(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %i = tt.make_range {end = 32768 : i32, start = 0 : i32} : tensor<32768xi32>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<32768x!tt.ptr<f32>>
+    %from = tt.addptr %xs, %i : tensor<32768x!tt.ptr<f32>>, tensor<32768xi32>
+    %outs = tt.splat %out : !tt.ptr<f32> -> tensor<32768x!tt.ptr<f32>>
+    %to = tt.addptr %outs, %i : tensor<32768x!tt.ptr<f32>>, tensor<32768xi32>
+    %value = tt.load %from : tensor<32768x!tt.ptr<f32>>
+    %root = math.sqrt %value : tensor<32768xf32>
+    %sum = scf.for %k = %zero to %n step %one iter_args(%carried = %value) -> (tensor<32768xf32>) : i32 {
+      %twice = arith.mulf %carried, %carried : tensor<32768xf32>
+      %next = arith.addf %twice, %root : tensor<32768xf32>
+      scf.yield %next : tensor<32768xf32>
+    }
+    tt.store %to, %sum : tensor<32768x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("usages", "usage", "shared_bytes"),
+    [
+        # Nothing lies on the stack, or next to nothing.
+        ([(128, 0)], (128, 0), None),
+        ([(128, 32)], (128, 32), None),
+        # A word of 512 threads for each word of the stack, four at a time, where half as much leaves that.
+        ([(128, 64), (128, 24)], (128, 24), 512 * 64),
+        ([(128, 60), (128, 28)], (128, 28), 512 * 64),
+        ([(128, 64), (128, 36)], (128, 64), None),
+        ([(32, 400), (128, 64), (128, 0)], (128, 0), 512 * 64),
+    ],
+)
+def test_words_are_parked_where_that_takes_them_off_the_stack(usages, usage, shared_bytes):
+    found, shared, texts = assembled(ROUNDS, 16, *usages)
+    assert (found, shared, len(texts)) == (usage, shared_bytes, len(usages))
+    if shared is not None:
+        assert "st.shared" not in texts[0]
+        assert texts[-1].count("st.shared.v4") == texts[-1].count("ld.shared.v4") == shared // 512 // 16

@@ -48,6 +48,12 @@ class Kernel:
         """The PTX text."""
     def second_ptx(self, blocks: int, sparing: bool) -> str:
         """The PTX text for so many blocks on a multiprocessor, in the order that needs fewer registers or not."""
+    def parked_ptx(
+        self, registers: int, stack_bytes: int, blocks: int | None, sparing: bool
+    ) -> tuple[str, int, int] | None:
+        """The PTX text that parks words in shared memory, if there are words to park and each thread was given so many
+        registers and so many bytes of a stack; then the bytes of shared memory that a block of it takes, and those
+        that each thread parks."""
     def sparing_ptx(self, registers: int, stack_bytes: int) -> str | None:
         """The PTX text in the order that needs fewer registers, if there is one and more registers, or more
         blocks, would help where each thread was given so many registers and so many bytes of a stack."""

@@ -14,7 +14,7 @@
 //! movements is then in use at once.
 
 use super::alternate::{barriers_with, room};
-use super::{pack, pieces::Pieces};
+use super::{pack, pieces::Pieces, registers};
 use crate::budget::Stop;
 use crate::id::IdMap;
 use crate::lane::effects::{Control, Fence, Proxy, Spaces, Tokens};
@@ -29,18 +29,19 @@ pub fn run(program: Program) -> Program {
 pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     let Some(room) = room(&program, stop) else { return program };
     let pieces = Pieces::of(&program);
-    let mut known: Option<(usize, u32)> = None;
+    let most = registers::room(&program, registers::MOST);
+    let mut known: Option<Cost> = None;
     for list in lists(&program) {
         let mut first = 0;
         while !stop.is_set()
             && let Some((barrier, order)) = list.candidate(&program, &pieces, first)
         {
-            let (waits, bytes) = *known.get_or_insert_with(|| measured(&program, stop));
+            let before = *known.get_or_insert_with(|| Cost::of(&program, stop));
             let Some(insts) = list.insts_mut(&mut program) else { break };
             let apart = core::mem::replace(insts, order);
-            let (fewer, larger) = measured(&program, stop);
-            if fewer < waits && larger <= room.max(bytes) {
-                known = Some((fewer, larger));
+            let after = Cost::of(&program, stop);
+            if after.bytes <= room.max(before.bytes) && after.is_less(before, most) {
+                known = Some(after);
             } else {
                 if let Some(insts) = list.insts_mut(&mut program) {
                     *insts = apart;
@@ -52,9 +53,33 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     program
 }
 
-/// The barriers of a program, and the shared memory that a block would take.
-fn measured(program: &Program, stop: &Stop) -> (usize, u32) {
-    (barriers_with(program, stop), pack::shared_bytes(program, stop))
+/// What a program takes.
+#[derive(Clone, Copy)]
+struct Cost {
+    /// Barriers of the block.
+    barriers: usize,
+    /// Shared memory, in bytes.
+    bytes: u32,
+    /// The registers that are live at once.
+    registers: u32,
+}
+
+impl Cost {
+    fn of(program: &Program, stop: &Stop) -> Self {
+        Self {
+            barriers: barriers_with(program, stop),
+            bytes: pack::shared_bytes(program, stop),
+            registers: registers::live(program, stop),
+        }
+    }
+
+    /// Whether the block waits less often than before, or as often with fewer registers where they do not suffice.
+    fn is_less(self, before: Self, most: u32) -> bool {
+        self.barriers < before.barriers
+            || self.barriers == before.barriers
+                && before.registers > most
+                && self.registers < before.registers
+    }
 }
 
 /// A list of operations of a program.

@@ -14,8 +14,8 @@
 //! * [`sink`] moves loads from shared memory and conversions to wider numbers down to their first use, and the
 //!   steps of a loop to its end, so that fewer registers are live;
 //! * [`order`] puts operations in an order in which fewer registers are live, where those of the source do not fit;
-//! * [`reload`] loads again in each round of a loop what registers cannot keep through it;
 //! * [`meet`] merges the barriers of two movements through scratch memory;
+//! * [`reload`] loads again in each round of a loop what registers cannot keep through it;
 //! * [`alternate`] double-buffers scratch memory in loops;
 //! * [`barriers`] puts a barrier where scratch memory is written again after reads;
 //! * [`idle`] removes barriers that order nothing;
@@ -25,7 +25,8 @@
 //! Each asks whether it was cancelled at least once for every list of operations, and where it does more than look at
 //! an operation, at every one.
 //!
-//! [`ordered`] changes nothing: it says what each remaining barrier is for.
+//! [`ordered`] changes nothing: it says what each remaining barrier is for. [`order::sparing`] and [`park::parked`] change
+//! a finished program for whoever has asked an assembler how many registers it takes.
 
 pub mod alternate;
 pub mod barriers;
@@ -38,6 +39,7 @@ pub mod meet;
 pub mod order;
 pub mod ordered;
 pub mod pack;
+pub mod park;
 mod pieces;
 mod registers;
 pub mod reload;
@@ -73,8 +75,8 @@ pub const PASSES: [Pass; 14] = [
     Pass { name: "sweep", run: sweep::run_until },
     Pass { name: "sink", run: sink::run_until },
     Pass { name: "order", run: order::run_until },
-    Pass { name: "reload", run: reload::run_until },
     Pass { name: "meet", run: meet::run_until },
+    Pass { name: "reload", run: reload::run_until },
     Pass { name: "alternate", run: alternate::run_until },
     Pass { name: "barriers", run: barriers::run_until },
     Pass { name: "idle", run: idle::run_until },

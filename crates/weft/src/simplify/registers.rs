@@ -3,8 +3,9 @@
 use crate::budget::Stop;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::lane::effects::Spaces;
+use crate::lane::effects::{Fence, Spaces};
 use crate::lane::{Effects, Inst, Program, Region, Value};
+use rustc_hash::FxHashMap;
 
 /// The registers of a thread with which half of the warps of one of NVIDIA's multiprocessors run.
 pub(super) const HALF: u32 = 64;
@@ -27,9 +28,14 @@ pub(super) fn room(program: &Program, enough: u32) -> u32 {
 /// The registers that a thread is likely to have: those of what is live at once, and no fewer than with which half of
 /// the warps run, since more of them need not. Where it is stopped, any.
 pub(super) fn likely(program: &Program, stop: &Stop) -> u32 {
+    live(program, stop).clamp(HALF, LIKELY)
+}
+
+/// The most registers that are live at once where loads are as late as they may be. Where it is stopped, fewer.
+pub(super) fn live(program: &Program, stop: &Stop) -> u32 {
     let registers = Registers::of(program);
     let words = |value: Value| registers.words(program, value);
-    peak(program, &program.body, Loads::AtUse, &words, stop).clamp(HALF, LIKELY)
+    peak(program, &program.body, Loads::AtUse, &words, stop)
 }
 
 /// Where loads are taken to be.
@@ -37,7 +43,8 @@ pub(super) fn likely(program: &Program, stop: &Stop) -> u32 {
 pub(super) enum Loads {
     /// Where they stand.
     InPlace,
-    /// In front of the first operation that takes what they give, as an assembler issues them that lacks registers.
+    /// In front of the first operation that takes what they give, as an assembler issues them that lacks registers, but
+    /// not behind one that orders memory.
     AtUse,
 }
 
@@ -50,23 +57,10 @@ pub(super) fn peak(
     stop: &Stop,
 ) -> u32 {
     let own = defined(program, region);
-    // The first operation of the region that takes each value that is loaded.
-    let mut first: IdMap<Value, Option<Inst>> = IdMap::default();
-    if loads == Loads::AtUse {
-        let mut is_loaded: IdMap<Value, bool> = IdMap::default();
-        for &id in &region.insts {
-            each_operand(program, id, &mut |value| {
-                if is_loaded[value] {
-                    first.entry(value).get_or_insert(id);
-                }
-            });
-            let inst = &program.insts[id];
-            let effects = inst.op.effects();
-            if effects.is_removable() && effects.reads != Spaces::NONE {
-                inst.results.iter().for_each(|&value| is_loaded.set(value, true));
-            }
-        }
-    }
+    let taken = match loads {
+        Loads::InPlace => FxHashMap::default(),
+        Loads::AtUse => loaded_at(program, region),
+    };
     let mut is_live: IdMap<Value, bool> = IdMap::default();
     let (mut live, mut peak) = (0, 0);
     for &id in region.insts.iter().rev() {
@@ -84,19 +78,78 @@ pub(super) fn peak(
                 live += words(value);
             }
         });
-        let mut loaded = 0;
-        each_operand(program, id, &mut |value| {
-            if first[value] == Some(id) && core::mem::replace(is_live.entry(value), false) {
-                loaded += words(value);
-            }
-        });
         let inner =
             inst.regions.iter().map(|region| self::peak(program, region, loads, words, stop));
         peak = peak.max(live + inner.max().unwrap_or(0));
-        live -= loaded;
+        for &value in taken.get(&id).into_iter().flatten() {
+            if core::mem::replace(is_live.entry(value), false) {
+                live -= words(value);
+            }
+        }
     }
     let carried: u32 = region.params.iter().map(|&value| words(value)).sum();
     peak.max(carried)
+}
+
+/// The most registers that are in use at once inside a loop; fewer where it is stopped.
+pub(super) fn through(program: &Program, id: Inst, loads: Loads, stop: &Stop) -> u32 {
+    let known = Registers::of(program);
+    let words = |value: Value| known.words(program, value);
+    let inst = &program.insts[id];
+    let mut inside: IdMap<Value, bool> = IdMap::default();
+    let mut through: Vec<Value> = Vec::new();
+    for body in &inst.regions {
+        define(program, body, &mut inside);
+    }
+    for body in &inst.regions {
+        program.walk(body, &mut |_, inner| {
+            through.extend(inner.operands.iter().filter(|&&value| !inside[value]));
+        });
+    }
+    through.sort_unstable();
+    through.dedup();
+    let through: u32 = through.into_iter().map(words).sum();
+    let own = inst.regions.iter().map(|body| peak(program, body, loads, &words, stop)).max();
+    through + own.unwrap_or(0)
+}
+
+/// Marks what is defined in a region and in those inside it.
+fn define(program: &Program, region: &Region, inside: &mut IdMap<Value, bool>) {
+    region.params.iter().for_each(|&param| inside.set(param, true));
+    program.walk(region, &mut |_, inner| {
+        let params = inner.regions.iter().flat_map(|region| &region.params);
+        inner.results.iter().chain(params).for_each(|&value| inside.set(value, true));
+    });
+}
+
+/// What is loaded in front of each operation of a region if loads are as late as an assembler may issue them: in front of
+/// the first operation that takes what they give, or of the first behind them that orders memory.
+fn loaded_at(program: &Program, region: &Region) -> FxHashMap<Inst, Vec<Value>> {
+    let mut taken: FxHashMap<Inst, Vec<Value>> = FxHashMap::default();
+    let mut waiting: IdMap<Value, bool> = IdMap::default();
+    let mut all: Vec<Value> = Vec::new();
+    for &id in &region.insts {
+        let inst = &program.insts[id];
+        let orders = |effects: Effects| effects.barrier().is_some() || effects.fence != Fence::None;
+        let waits = orders(inst.op.effects())
+            || inst.regions.iter().any(|region| program.any_effects(region, orders));
+        let mut note = |value: Value| {
+            if core::mem::replace(waiting.entry(value), false) {
+                taken.entry(id).or_default().push(value);
+            }
+        };
+        if waits {
+            all.drain(..).for_each(&mut note);
+        } else {
+            each_operand(program, id, &mut note);
+        }
+        let effects = inst.op.effects();
+        if effects.is_removable() && effects.reads != Spaces::NONE {
+            inst.results.iter().for_each(|&value| waiting.set(value, true));
+            all.extend_from_slice(&inst.results);
+        }
+    }
+    taken
 }
 
 /// Which values take no register of their own: constants, arguments and indices.
@@ -131,6 +184,18 @@ pub(super) fn each_operand(program: &Program, id: Inst, visit: &mut dyn FnMut(Va
     for region in &inst.regions {
         program.walk(region, &mut |_, inner| inner.operands.iter().for_each(|&value| visit(value)));
     }
+}
+
+/// Takes other values in place of some, in an operation and those inside it.
+pub(super) fn replace_operands(program: &mut Program, id: Inst, by: &FxHashMap<Value, Value>) {
+    for operand in &mut program.insts[id].operands {
+        *operand = by.get(operand).copied().unwrap_or(*operand);
+    }
+    let regions = core::mem::take(&mut program.insts[id].regions);
+    for &inner in regions.iter().flat_map(|region| &region.insts) {
+        replace_operands(program, inner, by);
+    }
+    program.insts[id].regions = regions;
 }
 
 /// The values that a region defines itself, not inside the regions in it.

@@ -9,9 +9,8 @@
 //! round, and that the piece stays in use ([`pack`](super::pack) shares its bytes with nothing then).
 
 use super::pieces::Pieces;
-use super::registers::{self, Loads, Registers, each_operand};
+use super::registers::{self, Loads, each_operand};
 use crate::budget::Stop;
-use crate::id::IdMap;
 use crate::lane::effects::Latency;
 use crate::lane::{Inst, InstData, Op, Program, Region, Shared, Space, Value};
 use rustc_hash::FxHashMap;
@@ -51,7 +50,8 @@ impl Pass {
                 return;
             }
             let Some(place) = region.insts.iter().position(|&inst| inst == id) else { continue };
-            let wanted = self.pressure(id).saturating_sub(self.room);
+            let live = registers::through(&self.program, id, Loads::InPlace, &self.stop);
+            let wanted = live.saturating_sub(self.room);
             if wanted > 0 {
                 self.relieve(region, place, wanted);
             }
@@ -63,41 +63,6 @@ impl Pass {
             }
             self.program.insts[id].regions = inner;
         }
-    }
-
-    /// The most registers that are in use at once inside a loop.
-    fn pressure(&self, id: Inst) -> u32 {
-        let known = Registers::of(&self.program);
-        let words = |value: Value| known.words(&self.program, value);
-        let inst = &self.program.insts[id];
-        let mut inside: IdMap<Value, bool> = IdMap::default();
-        let mut through: Vec<Value> = Vec::new();
-        for body in &inst.regions {
-            self.define(body, &mut inside);
-        }
-        for body in &inst.regions {
-            self.program.walk(body, &mut |_, inner| {
-                through.extend(inner.operands.iter().filter(|&&value| !inside[value]));
-            });
-        }
-        through.sort_unstable();
-        through.dedup();
-        let through: u32 = through.into_iter().map(words).sum();
-        let own = inst
-            .regions
-            .iter()
-            .map(|body| registers::peak(&self.program, body, Loads::InPlace, &words, &self.stop))
-            .max();
-        through + own.unwrap_or(0)
-    }
-
-    /// Marks what is defined in a region and in those inside it.
-    fn define(&self, region: &Region, inside: &mut IdMap<Value, bool>) {
-        region.params.iter().for_each(|&param| inside.set(param, true));
-        self.program.walk(region, &mut |_, inner| {
-            let params = inner.regions.iter().flat_map(|region| &region.params);
-            inner.results.iter().chain(params).for_each(|&value| inside.set(value, true));
-        });
     }
 
     /// Moves loads into the loop at a place of a list until they take so many registers.
@@ -181,7 +146,7 @@ impl Pass {
                 new.push((first, self.program.insts.push(load)));
             }
             for &id in &body.insts {
-                self.replace(id, &own);
+                registers::replace_operands(&mut self.program, id, &own);
             }
             new.sort_by_key(|&(place, _)| place);
             let mut new = new.into_iter().peekable();
@@ -195,18 +160,6 @@ impl Pass {
             body.insts = insts;
         }
         self.program.insts[owner].regions = regions;
-    }
-
-    /// Takes other values in place of some, in an operation and those inside it.
-    fn replace(&mut self, id: Inst, by: &FxHashMap<Value, Value>) {
-        for operand in &mut self.program.insts[id].operands {
-            *operand = by.get(operand).copied().unwrap_or(*operand);
-        }
-        let regions = core::mem::take(&mut self.program.insts[id].regions);
-        for &inner in regions.iter().flat_map(|region| &region.insts) {
-            self.replace(inner, by);
-        }
-        self.program.insts[id].regions = regions;
     }
 }
 

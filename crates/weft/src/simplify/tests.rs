@@ -11,6 +11,7 @@ mod meet;
 mod order;
 mod ordered;
 mod pack;
+mod park;
 mod reload;
 
 use super::{barriers, expand, hoist, idle, sink, sweep};

@@ -23,28 +23,46 @@ class Usage(NamedTuple):
     stack: int
 
 
-def assembled(assemble: Callable[[str], bytes], ptx: str, kernel: _weft.Kernel | None) -> bytes:
-    """The module of a kernel's PTX, assembled again where that may be better: in another order, and for
-    another number of blocks."""
+class Assembled(NamedTuple):
+    """A kernel's module, and the shared memory of a block of it in bytes."""
+
+    module: bytes
+    # None where it is what the kernel's own program takes.
+    shared_bytes: int | None = None
+
+
+def assembled(assemble: Callable[[str], bytes], ptx: str, kernel: _weft.Kernel | None) -> Assembled:
+    """The module of a kernel's PTX, assembled again where that may be better: in another order, for another number
+    of blocks, and with words in shared memory that have no register."""
     module = assemble(ptx)
     usage = usage_of(module) if kernel is not None else None
     if kernel is None or usage is None:
-        return module
+        return Assembled(module)
     sparing = False
     if (text := kernel.sparing_ptx(*usage)) is not None:
         other = assemble(text)
         if (found := usage_of(other)) is not None and has_more(kernel, found, usage):
             module, usage, sparing = other, found, True
-    blocks = kernel.second_assembly(*usage)
-    if blocks is None:
-        return module
-    other = assemble(kernel.second_ptx(blocks, sparing))
-    found = usage_of(other)
-    if found is None:
-        return module
+    if (blocks := kernel.second_assembly(*usage)) is not None:
+        other = assemble(kernel.second_ptx(blocks, sparing))
+        if (found := usage_of(other)) is not None and is_better(found, usage):
+            module, usage = other, found
+        else:
+            blocks = None
+    if usage.stack > LITTLE and (parked := kernel.parked_ptx(*usage, blocks, sparing)) is not None:
+        text, shared_bytes, each = parked
+        other = assemble(text)
+        # Each round loads what is parked: at least half as many bytes must leave the stack for it.
+        if (found := usage_of(other)) is not None and 2 * (usage.stack - found.stack) >= each:
+            return Assembled(other, shared_bytes)
+    return Assembled(module)
+
+
+def is_better(found: Usage, usage: Usage) -> bool:
+    """Whether less lies on the stack, or so little that fewer registers make up for it."""
     if usage.stack > 0:
-        return other if found.stack < usage.stack else module
-    return other if found.stack <= LITTLE and found.registers < usage.registers else module
+        return found.stack < usage.stack
+    return found.stack <= LITTLE and found.registers < usage.registers
 
 
 def has_more(kernel: _weft.Kernel, found: Usage, usage: Usage) -> bool:

@@ -128,7 +128,12 @@ def replace_stages(
 
     def cubin(ptx: str, metadata: dict[str, Any]) -> bytes:
         # Another tool's stage may have written another text.
-        return _assembler.assembled(lambda text: given["cubin"](text, metadata), ptx, printed.get(ptx))
+        module, shared_bytes = _assembler.assembled(
+            lambda text: given["cubin"](text, metadata), ptx, printed.get(ptx)
+        )
+        if shared_bytes is not None:
+            metadata["shared"] = shared_bytes
+        return module
 
     def program(_ptx: str, _metadata: dict[str, Any]) -> bytes:
         # The simulator compiles the text again when it loads it, which takes milliseconds.

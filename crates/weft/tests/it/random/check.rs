@@ -8,7 +8,7 @@ use weft::fuse;
 use weft::lane;
 use weft::memory::Memory;
 use weft::sim::{self, Launch};
-use weft::simplify::order;
+use weft::simplify::{order, park};
 use weft::tile::{self, Kernel, Module, eval};
 use weft::ttir;
 use weft_layout::machine::{Machine, Prices};
@@ -154,9 +154,14 @@ fn check_fused(
     }
     check_run(sample, machine, expected, &compiled.program)?;
     // With no registers to spare, every stretch of operations is in the order that needs fewer.
-    let sparing = order::within(compiled.program, 0);
+    let sparing = order::within(compiled.program.clone(), 0);
     lane::verify(&sparing).map_err(|error| Failure::new("sparing", format!("{error:?}")))?;
     check_run(sample, machine, expected, &sparing)?;
+    // And with none at all, loops load everything that they can from shared memory.
+    if let Some(parked) = park::parked_within(&compiled.program, 0, u32::MAX, 1) {
+        lane::verify(&parked).map_err(|error| Failure::new("parked", format!("{error:?}")))?;
+        check_run(sample, machine, expected, &parked)?;
+    }
     Ok(Outcome::Equal)
 }
 
