@@ -100,7 +100,7 @@ pub(super) mod num {
                         super::Unary::Nearest => rint(x),
                         super::Unary::Sin => sin(x),
                         super::Unary::Cos => cos(x),
-                        super::Unary::Tanh => tanh(x),
+                        super::Unary::Tanh | super::Unary::TanhApproximate => tanh(x),
                         super::Unary::Erf => erf(x),
                         super::Unary::Expm1 => expm1(x),
                         super::Unary::Log1p => log1p(x),
@@ -205,6 +205,7 @@ pub(super) fn float_unary<F: Float>(op: Unary) -> Option<UnaryFn> {
             Sin,
             Cos,
             Tanh,
+            TanhApproximate,
             Erf,
             Expm1,
             Log1p

@@ -76,7 +76,8 @@ macro_rules! by_dtype {
 
 /// The operation on elements of `dtype`, or none where that type does not have it.
 pub fn unary(op: Unary, dtype: DType) -> Option<UnaryFn> {
-    let of_single = matches!(op, Unary::Exp2Normal | Unary::Log2Approximate | Unary::Reciprocal);
+    use Unary::{Exp2Normal, Log2Approximate, Reciprocal, TanhApproximate};
+    let of_single = matches!(op, Exp2Normal | Log2Approximate | Reciprocal | TanhApproximate);
     if of_single && dtype != DType::F32 {
         return None;
     }

@@ -75,6 +75,8 @@ named_enum! {
         Cos = "cos",
         /// Hyperbolic tangent.
         Tanh = "tanh",
+        /// Hyperbolic tangent, of f32 alone, as a machine's instruction approximates it.
+        TanhApproximate = "tanh_approximate",
         /// The error function.
         Erf = "erf",
         /// e to the power, less one.

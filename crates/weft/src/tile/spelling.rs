@@ -85,6 +85,7 @@ pub(crate) static ELEMENTWISE: &[Spelling] = &[
     unary("math.sin", Unary::Sin, Domain::Floats),
     unary("math.cos", Unary::Cos, Domain::Floats),
     unary("math.tanh", Unary::Tanh, Domain::Floats),
+    unary("weft.tanh_approximate", Unary::TanhApproximate, Domain::Singles),
     unary("math.erf", Unary::Erf, Domain::Floats),
     unary("math.expm1", Unary::Expm1, Domain::Floats),
     unary("math.log1p", Unary::Log1p, Domain::Floats),

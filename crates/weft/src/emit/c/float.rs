@@ -86,6 +86,7 @@ pub(super) fn unary(
                 Unary::Exp2Normal => (Helper::Exp2Normal, "exp2_normal"),
                 Unary::Reciprocal => (Helper::Reciprocal, "reciprocal"),
                 Unary::Log2Approximate => (Helper::Log2, "log2_approximate"),
+                Unary::TanhApproximate => (Helper::Tanh, "tanh_approximate"),
                 Unary::Rsqrt => (Helper::Rsqrt, "rsqrt_approximate"),
                 Unary::SqrtPrecise => (Helper::SqrtPrecise, "sqrt_rounded"),
                 _ => (Helper::Sqrt, "sqrt_approximate"),

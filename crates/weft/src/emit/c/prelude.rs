@@ -52,6 +52,7 @@ pub(super) enum Helper {
     Exp2Normal,
     Exp,
     Log2,
+    Tanh,
     Sqrt,
     SqrtPrecise,
     Rsqrt,
@@ -125,6 +126,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
         "exp2_normal",
         "exp_approximate",
         "log2_approximate",
+        "tanh_approximate",
         "log_approximate",
         "sqrt_approximate",
         "sqrt_rounded",
@@ -567,6 +569,14 @@ __device__ __forceinline__ float log2_approximate(float x) {
   float log;
   asm(\"lg2.approx.f32 %0, %1;\" : \"=f\"(log) : \"f\"(x));
   return log;
+}
+",
+        Helper::Tanh => "\
+// The hyperbolic tangent, as the machine approximates it.
+__device__ __forceinline__ float tanh_approximate(float x) {
+  float tangent;
+  asm(\"tanh.approx.f32 %0, %1;\" : \"=f\"(tangent) : \"f\"(x));
+  return tangent;
 }
 ",
         Helper::Sqrt => "\

@@ -94,6 +94,7 @@ pub(super) fn unary(
         Unary::Exp2Normal => put!(w, "ex2.approx.ftz.f32 {d}, {x}"),
         Unary::Reciprocal => put!(w, "rcp.approx.ftz.f32 {d}, {x}"),
         Unary::Log2Approximate => put!(w, "lg2.approx.f32 {d}, {x}"),
+        Unary::TanhApproximate => put!(w, "tanh.approx.f32 {d}, {x}"),
         Unary::Sqrt => put!(w, "sqrt.approx.f32 {d}, {x}"),
         Unary::SqrtPrecise => put!(w, "sqrt.rn.f32 {d}, {x}"),
         Unary::Rsqrt => put!(w, "rsqrt.approx.f32 {d}, {x}"),

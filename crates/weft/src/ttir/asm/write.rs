@@ -389,6 +389,9 @@ impl Writer<'_, '_, '_, '_> {
             ("lg2", &[x]) if approximate => self.unary(Unary::Log2Approximate, x),
             ("sin", &[x]) if approximate => self.unary(Unary::Sin, x),
             ("cos", &[x]) if approximate => self.unary(Unary::Cos, x),
+            ("tanh", &[x]) if approximate && dtype == DType::F32 => {
+                self.unary(Unary::TanhApproximate, x)
+            }
             ("tanh", &[x]) if approximate => self.unary(Unary::Tanh, x),
             ("rsqrt", &[x]) if approximate => self.unary(Unary::Rsqrt, x),
             ("sqrt", &[x]) => {

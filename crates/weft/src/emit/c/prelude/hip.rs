@@ -171,6 +171,17 @@ __device__ __forceinline__ float exp_approximate(float x) { return __builtin_exp
 // The logarithm to base 2, within two units in the last place.
 __device__ __forceinline__ float log2_approximate(float x) { return __builtin_log2f(x); }
 ",
+        Helper::Tanh => "\
+// The hyperbolic tangent: 1 - 2 / (e^2x + 1), and the first terms of its series where that cancels.
+__device__ __forceinline__ float tanh_approximate(float x) {
+  const float magnitude = __builtin_fabsf(x);
+  const float power = __builtin_amdgcn_exp2f(magnitude * 2.88539008f);
+  const float far = 1.0f - 2.0f * __builtin_amdgcn_rcpf(power + 1.0f);
+  const float square = x * x;
+  const float near = magnitude - magnitude * square * 0.333333333f;
+  return __builtin_copysignf(magnitude < 0.1f ? near : far, x);
+}
+",
         Helper::Sqrt => "\
 // The square root: here it is correctly rounded.
 __device__ __forceinline__ float sqrt_approximate(float x) { return __builtin_sqrtf(x); }

@@ -10,8 +10,8 @@ use smallvec::smallvec;
 
 /// Operations whose instructions are approximations.
 fn is_approximate(op: Unary) -> bool {
-    use Unary::{Exp, Exp2, Exp2Normal, Log2Approximate, Reciprocal, Rsqrt};
-    matches!(op, Exp | Exp2 | Exp2Normal | Log2Approximate | Reciprocal | Rsqrt)
+    use Unary::{Exp, Exp2, Exp2Normal, Log2Approximate, Reciprocal, Rsqrt, TanhApproximate};
+    matches!(op, Exp | Exp2 | Exp2Normal | Log2Approximate | Reciprocal | Rsqrt | TanhApproximate)
 }
 
 /// Reads the printed text with an interpreter written from NVIDIA's manual, and holds every operation

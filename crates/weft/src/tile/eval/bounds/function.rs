@@ -74,6 +74,8 @@ fn error_of(op: Unary, dtype: DType) -> Option<Error> {
         Unary::Log | Unary::Log2 | Unary::Log1p | Unary::Expm1 => units(3.0),
         Unary::Sin | Unary::Cos | Unary::Erf => units(3.0),
         Unary::Tanh => units(4.0),
+        // 2^-11 of the result.
+        Unary::TanhApproximate => units(4096.0),
         Unary::Neg
         | Unary::Abs
         | Unary::Not
@@ -135,6 +137,7 @@ fn real(op: Unary, x: f64) -> f64 {
     let op = match op {
         Unary::Exp2Normal => Unary::Exp2,
         Unary::Log2Approximate => Unary::Log2,
+        Unary::TanhApproximate => Unary::Tanh,
         Unary::Reciprocal => return 1.0 / x,
         op => op,
     };
