@@ -162,10 +162,10 @@ ROUNDS = """module {
         # Nothing lies on the stack, or next to nothing.
         ([(128, 0)], (128, 0), None),
         ([(128, 32)], (128, 32), None),
-        # A word of 512 threads for each word of the stack, four at a time, where half as much leaves that.
-        ([(128, 64), (128, 24)], (128, 24), 512 * 64),
-        ([(128, 60), (128, 28)], (128, 28), 512 * 64),
-        ([(128, 64), (128, 36)], (128, 64), None),
+        # A word of 512 threads for each word of the stack, four at a time, where as much leaves that, or all.
+        ([(128, 72), (128, 0)], (128, 0), 512 * 80),
+        ([(128, 84), (128, 0)], (128, 0), 512 * 96),
+        ([(128, 80), (128, 4)], (128, 80), None),
         ([(32, 400), (128, 64), (128, 0)], (128, 0), 512 * 64),
     ],
 )
