@@ -49,6 +49,7 @@ export class Panes {
   #code_text = "";
   /** The pane in which a line was chosen last: it stays where it is. */
   #origin: Pane | undefined;
+  #selected: ReadonlySet<number> | undefined;
 
   constructor(context: Context<State>) {
     this.#context = context;
@@ -144,9 +145,15 @@ export class Panes {
     for (const pane of panes) pane.select(of);
     // All are measured before one is moved: the browser lays the page out once.
     const others = panes.filter((pane) => pane !== this.#origin);
-    const distances = others.map((pane) => pane.distance(of));
-    for (const [index, pane] of others.entries()) pane.scrollBy(distances[index]!);
+    const near = () => {
+      const distances = others.map((pane) => pane.distance(of));
+      for (const [index, pane] of others.entries()) pane.scrollBy(distances[index]!);
+      return distances.some((distance) => distance !== 0);
+    };
     this.#origin = undefined;
+    this.#selected = of;
+    // What comes into sight is laid out in the frame after, and may be higher than it was taken to be.
+    if (near()) requestAnimationFrame(() => requestAnimationFrame(() => this.#selected === of && near()));
   }
 
   #choose(pane: Pane, line: Shown): void {
