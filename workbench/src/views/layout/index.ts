@@ -60,10 +60,10 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       ),
     ),
     h(
-      "div.workbench",
+      "div.workbench.layouts",
       null,
       h("div.stack", null, list.element),
-      h("div.stack", null, fault.element, h("div.stack.selection", null, selector.element, pictures.element)),
+      h("div.stack.shown", null, fault.element, h("div.stack.selection", null, selector.element, pictures.element)),
     ),
   );
   const ask = latest();
