@@ -8,6 +8,10 @@
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
+import { initial, write } from "../src/state/codec";
+import { PRESETS } from "../src/views/swizzle/presets";
+import { fields } from "../src/views/swizzle/state";
+import type { State } from "../src/views/swizzle/state";
 import { launch, open, serve, settled } from "../tests/browser/harness";
 
 /** A home that costs more than the one that is chosen. */
@@ -16,26 +20,33 @@ const WIDTHS = process.env["WIDTHS"]?.split(",").map(Number) ?? [2560, 1440, 102
 const PLACES: [string, string][] = [
   ["swizzle", "#/swizzle?fold=1.2.4.8"],
   ["solve", "#/swizzle?fold=2.4.8.10&close=1&solve=7"],
-  ["machines", `#/swizzle?${machines()}`],
+  ["machines", problem("square", { against: "gfx942" })],
   ["refused", "#/swizzle?store=nothing"],
+  ["wavefront", "#/swizzle?wave=7"],
+  ["fp8", problem("fp8")],
+  ["unknown", "#/nothing"],
   ["layout", "#/layout?at=lane%3D9"],
   ["memory", "#/layout?shown=S"],
+  ["large", "#/layout?shown=B&shape=64x64"],
+  ["layout-refused", `#/layout?layouts=${encodeURIComponent("A = [lane: 1 2 -> [dim0: 4]")}`],
   ["convert", "#/convert"],
   ["runners-up", "#/convert?code=ptx"],
+  ["convert-refused", "#/convert?shape=16x8"],
   ["kernel", `#/kernel?preset=row_softmax&pins=${encodeURIComponent(PIN)}`],
   ["product", "#/kernel?preset=matmul&line=65"],
   ["race", "#/kernel?preset=racing_count&run=1&against=sm_80"],
+  ["kernel-refused", `#/kernel?text=${encodeURIComponent("module {\n  tt.func public @k(%x: i32) {\n    %y = arith.add %x, %x : i32\n    tt.return\n  }\n}\n")}`],
+  ["deadlock", "#/kernel?preset=spin_deadlock&run=1"],
+  ["amd", "#/kernel?preset=row_softmax&target=gfx942"],
   ["sides", "#/kernel?preset=tiled_transpose&against=triton&python=23"],
   ...Array.from({ length: 7 }, (_, step): [string, string] => [`tour-${step + 1}`, `#/tour?step=${step + 1}`]),
   ["exercise", "#/tour?step=8&fold=2.8.10.0"],
 ];
 
-function machines(): string {
-  const store =
-    "[register: (2,0) (4,0) (8,0) (16,0), lane: (0,1) (0,2) (0,4) (0,8) (0,16), warp: (1,0)] -> [dim0: 32, dim1: 32]";
-  const loads =
-    "[register: (0,2) (0,4) (0,8) (0,16), lane: (1,0) (2,0) (4,0) (8,0) (16,0), warp: (0,1)] -> [dim0: 32, dim1: 32]";
-  return new URLSearchParams({ shape: "32x32", store, loads, against: "gfx942" }).toString();
+/** The address of an example of the swizzle view. */
+function problem(id: string, more: Partial<State> = {}): string {
+  const { shape, element, store, loads, target = "sm_90", memory = "" } = PRESETS.find((preset) => preset.id === id)!;
+  return `#/swizzle?${write(fields, { ...initial(fields), shape: [...shape], element, target, store, loads: [...loads], memory, ...more })}`;
 }
 
 /** What the documents show: the part of a page that begins at an element. */
@@ -67,7 +78,10 @@ try {
       const page = await shown(place, 1280, false);
       const box = await page.locator(from).first().boundingBox();
       const clip = { x: (box?.x ?? 8) - 8, y: (box?.y ?? 8) - 8, width: (box?.width ?? 0) + 16, height };
-      await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true, clip });
+      // All of it in the window: a window that is grown for the picture would scroll its listings back.
+      await page.setViewportSize({ width: 1280, height: Math.ceil(clip.y + clip.height) });
+      await settled(page);
+      await page.screenshot({ path: `${folder}/${name}.png`, clip });
       await page.context().close();
     }
   } else {

@@ -75,7 +75,7 @@ export function shell(root: HTMLElement, engine: Engine, views: readonly AnyView
     const state = read(view.fields, place.query) as object;
     const strange = [
       ...(place.view !== "" && place.view !== view.id ? [`there is no page \`${place.view}\`; this is ${view.title}`] : []),
-      ...unread(view.fields, place.query).map((part) => `\`${part}\` cannot be read, and is passed over`),
+      ...unread(view.fields, place.query).map((part) => `\`${part}\` cannot be read and is ignored`),
     ];
     if (strange.length > 0) fault.show(new Error(`the address: ${strange.join("; ")}`));
     else fault.clear();

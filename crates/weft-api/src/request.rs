@@ -165,9 +165,9 @@ pub enum Format {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct ConvertRequest {
-    /// The layout that the tensor is in.
+    /// The layout the tensor is in.
     pub from: LayoutSource,
-    /// The layout that it is wanted in.
+    /// The layout to move it to.
     pub to: LayoutSource,
     /// The tensor's extents.
     pub shape: Vec<u64>,
@@ -218,7 +218,7 @@ pub struct SwizzleRequest {
     /// The machine.
     #[serde(default)]
     pub target: Target,
-    /// Further machines on which the same memory layout shall be good. Where one of them has waves of
+    /// Further machines on which the same memory layout must be good. Where one of them has waves of
     /// another width, the same threads, counted through all warps, are cut into waves of that width.
     #[serde(default)]
     pub also: Vec<Target>,
@@ -336,7 +336,7 @@ pub enum AccessKind {
 pub struct CompileRequest {
     /// Triton IR.
     pub ttir: String,
-    /// Which kernel, where the text has several.
+    /// Which kernel, if the text has several.
     pub kernel: Option<String>,
     /// The machine.
     #[serde(default)]
@@ -409,7 +409,7 @@ pub enum Emit {
 pub struct ExplainRequest {
     /// Triton IR.
     pub ttir: String,
-    /// Which kernel, where the text has several.
+    /// Which kernel, if the text has several.
     pub kernel: Option<String>,
     /// The machine.
     #[serde(default)]
@@ -448,7 +448,7 @@ pub struct ExplainRequest {
 pub struct RunRequest {
     /// Triton IR.
     pub ttir: String,
-    /// Which kernel, where the text has several.
+    /// Which kernel, if the text has several.
     pub kernel: Option<String>,
     /// Blocks along x, y and z.
     pub grid: Grid,
@@ -480,13 +480,13 @@ pub struct RunRequest {
     /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
     #[serde(default)]
     pub pins: Vec<String>,
-    /// What random values start from.
+    /// The seed of random values.
     #[serde(default)]
     pub seed: u64,
     /// Whether every movement's plan is replayed by the witness, and the lane program verified again.
     #[serde(default)]
     pub verify: bool,
-    /// What stores of one value to one byte of global memory are that nothing orders.
+    /// How to judge stores of one value to the same byte of global memory that nothing orders.
     #[serde(default)]
     pub equal_stores: EqualStores,
     /// Whether places are those at which operations begin in the text, `text:line:column`, and not
@@ -495,7 +495,7 @@ pub struct RunRequest {
     pub text_places: bool,
 }
 
-/// What stores of one value to one byte of global memory are that nothing orders.
+/// How to judge stores of one value to the same byte of global memory that nothing orders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

@@ -286,10 +286,10 @@ Examples:
   weft convert --batch -        one JSON object a line in, one a line out"
 )]
 pub(crate) struct Convert {
-    /// The layout that the tensor is in.
+    /// The layout the tensor is in.
     #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) from: Option<String>,
-    /// The layout that it is wanted in.
+    /// The layout to move it to.
     #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) to: Option<String>,
     #[command(flatten)]
@@ -340,7 +340,7 @@ pub(crate) struct Swizzle {
     pub(crate) loads: Vec<String>,
     #[command(flatten)]
     pub(crate) tensor: Tensor,
-    /// Further machines on which the same memory layout shall be good, such as gfx942,gfx1200. Where
+    /// Further machines on which the same memory layout must be good, such as gfx942,gfx1200. Where
     /// their waves have another width, the same threads are cut into those waves.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) also: Vec<String>,
@@ -353,7 +353,7 @@ pub(crate) struct Swizzle {
     /// Show the steps of the paper's construction first, for one load.
     #[arg(long)]
     pub(crate) trace: bool,
-    /// Move by plain vectors alone, never by ldmatrix or stmatrix.
+    /// Use plain vector accesses only, never ldmatrix or stmatrix.
     #[arg(long)]
     pub(crate) no_matrix_moves: bool,
     #[command(flatten)]
@@ -548,17 +548,17 @@ pub(crate) struct Kernel {
     /// Warps in a block. Unless given, as many as the text says (TTGIR does), else 4.
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) warps: Option<u32>,
-    /// Which kernel, where the text has several.
+    /// Which kernel, if the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// The most stages of software pipelines: loads that feed a loop's matrix products run up to N - 1
     /// rounds ahead of them [default: 3]
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) stages: Option<u32>,
-    /// Round every product before it is added: make no fused multiply-add of the two
+    /// Round every product before it is added, without fused multiply-adds
     #[arg(long)]
     pub(crate) no_fp_fusion: bool,
-    /// Have a value live in this layout; may be given several times. `weft explain` names the values.
+    /// Pin a value to this layout; may be given several times. `weft explain` names the values.
     #[arg(long = "pin", value_name = "VALUE=ATTR")]
     pub(crate) pins: Vec<String>,
 }
@@ -604,7 +604,7 @@ pub(crate) struct Compile {
     /// The most registers of a thread, in PTX: from 24 to 255.
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) max_registers: Option<u32>,
-    /// Tell debuggers and profilers, in PTX, which lines of the source it came from.
+    /// Write source lines into the PTX, for debuggers and profilers.
     #[arg(long)]
     pub(crate) line_info: bool,
     /// Write to this file instead of standard output (-).
@@ -628,7 +628,7 @@ pub(crate) struct Compile {
 /// Runs a kernel on the simulator and checks its results against the reference evaluator.
 ///
 /// The simulator runs every thread, counts what the run costs from the addresses, and reports races,
-/// accesses outside of buffers, reads of what nobody wrote, and deadlocks, each with its place in the
+/// accesses outside buffers, reads of memory that was never written, and deadlocks, each with its place in the
 /// kernel's source. With --device the same kernel runs on a GPU as well.
 #[derive(Args)]
 #[command(after_help = "\
@@ -664,26 +664,26 @@ pub(crate) struct Run {
     /// Warps in a block. Unless given, as many as the text says (TTGIR does), else 4.
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) warps: Option<u32>,
-    /// Which kernel, where the text has several.
+    /// Which kernel, if the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// The most stages of software pipelines: loads that feed a loop's matrix products run up to N - 1
     /// rounds ahead of them [default: 3]
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) stages: Option<u32>,
-    /// Round every product before it is added: make no fused multiply-add of the two
+    /// Round every product before it is added, without fused multiply-adds
     #[arg(long)]
     pub(crate) no_fp_fusion: bool,
-    /// Have a value live in this layout; may be given several times. `weft explain` names the values.
+    /// Pin a value to this layout; may be given several times. `weft explain` names the values.
     #[arg(long = "pin", value_name = "VALUE=ATTR")]
     pub(crate) pins: Vec<String>,
-    /// What random values start from.
+    /// The seed of random values.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
     /// Have the witness replay every plan, lane by lane.
     #[arg(long)]
     pub(crate) verify: bool,
-    /// What stores of one value to one byte of global memory are that nothing orders.
+    /// How to judge stores of one value to the same byte of global memory that nothing orders.
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = EqualStores::Note)]
     pub(crate) equal_stores: EqualStores,
     #[command(flatten)]
@@ -728,7 +728,7 @@ pub(crate) struct Explain {
     pub(crate) time: bool,
 }
 
-/// Lists the machines that are known, or tells what is known of one and from where.
+/// Lists the known machines, or says what is known of one and from which source.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -760,14 +760,14 @@ pub(crate) struct Probe {
     /// Write to this file instead of standard output (-).
     #[arg(short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Tell errors in JSON; the machine is JSON in any case.
+    /// Report errors as JSON; the machine is JSON in any case.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Makes a table of the paper Linear Layouts anew, beside the paper's numbers.
+/// Recomputes a table of the paper Linear Layouts, beside the paper's numbers.
 ///
-/// Every case is compiled, and those of table3 and table4 are simulated and held against the evaluator.
+/// Every case is compiled, and those of table3 and table4 are simulated and compared with the evaluator.
 /// As JSON each case is a row. The exit status is 1 where a case is not right.
 #[derive(Args)]
 #[command(after_help = "\
@@ -780,7 +780,7 @@ pub(crate) struct Paper {
     /// The machine: a name that `weft machines` lists, or a JSON file.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
-    /// Of table4's cases every so many, counted from the first.
+    /// Take every Nth case of table4, counted from the first.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>)]
     pub(crate) every: u32,
     #[command(flatten)]
@@ -790,7 +790,7 @@ pub(crate) struct Paper {
     pub(crate) json: bool,
 }
 
-/// Serves the requests as tools of an agent, by the Model Context Protocol on standard input and output.
+/// Serves the requests as an agent's tools, over the Model Context Protocol on standard input and output.
 ///
 /// An agent's program starts it; answers are short, and name handles under which the rest is read.
 /// Nothing is read from files or the network, and nothing is written but the protocol.
@@ -899,7 +899,7 @@ pub(crate) struct Serve {
     pub(crate) limited: Limited,
 }
 
-/// Writes what a shell needs to complete words of this command.
+/// Writes a completion script for a shell.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -919,7 +919,7 @@ Examples:
   weft man | man -l -
   weft man compile > weft-compile.1")]
 pub(crate) struct Man {
-    /// The subcommand that it is about; unless given, all of the command.
+    /// The subcommand to write about; the whole command if none is given.
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Option<String>,
 }

@@ -57,14 +57,14 @@ export function checkArgument(written: string, type: string, usual: string): Che
     return { wrong: `\`${value}\` is not a ${whole ? "whole " : ""}number`, instead: usual };
   }
   const [, filling = "", element = "", extents = ""] = /^([^:]*):(\w+)\[(.*)\]$/.exec(value) ?? [];
-  if (element === "") return { wrong: "a pointer takes a buffer: its filling, elements and extents", instead: usual };
+  if (element === "") return { wrong: "a pointer takes a buffer: how it is filled, its element type and its extents", instead: usual };
   const bounds = /^(-?[\d.]+?)\.\.(-?[\d.]+)$/.exec(filling);
   const put = (filling: string, element: string, extents: string) => `${filling}:${element}[${extents}]`;
   if (!bounds && !FILLINGS.includes(filling)) {
-    return { wrong: `a buffer is filled by ${FILLINGS.join(", ")}, or from two bounds such as -8..8, not by \`${filling}\``, instead: put("random", element, extents) };
+    return { wrong: `a buffer is filled with ${FILLINGS.join(", ")}, or from two bounds such as -8..8, not by \`${filling}\``, instead: put("random", element, extents) };
   }
   if (bounds && Number(bounds[1]) >= Number(bounds[2])) {
-    return { wrong: `no number lies from ${bounds[1]} up to ${bounds[2]}`, instead: put(`${bounds[2]}..${bounds[1]}`, element, extents) };
+    return { wrong: `the lower bound ${bounds[1]} is not below ${bounds[2]}`, instead: put(`${bounds[2]}..${bounds[1]}`, element, extents) };
   }
   if (element !== pointee) return { wrong: `the kernel takes elements of ${pointee}, not ${element}`, instead: put(filling, pointee, extents) };
   const odd = extents.split("x").find((extent) => !/^[1-9]\d*$/.test(extent));
@@ -81,7 +81,7 @@ export function checkOrder(written: string, axes: number): Checked<string> {
   if (odd !== undefined) return { wrong: `there is no axis \`${odd}\``, instead };
   const missing = all.find((axis) => !parts.includes(axis));
   if (missing !== undefined) return { wrong: `axis ${missing} is missing`, instead };
-  if (parts.length > axes) return { wrong: `axis ${parts.find((part, index) => parts.indexOf(part) < index)} is there twice`, instead };
+  if (parts.length > axes) return { wrong: `axis ${parts.find((part, index) => parts.indexOf(part) < index)} occurs twice`, instead };
   return { value: parts.join(" ") };
 }
 
@@ -120,7 +120,7 @@ export async function checkElement(written: string, engine: Engine): Promise<Che
   if (elements.some(({ name }) => name === value)) return { value };
   const called = ({ name, other_names }: (typeof elements)[number]) => [name, ...other_names].some((known) => known.toLowerCase() === value.toLowerCase());
   const known = elements.find(called);
-  if (known) return { wrong: `\`${value}\` is written otherwise here`, instead: known.name };
+  if (known) return { wrong: `\`${value}\` is spelled differently here`, instead: known.name };
   return asked(value, () => engine.invokeAside({ request: "layout", attribute: "[offset: 1] -> [dim0: 2]", shape: [2], element: value }));
 }
 

@@ -43,8 +43,10 @@ export class Picture {
   /** Of the frame, kept since to ask for it in the midst of changes has the browser lay out the page. */
   #width = 0;
   #drawn = "";
-  /** The drawing as it came, before the page marks its cells. */
+  /** The drawing as it was put into the page, before the page marks its cells. */
   #parsed: Element | undefined;
+  /** Whether what is shown has its cells without their texts. */
+  #lean = false;
   #cursor: SVGGElement | null = null;
 
   constructor(options: PictureOptions) {
@@ -82,16 +84,13 @@ export class Picture {
     this.#drawn = svg;
     this.#cursor?.classList.remove("pointed");
     this.#cursor = null;
-    // What a cell says stands beside the pointer at once; as a title the browser would show it late, and once more.
-    const told = svg.replace(/(<g [^>]*data-row="[^>]*)><title>([^<]*)<\/title>/g, (_, cell: string, says: string) => `${cell} data-says="${says.replaceAll('"', "&quot;")}">`);
-    const parsed = new DOMParser().parseFromString(told, "image/svg+xml").documentElement;
+    const parsed = this.#parse(svg);
     // The frame is what is labelled; a drawing of a thousand cells is not read out.
     parsed.setAttribute("aria-hidden", "true");
     const title = parsed.querySelector(":scope > title");
     if (title) this.#frame.setAttribute("aria-label", title.textContent ?? "");
     // A title of the whole drawing would pop up over every cell.
     title?.remove();
-    if (this.#options.bare) withoutSentences(parsed);
     const shown = this.#frame.firstElementChild;
     const before = this.#parsed;
     this.#parsed = parsed;
@@ -104,22 +103,60 @@ export class Picture {
   }
 
   /**
+   * The elements of a drawing. Texts of its cells that nobody could read are left out: they would be half of all elements,
+   * and are added where the drawing grows.
+   */
+  #parse(svg: string): Element {
+    const width = this.#across();
+    const parsed = (whole: boolean): SVGSVGElement => {
+      const drawing = elementsOf(whole ? svg : svg.replaceAll(TEXTS, ""));
+      // The page has rules of its own for every drawing; each sheet more has it look at all its elements again.
+      drawing.querySelector(":scope > style")?.remove();
+      if (this.#options.bare) withoutSentences(drawing);
+      return drawing;
+    };
+    // Without its sentences a drawing may be narrower than it says.
+    const lean = !this.#large && isSmall(width, widthOf(svg)) ? parsed(false) : undefined;
+    this.#lean = lean !== undefined && isSmall(width, lean.viewBox.baseVal.width);
+    return this.#lean ? lean! : parsed(true);
+  }
+
+  /** Gives the cells their texts, which were left out. */
+  #complete(): void {
+    if (!this.#lean) return;
+    this.#lean = false;
+    const shown = [...this.cells()].map(([cell]) => cell);
+    for (const [index, whole] of elementsOf(this.#drawn).querySelectorAll("g[data-row]").entries()) {
+      for (const [place, part] of [...whole.children].filter(({ tagName }) => tagName !== "title").entries()) {
+        if (part.tagName === "text") shown[index]?.insertBefore(document.importNode(part, true), shown[index].children[place] ?? null);
+      }
+    }
+    // What comes next is another drawing: nothing is known of this one that it could be held against.
+    this.#parsed = undefined;
+  }
+
+  #across(): number {
+    return (this.#width ||= this.#frame.clientWidth);
+  }
+
+  /**
    * Shows a drawing as wide as its frame. Where texts would be too small to read, the cells alone are shown, and
    * say themselves when they are pointed at; enlarged, the drawing has its own size and is moved in its frame.
    */
   #fit(large: boolean): void {
     const drawing = this.#frame.querySelector("svg");
-    const width = (this.#width ||= this.#frame.clientWidth);
+    const width = this.#across();
     if (!drawing || width === 0) return;
     drawing.dataset["box"] ??= drawing.getAttribute("viewBox") ?? "";
     const [x = 0, y = 0, natural = 0, height = 0] = drawing.dataset["box"].split(" ").map(Number);
-    const small = width < SMALLEST * natural;
+    const small = isSmall(width, natural);
     this.#large = large;
     this.#enlarge.hidden = !small;
     this.#enlarge.setAttribute("aria-pressed", String(large));
     this.#enlarge.textContent = large ? "Fit" : "Enlarge";
     this.#frame.classList.toggle("large", large);
     const bare = small && !large;
+    if (!bare) this.#complete();
     if (bare === drawing.classList.contains("bare")) return;
     drawing.classList.toggle("bare", bare);
     sized(drawing, bare ? around(drawing) : { x, y, width: natural, height });
@@ -206,6 +243,7 @@ export class Picture {
 
   /** Hands the picture over as a file. */
   async save(kind: "svg" | "png"): Promise<void> {
+    this.#complete();
     const drawing = this.#frame.querySelector("svg");
     if (!drawing) return;
     const text = standalone(drawing);
@@ -219,6 +257,26 @@ export class Picture {
 
 /** How small a drawing may be beside its own size, which has texts of 12 pixels. */
 const SMALLEST = 0.55;
+const isSmall = (width: number, natural: number): boolean => width < SMALLEST * natural;
+
+/** The text of a cell, with the ink that it has on its ground. */
+const TEXTS = /<g class="([\w-]+)"><text ([^>]*>[^<]*<\/text>)<\/g>/g;
+
+/** How wide a drawing says that it is. */
+const widthOf = (svg: string): number => Number(/ width="([\d.]+)"/.exec(svg)?.[1] ?? 0);
+
+/**
+ * The elements of a drawing, outside the page. As HTML they are read in a fraction of the time that the browser takes for
+ * them as XML; the engine writes nothing that the two tell apart.
+ */
+function elementsOf(svg: string): SVGSVGElement {
+  // What a cell says stands beside the pointer at once; as a title the browser would show it late, and once more.
+  const named = svg.replaceAll(/(<g [^>]*data-row="[^>]*)><title>([^<]*)<\/title>/g, (_, cell: string, says: string) => `${cell} data-says="${says.replaceAll('"', "&quot;")}">`);
+  const read = h("template");
+  // A text that says its ink needs no group that does.
+  read.innerHTML = named.replaceAll(TEXTS, '<text class="$1" $2');
+  return read.content.firstElementChild as SVGSVGElement;
+}
 
 /** Shows so much of a drawing, in its own size. */
 function sized(drawing: SVGSVGElement, { x, y, width, height }: { x: number; y: number; width: number; height: number }): void {
@@ -291,7 +349,7 @@ function placeOf(cell: SVGGElement): CellPlace {
 /** What the page's style sheet says of parts of a drawing, and a file has to say itself. */
 const CARRIED = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family",
-  "font-size", "font-weight",
+  "font-size", "font-weight", "text-anchor",
 ] as const;
 
 /** A drawing as it is seen, as a file of its own. */

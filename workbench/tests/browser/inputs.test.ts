@@ -42,7 +42,7 @@ describe("as one types", () => {
   });
 
   test("element types by the names of others", async () => {
-    expect(await typed("Element", "fp16")).toBe("Element: `fp16` is written otherwise here. Use f16");
+    expect(await typed("Element", "fp16")).toBe("Element: `fp16` is spelled differently here. Use f16");
     expect(await typed("Element", "float32")).toContain("Use f32");
     expect(await typed("Element", "weft")).toMatch(/^Element: .*weft/);
   });
@@ -69,12 +69,12 @@ describe("as one types", () => {
 /** What is typed into a field of a view, and what stands below it; where something would be right, a click takes it. */
 const MISTYPED: [place: string, label: string, typed: string, said: string][] = [
   ["#/layout", "Shape of the tensor", "16x24", "Shape of the tensor: 24 is not a power of two. Use 16x32"],
-  ["#/layout", "Its name", "B", "Its name: there is a layout B already. Use D"],
-  ["#/layout", "Its name", "2 rows", "Its name: a name is a letter, then letters and digits. Use rows"],
-  ["#/layout", "Its text", "row-major", "Its text: column 1: expected"],
-  ["#/layout", "Its text", "#ttg.blocked<{sizePerThread = [1, 3]}>", "Its text: "],
+  ["#/layout", "Name", "B", "Name: there is a layout B already. Use D"],
+  ["#/layout", "Name", "2 rows", "Name: a name is a letter, then letters and digits. Use rows"],
+  ["#/layout", "Definition", "row-major", "Definition: column 1: expected"],
+  ["#/layout", "Definition", "#ttg.blocked<{sizePerThread = [1, 3]}>", "Definition: "],
   ["#/convert", "Shape", "16*", "Shape: an extent is missing."],
-  ["#/convert", "Element", "half", "Element: `half` is written otherwise here. Use f16"],
+  ["#/convert", "Element", "half", "Element: `half` is spelled differently here. Use f16"],
   ["#/convert", "From", "#ttg.blockd<{}>", "From: column 1: unknown attribute `#ttg.blockd`"],
   ["#/convert", "To", "(16,16):(16", "To: "],
   ["#/kernel", "Blocks", "0", "Blocks: a grid has at least one block. Use 1"],
@@ -82,7 +82,7 @@ const MISTYPED: [place: string, label: string, typed: string, said: string][] = 
   ["#/kernel", "n: i32", "many", "n: i32: `many` is not a whole number. Use 1024"],
   ["#/kernel", "x: ptr<f32>", "rndom:f32[4x1024]", "not by `rndom`. Use random:f32[4x1024]"],
   ["#/kernel", "x: ptr<f32>", "random:f16[4x1024]", "x: ptr<f32>: the kernel takes elements of f32, not f16. Use random:f32[4x1024]"],
-  ["#/kernel", "out: ptr<f32>", "1024", "out: ptr<f32>: a pointer takes a buffer: its filling, elements and extents. Use empty:f32[4x1024]"],
+  ["#/kernel", "out: ptr<f32>", "1024", "out: ptr<f32>: a pointer takes a buffer: how it is filled, its element type and its extents. Use empty:f32[4x1024]"],
 ];
 
 describe("in every view", () => {
@@ -105,7 +105,7 @@ describe("in every view", () => {
     await page.getByLabel("Operator").selectOption("reshape");
     expect(await typed("New shape", "8x16")).toBe("New shape: 128 elements where the tensor has 256. Use 16x16");
     const before = page.url();
-    await page.getByRole("button", { name: "Make it" }).click();
+    await page.getByRole("button", { name: "Derive" }).click();
     expect(page.url()).toBe(before);
   });
 
@@ -126,7 +126,7 @@ describe("addresses", () => {
     await page.evaluate(() => (location.hash = "#/nothing"));
     await expect.poll(told).toBe("error: the address: there is no page `nothing`; this is Swizzle");
     await page.evaluate(() => (location.hash = "#/swizzle?shape=16x33"));
-    await expect.poll(told).toBe("error: the address: `shape=16x33` cannot be read, and is passed over");
+    await expect.poll(told).toBe("error: the address: `shape=16x33` cannot be read and is ignored");
     await page.evaluate(() => (location.hash = "#/swizzle?fold=2.4.8.10"));
     await expect.poll(() => page.locator("#workbench > .fault").isVisible()).toBe(false);
   });

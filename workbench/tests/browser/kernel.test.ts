@@ -91,7 +91,7 @@ test("a pin changes the total as `weft explain --pin` says", async () => {
   await again.page.waitForSelector(".totals [data-column=after]", patience);
   expect(await again.page.locator(".totals").innerText()).toBe(before);
   await again.page.context().close();
-  await page.getByRole("button", { name: `Let go of ${home.value}` }).click();
+  await page.getByRole("button", { name: `Unpin ${home.value}` }).click();
   await expect.poll(() => page.locator("[data-column=after]").count(), patience).toBe(0);
 });
 

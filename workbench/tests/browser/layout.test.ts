@@ -98,7 +98,7 @@ test("operators make layouts of layouts, by the engine", async () => {
     await page.getByLabel("Operator").selectOption(operator);
     await page.getByLabel("A", { exact: true }).last().selectOption(first);
     if (second) await page.getByLabel("B", { exact: true }).last().selectOption(second);
-    await page.getByRole("button", { name: "Make it" }).click();
+    await page.getByRole("button", { name: "Derive" }).click();
     await settled(page);
   };
   const is = () => page.locator(".note.layout").textContent();

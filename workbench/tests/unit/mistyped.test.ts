@@ -11,10 +11,10 @@ describe("a kernel's arguments", () => {
     ["n", "i32", "64", "1.5", "`1.5` is not a whole number", "64"],
     ["n", "i32", "64", "", "a value is missing", "64"],
     ["eps", "f32", "1.0", "1,5", "`1,5` is not a number", "1.0"],
-    ["x", "ptr<f32>", BUFFER, "5", "a pointer takes a buffer: its filling, elements and extents", BUFFER],
-    ["x", "ptr<f32>", BUFFER, "random:f32", "a pointer takes a buffer: its filling, elements and extents", BUFFER],
-    ["x", "ptr<f32>", BUFFER, "rndom:f32[8]", "a buffer is filled by random, range, zeros, ones, empty, or from two bounds such as -8..8, not by `rndom`", "random:f32[8]"],
-    ["x", "ptr<f32>", BUFFER, "8..-8:f32[8]", "no number lies from 8 up to -8", "-8..8:f32[8]"],
+    ["x", "ptr<f32>", BUFFER, "5", "a pointer takes a buffer: how it is filled, its element type and its extents", BUFFER],
+    ["x", "ptr<f32>", BUFFER, "random:f32", "a pointer takes a buffer: how it is filled, its element type and its extents", BUFFER],
+    ["x", "ptr<f32>", BUFFER, "rndom:f32[8]", "a buffer is filled with random, range, zeros, ones, empty, or from two bounds such as -8..8, not by `rndom`", "random:f32[8]"],
+    ["x", "ptr<f32>", BUFFER, "8..-8:f32[8]", "the lower bound 8 is not below -8", "-8..8:f32[8]"],
     ["x", "ptr<f32>", BUFFER, "random:f16[8]", "the kernel takes elements of f32, not f16", "random:f32[8]"],
     ["x", "ptr<f32>", BUFFER, "random:f32[4x]", "an extent is missing", BUFFER],
     ["x", "ptr<f32>", BUFFER, "random:f32[4x0]", "`0` is not an extent", BUFFER],
@@ -34,7 +34,7 @@ test("an order of axes", () => {
   expect(checkOrder("1, 0, 2", 3)).toEqual({ value: "1 0 2" });
   expect(checkOrder("0 2", 2)).toEqual({ wrong: "there is no axis `2`", instead: "1 0" });
   expect(checkOrder("0", 2)).toEqual({ wrong: "axis 1 is missing", instead: "1 0" });
-  expect(checkOrder("0 1 1", 2)).toEqual({ wrong: "axis 1 is there twice", instead: "1 0" });
+  expect(checkOrder("0 1 1", 2)).toEqual({ wrong: "axis 1 occurs twice", instead: "1 0" });
 });
 
 test("a new shape", () => {

@@ -20,7 +20,7 @@ use weft_layout::{Layout, Machine, Space};
 pub struct Movement<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// The layout that the tensor is in.
+    /// The layout the tensor is in.
     pub from: &'a Layout,
     /// The layout that it goes to.
     pub to: &'a Layout,

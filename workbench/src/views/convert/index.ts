@@ -54,7 +54,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       h(
         "p",
         null,
-        "A tensor lies in registers one way and is wanted another way. Weft plans the movement, shows what else it weighed, and writes the code.",
+        "A tensor is held in registers in one layout and needed in another. Weft plans the movement, shows the alternatives it weighed, and writes the code.",
       ),
     ),
     h(

@@ -21,8 +21,8 @@ const product =
 export const PRESETS: readonly Preset[] = [
   {
     id: "accumulator",
-    name: "A product's result to rows, f32",
-    about: "The fragment that a tensor core leaves, to the layout in which four neighbours of a row are stored at once: bits of the lane change places with bits of the register, so lanes exchange in rounds.",
+    name: "Matrix product to rows, f32",
+    about: "From the fragment that a tensor core produces to a layout that stores four neighbours of a row at once: lane bits swap places with register bits, so lanes exchange values in rounds.",
     shape: [16, 16],
     element: "f32",
     target: "sm_80",
@@ -32,7 +32,7 @@ export const PRESETS: readonly Preset[] = [
   {
     id: "transpose",
     name: "Rows to columns, one warp, f32",
-    about: "Each thread has four neighbours of a row and wants four of a column. So many bits change places that shared memory costs less than rounds of exchanges.",
+    about: "Each thread holds four neighbours of a row and needs four of a column. So many bits swap places that shared memory is cheaper than rounds of exchanges.",
     shape: [16, 16],
     element: "f32",
     target: "sm_90",
@@ -62,7 +62,7 @@ export const PRESETS: readonly Preset[] = [
   {
     id: "renaming",
     name: "Registers in another order, f32",
-    about: "Every element already is in its thread: nothing moves but names.",
+    about: "Every element is already in the right thread: only the names of registers change.",
     shape: [8, 16],
     element: "f32",
     target: "sm_90",

@@ -19,7 +19,7 @@ export class Question {
   readonly #target;
   readonly #from;
   readonly #to;
-  readonly #see = h("a", { href: "#/layout" }, "See the two as pictures");
+  readonly #see = h("a", { href: "#/layout" }, "See both layouts as pictures");
   #state: State | undefined;
 
   constructor(context: Context<State>) {
@@ -49,7 +49,7 @@ export class Question {
     this.#to = layoutField(
       "To",
       (to) => context.set({ to }),
-      "A Triton attribute, bases such as [register: (0,1), lane: (1,0)] -> [dim0: 2, dim1: 2], or CuTe. Enter with Ctrl takes it.",
+      "A Triton attribute, bases such as [register: (0,1), lane: (1,0)] -> [dim0: 2, dim1: 2], or CuTe. Ctrl+Enter applies it.",
     );
     const swap = () => this.#state && context.set({ from: this.#state.to, to: this.#state.from });
     this.element = h(
@@ -63,7 +63,7 @@ export class Question {
         this.#about,
         h("div.columns", null, this.#shape.element, this.#dtype.element, this.#target.element),
         this.#from.element,
-        h("div", null, h("button.quiet", { type: "button", onclick: swap }, "Swap the two")),
+        h("div", null, h("button.quiet", { type: "button", onclick: swap }, "Swap from and to")),
         this.#to.element,
         h("p.note", null, this.#see),
       ),

@@ -31,7 +31,7 @@ export class Ways {
       h("header", null, h("h2", null, "What was weighed"), h("p", null, `${state.shape.join(" × ")} of ${state.element} on ${state.target}`)),
       h("div.scroll", { tabindex: 0, role: "group", "aria-label": "Ways to move the tensor" }, this.#table(answer, answer.alternatives ?? [])),
       least !== undefined &&
-        h("p.note", null, `No list of steps costs less than ${cycles(least)} cycles: what it takes to bring elements to the threads and warps that do not hold them.`),
+        h("p.note", null, `No plan can cost less than ${cycles(least)} cycles, which it takes to bring elements to the threads and warps that lack them.`),
       h("details", null, h("summary", null, "The steps"), h("div.code", null, steps)),
     );
   }

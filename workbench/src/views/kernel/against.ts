@@ -44,7 +44,7 @@ export class Against {
       this.#offer();
     }, () => undefined);
     this.#other = textField("The other text", (other) => context.set({ other: other.trim() === "" ? "" : other }), {
-      lines: 6, hint: "Triton IR of another version, or a TTGIR of Triton's: the lines of both meet at the lines of their Python source.",
+      lines: 6, hint: "Triton IR of another version, or Triton's TTGIR; lines are matched through their Python source.",
     });
     this.#scroll = h("div.scroll", { tabindex: 0, role: "group", "aria-label": "Side by side" }, this.#table);
     this.element = h(
@@ -109,7 +109,7 @@ export class Against {
     const whole = ({ lines = [] }: ExplainAnswer) => lines.reduce((sum, { cost }) => sum + cost, 0);
     fill(
       this.#table,
-      h("caption.spoken", null, `Cycles of a block, here and with ${name}`),
+      h("caption.spoken", null, `Cycles per block, here and with ${name}`),
       h("thead", null, h("tr", null, ["line", `${here.target}, Weft`, there.target === here.target ? name : there.target, ""].map((text, index) => h(index === 0 ? "th" : "th.number", { scope: "col" }, text)))),
       h(
         "tbody",
@@ -122,6 +122,6 @@ export class Against {
       ),
     );
     const lost = whole(there) - sum(other) + whole(here) - sum(own);
-    this.#note.textContent = `Cycles of a block over all rounds of loops, as Weft prices both.${lost > 0 ? " Some of the costs are at lines that name no place." : ""}`;
+    this.#note.textContent = `Cycles per block over all rounds of loops, as Weft prices both.${lost > 0 ? " Some of the costs are at lines that name no place." : ""}`;
   }
 }

@@ -21,7 +21,7 @@ export class Details {
   readonly #context: Context<State>;
   readonly #picture = new Picture({ name: "Layout of a value", bare: true });
   readonly #caption = h("h3");
-  readonly #see = h("a", { href: "#/layout" }, "All its pictures");
+  readonly #see = h("a", { href: "#/layout" }, "All pictures of this layout");
   readonly #ask = latest();
 
   constructor(context: Context<State>) {
@@ -39,8 +39,8 @@ export class Details {
     const shown = homes[0]?.layout ?? accesses[0]?.layout ?? movements[0]?.to ?? shared[0]?.layout ?? products[0]?.layout;
     fill(
       this.element,
-      h("header", null, h("h2", null, title), cost > 0 && h("p", null, `${cycles(cost)} cycles of a block, over all rounds`)),
-      known.length === 0 && h("p.note", null, "Nothing lives here in registers of its own, and nothing moves."),
+      h("header", null, h("h2", null, title), cost > 0 && h("p", null, `${cycles(cost)} cycles per block, over all rounds`)),
+      known.length === 0 && h("p.note", null, "No value of this line has registers of its own, and nothing moves."),
       h("div.halves", null, h(
         "div.stack.tight",
         null,
@@ -81,7 +81,7 @@ export class Details {
     const own = checkedField(`Layout of your own for ${value}`, (written) => checkLayout(written, shape, this.#context.engine), take, {
       lines: 3,
       anyway: take,
-      hint: "A Triton attribute, or bases as below; taken when you leave the field.",
+      hint: "A Triton attribute, or bases as below; applied when you leave the field.",
     });
     own.element.hidden = true;
     const pick = choice<string>(
@@ -156,7 +156,7 @@ export class Details {
     return h(
       "div.known",
       null,
-      h("h3", null, `The product sums in ${names.of(layout)}`),
+      h("h3", null, `The product accumulates in ${names.of(layout)}`),
       h("p", null, h("code", null, how), `, ${runs} a warp: ${cycles(cost)} cycles of the block, the cheapest way alone ${cycles(bound)}${times > 1 ? `, ${times} times` : ""}.`),
       this.#next(next, names),
     );
@@ -168,14 +168,14 @@ export class Details {
       "div.known",
       null,
       h("h3", null, `The ${scope} waits${rounds}`),
-      h("p", null, `${cycles(cost)} cycles; without it would race:`),
+      h("p", null, `${cycles(cost)} cycles. Without it there would be a race:`),
       h("ul", null, reasons.map((reason) => h("li", null, why(reason)))),
     );
   }
 
   #next(next: Next | undefined, names: LayoutNames): HTMLElement | null {
     if (!next) return null;
-    return h("p.note", null, `Next best ${names.of(next.layout)}: everything together costs ${cycles(next.more)} cycles more.`);
+    return h("p.note", null, `Next best ${names.of(next.layout)}: ${cycles(next.more)} cycles more in all.`);
   }
 
   #layouts(names: LayoutNames): HTMLElement | null {

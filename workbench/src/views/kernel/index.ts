@@ -77,9 +77,10 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
   /** The lines that are looked at. */
   function chosen(state: State, now: ExplainAnswer): number[] {
     if (state.python > 0) return panes.from(now, state.python);
-    // Where nothing was chosen, the line that costs most.
+    // Where nothing was chosen, the line that costs most, or where none costs anything the first of which something is said.
     const dearest = [...(now.lines ?? [])].sort((a, b) => b.cost - a.cost)[0];
-    return [state.line > 0 ? state.line : (dearest?.line ?? Math.min(...byLine(now).keys()))];
+    const first = dearest && dearest.cost > 0 ? dearest.line : Math.min(...byLine(now).keys());
+    return [state.line > 0 ? state.line : first];
   }
 
   function look(state: State): void {

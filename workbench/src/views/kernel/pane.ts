@@ -24,6 +24,9 @@ export interface PaneOptions {
   chosen: (line: Shown) => void;
 }
 
+/** How many lines are laid out together, when the first of them comes into sight. */
+const STRETCH = 24;
+
 export class Pane {
   readonly id: string;
   readonly element: HTMLElement;
@@ -68,7 +71,11 @@ export class Pane {
     const warm = lines.map(beside);
     this.element.classList.toggle("warm", warm.some(({ heat = 0 }) => heat > 0));
     this.element.classList.toggle("housed", warm.some(({ homes = [] }) => homes.length > 0));
-    fill(this.#lines, lines.map((line, index) => this.#line(line, warm[index]!)));
+    const all = lines.map((line, index) => this.#line(line, warm[index]!));
+    fill(this.#lines, Array.from({ length: Math.ceil(all.length / STRETCH) }, (_, index) => {
+      const stretch = all.slice(index * STRETCH, (index + 1) * STRETCH);
+      return h("div.stretch", { style: `--lines: ${stretch.length}` }, stretch);
+    }));
     this.#lines.hidden = lines.length === 0;
     this.#reach(this.#linked[0]?.[0]);
     // Without a line to reach, the text itself can be scrolled by keys.
@@ -79,12 +86,8 @@ export class Pane {
     const percent = Math.round(heat * 100);
     const parts = [
       h("span.number", { "aria-hidden": "true" }, String(line.number)),
-      h(
-        "span.heat",
-        { title: heat > 0 ? `${(heat * 100).toFixed(1)} % of all that the kernel costs` : null, style: heat > 0 ? `--heat: ${Math.sqrt(heat).toFixed(3)}` : null },
-        percent > 0 ? `${percent} %` : "",
-      ),
-      h("span.homes", null, homes),
+      heat > 0 && h("span.heat", { title: `${(heat * 100).toFixed(1)} % of all that the kernel costs`, style: `--heat: ${Math.sqrt(heat).toFixed(3)}` }, percent > 0 ? `${percent} %` : ""),
+      homes.length > 0 && h("span.homes", null, homes),
       h("code", { style: `--indent: ${/^ */.exec(line.text)![0].length}` }, inked(line.text, this.#options.language)),
       marks.length > 0 && h("span.marks", null, marks),
     ];

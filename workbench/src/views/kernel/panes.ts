@@ -49,6 +49,7 @@ export class Panes {
   #code_text = "";
   /** The pane in which a line was chosen last: it stays where it is. */
   #origin: Pane | undefined;
+  #selected: ReadonlySet<number> | undefined;
 
   constructor(context: Context<State>) {
     this.#context = context;
@@ -71,15 +72,15 @@ export class Panes {
     const copy = copyButton("Copy", () => this.#code_text.replace(/^\s*\/\/ text:\d+\n/gm, ""));
     fill(this.#panes.code.head, this.#code.element, copy);
     this.#source = textField("The Python source", (source) => context.set({ source: source.trim() === "" ? "" : source }), {
-      lines: 6, hint: "The file, or the kernel's function. Leave the field to have it read.",
+      lines: 6, hint: "The whole file or only the kernel's function; it is read when you leave the field.",
     });
     fill(this.#panes.python.head, h("details.paste", null, h("summary", null, "Paste"), this.#source.element));
     this.#sass = textField("A listing", (sass) => context.set({ sass: sass.trim() === "" ? "" : sass }), {
-      lines: 6, hint: "Of nvdisasm -g (a cubin of Triton's, or of weft compile --line-info), or nvdisasm -gp (other PTX through ptxas -lineinfo): its lines link by what the comments say.",
+      lines: 6, hint: "The output of nvdisasm -g (a cubin of Triton's, or of weft compile --line-info) or nvdisasm -gp (other PTX, through ptxas -lineinfo). Its comments say which lines belong together.",
     });
     fill(this.#panes.sass.head, h("details.paste", null, h("summary", null, "Paste"), this.#sass.element));
     this.#other = textField("Another text of the kernel", (other) => context.set(other.trim() === "" ? { other: "", against: "" } : { other, against: TEXT }), {
-      lines: 6, hint: "A TTGIR of Triton's (kernel.asm[\"ttgir\"]), or Triton IR of another version: its lines link by those of their Python source.",
+      lines: 6, hint: "Triton's TTGIR (kernel.asm[\"ttgir\"]), or Triton IR of another version; lines are matched through their Python source.",
     });
     fill(this.#panes.other.head, h("details.paste", null, h("summary", null, "Paste"), this.#other.element));
     fill(this.#strip, Object.values(this.#panes).map(({ element }) => element));
@@ -110,8 +111,8 @@ export class Panes {
     python.show(this.#sources.shown(source, now.name), ({ of }) => ({ heat: warmth(of), marks: found.marks(of) }));
     python.say(
       this.#sources.file === undefined
-        ? "The text names no places of a source: Triton writes them unless it is told not to."
-        : source === "" ? [h("code", null, this.#sources.file), " as far as the text tells of it; paste it to read it here."] : "",
+        ? "This IR has no source locations; Triton writes them unless it is told not to."
+        : source === "" ? [h("code", null, this.#sources.file), " as far as the IR mentions it; paste the file to read it here."] : "",
     );
     ir.show(ofText(textOf(state)), ({ number, of }) => {
       const known = marks.get(number);
@@ -144,9 +145,15 @@ export class Panes {
     for (const pane of panes) pane.select(of);
     // All are measured before one is moved: the browser lays the page out once.
     const others = panes.filter((pane) => pane !== this.#origin);
-    const distances = others.map((pane) => pane.distance(of));
-    for (const [index, pane] of others.entries()) pane.scrollBy(distances[index]!);
+    const near = () => {
+      const distances = others.map((pane) => pane.distance(of));
+      for (const [index, pane] of others.entries()) pane.scrollBy(distances[index]!);
+      return distances.some((distance) => distance !== 0);
+    };
     this.#origin = undefined;
+    this.#selected = of;
+    // What comes into sight is laid out in the frame after, and may be higher than it was taken to be.
+    if (near()) requestAnimationFrame(() => requestAnimationFrame(() => this.#selected === of && near()));
   }
 
   #choose(pane: Pane, line: Shown): void {

@@ -37,7 +37,7 @@ export class Question {
       (warps) => context.set({ warps, pins: [], run: false }),
     );
     this.#kernel = checkedField("Name", (written) => checkKernel(written, this.#text.input.value), (kernel) => context.set({ ...AFRESH, kernel }), {
-      hint: "Where the text has several kernels.",
+      hint: "If the IR has several kernels.",
     });
     this.#text = textField(
       "Triton IR",
@@ -46,7 +46,7 @@ export class Question {
         const preset = PRESETS.find((preset) => preset.text.trim() === text.trim());
         context.set({ ...AFRESH, ...(preset ? { preset: preset.id, text: "" } : { text }) });
       },
-      { lines: 14, hint: "What `kernel.asm[\"ttir\"]` holds, or `python examples/record.py` writes. Leave the field, or press Enter with Ctrl, to have it read. It becomes part of the address." },
+      { lines: 14, hint: "What `kernel.asm[\"ttir\"]` holds, or `python examples/record.py` writes. It is read when you leave the field or press Ctrl+Enter, and becomes part of the address." },
     );
     this.#own = h(
       "details",
@@ -70,7 +70,7 @@ export class Question {
   update(state: State): void {
     const preset = presetOf(state);
     for (const [id, button] of this.#examples) button.setAttribute("aria-pressed", String(id === (preset?.id ?? "")));
-    fill(this.#teaches, preset?.teaches ?? "Your own text. Point at a line of any pane to see what it came from and what became of it.");
+    fill(this.#teaches, preset?.teaches ?? "Your own kernel. Point at a line of any pane to see where it came from and what became of it.");
     this.#target.set(state.target);
     this.#warps.set(state.warps);
     this.#kernel.set(state.kernel);

@@ -44,13 +44,13 @@ export class Run {
         "header",
         null,
         h("h2", null, "Run it"),
-        h("p", null, "Thread by thread, without a GPU: every access is checked, wavefronts and sectors are counted from the addresses, and the result is held against what the text says."),
+        h("p", null, "Thread by thread, without a GPU: every access is checked, wavefronts and sectors are counted from the addresses, and the result is compared with what the IR computes."),
       ),
       h("div.stack.tight", null, this.#fields, h("div.row", null, this.#button), this.#fault.element, this.#answer,
         h(
           "div.as-command",
           null,
-          h("p.label", null, "The same in a shell, or in CI; the exit status says whether it is right"),
+          h("p.label", null, "The same in a shell or in CI; the exit status tells whether it passed"),
           h("div.code", null, this.#command, copyButton("Copy", () => this.#command.textContent ?? "")),
         ),
       ),
@@ -138,7 +138,7 @@ export class Run {
   #tell(answer: RunAnswer): void {
     const { passed, counts, buffers, findings, findings_dropped, evaluator, printed = [], grid, threads } = answer;
     this.#button.textContent = "Run again, with other numbers";
-    const verdict = passed ? "Right: every element is as the text says, and nothing was found." : findings.length > 0 ? `${count(findings.length + findings_dropped, "finding")}.` : "Wrong.";
+    const verdict = passed ? "Correct: every element is as the IR computes it, and no error was found." : findings.length > 0 ? `${count(findings.length + findings_dropped, "finding")}.` : "Wrong.";
     const counted = (name: string, amount: number, ideal?: number) =>
       h("div", null, h("dt", null, name), h("dd.value", null, amount.toLocaleString("en")), ideal !== undefined && h("dd.note", null, amount > ideal ? `at least ${ideal.toLocaleString("en")}` : "none wasted"));
     fill(
@@ -149,12 +149,12 @@ export class Run {
       h(
         "dl.figures",
         { "aria-label": "Counted" },
-        counted("Sectors of global memory", counts.global_sectors, counts.ideal_global_sectors),
-        counted("Wavefronts of shared memory", counts.shared_wavefronts, counts.ideal_shared_wavefronts),
-        counted("Instructions of warps", counts.instructions),
+        counted("Global memory sectors", counts.global_sectors, counts.ideal_global_sectors),
+        counted("Shared memory wavefronts", counts.shared_wavefronts, counts.ideal_shared_wavefronts),
+        counted("Warp instructions", counts.instructions),
         counted("Exchanges between lanes", counts.shuffles),
         counted("Blocks", grid.reduce((all, one) => all * one, 1)),
-        counted("Threads a block", threads),
+        counted("Threads per block", threads),
       ),
       buffers.length > 0 &&
         h(

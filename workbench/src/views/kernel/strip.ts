@@ -25,7 +25,7 @@ export class Strip {
     const registers = registersIn(sass);
     const figures: Figure[] = [
       {
-        id: "cycles", name: "Cycles of a block", value: (answer) => rounded(total(answer)),
+        id: "cycles", name: "Cycles per block", value: (answer) => rounded(total(answer)),
         note: ({ choice, greedy }) =>
           !choice ? "as the text says" : choice.cost === choice.bound ? (greedy ? "no choice costs less" : "") : `at least ${rounded(choice.bound)}`,
       },
@@ -34,7 +34,7 @@ export class Strip {
         note: ({ occupancy: { blocks, limit } }) => `${count(blocks, "block")}: no more ${limit}`,
       },
       {
-        id: "registers", name: "Registers a thread",
+        id: "registers", name: "Registers per thread",
         value: (answer) => (answer === now && registers !== undefined ? String(registers) : `≤ ${answer.occupancy.registers}`),
         note: (answer) =>
           answer === now && registers !== undefined

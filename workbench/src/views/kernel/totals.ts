@@ -28,7 +28,7 @@ export class Totals {
         h(
           "p",
           null,
-          `${now.name} for ${now.target}, ${count(now.warps, "warp")} a block. Cycles of a block, over all rounds of loops.`,
+          `${now.name} for ${now.target}, ${count(now.warps, "warp")} a block. Cycles per block, over all rounds of loops.`,
         ),
       ),
       h(
@@ -91,13 +91,13 @@ export class Totals {
 
   /** How far the choice may be from the best. */
   #bound({ choice, greedy }: ExplainAnswer): HTMLElement | null {
-    if (!choice) return h("p.note", null, "The text says itself where its values live: nothing was chosen.");
+    if (!choice) return h("p.note", null, "The IR itself says where its values live: nothing was chosen.");
     const { cost, bound } = choice;
     const best =
       cost === bound
         ? "No choice among the candidates costs less."
         : `No choice among the candidates costs less than ${cycles(bound)} cycles.`;
-    return h("p.note", null, best, greedy ? " “Greedy” is the choice as Triton makes it." : "");
+    return h("p.note", null, best, greedy ? " “Greedy” chooses as Triton does." : "");
   }
 
   #pins({ pins }: State, names: LayoutNames): HTMLElement | null {
@@ -111,7 +111,7 @@ export class Totals {
         "li",
         null,
         h("code", { title: layout }, `${value} in ${name === "?" ? layout : name}`),
-        h("button.quiet", { type: "button", onclick: () => remove(pin), "aria-label": `Let go of ${value}` }, "Let go"),
+        h("button.quiet", { type: "button", onclick: () => remove(pin), "aria-label": `Unpin ${value}` }, "Unpin"),
       );
     };
     return h(
@@ -119,7 +119,7 @@ export class Totals {
       null,
       h("h3", null, "Pinned"),
       h("ul", null, pins.map(chip)),
-      pins.length > 1 && h("button.quiet", { type: "button", onclick: () => this.#context.set({ pins: [] }) }, "Let all go"),
+      pins.length > 1 && h("button.quiet", { type: "button", onclick: () => this.#context.set({ pins: [] }) }, "Unpin all"),
     );
   }
 
@@ -141,7 +141,7 @@ export class Totals {
       h(
         "div",
         null,
-        h("h3", null, "Other homes"),
+        h("h3", null, "Homes that changed"),
         moved.length > 0
           ? h(
               "ul.plain",
@@ -153,8 +153,8 @@ export class Totals {
             )
           : h("p.note", null, "none"),
       ),
-      side("Movements before", free),
-      side("Movements pinned", now),
+      side("Movements without pins", free),
+      side("Movements with pins", now),
     );
   }
 }

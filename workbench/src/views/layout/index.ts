@@ -5,7 +5,7 @@ import { Refusal } from "../../engine/engine";
 import { fill, h, latest } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
 import type { Context, Mounted, View } from "../view";
-import { List } from "./list";
+import { DEFINITION, List } from "./list";
 import { findMissing, parseNamed, parseOperation } from "./names";
 import type { Named } from "./names";
 import { Pictures } from "./pictures";
@@ -60,10 +60,10 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       ),
     ),
     h(
-      "div.workbench",
+      "div.workbench.layouts",
       null,
       h("div.stack", null, list.element),
-      h("div.stack", null, fault.element, h("div.stack.selection", null, selector.element, pictures.element)),
+      h("div.stack.shown", null, fault.element, h("div.stack.selection", null, selector.element, pictures.element)),
     ),
   );
   const ask = latest();
@@ -82,7 +82,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
         } catch (error) {
           if (!current()) return;
           const text = namedOf(state).find(({ name }) => name === state.shown)?.text;
-          fault.show(error, () => (text !== undefined && !parseOperation(text) ? text : undefined));
+          fault.show(error, () => (text !== undefined && !parseOperation(text) ? text : undefined), () => DEFINITION);
           list.tell(undefined);
           selector.clear();
           pictures.clear();

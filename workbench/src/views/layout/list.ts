@@ -13,6 +13,9 @@ import { OPERATORS, formatNamed, formatOperation, freshName, isMemory, parseName
 import type { Named } from "./names";
 import type { State } from "./state";
 
+/** What the field of a layout's text is called, also where it is refused. */
+export const DEFINITION = "Definition";
+
 export class List {
   readonly element: HTMLElement;
   readonly #context: Context<State>;
@@ -34,7 +37,7 @@ export class List {
   constructor(context: Context<State>) {
     this.#context = context;
     this.#shape = checkedField("Shape of the tensor", checkExtents, (shape) => context.set({ shape, at: "" }), {
-      hint: "For attributes; other texts know their own.",
+      hint: "For Triton attributes; other layouts carry their own.",
     });
     this.#element = choice<string>("Element", [], (element) => context.set({ element }));
     elementNames(context.engine, (names) => {
@@ -43,20 +46,20 @@ export class List {
     });
     const check = (written: string): Promise<Checked<string>> | Checked<string> =>
       parseOperation(written) ? { value: oneLine(written) } : checkLayout(written, this.#state?.shape ?? [], context.engine);
-    this.#text = checkedField("Its text", check, (text) => this.#change(text), {
+    this.#text = checkedField(DEFINITION, check, (text) => this.#change(text), {
       lines: 4,
       hint: "A Triton attribute, bases such as [lane: (0,1) (1,0)] -> [dim0: 2, dim1: 2], CuTe, or an operator: compose(A, B).",
       anyway: (text) => this.#change(oneLine(text)),
     });
     const named = (written: string) =>
       checkName(written, this.#state?.shown ?? "", this.#all().map(({ name }) => name), freshName(this.#all()));
-    this.#name = checkedField("Its name", named, (name) => this.#rename(name));
+    this.#name = checkedField("Name", named, (name) => this.#rename(name));
     this.#operator = choice<Operator>("Operator", OPERATORS, () => this.#offer());
     this.#first = choice<string>("A", [], () => undefined);
     this.#second = choice<string>("B", [], () => undefined);
     this.#order = checkedField("Axes in their new order", (written) => checkOrder(written, this.#state?.shape.length ?? 0), () => undefined);
     this.#extents = checkedField("New shape", (written) => checkReshape(written, this.#state?.shape ?? []), () => undefined);
-    const take = copyButton("Copy its bases", () => this.#told);
+    const take = copyButton("Copy bases", () => this.#told);
     this.element = h(
       "section.card",
       { "aria-label": "Named layouts" },
@@ -75,12 +78,12 @@ export class List {
           null,
           take,
           h("button.quiet", { type: "button", onclick: () => this.#add() }, "Add a layout"),
-          h("button.quiet", { type: "button", onclick: () => this.#remove() }, "Remove this one"),
+          h("button.quiet", { type: "button", onclick: () => this.#remove() }, "Remove"),
         ),
-        h("h3", null, "Make one of others"),
+        h("h3", null, "Derive a layout"),
         this.#operator.element,
         this.#made,
-        h("div", null, h("button", { type: "button", onclick: () => this.#make() }, "Make it")),
+        h("div", null, h("button", { type: "button", onclick: () => this.#make() }, "Derive")),
       ),
     );
   }

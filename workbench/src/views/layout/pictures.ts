@@ -30,8 +30,10 @@ interface Seen {
   about: HTMLElement;
   /** What is said of it, unless something else is. */
   says: string;
+  /** Both are read where something is pointed at or selected, for a drawing may have thousands of cells. */
   pairs: Map<SVGGElement, Pair>;
   entries: Map<SVGGElement, Entry>;
+  isRead: boolean;
 }
 
 export class Pictures {
@@ -73,7 +75,7 @@ export class Pictures {
         note,
         picture.element,
       );
-      return { kind, card, picture, note, about: saying, says: about, pairs: new Map(), entries: new Map() };
+      return { kind, card, picture, note, about: saying, says: about, pairs: new Map(), entries: new Map(), isRead: false };
     });
     this.element = h("div.stack", null, h("div.controls", null, this.#see.element), this.#cards);
   }
@@ -111,7 +113,7 @@ export class Pictures {
           seen.note.textContent = error.fault.message;
           seen.note.hidden = false;
         }
-        this.#read(seen);
+        seen.isRead = false;
       }),
     );
     if (!current()) return;
@@ -122,11 +124,20 @@ export class Pictures {
 
   clear(): void {
     this.element.hidden = true;
-    for (const { picture } of this.#seen) picture.clear();
+    for (const seen of this.#seen) {
+      seen.picture.clear();
+      seen.isRead = false;
+    }
   }
 
-  /** Reads what the cells say. */
-  #read({ kind, picture, pairs, entries }: Seen): void {
+  /** The pictures, with what their cells say. */
+  #all(): readonly Seen[] {
+    for (const seen of this.#seen) if (!seen.isRead) this.#read(seen);
+    return this.#seen;
+  }
+
+  #read(seen: Seen): void {
+    const { kind, picture, pairs, entries } = seen;
     pairs.clear();
     entries.clear();
     for (const [cell] of picture.cells()) {
@@ -136,30 +147,33 @@ export class Pictures {
         if (entry) entries.set(cell, entry);
       } else pairs.set(cell, parsePair(label, kind === "grid"));
     }
+    seen.isRead = true;
   }
 
   /** Marks in every picture what a selection is; how many elements that are. */
   #mark(mark: string, selection: Selection | undefined): number {
-    const elements = new Set<string>();
-    if (selection) {
-      // An element may have several places, of which the grid names the lowest.
-      for (const { pairs } of this.#seen) {
-        for (const pair of pairs.values()) if (holds(selection, pair)) elements.add(elementKey(pair));
-      }
+    if (!selection) {
+      for (const { picture } of this.#seen) for (const cell of picture.element.querySelectorAll(`.${mark}`)) cell.classList.remove(mark);
+      return 0;
     }
-    for (const { kind, pairs, entries } of this.#seen) {
+    const elements = new Set<string>();
+    const all = this.#all();
+    // An element may have several places, of which the grid names the lowest.
+    for (const { pairs } of all) {
+      for (const pair of pairs.values()) if (holds(selection, pair)) elements.add(elementKey(pair));
+    }
+    for (const { kind, pairs, entries } of all) {
       for (const [cell, pair] of pairs) {
-        const is = selection && (kind === "grid" ? elements.has(elementKey(pair)) : holds(selection, pair));
-        cell.classList.toggle(mark, is === true);
+        cell.classList.toggle(mark, kind === "grid" ? elements.has(elementKey(pair)) : holds(selection, pair));
       }
-      for (const [cell, entry] of entries) cell.classList.toggle(mark, selection !== undefined && enters(selection, entry));
+      for (const [cell, entry] of entries) cell.classList.toggle(mark, enters(selection, entry));
     }
     return elements.size;
   }
 
   /** What a cell selects: a bit in the matrix, elsewhere the element, or the place that holds it. */
   #of(kind: Kind, place: CellPlace): { selection: Selection; pair?: Pair } | undefined {
-    const seen = this.#seen.find((seen) => seen.kind === kind);
+    const seen = this.#all().find((seen) => seen.kind === kind);
     const cell = seen?.picture.cell(place);
     const entry = cell && seen?.entries.get(cell);
     if (entry) return { selection: entry.column };
@@ -175,7 +189,7 @@ export class Pictures {
     // Both sides of the cell: its element with all its places, and the bits that are one in either.
     const cells = this.#mark("linked", pair ? { at: pair.element } : selection);
     if (pair) {
-      for (const { entries } of this.#seen) {
+      for (const { entries } of this.#all()) {
         const both: Selection = { at: { ...pair.element, ...pair.place } };
         for (const [cell, entry] of entries) cell.classList.toggle("linked", enters(both, entry));
       }
@@ -192,8 +206,9 @@ export class Pictures {
 
   /** Does something with what a heading is of: a row, a column, in the matrix a bit. */
   #head(kind: Kind, target: EventTarget | null, then: (selection: Selection) => void): void {
-    const seen = this.#seen.find((seen) => seen.kind === kind);
-    if (!(target instanceof SVGTextElement) || !seen || target.closest("g[data-row]")) return;
+    if (!(target instanceof SVGTextElement) || target.closest("g[data-row]")) return;
+    const seen = this.#all().find((seen) => seen.kind === kind);
+    if (!seen) return;
     const { head, row, column } = target.dataset;
     const panel = target.parentElement?.querySelector<SVGGElement>("g[data-panel]")?.dataset["panel"];
     if (head === undefined || panel === undefined) return;

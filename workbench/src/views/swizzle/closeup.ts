@@ -22,7 +22,7 @@ export class CloseUp {
     this.element = h(
       "details.card.closeup",
       null,
-      h("summary", null, "Close up: every element with its bank and lane, as a file to take along"),
+      h("summary", null, "Close-up: every element with its bank and lane, to save as a file"),
       this.#tile.element,
       this.#banks.element,
     );

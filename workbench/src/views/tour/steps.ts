@@ -41,7 +41,7 @@ export const STEPS: readonly Step[] = [
   {
     title: "One tile, two readings",
     words: [
-      "A warp of 32 lanes carries a tile of 16 × 32 floats through shared memory, to turn it round. It arrives by rows: in each of 16 instructions lane t writes column t of one row. It leaves by columns: sixteen lanes fetch column 2r, the other sixteen column 2r + 1.",
+      "A warp of 32 lanes carries a tile of 16 × 32 floats through shared memory, to transpose it. It arrives by rows: in each of 16 instructions lane t writes column t of one row. It leaves by columns: sixteen lanes fetch column 2r, the other sixteen column 2r + 1.",
       "Neither order can be changed. Global memory asks for both. The only thing that is ours to choose is where in shared memory each element lies.",
       "In the pictures a cell is an element, and its colour tells the lane that holds it: hue = lane ÷ 2, darker = odd. Point at one to read its register. What lane 9 holds is outlined: in the first picture a column, in the second one row of every other column.",
     ],
@@ -75,7 +75,7 @@ export const STEPS: readonly Step[] = [
     title: "Almost",
     words: [
       "And yet the load takes two wavefronts. It does not read one column but a pair, 2r and 2r + 1. The first lies in the banks 2r ⊕ m, the second in 2r ⊕ 1 ⊕ m, and as m runs through all sixteen rows these are the same sixteen banks.",
-      "Half of the memory is asked twice, half not at all. The wavefronts show it: two full rows on the left, nothing on the right.",
+      "Half of the banks are asked twice, half not at all. The wavefronts show it: two full rows on the left, nothing on the right.",
       "The culprit is one bit. n₀ tells the two halves of the warp apart, and they read at the same time. Folding m₀ into n₀ lets a step down the rows look just like a step to the other half.",
     ],
     figures: [
@@ -119,7 +119,7 @@ export const STEPS: readonly Step[] = [
     words: [
       "Now the search is a construction. Write down what one phase of the store steps along, and what one phase of the load steps along. What both have is untouchable. What only one has is harmless to the other.",
       "Add one direction of the store's to one of the load's. The load cannot step along the sum, because half of it is the store's. The store cannot either. Four such sums are four segment directions without a conflict, and a count of dimensions says that there could not be five.",
-      "No step looked at the tile. That is why the same recipe works for a fragment of a matrix unit against 16-byte vectors of bytes, where nobody can look.",
+      "No step looked at the tile. That is why the same recipe works for a fragment of a matrix unit against 16-byte vectors of bytes, where the eye finds nothing.",
     ],
     figures: [{ show: "construction" }],
   },
@@ -127,7 +127,7 @@ export const STEPS: readonly Step[] = [
     title: "Your turn",
     words: [
       "Here is a load that nobody prepared an answer for. Its lanes run along m₀, m₁, m₂ and along n₀ and n₂; m₃ is a register.",
-      "The two swizzles from before both fail. Ask which column bits the load leaves free, and fold the rows that its lanes run along into those, each into one of its own. The fourth row is yours to waste.",
+      "The two swizzles from before both fail. Ask which column bits the load leaves free, and fold the rows that its lanes run along into those, each into one of its own. The fourth row bit is free.",
     ],
     figures: [{ show: "exercise" }],
   },
