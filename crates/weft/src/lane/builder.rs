@@ -80,6 +80,7 @@ enum KeyOp<'a> {
     RoundPair(DType),
     Bytes,
     SharedBase(Shared),
+    Offset,
 }
 
 impl<'a> KeyOp<'a> {
@@ -99,6 +100,7 @@ impl<'a> KeyOp<'a> {
             Op::RoundPair(to) => KeyOp::RoundPair(*to),
             Op::Bytes => KeyOp::Bytes,
             Op::SharedBase(shared) => KeyOp::SharedBase(*shared),
+            Op::Offset => KeyOp::Offset,
             _ => return None,
         })
     }
@@ -310,6 +312,11 @@ impl Builder {
     /// The address of a piece of shared memory.
     pub fn shared_base(&mut self, shared: Shared) -> Value {
         self.pure(Op::SharedBase(shared), smallvec![], DType::I32)
+    }
+
+    /// An address by its base and offset ([`Op::Offset`]).
+    pub fn offset(&mut self, base: Value, offset: Value) -> Value {
+        self.pure(Op::Offset, smallvec![base, offset], DType::I64)
     }
 
     /// An F2-linear map of the bits of an i32.

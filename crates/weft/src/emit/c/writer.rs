@@ -60,6 +60,8 @@ pub(super) struct Writer<'a> {
     /// How a value is written where it is used.
     spelling: IdMap<Value, Option<String>>,
     constants: IdMap<Value, Option<u64>>,
+    /// The addresses that are given as a base and an offset.
+    offsets: IdMap<Value, Option<[Value; 2]>>,
     used: IdMap<Value, bool>,
     parameters: Vec<String>,
     temporaries: usize,
@@ -111,6 +113,7 @@ impl<'a> Writer<'a> {
             instructions: BTreeMap::new(),
             spelling: IdMap::default(),
             constants,
+            offsets: program.offsets(),
             used: live(program),
             parameters: Vec::new(),
             temporaries: 0,
@@ -249,6 +252,11 @@ impl<'a> Writer<'a> {
     /// The raw bits of a value that is a constant.
     pub(super) fn constant(&self, value: Value) -> Option<u64> {
         self.constants[value]
+    }
+
+    /// The base and the offset of an address that is given so.
+    pub(super) fn base_and_offset(&self, address: Value) -> Option<[Value; 2]> {
+        self.offsets[address]
     }
 
     /// Whether anything that has an effect depends on a value.
