@@ -175,6 +175,15 @@ __device__ __forceinline__ u32 byte_permute(u32 a, u32 b, u32 selector) {
   return (word & ~signs) | ((word >> 7 & 0x01010101) * 0xff & signs);
 }
 ",
+        Helper::ByteChoice => "\
+// Bytes of a (0 to 3) and b (4 to 7), as the nibbles of the selector say, of which none has its top bit set.
+__device__ __forceinline__ u32 byte_choice(u32 a, u32 b, u32 selector) {
+  u32 spread = selector & 0xffff;
+  spread = (spread | spread << 8) & 0x00ff00ff;
+  spread = (spread | spread << 4) & 0x0f0f0f0f;
+  return __builtin_amdgcn_perm(b, a, spread);
+}
+",
         Helper::Exp2 => "\
 // 2 to the power, within a unit in the last place.
 __device__ __forceinline__ float exp2_approximate(float x) { return __builtin_exp2f(x); }
