@@ -12,6 +12,11 @@
 //! address stays as it is. The proof is a bound of each term, from its operations and from what whoever writes the
 //! program knows of it ([`Builder::know_at_most`]: the ranges of the tile program). A sum of 32 bits is taken apart
 //! only where the bounds of its terms say that it does not wrap, and then none of its terms is larger than the sum.
+//!
+//! Or it is *promised*: where all memory that is reached through an argument lies so near to it
+//! ([`Builder::know_near`]), the address is the argument and an offset of 32 bits, whatever that is the sum of. A
+//! thread that keeps within the promise has the offset exactly, though terms of it may wrap on the way; the offset of
+//! one that does not is of no use, and is not used where the access is predicated.
 
 use super::{Builder, MAX_ACCESS_BYTES, OFFSET_BYTES, Op, Value};
 use crate::dtype::DType;
@@ -39,6 +44,70 @@ impl Builder {
     /// An address as base and offset, at a constant distance from it: `None` where nothing in it is uniform, or
     /// where nothing proves that the offset reaches far enough.
     pub fn behind_base(&mut self, address: Value) -> Option<Value> {
+        self.proved(address).or_else(|| self.promised(address))
+    }
+
+    /// Lets it be known that all memory that is reached through an address lies within [`OFFSET_BYTES`] behind it.
+    pub fn know_near(&mut self, value: Value) {
+        self.near.set(value, true);
+    }
+
+    fn promised(&mut self, address: Value) -> Option<Value> {
+        let (mut base, mut seen) = (None, 0);
+        let offset = self.rest(address, &mut base, &mut seen)?;
+        Some(self.offset(base?, offset))
+    }
+
+    /// An i64 without the one near address that it is the sum of, as an i32.
+    fn rest(&mut self, value: Value, near: &mut Option<Value>, seen: &mut usize) -> Option<Value> {
+        *seen += 1;
+        if *seen > MOST {
+            return None;
+        }
+        if self.near[value] {
+            // A difference of addresses, or twice one, is none.
+            return near.replace(value).is_none().then(|| self.i32(0));
+        }
+        let parts = self.definitions[value].map(|inst| &self.program.insts[inst]);
+        let parts = parts.map(|inst| (&inst.op, &inst.operands[..]));
+        match parts {
+            Some((Op::Binary(Binary::Add), &[x, y])) => {
+                let x = self.rest(x, near, seen)?;
+                let y = self.rest(y, near, seen)?;
+                Some(self.binary(Binary::Add, x, y))
+            }
+            Some((Op::Binary(Binary::Sub), &[x, y])) => {
+                let x = self.rest(x, near, seen)?;
+                let y = self.low(y, MOST);
+                Some(self.binary(Binary::Sub, x, y))
+            }
+            _ => Some(self.low(value, MOST)),
+        }
+    }
+
+    /// The low 32 bits of an i64, from the low ones of what it was made of.
+    fn low(&mut self, value: Value, left: usize) -> Value {
+        let parts = self.definitions[value].map(|inst| &self.program.insts[inst]);
+        let parts = parts.map(|inst| (&inst.op, &inst.operands[..]));
+        match (parts, left / 2) {
+            (Some((&Op::Const(bits), _)), _) => self.constant(DType::I32, bits),
+            (Some((Op::Cast(Cast::ExtS | Cast::ExtU), &[x])), _) if self.dtype(x) == DType::I32 => {
+                x
+            }
+            (Some((&Op::Binary(op @ (Binary::Add | Binary::Sub | Binary::Mul)), &[x, y])), 1..) => {
+                let [x, y] = [x, y].map(|x| self.low(x, left / 2));
+                self.binary(op, x, y)
+            }
+            (Some((Op::Binary(Binary::Shl), &[x, _])), 1..) if self.factor_of(value).is_some() => {
+                let factor = self.factor_of(value).unwrap_or(1);
+                let (x, factor) = (self.low(x, left / 2), self.constant(DType::I32, factor));
+                self.binary(Binary::Mul, x, factor)
+            }
+            _ => self.cast(Cast::Trunc, value, DType::I32),
+        }
+    }
+
+    fn proved(&mut self, address: Value) -> Option<Value> {
         let mut terms = Terms::default();
         let most = self.wide_terms(address, 1, &mut terms)?;
         let Terms { mut bases, offsets, constant, .. } = terms;

@@ -53,6 +53,8 @@ pub struct Builder {
     pub(super) most: IdMap<Value, u64>,
     /// Whether values are uniform: the same in every thread of the block.
     pub(super) uniform: IdMap<Value, bool>,
+    /// Whether all memory that is reached through an address lies within [`OFFSET_BYTES`](super::OFFSET_BYTES) behind it.
+    pub(super) near: IdMap<Value, bool>,
     /// The sums with multiples of uniform strides.
     pub(super) strided: StridedSums,
     /// What values are quotients of, by constants.
@@ -141,6 +143,7 @@ impl Builder {
             definitions: IdMap::default(),
             most: IdMap::with_default(u64::MAX),
             uniform: IdMap::default(),
+            near: IdMap::default(),
             strided: StridedSums::default(),
             quotients: FxHashMap::default(),
             loc: Locations::unknown(),

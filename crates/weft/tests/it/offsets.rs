@@ -5,9 +5,16 @@ use weft::lane::{Op, Program, Space};
 use weft::ttir;
 use weft_layout::machine::Machine;
 
+fn text(path: &str) -> String {
+    std::fs::read_to_string(format!("{}/../../{path}.ttir", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
 fn program(path: &str, target: &str) -> Program {
-    let text = std::fs::read_to_string(format!("{}/../../{path}.ttir", env!("CARGO_MANIFEST_DIR")));
-    let module = ttir::parse(&text.unwrap()).unwrap_or_else(|errors| panic!("{errors}"));
+    compiled(&text(path), target)
+}
+
+fn compiled(text: &str, target: &str) -> Program {
+    let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
     let options = Options::for_machine(Machine::by_name(target).unwrap());
     compile::compile(&module, &module.kernels[0], &options).unwrap().program
 }
@@ -50,5 +57,20 @@ fn other_machines_have_addresses_alone() {
     for target in ["sm_80", "sm_90"] {
         let program = program("examples/vector_add", target);
         program.walk(&program.body, &mut |_, inst| assert_ne!(inst.op, Op::Offset, "{target}"));
+    }
+}
+
+/// What nothing proves, the launcher may promise.
+#[test]
+fn masked_accesses_within_a_promised_range_go_by_the_argument() {
+    let said = "tt.divisibility = 16 : i32}";
+    for path in ["examples/tiled_transpose", "kernels/linear_bf16", "kernels/layer_norm_forward"] {
+        for (bits, is_near) in [(32, true), (64, false)] {
+            let promised = format!("tt.divisibility = 16 : i32, tt.pointer_range = {bits} : i32}}");
+            // Of numbers it says nothing.
+            let text = text(path).replace(said, &promised);
+            let [by_base, others] = predicated(&compiled(&text, "gfx942"));
+            assert_eq!(others == 0, is_near, "{path}, {bits} bits: {by_base}, {others}");
+        }
     }
 }

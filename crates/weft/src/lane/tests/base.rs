@@ -91,6 +91,50 @@ fn an_address_is_the_sum_of_its_parts() {
     assert!(apart > 150 && whole > 150, "{apart} {whole}");
 }
 
+/// A near address is the base, and the offset what it takes to come from there to the sum.
+#[test]
+fn an_address_is_the_sum_of_a_near_one_and_an_offset() {
+    let mut promised = 0;
+    for seed in 0..300 {
+        let mut expected = 0;
+        let stored = results(&WORDS, seed, |build, inputs, dice| {
+            let mut known: Vec<(Value, u32)> = inputs.iter().copied().zip(WORDS).collect();
+            for _ in 0..dice.roll(8) {
+                let next = step(build, &known, dice);
+                known.push(next);
+            }
+            let pointer = build.param_value(0);
+            build.know_near(pointer);
+            let mut address = pointer;
+            for _ in 0..1 + dice.roll(4) {
+                let (value, bits) = known[dice.roll(known.len())];
+                let value = build.cast(Cast::ExtS, value, DType::I64);
+                let wide = i64::from(bits.cast_signed()).cast_unsigned();
+                let by = [1, 4, 12, 1 << 16][dice.roll(4)];
+                let times = build.constant(DType::I64, by);
+                let value = build.binary(Binary::Mul, value, times);
+                let op = [Binary::Add, Binary::Sub][dice.roll(2)];
+                address = build.binary(op, address, value);
+                expected = scalar::binary(op, DType::I64).unwrap()(expected, wide.wrapping_mul(by));
+            }
+            let place = build.behind_base(address).unwrap();
+            let (sum, distance) = build.apart(place);
+            let inst = &build.program().insts[build.definitions[sum].unwrap()];
+            let [base, offset] = [inst.operands[0], inst.operands[1]];
+            // What is proved may have another base.
+            if base != pointer || distance != 0 {
+                return vec![];
+            }
+            vec![offset]
+        });
+        for offset in stored {
+            promised += 1;
+            assert_eq!(offset, expected & 0xffff_ffff, "seed {seed}");
+        }
+    }
+    assert!(promised > 200, "{promised}");
+}
+
 /// What is taken apart, and what is not for want of a proof.
 #[test]
 fn an_offset_is_proved_to_reach() {
