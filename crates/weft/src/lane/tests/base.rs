@@ -50,7 +50,7 @@ fn an_address_is_the_sum_of_its_parts() {
             }
             let pointer = build.param_value(0);
             let mut address = pointer;
-            for _ in 0..1 + dice.roll(3) {
+            for _ in 0..=dice.roll(3) {
                 let (value, bits) = known[dice.roll(known.len())];
                 let (cast, wide) = match dice.roll(2) {
                     0 => (Cast::ExtU, u64::from(bits)),
@@ -106,7 +106,7 @@ fn an_address_is_the_sum_of_a_near_one_and_an_offset() {
             let pointer = build.param_value(0);
             build.know_near(pointer);
             let mut address = pointer;
-            for _ in 0..1 + dice.roll(4) {
+            for _ in 0..=dice.roll(4) {
                 let (value, bits) = known[dice.roll(known.len())];
                 let value = build.cast(Cast::ExtS, value, DType::I64);
                 let wide = i64::from(bits.cast_signed()).cast_unsigned();
