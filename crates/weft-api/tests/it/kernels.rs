@@ -112,6 +112,33 @@ fn every_kernel_with_layouts_runs_as_the_evaluator_says_on_every_target() {
     check(&known, &texts, NARROW);
 }
 
+/// As Triton tells of buffers of up to 2 GiB: all addresses are then bases and offsets on AMD's machines.
+#[test]
+fn every_kernel_with_near_memory_runs_as_the_evaluator_says() {
+    let texts = recorded(&folder(), "ttir");
+    let (mut near, mut failures) = (0, Vec::new());
+    for (name, grid, arguments) in runs("runs") {
+        for (_, path) in texts.iter().filter(|(kernel, _)| *kernel == name) {
+            let text = std::fs::read_to_string(path).unwrap();
+            let said = "> {tt.divisibility = 16 : i32";
+            let text = text.replace(said, &format!("{said}, tt.pointer_range = 32 : i32"));
+            near += usize::from(text.contains("tt.pointer_range"));
+            for target in ["gfx942", "gfx1100"] {
+                match of(&text, &grid, &arguments, target).and_then(|request| run::run(&request)) {
+                    Ok(answer) if answer.passed => {}
+                    Ok(answer) => failures.push(format!(
+                        "{name} on {target}: {:?} {:?} {:?}",
+                        answer.evaluator, answer.findings, answer.buffers
+                    )),
+                    Err(error) => failures.push(format!("{name} on {target}: {error}")),
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(near > 200, "{near} kernels");
+}
+
 #[test]
 fn every_kernel_prints_with_its_homes_and_reads_back() {
     let examples = folder().join("../examples");

@@ -18,6 +18,13 @@
 //! `v_exp_f32` and `v_log_f32`, within a few units in the last place, subnormals kept. The text switches
 //! the fusing of products into sums off.
 //!
+//! # Bounds
+//!
+//! A predicated load or store by a base and an offset ([`Op::Offset`](crate::lane::Op::Offset)) goes through a buffer
+//! resource, a descriptor of 16 bytes: the base, 2^31 bytes, and a last word that says how bounds are taken. Where the
+//! predicate does not hold the offset is 2^31, which is out of bounds: the load gives zero, the store does nothing, and
+//! no branch is needed. Other predicated accesses are branches around plain ones, and so are volatile ones.
+//!
 //! # Lanes
 //!
 //! An exchange within a row of 16 lanes is one move or two on the way to the next operation
@@ -54,6 +61,25 @@ pub enum Generation {
     Rdna3,
     /// RDNA 4: RX 9000.
     Rdna4,
+}
+
+impl Generation {
+    /// Whether it is one of RDNA's.
+    pub(in crate::emit) fn is_rdna(self) -> bool {
+        matches!(self, Generation::Rdna3 | Generation::Rdna4)
+    }
+
+    /// The cache bits by which a buffer instruction says that its data is not needed again: those that clang sets
+    /// for a non-temporal access of global memory. They are `glc`, `slc` and `dlc`, `nt`, and the temporal hint `NT`.
+    pub(in crate::emit) fn non_temporal(self, loads: bool) -> u32 {
+        match self {
+            Generation::Cdna2 => 0b11,
+            Generation::Cdna3 | Generation::Cdna4 => 0b10,
+            Generation::Rdna3 if loads => 0b110,
+            Generation::Rdna3 => 0b111,
+            Generation::Rdna4 => 1,
+        }
+    }
 }
 
 impl Target {

@@ -53,6 +53,8 @@ pub struct Builder {
     pub(super) most: IdMap<Value, u64>,
     /// Whether values are uniform: the same in every thread of the block.
     pub(super) uniform: IdMap<Value, bool>,
+    /// Whether all memory that is reached through an address lies within [`OFFSET_BYTES`](super::OFFSET_BYTES) behind it.
+    pub(super) near: IdMap<Value, bool>,
     /// The sums with multiples of uniform strides.
     pub(super) strided: StridedSums,
     /// What values are quotients of, by constants.
@@ -80,6 +82,7 @@ enum KeyOp<'a> {
     RoundPair(DType),
     Bytes,
     SharedBase(Shared),
+    Offset,
 }
 
 impl<'a> KeyOp<'a> {
@@ -99,6 +102,7 @@ impl<'a> KeyOp<'a> {
             Op::RoundPair(to) => KeyOp::RoundPair(*to),
             Op::Bytes => KeyOp::Bytes,
             Op::SharedBase(shared) => KeyOp::SharedBase(*shared),
+            Op::Offset => KeyOp::Offset,
             _ => return None,
         })
     }
@@ -139,6 +143,7 @@ impl Builder {
             definitions: IdMap::default(),
             most: IdMap::with_default(u64::MAX),
             uniform: IdMap::default(),
+            near: IdMap::default(),
             strided: StridedSums::default(),
             quotients: FxHashMap::default(),
             loc: Locations::unknown(),
@@ -310,6 +315,11 @@ impl Builder {
     /// The address of a piece of shared memory.
     pub fn shared_base(&mut self, shared: Shared) -> Value {
         self.pure(Op::SharedBase(shared), smallvec![], DType::I32)
+    }
+
+    /// An address by its base and offset ([`Op::Offset`]).
+    pub fn offset(&mut self, base: Value, offset: Value) -> Value {
+        self.pure(Op::Offset, smallvec![base, offset], DType::I64)
     }
 
     /// An F2-linear map of the bits of an i32.

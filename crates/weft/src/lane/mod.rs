@@ -30,6 +30,7 @@
 //! * [`Op::Linear`] is an F2-linear map of the bits of an i32; it stays one operation until
 //!   `simplify` expands it into shifts and masks.
 
+mod base;
 mod builder;
 mod bytes;
 mod differences;
@@ -67,7 +68,7 @@ use crate::atomic::{Order, Rmw, Scope};
 use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::format::Format;
-use crate::id::{IdVec, define_id};
+use crate::id::{IdMap, IdVec, define_id};
 use crate::location::{Loc, Locations};
 use crate::scalar::{Binary, Cast, Compare, Rounding, Unary};
 use smallvec::SmallVec;
@@ -75,6 +76,9 @@ use std::collections::BTreeMap;
 
 /// The most bytes that one load or store of a lane moves.
 pub const MAX_ACCESS_BYTES: u32 = 16;
+
+/// How many bytes behind its base an [`Op::Offset`] may lead to.
+pub const OFFSET_BYTES: u64 = 1 << 31;
 
 define_id! {
     /// A value of a lane program.
@@ -367,6 +371,11 @@ pub enum Op {
     Bytes,
     /// `() -> i32`: the address of a piece of shared memory.
     SharedBase(Shared),
+    /// `(base: i64, offset: i32) -> i64`: an address of global memory, the sum of both; the offset counts as
+    /// unsigned. The base is the same in every thread of the block, and all that is accessed at the address, or
+    /// at a constant distance from it, lies within [`OFFSET_BYTES`] behind the base. So a buffer resource, as
+    /// AMD's GPUs have them, takes such an address apart, and its bounds are the access's predicate.
+    Offset,
     /// `(address, [predicate, one other per result]) -> n values of one type`, consecutive in memory.
     /// The address is a multiple of the whole access's size.
     Load {
@@ -586,6 +595,19 @@ impl Program {
     /// Threads in a block.
     pub fn threads(&self) -> u32 {
         self.warps << self.lanes_log2
+    }
+
+    /// The base and the offset of each value that [`Op::Offset`] gives.
+    pub fn offsets(&self) -> IdMap<Value, Option<[Value; 2]>> {
+        let mut offsets = IdMap::default();
+        self.walk(&self.body, &mut |_, inst| {
+            if let (Op::Offset, &[base, offset], &[result]) =
+                (&inst.op, &inst.operands[..], &inst.results[..])
+            {
+                offsets.set(result, Some([base, offset]));
+            }
+        });
+        offsets
     }
 
     /// Every operation of a region and of the regions inside it, outer before inner, in order.

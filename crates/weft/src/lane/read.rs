@@ -349,6 +349,7 @@ impl<'a> Reader<'a> {
             ("fma", [rounding]) => Op::FmaToward(Rounding::by_name(rounding).ok_or_else(none)?),
             ("round", ["pair", to]) => Op::RoundPair(dtype(to)?),
             ("bytes", []) => Op::Bytes,
+            ("offset", []) => Op::Offset,
             ("address", []) => {
                 let name = words.next().ok_or("a piece stands behind `address`")?;
                 let index = Self::piece_named(name)?;

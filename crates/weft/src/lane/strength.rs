@@ -110,6 +110,11 @@ impl Builder {
         self.uniform.set(value, true);
     }
 
+    /// Whether a value is known to be uniform.
+    pub fn is_uniform(&self, value: Value) -> bool {
+        self.uniform[value]
+    }
+
     /// `x op y` of i64 by the laws above.
     pub(super) fn stride_outside(&mut self, op: Binary, x: Value, y: Value) -> Option<Value> {
         if self.dtype(x) != DType::I64 {

@@ -221,6 +221,7 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::RoundPair(to) => write!(f, "round.pair.{to}"),
         Op::Bytes => f.write_str("bytes"),
         Op::SharedBase(shared) => write!(f, "address {shared}"),
+        Op::Offset => f.write_str("offset"),
         Op::Load { space, access } => write_access(f, "load", *space, *access),
         Op::Store { space, access } => write_access(f, "store", *space, *access),
         Op::AtomicRmw { space, op, order, scope, predicated } => {

@@ -21,6 +21,7 @@ use crate::tile::{LoadOptions, Op, OpId, OpKind, Value};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 use weft_layout::Layout;
+use weft_layout::machine::Isa;
 use weft_layout::plan::Vectors;
 use weft_layout::space::{LANE, WARP};
 
@@ -66,6 +67,16 @@ impl Lowerer<'_> {
         (Some(all), group.iter().map(alone).collect())
     }
 
+    /// The address of an access as base and offset, where the machine has accesses by these and the parts are
+    /// known. Where all threads access one address and no predicate is in the way, that is no gain.
+    fn behind_base(&mut self, address: lane::Value, predicated: bool) -> lane::Value {
+        let has_buffers = self.block.machine.isa == Isa::Amdgcn;
+        if !has_buffers || !predicated && self.build.is_uniform(address) {
+            return address;
+        }
+        self.build.behind_base(address).unwrap_or(address)
+    }
+
     pub(super) fn load(
         &mut self,
         id: OpId,
@@ -96,6 +107,7 @@ impl Lowerer<'_> {
             }
             let masks = operands.get(1).map(|masks| &masks[..]);
             let (mask, alone) = self.predicates(masks, group, tested);
+            let address = self.behind_base(address, mask.is_some());
             let guarded = mask.map(|mask| (mask, &others[..]));
             let count = group.len();
             let mut loaded = self.build.load(Space::Global, how, dtype, count, address, guarded);
@@ -121,16 +133,17 @@ impl Lowerer<'_> {
             None => [self.build.constant(dtype, 0)],
         };
         let mask = operands.get(1).copied();
+        let address = self.behind_base(operands[0], mask.is_some());
         let value = if how.volatile {
             // Every thread must see the same value, so one of them looks.
             let first = self.first_thread();
             let predicate = self.build.and_predicates(Some(first), mask).unwrap_or(first);
             let guarded = Some((predicate, &other[..]));
-            let seen = self.build.load(Space::Global, how, dtype, 1, operands[0], guarded)[0];
+            let seen = self.build.load(Space::Global, how, dtype, 1, address, guarded)[0];
             self.tell_all(seen, first)
         } else {
             let guarded = mask.map(|mask| (mask, &other[..]));
-            self.build.load(Space::Global, how, dtype, 1, operands[0], guarded)[0]
+            self.build.load(Space::Global, how, dtype, 1, address, guarded)[0]
         };
         let value = self.value_of_loaded(value, op.results[0]);
         self.bind_scalar(op.results[0], value);
@@ -152,7 +165,8 @@ impl Lowerer<'_> {
             let first = Some(self.first_thread());
             let predicate = self.build.and_predicates(first, operands.get(2).copied());
             let stored = movement::byte_of(&mut self.build, operands[1]);
-            self.build.store(Space::Global, how, operands[0], predicate, &[stored]);
+            let address = self.behind_base(operands[0], true);
+            self.build.store(Space::Global, how, address, predicate, &[stored]);
             return Ok(());
         }
         let (place, vectors, tested) = self.place(id, op)?;
@@ -170,7 +184,7 @@ impl Lowerer<'_> {
                 .iter()
                 .map(|&register| movement::byte_of(&mut self.build, values[register as usize]))
                 .collect();
-            let address = pointers[group[0] as usize];
+            let address = self.behind_base(pointers[group[0] as usize], predicate.is_some());
             self.build.store(Space::Global, how, address, predicate, &stored);
             for (index, (&mask, &value)) in alone.iter().zip(&stored).enumerate() {
                 let bytes = self.build.dtype(value).bytes();

@@ -48,6 +48,9 @@ impl Lowerer<'_> {
                 pointee: element.pointee(),
                 divisibility: param.divisibility,
             });
+            if (1..=32).contains(&param.pointer_range) && element.pointee().is_some() {
+                self.build.know_near(lowered);
+            }
             self.bind_scalar(value, lowered);
         }
         self.build.set_maps(declared);

@@ -11,12 +11,12 @@ pub(super) mod transfers;
 use super::EqualStores;
 use super::clock::Knowledge;
 use super::count::{MAX_LANES, Pattern};
-use super::program::{Code, MemoryOp};
+use super::program::{Code, MemoryOp, Row};
 use super::report::{AccessKind, Actor, FindingKind, reaches_other_blocks};
 use super::schedule::{Block, World};
 use super::shadow::{Accessor, Conflict, SEVERAL, Shadow};
 use super::warp::{Warp, lanes_of, row, truth};
-use crate::lane::Space;
+use crate::lane::{OFFSET_BYTES, Space};
 use crate::memory::Memory;
 use smallvec::{SmallVec, smallvec};
 
@@ -316,6 +316,9 @@ fn locate(
     let op = &world.code.memory[index as usize];
     warp.last_memory = Some(op.inst);
     let mut pattern = Pattern::new(addresses, active, op.bytes);
+    if let Some(base) = op.base {
+        check_base(warp, block, world, op, &pattern, base);
+    }
     let unaligned = lanes_of(active).fold(0, |bits, lane| bits | addresses[lane]);
     if unaligned & u64::from(op.bytes - 1) != 0 {
         report_misaligned(warp, block, world, op, &pattern);
@@ -540,6 +543,37 @@ fn report_read_only(
     }
     places.retain(|(place, _)| !is_read_only(world.memory, place));
     places.iter().fold(0, |lanes, (_, mask)| lanes | mask)
+}
+
+/// Checks an access by a base and offsets: lanes have the base in common, and none goes further from it than an
+/// offset reaches.
+fn check_base(
+    warp: &Warp,
+    block: &Block,
+    world: &mut World<'_>,
+    op: &MemoryOp,
+    pattern: &Pattern,
+    base: Row,
+) {
+    let bases = row(&warp.registers, &world.code.constants, base, world.code.lanes as usize);
+    let first = bases[pattern.active.trailing_zeros() as usize];
+    if let Some(lane) = lanes_of(pattern.active).find(|&lane| bases[lane] != first) {
+        let (mine, actor) =
+            (bases[lane], world.actor(block, warp.index, Some(lane as u32), op.inst));
+        world.findings.add(FindingKind::Divergence, actor, None, || {
+            format!(
+                "lanes give {mine:#x} and {first:#x} as the base, which they must have in common"
+            )
+        });
+    }
+    let end =
+        |lane: usize| pattern.addresses[lane].wrapping_sub(first).saturating_add(op.bytes.into());
+    if let Some(lane) = lanes_of(pattern.active).find(|&lane| end(lane) > OFFSET_BYTES) {
+        let (end, actor) = (end(lane), world.actor(block, warp.index, Some(lane as u32), op.inst));
+        world.findings.add(FindingKind::OutOfRange, actor, None, || {
+            format!("an access up to {end} bytes behind its base, where an offset reaches {OFFSET_BYTES}")
+        });
+    }
 }
 
 #[cold]

@@ -216,6 +216,8 @@ pub(super) struct MemoryOp {
     pub(super) inst: Inst,
     pub(super) space: Space,
     pub(super) address: Row,
+    /// What the address is given as an offset from, if it is.
+    pub(super) base: Option<Row>,
     pub(super) predicate: Option<Row>,
     pub(super) offset: i32,
     /// The matrices that are moved, if they are.
@@ -339,8 +341,10 @@ impl Code {
             Op::TensorCopy(copy) => copy.way == TensorWay::ToShared,
             _ => false,
         };
+        let offsets = program.offsets();
         let mut live = Liveness {
             program,
+            offsets: &offsets,
             position: 0,
             defined: IdMap::with_default(0),
             last: IdMap::with_default(0),
@@ -365,6 +369,7 @@ impl Code {
                 fills: program.insts.values().any(|inst| fills(&inst.op)),
             },
             row: IdMap::with_default(NO_ROW),
+            offsets,
             free: Vec::new(),
             uniform: FxHashMap::default(),
             lane_row: None,
@@ -385,6 +390,8 @@ const NO_ROW: Row = Row::MAX;
 /// of a region has one too.
 struct Liveness<'a> {
     program: &'a Program,
+    /// Bases and offsets of addresses: what accesses one is checked against its base.
+    offsets: &'a IdMap<Value, Option<[Value; 2]>>,
     position: u32,
     defined: IdMap<Value, u32>,
     last: IdMap<Value, u32>,
@@ -416,6 +423,10 @@ impl Liveness<'_> {
             let inst = &program.insts[id];
             for &operand in &inst.operands {
                 self.use_(operand);
+            }
+            let address = inst.memory_operands().map(|roles| roles.address);
+            if let Some([base, _]) = address.and_then(|address| self.offsets[address]) {
+                self.use_(base);
             }
             for &result in &inst.results {
                 self.define(result);
@@ -465,6 +476,8 @@ struct Compiler<'a> {
     launch: &'a Launch<'a>,
     code: Code,
     row: IdMap<Value, Row>,
+    /// The same as in [`Liveness`].
+    offsets: IdMap<Value, Option<[Value; 2]>>,
     free: Vec<Row>,
     /// Rows of the shared bank that hold one value in all lanes.
     uniform: FxHashMap<u64, Row>,
@@ -680,6 +693,11 @@ impl Compiler<'_> {
                 let (x, y) = (x(self, 0), x(self, 1));
                 let dst = self.allocate(inst.results[0]);
                 self.code.ops.push(MicroOp::Binary { f: scalar::round_pair(*to), x, y, dst });
+            }
+            Op::Offset => {
+                let (x, y) = (x(self, 0), x(self, 1));
+                let dst = self.allocate(inst.results[0]);
+                self.code.ops.push(MicroOp::Binary { f: u64::wrapping_add, x, y, dst });
             }
             Op::Bytes => {
                 let (x, y, z) = (x(self, 0), x(self, 1), x(self, 2));

@@ -14,6 +14,7 @@ use core::ops::ControlFlow;
 use smallvec::smallvec;
 
 mod atomics;
+mod offsets;
 mod products;
 
 fn pointer(build: &mut Builder, name: &str) -> Value {

@@ -116,6 +116,10 @@ pub struct Param {
     pub name: String,
     /// The argument is a multiple of this (of so many bytes, for a pointer); 1 when nothing is known.
     pub divisibility: u64,
+    /// Of a pointer, how many bits the distance in bytes of all that is reached through it takes, with a sign: at 32,
+    /// as Triton says of buffers of up to 2 GiB (`tt.pointer_range`), it lies within 2^31 bytes behind it. 0 when
+    /// nothing is known. Whoever launches the kernel keeps this promise.
+    pub pointer_range: u32,
 }
 
 /// What is known of a value from its definition.

@@ -43,7 +43,7 @@ pub fn tap(kernel: &Kernel, value: Value, grid: [u32; 3]) -> Option<Kernel> {
     }
     let mut kernel = kernel.clone();
     let pointer = kernel.values.push(ValueData::new(Type::pointer(ty.dtype()), None));
-    kernel.params.push(Param { name: "tap".into(), divisibility: 16 });
+    kernel.params.push(Param { name: "tap".into(), divisibility: 16, pointer_range: 0 });
     kernel.body.params.push(pointer);
     let mut writer = Writer { behind: definition, ops: Vec::new(), kernel: &mut kernel };
     let place = writer.place(grid, ty.elements());

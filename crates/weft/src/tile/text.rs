@@ -10,8 +10,8 @@ use super::aliases::Aliases;
 use super::names::Names;
 use super::spelling::{self, Spelling};
 use super::{
-    CopyOptions, Element, InlineAsm, Kernel, Module, Op, OpId, OpKind, Precision, Promise, Region,
-    Type, Value,
+    CopyOptions, Element, InlineAsm, Kernel, Module, Op, OpId, OpKind, Param, Precision, Promise,
+    Region, Type, Value,
 };
 use crate::cache::Cache;
 use crate::dtype::DType;
@@ -86,8 +86,15 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
             self.define(value);
             let comma = if index > 0 { ", " } else { "" };
             write!(self.f, "{comma}%{}: {}", self.names[value], self.kernel.ty(value))?;
-            if param.divisibility != 1 {
-                write!(self.f, " {{tt.divisibility = {} : i32}}", param.divisibility)?;
+            let Param { name: _, divisibility, pointer_range } = param;
+            match (divisibility, pointer_range) {
+                (1, 0) => {}
+                (_, 0) => write!(self.f, " {{tt.divisibility = {divisibility} : i32}}")?,
+                (1, _) => write!(self.f, " {{tt.pointer_range = {pointer_range} : i32}}")?,
+                _ => write!(
+                    self.f,
+                    " {{tt.divisibility = {divisibility} : i32, tt.pointer_range = {pointer_range} : i32}}"
+                )?,
             }
         }
         self.f.write_str(") attributes {noinline = false} {\n")?;

@@ -135,12 +135,13 @@ impl<'a, 'r> Builder<'a, 'r> {
         let mut params = Vec::new();
         let mut body = Region::default();
         for (argument, said) in arguments.iter().zip(&function.arguments) {
-            let &Argument { divisibility, ref descriptor } = said;
+            let &Argument { divisibility, pointer_range, ref descriptor } = said;
             if let Some(described) = descriptor {
                 self.given(function, argument, described, (&mut params, &mut body));
                 continue;
             }
-            params.push(Param { name: argument.name.to_string(), divisibility });
+            let name = argument.name.to_string();
+            params.push(Param { name, divisibility, pointer_range });
             body.params.push(self.block_param(argument));
         }
         let ending = self.function_body(self.kernel, function, &mut body.ops)?;

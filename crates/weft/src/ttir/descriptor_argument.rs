@@ -52,7 +52,7 @@ impl<'a, 'r> Builder<'a, 'r> {
         let per_alignment = ALIGNMENT / u64::from(ty.dtype().bytes());
         let mut add = |name: String, wanted: &str, divisibility, ty: &Type| -> Value {
             let value = self.named(wanted, ty);
-            params.push(Param { name, divisibility });
+            params.push(Param { name, divisibility, pointer_range: 0 });
             body.params.push(value);
             value
         };

@@ -31,6 +31,7 @@
 //! | `llvm.intr.assume` | nothing |
 //! | `cf.br`, `cf.cond_br` | `if`; loops of branches are refused |
 //! | `tt.contiguity`, `tt.divisibility`, `tt.constancy` of a result, or with `_argN` of a loop's parameter | what the source promises of a value ([`Promise`](crate::tile::Promise)) |
+//! | `tt.pointer_range` of an argument | how far memory is reached through it ([`Param`](crate::tile::Param)) |
 //! | `scf.yield` left out | a `yield` of nothing |
 //! | `maxNumImpreciseAcc` of `tt.dot`, fast-math and overflow flags, loop hints | nothing: each allows what we do |
 //!

@@ -137,16 +137,25 @@ impl<'a> Parser<'a> {
         } else {
             None
         };
-        if let Some(mut attributes) = attributes
-            && let Some((value, at)) = attributes.take_integer("tt.divisibility")?
-        {
-            divisibility =
-                u64::try_from(value).ok().filter(|&value| value > 0).ok_or_else(|| {
-                    Diagnostic::new(at, format!("{value} is not a divisor; 1 or more is"))
+        let mut pointer_range = 0;
+        if let Some(mut attributes) = attributes {
+            if let Some((value, at)) = attributes.take_integer("tt.divisibility")? {
+                divisibility =
+                    u64::try_from(value).ok().filter(|&value| value > 0).ok_or_else(|| {
+                        Diagnostic::new(at, format!("{value} is not a divisor; 1 or more is"))
+                    })?;
+            }
+            if let Some((value, at)) = attributes.take_integer("tt.pointer_range")? {
+                let bits = u32::try_from(value).ok().filter(|bits| (1..=64).contains(bits));
+                pointer_range = bits.ok_or_else(|| {
+                    let message =
+                        format!("a distance does not take {value} bits; it takes 1 to 64");
+                    Diagnostic::new(at, message)
                 })?;
+            }
         }
         self.optional_location()?;
-        Ok((BlockParam { name, span, ty }, Argument { divisibility, descriptor }))
+        Ok((BlockParam { name, span, ty }, Argument { divisibility, pointer_range, descriptor }))
     }
 
     // Blocks and operations.

@@ -73,6 +73,8 @@ pub(super) struct Function<'a> {
 pub(super) struct Argument {
     /// It is a multiple of this; 1 where nothing is known.
     pub(super) divisibility: u64,
+    /// See [`Param::pointer_range`](crate::tile::Param::pointer_range).
+    pub(super) pointer_range: u32,
     /// What is said of a tensor descriptor.
     pub(super) descriptor: Option<DescriptorArgument>,
 }

@@ -655,6 +655,21 @@ fn given(said: &str) -> String {
 }
 
 #[test]
+fn the_range_of_a_pointer_is_read_and_printed() {
+    let text =
+        |said: &str| format!("tt.func public @k(%x: !tt.ptr<f32> {{{said}}}) {{\n  tt.return\n}}");
+    for said in
+        ["tt.pointer_range = 32 : i32", "tt.divisibility = 16 : i32, tt.pointer_range = 32 : i32"]
+    {
+        let module = parse(&text(said)).unwrap();
+        assert_eq!(module.kernels[0].params[0].pointer_range, 32);
+        assert!(module.to_string().contains(&format!("{{{said}}}")), "{module}");
+    }
+    let wrong = parse(&text("tt.pointer_range = 0 : i32")).unwrap_err().to_string();
+    assert!(wrong.contains("a distance does not take 0 bits; it takes 1 to 64"), "{wrong}");
+}
+
+#[test]
 fn descriptors_that_a_kernel_is_given_come_in_parts() {
     let module = parse(&given(" {weft.flags = 1 : i32} loc(\"x\")")).unwrap();
     let kernel = &module.kernels[0];

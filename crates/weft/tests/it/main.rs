@@ -19,6 +19,7 @@ mod lanes;
 mod maps;
 mod masks;
 mod mutated;
+mod offsets;
 mod order;
 mod packed;
 mod pinned;

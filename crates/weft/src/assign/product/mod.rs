@@ -152,7 +152,7 @@ pub fn candidates(
     let definitions = kernel.definitions();
     let packed = [0, 1].map(|side| packed_log2(kernel, &definitions, op.operands[side]));
     let mut candidates = vec![multiply(&sizes, [a, b, c], block, layouts)?];
-    for numbers in kinds([a, b, c], *precision) {
+    for numbers in kinds([a, b, c], *precision, block.machine) {
         for instruction in fitting(block.machine, numbers, &sizes) {
             for split in splits(&sizes, &instruction, block.warps) {
                 for summed in orders(&sizes, &instruction, [a, b], packed)? {
@@ -214,7 +214,7 @@ pub(super) fn given(
     let [a, b, c] = [0, 1, 2].map(|index| kernel.ty(op.operands[index]).dtype());
     let split = [1, 1, 1];
     let mut found: Option<Candidate> = None;
-    for numbers in kinds([a, b, c], *precision) {
+    for numbers in kinds([a, b, c], *precision, block.machine) {
         for instruction in all_fitting(block.machine, numbers, &sizes) {
             for summed in every_order(&sizes, &instruction)? {
                 let fragments =
@@ -254,8 +254,9 @@ fn every_order(sizes: &Sizes, instruction: &MatrixMultiply) -> Result<Vec<Vec<u6
 }
 
 /// The kinds of numbers that an instruction may have for a product of these types: factors and sum.
-/// A factor is taken as a kind that holds it exactly, but for f32, which the precision lets be rounded.
-fn kinds([a, b, sum]: [DType; 3], precision: Precision) -> Vec<[Number; 3]> {
+/// A factor is taken as a kind that holds it exactly, but for f32, which the precision lets be rounded. A sum of f16
+/// is taken as one of f32 where the machine has no instruction for it: each product then rounds it once.
+fn kinds([a, b, sum]: [DType; 3], precision: Precision, machine: &Machine) -> Vec<[Number; 3]> {
     let narrow = |dtype| match dtype {
         DType::F8E4M3FN => Some(Number::E4M3),
         DType::F8E5M2 => Some(Number::E5M2),
@@ -271,7 +272,13 @@ fn kinds([a, b, sum]: [DType; 3], precision: Precision) -> Vec<[Number; 3]> {
             kinds.push([Number::S8, Number::S8, Number::S32]);
         }
         DType::F64 if a == DType::F64 && b == DType::F64 => kinds.push([Number::F64; 3]),
-        DType::F16 if half(a) && half(b) => kinds.push([Number::F16; 3]),
+        DType::F16 if half(a) && half(b) => {
+            let mut all =
+                machine.matrix_multiplies.iter().chain(machine.warpgroup_multiplies.iter());
+            let has_sums = all.any(|multiply| multiply.sum == Number::F16);
+            let sum = if has_sums { Number::F16 } else { Number::F32 };
+            kinds.push([Number::F16, Number::F16, sum]);
+        }
         DType::F32 => {
             if let (Some(a), Some(b)) = (narrow(a), narrow(b)) {
                 kinds.push([a, b, Number::F32]);

@@ -218,6 +218,16 @@ fn products_take_the_instruction_of_their_types() {
     assert_eq!(instructions(kernel!("product_i8"), "sm_80"), ["mma.m16n8k32.s32.s8.s8"]);
     assert_eq!(instructions(kernel!("matmul_f64"), "sm_80"), ["mma.m8n8k4.f64.f64.f64"]);
     assert_eq!(instructions(kernel!("matmul_f64"), "sm_90"), ["mma.m16n8k8.f64.f64.f64"]);
+    // AMD has no sums of f16: they are added up in f32.
+    assert_eq!(instructions(kernel!("product_f16_sums"), "sm_90"), ["mma.m16n8k16.f16.f16.f16"]);
+    for (target, instruction) in [
+        ("gfx942", "mfma.m16n16k16.f32.f16.f16"),
+        ("gfx1100", "wmma.m16n16k16.f32.f16.f16"),
+        ("gfx1200", "wmma.m16n16k16.f32.f16.f16"),
+    ] {
+        let [taken] = &instructions(kernel!("product_f16_sums"), target)[..] else { panic!("one") };
+        assert_eq!(taken.trim_end_matches(".transposed"), instruction, "{target}");
+    }
     // Bytes are widened where there is no instruction for them, or a dear one.
     assert_eq!(instructions(kernel!("matmul_f8"), "sm_80"), [half]);
     assert_eq!(instructions(kernel!("matmul_f8"), "sm_89"), ["mma.m16n8k32.f32.e4m3.e4m3"]);

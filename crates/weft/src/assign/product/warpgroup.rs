@@ -89,7 +89,7 @@ fn instruction<'m>(
     precision: Precision,
 ) -> Option<&'m MatrixMultiply> {
     let types = [0, 1, 2].map(|index| kernel.ty(op.operands[index]).dtype());
-    kinds(types, precision).into_iter().find_map(|numbers| {
+    kinds(types, precision, machine).into_iter().find_map(|numbers| {
         machine.warpgroup_multiplies.iter().find(|instruction| {
             let own = [instruction.left, instruction.right, instruction.sum];
             own == numbers

@@ -10,6 +10,7 @@
 //! Cache operators are hints. CUDA has them as functions; HIP's text says `cs` as non-temporal, and
 //! leaves out the others. Eviction priorities are left out by both.
 
+use super::buffer;
 use super::dialect::Dialect;
 use super::prelude::Helper;
 use super::writer::{Writer, c_type, put, signed_type};
@@ -61,7 +62,7 @@ fn pointer(
 }
 
 /// The type that the elements of an access move as, together.
-fn word(w: &mut Writer<'_>, bytes: u32) -> &'static str {
+pub(super) fn word(w: &mut Writer<'_>, bytes: u32) -> &'static str {
     match bytes {
         1 => "u8",
         2 => "u16",
@@ -79,7 +80,7 @@ fn word(w: &mut Writer<'_>, bytes: u32) -> &'static str {
 
 /// How an access reads or writes what a pointer points to.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+pub(super) enum Way {
     Plain,
     Volatile,
     /// A function of the dialect, by the end of its name.
@@ -137,6 +138,10 @@ pub(super) fn load(
     let way = way(w, space, access, true);
     let own = own_type(w, dtype, count);
     let bytes = dtype.bytes() * count as u32;
+    if let Some(place) = buffer::place(w, way, true, access, &roles) {
+        buffer::load(w, &place, &own, bytes, (roles.values, &inst.results));
+        return Ok(());
+    }
     let alone = count == 1 && way == Way::Plain && access.form == Moved::Vector;
     let moved = moved_as(w, &own, bytes, alone).to_owned();
     let volatile = way == Way::Volatile;
@@ -180,7 +185,7 @@ pub(super) fn load(
     Ok(())
 }
 
-fn as_bits(w: &mut Writer<'_>, ty: &str, text: &str) -> String {
+pub(super) fn as_bits(w: &mut Writer<'_>, ty: &str, text: &str) -> String {
     w.need(Helper::Bits);
     format!("bits<{ty}>({text})")
 }
@@ -197,13 +202,17 @@ pub(super) fn store(
     let way = way(w, space, access, false);
     let own = own_type(w, dtype, count);
     let bytes = dtype.bytes() * count as u32;
+    let values: Vec<String> = roles.values.iter().map(|&value| w.spelled(value)).collect();
+    let values = values.join(", ");
+    let stored = if count == 1 { values } else { format!("{own}{{{{{values}}}}}") };
+    if let Some(place) = buffer::place(w, way, false, access, &roles) {
+        buffer::store(w, &place, &own, bytes, &stored);
+        return Ok(());
+    }
     let alone = count == 1 && way == Way::Plain && access.form == Moved::Vector;
     let moved = moved_as(w, &own, bytes, alone).to_owned();
     let volatile = way == Way::Volatile;
     let pointer = pointer(w, space, &moved, roles.address, access.offset, volatile);
-    let values: Vec<String> = roles.values.iter().map(|&value| w.spelled(value)).collect();
-    let values = values.join(", ");
-    let stored = if count == 1 { values } else { format!("{own}{{{{{values}}}}}") };
     let stored = if moved == own { stored } else { as_bits(w, &moved, &stored) };
     let write = match (way, w.dialect) {
         _ if access.form != Moved::Vector => {

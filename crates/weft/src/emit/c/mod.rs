@@ -18,6 +18,7 @@
 //! else in f32. A NaN keeps no payload.
 
 mod arithmetic;
+mod buffer;
 mod cast;
 mod control;
 mod dialect;
@@ -27,6 +28,7 @@ mod memory;
 mod multiply;
 mod prelude;
 mod report;
+mod selectors;
 #[cfg(test)]
 mod tests;
 mod warpgroup;
@@ -325,7 +327,15 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType) -> Result<(), Unsupp
             float::multiply_add_toward(w, *rounding, dtype, [x, y, z])
         }
         (Op::RoundPair(to), &[x, y]) => cast::round_pair(w, *to, [x, y]),
-        (Op::Bytes, &[x, y, selector]) => w.byte_permute(x, y, selector),
+        (Op::Bytes, &[x, y, selector]) => {
+            let signs = w.may_ask_for_signs(inst.operands[2]);
+            w.byte_permute([x, y, selector], signs)
+        }
+        // An access that takes base and offset apart has no use for their sum.
+        (Op::Offset, &[base, offset]) => {
+            w.spell(result, format!("({base} + {offset})"));
+            return Ok(());
+        }
         (Op::ShuffleXor { mask }, &[x]) => w.shuffle_xor(x, *mask),
         (Op::ShuffleIndex, &[x, lane]) => w.shuffle(x, lane),
         // Nothing else has one result in a verified program.

@@ -3,6 +3,7 @@
 use super::dialect::Dialect;
 use super::live::live;
 use super::prelude::{self, Helper};
+use super::selectors;
 use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::emit::Unsupported;
@@ -60,6 +61,9 @@ pub(super) struct Writer<'a> {
     /// How a value is written where it is used.
     spelling: IdMap<Value, Option<String>>,
     constants: IdMap<Value, Option<u64>>,
+    definitions: IdMap<Value, Option<Inst>>,
+    /// The addresses that are given as a base and an offset.
+    offsets: IdMap<Value, Option<[Value; 2]>>,
     used: IdMap<Value, bool>,
     parameters: Vec<String>,
     temporaries: usize,
@@ -89,8 +93,11 @@ impl<'a> Writer<'a> {
         } else {
             (dialect, Tied::default())
         };
-        let mut constants = IdMap::default();
-        program.walk(&program.body, &mut |_, inst| {
+        let (mut constants, mut definitions) = (IdMap::default(), IdMap::default());
+        program.walk(&program.body, &mut |id, inst| {
+            for &result in &inst.results {
+                definitions.set(result, Some(id));
+            }
             if let (Op::Const(bits), [result]) = (&inst.op, &inst.results[..]) {
                 constants.set(*result, Some(*bits));
             }
@@ -111,6 +118,8 @@ impl<'a> Writer<'a> {
             instructions: BTreeMap::new(),
             spelling: IdMap::default(),
             constants,
+            definitions,
+            offsets: program.offsets(),
             used: live(program),
             parameters: Vec::new(),
             temporaries: 0,
@@ -249,6 +258,11 @@ impl<'a> Writer<'a> {
     /// The raw bits of a value that is a constant.
     pub(super) fn constant(&self, value: Value) -> Option<u64> {
         self.constants[value]
+    }
+
+    /// The base and the offset of an address that is given so.
+    pub(super) fn base_and_offset(&self, address: Value) -> Option<[Value; 2]> {
+        self.offsets[address]
     }
 
     /// Whether anything that has an effect depends on a value.
@@ -423,9 +437,21 @@ impl<'a> Writer<'a> {
         format!("shuffle({x}, {lane})")
     }
 
-    pub(super) fn byte_permute(&mut self, x: &str, y: &str, selector: &str) -> String {
-        self.need(Helper::BytePermute);
-        format!("byte_permute({x}, {y}, {selector})")
+    /// Whether a selector of a byte permute may ask for the sign of a byte.
+    pub(super) fn may_ask_for_signs(&self, selector: Value) -> bool {
+        !selectors::takes_bytes_alone(self.program, &self.definitions, selector)
+    }
+
+    /// Bytes of two words as a selector says, which may ask for signs or not.
+    pub(super) fn byte_permute(&mut self, [x, y, selector]: [&str; 3], signs: bool) -> String {
+        // NVIDIA's instruction does both.
+        let (helper, name) = if signs || self.dialect.is_cuda() {
+            (Helper::BytePermute, "byte_permute")
+        } else {
+            (Helper::ByteChoice, "byte_choice")
+        };
+        self.need(helper);
+        format!("{name}({x}, {y}, {selector})")
     }
 }
 

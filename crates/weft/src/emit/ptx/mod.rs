@@ -409,6 +409,11 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType, d: Reg) -> Result<()
         }
         (Op::RoundPair(to), &[x, y]) => narrow::round_pair(w, *to, d, [x, y]),
         (Op::Bytes, &[x, y, selector]) => put!(w, "prmt.b32 {d}, {x}, {y}, {selector}"),
+        (Op::Offset, &[base, offset]) => {
+            let wide = w.temp(d.class);
+            put!(w, "cvt.u64.u32 {wide}, {offset}");
+            put!(w, "add.s64 {d}, {base}, {wide}");
+        }
         (Op::ShuffleXor { mask }, &[x]) => exchange::shuffle_xor(w, *mask, d, x),
         (Op::ShuffleIndex, &[x, lane]) => exchange::shuffle_index(w, d, x, lane),
         // Nothing else has one result in a verified program.

@@ -172,6 +172,7 @@ pub(in crate::emit) fn every_memory_operation() -> Vec<Program> {
         for count in [1usize, 2, 4, 8, 16].into_iter().filter(|n| n * dtype.bytes() as usize <= 16)
         {
             programs.push(copy(dtype, count, Access::default()));
+            programs.push(copy_behind_base(dtype, count, Access::default()));
         }
         for &op in Rmw::ALL {
             if op.apply(dtype, 0, 0).is_some() {
@@ -199,6 +200,7 @@ pub(in crate::emit) fn every_memory_operation() -> Vec<Program> {
             let access =
                 Access { cache: Cache { modifier, eviction }, offset: -16, ..Access::default() };
             programs.push(copy(DType::F16, 8, access));
+            programs.push(copy_behind_base(DType::F16, 8, Access { offset: 4112, ..access }));
         }
     }
     programs.push(copy(DType::I32, 4, Access { volatile: true, ..Access::default() }));
@@ -284,6 +286,27 @@ pub(in crate::emit) fn copy(dtype: DType, count: usize, access: Access) -> Progr
     let masked = build.load(Space::Shared, access, dtype, count, near, Some((guard, &others)));
     build.store(Space::Global, access, from, None, &plain);
     build.store(Space::Global, access, from, Some(guard), &masked);
+    build.finish()
+}
+
+/// Global to global memory, by a base and an offset, all predicated: where the predicate does not hold, half of
+/// what is loaded is one, the other half zero.
+pub(in crate::emit) fn copy_behind_base(dtype: DType, count: usize, access: Access) -> Program {
+    let Access { offset, cache: Cache { modifier, eviction }, .. } = access;
+    let name = format!("behind_{count}_{dtype}_{modifier:?}_{eviction:?}_{offset}");
+    let mut build = Builder::new(&name, 1, 5);
+    let x = build.param(pointer("x", dtype));
+    let lane = build.id(IdKind::Lane);
+    let most = build.i32(9);
+    let guard = build.compare(Compare::Slt, lane, most);
+    let size = build.i32((count as u32 * dtype.bytes()) as i32);
+    let offset = build.binary(Binary::Mul, lane, size);
+    let place = build.offset(x, offset);
+    let [zero, one] = [0.0, 1.0].map(|x| build.constant(dtype, scalar::from_f64(dtype, x)));
+    let others: Vec<Value> = (0..count).map(|place| [zero, one][place % 2]).collect();
+    let values = build.load(Space::Global, access, dtype, count, place, Some((guard, &others)));
+    let values: Vec<Value> = values.iter().rev().copied().collect();
+    build.store(Space::Global, access, place, Some(guard), &values);
     build.finish()
 }
 

@@ -10,7 +10,7 @@ use super::parts::{Parts, pairs, parts};
 use crate::assign::{AssignError, Matrix};
 use crate::dtype::DType;
 use crate::lane::{self, Fragments, MatrixMultiply, Words};
-use crate::scalar::{Binary, Compare};
+use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::{Op, Precision};
 use rustc_hash::FxHashMap;
 use weft_layout::Layout;
@@ -226,17 +226,22 @@ impl Lowerer<'_> {
         let [a, b, c] = [0, 1, 2].map(|index| op.operands[index]);
         let result = op.results[0];
         let factors = self.get_together(&[(a, matrix.left), (b, matrix.right)])?;
-        let start = self.get(c, matrix.accumulator)?.to_vec();
+        let mut start = self.get(c, matrix.accumulator)?.to_vec();
         let layouts = [matrix.left, matrix.right, matrix.accumulator]
             .map(|layout| self.assignment.layouts.get(layout));
         let plan = Plan::of(matrix, layouts)?;
         let pairs = pairs(self.kernel.ty(a).dtype(), matrix.instruction.left, precision);
         let transposed = matrix.instruction.transposed;
         let taken = exchanged_if(transposed, [plan.operation.left, plan.operation.right]);
+        // Sums of f16 that the instruction adds up in f32 are rounded once, to the nearest, ties to even.
+        let (own, of_sum) = (self.kernel.ty(c).dtype(), plan.operation.sum);
         let build = &mut self.build;
+        if own != of_sum {
+            start = start.iter().map(|&x| build.cast(Cast::Float, x, of_sum)).collect();
+        }
         let left = parts(build, &factors[0], taken[0], pairs);
         let right = parts(build, &factors[1], taken[1], pairs);
-        let sums = match pairs.split_last() {
+        let mut sums = match pairs.split_last() {
             None | Some((_, [])) => summed(build, &plan, [&left, &right], pairs, start),
             Some((largest, small)) => {
                 // What the small parts add is a number, whatever the factors are.
@@ -252,6 +257,9 @@ impl Lowerer<'_> {
                 summed(build, &plan, [&left, &right], &[*largest], start)
             }
         };
+        if own != of_sum {
+            sums = sums.iter().map(|&x| build.cast(Cast::Float, x, own)).collect();
+        }
         self.bind_moved(result, matrix.accumulator, &sums)
     }
 }

@@ -101,7 +101,7 @@ impl<'a> Build<'a> {
         let value = self.value(ty);
         let name = format!("p{}", self.args.len());
         self.kernel.values[value].name = Some(name.clone());
-        self.kernel.params.push(Param { name, divisibility });
+        self.kernel.params.push(Param { name, divisibility, pointer_range: 0 });
         self.open[0].params.push(value);
         self.args.push(bits);
         value

@@ -39,6 +39,25 @@ macro_rules! shuffle_xor {
     };
 }
 
+/// The text of a buffer resource, whose fourth word depends on the machine.
+macro_rules! buffer {
+    ($word:literal) => {
+        concat!(
+            "// Global memory from an address on, which all lanes of the wave have in common; the compiler need not find that\n",
+            "// out. Beyond 2^31 bytes a load gives zero and a store does nothing: a lane whose offset is `outside` takes no part.\n",
+            "constexpr u32 outside = 0x80000000;\n",
+            "__device__ __forceinline__ __amdgpu_buffer_rsrc_t buffer(u64 address) {\n",
+            "  const u32 low = __builtin_amdgcn_readfirstlane(u32(address));\n",
+            "  const u32 high = __builtin_amdgcn_readfirstlane(u32(address >> 32));\n",
+            "  void* const start = reinterpret_cast<void*>(u64(high) << 32 | low);\n",
+            "  return __builtin_amdgcn_make_buffer_rsrc(start, 0, outside, ",
+            $word,
+            ");\n",
+            "}\n",
+        )
+    };
+}
+
 /// HIP's text of a helper; none for one that both languages have.
 pub(super) fn helper(helper: Helper, generation: Generation) -> &'static str {
     match helper {
@@ -63,6 +82,11 @@ __device__ __forceinline__ auto global_volatile(u64 address) {
   return reinterpret_cast<Word*>(address);
 }
 ",
+        // The fourth word: the format of elements must be one that exists, and is not used; where accesses out of
+        // bounds can be defined in several ways (bits 28 and 29), as RDNA has it, 3 compares offsets with the
+        // bytes. MLIR's `AMDGPUToROCDL.cpp` (`makeBufferRsrc`) says the same of each bit for gfx9 and gfx10 on.
+        Helper::Buffer if generation.is_rdna() => buffer!("0x31027000"),
+        Helper::Buffer => buffer!("0x00027000"),
         Helper::At => "\
 // Shared memory, this many bytes from its start.
 template <typename T>
@@ -149,6 +173,15 @@ __device__ __forceinline__ u32 byte_permute(u32 a, u32 b, u32 selector) {
   const u32 word = __builtin_amdgcn_perm(b, a, spread & 0x07070707);
   const u32 signs = (spread >> 3) * 0xff;
   return (word & ~signs) | ((word >> 7 & 0x01010101) * 0xff & signs);
+}
+",
+        Helper::ByteChoice => "\
+// Bytes of a (0 to 3) and b (4 to 7), as the nibbles of the selector say, of which none has its top bit set.
+__device__ __forceinline__ u32 byte_choice(u32 a, u32 b, u32 selector) {
+  u32 spread = selector & 0xffff;
+  spread = (spread | spread << 8) & 0x00ff00ff;
+  spread = (spread | spread << 4) & 0x0f0f0f0f;
+  return __builtin_amdgcn_perm(b, a, spread);
 }
 ",
         Helper::Exp2 => "\

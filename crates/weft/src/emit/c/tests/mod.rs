@@ -7,12 +7,14 @@ mod warpgroup;
 
 use super::Dialect;
 use crate::budget::Bounds;
+use crate::cache::{Cache, CacheModifier, Eviction};
+use crate::dtype::DType;
 use crate::emit::tests::programs::{
-    every_matrix_multiply, every_memory_operation, every_operation, fibonacci, linear, target,
-    vector_add,
+    copy_behind_base, every_matrix_multiply, every_memory_operation, every_operation, fibonacci,
+    linear, target, vector_add,
 };
 use crate::emit::{Unsupported, hip};
-use crate::lane::{Fragments, Program, verify};
+use crate::lane::{Access, Fragments, Program, verify};
 use std::path::Path;
 use std::process::Command;
 
@@ -598,4 +600,51 @@ fn a_loop_swaps_its_carried_values() {
         }
     "#]]
     .assert_eq(body);
+}
+
+#[test]
+fn an_access_by_base_and_offset_needs_no_branch() {
+    let cache = Cache { modifier: CacheModifier::Streaming, eviction: Eviction::Normal };
+    let access = Access { cache, offset: 4112, ..Access::default() };
+    let program = copy_behind_base(DType::F16, 2, access);
+    let text = |name: &str| kernel(&widened(program.clone(), amd(name)), amd(name)).unwrap();
+    let cdna = text("gfx942");
+    assert!(!cdna.contains("if ("), "{cdna}");
+    expect_test::expect![[r#"
+        // Global memory from an address on, which all lanes of the wave have in common; the compiler need not find that
+        // out. Beyond 2^31 bytes a load gives zero and a store does nothing: a lane whose offset is `outside` takes no part.
+        constexpr u32 outside = 0x80000000;
+        __device__ __forceinline__ __amdgpu_buffer_rsrc_t buffer(u64 address) {
+          const u32 low = __builtin_amdgcn_readfirstlane(u32(address));
+          const u32 high = __builtin_amdgcn_readfirstlane(u32(address >> 32));
+          void* const start = reinterpret_cast<void*>(u64(high) << 32 | low);
+          return __builtin_amdgcn_make_buffer_rsrc(start, 0, outside, 0x00027000);
+        }
+
+        extern "C" __global__ void __attribute__((amdgpu_flat_work_group_size(64, 64))) behind_2_f16_Streaming_Normal_4112_kernel(f16* x) {
+          const u32 lane = __builtin_amdgcn_workitem_id_x() % 64;
+          const u64 v0 = reinterpret_cast<u64>(x);
+          const bool v3 = i32(lane) < i32(9u);
+          const u32 v6 = lane << 2;
+          const Vec<f16, 2> t0 = bits<Vec<f16, 2>>(u32(__builtin_amdgcn_raw_buffer_load_b32(buffer(v0), (v3 ? v6 : outside) + 16, 4096, 2)));
+          const f16 v11 = v3 ? t0.at[1] : f16(1.0f);
+          __builtin_amdgcn_raw_buffer_store_b32(bits<u32>(Vec<f16, 2>{{v11, t0.at[0]}}), buffer(v0), (v3 ? v6 : outside) + 16, 4096, 2);
+        }
+    "#]].assert_eq(&cdna[cdna.find("// Global memory").unwrap()..]);
+    // The rows of the table that differ: the resource's last word, and the cache bits of loads and stores.
+    for (name, word, loads, stores) in [
+        ("gfx90a", "0x00027000", 3, 3),
+        ("gfx950", "0x00027000", 2, 2),
+        ("gfx1100", "0x31027000", 6, 7),
+        ("gfx1200", "0x31027000", 1, 1),
+    ] {
+        let text = text(name);
+        assert!(text.contains(word), "{text}");
+        assert!(text.contains(&format!(" : outside) + 16, 4096, {loads}))")), "{text}");
+        assert!(text.contains(&format!(" : outside) + 16, 4096, {stores});")), "{text}");
+    }
+    // In front of the base nothing is within its bounds.
+    let before = copy_behind_base(DType::F16, 2, Access { offset: -4, ..Access::default() });
+    let text = kernel(&widened(before, amd("gfx942")), amd("gfx942")).unwrap();
+    assert!(!text.contains("buffer"), "{text}");
 }

@@ -64,6 +64,7 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("fma toward", Op::FmaToward(Rounding::Up)),
         ("round pair", Op::RoundPair(DType::F8E5M2)),
         ("bytes", Op::Bytes),
+        ("offset", Op::Offset),
         ("load global", Op::Load { space: global, access }),
         ("load global volatile", Op::Load { space: global, access: volatile }),
         ("load shared", Op::Load { space: shared, access }),
@@ -172,6 +173,7 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
         Op::Fma | Op::FmaToward(_) => (smallvec![single, single, single], &[DType::F32]),
         Op::RoundPair(_) => (smallvec![single, single], &[DType::I16]),
         Op::Bytes => (smallvec![lane, warp, three], &words),
+        Op::Offset => (smallvec![at.global, lane], &[DType::I64]),
         Op::Load { space, access } => (smallvec![address(build, *space, access.form)], &words),
         Op::Store { space, access } => (smallvec![address(build, *space, access.form), lane], &[]),
         Op::AtomicRmw { space, .. } => {

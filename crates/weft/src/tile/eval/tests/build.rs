@@ -49,7 +49,11 @@ impl Build {
 
     pub(super) fn argument(&mut self, ty: &Type) -> Value {
         let value = self.value(ty);
-        self.kernel.params.push(Param { name: value.to_string(), divisibility: 1 });
+        self.kernel.params.push(Param {
+            name: value.to_string(),
+            divisibility: 1,
+            pointer_range: 0,
+        });
         self.open[0].params.push(value);
         value
     }
