@@ -427,9 +427,14 @@ const ASKING: [(&[&str], &str, &[&str]); 2] = [
 ];
 
 /// The operations that a file names all the same, because it writes or rewrites them.
-const REWRITES: [(&str, &[&str], &str); 9] = [
+const REWRITES: [(&str, &[&str], &str); 10] = [
     ("simplify/barriers.rs", &["Barrier"], "puts barriers there"),
     ("simplify/pack.rs", &["Barrier"], "puts barriers there"),
+    (
+        "simplify/park.rs",
+        &["Load", "Store"],
+        "stores words in front of loops, and loads them there",
+    ),
     ("simplify/expand.rs", &["Load", "Store"], "writes narrow accesses as accesses of words"),
     (
         "simplify/words.rs",

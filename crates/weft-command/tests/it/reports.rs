@@ -67,7 +67,7 @@ fn tiled_transpose_of_several_tiles_with_tails() {
         0,
         &expect![[r#"
             kernel             tiled_transpose for sm_90, grid 3x2, 4 warps a block
-            instructions       6384 of warps, 204288 of lanes
+            instructions       5232 of warps, 167424 of lanes
             global sectors     4928 (ideal 4928)
             shared wavefronts  1536 (ideal 1536)
             shuffles           0
