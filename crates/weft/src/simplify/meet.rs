@@ -10,8 +10,9 @@
 //!
 //! Between the two barriers there may only be computation, exchanges between lanes, accesses to scratch
 //! memory, and reads of global memory that nothing may have written yet. Two barriers are merged where that
-//! leaves fewer of them and keeps no other block off the multiprocessor, since the scratch memory of both
-//! movements is then in use at once.
+//! leaves fewer of them, or as many and fewer registers live, where these do not suffice: what is loaded to be moved
+//! need not wait for the first movement. No merge keeps another block off the multiprocessor, though the scratch memory
+//! of both movements is then in use at once.
 
 use super::alternate::{barriers_with, room};
 use super::{pack, pieces::Pieces, registers};

@@ -31,6 +31,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const WORDS: usize = 4;
 /// The bytes of a word.
 const WORD: u32 = 4;
+/// How an access of the most words is aligned, in bytes.
+const ALIGN: u32 = WORD * WORDS as u32;
 
 /// The program with so many words of each loop that registers do not suffice for in shared memory, if there are any;
 /// `registers` are those that a thread has.
@@ -41,7 +43,7 @@ pub fn parked(program: &Program, words: u32, registers: u32) -> Option<Program> 
     parked_within(program, registers::MOST, words, registers)
 }
 
-/// The same over each loop that has more live than fits a thread of `enough` registers.
+/// The same over each loop in which more is live than fits a thread of `enough` registers.
 pub fn parked_within(
     program: &Program,
     enough: u32,
@@ -50,7 +52,7 @@ pub fn parked_within(
 ) -> Option<Program> {
     let room = registers::room(program, enough);
     let bytes = program.multiprocessor?.share(program.threads(), registers);
-    let left = bytes.saturating_sub(program.shared_bytes);
+    let left = bytes.saturating_sub(program.shared_bytes.next_multiple_of(ALIGN));
     let mut program = program.clone();
     let mut body = core::mem::take(&mut program.body);
     let mut pass = Pass { program, room, left };
@@ -81,7 +83,7 @@ struct Stretch {
 }
 
 impl Stretch {
-    fn long(self) -> usize {
+    fn length(self) -> usize {
         self.last - self.first
     }
 }
@@ -95,7 +97,7 @@ struct Group {
 }
 
 impl Pass {
-    /// Whether a loop has more live than registers suffice for.
+    /// Whether more is live in a loop than there are registers for.
     fn is_full(&self, id: Inst) -> bool {
         registers::through(&self.program, id, Loads::AtUse, &Stop::default()) > self.room
     }
@@ -123,7 +125,7 @@ impl Pass {
         let Some(place) = region.insts.iter().position(|&inst| inst == id) else { return 0 };
         let threads = self.program.threads();
         let mut groups = self.groups(region, place);
-        groups.sort_by_key(|group| (group.stretch.long(), group.behind));
+        groups.sort_by_key(|group| (group.stretch.length(), group.behind));
         let (mut freed, mut bytes) = (0, 0);
         groups.retain(|group| {
             let words = group.values.len() as u32;
@@ -138,12 +140,11 @@ impl Pass {
             return 0;
         }
         self.left -= bytes;
-        let align = WORD * WORDS as u32;
-        let offset = self.program.shared_bytes.next_multiple_of(align);
+        let offset = self.program.shared_bytes.next_multiple_of(ALIGN);
         self.program.shared_bytes = offset + bytes;
         let piece = self.program.shared.push(SharedData {
             bytes,
-            align,
+            align: ALIGN,
             offset,
             scope: BarrierScope::Warp,
             scratch: false,
@@ -324,7 +325,7 @@ impl Pass {
             });
         }
         let mut inner: BTreeSet<Inst> = BTreeSet::new();
-        for (_, stretch) in own.iter().filter(|(_, stretch)| stretch.long() == 0) {
+        for (_, stretch) in own.iter().filter(|(_, stretch)| stretch.length() == 0) {
             let user = insts[stretch.first];
             let op = &program.insts[user].op;
             if *op == Op::If || *op == Op::Loop && self.is_full(user) {
@@ -334,7 +335,7 @@ impl Pass {
         for user in inner {
             let mut sides = vec![FxHashMap::default(); program.insts[user].regions.len()];
             let only = |value: Value| {
-                own.get(&value).is_some_and(|own| own.long() == 0 && insts[own.first] == user)
+                own.get(&value).is_some_and(|own| own.length() == 0 && insts[own.first] == user)
                     && !program.insts[user].operands.contains(&value)
             };
             for (number, side) in sides.iter_mut().enumerate() {

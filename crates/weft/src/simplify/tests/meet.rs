@@ -2,10 +2,13 @@
 //! same sums.
 
 use super::alternate::{BYTES, add_up, clean, kernel, mirror, place, simplified};
-use super::{keep, look};
+use super::{keep, look, loop_to};
 use crate::dtype::DType;
-use crate::lane::{Access, BarrierScope, Builder, IdKind, Space, Value};
+use crate::lane::{
+    Access, BarrierScope, Builder, IdKind, Multiprocessor, Op, Program, Space, Value, verify,
+};
 use crate::scalar::{Binary, Cast};
+use crate::simplify::meet;
 
 /// What the thread has in global memory.
 fn read(build: &mut Builder, out: Value, access: Access) -> Value {
@@ -120,4 +123,75 @@ fn what_lives_on_is_not_moved() {
         add_up(build, out, sum);
     };
     clean(&simplified(kernel(8 * BYTES, body)), 2);
+}
+
+/// Products of a word, each another.
+fn several(build: &mut Builder, word: Value, count: i32) -> Vec<Value> {
+    let factors = (1..=count).map(|number| 2 * number + 1);
+    let product = |factor| {
+        let factor = build.i32(factor);
+        build.binary(Binary::Mul, word, factor)
+    };
+    factors.map(product).collect()
+}
+
+/// Rounds that compute many words, move one other and work with it, and then move the words; threads have so many
+/// registers.
+fn words_over_a_movement(registers: u32) -> Program {
+    const WORDS: u32 = 48;
+    kernel(1 << 16, |build, out, base| {
+        let registers = registers * BYTES / 4;
+        let (shared_bytes, reserved_bytes) = (1 << 16, 0);
+        build.set_multiprocessor(Multiprocessor { registers, shared_bytes, reserved_bytes });
+        let piece = build.scratch(WORDS * BYTES, 16, BarrierScope::Block);
+        let other = build.shared_base(piece);
+        let rounds = build.i32(3);
+        loop_to(build, rounds, |build, round| {
+            let lane = build.id(IdKind::Lane);
+            let own = build.binary(Binary::Add, lane, round);
+            let words = several(build, own, WORDS as i32);
+            let moved = mirror(build, base, own);
+            let mut sum = several(build, moved, 16).into_iter().fold(moved, |sum, word| {
+                let turned = build.binary(Binary::Xor, sum, word);
+                build.binary(Binary::Add, turned, round)
+            });
+            let at = |number: usize| Access {
+                offset: (number as u32 * BYTES) as i32,
+                ..Access::default()
+            };
+            let (to, from) = (place(build, other, false), place(build, other, true));
+            for (number, &word) in words.iter().enumerate() {
+                build.store(Space::Shared, at(number), to, None, &[word]);
+            }
+            build.barrier(BarrierScope::Block);
+            for number in 0..words.len() {
+                let found = build.load(Space::Shared, at(number), DType::I32, 1, from, None)[0];
+                sum = build.binary(Binary::Add, sum, found);
+            }
+            add_up(build, out, sum);
+        });
+    })
+}
+
+/// Stores in front of the first barrier of the loop.
+fn stored_first(program: &Program) -> usize {
+    let mut body = program.body.insts.iter().flat_map(|&id| &program.insts[id].regions);
+    let insts = body.next().unwrap().insts.iter().map(|&id| &program.insts[id].op);
+    let first = insts.take_while(|op| !matches!(op, Op::Barrier(_)));
+    first.filter(|op| matches!(op, Op::Store { space: Space::Shared, .. })).count()
+}
+
+/// Where the words do not fit the registers they are stored in front of the other movement's barrier, though the block
+/// waits as often.
+#[test]
+fn movements_meet_for_registers_that_do_not_suffice() {
+    let mut sums = Vec::new();
+    for (registers, stores) in [(128, 1), (64, 49)] {
+        let program = words_over_a_movement(registers);
+        let met = meet::run(program);
+        verify(&met).unwrap();
+        assert_eq!(stored_first(&met), stores, "{registers} registers\n{met}");
+        sums.push(clean(&simplified(met), 6));
+    }
+    assert_eq!(sums[0], sums[1]);
 }
