@@ -25,13 +25,14 @@
 //!
 //! # Floats
 //!
-//! Sums and products are printed with `.rn`, which forbids the assembler to fuse them; the program
-//! says `fma` where it wants it. Subnormals are kept everywhere (no `.ftz`), except by the hardware's
-//! atomic sum of f32 in global memory and by `exp2_normal` and `reciprocal`, which are defined so.
-//! These, `exp`, `exp2`, `log`, `log2`, `sqrt`, `rsqrt` and `div` of f32 are the machine's approximations, within a few units in the last place of the true value (`exp`
-//! within about |x| units, since it is `exp2` of a rounded product). Everything else is rounded once
-//! and correctly, and equal to `scalar` but for the payload of a NaN. f16 and bf16 are computed by
-//! themselves where one rounding comes out, else in f32.
+//! Products are printed with `.rn`, and so are sums, but for those whose range the assembler asks for:
+//! it fuses a product into a sum where neither says `.rn`, and the program says `fma` where it wants it.
+//! Subnormals are kept everywhere (no `.ftz`), except by the hardware's atomic sum of f32 in global
+//! memory and by `exp2_normal` and `reciprocal`, which are defined so. These, `exp`, `exp2`, `log`, `log2`,
+//! `sqrt`, `rsqrt` and `div` of f32 are the machine's approximations, within a few units in the last place
+//! of the true value (`exp` within about |x| units, since it is `exp2` of a rounded product). Everything
+//! else is rounded once and correctly, and equal to `scalar` but for the payload of a NaN. f16 and bf16 are
+//! computed by themselves where one rounding comes out, else in f32.
 //!
 //! ```text
 //! %3: bf16 = add %1, %2         mov.b16 %rst0, 0x3f80;
