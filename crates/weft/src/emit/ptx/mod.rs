@@ -409,6 +409,7 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType, d: Reg) -> Result<()
             float::multiply_add_toward(w, *rounding, dtype, d, [x, y, z]);
         }
         (Op::RoundPair(to), &[x, y]) => narrow::round_pair(w, *to, d, [x, y]),
+        (Op::WidenPair(from), &[x]) => narrow::widen_pair(w, *from, d, x),
         (Op::Bytes, &[x, y, selector]) => put!(w, "prmt.b32 {d}, {x}, {y}, {selector}"),
         (Op::Offset, &[base, offset]) => {
             let wide = w.temp(d.class);
