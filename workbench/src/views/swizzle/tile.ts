@@ -285,7 +285,8 @@ export class Tile {
       return Array.from({ length: Math.ceil(count / step) }, (_, index) => index * step);
     };
     return [
-      ...every(rows, high, 24).map((row) => label(MARGIN - 6, (row + 0.5) * high, top + row, true)),
+      // The first of many low rows is named a little below it, where nothing cuts its number.
+      ...every(rows, high, 24).map((row) => label(MARGIN - 6, Math.max(6, (row + 0.5) * high), top + row, true)),
       ...every(columns, wide, 30).map((column) => label(MARGIN + (column + 0.5) * wide, tall + AXIS / 2 + 1, left + column, false)),
     ];
   }
