@@ -220,7 +220,7 @@ export class Tile {
     if (anew) {
       const cells = s("g", { class: "cells", transform: `translate(${MARGIN} 0)` });
       // Rings of many small cells leave their colours to be seen.
-      const style = `--ring: ${Math.min(1.7, Math.min(wide, high) * 0.24).toFixed(2)}px`;
+      const style = `--ring: ${Math.min(1.7, Math.min(wide, high) * 0.16).toFixed(2)}px`;
       const drawing = s("svg", { class: "board", width, height: bottom + AXIS, style, "aria-hidden": "true" });
       cells.append(...this.#cells.values());
       drawing.append(cells, ...this.#axes([rows, columns], [wide, high], tall), queues);
