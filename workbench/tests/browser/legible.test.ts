@@ -100,8 +100,8 @@ describe.each(PLACES)("%s", (place) => {
           edge = overflowX === "hidden" || overflowX === "clip" ? at.getBoundingClientRect() : undefined;
           break;
         }
-        // Nor does it reach out of its card.
-        const card = edge && parent.closest(".card")?.getBoundingClientRect();
+        // Nor does it reach out of its button or its card.
+        const card = edge && parent.closest("button, .card")?.getBoundingClientRect();
         if (edge && card) {
           const [left, right] = [Math.max(edge.left, card.left), Math.min(edge.right, card.right)];
           edge = new DOMRect(left, -1e6, right - left, 2e6);
