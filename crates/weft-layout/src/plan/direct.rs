@@ -132,21 +132,26 @@ pub fn direct_swizzle(
         return Err(NoDirectCopy::Machine);
     }
     let vector = question.vector(bytes);
-    let mut fixed = problem.clone();
-    fixed.fixed.vector = (0..vector).map(|bit| question.along(bit)).collect();
-    let solved = solve(&fixed)?;
     let meter = Meter::new(problem)?;
-    let reduced = question.reduced(&solved.memory, vector)?;
-    let (total, uses) = meter.measure(&reduced)?;
-    let widest = uses.iter().map(|taken| taken.bytes).max().unwrap_or(1);
+    let (_, sector_bits) = question.sector();
+    let free = question.solved(problem, &meter, vector, 0)?;
+    // The elements of a sector at the lowest bank bits, as many as cost nothing: then a run holds them.
+    let more = (1..=sector_bits.saturating_sub(vector)).rev();
+    let more = more.filter_map(|count| question.solved(problem, &meter, vector, count).ok());
+    let solved = more.into_iter().find(|found| found.total <= free.total);
+    let solved = match solved {
+        Some(found) => Solved { bound: free.bound, certificate: free.certificate, ..found },
+        None => free,
+    };
+    let widest = solved.uses.iter().map(|taken| taken.bytes).max().unwrap_or(1);
     let kept = vector.max(widest.max(1).ilog2().saturating_sub(question.bytes_log2));
-    let turned = question.turned(&reduced, kept)?;
+    let turned = question.turned(&solved.memory, kept)?;
     let turned = question.reduced(&turned, vector)?;
     // The spans that decide on conflicts are the same, and so are these.
-    let same = meter.measure(&turned)? == (total, uses.clone());
-    let memory = if same { turned } else { reduced };
+    let same = meter.measure(&turned)? == (solved.total, solved.uses.clone());
+    let memory = if same { turned } else { solved.memory.clone() };
     let copy = question.copy(&memory, bytes)?.map_err(|_| NoDirectCopy::Memory)?;
-    Ok((Solved { memory, total, uses, ..solved }, copy))
+    Ok((Solved { memory, ..solved }, copy))
 }
 
 /// What is asked, but for the memory.
@@ -232,6 +237,24 @@ impl<'a> Question<'a> {
             ideal_sectors: 1 << bits.saturating_sub(sector_bits),
             apart: apart.map(|element| self.outs.unpack(element)),
         }))
+    }
+
+    /// The best memory with a lane's bytes together, and so many further elements of a sector at the lowest
+    /// bank bits.
+    fn solved(
+        &self,
+        problem: &Problem<'_>,
+        meter: &Meter<'_>,
+        vector: u32,
+        further: u32,
+    ) -> Result<Solved, NoDirectCopy> {
+        let mut fixed = problem.clone();
+        fixed.fixed.vector = (0..vector).map(|bit| self.along(bit)).collect();
+        fixed.fixed.bank = (vector..vector + further).map(|bit| self.along(bit)).collect();
+        let solved = solve(&fixed)?;
+        let memory = self.reduced(&solved.memory, vector)?;
+        let (total, uses) = meter.measure(&memory)?;
+        Ok(Solved { memory, total, uses, ..solved })
     }
 
     /// The memory in which every vector of a lane begins with its first element.
