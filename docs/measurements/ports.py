@@ -63,7 +63,7 @@ def compiles(clang: str, text: str, target: str, folder: pathlib.Path) -> bool:
 
 def row(name: str, answer: dict, compiled: bool) -> list[str]:
     if "error" in answer:
-        return [name, "refused: " + answer["error"]["message"], *[""] * 5]
+        return [name, "refused: " + answer["error"]["message"], *["-"] * 6]
     kernel = answer["kernel"]
     changes = {"nothing": 0, "registers": 0, "others": 0}
     for values in kernel["values"]:
@@ -72,6 +72,7 @@ def row(name: str, answer: dict, compiled: bool) -> list[str]:
     products = sorted({f"{one['from']['how']} to {one['to']['how']}" for one in kernel["products"]})
     before = [one["before"] for one in kernel["shared"] if one["before"]]
     kept = [one["kept"] for one in kernel["shared"] if one["kept"]]
+    now = [one["now"] for one in kernel["shared"] if one["now"]]
     conversions = kernel["conversions"]
 
     def all_of(counts: list) -> str:
@@ -83,8 +84,9 @@ def row(name: str, answer: dict, compiled: bool) -> list[str]:
         name,
         f"{changes['nothing']} / {changes['registers']} / {changes['others']}",
         ", ".join(f"`{product}`" for product in products) or "-",
-        f"{all_of(before)} to {all_of(kept)}",
-        f"{len(conversions)}: {all_of([one['wavefronts'] for one in conversions])}",
+        f"{all_of(before)} to {all_of(kept)}" if before else "-",
+        all_of(now),
+        f"{len(conversions)}: {all_of([one['wavefronts'] for one in conversions])}" if conversions else "0",
         f"{proved} of {len(conversions)}",
         "yes" if compiled else "no",
     ]
@@ -121,7 +123,7 @@ def main() -> None:
         measurement = {
             "what": "of each kernel the values that keep their threads, that keep their thread in other "
             "registers, and the others; wavefronts of allocated shared memory on `sm_80` and, unchanged, on "
-            "the target, those without conflicts in brackets; conversions through shared memory with the "
+            "the target, those without conflicts in brackets, and of what remains of it once it is laid out anew; conversions through shared memory with the "
             "wavefronts of a warp; for how many of them the best memory is proved; whether clang compiles "
             "the code",
             "command": "python docs/measurements/ports.py --modules FOLDER --json docs/measurements/ports.json",
@@ -133,7 +135,8 @@ def main() -> None:
                 "kernel",
                 "values kept / moved in their thread / others",
                 "product",
-                "memory as it is",
+                "memory as it was",
+                "memory now",
                 "conversions now",
                 "proved",
                 "compiles",

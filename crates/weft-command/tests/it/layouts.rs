@@ -337,6 +337,7 @@ fn one_machine() {
         8-byte stores, lanes          1 2 4 8                      inferred
         16-byte stores, lanes         1 2 4                        inferred
         phases that loads join        none                         inferred
+        direct copies, bytes a lane   none                         assembled
         wmma.m16n16k16.f32.f16.f16    8.00 cycles                  documented
         wmma.m16n16k16.f32.bf16.bf16  8.00 cycles                  documented
         wmma.m16n16k16.f32.e4m3.e4m3  4.00 cycles                  documented
