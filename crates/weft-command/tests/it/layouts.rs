@@ -365,6 +365,7 @@ fn one_machine() {
         shared_vector_bytes           assembled: clang 19 or 22 takes 16 bytes for this target
         global_vector_bytes           assembled: clang 19 or 22 takes 16 bytes for this target
         atomic_vector_bytes           inferred: no printer writes packed atomics for this target
+        direct_copies                 assembled: llvm-mc 22 takes these widths for this target, and no others
         shared_bytes_per_block        assembled: clang 19 or 22 takes as much for this target
         blocks                        recalled: workgroups of a compute unit
         multiprocessors               recalled: the largest device of this kind
