@@ -54,7 +54,7 @@ pub(super) fn of(
     };
     let multiply = machine.matrix_multiplies.iter().filter(fits).max_by_key(rate)?;
     let warps = fewer(&mma.warps_per_cta, machine.lanes_log2);
-    let parent = family_of(multiply, machine, warps, shape.len())?;
+    let parent = family_of(multiply, machine, &warps, shape.len())?;
     let family = match operand {
         None => parent,
         Some(operand) => {
@@ -100,7 +100,7 @@ fn fewer(warps: &[u64], lanes_log2: u32) -> Vec<u64> {
 fn along(multiply: &MatrixMultiply, operand: u32) -> Option<u32> {
     let part = if operand == 0 { Part::Left } else { Part::Right };
     let fragment = multiply.fragment(part).ok()?;
-    let summed = Label::dim(if operand == 0 { 1 } else { 0 });
+    let summed = Label::dim(u32::from(operand == 0));
     let bits = fragment.columns(REGISTER).iter().zip(0..).take_while(|&(&column, bit)| {
         fragment.outs().pack(&[(summed, 1_u64 << bit)]) == Ok(column)
     });
@@ -111,7 +111,7 @@ fn along(multiply: &MatrixMultiply, operand: u32) -> Option<u32> {
 fn family_of(
     multiply: &MatrixMultiply,
     machine: &Machine,
-    warps: Vec<u64>,
+    warps: &[u64],
     rank: usize,
 ) -> Option<Family> {
     let wmma = |version| {
@@ -137,7 +137,7 @@ fn family_of(
                 "gfx942" => 3,
                 _ => 4,
             },
-            warps_per_cta: warps.clone(),
+            warps_per_cta: warps.to_vec(),
             instr_shape: [multiply.rows, multiply.columns, multiply.summed].map(u64::from).into(),
             is_transposed: false,
             blocks: Vec::new(),

@@ -30,9 +30,13 @@ fn asked(target: &str) -> PortRequest {
 
 #[test]
 fn a_fragment_becomes_that_of_the_other_machine() {
-    for (target, instruction) in
-        [("gfx90a", "mfma"), ("gfx942", "mfma"), ("gfx950", "mfma"), ("gfx1100", "wmma"), ("gfx1200", "wmma")]
-    {
+    for (target, instruction) in [
+        ("gfx90a", "mfma"),
+        ("gfx942", "mfma"),
+        ("gfx950", "mfma"),
+        ("gfx1100", "wmma"),
+        ("gfx1200", "wmma"),
+    ] {
         let answer = port(&asked(target)).unwrap();
         let buffer = answer.buffer.unwrap();
         let [store, load] = &buffer.accesses[..] else { panic!("{buffer:?}") };

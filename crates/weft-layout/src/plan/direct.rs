@@ -254,7 +254,7 @@ impl<'a> Question<'a> {
         let solved = solve(&fixed)?;
         let memory = self.reduced(&solved.memory, vector)?;
         let (total, uses) = meter.measure(&memory)?;
-        Ok(Solved { memory, total, uses, ..solved })
+        Ok(Solved { memory, uses, total, ..solved })
     }
 
     /// The memory in which every vector of a lane begins with its first element.
