@@ -153,9 +153,9 @@ fn the_layout_that_is_found_costs_no_conflict_more_and_no_other_fewer_sectors() 
             let mut other = columns.to_vec();
             for at in kept..other.len() {
                 let from = if at < row { kept } else { row };
-                for step in from..other.len() {
+                for (step, &column) in columns.iter().enumerate().skip(from) {
                     if step != at && u.ratio(1, 3)? {
-                        other[at] ^= columns[step];
+                        other[at] ^= column;
                     }
                 }
             }
