@@ -151,11 +151,11 @@ fn the_layout_that_is_found_costs_no_conflict_more_and_no_other_fewer_sectors() 
         let kept = vector.max((solved.uses[0].bytes / (bits / 8)).ilog2()) as usize;
         for _ in 0..8 {
             let mut other = columns.to_vec();
-            for at in kept..other.len() {
+            for (at, sum) in other.iter_mut().enumerate().skip(kept) {
                 let from = if at < row { kept } else { row };
                 for (step, &column) in columns.iter().enumerate().skip(from) {
                     if step != at && u.ratio(1, 3)? {
-                        other[at] ^= column;
+                        *sum ^= column;
                     }
                 }
             }
