@@ -35,7 +35,7 @@ pub const DEFAULT_PORT: &str = "gfx942";
 ///     ..Default::default()
 /// })?;
 /// let buffer = answer.buffer.unwrap();
-/// assert_eq!(buffer.accesses[0].how, "mfma.16x16x16.f32.f16.f16");
+/// assert_eq!(buffer.accesses[0].how, "mfma.m16n16k16.f32.f16.f16");
 /// assert!(buffer.swizzle.certificate.optimal);
 /// # Ok::<(), weft_api::ApiError>(())
 /// ```
