@@ -110,9 +110,8 @@ pub(in crate::emit) fn every_operation() -> Vec<Program> {
         }
         if dtype.is_f8() || matches!(dtype, DType::F16 | DType::BF16) {
             let name = format!("round_pair_{dtype}");
-            programs.push(elementwise(&name, &[DType::F32; 2], |b, x| {
-                b.round_pair(dtype, x[0], x[1])
-            }));
+            programs
+                .push(elementwise(&name, &[DType::F32; 2], |b, x| b.round_pair(dtype, x[0], x[1])));
         }
         for &rounding in Rounding::ALL {
             if matches!(dtype, DType::F32 | DType::F64) {
