@@ -34,11 +34,19 @@ KEPT = 24 << 30
 
 
 class Gpu:
-    """The GPU, which one process at a time has alone: from the first kernel of a program to its end, but
+    """The GPU, which one process at a time has alone: from a program's first use of it to its end, but
     for the time in which it compiles."""
 
     def __init__(self, lock: Path) -> None:
         self.file = lock.open("w")
+        begin = torch.cuda._lazy_init
+
+        def first() -> None:
+            if not torch.cuda.is_initialized():
+                self.take()
+            begin()
+
+        torch.cuda._lazy_init = first
 
     def take(self) -> None:
         fcntl.flock(self.file, fcntl.LOCK_EX)

@@ -21,6 +21,7 @@ use crate::emit::tests::programs::{
 use crate::lane::{Access, Builder, Fragments, MatrixMultiply, Op, Program, Space, Value, verify};
 use crate::scalar::{Binary, Cast, Compare, Unary};
 use expect_test::expect;
+use smallvec::smallvec;
 use std::collections::BTreeMap;
 
 #[test]
@@ -349,7 +350,7 @@ fn sums_whose_range_is_asked_for_say_no_rounding() {
             let program = elementwise("sum", &[DType::F32; 2], |b, x| {
                 if has_assembly {
                     let text = "mov.b32 $0, 1;".into();
-                    b.emit(Op::InlineAsm { text, pure: false }, Default::default(), &[DType::I32]);
+                    b.emit(Op::InlineAsm { text, pure: false }, smallvec![], &[DType::I32]);
                 }
                 let product = b.binary(Binary::Mul, x[0], x[1]);
                 let sum = b.binary(Binary::Sub, product, x[0]);
