@@ -30,8 +30,18 @@ use crate::lane::{Effects, Inst, InstData, Op, Program, Region, Value};
 
 /// Every operation of a region but its last, which belongs to the region's owner.
 pub(super) fn inside(w: &mut Writer<'_>, region: &Region) -> Result<(), Unsupported> {
+    some(w, &region.insts)
+}
+
+/// What stands in a region before one of its operations.
+fn before(w: &mut Writer<'_>, region: &Region, until: Inst) -> Result<(), Unsupported> {
+    let count = region.insts.iter().take_while(|&&id| id != until).count();
+    some(w, &region.insts[..count])
+}
+
+fn some(w: &mut Writer<'_>, insts: &[Inst]) -> Result<(), Unsupported> {
     w.depth += 1;
-    for &id in &region.insts {
+    for &id in insts {
         let inst = &w.program.insts[id];
         if !terminates(inst) {
             operation(w, id, inst)?;
@@ -50,30 +60,117 @@ fn handed_over<'a>(w: &Writer<'a>, region: &Region) -> &'a [Value] {
 }
 
 pub(super) fn branch(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupported> {
+    let given = (0..inst.results.len()).map(Given::Result).collect();
+    either(w, id, inst, &End { of: id, into: &inst.results, given, is_next: true })?;
+    w.depth += 1;
+    w.label(format_args!("$L_end_{}", id.index()));
+    w.depth -= 1;
+    Ok(())
+}
+
+/// Where both regions of a branch end, and what they give there.
+///
+/// A branch that is the last operation in a region of another ends where that one ends, and so on outwards:
+///
+/// ```text
+/// %5 = if inst5 %1 {                       @!%p1 bra $L_else_5;
+///   yield %2                                 mov.b32 %r5, %r2;
+/// } else {                                   bra.uni $L_end_5;
+///   %6 = if inst6 %3 {                     $L_else_5:
+///     yield %4                               @!%p3 bra $L_else_6;
+///   } else {                                   mov.b32 %r5, %r4;
+///     yield %2                                 bra.uni $L_end_5;
+///   }                                        $L_else_6:
+///   yield %6                                   mov.b32 %r5, %r2;
+/// }                                        $L_end_5:
+/// ```
+///
+/// So the assembler has lanes wait for one another once. At an end for each branch they would wait at every
+/// one, with instructions and registers for it.
+struct End<'a> {
+    /// The outermost branch.
+    of: Inst,
+    /// Its results.
+    into: &'a [Value],
+    /// What becomes each of them.
+    given: Vec<Given>,
+    /// Whether its label is what comes next.
+    is_next: bool,
+}
+
+/// What becomes a result of the outermost branch.
+#[derive(Clone, Copy)]
+enum Given {
+    /// What a region of this branch gives in this place.
+    Result(usize),
+    /// A value that was there before.
+    Value(Value),
+}
+
+/// Writes a branch but for the label of its end.
+fn either(w: &mut Writer<'_>, id: Inst, inst: &InstData, end: &End<'_>) -> Result<(), Unsupported> {
     let (&[condition], [then, otherwise]) = (&inst.operands[..], &inst.regions[..]) else {
         return Ok(());
     };
     let (condition, n) = (w.reg(condition), id.index());
-    let has_else = otherwise.insts.len() > 1 || !inst.results.is_empty();
-    let past_then = if has_else { "else" } else { "end" };
-    put!(w, "@!{condition} bra $L_{past_then}_{n}");
+    let has_else = otherwise.insts.len() > 1 || !end.into.is_empty();
+    if has_else {
+        put!(w, "@!{condition} bra $L_else_{n}");
+    } else {
+        put!(w, "@!{condition} bra $L_end_{}", end.of.index());
+    }
     let before = w.ready.clone();
-    inside(w, then)?;
-    w.depth += 1;
-    let values = handed_over(w, then);
-    copies(w, &inst.results, values);
+    alternative(w, then, end, end.is_next && !has_else)?;
     let after_then = core::mem::replace(&mut w.ready, before);
     if has_else {
-        put!(w, "bra.uni $L_end_{n}");
+        w.depth += 1;
         w.label(format_args!("$L_else_{n}"));
         w.depth -= 1;
-        inside(w, otherwise)?;
-        w.depth += 1;
-        let values = handed_over(w, otherwise);
-        copies(w, &inst.results, values);
+        alternative(w, otherwise, end, end.is_next)?;
     }
     w.ready.join(after_then);
-    w.label(format_args!("$L_end_{n}"));
+    Ok(())
+}
+
+/// Writes a region of a branch, and the way from there to the end.
+fn alternative(
+    w: &mut Writer<'_>,
+    region: &Region,
+    end: &End<'_>,
+    is_next: bool,
+) -> Result<(), Unsupported> {
+    let handed = handed_over(w, region);
+    let values: Vec<Value> = end
+        .given
+        .iter()
+        .filter_map(|&given| match given {
+            Given::Result(place) => handed.get(place).copied(),
+            Given::Value(value) => Some(value),
+        })
+        .collect();
+    let program = w.program;
+    let inner = region.insts.iter().rev().find(|&&id| !terminates(&program.insts[id]));
+    let inner = inner.map(|&id| (id, &program.insts[id])).filter(|(_, inst)| inst.op == Op::If);
+    let Some((id, inst)) = inner else {
+        inside(w, region)?;
+        w.depth += 1;
+        copies(w, end.into, &values);
+        if !is_next {
+            put!(w, "bra.uni $L_end_{}", end.of.index());
+        }
+        w.depth -= 1;
+        return Ok(());
+    };
+    // Nothing but the end of the region takes its results.
+    let given = values.iter().map(|&value| {
+        let place = inst.results.iter().position(|&result| result == value);
+        place.map_or(Given::Value(value), Given::Result)
+    });
+    let end = End { of: end.of, into: end.into, given: given.collect(), is_next };
+    before(w, region, id)?;
+    w.depth += 1;
+    w.enter(inst);
+    either(w, id, inst, &end)?;
     w.depth -= 1;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! An interpreter of straight PTX for the tests, written from NVIDIA's manual.
+//! An interpreter of PTX for the tests, of one thread, written from NVIDIA's manual.
 //!
 //! It shares nothing with the printer or with `scalar`. What the manual leaves open, such as division
 //! by zero, gives a number that no test expects; registers are checked for their width. Addresses are
@@ -17,8 +17,11 @@ struct Instruction {
     operands: Vec<String>,
 }
 
-/// A kernel whose body is a straight line.
-pub(super) struct Kernel(Vec<Instruction>);
+/// A kernel's instructions, and in front of which of them labels stand.
+pub(super) struct Kernel {
+    instructions: Vec<Instruction>,
+    labels: BTreeMap<String, usize>,
+}
 
 /// A type of PTX: its kind (`u`, `s`, `b`, `f`, or `B` for bfloat) and bits.
 type Type = (char, u32);
@@ -81,20 +84,34 @@ fn toward_zero(nearest: f32, too_far: bool) -> u64 {
 impl Kernel {
     pub(super) fn read(text: &str) -> Kernel {
         let body = text.split_once('{').unwrap().1;
-        let lines = body
-            .lines()
-            .map(str::trim)
-            .filter(|line| line.ends_with(';') && !line.starts_with('.'));
-        Kernel(lines.map(Instruction::read).collect())
+        let (mut instructions, mut labels) = (Vec::new(), BTreeMap::new());
+        for line in body.lines().map(str::trim).filter(|line| !line.starts_with(['.', '/'])) {
+            if let Some(label) = line.strip_suffix(':') {
+                labels.insert(label.into(), instructions.len());
+            } else if line.ends_with(';') {
+                instructions.push(Instruction::read(line));
+            }
+        }
+        Kernel { instructions, labels }
     }
 
     pub(super) fn run(&self, operands: &[u64]) -> u64 {
         let mut machine = Machine { registers: BTreeMap::new(), loads: operands.iter(), stored: 0 };
-        for instruction in &self.0 {
-            let taken =
-                instruction.guard.as_ref().is_none_or(|guard| machine.registers[guard] == 1);
-            if taken {
-                machine.step(instruction);
+        let mut at = 0;
+        while let Some(instruction) = self.instructions.get(at) {
+            at += 1;
+            let taken = instruction.guard.as_ref().is_none_or(|guard| {
+                let (register, holds) =
+                    guard.strip_prefix('!').map_or((guard.as_str(), 1), |register| (register, 0));
+                machine.registers[register] == holds
+            });
+            if !taken {
+                continue;
+            }
+            match instruction.name[0].as_str() {
+                "bra" => at = self.labels[&instruction.operands[0]],
+                "ret" => break,
+                _ => machine.step(instruction),
             }
         }
         machine.stored
@@ -184,7 +201,6 @@ impl Machine<'_> {
         let name: Vec<&str> = name.iter().map(String::as_str).collect();
         let (op, last) = (name[0], name[name.len() - 1]);
         match (op, &operands[..]) {
-            ("ret", _) => return,
             ("ld", [d, _]) if name[1] == "global" => {
                 let &value = self.loads.next().unwrap();
                 return self.write(d, value & mask(ty(last).1));

@@ -2,6 +2,7 @@
 //!
 //! The walk over operations and types is assembled only where `WEFT_PTXAS` names NVIDIA's `ptxas`.
 
+mod branches;
 mod interpret;
 mod warpgroup;
 mod transfer;
