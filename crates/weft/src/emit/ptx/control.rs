@@ -18,8 +18,10 @@
 //! ```
 //!
 //! Where several breaks leave a loop, each writes its results in front of its branch: they are not read
-//! inside the loop, so that may happen before the branch is known to be taken. Branches are not said
-//! to be uniform: the assembler joins diverging lanes behind them.
+//! inside the loop, so that may happen before the branch is known to be taken.
+//!
+//! Some branches and breaks are said to be uniform (`uniform`). Behind the others the assembler joins lanes
+//! that may have parted.
 
 use super::writer::{Reg, Writer, put};
 use super::{operation, terminates};
@@ -114,10 +116,11 @@ fn either(w: &mut Writer<'_>, id: Inst, inst: &InstData, end: &End<'_>) -> Resul
     };
     let (condition, n) = (w.reg(condition), id.index());
     let has_else = otherwise.insts.len() > 1 || !end.into.is_empty();
+    let bra = bra(w, id, inst.operands[0]);
     if has_else {
-        put!(w, "@!{condition} bra $L_else_{n}");
+        put!(w, "@!{condition} {bra} $L_else_{n}");
     } else {
-        put!(w, "@!{condition} bra $L_end_{}", end.of.index());
+        put!(w, "@!{condition} {bra} $L_end_{}", end.of.index());
     }
     let before = w.ready.clone();
     alternative(w, then, end, end.is_next && !has_else)?;
@@ -226,8 +229,13 @@ pub(super) fn break_if(w: &mut Writer<'_>, target: Inst, inst: &InstData) {
     if only_way_out(w.program, target).is_none() {
         copies(w, &leaves.results, values);
     }
-    let condition = w.reg(condition);
-    put!(w, "@{condition} bra $L_end_{}", target.index());
+    let (bra, condition) = (bra(w, target, condition), w.reg(condition));
+    put!(w, "@{condition} {bra} $L_end_{}", target.index());
+}
+
+/// How lanes go on in a branch, or leave a loop: all of a warp in one way, or each in its own.
+fn bra(w: &Writer<'_>, owner: Inst, condition: Value) -> &'static str {
+    if w.uniform.must_be_told(owner, condition) { "bra.uni" } else { "bra" }
 }
 
 /// Copies all values into all places at once.

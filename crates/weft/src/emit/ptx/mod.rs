@@ -68,6 +68,7 @@ mod tied;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod uniform;
 mod warpgroup;
 mod wide;
 mod writer;

@@ -3,6 +3,7 @@
 use super::lines::Lines;
 use super::tied::{Ready, Tied};
 use super::transfer::starts_with;
+use super::uniform::Uniform;
 use super::wide::Wide;
 use super::{Target, Version, cast, float};
 use crate::budget::Bounds;
@@ -148,6 +149,8 @@ pub(super) struct Writer<'a> {
     rounded: IdMap<Value, Option<(&'static str, Value)>>,
     /// The sums that say no rounding; see [`float::plain_sums`].
     plain_sums: IdMap<Value, bool>,
+    /// The branches that must be told to be uniform.
+    pub(super) uniform: Uniform,
     /// The products of 32 bits by 32 that are wanted whole.
     pub(super) wide: Wide,
     tied: Tied,
@@ -208,6 +211,7 @@ impl<'a> Writer<'a> {
             is_taken,
             rounded,
             plain_sums: float::plain_sums(program),
+            uniform: Uniform::of(program),
             wide: Wide::of(program, |value| tied.is_shared(value)),
             tied,
             ready: Ready::new(has_products),

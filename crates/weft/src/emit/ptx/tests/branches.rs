@@ -1,11 +1,11 @@
 //! Branches in branches, of which many end where others end.
 
 use super::interpret::Kernel;
-use super::{print, target};
+use super::print;
 use crate::dtype::DType;
-use crate::emit::tests::programs::elementwise;
-use crate::lane::{Builder, Op, Region, Value};
-use crate::scalar::{Binary, Cast};
+use crate::emit::tests::programs::{argument, elementwise, pointer};
+use crate::lane::{Access, Builder, Op, Region, Space, Value};
+use crate::scalar::{Binary, Cast, Compare};
 use arbitrary::{Result, Unstructured};
 
 /// A branch by one bit of the input, with two results.
@@ -98,7 +98,7 @@ fn branches_that_end_together_give_what_each_gives() {
             let second = build.binary(Binary::Mul, results[1], seven);
             build.binary(Binary::Add, results[0], second)
         });
-        let text = print(&program, target("sm_90")).unwrap();
+        let text = print(&program, super::target("sm_90")).unwrap();
         let kernel = Kernel::read(&text);
         for input in 0..32 {
             let [first, second] = branch.value(input, &[input]);
@@ -110,4 +110,38 @@ fn branches_that_end_together_give_what_each_gives() {
     }
     // Three of four branches stand last.
     assert!(2 * ends[0] < ends[1], "{ends:?}");
+}
+
+/// A loop over numbers in memory, which ends behind so many rounds, or at the first one that is zero.
+#[test]
+fn what_lanes_leave_together_is_said_to_be_uniform_where_data_decides() {
+    for (shuffles, by_data, is_told) in
+        [(true, true, true), (true, false, false), (false, true, false), (false, false, false)]
+    {
+        let mut build = Builder::new("rounds", 1, 5);
+        let [x, out] = ["x", "out"].map(|name| build.param(pointer(name, DType::I32)));
+        let count = build.param(argument("count", DType::I32));
+        let zero = build.i32(0);
+        let target = build.new_loop(&[zero, zero], &[DType::I32]);
+        let [round, sum] = build.open_region(&[DType::I32; 2])[..] else { unreachable!() };
+        let wide = build.cast(Cast::ExtS, round, DType::I64);
+        let place = build.binary(Binary::Add, x, wide);
+        let loaded = build.load(Space::Global, Access::default(), DType::I32, 1, place, None)[0];
+        let ends = if by_data {
+            build.compare(Compare::Eq, loaded, zero)
+        } else {
+            build.compare(Compare::Sge, round, count)
+        };
+        build.break_if(target, ends, &[sum]);
+        let other = if shuffles { build.shuffle_xor(loaded, 1) } else { loaded };
+        let next_sum = build.binary(Binary::Add, sum, other);
+        let one = build.i32(1);
+        let next = build.binary(Binary::Add, round, one);
+        let body = build.close_region(Op::Continue, &[next, next_sum]);
+        let result = build.place_loop(target, body)[0];
+        build.store(Space::Global, Access::default(), out, None, &[result]);
+        let text = print(&build.finish(), super::target("sm_90")).unwrap();
+        let is_uniform = text.lines().any(|line| line.contains('@') && line.contains("bra.uni"));
+        assert_eq!(is_uniform, is_told, "{shuffles} {by_data}\n{text}");
+    }
 }
