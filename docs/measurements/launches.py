@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """The kernels of other projects' own benchmarks, compiled by Triton and by Weft, launch by launch.
 
-    pip install . && python docs/measurements/launches.py --tritonbench DIR --fla DIR --liger DIR
+    pip install . && python docs/measurements/launches.py --tritonbench DIR --fla DIR --liger DIR ...
 
 Needs a GPU, PyTorch, Triton, what the projects ask for, and checkouts of them: TritonBench
 (meta-pytorch/tritonbench), flash-linear-attention (fla-org/flash-linear-attention), Liger-Kernel
-(linkedin/Liger-Kernel). Nothing of them is changed. Each of their benchmark programs runs in two fresh
-processes, one for each compiler, with empty caches. What the program measures is done once; instead every
-kernel that it launches is timed where it is launched, with the arguments that it was given: many launches in a
-CUDA graph, the median of seven. One process at a time has the GPU, and none while it compiles.
+(linkedin/Liger-Kernel), conch (stackav-oss/conch), attorch (BobMcDear/attorch),
+Cut Cross-Entropy (apple/ml-cross-entropy), GemLite (mobiusml/gemlite). Nothing of them is changed. Each of
+their benchmark programs, or the tests of those that have none, runs in two fresh processes, one for each
+compiler, with empty caches. What the program measures is done once; instead every kernel that it launches is
+timed where it is launched, with the arguments that it was given: many launches in a CUDA graph, the median of
+seven. One process at a time has the GPU, and none while it compiles.
 
 A problem is a kernel with its arguments, apart from what Triton's autotuner chooses. Of each kernel with several
 configurations the same `--configurations` are tried on both sides. A side's time of a problem is that of
@@ -92,6 +94,16 @@ LIGER = [
 ]
 
 
+# Projects whose folders hold programs by a pattern: each a benchmark, or a file of tests.
+CONCH = "benchmarks/*_benchmark.py"
+# What they compare with takes minutes.
+CONCH_LEFT_OUT = {"bev_pool", "bev_pool_backward"}
+ATTORCH = "tests/test_*.py"
+CCE = "tests/test_*.py"
+GEMLITE = "tests/test_*.py"
+PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
+
+
 class Job:
     """A benchmark program, as it is started."""
 
@@ -121,6 +133,16 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
         for kernel in LIGER:
             command = [f"benchmark/scripts/benchmark_{kernel}.py", "--overwrite"]
             found.append(Job(f"liger {kernel}", options.liger, command, [options.liger / "src", options.liger]))
+    if options.conch:
+        for path in sorted(options.conch.glob(CONCH)):
+            name = path.stem.removesuffix("_benchmark")
+            if name not in CONCH_LEFT_OUT:
+                found.append(Job(f"conch {name}", options.conch, [str(path)], [options.conch]))
+    for project, pattern in (("attorch", ATTORCH), ("cce", CCE), ("gemlite", GEMLITE)):
+        if root := getattr(options, project):
+            for path in sorted(root.glob(pattern)):
+                name = path.stem.removeprefix("test_")
+                found.append(Job(f"{project} {name}", root, [*PYTEST, str(path)], [root]))
     chosen = options.select.split(",") if options.select else None
     return [job for job in found if chosen is None or any(part in job.name for part in chosen)]
 
@@ -299,6 +321,10 @@ def main() -> None:
     parser.add_argument("--tritonbench", type=Path, help="TritonBench's checkout")
     parser.add_argument("--fla", type=Path, help="flash-linear-attention's checkout")
     parser.add_argument("--liger", type=Path, help="Liger-Kernel's checkout")
+    parser.add_argument("--conch", type=Path, help="conch's checkout")
+    parser.add_argument("--attorch", type=Path, help="attorch's checkout")
+    parser.add_argument("--cce", type=Path, help="Cut Cross-Entropy's checkout")
+    parser.add_argument("--gemlite", type=Path, help="GemLite's checkout")
     parser.add_argument("--select", help="parts of jobs' names, with commas")
     parser.add_argument("--inputs", type=int, default=6, help="inputs of each operator of TritonBench")
     parser.add_argument("--configurations", type=int, default=3, help="configurations that are tried of each kernel")
@@ -310,7 +336,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="the measurement")
     options = parser.parse_args()
     options.until = time.monotonic() + options.seconds
-    for name in ("tritonbench", "fla", "liger"):
+    for name in ("tritonbench", "fla", "liger", "conch", "attorch", "cce", "gemlite"):
         if (root := getattr(options, name)) is not None:
             setattr(options, name, root.resolve())
     jobs = jobs_of(options)
@@ -344,7 +370,7 @@ def main() -> None:
 
         options.output.write_text(json.dumps(dict(
             what="kernels of other projects' own benchmarks: Weft's speed over Triton's, each problem in the configuration that a side chose",
-            command="python docs/measurements/launches.py --tritonbench DIR --fla DIR --liger DIR",
+            command="python docs/measurements/launches.py --tritonbench DIR --fla DIR --liger DIR ...",
             versions=f"weft {weft.__version__}, triton {triton.__version__}, torch {torch.__version__}",
             machine=torch.cuda.get_device_name(),
             date=str(datetime.date.today()),

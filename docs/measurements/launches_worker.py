@@ -2,7 +2,7 @@
 
     launches_worker.py JOB OUTPUT PROGRAM ARGUMENTS...
 
-JOB is a file of JSON. OUTPUT gets a line of JSON for each kernel that is launched with arguments that were
+PROGRAM is a file, or `-m` and a module. JOB is a file of JSON. OUTPUT gets a line of JSON for each kernel that is launched with arguments that were
 not seen before; what the program itself measures is done once, and says nothing.
 """
 
@@ -20,6 +20,7 @@ from typing import Any
 import torch
 import triton
 import triton.testing
+from triton.compiler import CompiledKernel
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
@@ -33,11 +34,19 @@ KEPT = 24 << 30
 
 
 class Gpu:
-    """The GPU, which one process at a time has alone: from the first kernel of a program to its end, but
+    """The GPU, which one process at a time has alone: from a program's first use of it to its end, but
     for the time in which it compiles."""
 
     def __init__(self, lock: Path) -> None:
         self.file = lock.open("w")
+        begin = torch.cuda._lazy_init
+
+        def first() -> None:
+            if not torch.cuda.is_initialized():
+                self.take()
+            begin()
+
+        torch.cuda._lazy_init = first
 
     def take(self) -> None:
         fcntl.flock(self.file, fcntl.LOCK_EX)
@@ -127,9 +136,12 @@ class Watch:
         self.output = output
         self.most = most
         self.last = float("inf")
-        # The names of what is tuned, of the tuners that are under way.
+        # The names of what is tuned, of the tuners that are under way, and of every function that was.
         self.tuned: list[set[str]] = []
+        self.tuned_of: dict[JITFunction, set[str]] = {}
         self.tuning = False
+        # While a launch is looked at: what PyTorch computes meanwhile may itself be launches of the program's.
+        self.looking = False
         self.seen: dict[str, float] = {}
         self.used: set[tuple[str, str]] = set()
 
@@ -139,7 +151,8 @@ class Watch:
 
     def install(self) -> None:
         run, compiled = JITFunction.run, JITFunction._do_compile
-        tune, prune = Autotuner.run, Autotuner.prune_configs
+        direct = CompiledKernel.__getitem__
+        prune = Autotuner.prune_configs
         watch = self
 
         def launched(function, *args, grid, warmup, **kwargs):
@@ -154,12 +167,34 @@ class Watch:
             with watch.gpu.left():
                 return compiled(*args, **kwargs)
 
-        def tuning(tuner, *args, **kwargs):
-            watch.tuned.append(tuned_names(tuner))
-            try:
-                return tune(tuner, *args, **kwargs)
-            finally:
-                watch.tuned.pop()
+        # Some programs keep what a launch returned, and launch that.
+        def launcher(kernel, grid):
+            launch = direct(kernel, grid)
+
+            def launching(*args, **kwargs):
+                result = launch(*args, **kwargs)
+                if isinstance(kernel.src.fn, JITFunction) and not torch.cuda.is_current_stream_capturing():
+                    watch.launched(kernel.src.fn, args, {}, grid, lambda: launch(*args))
+                return result
+
+            return launching
+
+        def tuning_by(tune):
+            def tuning(tuner, *args, **kwargs):
+                watch.tuned.append(tuned_names(tuner))
+                watch.tuned_of.setdefault(function_of(tuner), set()).update(watch.tuned[-1])
+                try:
+                    return tune(tuner, *args, **kwargs)
+                finally:
+                    watch.tuned.pop()
+
+            return tuning
+
+        # Libraries have tuners of their own.
+        def derived(kind, **kwargs):
+            super(Autotuner, kind).__init_subclass__(**kwargs)
+            if "run" in vars(kind):
+                kind.run = tuning_by(kind.run)
 
         def pruned(tuner, kwargs, *rest):
             found = prune(tuner, kwargs, *rest)
@@ -175,18 +210,29 @@ class Watch:
 
         JITFunction.run = launched
         JITFunction._do_compile = compiling
-        Autotuner.run = tuning
+        CompiledKernel.__getitem__ = launcher
+        Autotuner.run = tuning_by(Autotuner.run)
+        Autotuner.__init_subclass__ = classmethod(derived)
         Autotuner.prune_configs = pruned
         Autotuner.do_bench = property(lambda tuner: measured)
         for name in ("do_bench", "do_bench_cudagraph"):
             setattr(triton.testing, name, once)
 
     def launched(self, function, args, kwargs, grid, launch) -> None:
+        if self.looking:
+            return
+        self.looking = True
+        try:
+            self.look(function, args, kwargs, grid, launch)
+        finally:
+            self.looking = False
+
+    def look(self, function, args, kwargs, grid, launch) -> None:
         named = dict(zip(function.arg_names, args)) | kwargs
         size = grid(named) if callable(grid) else grid
         size = list(size) if isinstance(size, (tuple, list)) else [size]
         name = f"{function.__module__}.{function.__name__}"
-        tuned = set().union(*self.tuned)
+        tuned = set(self.tuned_of.get(function, ())).union(*self.tuned)
         config = {key: described(value) for key, value in named.items() if key in tuned}
         rest = {key: described(value) for key, value in named.items() if key not in tuned}
         problem = digest(json.dumps([name, rest], sort_keys=True, default=str))
@@ -211,6 +257,13 @@ class Watch:
         if not self.tuning and (problem, key) not in self.used:
             self.used.add((problem, key))
             self.write(problem=problem, used=key)
+
+
+def function_of(tuner: Autotuner) -> JITFunction:
+    function = tuner.fn
+    while not isinstance(function, JITFunction):
+        function = function.fn
+    return function
 
 
 def tuned_names(tuner: Autotuner) -> set[str]:
@@ -250,10 +303,16 @@ def main() -> None:
     began = time.monotonic()
     watch = Watch(gpu, output, job["configurations"])
     watch.install()
-    sys.argv = sys.argv[3:]
-    sys.path.insert(0, str(Path(sys.argv[0]).parent))
+    program = sys.argv[3:]
     try:
-        runpy.run_path(sys.argv[0], run_name="__main__")
+        if program[0] == "-m":
+            sys.argv = program[1:]
+            sys.path.insert(0, "")
+            runpy.run_module(program[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = program
+            sys.path.insert(0, str(Path(program[0]).parent))
+            runpy.run_path(program[0], run_name="__main__")
     except SystemExit as end:
         if end.code:
             raise

@@ -1,10 +1,16 @@
 //! What is answered, as data. Answers hold no times: the same request gives the same bytes.
 
 mod paper;
+mod port;
 mod swizzle;
 mod wavefronts;
 
 pub use paper::{PaperAnswer, PaperRows, ProductRow, ReductionRow, VectorRow};
+pub use port::{
+    CutAnswer, DirectAnswer, DirectBestAnswer, FragmentAnswer, PortAnswer, PortedAccess,
+    PortedBuffer, PortedConversion, PortedInstruction, PortedKernel, PortedProduct, PortedShared,
+    PortedValues,
+};
 pub use swizzle::{
     CertificateAnswer, MachineUseAnswer, PortableAnswer, SwizzleAnswer, TmaAnswer, TraceAnswer,
     UseAnswer,

@@ -1,7 +1,7 @@
 //! The decisions of the compiler with their reasons.
 
 mod lines;
-mod shared;
+pub(crate) mod shared;
 
 use crate::answer::{
     AccessAnswer, BarrierAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer, NextAnswer,

@@ -4,12 +4,12 @@ use crate::answer::{CompileAnswer, LayoutAnswer};
 use crate::error::ApiError;
 use crate::request::{
     CompileRequest, ConflictsRequest, ConvertRequest, Emit, ExplainRequest, Format, LayoutRequest,
-    MachinesRequest, OperateRequest, PaperRequest, Picture, RunRequest, SweepRequest,
+    MachinesRequest, OperateRequest, PaperRequest, Picture, PortRequest, RunRequest, SweepRequest,
     SwizzleRequest, WavefrontsRequest, machine,
 };
 use crate::view::{self, Banks, Colours, View, Window};
 use crate::{
-    budget, conflicts, conversions, explain, kernels, layouts, operators, paper, report, run,
+    budget, conflicts, conversions, explain, kernels, layouts, operators, paper, port, report, run,
     sweep, swizzles, wavefronts,
 };
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
@@ -25,6 +25,7 @@ pub const REQUESTS: &[&str] = &[
     "operate",
     "convert",
     "swizzle",
+    "port",
     "conflicts",
     "wavefronts",
     "sweep",
@@ -60,7 +61,7 @@ const MANY_TOGETHER: usize = 32;
 /// assert_eq!(
 ///     answer,
 ///     r#"{"error":{"kind":"request","message":"there is no request `weave`","#.to_owned()
-///         + r#""hint":"`request` is one of machines, layout, operate, convert, swizzle, conflicts, wavefronts, sweep, compile, run, explain, paper"}}"#,
+///         + r#""hint":"`request` is one of machines, layout, operate, convert, swizzle, port, conflicts, wavefronts, sweep, compile, run, explain, paper"}}"#,
 /// );
 /// let one = r#"{"request": "machines", "target": "sm_90"}"#;
 /// let several = weft_api::invoke(&format!(r#"[{one}, {{"request": "weave"}}]"#));
@@ -131,7 +132,7 @@ fn one_may_take_long(text: &str) -> bool {
         #[serde(borrow)]
         request: std::borrow::Cow<'a, str>,
     }
-    let long = ["compile", "run", "explain", "paper", "sweep"];
+    let long = ["compile", "run", "explain", "paper", "port", "sweep"];
     let named = serde_json::from_str::<Named<'_>>(text);
     named.is_ok_and(|named| long.contains(&&*named.request))
 }
@@ -357,6 +358,7 @@ fn answer(
         }
         "sweep" => text_of(&sweep::sweep(&asked.read::<SweepRequest>("sweep")?)?),
         "swizzle" => text_of(&swizzles::swizzle(&asked.read::<SwizzleRequest>("swizzle")?)?),
+        "port" => text_of(&port::port(&asked.read::<PortRequest>("port")?)?),
         "compile" => text_of(&compile(&asked.read::<CompileRequest>("compile")?)?),
         "run" => text_of(&run::run(&asked.read::<RunRequest>("run")?)?),
         "paper" => text_of(&paper::paper(&asked.read::<PaperRequest>("paper")?)?),
@@ -559,6 +561,7 @@ mod tests {
             keys::<RunRequest>(),
             keys::<ExplainRequest>(),
             keys::<PaperRequest>(),
+            keys::<PortRequest>(),
         ] {
             assert!(known.contains(&"target"));
         }

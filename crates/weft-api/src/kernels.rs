@@ -73,10 +73,25 @@ impl CompiledKernel {
         request: &CompileRequest,
         tensor_maps: TensorMaps,
     ) -> Result<Self, ApiError> {
+        let CompileRequest { ttir, text_places, .. } = request;
+        // What nobody can print nobody compiles, and the text of what is refused is not read.
+        checked(request)?;
+        let places = if *text_places { Places::Text } else { Places::Source };
+        Self::of(read(ttir, places)?, places, request, tensor_maps)
+    }
+
+    /// The kernel of a text that has been read; the request's own text plays no part.
+    pub(crate) fn of(
+        module: Module,
+        places: Places,
+        request: &CompileRequest,
+        tensor_maps: TensorMaps,
+    ) -> Result<Self, ApiError> {
+        let (machine, target) = checked(request)?;
         let CompileRequest {
-            ttir,
+            ttir: _,
             kernel,
-            target,
+            target: _,
             warps,
             stages,
             fp_fusion,
@@ -85,19 +100,8 @@ impl CompiledKernel {
             dump_after,
             max_registers,
             line_info,
-            text_places,
+            text_places: _,
         } = request;
-        let places = if *text_places { Places::Text } else { Places::Source };
-        if let Some(most) = max_registers.filter(|most| !REGISTERS.contains(most)) {
-            return Err(ApiError::Argument {
-                reason: format!("a thread of at most {most} registers is not possible"),
-                hint: format!("give from {} to {}", REGISTERS.start(), REGISTERS.end()),
-            });
-        }
-        let machine = machine(target)?;
-        // What nobody can print nobody compiles: the machine's instructions are not known.
-        let target = printed(&machine)?;
-        let module = read(ttir, places)?;
         let index = choose(&module, kernel.as_deref())?;
         let mut options = Options::for_machine(&machine);
         options.warps = warps.or(module.launch.warps).unwrap_or(DEFAULT_WARPS);
@@ -444,6 +448,19 @@ pub fn compile(request: &CompileRequest) -> Result<(CompiledKernel, CompileAnswe
     Ok((kernel, answer))
 }
 
+/// The machine of a request and what is printed for it, where what is asked of them is possible.
+fn checked(request: &CompileRequest) -> Result<(Cow<'static, Machine>, Target), ApiError> {
+    if let Some(most) = request.max_registers.filter(|most| !REGISTERS.contains(most)) {
+        return Err(ApiError::Argument {
+            reason: format!("a thread of at most {most} registers is not possible"),
+            hint: format!("give from {} to {}", REGISTERS.start(), REGISTERS.end()),
+        });
+    }
+    let machine = machine(&request.target)?;
+    let target = printed(&machine)?;
+    Ok((machine, target))
+}
+
 /// What is printed for a machine; one of NVIDIA's may be known by another name.
 pub(crate) fn printed(machine: &Machine) -> Result<Target, ApiError> {
     let target = match machine.isa {
@@ -478,7 +495,7 @@ fn kept<T>(
     Ok(place.get_or_init(|| made).as_ref())
 }
 
-fn read(text: &str, places: Places) -> Result<Module, ApiError> {
+pub(crate) fn read(text: &str, places: Places) -> Result<Module, ApiError> {
     budget::begin("while the text was read")?;
     let read = ttir::parse_until(text, places, &budget::current().stop);
     // What is read until then may be anything.
@@ -486,7 +503,7 @@ fn read(text: &str, places: Places) -> Result<Module, ApiError> {
     read.map_err(|diagnostics| ApiError::Text(TextError::new(diagnostics, text)))
 }
 
-fn choose(module: &Module, name: Option<&str>) -> Result<usize, ApiError> {
+pub(crate) fn choose(module: &Module, name: Option<&str>) -> Result<usize, ApiError> {
     let known = || module.kernels.iter().map(|kernel| kernel.name.clone()).collect();
     match name {
         Some(name) => {

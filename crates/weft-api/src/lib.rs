@@ -76,6 +76,7 @@
 //! | `wavefronts` | [`request::WavefrontsRequest`] | [`answer::WavefrontsAnswer`] |
 //! | `sweep` | [`request::SweepRequest`] | [`answer::SweepAnswer`] |
 //! | `swizzle` | [`request::SwizzleRequest`] | [`answer::SwizzleAnswer`] |
+//! | `port` | [`request::PortRequest`] | [`answer::PortAnswer`] |
 //! | `compile` | [`request::CompileRequest`] | [`answer::CompileAnswer`] |
 //! | `run` | [`request::RunRequest`] | [`answer::RunAnswer`] |
 //! | `explain` | [`request::ExplainRequest`] | [`answer::ExplainAnswer`] |
@@ -110,6 +111,7 @@ pub mod explain;
 pub mod run;
 pub mod probe;
 pub mod paper;
+pub mod port;
 pub mod view;
 pub mod wavefronts;
 pub mod report;

@@ -3,11 +3,13 @@
 mod explain;
 mod machines;
 mod paper;
+mod port;
 mod swizzle;
 
 pub use explain::explain;
 pub use machines::{machine, machines};
 pub use paper::paper;
+pub use port::port;
 pub use swizzle::swizzle;
 
 use crate::answer::{

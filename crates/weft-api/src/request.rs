@@ -235,6 +235,54 @@ pub struct SwizzleRequest {
     pub matrix_moves: Option<bool>,
 }
 
+/// What becomes of a kernel, or of the accesses of a buffer, on another machine?
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
+pub struct PortRequest {
+    /// The kernel: Triton IR, or what Triton makes of it for the first machine (TTGIR).
+    pub ttir: Option<String>,
+    /// Which kernel, if the text has several.
+    pub kernel: Option<String>,
+    /// Warps in a block on the new machine; as many threads as before, unless said.
+    pub warps: Option<u32>,
+    /// Instead of a kernel, a buffer of shared memory: the layout from which it is stored.
+    pub store: Option<LayoutSource>,
+    /// The layouts into which the buffer is loaded.
+    #[serde(default)]
+    pub loads: Vec<LayoutSource>,
+    /// The buffer's layout on the first machine, whose conflicts are counted on both.
+    pub memory: Option<LayoutSource>,
+    /// The extents of the buffer's tensor.
+    #[serde(default)]
+    pub shape: Vec<u64>,
+    /// The elements' type.
+    pub element: Option<String>,
+    /// The elements' width, instead of a type.
+    pub element_bits: Option<u32>,
+    /// The machine that it was made for.
+    #[serde(default)]
+    pub from: Target,
+    /// The machine that it shall be for; gfx942 if it is not given.
+    pub target: Option<Target>,
+    /// What the answer's text is; there is none if it is not given.
+    pub emit: Option<EmitPort>,
+}
+
+/// What is printed of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum EmitPort {
+    /// What maps and what changes, for people.
+    Report,
+    /// The kernel in HIP C++; of a buffer the function that gives the offset of an element.
+    Hip,
+    /// The kernel without the layouts of the first machine, as Triton IR.
+    Tile,
+    /// The kernel with its new layouts.
+    Ttgir,
+}
+
 /// Does moving a tensor between registers and shared memory meet bank conflicts?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]

@@ -8,7 +8,10 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
 use weft_api::budget::{self, Budget, Limits, Stop};
-use weft_api::request::{self, DEFAULT_TARGET, Emit, EmitConversion, Grid, parse_extents};
+use weft_api::port::DEFAULT_PORT;
+use weft_api::request::{
+    self, DEFAULT_TARGET, Emit, EmitConversion, EmitPort, Grid, parse_extents,
+};
 
 /// Compiles Triton kernels to PTX, runs them on a simulator that checks every access, and explains
 /// tensor layouts.
@@ -68,6 +71,7 @@ pub(crate) enum Command {
     Convert(Convert),
     Swizzle(Swizzle),
     Conflicts(Conflicts),
+    Port(Port),
     Compile(Compile),
     Run(Run),
     Explain(Explain),
@@ -89,6 +93,7 @@ impl Command {
             Command::Convert(convert) => convert.limited.limits(),
             Command::Swizzle(swizzle) => swizzle.limited.limits(),
             Command::Conflicts(conflicts) => conflicts.limited.limits(),
+            Command::Port(port) => port.limited.limits(),
             Command::Compile(compile) => compile.limited.limits(),
             Command::Run(run) => run.limited.limits(),
             Command::Explain(explain) => explain.limited.limits(),
@@ -111,6 +116,7 @@ impl Command {
             Command::Convert(convert) => convert.json,
             Command::Swizzle(swizzle) => swizzle.json,
             Command::Conflicts(conflicts) => conflicts.json,
+            Command::Port(port) => port.json,
             Command::Compile(compile) => compile.json,
             Command::Run(run) => run.json,
             Command::Explain(explain) => explain.json,
@@ -415,6 +421,81 @@ pub(crate) struct Conflicts {
         long,
         value_name = "FILE",
         conflicts_with_all = ["registers", "memory", "shape", "element", "target", "kind"]
+    )]
+    pub(crate) batch: Option<PathBuf>,
+}
+
+/// Ports a kernel, or the accesses of a buffer, to a machine with other warps, banks and instructions.
+///
+/// Says which layouts map and which must change, gives fragments of matrix instructions by those of the new
+/// machine, and lays shared memory out anew with a proof that no layout takes fewer wavefronts. A kernel
+/// is Triton IR, or the Triton GPU IR that Triton made for the old machine, whose layouts are left out.
+#[derive(Args)]
+#[command(
+    override_usage = "\
+weft port [OPTIONS] <KERNEL>
+       weft port [OPTIONS] --shape <SHAPE> --element <ELEMENT> --load <ATTR>… [--store <ATTR>] [--memory <ATTR>]
+       weft port --batch <FILE>",
+    after_help = "\
+Examples:
+  weft port kernels/ttgir/product_f16_sums.80.ttgir --from sm_80 --target gfx942
+  weft port kernels/matmul_f16.ttir --target gfx950 --emit hip > matmul_f16.hip
+  weft port --shape 64x64 --element f16 --target gfx942 \\
+       --memory '#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>' \\
+       --load '#ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>'
+  weft port --batch -       one JSON object a line in, one a line out"
+)]
+pub(crate) struct Port {
+    /// A file of Triton IR or Triton GPU IR (*.ttir, *.ttgir), a Python file (*.py), the name of a recorded
+    /// kernel, or standard input (-).
+    #[arg(value_name = "KERNEL", required_unless_present_any = ["batch", "loads", "store"])]
+    pub(crate) file: Option<PathBuf>,
+    /// The machine that it was made for: a name that `weft machines` lists, or a JSON file.
+    #[arg(long, default_value = DEFAULT_TARGET)]
+    pub(crate) from: String,
+    /// The machine that it shall be for.
+    #[arg(long, default_value = DEFAULT_PORT)]
+    pub(crate) target: String,
+    /// Warps in a block on the new machine. Unless given, as many as make as many threads.
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
+    pub(crate) warps: Option<u32>,
+    /// Which kernel, if the text has several.
+    #[arg(long = "kernel", value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// The layout from which a buffer is stored.
+    #[arg(long, value_name = "ATTR", conflicts_with = "file")]
+    pub(crate) store: Option<String>,
+    /// A layout into which the buffer is loaded; may be given several times.
+    #[arg(long = "load", value_name = "ATTR", conflicts_with = "file")]
+    pub(crate) loads: Vec<String>,
+    /// The buffer's layout on the old machine, whose conflicts are counted on both.
+    #[arg(long, value_name = "ATTR", conflicts_with = "file")]
+    pub(crate) memory: Option<String>,
+    /// The extents of the buffer's tensor, such as 64x64.
+    #[arg(long, value_parser = extents, conflicts_with = "file")]
+    pub(crate) shape: Option<Extents>,
+    /// The type of its elements, such as f16.
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) element: Option<String>,
+    /// What to print: what maps and what changes (report); the code, of a buffer the function that gives an
+    /// element's offset (hip); the kernel without the old layouts (tile) or with the new ones (ttgir).
+    #[arg(long, value_name = "WHAT", default_value = "report", value_parser = words(EMITS_OF_PORTS))]
+    pub(crate) emit: EmitPort,
+    #[command(flatten)]
+    pub(crate) limited: Limited,
+    #[command(flatten)]
+    pub(crate) python: FromPython,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print how long it took to standard error.
+    #[arg(long)]
+    pub(crate) time: bool,
+    /// Answer each line of a file, or of standard input (-).
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["file", "from", "target", "warps", "name", "store", "loads", "memory", "shape", "element", "emit"]
     )]
     pub(crate) batch: Option<PathBuf>,
 }
@@ -876,6 +957,13 @@ const EMITS_OF_CONVERSIONS: &[(&str, EmitConversion)] = &[
     ("ptx", EmitConversion::Ptx),
     ("cuda", EmitConversion::Cuda),
     ("hip", EmitConversion::Hip),
+];
+
+const EMITS_OF_PORTS: &[(&str, EmitPort)] = &[
+    ("report", EmitPort::Report),
+    ("hip", EmitPort::Hip),
+    ("tile", EmitPort::Tile),
+    ("ttgir", EmitPort::Ttgir),
 ];
 
 /// Shows the workbench: layouts, swizzles, conversions and kernels as pictures, in a browser.

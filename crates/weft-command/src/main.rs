@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         Command::Convert(convert) => requests::convert(convert, &mut output),
         Command::Conflicts(conflicts) => requests::conflicts(conflicts, &mut output),
         Command::Swizzle(swizzle) => requests::swizzle(swizzle, &mut output),
+        Command::Port(port) => requests::port(port, &mut output),
         Command::Compile(compile) => requests::compile(compile, &mut output),
         Command::Run(run) => requests::run(run, &mut output),
         Command::Explain(explain) => requests::explain(explain, &mut output),

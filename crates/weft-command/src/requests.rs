@@ -1,7 +1,7 @@
 //! What each subcommand does: make a request, have it answered, print the answer.
 
 use crate::arguments::{
-    Compile, Conflicts, Convert, Explain, Kernel, Layout, Machines, Paper, Run, Swizzle,
+    Compile, Conflicts, Convert, Explain, Kernel, Layout, Machines, Paper, Port, Run, Swizzle,
 };
 use crate::failure::Failure;
 use crate::input;
@@ -14,14 +14,14 @@ use std::time::Instant;
 use weft_api::invoke::{self, text_of};
 use weft_api::request::{
     Arguments, CompileRequest, ConflictsRequest, ConvertRequest, DEFAULT_TARGET, Emit,
-    EmitConversion, ExplainRequest, Format, LayoutRequest, MachinesRequest, PaperRequest,
-    RunRequest, SwizzleRequest,
+    EmitConversion, EmitPort, ExplainRequest, Format, LayoutRequest, MachinesRequest, PaperRequest,
+    PortRequest, RunRequest, SwizzleRequest,
 };
 use weft_api::run::Prepared;
 use weft_api::view::Colours;
 use weft_api::{
-    conflicts as counted, conversions, explain as explained, layouts, paper as tables, report,
-    swizzles,
+    conflicts as counted, conversions, explain as explained, layouts, paper as tables,
+    port as ported, report, swizzles,
 };
 
 /// `weft machines`.
@@ -142,6 +142,45 @@ pub(crate) fn conflicts(arguments: &Conflicts, output: &mut Output) -> Result<Ou
         output.line(&text_of(&answer))?;
     } else {
         output.text(&report::conflicts(&answer))?;
+    }
+    Ok(Outcome::Good)
+}
+
+/// `weft port`.
+pub(crate) fn port(arguments: &Port, output: &mut Output) -> Result<Outcome, Failure> {
+    if let Some(batch) = &arguments.batch {
+        return batch::run("port", batch, output);
+    }
+    let (from, target) = (input::target(&arguments.from)?, input::target(&arguments.target)?);
+    let what = For { kernel: arguments.name.as_deref(), target: &from, warps: None };
+    let source = arguments.file.as_ref();
+    let source = source.map(|file| input::kernel(file, &arguments.python, what)).transpose()?;
+    let request = PortRequest {
+        ttir: source.as_ref().map(|source| source.text.clone()),
+        kernel: arguments.name.clone(),
+        warps: arguments.warps,
+        store: arguments.store.clone().map(Into::into),
+        loads: arguments.loads.iter().cloned().map(Into::into).collect(),
+        memory: arguments.memory.clone().map(Into::into),
+        shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
+        element: arguments.element.clone(),
+        element_bits: None,
+        from,
+        target: Some(target),
+        // The answer in JSON says what a report tells.
+        emit: (!arguments.json || arguments.emit != EmitPort::Report).then_some(arguments.emit),
+    };
+    let answer =
+        timed("port", arguments.time, || ported::port(&request)).map_err(
+            |error| match &source {
+                Some(source) => Failure::about(source, error),
+                None => error.into(),
+            },
+        )?;
+    if arguments.json {
+        output.line(&text_of(&answer))?;
+    } else {
+        output.text(answer.text.as_deref().unwrap_or_default())?;
     }
     Ok(Outcome::Good)
 }

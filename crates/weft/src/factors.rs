@@ -148,9 +148,9 @@ impl Search<'_> {
     }
 
     /// Whether matrix units can read a factor as it will lie in memory, whose summed axis this is: numbers of
-    /// two bytes along either axis, others along the summed one alone. Computed numbers of four bytes are stored along
-    /// that; loaded ones that lie along the other axis had to be copied one by one, which on an H200 took
-    /// more than twice the time of a product by the instructions of a warp.
+    /// two bytes along either axis, others along the summed one alone. Computed ones are stored along that;
+    /// loaded ones of four bytes that lie along the other axis had to be copied one by one, which on an H200
+    /// took more than twice the time of a product by the instructions of a warp.
     fn is_readable(&self, stored: &Stored, summed: usize) -> bool {
         let ty = self.kernel.ty(stored.tensor);
         let bytes = u64::from(ty.dtype().bytes());
@@ -160,7 +160,7 @@ impl Search<'_> {
         match (bytes, self.contiguous(stored.tensor)) {
             (2, Some(axis)) => rows(axis),
             (2, None) => rows(0) && rows(1),
-            (4, None) => rows(summed) && is_free,
+            (_, None) => rows(summed) && is_free,
             (_, along) => along == Some(summed) && rows(summed) && is_free,
         }
     }

@@ -137,6 +137,7 @@ pub mod axis;
 pub mod fuse;
 pub mod descriptors;
 mod prune;
+pub mod unplace;
 pub mod pipeline;
 pub mod assign;
 pub mod factors;

@@ -160,6 +160,7 @@ export class Picture {
     if (bare === drawing.classList.contains("bare")) return;
     drawing.classList.toggle("bare", bare);
     sized(drawing, bare ? around(drawing) : { x, y, width: natural, height });
+    if (bare) stretched(drawing, width);
   }
 
   /** Takes back what {@link #fit} made of a drawing. */
@@ -257,6 +258,8 @@ export class Picture {
 
 /** How small a drawing may be beside its own size, which has texts of 12 pixels. */
 const SMALLEST = 0.55;
+/** How much taller the cells of a small drawing may get, and to how many pixels in all. */
+const [SQUARE, ROOM] = [2, 150];
 const isSmall = (width: number, natural: number): boolean => width < SMALLEST * natural;
 
 /** The text of a cell, with the ink that it has on its ground. */
@@ -283,6 +286,17 @@ function sized(drawing: SVGSVGElement, { x, y, width, height }: { x: number; y: 
   drawing.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
   drawing.setAttribute("width", String(width));
   drawing.setAttribute("height", String(height));
+  drawing.removeAttribute("preserveAspectRatio");
+  drawing.style.removeProperty("aspect-ratio");
+}
+
+/** Cells are wide for their texts; without these those of a low drawing are as tall as there is room. */
+function stretched(drawing: SVGSVGElement, across: number): void {
+  const { width, height } = drawing.viewBox.baseVal;
+  const tall = (height * across) / width;
+  const factor = Math.max(1, Math.min(SQUARE, ROOM / tall));
+  drawing.setAttribute("preserveAspectRatio", "none");
+  drawing.style.aspectRatio = `${width} / ${height * factor}`;
 }
 
 /** What all cells of a drawing take, in its own measure: as their frames say, for to measure cells takes the browser long. */
@@ -372,6 +386,8 @@ function standalone(drawing: SVGSVGElement): string {
   copy.classList.remove("bare");
   const box = drawing.dataset["box"]?.split(" ");
   if (box) {
+    copy.removeAttribute("preserveAspectRatio");
+    copy.style.removeProperty("aspect-ratio");
     copy.setAttribute("viewBox", box.join(" "));
     copy.setAttribute("width", box[2]!);
     copy.setAttribute("height", box[3]!);

@@ -93,6 +93,49 @@ test("an element of memory is told with its offset and its bank, beside the poin
   await expect.poll(words).toBe("dim0 1, dim1 0: offset 20, block 0, bank 10");
 });
 
+test("S1-1, S1-10, S1-15, S2-2, S2-3, S2-8, S3-10, S4-12: each example is chosen by its picture, its matrix", async () => {
+  const is = () => page.locator(".note.layout").textContent();
+  const expected: Record<string, string> = {
+    paper: "[register: (0,1) (1,0), lane: (0,2) (0,4) (0,8) (2,0) (4,0), warp: (8,0), block:] -> [dim0: 16, dim1: 16]",
+    diagonals: "[register: (1,1), lane: (0,1) (0,2) (2,0)] -> [dim0: 4, dim1: 4]",
+    mma: "[register: (0,1) (8,0) (0,8), lane: (0,2) (0,4) (1,0) (2,0) (4,0), warp:, block:] -> [dim0: 16, dim1: 16]",
+    mfma: "[register: (1,0) (2,0), lane: (0,1) (0,2) (0,4) (0,8) (4,0) (8,0), warp:, block:] -> [dim0: 16, dim1: 16]",
+    copies: "[register: 1 2 0, lane: 4 8 16 32 64] -> [dim0: 128]",
+    slice: "[register:, lane: 1 2 4 8 16, warp: 32 64, block:] -> [dim0: 128]",
+    shear: "[offset: (0,1) (0,2) (0,4) (0,8) (0,16) (0,32) (1,8) (2,16) (4,32), block:] -> [dim0: 8, dim1: 64]",
+    orders: "[offset: (0,1) (0,2) (0,4) (1,0) (2,0)] -> [dim0: 4, dim1: 8]",
+    vect: "[offset: (0,1,0,0) (0,2,0,0) (0,0,0,1) (0,0,1,0) (0,4,0,0) (1,0,0,0)] -> [dim0: 2, dim1: 8, dim2: 2, dim3: 2]",
+    masks: "[offset: 7 6 5] -> [dim0: 8]",
+    column: "[register: (1,0) (2,0), lane: (4,0) (8,0) (16,0) (32,0) (64,0), warp:, block:] -> [dim0: 128, dim1: 1]",
+    rows: "[register: (0,1) (0,2) (8,0), lane: (0,4) (0,8) (1,0) (2,0) (4,0), warp:, block:] -> [dim0: 16, dim1: 16]",
+  };
+  const examples = page.locator("main [data-example]");
+  expect((await examples.evaluateAll((all) => all.map((one) => one.getAttribute("data-example") ?? ""))).sort()).toEqual(Object.keys(expected).sort());
+  await expect.poll(() => page.locator(".thumbnail.matrix svg").count(), { timeout: 20_000 }).toBe(Object.keys(expected).length);
+  for (const [id, bases] of Object.entries(expected)) {
+    const example = page.locator(`main [data-example=${id}]`);
+    await example.click();
+    await expect.poll(is).toBe(bases);
+    await settled(page);
+    expect(await example.getAttribute("aria-pressed")).toBe("true");
+    expect(await page.locator("main .fault:visible").count()).toBe(0);
+    expect(await page.locator("[data-kind=matrix] g[data-row]").count()).toBeGreaterThan(0);
+    // A one of the matrix is a square of the picture.
+    const ones = [...bases.split("->")[0]!.matchAll(/\d+/g)].reduce((sum, [digits]) => sum + Number(digits).toString(2).replaceAll("0", "").length, 0);
+    const path = await example.locator("svg path").last().getAttribute("d");
+    expect(path?.match(/M/g)?.length).toBe(ones);
+  }
+  // The second layout of an example is a name away.
+  await page.locator("main [data-example=paper]").click();
+  await page.getByRole("radio", { name: /^B / }).click();
+  await expect.poll(is).toContain("register: (0,4) (0,8)");
+  await page.locator("main [data-example=slice]").click();
+  const sums = await is();
+  await page.getByRole("radio", { name: /^R / }).click();
+  await settled(page);
+  expect(await is()).toBe(sums);
+});
+
 test("operators make layouts of layouts, by the engine", async () => {
   const make = async (operator: string, first: string, second?: string) => {
     await page.getByLabel("Operator").selectOption(operator);

@@ -100,6 +100,12 @@ describe.each(PLACES)("%s", (place) => {
           edge = overflowX === "hidden" || overflowX === "clip" ? at.getBoundingClientRect() : undefined;
           break;
         }
+        // Nor does it reach out of its button or its card.
+        const card = edge && parent.closest("button, .card")?.getBoundingClientRect();
+        if (edge && card) {
+          const [left, right] = [Math.max(edge.left, card.left), Math.min(edge.right, card.right)];
+          edge = new DOMRect(left, -1e6, right - left, 2e6);
+        }
         if (edge && (box.left < edge.left - 1.5 || box.right > edge.right + 1.5)) {
           found.push(`${node.textContent?.trim().slice(0, 30)} ${Math.round(box.left)}–${Math.round(box.right)} of ${Math.round(edge.left)}–${Math.round(edge.right)}`);
         }

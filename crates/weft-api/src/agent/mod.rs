@@ -46,9 +46,9 @@ pub use shelf::{Kept, Page, SCHEME, Shelf};
 use crate::error::ApiError;
 use crate::request::{
     CompileRequest, ConflictsRequest, ConvertRequest, ExplainRequest, LayoutRequest,
-    MachinesRequest, RunRequest, SwizzleRequest,
+    MachinesRequest, PortRequest, RunRequest, SwizzleRequest,
 };
-use crate::{budget, conflicts, conversions, explain, invoke, layouts, run, swizzles};
+use crate::{budget, conflicts, conversions, explain, invoke, layouts, port, run, swizzles};
 use next::Next;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -124,6 +124,7 @@ pub fn tools() -> Vec<Tool> {
         tool!("conflicts", "Bank conflicts of an access", ConflictsRequest),
         tool!("swizzle", "The best shared-memory layout", SwizzleRequest),
         tool!("convert", "From one layout into another", ConvertRequest),
+        tool!("port", "From NVIDIA's GPUs to AMD's", PortRequest),
         tool!("compile", "A Triton kernel as code", CompileRequest),
         tool!("explain", "What a compiled kernel costs and why", ExplainRequest),
         tool!("simulate", "A kernel run, counted and checked", RunRequest),
@@ -144,6 +145,7 @@ pub fn call(tool: &str, arguments: &Map<String, Value>) -> Option<Reply> {
         }
         "swizzle" => asked.reply("swizzle", swizzles::swizzle, summary::swizzle, next::swizzle),
         "convert" => asked.reply("convert", conversions::convert, summary::convert, next::convert),
+        "port" => asked.reply("port", port::port, summary::port, next::port),
         "compile" => asked.reply("compile", invoke::compile, summary::compile, next::compile),
         "explain" => asked.reply("explain", explain::explain, summary::explain, next::explain),
         "simulate" => asked.reply("simulate", run::run, summary::simulate, next::simulate),

@@ -2,11 +2,11 @@
 
 use crate::answer::{
     CompileAnswer, ConflictsAnswer, ConvertAnswer, ExplainAnswer, LayoutAnswer, MachinesAnswer,
-    RunAnswer, SharedAnswer, SwizzleAnswer,
+    PortAnswer, RunAnswer, SharedAnswer, SwizzleAnswer,
 };
 use crate::request::{
     AccessKind, CompileRequest, ConflictsRequest, ConvertRequest, ExplainRequest, LayoutRequest,
-    MachinesRequest, RunRequest, SwizzleRequest,
+    MachinesRequest, PortRequest, RunRequest, SwizzleRequest,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -191,6 +191,33 @@ pub(super) fn convert(
             "where the tensor lies in between, and why no memory layout takes fewer wavefronts";
         let question = Next::new("swizzle", why).with("store", of(asked, "from"));
         next.push(question.with("loads", vec![of(asked, "to")]).same(asked, TENSOR));
+    }
+    next
+}
+
+pub(super) fn port(
+    asked: &Map<String, Value>,
+    request: &PortRequest,
+    answer: &PortAnswer,
+) -> Vec<Next> {
+    let mut next = Vec::new();
+    if request.emit.is_none() {
+        let why = "the code for the new machine";
+        let keys = &["kernel", "warps", "store", "loads", "memory", "shape", "element", "from"];
+        let question = Next::new("port", why).same(asked, keys).same(asked, &["target"]);
+        let question = question.with("emit", "hip");
+        let of_kernel = answer.kernel.is_some();
+        next.push(if of_kernel { question.fill("ttir", SAME_TEXT) } else { question });
+    }
+    if answer.kernel.is_some() {
+        let why = "whether it computes what it should on the new machine, and what a run costs";
+        let question = Next::new("simulate", why).with("target", answer.target.as_str());
+        next.push(
+            question
+                .fill("ttir", "the text of a port with `emit` tile")
+                .fill("grid", "blocks along x, y and z")
+                .fill("args", "a value for each argument"),
+        );
     }
     next
 }

@@ -2,12 +2,13 @@
 
 use crate::answer::{
     CompileAnswer, ConflictsAnswer, ConvertAnswer, ExplainAnswer, LayoutAnswer, MachinesAnswer,
-    MovementAnswer, RunAnswer, SharedAnswer, SharedCounts, SwizzleAnswer,
+    MovementAnswer, PortAnswer, PortedAccess, PortedValues, RunAnswer, SharedAnswer, SharedCounts,
+    SwizzleAnswer,
 };
 use crate::report;
 use crate::request::{
     CompileRequest, ConflictsRequest, ConvertRequest, ExplainRequest, LayoutRequest,
-    MachinesRequest, RunRequest, SwizzleRequest,
+    MachinesRequest, PortRequest, RunRequest, SwizzleRequest,
 };
 
 pub(super) fn machines(request: &MachinesRequest, answer: &MachinesAnswer) -> String {
@@ -79,6 +80,53 @@ pub(super) fn swizzle(_: &SwizzleRequest, answer: &SwizzleAnswer) -> String {
         answer.wavefronts,
         each.join(", "),
         answer.xor
+    )
+}
+
+pub(super) fn port(_: &PortRequest, answer: &PortAnswer) -> String {
+    let PortAnswer { from, target, lanes, kernel, buffer, .. } = answer;
+    let machines = format!("from {from} to {target}, warps of {} to {} lanes", lanes[0], lanes[1]);
+    if let Some(buffer) = buffer {
+        let all = |count: fn(&PortedAccess) -> Option<[u64; 2]>| {
+            let each = buffer.accesses.iter().filter_map(count);
+            each.fold([0, 0], |[all, ideal]: [u64; 2], [one, own]| {
+                [all.saturating_add(one), ideal.saturating_add(own)]
+            })
+        };
+        let ([before, _], [kept, ideal]) = (all(|one| one.before), all(|one| one.kept));
+        let memory = if ideal > 0 {
+            format!(
+                " The memory as it is takes {before} wavefronts there and {kept} here, where {ideal} would do."
+            )
+        } else {
+            String::new()
+        };
+        let swizzle = &buffer.swizzle;
+        return format!(
+            "A buffer {machines}.{memory} The best memory takes {} wavefronts of a warp, and none fewer than \
+             {}: offset = {}",
+            swizzle.wavefronts, swizzle.bound, swizzle.xor
+        );
+    }
+    let Some(kernel) = kernel else { return machines };
+    let is_new =
+        |values: &&PortedValues| !matches!(values.change.as_deref(), Some("nothing" | "registers"));
+    let count = |values: &PortedValues| values.values.len();
+    let all: usize = kernel.values.iter().map(count).sum();
+    let new: usize = kernel.values.iter().filter(is_new).map(count).sum();
+    let products: Vec<String> = (kernel.products.iter())
+        .map(|product| {
+            format!(" {} is {} (was {}).", product.value, product.to.how, product.from.how)
+        })
+        .collect();
+    format!(
+        "{} {machines}, {} warps a block to {}: of {all} values {new} live with other threads; {} conversions \
+         go through shared memory.{}",
+        kernel.name,
+        kernel.warps[0],
+        kernel.warps[1],
+        kernel.conversions.len(),
+        products.concat()
     )
 }
 

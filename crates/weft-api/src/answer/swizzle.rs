@@ -1,5 +1,6 @@
 //! The answer to a `swizzle` request.
 
+use super::DirectAnswer;
 use crate::bases::Bases;
 
 /// Where a tensor lies in shared memory, and how good that is.
@@ -37,6 +38,10 @@ pub struct SwizzleAnswer {
     /// all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_tma: Option<u64>,
+    /// How copies from global straight into shared memory fill it, on machines that have such copies; the
+    /// narrowest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub direct: Vec<DirectAnswer>,
     /// The steps of the construction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceAnswer>,

@@ -13,7 +13,7 @@ use weft_layout::space::{LANE, Label};
 use weft_layout::step::{Form, Plan, Step};
 
 /// Every access of allocated shared memory.
-pub(super) fn accesses(compiled: &CompiledKernel) -> Vec<SharedAnswer> {
+pub(crate) fn accesses(compiled: &CompiledKernel) -> Vec<SharedAnswer> {
     let kernel = compiled.lowered();
     let trips = Trips::of(kernel);
     let mut answers = Vec::new();

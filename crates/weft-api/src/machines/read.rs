@@ -19,7 +19,7 @@ const MAX_PRICE: u64 = 1_000_000_000;
 const MAX_BYTES: u64 = 1 << 30;
 const MAX_COUNT: u32 = 1 << 24;
 
-const KEYS: [&str; 29] = [
+const KEYS: [&str; 30] = [
     "name",
     "isa",
     "lanes",
@@ -41,6 +41,7 @@ const KEYS: [&str; 29] = [
     "multiprocessors",
     "barriers",
     "cluster_blocks",
+    "direct_copies",
     "matrix_moves",
     "matrix_multiplies",
     "warpgroup_multiplies",
@@ -100,6 +101,10 @@ pub fn read(value: &Value) -> Result<Machine, MachineError> {
         multiprocessors: get("multiprocessors")?.count(1..=1 << 16)?,
         barriers: get("barriers")?.count(1..=1 << 16)?,
         cluster_blocks: get("cluster_blocks")?.count(1..=1 << 16)?,
+        direct_copies: Cow::Owned(match object.find("direct_copies") {
+            Some(at) => direct_copies(&at)?,
+            None => Vec::new(),
+        }),
         matrix_moves: Cow::Owned(matrix_moves(&get("matrix_moves")?, lanes)?),
         matrix_multiplies: Cow::Owned(matrix_multiplies(&get("matrix_multiplies")?, 1)?),
         warpgroup_multiplies: Cow::Owned(match object.find("warpgroup_multiplies") {
@@ -213,6 +218,19 @@ fn widths(at: &At<'_>, lanes: u32, bank_bytes: u32, row: u32) -> Result<Together
         }
     }
     Ok(table)
+}
+
+/// Widths of copies, the narrowest first.
+fn direct_copies(at: &At<'_>) -> Result<Vec<u32>, MachineError> {
+    let mut widths: Vec<u32> = Vec::new();
+    for at in at.list()? {
+        let bytes = at.power(1..=1 << MAX_ACCESS_LOG2)?;
+        if widths.last().is_some_and(|&last| last >= bytes) {
+            return at.refuse("the widths of copies are told from the narrowest on, each once");
+        }
+        widths.push(bytes);
+    }
+    Ok(widths)
 }
 
 fn matrix_moves(at: &At<'_>, lanes: u32) -> Result<Vec<MatrixMove>, MachineError> {

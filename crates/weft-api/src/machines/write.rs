@@ -52,6 +52,9 @@ pub struct MachineAnswer {
     pub barriers: u32,
     /// The most blocks of a cluster.
     pub cluster_blocks: u32,
+    /// The bytes of one lane that a copy from global straight into shared memory moves, where the lanes
+    /// of a wave write side by side; none without such copies.
+    pub direct_copies: Vec<u32>,
     /// The instructions that move matrices between shared memory and registers.
     pub matrix_moves: Vec<MatrixMoveAnswer>,
     /// The instructions by which one warp multiplies matrices in its registers.
@@ -268,6 +271,7 @@ impl MachineAnswer {
             multiprocessors: machine.multiprocessors,
             barriers: machine.barriers,
             cluster_blocks: machine.cluster_blocks,
+            direct_copies: machine.direct_copies.to_vec(),
             matrix_moves: machine.matrix_moves.iter().map(matrix_move).collect(),
             matrix_multiplies: machine.matrix_multiplies.iter().map(matrix_multiply).collect(),
             warpgroup_multiplies: (machine.warpgroup_multiplies.iter())

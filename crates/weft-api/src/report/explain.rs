@@ -8,10 +8,15 @@ use crate::answer::{
 
 /// Layouts by number, so that each is spelled once.
 #[derive(Default)]
-struct Layouts<'a>(Vec<&'a str>);
+pub(super) struct Layouts<'a>(Vec<&'a str>);
 
 impl<'a> Layouts<'a> {
-    fn name(&mut self, layout: &'a str) -> String {
+    /// Each, in the order of their numbers.
+    pub(super) fn all(&self) -> &[&'a str] {
+        &self.0
+    }
+
+    pub(super) fn name(&mut self, layout: &'a str) -> String {
         let known = self.0.iter().position(|other| *other == layout);
         let index = known.unwrap_or_else(|| {
             self.0.push(layout);

@@ -98,6 +98,9 @@ pub fn machine(machine: &MachineAnswer) -> String {
         format!("bits {:?} from {} bytes", merging.lane_bits, merging.from_bytes)
     });
     row("phases that loads join", &merging, "phases.merging");
+    let copies: Vec<String> = m.direct_copies.iter().map(u32::to_string).collect();
+    let copies = if copies.is_empty() { "none".into() } else { copies.join(" ") };
+    row("direct copies, bytes a lane", &copies, "direct_copies");
     for form in &m.matrix_moves {
         let MatrixMoveAnswer { name, matrices, rows, row_bytes, .. } = form;
         let value = format!("{matrices:?} of {rows} x {row_bytes} bytes");

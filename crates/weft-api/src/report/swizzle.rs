@@ -1,5 +1,6 @@
 //! A swizzle as a text.
 
+use super::port::direct;
 use super::{coordinates, extents, line, row};
 use crate::answer::{
     MachineUseAnswer, PortableAnswer, SwizzleAnswer, TmaAnswer, TraceAnswer, UseAnswer,
@@ -51,6 +52,9 @@ pub fn swizzle(answer: &SwizzleAnswer) -> String {
     row(&mut text, "triton", answer.triton.as_deref().unwrap_or("no swizzled_shared is as good"));
     if let Some(tma) = &answer.tma {
         row(&mut text, "tma", mode(tma));
+    }
+    for copy in &answer.direct {
+        row(&mut text, "direct", direct(copy));
     }
     text
 }

@@ -2,6 +2,7 @@
 
 mod accesses;
 mod code;
+mod direct;
 mod names;
 mod tma;
 mod several;
@@ -13,11 +14,12 @@ use crate::error::ApiError;
 use crate::request::{SwizzleRequest, machine, needed_bits};
 use accesses::Accesses;
 use code::{masks, offset_of};
+use direct::Buffer;
 use names::{Names, ordered};
 use tma::has_tma;
 use weft_layout::access::Kind;
 use weft_layout::plan::swizzle::{
-    Certificate, Meter, Problem, Replay, Solved, Use, Verdict, check, replay, solve,
+    Access, Certificate, Meter, Problem, Replay, Solved, Use, Verdict, check, replay, solve,
 };
 use weft_layout::space::OFFSET;
 use weft_layout::step::Form;
@@ -61,27 +63,67 @@ pub fn swizzle(request: &SwizzleRequest) -> Result<SwizzleAnswer, ApiError> {
     } else {
         by_threads(&problem, shape)?
     };
-    let Found { solved, names, certificate, .. } = found;
     let trace = request.trace.then(|| replay(&problem)).transpose()?;
+    Ok(SwizzleAnswer {
+        trace: trace.as_ref().map(steps),
+        ..answer(&problem, &accesses, found, shape)
+    })
+}
+
+/// Where a tensor lies best in shared memory for these accesses by threads, each with its name.
+pub(crate) fn between(
+    machine: &Machine,
+    bits: u32,
+    threads: Vec<(String, Access)>,
+    shape: &[u64],
+) -> Result<SwizzleAnswer, ApiError> {
+    let accesses = Accesses { threads, tma: false };
+    let mut problem = Problem::new(machine, bits, accesses.list());
+    problem.stop = budget::current().stop;
+    let found = by_threads(&problem, shape)?;
+    Ok(answer(&problem, &accesses, found, shape))
+}
+
+/// The answer but for the steps of the construction.
+fn answer(
+    problem: &Problem<'_>,
+    accesses: &Accesses,
+    found: Found,
+    shape: &[u64],
+) -> SwizzleAnswer {
+    let Found { solved, names, certificate, portable, without_tma } = found;
+    let bits = problem.element_bits;
+    let store = accesses.list().into_iter().find(|access| access.kind == Kind::Store);
+    let loads = accesses.list().into_iter().filter(|access| access.kind == Kind::Load);
+    let outs = solved.memory.outs();
+    let direct = direct::answers(&Buffer {
+        machine: problem.machine,
+        element_bits: bits.next_power_of_two().max(8),
+        memory: &solved.memory,
+        loads: loads.collect(),
+        axis: direct::contiguous(store.as_ref().map(|access| &access.layout), outs),
+        stop: problem.stop.clone(),
+    });
     let element_bytes = u64::from(bits.next_power_of_two().max(8)) / 8;
     let elements = 1_u64.checked_shl(solved.memory.in_bits(OFFSET)).unwrap_or(u64::MAX);
-    Ok(SwizzleAnswer {
+    SwizzleAnswer {
         bases: Bases::of(&solved.memory),
-        shape: shape.clone(),
+        shape: shape.to_vec(),
         wavefronts: solved.total,
         bound: solved.bound,
         certificate,
-        accesses: uses(&first, &accesses, &solved.uses),
-        portable: found.portable,
+        accesses: uses(problem.machine, accesses, &solved.uses),
+        portable,
         shared_bytes: elements.saturating_mul(element_bytes),
         rounds: masks(solved.memory.outs(), &solved.rounds),
         xor: offset_of(&solved.memory),
         cute: names.cute,
         triton: names.triton,
         tma: names.tma,
-        without_tma: found.without_tma,
-        trace: trace.as_ref().map(steps),
-    })
+        without_tma,
+        direct,
+        trace: None,
+    }
 }
 
 /// A memory layout that was found and checked.

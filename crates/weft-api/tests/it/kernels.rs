@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use weft_api::request::{CompileRequest, Grid, RunRequest};
-use weft_api::{ApiError, explain, kernels, run};
+use weft_api::request::{CompileRequest, EmitPort, Grid, PortRequest, RunRequest};
+use weft_api::{ApiError, explain, kernels, port, run};
 
 /// The targets that every kernel is compiled for.
 const TARGETS: [&str; 8] =
@@ -110,6 +110,42 @@ fn every_kernel_with_layouts_runs_as_the_evaluator_says_on_every_target() {
         assert!(known.iter().any(|(name, ..)| name == kernel), "{} has no run", path.display());
     }
     check(&known, &texts, NARROW);
+}
+
+/// What Triton made for NVIDIA's GPUs, carried over to AMD's: it computes there what it computed.
+#[test]
+fn every_kernel_with_layouts_runs_as_the_evaluator_says_once_it_is_ported() {
+    let known = [runs("runs"), runs("ttgir/runs")].concat();
+    let (mut ported, mut failures) = (0, Vec::new());
+    for (name, path) in with_layouts() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (_, grid, arguments) = known.iter().find(|(kernel, ..)| *kernel == name).unwrap();
+        for target in ["gfx942", "gfx950", "gfx1100"] {
+            let request = PortRequest {
+                ttir: Some(text.clone()),
+                from: "sm_90".into(),
+                target: Some(target.into()),
+                emit: Some(EmitPort::Tile),
+                ..PortRequest::default()
+            };
+            let ran = port::port(&request).and_then(|answer| {
+                let kernel = answer.kernel.unwrap();
+                let lanes = answer.lanes;
+                assert!(kernel.warps[0] * lanes[0] == kernel.warps[1] * lanes[1], "{name}");
+                run::run(&of(&answer.text.unwrap(), grid, arguments, target)?)
+            });
+            match ran {
+                Ok(answer) if answer.passed => ported += 1,
+                Ok(answer) => failures.push(format!(
+                    "{name} on {target}: {:?} {:?} {:?}",
+                    answer.evaluator, answer.findings, answer.buffers
+                )),
+                Err(error) => failures.push(format!("{name} on {target}: {error}")),
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(ported >= 3 * 28, "{ported}");
 }
 
 /// As Triton tells of buffers of up to 2 GiB: all addresses are then bases and offsets on AMD's machines.

@@ -298,6 +298,7 @@ fn requests() -> Vec<Value> {
         json!({"request": "convert", "from": rows, "to": rows, "shape": [16, 32], "element": "f32"}),
         json!({"request": "swizzle", "store": rows, "loads": [rows], "shape": [16, 32],
                "element": "f32"}),
+        json!({"request": "port", "ttir": ttir}),
         json!({"request": "conflicts", "registers": rows, "memory": memory, "shape": [16, 32],
                "element": "f32"}),
         json!({"request": "wavefronts", "registers": rows, "memory": memory, "shape": [16, 32],

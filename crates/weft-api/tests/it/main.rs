@@ -16,6 +16,7 @@ mod machines;
 mod pictures;
 mod paper;
 mod pins;
+mod port;
 mod preshuffle;
 mod probe;
 mod random;

@@ -337,6 +337,7 @@ fn one_machine() {
         8-byte stores, lanes          1 2 4 8                      inferred
         16-byte stores, lanes         1 2 4                        inferred
         phases that loads join        none                         inferred
+        direct copies, bytes a lane   none                         assembled
         wmma.m16n16k16.f32.f16.f16    8.00 cycles                  documented
         wmma.m16n16k16.f32.bf16.bf16  8.00 cycles                  documented
         wmma.m16n16k16.f32.e4m3.e4m3  4.00 cycles                  documented
@@ -364,6 +365,7 @@ fn one_machine() {
         shared_vector_bytes           assembled: clang 19 or 22 takes 16 bytes for this target
         global_vector_bytes           assembled: clang 19 or 22 takes 16 bytes for this target
         atomic_vector_bytes           inferred: no printer writes packed atomics for this target
+        direct_copies                 assembled: llvm-mc 22 takes these widths for this target, and no others
         shared_bytes_per_block        assembled: clang 19 or 22 takes as much for this target
         blocks                        recalled: workgroups of a compute unit
         multiprocessors               recalled: the largest device of this kind

@@ -105,6 +105,9 @@ pub struct Machine {
     pub barriers: u32,
     /// The most blocks of a cluster, which can access each other's shared memory; 1 without clusters.
     pub cluster_blocks: u32,
+    /// The bytes of one lane that a copy from global straight into shared memory moves, where the lanes
+    /// of a wave write side by side; the narrowest first, none without such copies.
+    pub direct_copies: Cow<'static, [u32]>,
     /// The instructions that move matrices between shared memory and registers.
     pub matrix_moves: Cow<'static, [MatrixMove]>,
     /// The instructions by which one warp multiplies matrices in its registers.

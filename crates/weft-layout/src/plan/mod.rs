@@ -13,6 +13,7 @@ mod bound;
 mod builder;
 mod chosen;
 mod copy_box;
+mod direct;
 mod fragment;
 mod fuse;
 mod gather;
@@ -44,6 +45,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 pub use copy_box::{CopyBoxes, NoBox, copy_box};
+pub use direct::{Cut, DirectCopy, NoDirectCopy, direct_copies, direct_swizzle};
 pub use gather::gather;
 pub use histogram::histogram;
 pub use load::load;

@@ -177,6 +177,7 @@ fn numbers(machine: &Machine) -> Vec<std::string::String> {
         "atomic_vector_bytes sector_bytes",
         "shared_bytes_per_block shared_bytes threads_per_block threads blocks registers",
         "registers_per_thread multiprocessors barriers cluster_blocks byte_permute phases.merging",
+        "direct_copies",
         "prices.wavefront prices.shuffle prices.alu prices.issue prices.warp_barrier",
         "prices.block_barrier prices.block_barrier_per_warp prices.sector",
     ]

@@ -6,6 +6,7 @@ mod conflicts;
 mod conversions;
 mod copy_boxes;
 mod cute;
+mod direct;
 mod families;
 mod gathers;
 mod histograms;

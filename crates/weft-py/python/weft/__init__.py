@@ -18,7 +18,7 @@ dictionary and gives its answer as one, to the byte that of the command's `--jso
 
 from weft._weft import Layout, __version__
 from weft.errors import WeftError
-from weft.questions import Answer, compile, conflicts, convert, explain, machines, swizzle
+from weft.questions import Answer, compile, conflicts, convert, explain, machines, port, swizzle
 from weft.requests import invoke
 
 __all__ = [
@@ -32,5 +32,6 @@ __all__ = [
     "explain",
     "invoke",
     "machines",
+    "port",
     "swizzle",
 ]

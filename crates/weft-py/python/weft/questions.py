@@ -125,6 +125,35 @@ def conflicts(
     return ask("conflicts", shape, target=target, **keys)
 
 
+def port(
+    kernel: str | None = None,
+    *,
+    store: LayoutLike | None = None,
+    loads: LayoutLike | Sequence[LayoutLike] | None = None,
+    memory: LayoutLike | None = None,
+    element: str | None = None,
+    shape: Sequence[int] | None = None,
+    source: str = "sm_90",
+    target: str = "gfx942",
+    warps: int | None = None,
+    emit: str | None = None,
+) -> Answer:
+    """What becomes of a kernel, or of the accesses of a buffer, on another machine.
+
+    `kernel` is the text of Triton IR, or of the TTGIR that Triton made for `source`; without it the accesses
+    of one buffer are carried over. `emit` puts a `text` into the answer: `report`, `hip`, `tile` or `ttgir`.
+
+    >>> rows = weft.Layout("[register: 1 2, lane: 4 8 16 32 64, warp: 128] -> [dim0: 256]")
+    >>> weft.port(loads=rows, element="f32").buffer["accesses"][0]["how"]
+    'waves'
+    """
+    several = [loads] if isinstance(loads, (str, _weft.Layout)) else list(loads or [])
+    given = [layout for layout in (store, *several, memory) if layout is not None]
+    keys: dict[str, Any] = {"ttir": kernel, "store": store, "memory": memory, "element": element}
+    keys |= {"loads": several or None, "from": source, "target": target, "warps": warps}
+    return ask("port", shape_of(shape, *given), emit=emit, **keys)
+
+
 def compile(
     ttir: str,
     *,

@@ -51,6 +51,9 @@ pub fn place_buffers(
     let mut known: Vec<(Accesses, Option<Family>)> = Vec::new();
     for buffers in allocated {
         let (views, found) = Accesses::of(kernel, facts, assignment, buffers);
+        if !is_known(kernel, &views) {
+            continue;
+        }
         let same = known.iter().find(|(other, _)| *other == found);
         let memory = match same {
             Some((_, memory)) => memory.clone(),
@@ -69,6 +72,28 @@ pub fn place_buffers(
             }
         }
     }
+}
+
+/// Whether buffers are only indexed, transposed, filled and read, so that all of their views are known. Others
+/// stay as the program has them.
+fn is_known(kernel: &Kernel, views: &[View]) -> bool {
+    let mut known = true;
+    kernel.walk(&kernel.body, &mut |_, op| {
+        let is_view = |value: &Value| views.iter().any(|view| view.value == *value);
+        let fits = match op.kind {
+            OpKind::MemdescIndex
+            | OpKind::LocalLoad
+            | OpKind::LocalStore
+            | OpKind::LocalDealloc
+            | OpKind::AsyncCopy(_)
+            | OpKind::Transfer(_)
+            | OpKind::WarpgroupDot(_) => true,
+            OpKind::MemdescTrans { ref order } => order[..] == [1, 0],
+            _ => false,
+        };
+        known &= fits || !op.operands.iter().any(is_view);
+    });
+    known
 }
 
 /// A family for two dimensions in the other order, every element where it was.
@@ -131,6 +156,7 @@ impl Accesses {
         let (vector, order) = (Vec::new(), Vec::new());
         let mut found =
             Self { bits, vector, order, list: Vec::new(), units: Vec::new(), boxed: false };
+        let mut stored = Vec::new();
         let home = |value: Value| {
             let home = assignment.home(value);
             home.map(|home| assignment.layouts.get(home).clone())
@@ -161,6 +187,9 @@ impl Accesses {
                             (0..kernel.ty(buffers).tensor_extents().len()).rev().collect();
                     }
                 }
+                (OpKind::LocalStore, _) if seen(&op.operands[1]).is_some() => {
+                    stored.extend(home(op.operands[0]));
+                }
                 (OpKind::LocalLoad, Some(_)) => {
                     let layout = home(op.results[0]);
                     found.add(layout.map(|layout| Access::new(Kind::Load, layout)));
@@ -178,6 +207,12 @@ impl Accesses {
                 _ => {}
             }
         });
+        // What copies fill is stored to at most once, before the first round.
+        if found.list.iter().all(|access| access.kind != Kind::Store) {
+            for layout in stored {
+                found.add(Some(Access::new(Kind::Store, layout).plain()));
+            }
+        }
         (views, found)
     }
 

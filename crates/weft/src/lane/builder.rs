@@ -80,6 +80,7 @@ enum KeyOp<'a> {
     Fma,
     FmaToward(Rounding),
     RoundPair(DType),
+    WidenPair(DType),
     Bytes,
     SharedBase(Shared),
     Offset,
@@ -100,6 +101,7 @@ impl<'a> KeyOp<'a> {
             Op::Fma => KeyOp::Fma,
             Op::FmaToward(rounding) => KeyOp::FmaToward(*rounding),
             Op::RoundPair(to) => KeyOp::RoundPair(*to),
+            Op::WidenPair(from) => KeyOp::WidenPair(*from),
             Op::Bytes => KeyOp::Bytes,
             Op::SharedBase(shared) => KeyOp::SharedBase(*shared),
             Op::Offset => KeyOp::Offset,
@@ -515,6 +517,11 @@ impl Builder {
     pub fn round_pair(&mut self, to: DType, x: Value, y: Value) -> Value {
         let pair = if to.bits() == 16 { DType::I32 } else { DType::I16 };
         self.pure(Op::RoundPair(to), smallvec![x, y], pair)
+    }
+
+    /// Two floats of eight bits, side by side in an i16, as f16 ([`Op::WidenPair`]).
+    pub fn widen_pair(&mut self, from: DType, pair: Value) -> Value {
+        self.pure(Op::WidenPair(from), smallvec![pair], DType::I32)
     }
 
     /// Bytes of the pair `a`, `b` (both i32), as the nibbles of `selector` say ([`Op::Bytes`]).

@@ -156,7 +156,7 @@ impl Builder {
 
     /// A word of these bytes.
     fn word(&mut self, bytes: Bytes) -> Value {
-        let bytes = self.rounded_together(bytes);
+        let bytes = self.converted_together(bytes);
         let roots = roots_of(&bytes);
         if roots.len() <= 2 {
             return self.of_two(bytes, &roots);
@@ -179,8 +179,9 @@ impl Builder {
         self.of_two(result, &roots_of(&result))
     }
 
-    /// These bytes, where two neighbours that were each rounded from an f32 are rounded together.
-    fn rounded_together(&mut self, mut bytes: Bytes) -> Bytes {
+    /// These bytes, where two neighbours that were each rounded from an f32, or are the f16 of a float of eight
+    /// bits, are converted together.
+    fn converted_together(&mut self, mut bytes: Bytes) -> Bytes {
         for width in [1, 2] {
             for pair in bytes.chunks_exact_mut(2 * width) {
                 let whole = |half: &[Byte]| {
@@ -190,27 +191,35 @@ impl Builder {
                 };
                 let (low, high) = pair.split_at(width);
                 let (Some(low), Some(high)) = (whole(low), whole(high)) else { continue };
-                let (Some((to, x)), Some((other, y))) = (self.rounded(low), self.rounded(high))
-                else {
-                    continue;
-                };
-                if to == other && to.bytes() as usize == width {
-                    let both = self.round_pair(to, x, y);
-                    for (place, byte) in pair.iter_mut().enumerate() {
-                        *byte = Byte::Of(both, place as u8);
-                    }
+                let Some(both) = self.converted_pair(low, high, width) else { continue };
+                for (place, byte) in pair.iter_mut().enumerate() {
+                    *byte = Byte::Of(both, place as u8);
                 }
             }
         }
         bytes
     }
 
-    /// The type of a float of 16 or 8 bits that was rounded from an f32, and the f32.
-    fn rounded(&self, value: Value) -> Option<(DType, Value)> {
+    /// Two floats of `width` bytes side by side, where one operation makes both.
+    fn converted_pair(&mut self, low: Value, high: Value, width: usize) -> Option<Value> {
+        let (x, y) = (self.converted(low)?, self.converted(high)?);
+        let (from, to) = (self.dtype(x), self.dtype(low));
+        if (from, to) != (self.dtype(y), self.dtype(high)) || to.bytes() as usize != width {
+            return None;
+        }
+        if from == DType::F32 {
+            return Some(self.round_pair(to, x, y));
+        }
+        (from.is_f8() && to == DType::F16).then(|| {
+            let pair = self.join(&[x, y]);
+            self.widen_pair(from, pair)
+        })
+    }
+
+    /// The float of which a value is the float of another type.
+    fn converted(&self, value: Value) -> Option<Value> {
         let inst = &self.program.insts[self.definitions[value]?];
-        let &[from] = &inst.operands[..] else { return None };
-        let rounds = inst.op == Op::Cast(Cast::Float) && self.dtype(from) == DType::F32;
-        rounds.then(|| (self.dtype(value), from))
+        (inst.op == Op::Cast(Cast::Float)).then(|| inst.operands[0])
     }
 
     /// A word that holds a pair of bytes of two words and the pair of their neighbours, and where the

@@ -393,6 +393,7 @@ impl Op {
             | Op::Fma
             | Op::FmaToward(_)
             | Op::RoundPair(_)
+            | Op::WidenPair(_)
             | Op::Offset
             | Op::Bytes => Effects { latency: Latency::Arithmetic, ..none },
             Op::Load { space, access } => Effects {

@@ -365,6 +365,9 @@ pub enum Op {
     /// `(x: f32, y: f32) -> i16 or i32`: both rounded to this type of 8 or 16 bits as by [`Cast::Float`], the
     /// first in the low half.
     RoundPair(DType),
+    /// `(i16) -> i32`: two floats of this type of 8 bits, side by side, as f16, the first in the low half; f16
+    /// holds each of them.
+    WidenPair(DType),
     /// `(a: i32, b: i32, selector: i32) -> i32`: each byte of the result is one of the eight bytes of
     /// `a` (0 to 3) and `b` (4 to 7), lowest first; byte `i` is the one that the low three bits of
     /// nibble `i` of the selector name, or eight copies of its sign where the nibble's top bit is set.

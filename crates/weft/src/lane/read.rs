@@ -348,6 +348,7 @@ impl<'a> Reader<'a> {
             ("fma", []) => Op::Fma,
             ("fma", [rounding]) => Op::FmaToward(Rounding::by_name(rounding).ok_or_else(none)?),
             ("round", ["pair", to]) => Op::RoundPair(dtype(to)?),
+            ("widen", ["pair", from]) => Op::WidenPair(dtype(from)?),
             ("bytes", []) => Op::Bytes,
             ("offset", []) => Op::Offset,
             ("address", []) => {

@@ -208,6 +208,28 @@ fn bytes_that_were_rounded_are_rounded_in_pairs_where_they_are_joined() {
 }
 
 #[test]
+fn floats_of_eight_bits_are_widened_in_pairs_where_they_are_joined() {
+    let mut build = Builder::new("widened", 1, 5);
+    let (name, dtype) = ("word".into(), DType::I32);
+    let word = build.param(Param { name, dtype, pointee: None, divisibility: 1 });
+    for dtype in [DType::F8E4M3FN, DType::F8E5M2, DType::F8E4M3FNUZ] {
+        let narrow = build.split(word, dtype);
+        let halves: Vec<Value> =
+            narrow.iter().map(|&x| build.cast(Cast::Float, x, DType::F16)).collect();
+        for pair in [[0, 1], [2, 3], [3, 0]] {
+            let bytes = build.join(&pair.map(|at| narrow[at]));
+            let expected = build.widen_pair(dtype, bytes);
+            assert_eq!(build.join(&pair.map(|at| halves[at])), expected, "{pair:?} of {dtype}");
+        }
+        // bf16 has no instruction of its own.
+        let others = [0, 1].map(|at| build.cast(Cast::Float, narrow[at], DType::BF16));
+        let joined = build.join(&others);
+        let inst = build.definitions[joined].map(|inst| build.program.insts[inst].op.clone());
+        assert!(!matches!(inst, Some(Op::WidenPair(_))), "{inst:?}");
+    }
+}
+
+#[test]
 fn four_words_are_transposed_with_eight_permutes() {
     let mut build = Builder::new("transposed", 1, 5);
     let params: Vec<Value> = (0..4)

@@ -219,6 +219,7 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::Fma => f.write_str("fma"),
         Op::FmaToward(rounding) => write!(f, "fma.{rounding}"),
         Op::RoundPair(to) => write!(f, "round.pair.{to}"),
+        Op::WidenPair(from) => write!(f, "widen.pair.{from}"),
         Op::Bytes => f.write_str("bytes"),
         Op::SharedBase(shared) => write!(f, "address {shared}"),
         Op::Offset => f.write_str("offset"),

@@ -196,6 +196,9 @@ impl Verifier<'_> {
                 };
                 operands == [DType::F32; 2] && pair.is_some_and(|pair| results == [pair])
             }
+            Op::WidenPair(from) => {
+                from.is_f8() && operands == [DType::I16] && results == [DType::I32]
+            }
             Op::Bytes => operands == [DType::I32; 3] && results == [DType::I32],
             Op::Offset => operands == [DType::I64, DType::I32] && results == [DType::I64],
             Op::SharedBase(shared) => {

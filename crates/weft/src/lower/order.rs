@@ -3,9 +3,10 @@
 //! A tile program's accesses happen in order; a block's threads run ahead of each other. Where one
 //! thread may touch what another touched before, one of them writing, a barrier stands between. Two
 //! accesses may meet when their pointers come from one argument of the kernel; they need no barrier
-//! when each thread touches the same elements in both. Pointers of different arguments, and the rounds
-//! of one store in a loop, are taken not to meet across threads, as Triton takes them; where they do,
-//! the simulator reports the race.
+//! when each thread touches the same elements in both, or when both write a single element, which the
+//! first thread does for all. Pointers of different arguments, and the rounds of one store in a loop,
+//! are taken not to meet across threads, as Triton takes them; where they do, the simulator reports the
+//! race.
 //!
 //! What is found here is which operations get a barrier in front; a later pass removes those before
 //! which nothing was touched.
@@ -24,6 +25,8 @@ struct Seen {
     root: Option<Value>,
     writes: bool,
     atomic: bool,
+    /// Whether the first thread of the block alone makes it.
+    by_first: bool,
     /// The pointers and the layout, if in every such access each thread touches the same elements, and
     /// no other thread does.
     own: Option<(Value, LayoutId)>,
@@ -48,13 +51,16 @@ pub(super) fn needs_barrier(
         let (writes, atomic) = (effects.global.writes, effects.fence == Fence::Atomic);
         let own =
             owned(kernel, facts, assignment, id, op).filter(|(pointer, _)| !varying[*pointer]);
-        seen.push(Seen { op: id, root: origins.argument(op.operands[0]), writes, atomic, own });
+        let by_first = writes && !kernel.ty(op.operands[0]).is_tensor();
+        let root = origins.argument(op.operands[0]);
+        seen.push(Seen { op: id, root, writes, atomic, by_first, own });
     });
     let mut needs = IdMap::default();
     for access in &seen {
         let meets = |other: &Seen| {
             let apart = access.root.is_some() && other.root.is_some() && access.root != other.root;
-            let same_threads = access.own.is_some() && access.own == other.own;
+            let same_threads = access.own.is_some() && access.own == other.own
+                || access.by_first && other.by_first;
             // Atomics order themselves.
             (access.writes || other.writes)
                 && !(access.atomic && other.atomic)

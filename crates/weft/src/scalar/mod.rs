@@ -144,6 +144,24 @@ pub fn round_pair(dtype: DType) -> BinaryFn {
     }
 }
 
+/// Two floats of eight bits of `dtype`, side by side, as f16, the first in the low half.
+pub fn widen_pair(dtype: DType) -> UnaryFn {
+    macro_rules! pair {
+        ($from:expr) => {
+            |pair| {
+                let widen = |bits| cast(Cast::Float, $from, DType::F16, bits);
+                widen(pair & 0xff) | widen(pair >> 8 & 0xff) << 16
+            }
+        };
+    }
+    match dtype {
+        DType::F8E4M3FNUZ => pair!(DType::F8E4M3FNUZ),
+        DType::F8E5M2FNUZ => pair!(DType::F8E5M2FNUZ),
+        DType::F8E5M2 => pair!(DType::F8E5M2),
+        _ => pair!(DType::F8E4M3FN),
+    }
+}
+
 /// Bytes of the pair `a` (0 to 3) and `b` (4 to 7), both of 32 bits, lowest first: byte `i` is the
 /// one that the low three bits of nibble `i` of `selector` name, or eight copies of its sign where
 /// the nibble's top bit is set.

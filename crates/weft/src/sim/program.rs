@@ -694,6 +694,11 @@ impl Compiler<'_> {
                 let dst = self.allocate(inst.results[0]);
                 self.code.ops.push(MicroOp::Binary { f: scalar::round_pair(*to), x, y, dst });
             }
+            Op::WidenPair(from) => {
+                let x = x(self, 0);
+                let dst = self.allocate(inst.results[0]);
+                self.code.ops.push(MicroOp::Unary { f: scalar::widen_pair(*from), x, dst });
+            }
             Op::Offset => {
                 let (x, y) = (x(self, 0), x(self, 1));
                 let dst = self.allocate(inst.results[0]);

@@ -167,6 +167,7 @@ impl Writer<'_> {
                 (Op::Fma, &[x, y, z]) => build.fma(x, y, z),
                 (Op::FmaToward(rounding), &[x, y, z]) => build.fma_toward(*rounding, x, y, z),
                 (Op::RoundPair(to), &[x, y]) => build.round_pair(*to, x, y),
+                (Op::WidenPair(from), &[x]) => build.widen_pair(*from, x),
                 (Op::Bytes, &[x, y, z]) => build.bytes(x, y, z),
                 (Op::Offset, &[base, offset]) => build.offset(base, offset),
                 _ => return None,

@@ -4,6 +4,7 @@ use crate::inputs::Argument::{self, Empty, I32, Integers, Zeros};
 use crate::inputs::make;
 use weft::compile::{self, Options};
 use weft::dtype::DType;
+use weft::lane::{self, BarrierScope};
 use weft::sim::{self, Launch};
 use weft::tile::eval;
 use weft::ttir;
@@ -75,13 +76,36 @@ tt.func public @sharing(%x: !tt.ptr<i32>, %indices: !tt.ptr<i32>, %out: !tt.ptr<
   tt.return
 }";
 
-fn check(text: &str, arguments: &[(&str, Argument)]) {
+/// Single elements, stored twice a round, the second where the next round stores; a case may load one where
+/// `LOADED` stands.
+const SINGLE: &str = "
+tt.func public @single(%x: !tt.ptr<i32>, %out: !tt.ptr<i32>, %rounds: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  scf.for %i = %zero to %rounds step %one : i32 {
+    %place = tt.addptr %x, %i : !tt.ptr<i32>, i32
+    %next = tt.addptr %place, %one : !tt.ptr<i32>, i32
+    tt.store %place, %i : !tt.ptr<i32>
+    tt.store %next, %one : !tt.ptr<i32>
+    LOADED
+  }
+  tt.return
+}";
+
+/// The most barriers of the block that a program has, of those with one to eight warps.
+fn check(text: &str, arguments: &[(&str, Argument)]) -> usize {
+    let mut most = 0;
     let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let kernel = &module.kernels[0];
     let machine = Machine::by_name("sm_90").unwrap();
     for warps in [1, 2, 4, 8] {
         let options = Options { warps, ..Options::for_machine(machine) };
         let program = compile::compile(&module, kernel, &options).unwrap().program;
+        let mut barriers = 0;
+        program.walk(&program.body, &mut |_, inst| {
+            barriers += usize::from(inst.op == lane::Op::Barrier(BarrierScope::Block));
+        });
+        most = most.max(barriers);
         let (args, mut simulated) = make(arguments);
         let mut expected = simulated.clone();
         let launch = Launch {
@@ -96,6 +120,7 @@ fn check(text: &str, arguments: &[(&str, Argument)]) {
         eval::run(kernel, [1, 1, 1], &args, &mut expected, eval::Options::default()).unwrap();
         assert_eq!(simulated, expected, "{} with {warps} warps", kernel.name);
     }
+    most
 }
 
 #[test]
@@ -116,4 +141,15 @@ fn elements_that_share_a_place_are_loaded_before_it_is_replaced() {
         ("out", Empty(DType::I32, 256)),
     ];
     check(SHARING, &arguments);
+}
+
+/// The first thread stores each of them, and so in order; a load of one is every thread's.
+#[test]
+fn single_elements_are_stored_in_order_without_barriers() {
+    let arguments =
+        [("x", Zeros(DType::I32, 9)), ("out", Zeros(DType::I32, 1)), ("rounds", I32(8))];
+    assert_eq!(check(&SINGLE.replace("LOADED", ""), &arguments), 0);
+    let loaded = "%last = tt.load %place : !tt.ptr<i32>
+    tt.store %out, %last : !tt.ptr<i32>";
+    assert!(check(&SINGLE.replace("LOADED", loaded), &arguments) > 0);
 }

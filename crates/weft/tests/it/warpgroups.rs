@@ -269,26 +269,33 @@ fn narrow_and_wide_numbers_are_read_along_the_summed_axis() {
 }
 
 #[test]
-fn computed_words_are_stored_along_the_summed_axis() {
-    for rows in [[true, true], [true, false]] {
-        let case = Loop { factors: DType::F32, rows, ..PLAIN };
-        let tile = "tensor<64x64xf32>";
-        let text = case.text().replace(
-            "      %s = tt.dot %x, %z,",
-            &format!("      %w = arith.addf %z, %z : {tile}\n      %s = tt.dot %x, %w,"),
-        );
-        assert_eq!(products(&compiled(&case, &text)), 8, "{rows:?}");
-        // A product that sums the same numbers along the other axis reads them elsewhere.
-        let turned = text.replace(
-            "      %na = ",
-            &format!(
-                "      %v = tt.trans %w {{order = array<i32: 1, 0>}} : {tile} -> {tile}
-      %t = tt.dot %x, %v, %none, inputPrecision = tf32 : {tile} * {tile} -> {tile}
-      tt.store %outp, %t : tensor<64x64x!tt.ptr<f32>>
-      %na = "
-            ),
-        );
-        assert_eq!(products(&compiled(&case, &turned)), 8, "{rows:?}");
+fn computed_numbers_are_stored_along_the_summed_axis() {
+    for (factors, sum, operation, issued) in
+        [(DType::F32, DType::F32, "addf", 8), (DType::I8, DType::I32, "addi", 2)]
+    {
+        for rows in [[true, true], [true, false]] {
+            let case = Loop { factors, sum, rows, ..PLAIN };
+            let of = |name| format!("tensor<64x64x{name}>");
+            let (tile, sums) = (of(name(factors)), of(name(sum)));
+            let text = case.text().replace(
+                "      %s = tt.dot %x, %z,",
+                &format!("      %w = arith.{operation} %z, %z : {tile}\n      %s = tt.dot %x, %w,"),
+            );
+            assert_eq!(products(&compiled(&case, &text)), issued, "{factors} {rows:?}");
+            // A product that sums the same numbers along the other axis reads them elsewhere.
+            let precision = if factors == DType::F32 { ", inputPrecision = tf32" } else { "" };
+            let turned = text.replace(
+                "      %na = ",
+                &format!(
+                    "      %v = tt.trans %w {{order = array<i32: 1, 0>}} : {tile} -> {tile}
+      %t = tt.dot %x, %v, %none{precision} : {tile} * {tile} -> {sums}
+      tt.store %outp, %t : tensor<64x64x!tt.ptr<{}>>
+      %na = ",
+                    name(sum)
+                ),
+            );
+            assert_eq!(products(&compiled(&case, &turned)), issued, "{factors} {rows:?}");
+        }
     }
 }
 

@@ -5,6 +5,7 @@ import { Refusal } from "../../engine/engine";
 import { fill, h, latest } from "../../ui/dom";
 import { FaultBox } from "../../ui/fault";
 import type { Context, Mounted, View } from "../view";
+import { Examples } from "./examples";
 import { DEFINITION, List } from "./list";
 import { findMissing, parseNamed, parseOperation } from "./names";
 import type { Named } from "./names";
@@ -43,6 +44,7 @@ async function resolve(context: Context<State>, state: State, name: string): Pro
 }
 
 function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
+  const examples = new Examples(context);
   const list = new List(context);
   const selector = new Selector(context);
   const pictures = new Pictures(context, selector);
@@ -58,7 +60,9 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
         null,
         "Which register of which lane, or which word of memory, holds each element: a matrix of zeros and ones. Point at anything to see it everywhere.",
       ),
+      examples.about,
     ),
+    examples.element,
     h(
       "div.workbench.layouts",
       null,
@@ -70,6 +74,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
 
   return {
     update(state) {
+      examples.update(state);
       list.update(state);
       ask(async (current) => {
         try {
@@ -89,6 +94,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
           if (!(error instanceof Error)) throw error;
           if (!(error instanceof Refusal)) return;
         }
+        void examples.draw();
       });
     },
   };

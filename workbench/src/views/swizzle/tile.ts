@@ -52,7 +52,7 @@ const MARGIN = 24;
 const TALL = 188;
 const [ASPECT, GROWTH] = [0.45, 1.6];
 /** The room of the queues, and where the page is narrow. */
-const [QUEUES, FEWER_QUEUES] = [78, 64];
+const [QUEUES, FEWER_QUEUES] = [66, 48];
 const NARROW = 380;
 const AXIS = 18;
 const GAP = 12;
@@ -219,7 +219,9 @@ export class Tile {
     const queues = this.#queues([bottom, room], (width - MARGIN) / banks, banks, most);
     if (anew) {
       const cells = s("g", { class: "cells", transform: `translate(${MARGIN} 0)` });
-      const drawing = s("svg", { class: "board", width, height: bottom + AXIS, "aria-hidden": "true" });
+      // Rings of many small cells leave their colours to be seen.
+      const style = `--ring: ${Math.min(1.7, Math.min(wide, high) * 0.16).toFixed(2)}px`;
+      const drawing = s("svg", { class: "board", width, height: bottom + AXIS, style, "aria-hidden": "true" });
       cells.append(...this.#cells.values());
       drawing.append(cells, ...this.#axes([rows, columns], [wide, high], tall), queues);
       fill(this.#frame, drawing);
@@ -283,7 +285,8 @@ export class Tile {
       return Array.from({ length: Math.ceil(count / step) }, (_, index) => index * step);
     };
     return [
-      ...every(rows, high, 24).map((row) => label(MARGIN - 6, (row + 0.5) * high, top + row, true)),
+      // The first of many low rows is named a little below it, where nothing cuts its number.
+      ...every(rows, high, 24).map((row) => label(MARGIN - 6, Math.max(6, (row + 0.5) * high), top + row, true)),
       ...every(columns, wide, 30).map((column) => label(MARGIN + (column + 0.5) * wide, tall + AXIS / 2 + 1, left + column, false)),
     ];
   }

@@ -121,7 +121,10 @@ export const STEPS: readonly Step[] = [
       "Add one direction of the store's to one of the load's. The load cannot step along the sum, because half of it is the store's. The store cannot either. Four such sums are four segment directions without a conflict, and a count of dimensions says that there could not be five.",
       "No step looked at the tile. That is why the same recipe works for a fragment of a matrix unit against 16-byte vectors of bytes, where the eye finds nothing.",
     ],
-    figures: [{ show: "construction" }],
+    figures: [
+      { show: "construction" },
+      { show: "access", layout: LOAD, memory: XOR_2M, kind: "load", caption: "The load in the memory that comes out: 32 banks, one word each." },
+    ],
   },
   {
     title: "Your turn",

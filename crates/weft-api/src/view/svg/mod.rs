@@ -49,8 +49,9 @@ const BASELINE: u64 = 8;
 pub fn svg(scene: &Scene) -> String {
     let cells = scene.panels.iter().map(|panel| panel.cells.len()).sum::<usize>();
     let labelled = cells <= MAX_LABELLED;
+    let sizes = Sizes::of(&scene.panels);
     let panels = scene.panels.iter().enumerate();
-    let drawn = panels.map(|(number, panel)| panel_part(number, panel, labelled));
+    let drawn = panels.map(|(number, panel)| panel_part(number, panel, sizes, labelled));
     let legend = Some(&scene.legend).filter(|legend| !legend.is_empty());
     let drawn: Vec<Part> = drawn.chain(legend.map(|legend| legend_part(legend))).collect();
     let widest = drawn.iter().map(|part| part.width).max().unwrap_or(0);
@@ -170,14 +171,34 @@ fn ring((x, y): (u64, u64), width: u64) -> String {
     format!("M{} {}h{wide}v{high}h-{wide}z", x + 1, y + 1)
 }
 
+/// What the panels of a picture have in common, so that columns that mean the same stand below each
+/// other.
+#[derive(Clone, Copy)]
+struct Sizes {
+    /// The width of a cell.
+    width: u64,
+    /// The room to the left of the cells, for the names of rows.
+    margin: u64,
+}
+
+impl Sizes {
+    /// As much as the longest text of any panel takes.
+    fn of(panels: &[Panel]) -> Self {
+        let longest = |texts: &mut dyn Iterator<Item = &String>| texts.map(|text| room(text)).max();
+        let heads = panels.iter().flat_map(|panel| &panel.columns).flat_map(|group| &group.heads);
+        let cells = panels.iter().flat_map(|panel| &panel.cells).map(|cell| &cell.text);
+        let names: Vec<String> = panels.iter().flat_map(Panel::row_names).collect();
+        Self {
+            width: longest(&mut heads.chain(cells)).unwrap_or(0) + 4 * BAR,
+            margin: longest(&mut names.iter()).unwrap_or(0),
+        }
+    }
+}
+
 /// A panel with its headings; it is the one of this number.
-fn panel_part(number: usize, panel: &Panel, labelled: bool) -> Part {
-    let longest =
-        |texts: &mut dyn Iterator<Item = &String>| texts.map(|text| room(text)).max().unwrap_or(0);
-    let heads = longest(&mut panel.columns.iter().flat_map(|group| &group.heads));
-    let width = heads.max(longest(&mut panel.cells.iter().map(|cell| &cell.text))) + 4 * BAR;
+fn panel_part(number: usize, panel: &Panel, sizes: Sizes, labelled: bool) -> Part {
+    let Sizes { width, margin } = sizes;
     let names = panel.row_names();
-    let margin = longest(&mut names.iter());
     let heading = if panel.heading.is_empty() { 0 } else { LINE };
     let columns = Places::new(&panel.columns, margin + GAP, width, |group| room(&group.label));
     let rows = Places::new(&panel.rows, heading + 2 * LINE, CELL, |_| 0);

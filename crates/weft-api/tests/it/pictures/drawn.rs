@@ -155,6 +155,21 @@ fn hardware_of_several_warps_and_blocks() {
 }
 
 #[test]
+fn panels_of_one_drawing_have_cells_of_one_width() {
+    // What the first warp holds is shorter to write than what the second does.
+    let layout = parse_layout("[register: 1 2, lane: 4 8, warp: 128] -> [dim0: 256]").unwrap();
+    let drawing = svg(&drawn(&layout, Picture::Hardware));
+    let mut frames: Vec<_> = drawing
+        .match_indices(r#"<rect class="block""#)
+        .map(|(at, _)| drawing[at..].split(" height=").next().unwrap())
+        .map(|frame| frame.split_once(" y=").map(|(x, y)| (x, y.split_once(" width=").unwrap().1)))
+        .collect();
+    assert_eq!(frames.len(), 2, "{drawing}");
+    frames.dedup();
+    assert_eq!(frames.len(), 1, "{drawing}");
+}
+
+#[test]
 fn a_bank_map() {
     check(
         &attribute(SWIZZLED, &[4, 8]),

@@ -166,6 +166,8 @@ pub(super) const GFX942: Machine = Machine {
     multiprocessors: 304,
     barriers: 1,
     cluster_blocks: 1,
+    // Those of one and two bytes fill words, and are left out.
+    direct_copies: Cow::Borrowed(&[4]),
     matrix_moves: Cow::Borrowed(&[]),
     shuffles: Cow::Borrowed(&[BPERMUTE, SWIZZLE, QUAD_PERMUTE, MIRRORS]),
     matrix_multiplies: Cow::Borrowed(multiplies::GFX942),
@@ -198,6 +200,7 @@ pub(super) const GFX950: Machine = Machine {
     shared_bytes_per_block: 160 << 10,
     shared_bytes: 160 << 10,
     multiprocessors: 256,
+    direct_copies: Cow::Borrowed(&[4, 16]),
     matrix_moves: Cow::Borrowed(&[
         transposing_read("ds_read_b64_tr_b16", 16),
         transposing_read("ds_read_b64_tr_b8", 8),
@@ -221,6 +224,7 @@ pub(super) const GFX1100: Machine = Machine {
     registers: 98_304,
     registers_per_thread: 256,
     multiprocessors: 96,
+    direct_copies: Cow::Borrowed(&[]),
     shuffles: Cow::Borrowed(&[BPERMUTE, SWIZZLE, QUAD_PERMUTE, ROW_MASK, OTHER_ROW]),
     prices: RDNA_PRICES,
     matrix_multiplies: Cow::Borrowed(multiplies::GFX1100),

@@ -15,6 +15,11 @@ const GLOBAL_VECTORS: Source =
     source("global_vector_bytes", Assembled, "clang 19 or 22 takes 16 bytes for this target");
 const ATOMICS: Source =
     source("atomic_vector_bytes", Inferred, "no printer writes packed atomics for this target");
+const COPIES: Source = source(
+    "direct_copies",
+    Assembled,
+    "llvm-mc 22 takes these widths for this target, and no others",
+);
 const BLOCK_MEMORY: Source =
     source("shared_bytes_per_block", Assembled, "clang 19 or 22 takes as much for this target");
 const SECTORS: Source = source("sector_bytes", Published, "DRAM transactions of 64 bytes");
@@ -53,6 +58,7 @@ pub(super) const GFX942: &[Source] = &[
     VECTORS,
     GLOBAL_VECTORS,
     ATOMICS,
+    COPIES,
     BLOCK_MEMORY,
     SECTORS,
     WORKGROUPS,
@@ -79,6 +85,7 @@ pub(super) const GFX90A: &[Source] = &[
     VECTORS,
     GLOBAL_VECTORS,
     ATOMICS,
+    COPIES,
     BLOCK_MEMORY,
     SECTORS,
     WORKGROUPS,
@@ -107,6 +114,7 @@ pub(super) const GFX950: &[Source] = &[
     VECTORS,
     GLOBAL_VECTORS,
     ATOMICS,
+    COPIES,
     BLOCK_MEMORY,
     SECTORS,
     WORKGROUPS,
@@ -136,6 +144,7 @@ pub(super) const GFX1100: &[Source] = &[
     VECTORS,
     GLOBAL_VECTORS,
     ATOMICS,
+    COPIES,
     BLOCK_MEMORY,
     WORKGROUPS,
     DEVICE,

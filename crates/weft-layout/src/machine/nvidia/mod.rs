@@ -111,6 +111,8 @@ pub(super) const SM_90: Machine = Machine {
     multiprocessors: 132,
     barriers: 16,
     cluster_blocks: 8,
+    // Those of `cp.async` write where each lane says.
+    direct_copies: Cow::Borrowed(&[]),
     matrix_moves: Cow::Borrowed(&[LDMATRIX, STMATRIX]),
     matrix_multiplies: Cow::Borrowed(multiplies::SM_90),
     warpgroup_multiplies: Cow::Borrowed(multiplies::SM_90_WARPGROUP),

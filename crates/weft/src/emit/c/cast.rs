@@ -139,6 +139,15 @@ pub(super) fn round_pair(w: &mut Writer<'_>, to: DType, pair: [&str; 2]) -> Stri
     format!("{}(u32({low}) | u32({high}) << 8)", c_type(DType::I16))
 }
 
+/// Two floats of eight bits, side by side, as f16.
+pub(super) fn widen_pair(w: &mut Writer<'_>, from: DType, pair: &str) -> String {
+    let narrow = c_type(DType::I8);
+    let [low, high] = [format!("{narrow}({pair})"), format!("{narrow}({pair} >> 8)")]
+        .map(|half| float_from_float(w, (from, DType::F16), &half));
+    w.need(Helper::Bits);
+    format!("u32(bits<u16>({low})) | u32(bits<u16>({high})) << 16")
+}
+
 /// A float of eight bits as an f32.
 fn from_eighth(w: &mut Writer<'_>, narrow: Narrow, x: &str) -> String {
     w.need(Helper::FromEighth);

@@ -327,6 +327,7 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType) -> Result<(), Unsupp
             float::multiply_add_toward(w, *rounding, dtype, [x, y, z])
         }
         (Op::RoundPair(to), &[x, y]) => cast::round_pair(w, *to, [x, y]),
+        (Op::WidenPair(from), &[x]) => cast::widen_pair(w, *from, x),
         (Op::Bytes, &[x, y, selector]) => {
             let signs = w.may_ask_for_signs(inst.operands[2]);
             w.byte_permute([x, y, selector], signs)

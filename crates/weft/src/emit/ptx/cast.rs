@@ -142,6 +142,7 @@ fn float_from_float(w: &mut Writer<'_>, (from, to): (DType, DType), d: Reg, x: R
             round(w, to, d, wide);
         }
         (DType::F64, _) => put!(w, "cvt.rn.{to}.f64 {d}, {x}"),
+        (from, DType::F16) if from.is_f8() => narrow::widen_to_half(w, from, d, x),
         (DType::F32 | DType::F16, DType::F64) => put!(w, "cvt.f64.{from} {d}, {x}"),
         _ => {
             let wide = widen(w, from, x);

@@ -1,13 +1,39 @@
 //! Floats: arithmetic and comparison.
 //!
-//! Sums and products say `.rn`: without it the assembler may fuse a product into a sum, and the text
-//! would round differently from the simulator. Fusing is the lowering's choice, written as `fma`.
+//! Products say `.rn`, and so do most sums: where neither does, the assembler may fuse a product into a
+//! sum, and the text would round differently from the simulator (PTX ISA, `add` and `mul` of floats).
+//! Fusing is the lowering's choice, written as `fma`.
 
 use super::narrow;
 use super::writer::{Class, Reg, Writer, put};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
+use crate::id::IdMap;
+use crate::lane::{Op, Program, Value};
 use crate::scalar::{Binary, Compare, Rounding, Unary};
+
+/// The sums of f32 that something divides by, or takes a root or a logarithm of.
+///
+/// They say no rounding. The assembler asks what range such an operand has, and leaves out the scaling
+/// of subnormal ones where there are none, as in `1 / (1 + exp(-x))`; it looks through a sum only if that
+/// says no rounding. It has nothing to fuse into it, since every product says `.rn`, but for those of
+/// assembly: where there is any, all sums say it.
+pub(super) fn plain_sums(program: &Program) -> IdMap<Value, bool> {
+    let mut plain = IdMap::default();
+    let mut has_assembly = false;
+    program.walk(&program.body, &mut |_, inst| match (&inst.op, &inst.operands[..]) {
+        (Op::InlineAsm { .. }, _) => has_assembly = true,
+        (Op::Unary(op), &[x]) if asks_range(*op) => plain.set(x, true),
+        (Op::Binary(Binary::Div), &[_, y]) => plain.set(y, true),
+        _ => {}
+    });
+    if has_assembly { IdMap::default() } else { plain }
+}
+
+/// Whether the assembler asks what range an operand has.
+fn asks_range(op: Unary) -> bool {
+    matches!(op, Unary::Sqrt | Unary::Rsqrt | Unary::Log2Approximate)
+}
 
 /// log2(e), as an f32.
 const LOG2_E: u32 = 0x3fb8_aa3b;
@@ -190,7 +216,9 @@ fn sum_or_product(w: &mut Writer<'_>, op: Binary, dtype: DType, d: Reg, (x, y): 
     if dtype == DType::BF16 {
         w.need((7, 8));
     }
-    put!(w, "{}.rn.{} {d}, {x}, {y}", op.name(), suffix(dtype));
+    let may_be_plain = dtype == DType::F32 && op != Binary::Mul;
+    let rounding = if may_be_plain && w.is_plain(d) { "" } else { ".rn" };
+    put!(w, "{}{rounding}.{} {d}, {x}, {y}", op.name(), suffix(dtype));
 }
 
 pub(super) fn compare(w: &mut Writer<'_>, op: Compare, dtype: DType, d: Reg, x: Reg, y: Reg) {

@@ -25,13 +25,14 @@
 //!
 //! # Floats
 //!
-//! Sums and products are printed with `.rn`, which forbids the assembler to fuse them; the program
-//! says `fma` where it wants it. Subnormals are kept everywhere (no `.ftz`), except by the hardware's
-//! atomic sum of f32 in global memory and by `exp2_normal` and `reciprocal`, which are defined so.
-//! These, `exp`, `exp2`, `log`, `log2`, `sqrt`, `rsqrt` and `div` of f32 are the machine's approximations, within a few units in the last place of the true value (`exp`
-//! within about |x| units, since it is `exp2` of a rounded product). Everything else is rounded once
-//! and correctly, and equal to `scalar` but for the payload of a NaN. f16 and bf16 are computed by
-//! themselves where one rounding comes out, else in f32.
+//! Products are printed with `.rn`, and so are sums, but for those whose range the assembler asks for:
+//! it fuses a product into a sum where neither says `.rn`, and the program says `fma` where it wants it.
+//! Subnormals are kept everywhere (no `.ftz`), except by the hardware's atomic sum of f32 in global
+//! memory and by `exp2_normal` and `reciprocal`, which are defined so. These, `exp`, `exp2`, `log`, `log2`,
+//! `sqrt`, `rsqrt` and `div` of f32 are the machine's approximations, within a few units in the last place
+//! of the true value (`exp` within about |x| units, since it is `exp2` of a rounded product). Everything
+//! else is rounded once and correctly, and equal to `scalar` but for the payload of a NaN. f16 and bf16 are
+//! computed by themselves where one rounding comes out, else in f32.
 //!
 //! ```text
 //! %3: bf16 = add %1, %2         mov.b16 %rst0, 0x3f80;
@@ -408,6 +409,7 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType, d: Reg) -> Result<()
             float::multiply_add_toward(w, *rounding, dtype, d, [x, y, z]);
         }
         (Op::RoundPair(to), &[x, y]) => narrow::round_pair(w, *to, d, [x, y]),
+        (Op::WidenPair(from), &[x]) => narrow::widen_pair(w, *from, d, x),
         (Op::Bytes, &[x, y, selector]) => put!(w, "prmt.b32 {d}, {x}, {y}, {selector}"),
         (Op::Offset, &[base, offset]) => {
             let wide = w.temp(d.class);

@@ -38,10 +38,8 @@ fn single(value: f64) -> u64 {
 pub(super) fn widen(w: &mut Writer<'_>, dtype: DType, x: Reg) -> Reg {
     let wide = w.temp(Class::B32);
     if is_native(w, dtype) {
-        need_pairs(w);
-        let (both, half) = (w.temp(Class::B32), w.temp(Class::B16));
-        put!(w, "cvt.rn.f16x2.{} {both}, {x}", pair(dtype));
-        put!(w, "cvt.u16.u32 {half}, {both}");
+        let half = w.temp(Class::B16);
+        widen_to_half(w, dtype, half, x);
         put!(w, "cvt.f32.f16 {wide}, {half}");
         return wide;
     }
@@ -66,6 +64,36 @@ pub(super) fn widen(w: &mut Writer<'_>, dtype: DType, x: Reg) -> Reg {
         put!(w, "@{special} or.b32 {wide}, {wide}, {ones:#x}");
     }
     wide
+}
+
+/// A float of eight bits as an f16.
+pub(super) fn widen_to_half(w: &mut Writer<'_>, dtype: DType, d: Reg, x: Reg) {
+    if is_native(w, dtype) {
+        let both = w.temp(Class::B32);
+        widen_pair(w, dtype, both, x);
+        return put!(w, "cvt.u16.u32 {d}, {both}");
+    }
+    let wide = widen(w, dtype, x);
+    put!(w, "cvt.rn.f16.f32 {d}, {wide}");
+}
+
+/// Two floats of eight bits, side by side, as f16.
+pub(super) fn widen_pair(w: &mut Writer<'_>, dtype: DType, d: Reg, x: Reg) {
+    if is_native(w, dtype) {
+        need_pairs(w);
+        return put!(w, "cvt.rn.f16x2.{} {d}, {x}", pair(dtype));
+    }
+    let [low, high] = [(); 2].map(|()| w.temp(Class::B16));
+    put!(w, "and.b16 {low}, {x}, 0xff");
+    put!(w, "shr.u16 {high}, {x}, 8");
+    let [low, high] = [low, high].map(|narrow| {
+        let (half, word) = (w.temp(Class::B16), w.temp(Class::B32));
+        widen_to_half(w, dtype, half, narrow);
+        put!(w, "cvt.u32.u16 {word}, {half}");
+        word
+    });
+    put!(w, "shl.b32 {high}, {high}, 16");
+    put!(w, "or.b32 {d}, {low}, {high}");
 }
 
 /// Two f32 as floats of eight bits, the first in the low byte.

@@ -4,7 +4,7 @@ use super::lines::Lines;
 use super::tied::{Ready, Tied};
 use super::transfer::starts_with;
 use super::wide::Wide;
-use super::{Target, Version, cast};
+use super::{Target, Version, cast, float};
 use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::emit::Unsupported;
@@ -146,6 +146,8 @@ pub(super) struct Writer<'a> {
     is_taken: IdMap<Value, bool>,
     /// The whole numbers that floats were rounded to, and how.
     rounded: IdMap<Value, Option<(&'static str, Value)>>,
+    /// The sums that say no rounding; see [`float::plain_sums`].
+    plain_sums: IdMap<Value, bool>,
     /// The products of 32 bits by 32 that are wanted whole.
     pub(super) wide: Wide,
     tied: Tied,
@@ -205,6 +207,7 @@ impl<'a> Writer<'a> {
             constants,
             is_taken,
             rounded,
+            plain_sums: float::plain_sums(program),
             wide: Wide::of(program, |value| tied.is_shared(value)),
             tied,
             ready: Ready::new(has_products),
@@ -307,6 +310,11 @@ impl<'a> Writer<'a> {
     /// What a whole number was rounded from, and how.
     pub(super) fn rounded(&self, value: Value) -> Option<(&'static str, Value)> {
         self.rounded[value]
+    }
+
+    /// Whether a sum says no rounding.
+    pub(super) fn is_plain(&self, sum: Reg) -> bool {
+        !sum.temporary && self.plain_sums[Value::new(sum.index)]
     }
 
     /// Asks for at least this version of the language.

@@ -104,6 +104,15 @@ pub(in crate::emit) fn every_operation() -> Vec<Program> {
         if !dtype.is_f8() {
             programs.push(elementwise(&name, &[dtype; 3], |b, x| b.fma(x[0], x[1], x[2])));
         }
+        if dtype.is_f8() {
+            let name = format!("widen_pair_{dtype}");
+            programs.push(elementwise(&name, &[DType::I16], |b, x| b.widen_pair(dtype, x[0])));
+        }
+        if dtype.is_f8() || matches!(dtype, DType::F16 | DType::BF16) {
+            let name = format!("round_pair_{dtype}");
+            programs
+                .push(elementwise(&name, &[DType::F32; 2], |b, x| b.round_pair(dtype, x[0], x[1])));
+        }
         for &rounding in Rounding::ALL {
             if matches!(dtype, DType::F32 | DType::F64) {
                 let name = format!("fma_{rounding}_{dtype}");

@@ -709,6 +709,7 @@ fn the_table_is_what_it_is_meant_to_be() {
         fma: latency=Arithmetic
         fma toward: latency=Arithmetic
         round pair: latency=Arithmetic
+        widen pair: latency=Arithmetic
         bytes: latency=Arithmetic
         offset: latency=Arithmetic
         load global: reads=global latency=Global
@@ -788,80 +789,81 @@ fn operations_keep_the_order_that_their_rows_ask_for() {
         let _ = writeln!(found, "{} {name}", orders(&op));
     }
     expect![[r#"
-        ...................................................................xxxxxxx const
-        ...................................................................xxxxxxx param
-        ...................................................................xxxxxxx id
-        ...................................................................xxxxxxx shared base
-        ...................................................................xxxxxxx linear
-        ...................................................................xxxxxxx unary
-        ...................................................................xxxxxxx binary
-        ...................................................................xxxxxxx compare
-        ...................................................................xxxxxxx select
-        ...................................................................xxxxxxx cast
-        ...................................................................xxxxxxx fma
-        ...................................................................xxxxxxx fma toward
-        ...................................................................xxxxxxx round pair
-        ...................................................................xxxxxxx bytes
-        ...................................................................xxxxxxx offset
-        ....................xx...xxx.xx............xxxx.xx...x.xx.x..xx.x..xxxxxxx load global
-        ................x.x.xx.x.xxx.xx............xxxx.xx...x.xx.x..xx.xxxxxxxxxx load global volatile
-        ......................xxx..xxxxx.xx........xxxxxxxxxx.x......xx.x..xxxxxxx load shared
-        ................x.x..xxxx..xxxxx.xx........xxxxxxxxxx.x......xx.xxxxxxxxxx load shared volatile
-        ......................xxx..xxxxx.xx........xxxxxxxxxx.x......xx.x..xxxxxxx load matrix
-        ...............xx...xx...xxx.xxx...........xxxx.xx..xxxxx.x..xx.x..xxxxxxx store global
-        ...............xx.x.xx.x.xxx.xxx...........xxxx.xx..xxxxx.x..xx.xxxxxxxxxx store global volatile
-        .................xxx..xxx..xxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx store shared
-        ................xxxx.xxxx..xxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.xxxxxxxxxx store shared volatile
-        .................xxx..xxx..xxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx store matrix
-        ...............xx...xx...xxxxxxx...........xxxx.xxx.xxxxx.x..xx.x..xxxxxxx rmw global relaxed
-        ...............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw global acquire
-        ...............xx...xx...xxxxxxx...........xxxx.xxx.xxxxx.x..xx.x..xxxxxxx rmw global release
-        .................xxx..xxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw shared relaxed
-        ...............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw shared acq_rel
-        ...............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx cas global
-        .................xxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx copy
-        ...............................xxxx...xxxxx....xxxxxxxxxxxxxx...x..xxxxxxx commit
-        .................xxx..xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx wait
-        .................xxx..xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx wait for older
-        ...................................................................xxxxxxx shuffle xor
-        ...................................................................xxxxxxx shuffle index
-        ...................................................................xxxxxxx multiply
-        ......................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx product
-        ...............................xxxx...xxxxx....xxxxxxxxxxxxxx...x..xxxxxxx product fence
-        ...............................xxxx...xxxxx....xxxxxxxxxxxxxx...x..xxxxxxx product commit
-        ......................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx product wait
-        ......................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx product wait for older
-        ...............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx fence
-        ...............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx proxy fence
-        ...............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx named barrier
-        .........................xxxxxx............xxxx.xxx..........xx.x..xxxxxxx named arrival
-        .................xxx..xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier initialise
-        .................xxx..xxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier arrive
-        .................xxx..xxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier expect
-        ...............xxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier wait
-        .................xxx..xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier invalidate
-        .................xxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk copy to shared
-        ...............xx...xxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk copy to global
-        .................xxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx tensor copy to shared
-        ...............xx...xxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx tensor copy to global
-        ...............xx...xxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx tensor sum
-        ...............................xxxx...xxxxx....xxxxxxxxxxxxxx...x..xxxxxxx bulk commit
-        ...............xx...xxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait
-        ......................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait for reads
-        ......................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait for older
-        ...............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx barrier warp
-        ...............xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx barrier block
-        ...................................................................xxxxxxx asm pure
-        ...............xxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxx asm
-        ................x.x..x.x........................................xxxxxxxxxx print
-        ................x.x..x.x........................................xxxxxxxxxx assert
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx if
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx roles
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx loop
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx break if
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx continue
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx yield
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx return
+        ....................................................................xxxxxxx const
+        ....................................................................xxxxxxx param
+        ....................................................................xxxxxxx id
+        ....................................................................xxxxxxx shared base
+        ....................................................................xxxxxxx linear
+        ....................................................................xxxxxxx unary
+        ....................................................................xxxxxxx binary
+        ....................................................................xxxxxxx compare
+        ....................................................................xxxxxxx select
+        ....................................................................xxxxxxx cast
+        ....................................................................xxxxxxx fma
+        ....................................................................xxxxxxx fma toward
+        ....................................................................xxxxxxx round pair
+        ....................................................................xxxxxxx widen pair
+        ....................................................................xxxxxxx bytes
+        ....................................................................xxxxxxx offset
+        .....................xx...xxx.xx............xxxx.xx...x.xx.x..xx.x..xxxxxxx load global
+        .................x.x.xx.x.xxx.xx............xxxx.xx...x.xx.x..xx.xxxxxxxxxx load global volatile
+        .......................xxx..xxxxx.xx........xxxxxxxxxx.x......xx.x..xxxxxxx load shared
+        .................x.x..xxxx..xxxxx.xx........xxxxxxxxxx.x......xx.xxxxxxxxxx load shared volatile
+        .......................xxx..xxxxx.xx........xxxxxxxxxx.x......xx.x..xxxxxxx load matrix
+        ................xx...xx...xxx.xxx...........xxxx.xx..xxxxx.x..xx.x..xxxxxxx store global
+        ................xx.x.xx.x.xxx.xxx...........xxxx.xx..xxxxx.x..xx.xxxxxxxxxx store global volatile
+        ..................xxx..xxx..xxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx store shared
+        .................xxxx.xxxx..xxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.xxxxxxxxxx store shared volatile
+        ..................xxx..xxx..xxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx store matrix
+        ................xx...xx...xxxxxxx...........xxxx.xxx.xxxxx.x..xx.x..xxxxxxx rmw global relaxed
+        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw global acquire
+        ................xx...xx...xxxxxxx...........xxxx.xxx.xxxxx.x..xx.x..xxxxxxx rmw global release
+        ..................xxx..xxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw shared relaxed
+        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw shared acq_rel
+        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx cas global
+        ..................xxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx copy
+        ................................xxxx...xxxxx....xxxxxxxxxxxxxx...x..xxxxxxx commit
+        ..................xxx..xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx wait
+        ..................xxx..xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx wait for older
+        ....................................................................xxxxxxx shuffle xor
+        ....................................................................xxxxxxx shuffle index
+        ....................................................................xxxxxxx multiply
+        .......................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx product
+        ................................xxxx...xxxxx....xxxxxxxxxxxxxx...x..xxxxxxx product fence
+        ................................xxxx...xxxxx....xxxxxxxxxxxxxx...x..xxxxxxx product commit
+        .......................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx product wait
+        .......................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx product wait for older
+        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx fence
+        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx proxy fence
+        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx named barrier
+        ..........................xxxxxx............xxxx.xxx..........xx.x..xxxxxxx named arrival
+        ..................xxx..xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier initialise
+        ..................xxx..xxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier arrive
+        ..................xxx..xxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier expect
+        ................xxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier wait
+        ..................xxx..xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier invalidate
+        ..................xxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk copy to shared
+        ................xx...xxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk copy to global
+        ..................xxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx tensor copy to shared
+        ................xx...xxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx tensor copy to global
+        ................xx...xxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx tensor sum
+        ................................xxxx...xxxxx....xxxxxxxxxxxxxx...x..xxxxxxx bulk commit
+        ................xx...xxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait
+        .......................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait for reads
+        .......................xxx..xxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait for older
+        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx barrier warp
+        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxx.xxxxx.x..xxxxxxx barrier block
+        ....................................................................xxxxxxx asm pure
+        ................xxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxx asm
+        .................x.x..x.x........................................xxxxxxxxxx print
+        .................x.x..x.x........................................xxxxxxxxxx assert
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx if
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx roles
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx loop
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx break if
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx continue
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx yield
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx return
     "#]]
     .assert_eq(&found);
 }
@@ -886,7 +888,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
     }
     expect![[r#"
         hoist
-            X(U)         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset
+            X(U)         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset
             (XU)         load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             ?(XU)!       product
             ((XU))       break if
@@ -894,7 +896,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             ((X)(X)U)    yield
             (U)          return
         share
-            XUUU         const, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset
+            XUUU         const, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset
             UUU          param, id, shared base, linear, return
             XUXUU        load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             ?XUXUU!      product
@@ -902,21 +904,21 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)U(X)UU    continue
             (X)(X)U(X)(X)UU yield
         sweep
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure, return
             X            load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm, print, assert, if, roles, loop
             ?X!          product
             (X)          break if, continue
             (X)(X)       yield
         wait
             XPU          const, param, id, shared base, linear, unary, binary, compare, select, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
-            PXU          cast, load shared, load matrix
+            PXU          cast, widen pair, load shared, load matrix
             ?XPU!        product
             (XPU)        break if
             (X)PU        continue
             (X)(X)PU     yield
             PU           return
         cross
-            XLU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, commit, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert
+            XLU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, commit, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert
             LUX          load shared, load matrix
             LXU          store shared, store shared volatile, store matrix, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, tensor copy to shared, barrier warp, barrier block, asm, if, roles, loop
             ?XLU!        product
@@ -925,7 +927,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             L(X)(X)U     yield
             LU           return
         idle
-            SbXLU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
+            SbXLU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
             SbXbLU       load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm, print, assert, if, roles, loop
             ?SbXbLU!     product
             SbLU         barrier warp, barrier block
@@ -934,7 +936,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             Sb(X)(X)bLU  yield
             SbbLU        return
         idle.first
-            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
+            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
             XbS          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm, print, assert, if, roles, loop
             ?XbS!        product
             S            barrier warp, barrier block
@@ -943,7 +945,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)(X)bS     yield
             bS           return
         idle.last
-            SX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
+            SX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
             SbX          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm, print, assert, if, roles, loop
             ?SbX!        product
             S            barrier warp, barrier block
@@ -952,7 +954,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             Sb(X)(X)     yield
             Sb           return
         idle.warp
-            SXwS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop
+            SXwS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop
             ?SXwS!       product
             SXS          barrier warp, barrier block
             (SXwS)       break if
@@ -960,7 +962,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             S(X)(X)wS    yield
             SwS          return
         idle.block
-            SXbS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop
+            SXbS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop
             ?SXbS!       product
             SbS          barrier warp, return
             SXS          barrier block
@@ -968,7 +970,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             S(X)bS       continue
             S(X)(X)bS    yield
         meet
-            SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure
+            SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure
             SXSbLLU      load global, store shared, store matrix
             SbLXSbLU     load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm, print, assert, if, roles, loop
             ?SbLXSbLU!   product
@@ -978,7 +980,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             SbL(X)(X)SbLU yield
             SbLSbLU      return
         meet.kept
-            SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, shuffle xor, shuffle index, multiply, asm pure
+            SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, shuffle xor, shuffle index, multiply, asm pure
             SXSbLLU      load global
             SbLXSbLU     load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm, print, assert, if, roles, loop
             ?SbLXSbLU!   product
@@ -988,7 +990,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             SbL(X)(X)SbLU yield
             SbLSbLU      return
         meet.used
-            XSSbLLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
+            XSSbLLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
             XSbLSbLU     load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate
             ?XSbLSbLU!   product
             SSbLLU       barrier block, return
@@ -996,7 +998,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)SSbLLU    continue
             (X)(X)SSbLLU yield
         meet.read
-            XSRSbLLU     const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, tensor copy to shared, bulk commit, bulk wait for reads, bulk wait for older, barrier warp, asm pure, if, roles, loop
+            XSRSbLLU     const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, tensor copy to shared, bulk commit, bulk wait for reads, bulk wait for older, barrier warp, asm pure, if, roles, loop
             XSbLRSbLU    load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, fence, proxy fence, named barrier, mbarrier wait, bulk copy to global, tensor copy to global, tensor sum, bulk wait, asm, print, assert
             ?XSRSbLLU!   product
             SRSbLLU      barrier block, return
@@ -1004,7 +1006,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)SRSbLLU   continue
             (X)(X)SRSbLLU yield
         meet.inner
-            (X)SRSbLLU   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, tensor copy to shared, bulk commit, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, if, roles, loop
+            (X)SRSbLLU   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, tensor copy to shared, bulk commit, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, if, roles, loop
             (X)SbLRSbLU  load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, fence, proxy fence, named barrier, mbarrier wait, bulk copy to global, tensor copy to global, tensor sum, bulk wait, asm, print, assert
             ?(X)SRSbLLU! product
             ((X)SbLRSbLU) break if
@@ -1012,14 +1014,14 @@ fn passes_do_around_each_operation_what_its_row_says() {
             ((X)(X))SRSbLLU yield
             SRSbLLU      return
         meet.round
-            (SbLRSbLUX)  const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
+            (SbLRSbLUX)  const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             ?(SbLRSbLUX)! product
             ((SbLRSbLUX)) break if
             (SbLRSbLU(X)) continue
             (SbLRSbLU(X)(X)) yield
             (SbLRSbLU)   return
         barriers.read
-            LXU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
+            LXU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             LbXU         store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate
             ?LXU!        product
             (LXU)        break if
@@ -1027,7 +1029,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             L(X)(X)U     yield
             LU           return
         barriers.written
-            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
+            XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             XbS          load shared, load shared volatile, load matrix, rmw shared relaxed, rmw shared acq_rel, mbarrier arrive, mbarrier expect
             ?XS!         product
             (XS)         break if
@@ -1035,7 +1037,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)(X)S      yield
             S            return
         barriers.atomic
-            XA           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
+            XA           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             XbA          load shared, load shared volatile, load matrix
             ?XA!         product
             (XA)         break if
@@ -1043,7 +1045,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)(X)A      yield
             A            return
         barriers.updated
-            AX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier arrive, mbarrier expect, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
+            AX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier arrive, mbarrier expect, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             AbX          store shared, store shared volatile, store matrix, copy, mbarrier initialise, mbarrier invalidate
             ?AX!         product
             (AX)         break if
@@ -1051,7 +1053,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             A(X)(X)      yield
             A            return
         barriers.between
-            LXbSU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
+            LXbSU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
             ?LXbSU!      product
             LXSU         barrier block
             (LXbSU)      break if
@@ -1059,82 +1061,82 @@ fn passes_do_around_each_operation_what_its_row_says() {
             L(X)(X)bSU   yield
             LbSU         return
         pack
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, barrier warp, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, barrier warp, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm
             1            barrier block
         pack.used
-            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, continue, yield, return
+            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, continue, yield, return
             2            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, break if
             3            mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm
         pack.before
-            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk commit, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk commit, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             2            copy
             3            mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm
         pack.copied
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk commit, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk commit, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             3            copy, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm
             1            wait
         pack.late
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm
         order.load
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             s            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, tensor copy to shared, asm
             ,            barrier warp, barrier block
         order.store
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, asm pure, print, assert, if, roles, loop, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, asm pure, print, assert, if, roles, loop, continue, yield, return
             o            load shared, load shared volatile, load matrix, product, bulk copy to global, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older
             s            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, tensor copy to shared, asm, break if
             ,            barrier warp, barrier block
         order.stored
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, asm pure, print, assert, if, roles, loop, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk commit, asm pure, print, assert, if, roles, loop, continue, yield, return
             s            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm, break if
             ,            barrier warp, barrier block
         order.loaded
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             o            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, tensor copy to shared, asm
             ,            barrier warp, barrier block
         order.other
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk commit, asm pure, print, assert, if, roles, loop, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk commit, asm pure, print, assert, if, roles, loop, continue, yield, return
             s            mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm, break if
             ,            barrier warp, barrier block
         order.copied
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             l            wait, wait for older
             s            mbarrier wait, bulk copy to shared, tensor copy to shared, asm
             ,            barrier warp, barrier block
         order.global
-            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, tensor copy to shared, bulk commit, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, tensor copy to shared, bulk commit, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             g,g          store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, bulk copy to global, tensor copy to global, tensor sum, bulk wait, asm
             g,,          barrier warp, barrier block
         order.read
-            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk commit, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, continue, yield, return
+            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk commit, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, continue, yield, return
             g,g          load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, asm
             g,,          barrier warp, barrier block
             gg,          break if
         order.between
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop, break if, continue, yield, return
             s            barrier warp, barrier block
         alternate
-            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier arrive, mbarrier expect, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
+            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier arrive, mbarrier expect, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
             (SbLXU)0     store shared, store shared volatile, store matrix, copy, product, mbarrier initialise, mbarrier invalidate, barrier block
             ((SbLXU))0   break if
             (SSbLL(X)U)1 continue
             (SSbLL(X)(X)U)1 yield
             (SSbLLU)1    return
         alternate.other
-            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
+            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
             (SbLXU)0     barrier block
             ((SbLXU))0   break if
             (SSbLL(X)U)1 continue
             (SSbLL(X)(X)U)1 yield
             (SSbLLU)1    return
         reads
-            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, fence, barrier warp, barrier block, print, assert
+            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, fence, barrier warp, barrier block, print, assert
         writes
-            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, fence, barrier warp, barrier block, print, assert
+            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, fence, barrier warp, barrier block, print, assert
         convergent
-            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, fence, barrier warp, barrier block, print, assert
+            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, fence, barrier warp, barrier block, print, assert
     "#]].assert_eq(&found);
 }
 
@@ -1179,6 +1181,7 @@ fn a_row_that_tells_something_else_is_noticed() {
         fma: latency 6
         fma toward: latency 6
         round pair: latency 6
+        widen pair: latency 6
         bytes: latency 6
         offset: latency 6
         load global: extent 3, latency 6
@@ -1240,7 +1243,7 @@ fn a_row_that_tells_something_else_is_noticed() {
         continue: proxy 2, fence 3, convergent 3, tokens 15, latency 7
         yield: proxy 2, fence 3, convergent 3, tokens 15, latency 7
         return: reads 1, writes 1, proxy 2, fence 8, convergent 3, visible 1, tokens 15, latency 7
-        2475 of 3606 noticed
+        2516 of 3653 noticed
     "#]]
     .assert_eq(&unnoticed);
 }

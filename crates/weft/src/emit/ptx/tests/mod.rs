@@ -21,6 +21,7 @@ use crate::emit::tests::programs::{
 use crate::lane::{Access, Builder, Fragments, MatrixMultiply, Op, Program, Space, Value, verify};
 use crate::scalar::{Binary, Cast, Compare, Unary};
 use expect_test::expect;
+use smallvec::smallvec;
 use std::collections::BTreeMap;
 
 #[test]
@@ -330,6 +331,37 @@ fn bf16_has_its_own_sum_from_sm_90_on() {
     ] {
         let text = print(&program, target(name)).unwrap();
         assert!(text.contains(line), "{name}: {text}");
+    }
+}
+
+/// Where a product of assembly might be fused into a sum, all sums say how they round.
+#[test]
+fn sums_whose_range_is_asked_for_say_no_rounding() {
+    type Use = fn(&mut Builder, Value) -> Value;
+    let uses: [(Use, bool); 5] = [
+        (|b, sum| b.binary(Binary::Div, sum, sum), true),
+        (|b, sum| b.unary(Unary::Rsqrt, sum), true),
+        (|b, sum| b.unary(Unary::Log2Approximate, sum), true),
+        (|b, sum| b.unary(Unary::Exp2, sum), false),
+        (|b, sum| b.binary(Binary::Mul, sum, sum), false),
+    ];
+    for (used, asks_range) in uses {
+        for has_assembly in [false, true] {
+            let program = elementwise("sum", &[DType::F32; 2], |b, x| {
+                if has_assembly {
+                    let text = "mov.b32 $0, 1;".into();
+                    b.emit(Op::InlineAsm { text, pure: false }, smallvec![], &[DType::I32]);
+                }
+                let product = b.binary(Binary::Mul, x[0], x[1]);
+                let sum = b.binary(Binary::Sub, product, x[0]);
+                used(b, sum)
+            });
+            let text = print(&program, target("sm_90")).unwrap();
+            let is_plain = asks_range && !has_assembly;
+            assert_eq!(text.contains(" sub.f32 "), is_plain, "{text}");
+            assert_eq!(text.contains(" sub.rn.f32 "), !is_plain, "{text}");
+            assert!(!text.contains(" mul.f32 "), "{text}");
+        }
     }
 }
 

@@ -92,6 +92,18 @@ fn printed_operations_compute_what_scalar_says() {
             check(&fma, &[dtype; 3], dtype, 0.0, &|x| apply(x[0], x[1], x[2]));
         }
     }
+    for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_f8()) {
+        for half in [0, 1] {
+            let program = elementwise("widen_pair", &[DType::I16], |b, x| {
+                let both = b.widen_pair(dtype, x[0]);
+                b.split(both, DType::F16)[half]
+            });
+            check(&program, &[DType::I16], DType::F16, 0.0, &|x| {
+                let byte = x[0] >> (8 * half) & 0xff;
+                scalar::cast(Cast::Float, dtype, DType::F16, byte)
+            });
+        }
+    }
     let bytes = elementwise("bytes", &[DType::I32; 3], |b, x| b.bytes(x[0], x[1], x[2]));
     check(&bytes, &[DType::I32; 3], DType::I32, 0.0, &|x| scalar::byte_permute(x[0], x[1], x[2]));
     let columns = [3, 0x8000_0001, 0, 0x70, 0xffff_ffff, 1 << 9];

@@ -63,6 +63,7 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("fma", Op::Fma),
         ("fma toward", Op::FmaToward(Rounding::Up)),
         ("round pair", Op::RoundPair(DType::F8E5M2)),
+        ("widen pair", Op::WidenPair(DType::F8E5M2)),
         ("bytes", Op::Bytes),
         ("offset", Op::Offset),
         ("load global", Op::Load { space: global, access }),
@@ -151,6 +152,7 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
     let three = build.i32(3);
     let holds = build.compare(Compare::Sge, lane, warp);
     let single = build.cast(Cast::Bits, lane, DType::F32);
+    let half = build.cast(Cast::Trunc, lane, DType::I16);
     let address = |build: &mut Builder, space: Space, form: Form| match (space, form) {
         (Space::Global, _) => at.global,
         (Space::Shared, Form::Vector) => place(build, at.base, false),
@@ -172,6 +174,7 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
         Op::Cast(_) => (smallvec![lane], &[DType::I64]),
         Op::Fma | Op::FmaToward(_) => (smallvec![single, single, single], &[DType::F32]),
         Op::RoundPair(_) => (smallvec![single, single], &[DType::I16]),
+        Op::WidenPair(_) => (smallvec![half], &[DType::I32]),
         Op::Bytes => (smallvec![lane, warp, three], &words),
         Op::Offset => (smallvec![at.global, lane], &[DType::I64]),
         Op::Load { space, access } => (smallvec![address(build, *space, access.form)], &words),

@@ -1,0 +1,113 @@
+//! Programs that say where their tensors live, without that.
+//!
+//! TTGIR is made for one machine: its layouts have that machine's lanes, and its shared memory that
+//! machine's banks. Where the same program is to run on another one, what it computes must be kept and
+//! what it says of places forgotten, so that homes are chosen anew.
+//!
+//! ```text
+//! %y = ttg.convert_layout %x                 nothing: %x is used in the place of %y
+//! %m = ttg.local_alloc %x                    a tensor that goes through memory unchanged
+//! %t = ttg.memdesc_trans %m {order}    ==>   %r = tt.trans %x {order}
+//! %r = ttg.local_load %t
+//! ```
+//!
+//! Memory that is written after it was made stays: the buffers of a software pipeline, say. Whoever
+//! compiles the result lays it out anew where it is only indexed and transposed
+//! ([`assign::place_buffers`](crate::assign::place_buffers)), and as the text says elsewhere: a layout of
+//! memory has no lanes.
+
+use crate::id::IdMap;
+use crate::prune;
+use crate::tile::{Kernel, Launch, Module, Op, OpId, OpKind, Region, Value};
+
+/// The kernel of a module without the places of its tensors, in a module that is for any launch of as many
+/// warps; `None` where it gives no places.
+pub fn run(module: &Module, kernel: &Kernel) -> Option<Module> {
+    if !kernel.is_encoded() {
+        return None;
+    }
+    let mut result = kernel.clone();
+    for value in kernel.values.keys() {
+        let ty = &mut result.values[value].ty;
+        if ty.is_tensor() {
+            *ty = ty.bare();
+        }
+    }
+    let definitions = kernel.definitions();
+    let mut instead: IdMap<Value, Option<Value>> = IdMap::default();
+    let mut turned = Vec::new();
+    kernel.walk(&kernel.body, &mut |id, op| match op.kind {
+        OpKind::ConvertLayout => instead.set(op.results[0], Some(op.operands[0])),
+        OpKind::LocalLoad => match through_memory(kernel, &definitions, op) {
+            Some((source, None)) => instead.set(op.results[0], Some(source)),
+            Some((source, Some(order))) => turned.push((id, source, order)),
+            None => {}
+        },
+        _ => {}
+    });
+    for (id, source, order) in turned {
+        let op = &mut result.ops[id];
+        (op.kind, op.operands) = (OpKind::Trans { order }, vec![source]);
+    }
+    // What is replaced is defined in front of what replaces it, however long the chain.
+    let last = |mut value: Value| {
+        while let Some(other) = instead[value] {
+            value = other;
+        }
+        value
+    };
+    for id in kernel.ops.keys() {
+        result.ops[id].operands.iter_mut().for_each(|operand| *operand = last(*operand));
+    }
+    let body = core::mem::take(&mut result.body);
+    result.body = without(&mut result, body, &instead);
+    prune::run(&mut result);
+    let launch = Launch { lanes: None, target: None, ..module.launch.clone() };
+    Some(Module { kernels: vec![result], locations: module.locations.clone(), launch })
+}
+
+/// The tensor that a load reads, where it was put into memory that nothing else writes; with the order
+/// of its axes, where that is another.
+fn through_memory(
+    kernel: &Kernel,
+    definitions: &IdMap<Value, Option<OpId>>,
+    load: &Op,
+) -> Option<(Value, Option<Vec<u8>>)> {
+    let mut memory = *load.operands.first()?;
+    let mut order: Option<Vec<u8>> = None;
+    loop {
+        let op = &kernel.ops[definitions[memory]?];
+        match &op.kind {
+            OpKind::MemdescTrans { order: inner } => {
+                let all = match order {
+                    None => inner.clone(),
+                    Some(outer) => {
+                        let each = outer.iter().map(|&axis| inner.get(usize::from(axis)).copied());
+                        each.collect::<Option<_>>()?
+                    }
+                };
+                order = Some(all);
+                memory = op.operands[0];
+            }
+            OpKind::LocalAlloc if !kernel.ty(memory).memory()?.mutable => {
+                return Some((*op.operands.first()?, order));
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// A region without the operations whose results are replaced.
+fn without(kernel: &mut Kernel, region: Region, instead: &IdMap<Value, Option<Value>>) -> Region {
+    let mut ops = Vec::with_capacity(region.ops.len());
+    for id in region.ops {
+        let regions = core::mem::take(&mut kernel.ops[id].regions);
+        kernel.ops[id].regions =
+            regions.into_iter().map(|region| without(kernel, region, instead)).collect();
+        let is_replaced = |result: &Value| instead[*result].is_some();
+        if !kernel.ops[id].results.first().is_some_and(is_replaced) {
+            ops.push(id);
+        }
+    }
+    Region { ops, ..region }
+}
