@@ -6,6 +6,7 @@
 //! * `WEFT_PTXAS` names the assembler; `cuobjdump` and `nvdisasm` lie beside it.
 
 use crate::say;
+use crate::share::Share;
 use anyhow::{Context as _, bail, ensure};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -355,13 +356,12 @@ fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
     (sum / count as f64).exp()
 }
 
-/// Compares all modules' PTX, and the SASS of the share of today, with the counts that were measured.
+/// Compares all modules' PTX, and the SASS of a share, with the counts that were measured.
 ///
 /// A mean may be one percent above what was measured, a single count ten.
 pub(crate) fn check(measured: &[Vec<String>], assembled_by: &str) -> anyhow::Result<()> {
-    let day: usize = crate::measure::said("date", &["-u", "+%j"]).parse().unwrap_or_default();
-    let share = day % SHARES;
-    let counted = count(|index| index % SHARES == share)?;
+    let share = Share::one_in(SHARES)?;
+    let counted = count(|index| share.takes(index))?;
     let before = |module: &Module, column: usize| -> anyhow::Result<f64> {
         let name = format!("`{}`", module.name);
         let row = measured.iter().find(|row| row.first() == Some(&name));
@@ -407,11 +407,7 @@ pub(crate) fn check(measured: &[Vec<String>], assembled_by: &str) -> anyhow::Res
             .filter(|one| one.assembled.is_some())
             .map(|one| &*one.module.name)
             .collect();
-        say(&format!(
-            "assembled on day {day} of the year, share {} of {SHARES}: {}",
-            share + 1,
-            names.join(", ")
-        ));
+        say(&format!("share: assembled {share}: {}", names.join(", ")));
         compare("SASS instructions", 2, &|one| Some(one.assembled?.sass))?;
     }
     ensure!(

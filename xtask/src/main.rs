@@ -1,5 +1,4 @@
-//! What the project does to itself: `cargo xtask validate | measure | transports | documents`, and for
-//! the workbench `bindgen`.
+//! What the project does to itself: `cargo xtask validate | measure | transports | documents | release`.
 //!
 //! * `validate` compiles every recorded kernel for every target and has the compilers of others judge
 //!   the texts.
@@ -7,11 +6,9 @@
 //! * `transports` asks the same requests through the WebAssembly module or the server.
 //! * `documents` writes those files' tables, and what commands print, into the documents, or checks
 //!   that they stand there.
-//! * `bindgen` writes the JavaScript around the engine as WebAssembly (`workbench/build --wasm`).
+//! * `release` takes the checklist of a release, and makes its files.
 
 mod accuracy;
-#[cfg(feature = "wasm")]
-mod bindgen;
 mod conversions;
 mod corpus;
 mod documents;
@@ -20,7 +17,9 @@ mod hostile;
 mod kernels;
 mod measure;
 mod operations;
+mod release;
 mod runs;
+mod share;
 mod transports;
 mod validate;
 
@@ -50,6 +49,10 @@ enum Task {
         /// Only for this target.
         #[arg(long)]
         target: Option<String>,
+        /// One text in so many of each target, others every day: `WEFT_SHARE` is the number of another
+        /// day, or `all`.
+        #[arg(long, default_value_t = 1)]
+        one_in: usize,
     },
     /// Measure, and write a file of `docs/measurements`.
     Measure {
@@ -94,19 +97,15 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Write the engine as WebAssembly with the JavaScript that loads it.
-    #[cfg(feature = "wasm")]
-    Bindgen {
-        /// What cargo built of `weft-wasm`.
-        input: PathBuf,
-        /// The folder to write into.
-        output: PathBuf,
-    },
+    /// Take the checklist of a release, and make its files.
+    Release(release::Arguments),
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
-        Task::Validate { compiler, target } => validate::run(compiler, target.as_deref()),
+        Task::Validate { compiler, target, one_in } => {
+            validate::run(compiler, target.as_deref(), one_in)
+        }
         Task::Measure { what, check: true, .. } => measure::check(what),
         Task::Measure { what, weft, output, dry_run, check: false } => {
             measure::run(what, &weft, output, dry_run)
@@ -114,9 +113,8 @@ fn main() -> anyhow::Result<()> {
         Task::Conversions { grid, output } => conversions::run(&grid, &output),
         Task::Transports { transport, weft } => transports::run(transport, &weft),
         Task::Worker => hostile::work(),
+        Task::Release(arguments) => release::run(arguments),
         Task::Documents { check } => documents::run(check),
-        #[cfg(feature = "wasm")]
-        Task::Bindgen { input, output } => bindgen::run(&input, &output),
     }
 }
 

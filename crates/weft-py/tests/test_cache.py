@@ -5,6 +5,9 @@ import multiprocessing
 import os
 import shutil
 import signal
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -143,6 +146,51 @@ def test_what_a_read_only_cache_holds_is_used(cache, stop_writing):
     stop_writing(PermissionError(errno.EACCES, "Permission denied"))
     assert compiled().asm == whole.asm and last().cached
     assert compiled(2048).asm["cubin"][:4] == b"\x7fELF" and not last().cached
+
+
+def in_file_system(folder, options, program, **environment):
+    """Runs a program in a process for which a folder is a file system of its own, mounted with these options."""
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_CACHE_DIR"} | environment
+    here = f"import sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+    mount = 'mount -t tmpfs -o "$1" tmpfs "$2" && shift 2 && exec "$@"'
+    # A temporary directory elsewhere: what is set aside must have its place.
+    apart = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, "sh", options, str(folder)]
+    run = [*apart, sys.executable, "-c", here + textwrap.dedent(program)]
+    return subprocess.run(run, env=environment, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def may_mount(tmp_path_factory):
+    run = in_file_system(tmp_path_factory.mktemp("mount"), "size=64k", "print('mounted')")
+    if run.stdout.strip() != "mounted":
+        pytest.skip(f"no file system can be mounted here: {run.stderr}")
+
+
+def test_a_disk_that_is_full_is_done_without(may_mount, tmp_path):
+    program = """
+        import os, test_processes as t, weft.triton
+        blocks = [2 ** power for power in range(4, 10)]
+        kernels = [t.compiled(block) for block in blocks]
+        assert all(t.by_weft(kernel) and kernel.asm["cubin"][:4] == b"\\x7fELF" for kernel in kernels)
+        assert [t.compiled(block).asm for block in blocks] == [kernel.asm for kernel in kernels]
+        print(*(kernel.cached for kernel in weft.triton.status().kernels))
+    """
+    # Room for one kernel, and not for six.
+    run = in_file_system(tmp_path, "size=64k", program, TRITON_CACHE_DIR=str(tmp_path), WEFT_TRITON="1")
+    assert run.stdout.split() == ["False"] * 6 + ["True"] * 6, run.stderr
+    assert run.stderr.count("cannot be written") == 1 and "No space left" in run.stderr
+
+
+def test_a_home_that_is_read_only_is_done_without(may_mount, tmp_path):
+    program = """
+        import test_processes as t, weft.triton
+        kernel = t.compiled()
+        assert t.by_weft(kernel) and t.compiled().asm == kernel.asm
+        print(*(kernel.cached for kernel in weft.triton.status().kernels))
+    """
+    run = in_file_system(tmp_path, "ro", program, HOME=str(tmp_path), TRITON_HOME=str(tmp_path), WEFT_TRITON="1")
+    assert run.stdout.split() == ["False", "True"], run.stderr
+    assert run.stderr.count("cannot be written") == 1 and "Read-only" in run.stderr
 
 
 @pytest.mark.parametrize("files", range(7))

@@ -1,6 +1,7 @@
 """What an installed package has beside its modules."""
 
 import importlib.metadata
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -30,6 +31,14 @@ def test_the_package_names_its_licence_and_what_it_needs():
     assert said["License-Expression"] == "MIT OR Apache-2.0"
     assert said["Requires-Python"] == ">=3.11"
     assert "triton" in (said.get_all("Provides-Extra") or [])
+
+
+@pytest.mark.skipif("weft" not in FILES, reason="only released wheels have the command in them")
+def test_a_wheel_has_the_command_its_manual_and_completions():
+    (command,) = (path for path in importlib.metadata.files("weft") if path.parts[-2:] == ("bin", "weft"))
+    told = subprocess.run([command.locate(), "--version"], capture_output=True, text=True, check=True).stdout
+    assert told.startswith(f"weft {weft.__version__} (") and len(told.split()) == 4
+    assert {"weft.1", "weft-compile.1", "_weft", "weft.fish", "weft.cdx.json", "THIRD-PARTY-LICENSES.txt"} <= FILES
 
 
 def test_what_starts_a_process_is_one_line():

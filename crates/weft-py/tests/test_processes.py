@@ -299,6 +299,40 @@ class Launched:
         self.cubin_path = None
 
 
+@triton.jit
+def multiply_add(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.load(x + at)
+    tl.store(x + at, value * value + 3)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize(
+    ("environment", "asked", "fused"),
+    [
+        # Triton 3.10 leaves products and sums apart where nobody asks; until then the environment does so.
+        ({"TRITON_DEFAULT_FP_FUSION": "1"}, None, True),
+        ({"TRITON_DEFAULT_FP_FUSION": "0"}, None, False),
+        ({"TRITON_DEFAULT_FP_FUSION": "0"}, True, True),
+        ({"TRITON_DEFAULT_FP_FUSION": "1"}, False, False),
+        ({"TRITON_FORCE_DISABLE_FP_FUSION": "1"}, True, False),
+    ],
+)
+def test_products_are_fused_into_sums_where_triton_would_do_it(cache, monkeypatch, environment, asked, fused):
+    if "TRITON_FORCE_DISABLE_FP_FUSION" in environment and not hasattr(knobs.language, "force_disable_fp_fusion"):
+        pytest.skip("this Triton does not ask for it")
+    for name in ("TRITON_DEFAULT_FP_FUSION", "TRITON_FORCE_DISABLE_FP_FUSION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    options = {} if asked is None else {"enable_fp_fusion": asked}
+    source = ASTSource(multiply_add, dict(x="*fp32", BLOCK="constexpr"), {(1,): 64})
+    with weft.triton.enabled():
+        kernel = triton.compile(source, target=TARGET, options=options)
+    assert by_weft(kernel)
+    assert ("fma.rn" in kernel.asm["ptx"]) == fused
+
+
 def test_what_inductor_launches_itself_is_seen_and_repaired(cache, monkeypatch):
     from weft.triton import _inductor, _status
 

@@ -18,7 +18,7 @@ from triton.runtime.cache import FileCacheManager
 from triton.runtime.driver import DriverConfig, driver
 from triton.runtime.jit import JITFunction
 
-from weft.triton import _cache, _compiler, _inductor, _status
+from weft.triton import _cache, _compiler, _inductor, _status, _tuning
 from weft.triton._arguments import wrapped
 from weft.triton._patches import Around
 from weft.triton._simulator import SimulatorDriver
@@ -216,6 +216,12 @@ def triton_key(inner: Any) -> str:
     return f"{inner()}-{_settings.key}"
 
 
+def pruned(inner: Any, tuner: Any, kwargs: dict[str, Any]) -> Any:
+    """`Autotuner.prune_configs`; on the simulator there is no assembler to wait for."""
+    assert _settings is not None
+    return inner(tuner, kwargs) if _settings.device == "simulator" else _tuning.pruned(inner, tuner, kwargs)
+
+
 def create_driver(inner: Any) -> Any:
     """Triton's choice of a driver, which fails where there is no GPU."""
     try:
@@ -256,6 +262,8 @@ _AROUND = (
     Around(sys.modules[DriverConfig.__module__], "_create_driver", create_driver),
     Around(triton.runtime.cache, "triton_key", triton_key),
     Around(triton.runtime.autotuner, "triton_key", triton_key),
+    Around(triton.runtime.autotuner.Autotuner, "prune_configs", pruned),
+    Around(triton.runtime.autotuner.Autotuner, "check_disk_cache", _tuning.looked_up),
     Around(FileCacheManager, "__init__", _cache.begun),
     Around(FileCacheManager, "put", _cache.put),
     Around(FileCacheManager, "put_group", _cache.put_group),
