@@ -134,6 +134,7 @@ pub(super) fn round_pair(w: &mut Writer<'_>, to: DType, pair: [&str; 2]) -> Stri
     let [low, high] = pair.map(|single| float_from_float(w, (DType::F32, to), single));
     if to.bits() == 16 {
         w.need(Helper::Bits);
+        w.need_type(to);
         return format!("u32(bits<u16>({low})) | u32(bits<u16>({high})) << 16");
     }
     format!("{}(u32({low}) | u32({high}) << 8)", c_type(DType::I16))
@@ -145,6 +146,7 @@ pub(super) fn widen_pair(w: &mut Writer<'_>, from: DType, pair: &str) -> String 
     let [low, high] = [format!("{narrow}({pair})"), format!("{narrow}({pair} >> 8)")]
         .map(|half| float_from_float(w, (from, DType::F16), &half));
     w.need(Helper::Bits);
+    w.need_type(DType::F16);
     format!("u32(bits<u16>({low})) | u32(bits<u16>({high})) << 16")
 }
 
