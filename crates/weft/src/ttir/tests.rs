@@ -321,7 +321,7 @@ fn mutilated_texts_never_panic() {
                 0 => text.replace_range(span, ""),
                 1 => text.insert_str(c, &piece),
                 2 => text.replace_range(span, u.choose(&words)?),
-                _ => text.truncate(c.max(text.len() / 2)),
+                _ => text.truncate(text.floor_char_boundary(c.max(text.len() / 2))),
             }
         }
         check_round_trip(&text);
