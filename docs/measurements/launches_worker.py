@@ -9,10 +9,12 @@ not seen before; what the program itself measures is done once, and says nothing
 import contextlib
 import fcntl
 import hashlib
+import importlib._bootstrap
 import json
 import runpy
 import statistics
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -35,27 +37,40 @@ KEPT = 24 << 30
 
 class Gpu:
     """The GPU, which one process at a time has alone: from a program's first use of it to its end, but
-    for the time in which it compiles."""
+    for the time in which it compiles or imports modules."""
 
     def __init__(self, lock: Path) -> None:
         self.file = lock.open("w")
-        begin = torch.cuda._lazy_init
+        self.held = False
+        begin, load = torch.cuda._lazy_init, importlib._bootstrap._find_and_load
 
         def first() -> None:
             if not torch.cuda.is_initialized():
                 self.take()
             begin()
 
+        # Some programs ask for the GPU's name before they import what takes ten seconds.
+        def loading(*args):
+            with self.left():
+                return load(*args)
+
         torch.cuda._lazy_init = first
+        importlib._bootstrap._find_and_load = loading
 
     def take(self) -> None:
         fcntl.flock(self.file, fcntl.LOCK_EX)
+        self.held = True
 
     @contextlib.contextmanager
     def left(self):
+        # A module imports others, and a thread of the program's may import while its kernels are timed.
+        if not self.held or threading.current_thread() is not threading.main_thread():
+            yield
+            return
         torch.cuda.synchronize()
         # Others need the memory.
         torch.cuda.empty_cache()
+        self.held = False
         fcntl.flock(self.file, fcntl.LOCK_UN)
         try:
             yield
