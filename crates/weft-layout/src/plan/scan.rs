@@ -3,8 +3,9 @@
 //! The axis is taken as runs of neighbouring bits that lie in one hardware dim each: registers, lanes
 //! or warps, in any order.
 //! Upwards, each run scans what the run below it leaves, one value for each of its places, and leaves
-//! its totals: registers one after the other, lanes by Sklansky's network (each bit of the axis adds
-//! the total of the lower half to the upper half), warps through shared memory.
+//! its totals: registers one after the other, lanes by Kogge and Stone's network (each lane adds what 1, 2, 4
+//! and more lanes before it have) or, where their bits do not follow each other, by Sklansky's (each bit of the
+//! axis adds the total of the lower half to the upper half), warps through shared memory.
 //! Downwards, each run hands every place what comes before it, which is combined once with what the
 //! runs below have scanned.
 //! Nothing asks that the operator commutes, and copies of elements are not combined twice.
@@ -203,8 +204,38 @@ impl<'a> Scan<'a> {
         tuple::rename(plan, result, &source.collect::<Vec<u32>>())
     }
 
-    /// Sklansky's network over lane bits; and the totals in every lane, except after the last run.
+    /// What comes up to each lane, over lane bits; and the totals in every lane, except after the last run.
     fn lanes(&self, plan: &mut Plan, values: &Tuple, bits: &[u32], last: bool) -> (Scanned, Tuple) {
+        let is_run = bits.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        let sum = if is_run {
+            self.by_shifts(plan, values, bits)
+        } else {
+            self.by_halves(plan, values, bits)
+        };
+        let totals = if last {
+            sum.clone()
+        } else {
+            let end = self.lane_at(plan, bits, 0);
+            tuple::exchange(plan, &sum, &end)
+        };
+        (Scanned::Lanes(sum), totals)
+    }
+
+    /// Kogge and Stone's network: each lane adds what 1, 2, 4 and more lanes before it have, if there are so many.
+    /// That lane is a difference away, where the bits follow each other.
+    fn by_shifts(&self, plan: &mut Plan, values: &Tuple, bits: &[u32]) -> Tuple {
+        let neighbour = if self.reverse { Neighbour::After } else { Neighbour::Before };
+        let mut sum = values.clone();
+        for index in 0..bits.len() {
+            let before = tuple::shift(plan, &sum, &bits[index..], neighbour);
+            let whole = tuple::combine(plan, &before, &sum, true);
+            sum = tuple::choose(plan, &sum, &whole, self.start(Unit::Lane, &bits[index..]));
+        }
+        sum
+    }
+
+    /// Sklansky's network: each bit of the axis adds the total of the lower half to the upper half.
+    fn by_halves(&self, plan: &mut Plan, values: &Tuple, bits: &[u32]) -> Tuple {
         let mut sum = values.clone();
         for (index, &bit) in bits.iter().enumerate() {
             // The last lane of the lower half.
@@ -215,13 +246,7 @@ impl<'a> Scan<'a> {
             let (first, second) = if self.reverse { (&whole, &sum) } else { (&sum, &whole) };
             sum = tuple::select(plan, first, second, odd_where);
         }
-        let totals = if last {
-            sum.clone()
-        } else {
-            let end = self.lane_at(plan, bits, 0);
-            tuple::exchange(plan, &sum, &end)
-        };
-        (Scanned::Lanes(sum), totals)
+        sum
     }
 
     /// The lane whose number over `bits` is the last one, except for the bits of `first`.

@@ -95,12 +95,12 @@ fn a_scan_as_steps() {
         f1: 1 x 32 bits = permute f0 [0]
         f2: 1 x 32 bits = permute f0 [1]
         f3: 1 x 32 bits = combine 0 ( f1 ) ( f2 ) ordered
-        f4: 1 x 32 bits = exchange f3 lane [0, 2, 4, 8, 16] warp [] ^ 0x0
+        f4: 1 x 32 bits = shift f3 from before along lane bits [0, 1]
         f5: 1 x 32 bits = combine 0 ( f4 ) ( f3 ) ordered
-        f6: 1 x 32 bits = select f3 f5 by lane 0x1 warp 0x0
-        f7: 1 x 32 bits = exchange f6 lane [0, 0, 4, 8, 16] warp [] ^ 0x1
+        f6: 1 x 32 bits = where lane 0x3 warp 0x0 are 0 f3 f5
+        f7: 1 x 32 bits = shift f6 from before along lane bits [1]
         f8: 1 x 32 bits = combine 0 ( f7 ) ( f6 ) ordered
-        f9: 1 x 32 bits = select f6 f8 by lane 0x2 warp 0x0
+        f9: 1 x 32 bits = where lane 0x2 warp 0x0 are 0 f6 f8
         f10: 1 x 32 bits = exchange f9 lane [0, 0, 4, 8, 16] warp [] ^ 0x3
         store f10 at lane [0, 0, 0, 0, 0] warp [4] idle lane 0x1f warp 0x0 [0]@0
         barrier block
@@ -169,7 +169,8 @@ fn damaged(plan: &Plan, index: usize) -> Option<Plan> {
         Step::Combine { a, b, .. } => core::mem::swap(a, b),
         Step::Barrier(_) => drop(plan.steps.remove(index)),
         Step::Exchange { source, .. } => source.xor ^= 1,
-        Step::Shift { neighbour, .. } => {
+        // Of two numbers each is before and after the other.
+        Step::Shift { bits, neighbour, .. } if bits.len() > 1 => {
             *neighbour = match neighbour {
                 Neighbour::Before => Neighbour::After,
                 Neighbour::After => Neighbour::Before,

@@ -27,7 +27,7 @@ pub(super) fn worth_a_look(
     if in_order {
         let base: Vec<Layout> = [layout].into_iter().chain(&found).cloned().collect();
         for layout in &base {
-            found.extend(gathered(layout, axis)?);
+            found.extend(gathered(layout, axis)?.filter(|layout| !found.contains(layout)));
         }
     }
     let mut others = Vec::new();
@@ -164,7 +164,7 @@ fn turned(layout: &Layout, axis: usize) -> Result<Option<Layout>, LayoutError> {
 }
 
 /// A layout in which the registers that run along an axis hold neighbours: a thread then combines what it
-/// has in order, and threads exchange one partial result each.
+/// has in order, and threads exchange one partial result each. The lanes and warps along it keep their order.
 fn gathered(layout: &Layout, axis: usize) -> Result<Option<Layout>, LayoutError> {
     let Some((start, bits)) = layout.outs().locate(Label::dim(axis as u32)) else {
         return Ok(None);
@@ -173,9 +173,21 @@ fn gathered(layout: &Layout, axis: usize) -> Result<Option<Layout>, LayoutError>
     let mut columns = layout.matrix().columns().to_vec();
     let registers = 0..layout.in_bits(REGISTER) as usize;
     let along: Vec<usize> = registers.filter(|&at| columns[at] & mask != 0).collect();
-    for (bit, register) in (start..start + bits).zip(along) {
-        if let Some(holder) = columns.iter().position(|&column| column == 1 << bit) {
-            columns.swap(holder, register);
+    let threads = layout.in_bits(REGISTER) as usize..columns.len();
+    let holders: Vec<usize> = threads.filter(|&at| columns[at] & mask != 0).collect();
+    let mut held: Vec<u64> = along.iter().chain(&holders).map(|&at| columns[at]).collect();
+    held.sort_unstable();
+    let bits = (start..start + bits).map(|bit| 1_u64 << bit);
+    if bits.clone().eq(held) {
+        // Each bit of the axis has one holder: they are dealt out in order.
+        for (bit, &holder) in bits.zip(along.iter().chain(&holders)) {
+            columns[holder] = bit;
+        }
+    } else {
+        for (bit, register) in bits.zip(along) {
+            if let Some(holder) = columns.iter().position(|&column| column == bit) {
+                columns.swap(holder, register);
+            }
         }
     }
     Layout::new(layout.ins().clone(), layout.outs().clone(), &columns).map(Some)
@@ -196,10 +208,9 @@ mod tests {
         let found = worth_a_look(&layout, 0, true, &prices, 2).unwrap();
         let parts =
             |layout: &Layout| [REGISTER, LANE, WARP].map(|label| layout.columns(label).to_vec());
-        let [turned, gathered, both, held @ ..] = &found[..] else { panic!("{found:?}") };
+        let [turned, gathered, held @ ..] = &found[..] else { panic!("{found:?}") };
         assert_eq!(parts(turned), [vec![128, 64, 32], vec![1, 2, 4, 8, 16], vec![512, 256]]);
-        assert_eq!(parts(gathered), [vec![1, 2, 4], vec![128, 256, 512, 8, 16], vec![32, 64]]);
-        assert_eq!(parts(both), [vec![1, 2, 4], vec![128, 64, 32, 8, 16], vec![512, 256]]);
+        assert_eq!(parts(gathered), [vec![1, 2, 4], vec![8, 16, 32, 64, 128], vec![256, 512]]);
         // What every warp holds nobody has to tell the others; a few steps in each thread do not outweigh
         // that.
         let held: Vec<_> = held.iter().map(parts).collect();

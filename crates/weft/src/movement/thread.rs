@@ -41,10 +41,30 @@ pub(super) fn belongs(build: &mut Builder, threads: Cube) -> Value {
     build.compare(Compare::Eq, bits, value)
 }
 
-/// The lane before or after in the row that some lane bits number.
+/// The lane before or after in the row that some lane bits number, modulo the lanes of a warp.
 pub(super) fn neighbour(build: &mut Builder, bits: &[u32], neighbour: Neighbour) -> Value {
     let lanes_log2 = build.program().lanes_log2;
     let unit = |bit: u32| 1_u32.checked_shl(bit).unwrap_or(0);
+    let lane = build.id(IdKind::Lane);
+    let sign = match neighbour {
+        Neighbour::Before => -1,
+        Neighbour::After => 1,
+    };
+    let is_run = bits.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    if let (Some(&first), Some(&last), true) = (bits.first(), bits.last(), is_run) {
+        // The bits below stay as they are, and those above are put back.
+        let step = build.i32(sign * unit(first).cast_signed());
+        let next = build.binary(Binary::Add, lane, step);
+        if last + 1 == lanes_log2 {
+            return next;
+        }
+        let columns = |own: bool| {
+            (0..lanes_log2).map(move |bit| if (bit <= last) == own { unit(bit) } else { 0 })
+        };
+        let moved = build.linear(&columns(true).collect::<Vec<u32>>(), next);
+        let kept = build.linear(&columns(false).collect::<Vec<u32>>(), lane);
+        return build.binary(Binary::Xor, moved, kept);
+    }
     // Lane bits to bits of the number, and back.
     let mut number_of = vec![0; lanes_log2 as usize];
     for (place, &bit) in (0..).zip(bits) {
@@ -55,12 +75,8 @@ pub(super) fn neighbour(build: &mut Builder, bits: &[u32], neighbour: Neighbour)
     let others = (0..lanes_log2).map(|bit| if bits.contains(&bit) { 0 } else { unit(bit) });
     let others: Vec<u32> = others.collect();
     let lane_of: Vec<u32> = bits.iter().map(|&bit| unit(bit)).collect();
-    let lane = build.id(IdKind::Lane);
     let number = build.linear(&number_of, lane);
-    let step = build.i32(match neighbour {
-        Neighbour::Before => -1,
-        Neighbour::After => 1,
-    });
+    let step = build.i32(sign);
     let next = build.binary(Binary::Add, number, step);
     let moved = build.linear(&lane_of, next);
     let kept = build.linear(&others, lane);
@@ -69,6 +85,9 @@ pub(super) fn neighbour(build: &mut Builder, bits: &[u32], neighbour: Neighbour)
 
 /// Whether a thread is odd.
 pub(super) fn is_odd(build: &mut Builder, odd_where: Parity) -> Value {
+    if odd_where.lane.count_ones() + odd_where.warp.count_ones() == 1 {
+        return belongs(build, Cube { lanes: odd_where.lane, warps: odd_where.warp, ones: true });
+    }
     let columns = |mask: u64| (0..32).map(|bit| mask >> bit & 1).collect::<Vec<u64>>();
     let bit = thread_map(build, &columns(odd_where.lane), &columns(odd_where.warp));
     let zero = build.i32(0);
