@@ -88,6 +88,7 @@ impl Helper {
 
 /// Names that a kernel's arguments must not have: ours, and the language's that a Python program may
 /// have as well.
+#[expect(clippy::too_many_lines, reason = "a list")]
 pub(super) fn is_reserved(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "i8",
