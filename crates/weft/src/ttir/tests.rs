@@ -265,7 +265,7 @@ fn inlining_cannot_explode() {
         writeln!(text, "tt.func public @f{i}() {{\n{call}{call}  tt.return\n}}").unwrap();
     }
     expect_test::expect![[r"
-        12:3: the text is too large; at most 1048576 operations and values are read, those of inlined functions counted at each call
+        12:3: the text is too large; at most 1048576 operations and values are read, those of inlined functions counted at each call; the limit `operations` raises it, 4 for each
     "]]
     .assert_eq(
         complaints(&text).lines().next().map(|line| format!("{line}\n")).as_deref().unwrap(),
