@@ -2,8 +2,9 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them when it updates")]
 
-use super::parse;
+use super::{Places, parse, parse_within};
 use crate::atomic::Rmw;
+use crate::budget::{Budget, Limits};
 use crate::diagnostic::{Diagnostics, Span};
 use crate::id::Id;
 use crate::location::{Location, Locations};
@@ -270,6 +271,20 @@ fn inlining_cannot_explode() {
     .assert_eq(
         complaints(&text).lines().next().map(|line| format!("{line}\n")).as_deref().unwrap(),
     );
+}
+
+/// A budget for more operations is one for longer texts.
+#[test]
+fn a_raised_limit_reads_longer_texts() {
+    let lines = (0..270_000).fold(String::new(), |mut lines, index| {
+        writeln!(lines, "%v{index} = arith.addi %n, %n : i32").unwrap();
+        lines
+    });
+    let text = kernel(&lines);
+    assert!(complaints(&text).contains("the text is too large"));
+    let limits = Limits { operations: 270_001, ..Limits::default() };
+    let module = parse_within(&text, Places::Source, &Budget { limits, ..Budget::default() });
+    assert_eq!(module.unwrap().kernels[0].ops.len(), 270_001);
 }
 
 /// Deletes, repeats and replaces pieces of recorded texts: whatever comes out, reading it ends, and
