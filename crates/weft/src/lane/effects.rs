@@ -378,7 +378,7 @@ impl Op {
 
     /// The table.
     #[inline]
-    #[expect(clippy::too_many_lines, reason = "a table")]
+    #[allow(clippy::too_many_lines, reason = "a table")]
     fn declared(&self) -> Effects {
         let none = Effects::NONE;
         let warp = Some(Participants::Warp);

@@ -251,7 +251,6 @@ fn movements(p: &mut Probe<'_>, reads: bool, between: impl FnOnce(&mut Probe<'_>
 }
 
 /// Every probe of a sample, by name.
-#[expect(clippy::too_many_lines, reason = "a list")]
 fn probes(op: &Op) -> Vec<(&'static str, String)> {
     let doubled = |op: &Op, piece: usize| {
         let (program, marks) = written(op, |p| {
@@ -873,7 +872,6 @@ fn operations_keep_the_order_that_their_rows_ask_for() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one expected text")]
 fn passes_do_around_each_operation_what_its_row_says() {
     let all: Vec<_> = samples().iter().map(|(name, op)| (*name, observations(op))).collect();
     let mut found = String::new();

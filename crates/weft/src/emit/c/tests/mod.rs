@@ -166,7 +166,6 @@ fn compilers_accept_every_operation() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one expected text")]
 fn every_operation_is_printed_or_refused_as_listed() {
     expect_test::expect![[r#"
         log of f16
