@@ -388,65 +388,78 @@ fn words_of_other_floors_are_absent() {
     assert!(found.is_empty(), "words that belong to another floor:\n{}", found.join("\n"));
 }
 
-/// Where effects are asked for, and never learned from a name: folders and files, the enum whose operations
-/// they see, and those of its operations that do more than compute.
-const ASKING: [(&[&str], &str, &[&str]); 2] = [
-    (
-        &["crates/weft/src/simplify"],
-        "Op",
-        &[
-            "Load",
-            "Store",
-            "AtomicRmw",
-            "AtomicCas",
-            "AsyncCopy",
-            "AsyncCommit",
-            "AsyncWait",
-            "ShuffleXor",
-            "ShuffleIndex",
-            "MatrixMultiply",
-            "WarpgroupMultiply",
-            "WarpgroupFence",
-            "WarpgroupCommit",
-            "WarpgroupWait",
-            "ProxyFence",
-            "Barrier",
-            "InlineAsm",
-            "Print",
-            "Assert",
+/// Where effects are asked for, and never learned from a name.
+struct Asking {
+    /// Folders and files.
+    places: &'static [&'static str],
+    /// The operations that they see.
+    of: &'static str,
+    /// Where the rows of these operations stand.
+    table: &'static str,
+}
+
+const ASKING: [Asking; 2] = [
+    Asking {
+        places: &[
+            "crates/weft/src/simplify",
+            "crates/weft/src/emit/ptx/uniform.rs",
+            "crates/weft/src/emit/c/live.rs",
         ],
-    ),
-    (
-        &[
+        of: "Op",
+        table: "crates/weft/src/lane/effects.rs",
+    },
+    Asking {
+        places: &[
             "crates/weft/src/fuse.rs",
             "crates/weft/src/pipeline",
+            "crates/weft/src/prune.rs",
+            "crates/weft/src/tile/slice.rs",
             "crates/weft/src/lower/order.rs",
+            "crates/weft/src/lower/local.rs",
             "crates/weft/src/lower/local_order.rs",
         ],
-        "OpKind",
-        &[
-            "Load",
-            "Store",
-            "AtomicRmw",
-            "AtomicCas",
-            "LocalAlloc",
-            "LocalLoad",
-            "LocalStore",
-            "LocalDealloc",
-            "AsyncCopy",
-            "AsyncCommit",
-            "AsyncWait",
-            "Transfer",
-            "Barrier",
-            "Print",
-            "Assert",
-            "InlineAsm",
-        ],
-    ),
+        of: "OpKind",
+        table: "crates/weft/src/tile/effects.rs",
+    },
 ];
 
+/// The operations whose rows in a table tell of memory, of other threads or of what is seen from outside.
+/// What owns regions or ends them is known by name to whoever walks a program.
+fn with_effects(table: &str, of: &str) -> BTreeSet<String> {
+    let code = code(table);
+    let (_, rows) = code.split_once("match self {\n            Op").expect("a table");
+    let rows = format!("            Op{rows}");
+    let (rows, _) = rows.split_once("\n        }\n").expect("its end");
+    // A row begins in the column of the first one.
+    let begins = |line: &str| {
+        line.strip_prefix("            ")
+            .is_some_and(|row| row.trim_start_matches('&').starts_with(of))
+    };
+    let mut chunks: Vec<String> = Vec::new();
+    for line in rows.lines() {
+        if begins(line) {
+            chunks.push(String::new());
+        }
+        chunks.last_mut().expect("a row first").push_str(line);
+    }
+    let tells = |row: &&(&str, &str)| {
+        let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let fields = row.1.match_indices(": ").map(|(at, _)| {
+            let before = &row.1[..at];
+            &before[before.rfind(|letter| !is_word(letter)).map_or(0, |at| at + 1)..]
+        });
+        let mut told = fields.filter(|field| *field != "latency");
+        row.1.contains("UNKNOWN") || told.next().is_some()
+    };
+    let rows = chunks.iter().map(|row| row.split_once("=>").expect("what the row says"));
+    let (control, others): (Vec<_>, Vec<_>) =
+        rows.partition(|(_, says)| says.contains("control: "));
+    assert!(!control.is_empty());
+    others.iter().filter(tells).flat_map(|(left, _)| names(left, of)).collect()
+}
+
 /// The operations that a file names all the same, because it writes or rewrites them.
-const REWRITES: [(&str, &[&str], &str); 10] = [
+const REWRITES: [(&str, &[&str], &str); 11] = [
     ("simplify/barriers.rs", &["Barrier"], "puts barriers there"),
     ("simplify/pack.rs", &["Barrier"], "puts barriers there"),
     (
@@ -460,7 +473,12 @@ const REWRITES: [(&str, &[&str], &str); 10] = [
         &["Load", "Store", "ShuffleIndex", "ShuffleXor"],
         "chooses narrow accesses that become accesses of words, and knows what gives words",
     ),
-    ("pipeline/find.rs", &["Load"], "chooses loads that become copies"),
+    (
+        "pipeline/find.rs",
+        &["Descriptor", "Load", "WarpgroupDot"],
+        "chooses loads that become copies, by the products that they feed",
+    ),
+    ("pipeline/behind.rs", &["WarpgroupDot"], "delays products by an iteration"),
     (
         "pipeline/ahead.rs",
         &[
@@ -483,26 +501,27 @@ const REWRITES: [(&str, &[&str], &str); 10] = [
     ),
     (
         "lower/local_order.rs",
-        &["AsyncCopy", "LocalAlloc", "LocalDealloc", "LocalLoad", "LocalStore", "Transfer"],
-        "tells operands by their roles, and which operation a buffer comes from",
+        &[
+            "AsyncCopy",
+            "LocalAlloc",
+            "LocalDealloc",
+            "LocalLoad",
+            "LocalStore",
+            "Transfer",
+            "WarpgroupDot",
+        ],
+        "keeps products in flight, tells operands by their roles, and which operation a buffer comes from",
     ),
 ];
 
-/// The operations of an enum that a text names, of those that are looked for.
-fn named<'a>(code: &str, of: &str, operations: &[&'a str]) -> BTreeSet<&'a str> {
-    let mut found = BTreeSet::new();
+/// The operations of an enum that a text names.
+fn names(code: &str, of: &str) -> BTreeSet<String> {
+    let inside = |letter: char| letter.is_alphanumeric() || letter == '_';
     let prefix = format!("{of}::");
-    for (at, _) in code.match_indices(&prefix) {
-        let before = code[..at].chars().next_back();
-        let inside = |letter: char| letter.is_alphanumeric() || letter == '_';
-        // `LaneOp::` is another name; `lane::Op::` is the same enum.
-        if before.is_some_and(inside) {
-            continue;
-        }
-        let name: String = code[at + prefix.len()..].chars().take_while(|c| inside(*c)).collect();
-        found.extend(operations.iter().find(|operation| **operation == name));
-    }
-    found
+    // `LaneOp::` is another name; `lane::Op::` is the same enum.
+    let heads = code.match_indices(&prefix).filter(|(at, _)| !code[..*at].ends_with(inside));
+    let rest = heads.map(|(at, _)| &code[at + prefix.len()..]);
+    rest.map(|rest| rest.chars().take_while(|c| inside(*c)).collect()).collect()
 }
 
 /// Passes ask the tables of effects (`lane::effects`, `tile::effects`): outside of what they rewrite they name
@@ -511,21 +530,23 @@ fn named<'a>(code: &str, of: &str, operations: &[&'a str]) -> BTreeSet<&'a str> 
 fn no_pass_learns_an_effect_from_a_name() {
     let mut wrong = Vec::new();
     let mut used = BTreeSet::new();
-    for (places, of, operations) in ASKING {
-        for place in places {
+    for Asking { places, of, table } in &ASKING {
+        let operations = with_effects(&fs::read_to_string(root().join(table)).unwrap(), of);
+        for place in *places {
             let path = root().join(place);
             let files = if path.is_dir() { sources(&path) } else { vec![path] };
             for file in files.iter().filter(|file| !is_test(file)) {
                 let text = code(&fs::read_to_string(file).unwrap());
                 let name = file.display().to_string();
                 let row = REWRITES.iter().find(|(suffix, ..)| name.ends_with(suffix));
-                let allowed = row.map_or(&[][..], |(_, allowed, _)| *allowed);
-                for operation in named(&text, of, operations) {
-                    if allowed.contains(&operation) {
-                        used.insert((row.unwrap().0, operation));
-                    } else {
+                for operation in names(&text, of).intersection(&operations) {
+                    let allowed = row.and_then(|(file, allowed, _)| {
+                        Some((*file, *allowed.iter().find(|allowed| *allowed == operation)?))
+                    });
+                    if allowed.is_none() {
                         wrong.push(format!("{name}: `{of}::{operation}`: ask for its effects"));
                     }
+                    used.extend(allowed);
                 }
                 // Under another name the operations would not be seen.
                 for hidden in [format!("{of}::*"), format!("{of}::{{"), format!("{of} as ")] {
@@ -571,10 +592,20 @@ fn the_tables_of_effects_have_no_wildcard() {
 
 #[test]
 fn the_scan_for_names_sees_what_it_must() {
-    let operations = ["Load", "Store", "Barrier"];
-    let seen = |code: &str| named(code, "Op", &operations).into_iter().collect::<Vec<_>>();
+    let seen = |code: &str| names(code, "Op").into_iter().collect::<Vec<_>>();
     assert_eq!(seen("matches!(op, Op::Load { .. } | lane::Op::Barrier(_))"), ["Barrier", "Load"]);
-    assert!(seen("LaneOp::Store, Op::LoadOther, Op::Loop").is_empty());
+    assert!(seen("LaneOp::Store, OpKind::Load").is_empty());
+    for Asking { of, table, .. } in &ASKING {
+        let table = fs::read_to_string(root().join(table)).unwrap();
+        let found = with_effects(&table, of);
+        for operation in ["Load", "AtomicCas", "AsyncWait", "Barrier", "InlineAsm", "Assert"] {
+            assert!(found.contains(operation), "{of}::{operation}");
+        }
+        for operation in ["Unary", "Select", "If", "Yield", "Return"] {
+            assert!(!found.contains(operation), "{of}::{operation}");
+            assert!(table.contains(&format!("{of}::{operation}")));
+        }
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod sources;
 
 use code::{code, is_test};
 use sources::{root, sources};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -53,18 +53,20 @@ fn rows(text: &str) -> Vec<Vec<&str>> {
     lines.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
 }
 
-/// The files of the crates whose code, without comments and tests, has one of these words.
-fn naming(words: &[&str]) -> BTreeSet<String> {
+/// The files of the crates whose code, without comments and tests, has one of these words, and in how many
+/// lines.
+fn naming(words: &[&str]) -> BTreeMap<String, usize> {
     let inside = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let mut files = BTreeSet::new();
+    let has_one = |line: &&str| line.split(|c| !inside(c)).any(|word| words.contains(&word));
+    let mut files = BTreeMap::new();
     for file in sources(&root().join("crates")) {
         let name = file.strip_prefix(root()).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         if is_test(&file) || !name.contains("/src/") {
             continue;
         }
-        let text = code(&text_of(&file));
-        if text.split(|letter| !inside(letter)).any(|word| words.contains(&word)) {
-            files.insert(name);
+        let lines = code(&text_of(&file)).lines().filter(has_one).count();
+        if lines > 0 {
+            files.insert(name, lines);
         }
     }
     files
@@ -92,22 +94,23 @@ fn every_guide_names_the_files_that_its_example_is_in() {
         let table = rows(section(&guides, heading));
         let listed: BTreeSet<String> =
             table.iter().flat_map(|row| paths(row[0])).map(ToOwned::to_owned).collect();
-        let left_out: Vec<_> = naming(words).into_iter().filter(|f| !listed.contains(f)).collect();
+        let left_out: Vec<_> = naming(words).into_keys().filter(|f| !listed.contains(f)).collect();
         assert!(left_out.is_empty(), "{heading}leaves out {left_out:?}");
         assert!(listed.len() <= naming(words).len() + 1, "{heading}{listed:?}");
     }
 }
 
-/// Each row of the table counts the files that have the words of its example.
+/// Each row of the table counts the files that have the words of its example, and their lines that do.
 #[test]
 fn the_table_of_extensions_counts_right() {
     let architecture = document("ARCHITECTURE.md");
     let table = rows(section(&architecture, TABLE));
-    assert_eq!(table.len(), 6);
+    assert_eq!(table.len(), 7);
     for row in table {
-        let [what, example, count, _] = row[..] else { panic!("{row:?}") };
+        let [what, example, count, lines, _] = row[..] else { panic!("{row:?}") };
         let files = naming(&in_code_face(example));
-        assert_eq!(count.parse(), Ok(files.len()), "{what}, {example}: {files:#?}");
+        let found = [files.len(), files.values().sum()];
+        assert_eq!([count, lines].map(str::parse), found.map(Ok), "{what}, {example}: {files:#?}");
     }
 }
 
@@ -118,6 +121,6 @@ fn the_scan_of_guides_sees_what_it_must() {
     assert_eq!(rows("x\n| a | b |\n|---|---|\n| 1 | `2` |\n\n| 3 |"), [["1", "`2`"]]);
     assert_eq!(section("## A\n1\n## B\n2", "## A\n"), "1");
     let files = naming(&["GFX1200"]);
-    assert!(files.contains("crates/weft-layout/src/machine/amd/mod.rs"));
-    assert!(files.iter().all(|file| !file.contains("/tests")));
+    assert!(files.contains_key("crates/weft-layout/src/machine/amd/mod.rs"));
+    assert!(files.keys().all(|file| !file.contains("/tests")));
 }

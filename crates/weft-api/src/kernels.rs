@@ -497,7 +497,7 @@ fn kept<T>(
 
 pub(crate) fn read(text: &str, places: Places) -> Result<Module, ApiError> {
     budget::begin("while the text was read")?;
-    let read = ttir::parse_until(text, places, &budget::current().stop);
+    let read = ttir::parse_within(text, places, &budget::current());
     // What is read until then may be anything.
     budget::check()?;
     read.map_err(|diagnostics| ApiError::Text(TextError::new(diagnostics, text)))

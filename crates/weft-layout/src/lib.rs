@@ -177,6 +177,7 @@
 //! | [`interop`] | texts: Triton's attributes, CuTe's layouts, and our own |
 #![no_std]
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 extern crate alloc;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Whether work is still wanted.
 //!
-//! There is no clock here: whoever has one, or hears that nobody waits any more, sets the [`Stop`], or
-//! gives it a question to ask. Searches ask it, and end with an error of their own.
+//! There is no clock here: a caller that has one, or that learns that nobody waits any more, sets the
+//! [`Stop`], or gives it a question to ask. Searches ask it, and end with an error of their own.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

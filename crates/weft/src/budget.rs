@@ -1,7 +1,7 @@
 //! How much work may be done for one request, and whether it is still wanted.
 //!
-//! A [`Budget`] is given from above and asked at the heads of the loops in which time and memory go. There
-//! is no clock here: whoever has one, or hears that nobody waits any more, sets the [`Stop`].
+//! Callers give a [`Budget`], which is checked at the heads of the loops that take time and memory. There is
+//! no clock here: a caller that has one, or that learns that nobody waits any more, sets the [`Stop`].
 //!
 //! ```
 //! use weft::budget::{Budget, Overrun};

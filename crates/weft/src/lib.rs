@@ -118,6 +118,8 @@
 //! layout. The simulator runs what the GPU will run and counts from addresses; it sees neither the planner
 //! nor its cost law. Where they agree, a mistake would have to have been made twice.
 
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
 pub mod id;
 pub mod location;
 pub mod budget;

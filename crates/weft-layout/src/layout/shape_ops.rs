@@ -1,7 +1,6 @@
 //! What the shape operations of a tensor do to its layout (the paper's theorem 9.3).
 //!
-//! None of them moves data: each place keeps what it holds, and the layout says what that is
-//! called.
+//! None of them moves data: each place keeps what it holds, and only the element's index changes.
 //! The outputs must be the axes of a tensor, minor first ([`Space::tensor`]).
 
 use alloc::vec::Vec;

@@ -17,7 +17,6 @@
 
 mod phases;
 mod prices;
-mod products;
 mod forms;
 mod matrix_descriptor;
 mod multiply;
@@ -27,14 +26,11 @@ mod amd;
 
 use alloc::borrow::Cow;
 
-use amd::{GFX90A, GFX942, GFX950, GFX1100, GFX1200};
 pub use forms::{Matrix, MatrixMove, Pipe, Reach, Shuffle, Transposes};
 pub use matrix_descriptor::MatrixDescriptor;
 pub use multiply::{Fragments, MatrixMultiply, Number, Part, Storage, Widths};
-use nvidia::{SM_80, SM_86, SM_89, SM_90, SM_100, SM_120};
 pub use phases::{MAX_ACCESS_LOG2, Phases, Together};
 pub use prices::Prices;
-use products::PRODUCTS;
 pub use sources::{Origin, Source};
 
 /// Whether an access reads or writes memory.
@@ -125,12 +121,29 @@ pub struct Machine {
     pub sources: Cow<'static, [Source]>,
 }
 
+/// A machine, and the names of its products.
+type Known = (&'static Machine, &'static [&'static str]);
+
+/// How many machines Weft knows.
+const KNOWN: usize = nvidia::MACHINES.len() + amd::MACHINES.len();
+
+/// One of them, NVIDIA's first.
+const fn known(index: usize) -> Known {
+    let (nvidia, amd) = (nvidia::MACHINES, amd::MACHINES);
+    if index < nvidia.len() { nvidia[index] } else { amd[index - nvidia.len()] }
+}
+
 impl Machine {
     /// Every machine that Weft knows: NVIDIA's, then AMD's, each oldest first.
-    pub const ALL: [&'static Machine; 11] = [
-        &SM_80, &SM_86, &SM_89, &SM_90, &SM_100, &SM_120, &GFX90A, &GFX942, &GFX950, &GFX1100,
-        &GFX1200,
-    ];
+    pub const ALL: [&'static Machine; KNOWN] = {
+        let mut all = [nvidia::MACHINES[0].0; KNOWN];
+        let mut index = 1;
+        while index < KNOWN {
+            all[index] = known(index).0;
+            index += 1;
+        }
+        all
+    };
 
     /// The machine of this name, or the one that a product of this name is; case and what stands
     /// between letters and digits do not matter.
@@ -153,7 +166,7 @@ impl Machine {
     /// The products whose chip this machine is, for example `h100`, and the further names of its
     /// instruction set, under which it is chosen too; none for a machine that is given as data.
     pub fn products(&self) -> impl Iterator<Item = &'static str> + use<> {
-        let row = PRODUCTS.iter().find(|(machine, _)| *machine == self.name);
+        let row = (0..KNOWN).map(known).find(|(machine, _)| machine.name == self.name);
         row.map_or(&[][..], |(_, products)| products).iter().copied()
     }
 

@@ -11,7 +11,7 @@ use alloc::{collections::BTreeMap, vec, vec::Vec};
 
 use super::{
     chosen::{Chosen, Made, Selected},
-    values::{Id, Writer},
+    values::{Id, PlanWriter},
 };
 use crate::step::{File, Plan, Step};
 
@@ -20,7 +20,7 @@ const HALVES: [[[usize; 2]; 2]; 3] = [[[0, 1], [2, 3]], [[0, 2], [1, 3]], [[0, 3
 
 struct Fuse<'p> {
     plan: &'p Plan,
-    writer: Writer,
+    writer: PlanWriter,
     /// The width of each value.
     bits: Vec<u32>,
     /// The registers of the words of inputs.
@@ -38,7 +38,7 @@ pub(super) fn fuse(plan: &Plan) -> Option<Plan> {
     }
     let mut fuse = Fuse {
         plan,
-        writer: Writer::of(plan),
+        writer: PlanWriter::of(plan),
         bits: Vec::new(),
         inputs: BTreeMap::new(),
         files: vec![Vec::new(); plan.files.len()],

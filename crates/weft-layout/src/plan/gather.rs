@@ -21,7 +21,7 @@ use super::{
     priced,
     rounds::{Cut, Part},
     sequel::check_scratch,
-    sides::{Elements, Writer},
+    sides::{Elements, StoringSide},
     stored_bits,
     swizzle::{Preference, Side, swizzle},
     ways::{Actor, Way},
@@ -288,7 +288,7 @@ impl Gather<'_> {
         let needed = 1_u64.checked_shl(elements.bits + bytes_log2).unwrap_or(u64::MAX);
         let refused = PlanError::Scratch { needed, available };
         let (cut, part) = cut(&from, &to, &index, elements.bits, excess).ok_or(refused)?;
-        let writer = Writer::of(&part.side);
+        let writer = StoringSide::of(&part.side);
         let widest = widest_shared_log2(machine);
         let swizzle = swizzle(
             machine,

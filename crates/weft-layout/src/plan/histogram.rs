@@ -13,7 +13,7 @@ use super::{
     memory::permute,
     priced,
     sequel::check_scratch,
-    sides::{Elements, Writer},
+    sides::{Elements, StoringSide},
     stored_bits,
 };
 use crate::{
@@ -82,7 +82,7 @@ pub(super) fn choose(
     }
     let bits = stored_bits(element_bits)?;
     let mut best: Option<Plan> = None;
-    let writer = Writer::of(&Elements::of(source).side(source));
+    let writer = StoringSide::of(&Elements::of(source).side(source));
     for rows_log2 in 0..=machine.lanes_log2 {
         let histogram = Histogram { source, result, writer: &writer, rows_log2 };
         let plan = histogram.write(bits, masked, machine);
@@ -124,7 +124,7 @@ struct Histogram<'a> {
     source: &'a Layout,
     result: &'a Layout,
     /// Which registers and threads hold each element first.
-    writer: &'a Writer,
+    writer: &'a StoringSide,
     /// The logarithm of the rows of counters.
     rows_log2: u32,
 }

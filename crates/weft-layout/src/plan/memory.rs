@@ -14,7 +14,7 @@ use super::{
     moves::Moves,
     priced,
     rounds::Rounds,
-    sides::{Reader, Sides, Writer},
+    sides::{Reader, Sides, StoringSide},
     swizzle::{Arranged, Phases, Preference, arrange, fill_word, vector_part},
     ways::{Actor, Way},
 };
@@ -83,7 +83,7 @@ pub(super) fn plans(
     let rounds = Rounds::new(&sides.from, &sides.to, sides.bits, excess);
     let needed = 1_u64.checked_shl(sides.bits + bytes_log2).unwrap_or(u64::MAX);
     let rounds = rounds.ok_or(PlanError::Scratch { needed, available })?;
-    let writer = Writer::of(&rounds.from.side);
+    let writer = StoringSide::of(&rounds.from.side);
     let reader = Reader::of(&rounds.to.side);
     let numbers: Vec<u64> = (0..reader.side.registers.len()).map(|bit| 1 << bit).collect();
     let actor =

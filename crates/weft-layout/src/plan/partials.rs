@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{sequel::reserve, sides::Writer, swizzle::Side};
+use super::{sequel::reserve, sides::StoringSide, swizzle::Side};
 use crate::{
     f2::{Echelon, low_mask, ones},
     machine::Machine,
@@ -24,7 +24,7 @@ pub(super) enum Partials {
 /// Partial results in shared memory.
 pub(super) struct Exchange<'a> {
     side: &'a Side,
-    writer: Writer,
+    writer: StoringSide,
     /// The offset bit of each element column, by combination of the writer's columns.
     numbering: Echelon,
     element_bits: u32,
@@ -39,7 +39,7 @@ pub(super) struct Exchange<'a> {
 
 impl<'a> Exchange<'a> {
     pub(super) fn new(side: &'a Side, warps: u64, order: Partials) -> Exchange<'a> {
-        let mut writer = Writer::of(side);
+        let mut writer = StoringSide::of(side);
         writer.acting.idle_warps &= !warps;
         let partials = warps.count_ones();
         let (run, beside) = match order {

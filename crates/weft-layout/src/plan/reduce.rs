@@ -72,7 +72,7 @@ fn accesses(plan: &Plan) -> usize {
 
 /// How a reduction is written.
 #[derive(Clone, Copy)]
-struct Way {
+struct ReductionStyle {
     order: Order,
     partials: Partials,
     sharing: Sharing,
@@ -95,7 +95,7 @@ enum Sharing {
 const MANY_WARPS: u32 = 32;
 
 /// What is tried, of a block of so many warps.
-fn ways(types: &[FileType], order: Order, warps: u32, machine: &Machine) -> Vec<Way> {
+fn ways(types: &[FileType], order: Order, warps: u32, machine: &Machine) -> Vec<ReductionStyle> {
     let widest = types.iter().map(|ty| u64::from(ty.element_bits / 8)).max().unwrap_or(1);
     let vector = (u64::from(machine.shared_vector_bytes) / widest.max(1)).max(1).ilog2();
     let all = [Partials::Together, Partials::Apart, Partials::Mixed(vector)];
@@ -106,8 +106,8 @@ fn ways(types: &[FileType], order: Order, warps: u32, machine: &Machine) -> Vec<
     // and those of so many warps wait for one another; fewer warps wait longer for the lanes' exchanges.
     let dealt = order == Order::Any && (types.len() > 1 || warps >= MANY_WARPS);
     let with = |&sharing: &Sharing| {
-        let each = all.map(|partials| Way { order, partials, sharing, dealt: false });
-        let way = Way { order, partials: Partials::Together, sharing, dealt };
+        let each = all.map(|partials| ReductionStyle { order, partials, sharing, dealt: false });
+        let way = ReductionStyle { order, partials: Partials::Together, sharing, dealt };
         each.into_iter().chain(dealt.then_some(way))
     };
     sharing.iter().flat_map(with).collect()
@@ -211,7 +211,7 @@ fn write(
     dim: usize,
     result: &Layout,
     machine: &Machine,
-    way: Way,
+    way: ReductionStyle,
 ) -> Result<(), PlanError> {
     let left = if let Some(left) = write_plain(plan, layout, dim, machine, way)? {
         left
@@ -230,7 +230,7 @@ fn write_plain(
     layout: &Layout,
     dim: usize,
     machine: &Machine,
-    way: Way,
+    way: ReductionStyle,
 ) -> Result<Option<Layout>, PlanError> {
     match way.order {
         Order::Any => {
@@ -310,7 +310,7 @@ impl Plain {
 
     /// Writes the reduction, and gives the lane bits to which the highest register bits of the result
     /// have moved.
-    fn write(&mut self, plan: &mut Plan, machine: &Machine, way: Way) -> Vec<u32> {
+    fn write(&mut self, plan: &mut Plan, machine: &Machine, way: ReductionStyle) -> Vec<u32> {
         let sharing = way.sharing;
         self.within_threads(plan);
         let mut moved = Vec::new();
@@ -354,7 +354,7 @@ impl Plain {
 
     /// Leaves the results of each warp in memory and combines those of all warps, each thread all of them
     /// or lanes together.
-    fn across_warps(&self, plan: &mut Plan, machine: &Machine, way: Way) {
+    fn across_warps(&self, plan: &mut Plan, machine: &Machine, way: ReductionStyle) {
         let partials = self.warps.count_ones() as usize;
         let dealt = if way.dealt { self.lanes_to_deal(partials) } else { Vec::new() };
         let exchange = Exchange::new(&self.across, self.warps, way.partials);

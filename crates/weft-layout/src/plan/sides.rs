@@ -90,7 +90,7 @@ impl Elements {
 }
 
 /// Who stores what: every element exactly once.
-pub(super) struct Writer {
+pub(super) struct StoringSide {
     /// Independent columns; zero for lanes and warps that are idle.
     pub(super) side: Side,
     /// The register number of each register column.
@@ -98,8 +98,8 @@ pub(super) struct Writer {
     pub(super) acting: Acting,
 }
 
-impl Writer {
-    pub(super) fn of(all: &Side) -> Writer {
+impl StoringSide {
+    pub(super) fn of(all: &Side) -> StoringSide {
         let mut echelon = Echelon::new();
         let mut acting = Acting::ALL;
         // Lanes and warps first: as many threads as possible share the work.
@@ -119,7 +119,7 @@ impl Writer {
         }
         let kept = all.registers.iter().enumerate().filter(|entry| echelon.grows(*entry.1));
         let (numbers, registers) = kept.map(|(bit, &column)| (1_u64 << bit, column)).unzip();
-        Writer { side: Side { registers, lanes, warps }, numbers, acting }
+        StoringSide { side: Side { registers, lanes, warps }, numbers, acting }
     }
 
     /// The register number of each register column.

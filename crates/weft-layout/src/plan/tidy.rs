@@ -7,7 +7,7 @@
 
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 
-use super::values::{Id, Writer};
+use super::values::{Id, PlanWriter};
 use crate::step::{Access, File, Kind, LaneMap, Parity, Plan, Selector, Step};
 
 /// What makes a value.
@@ -307,7 +307,7 @@ impl Tidy<'_> {
                 of_step.get_mut(step)?.push(value as Id);
             }
         }
-        let mut writer = Writer::of(self.plan);
+        let mut writer = PlanWriter::of(self.plan);
         self.nodes.iter().for_each(|_| {
             writer.value();
         });
@@ -347,7 +347,7 @@ impl Tidy<'_> {
     }
 
     /// Writes byte permutes, those of one selector and width together.
-    fn write_picked(&self, writer: &mut Writer, values: &[Id], needed: &[u32]) -> Option<()> {
+    fn write_picked(&self, writer: &mut PlanWriter, values: &[Id], needed: &[u32]) -> Option<()> {
         let mut kinds: BTreeMap<_, Vec<(Id, [Id; 2])>> = BTreeMap::new();
         for &value in values {
             let Some(&Node::Picked(picked)) = self.nodes.get(value as usize) else { return None };
@@ -372,7 +372,7 @@ impl Tidy<'_> {
     }
 
     /// Writes a step for those of its values that are needed.
-    fn write(&self, writer: &mut Writer, step: &Step, values: &[Id]) -> Option<()> {
+    fn write(&self, writer: &mut PlanWriter, step: &Step, values: &[Id]) -> Option<()> {
         let parts = |side: usize| -> Vec<Id> {
             let part = |&value: &Id| match self.nodes.get(value as usize) {
                 Some(Node::Made(_, pair)) => pair[side],

@@ -10,28 +10,28 @@ pub(super) type Id = u32;
 
 /// Where values stand in the new plan.
 #[derive(Clone, Copy)]
-struct Place {
+struct ValuePlace {
     file: File,
     register: u32,
 }
 
 /// Writes steps on values that stand anywhere.
-pub(super) struct Writer {
+pub(super) struct PlanWriter {
     pub(super) plan: Plan,
     /// Where each value stands, once it does.
-    places: Vec<Option<Place>>,
+    places: Vec<Option<ValuePlace>>,
     /// Files one after the other.
     joined: BTreeMap<Vec<File>, File>,
 }
 
-impl Writer {
+impl PlanWriter {
     /// A plan with the inputs of another one.
-    pub(super) fn of(plan: &Plan) -> Writer {
+    pub(super) fn of(plan: &Plan) -> PlanWriter {
         let types: Vec<_> = plan.inputs.iter().map(|&file| plan.file(file)).collect();
         let mut new = Plan::new(&types, plan.lane_bits, plan.warp_bits);
         new.scratch_bytes = plan.scratch_bytes;
         new.strategy = plan.strategy;
-        Writer { plan: new, places: Vec::new(), joined: BTreeMap::new() }
+        PlanWriter { plan: new, places: Vec::new(), joined: BTreeMap::new() }
     }
 
     /// A new value.
@@ -44,7 +44,7 @@ impl Writer {
     pub(super) fn define(&mut self, values: &[Id], file: File) {
         for (register, &value) in (0..).zip(values) {
             if let Some(place) = self.places.get_mut(value as usize) {
-                place.get_or_insert(Place { file, register });
+                place.get_or_insert(ValuePlace { file, register });
             }
         }
     }
@@ -52,7 +52,7 @@ impl Writer {
     /// A file of these values.
     pub(super) fn gather(&mut self, values: &[Id], bits: u32) -> Option<File> {
         let places = values.iter().map(|&value| *self.places.get(value as usize)?);
-        let places = places.collect::<Option<Vec<Place>>>()?;
+        let places = places.collect::<Option<Vec<ValuePlace>>>()?;
         let mut files: Vec<File> = places.iter().map(|place| place.file).collect();
         files.sort_unstable();
         files.dedup();
@@ -77,7 +77,7 @@ impl Writer {
             },
         };
         let start = |file: File| order.binary_search(&file).ok().and_then(|at| starts.get(at));
-        let place = |place: &Place| start(place.file).copied().unwrap_or(0) + place.register;
+        let place = |place: &ValuePlace| start(place.file).copied().unwrap_or(0) + place.register;
         let source: Vec<u32> = places.iter().map(place).collect();
         let same = source.len() == total as usize && source.iter().zip(0..).all(|(&s, i)| s == i);
         if same {

@@ -191,4 +191,4 @@ def explain(
     return ask("explain", None, fp_fusion=fp_fusion, kernel=kernel, pins=pins, **keys)
 
 
-__all__ = ["Answer", "compile", "conflicts", "convert", "explain", "machines", "swizzle"]
+__all__ = ["Answer", "compile", "conflicts", "convert", "explain", "machines", "port", "swizzle"]

@@ -15,7 +15,7 @@ use weft_layout::{Layout, LayoutError};
 
 /// The way of a flow, as far as layouts see it.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Way {
+struct Route {
     leaves: Port,
     asked: Port,
     /// The shape operations, the last one first.
@@ -54,7 +54,7 @@ impl Carry {
         let mut numbers = FxHashMap::default();
         let number = |flow| {
             let next = numbers.len();
-            *numbers.entry(Way::of(problem, flow)).or_insert(next)
+            *numbers.entry(Route::of(problem, flow)).or_insert(next)
         };
         Self { ways: problem.flows.iter().map(number).collect(), known: FxHashMap::default() }
     }
@@ -144,7 +144,7 @@ fn carried(
     Some(layouts.intern(made))
 }
 
-impl Way {
+impl Route {
     fn of(problem: &Problem<'_>, flow: &Flow) -> Self {
         let kernel = problem.kernel;
         let shape = |value| kernel.ty(value).shape.to_vec();

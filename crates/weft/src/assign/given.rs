@@ -1,7 +1,7 @@
 //! Homes that the program gives.
 //!
-//! Every tensor of TTGIR has its layout. Free values have no home here either: whoever needs one asks for
-//! it in the layout that its own type gives, which is the one that the text gives to both.
+//! Every tensor of TTGIR has its layout. Free values have no home here either: an operation computes them in
+//! its own layout, which is the one that the text gives them too.
 
 use super::classes::find_free;
 use super::shape::{is_elementwise, is_shape_op};

@@ -8,14 +8,14 @@
 //! * *constancy* `k`: each aligned run of `k` elements is equal.
 //!
 //! For `base + arange(0, 64)` with `base` a multiple of 16 that is contiguity 64, divisibility 16,
-//! constancy 1. How axes go together is said by the steps of [`Strides`]. Facts flow forward through
-//! the program; around a loop they are weakened until they hold for every round. Scalars have one
-//! dimension of extent 1. Beside these stands between which integers a value lies ([`Range`]): quotients
+//! constancy 1. The steps of [`Strides`] say how axes combine. Facts flow forward through the program;
+//! around a loop they are weakened until they hold in every iteration. Scalars have one dimension of
+//! extent 1. Beside these facts stands the interval in which a value lies ([`Range`]), because quotients
 //! and remainders of signed integers break their runs below zero.
 //!
 //! Integers wrap at their width, and a run may wrap in its middle; but a part of it that starts at a
 //! multiple of its own length does not (up to half of the values of the type). So whoever relies on a
-//! run counting up without a break asks that its length divides the first element.
+//! run that counts up without a break must ask that its length divide the first element.
 
 mod range;
 mod rules;

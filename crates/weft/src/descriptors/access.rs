@@ -1,6 +1,6 @@
 //! Loads, stores and reductions of blocks.
 
-use super::writer::Writer;
+use super::writer::Rewrite;
 use super::{Described, Outside};
 use crate::atomic::{Order, Scope};
 use crate::cache::Cache;
@@ -8,7 +8,7 @@ use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::{DescriptorOp, Element, LoadOptions, Op, OpKind, Type, Value};
 
-impl Writer<'_> {
+impl Rewrite<'_> {
     /// What is done to a block, under a descriptor of these parts.
     pub(super) fn access(&mut self, what: DescriptorOp, parts: &Described) {
         let Op { operands, results, .. } = self.kernel.ops[self.at].clone();

@@ -10,11 +10,11 @@
 //!
 //! # Descriptors that a kernel is given
 //!
-//! Of these it is known at run time alone whether loads give NaN outside, whether they round to tf32, and
-//! whether the last extent is a multiple of 16 bytes. It is so nearly always that there is nothing but zeros
-//! outside, no rounding, and rows of whole 16 bytes, which then are in the extents or outside all together. So
-//! what a kernel does from the first use of such descriptors on is there twice, under a test of them. Those that
-//! are maps ([`mappable`]) stay what they are: what is outside of a map is the copy engine's business.
+//! Only at run time is it known whether loads through these give NaN outside, whether they round to tf32, and
+//! whether the last extent is a multiple of 16 bytes. Nearly always there are zeros outside, no rounding, and
+//! rows of whole 16 bytes, each of which lies inside the extents or outside as a whole. So from the first
+//! use of such descriptors on the kernel exists in two versions, and a test of the descriptors chooses one.
+//! Those that are maps ([`mappable`]) stay as they are: what lies outside of a map is up to the copy engine.
 //!
 //! Operations and values of the kernel keep their numbers, in the first version where there are two.
 
@@ -30,7 +30,7 @@ use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{Binary, Compare};
 use crate::tile::{DescriptorOp, Kernel, Op, OpId, OpKind, Region, Type, Value, ValueData};
-use writer::Writer;
+use writer::Rewrite;
 
 /// What rows of whole pieces of are loaded and stored at once, in bytes.
 const ALIGNMENT: u64 = 16;
@@ -107,11 +107,11 @@ impl Expander {
                 self.assembled(id, is_ordinary, &mut all);
             }
             all.append(&mut self.region(Region { params: Vec::new(), ops: rest }).ops);
-            let mut writer = Writer { kernel: &mut self.kernel, at, out: &mut all };
+            let mut writer = Rewrite { kernel: &mut self.kernel, at, out: &mut all };
             writer.nothing(OpKind::Yield, &[]);
             regions.push(Region { params: Vec::new(), ops: all });
         }
-        let mut writer = Writer { kernel: &mut self.kernel, at, out: &mut ops };
+        let mut writer = Rewrite { kernel: &mut self.kernel, at, out: &mut ops };
         let versions = writer.nothing(OpKind::If, &[ordinary]);
         self.kernel.ops[versions].regions = regions;
         ops.push(returns);
@@ -136,7 +136,7 @@ impl Expander {
         for &at in given {
             let (rank, per_alignment) = self.shape_of(at);
             let operands = self.kernel.ops[at].operands.clone();
-            let mut writer = Writer { kernel: &mut self.kernel, at, out };
+            let mut writer = Rewrite { kernel: &mut self.kernel, at, out };
             let rest = writer.with_number(Binary::And, operands[rank], per_alignment - 1);
             let zero = writer.constant(&writer.ty(rest), 0);
             let mut holds = vec![writer.compare(Compare::Eq, rest, zero)];
@@ -150,7 +150,7 @@ impl Expander {
                 });
             }
         }
-        let mut writer = Writer { kernel: &mut self.kernel, at: given[0], out };
+        let mut writer = Rewrite { kernel: &mut self.kernel, at: given[0], out };
         all.unwrap_or_else(|| writer.constant(&Type::scalar(DType::I1), 1))
     }
 
@@ -165,7 +165,7 @@ impl Expander {
         let (rank, per_alignment) = self.shape_of(at);
         let Op { operands, results, .. } = self.kernel.ops[at].clone();
         let is_f32 = self.kernel.ty(results[0]).dtype() == DType::F32;
-        let mut writer = Writer { kernel: &mut self.kernel, at, out };
+        let mut writer = Rewrite { kernel: &mut self.kernel, at, out };
         let (mut extents, strides) = (operands[1..=rank].to_vec(), &operands[1 + rank..=2 * rank]);
         let flags = &operands[1 + 2 * rank..];
         let (outside, rounds) = if ordinary {
@@ -196,7 +196,7 @@ impl Expander {
             OpKind::Descriptor(DescriptorOp::Make { nan }) => {
                 let Op { operands, results, .. } = self.kernel.ops[id].clone();
                 let rank = self.shape_of(id).0;
-                let mut writer = Writer { kernel: &mut self.kernel, at: id, out };
+                let mut writer = Rewrite { kernel: &mut self.kernel, at: id, out };
                 let extents = &operands[1..=rank];
                 let extents = extents.iter().map(|&extent| writer.not_negative(extent)).collect();
                 let outside = if nan { Outside::Nan } else { Outside::Zero };
@@ -210,7 +210,7 @@ impl Expander {
                 let descriptor = self.kernel.ops[id].operands[0];
                 match &self.parts[descriptor] {
                     Some(parts) => {
-                        Writer { kernel: &mut self.kernel, at: id, out }.access(what, parts);
+                        Rewrite { kernel: &mut self.kernel, at: id, out }.access(what, parts);
                     }
                     // Of a map blocks are loaded as they are.
                     None => out.push(id),
@@ -240,7 +240,7 @@ impl Expander {
                 flat.push(value);
                 continue;
             };
-            let mut writer = Writer { kernel: &mut self.kernel, at, out };
+            let mut writer = Rewrite { kernel: &mut self.kernel, at, out };
             let mut truth = |bit| writer.constant(&Type::scalar(DType::I1), bit);
             let is_nan = match outside {
                 Outside::NanIf(is_nan) => is_nan,

@@ -5,14 +5,14 @@ use crate::scalar::{self, Binary, Cast, Compare};
 use crate::tile::{Element, Kernel, Op, OpId, OpKind, Type, Value, ValueData};
 
 /// Writes operations in the place of one of a kernel.
-pub(super) struct Writer<'a> {
+pub(super) struct Rewrite<'a> {
     pub(super) kernel: &'a mut Kernel,
     /// The operation.
     pub(super) at: OpId,
     pub(super) out: &'a mut Vec<OpId>,
 }
 
-impl Writer<'_> {
+impl Rewrite<'_> {
     fn push(&mut self, kind: OpKind, operands: &[Value], results: Vec<Value>) -> OpId {
         let Op { loc, span, .. } = self.kernel.ops[self.at];
         let (operands, regions) = (operands.to_vec(), Vec::new());

@@ -1,9 +1,9 @@
 //! Printers: one lane program, three texts, the same meaning.
 //!
-//! A printer takes a verified [`Program`] and a target, and gives the text or the
-//! first thing that it cannot say there. What the operations mean is written once, in
-//! [`lane`](crate::lane) and [`scalar`](crate::scalar); a printer explains only how its language is
-//! made to say it. Printers know nothing of tiles, layouts or plans.
+//! A printer takes a verified [`Program`] and a target, and gives the text, or the first thing that cannot be
+//! expressed there. What the operations mean is written once, in [`lane`](crate::lane) and
+//! [`scalar`](crate::scalar); a printer explains only how to express it in its language. Printers know
+//! nothing of tiles, layouts or plans.
 
 mod assembly;
 mod comment;

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! That the offset of each thread reaches no further than [`OFFSET_BYTES`] must be *proved*; where it is not, the
-//! address stays as it is. The proof is a bound of each term, from its operations and from what whoever writes the
-//! program knows of it ([`Builder::know_at_most`]: the ranges of the tile program). A sum of 32 bits is taken apart
+//! address stays as it is. The proof is a bound of each term, from its operations and from what the lowering knows of
+//! it ([`Builder::know_at_most`]: the ranges of the tile program). A sum of 32 bits is taken apart
 //! only where the bounds of its terms say that it does not wrap, and then none of its terms is larger than the sum.
 //!
 //! Or it is *promised*: where all memory that is reached through an argument lies so near to it

@@ -1,4 +1,4 @@
-//! Words put together from bytes.
+//! Words packed from bytes.
 //!
 //! What is cut out of words (shifted, truncated, extended, permuted) and put together again is known
 //! byte by byte: each byte of the result is a byte of some value that nothing is known of. So a word of

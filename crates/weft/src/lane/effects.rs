@@ -378,6 +378,7 @@ impl Op {
 
     /// The table.
     #[inline]
+    #[allow(clippy::too_many_lines, reason = "a table")]
     fn declared(&self) -> Effects {
         let none = Effects::NONE;
         let warp = Some(Participants::Warp);

@@ -1,8 +1,8 @@
 //! Which bits of integers may be set, and the comparisons that this decides.
 //!
-//! What the operations tell that made a value, a few steps back, and what whoever writes the program knows
-//! besides ([`Builder::know_at_most`]): the ranges of program ids and indices, which the analysis of the
-//! tile program has proved or takes for granted.
+//! Two sources say so: the operations that a value comes from, a few steps back, and what the lowering knows
+//! besides ([`Builder::know_at_most`]), the ranges of program ids and indices that the analysis of the tile
+//! program has proved or assumes.
 
 use super::{Builder, IdKind, Inst, Op, Value};
 use crate::dtype::DType;

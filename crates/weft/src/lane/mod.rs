@@ -13,8 +13,8 @@
 //!   stands; an `If` over element-wise operations and memory accesses may diverge.
 //! * Memory written by one thread is seen by another only after a barrier between them (or a release
 //!   seen by an acquire). A warp barrier orders the lanes of a warp, a block barrier the block.
-//! * An [`Op::Fence`] gives the relaxed atomics behind it the release, and those before it the acquire, that it
-//!   has, as the fences of PTX and C++ do.
+//! * An [`Op::Fence`] makes the relaxed atomics after it release, and those before it acquire, as its order
+//!   says; so do the fences of PTX and C++.
 //! * A predicated memory operation does nothing where its predicate is false; a load then yields its
 //!   `other` operand.
 //! * An asynchronous copy may write at any time between its operation and the wait for its group; until
@@ -23,9 +23,10 @@
 //!   operation and the wait for its group; it sees what was written before only behind a
 //!   [`Op::ProxyFence`], of the writer or of the reader.
 //! * Warps may run bodies of their own ([`Op::Roles`]), side by side. No barrier inside one means the block.
-//! * A bulk copy, or that of a box of a tensor, runs on by itself until its mbarrier's phase is over, or its group
-//!   was waited for ([`BulkCopy`], [`TensorCopy`], [`Mbarrier`]). Until then nobody may touch what it writes, or write what it reads; and what it reads, or
-//!   overwrites, was touched before through the generic proxy only behind an [`Op::ProxyFence`].
+//! * A bulk copy, or a copy of a box of a tensor, runs on by itself until its mbarrier's phase is over or its
+//!   group has been waited for ([`BulkCopy`], [`TensorCopy`], [`Mbarrier`]). Until then nobody may touch what
+//!   it writes, or write what it reads. Where bytes that it reads or overwrites were touched through the
+//!   generic proxy before, an [`Op::ProxyFence`] stands between.
 //! * Reading shared memory that nothing has written, or outside what was allocated, is a fault.
 //! * [`Op::Linear`] is an F2-linear map of the bits of an i32; it stays one operation until
 //!   `simplify` expands it into shifts and masks.

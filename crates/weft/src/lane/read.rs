@@ -1,8 +1,8 @@
 //! Reads a lane program's text.
 //!
-//! The text is what a [`Program`] displays as, one operation a line. Comments begin with `//`, at a line's
-//! beginning or behind a blank, and empty lines count for nothing. What a program is told about its source comes
-//! from the text: each operation is at its line.
+//! The text is what a [`Program`] displays as, one operation a line. Comments begin with `//`, at the start of a
+//! line or after a blank, and empty lines are ignored. The place of an operation in the source is its line
+//! in this text.
 
 use super::text::{EVICTIONS, MODIFIERS, space_name};
 use super::{

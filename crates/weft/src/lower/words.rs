@@ -1,7 +1,7 @@
 //! Narrow numbers carried as words.
 //!
 //! Products take the narrow numbers of a left factor in registers as whole words. Where a loop carries such a
-//! factor for products alone, it carries the words, which nobody has to put together in every round.
+//! factor for products alone, it carries the words, so that they need not be packed in every iteration.
 
 use super::{Lowerer, values};
 use crate::id::IdMap;

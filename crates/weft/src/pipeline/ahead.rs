@@ -40,7 +40,7 @@ impl Round {
 
 /// Rewrites a loop; what must stand around it.
 pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32) -> Around {
-    let mut writer = Writer::new(kernel, found, stages);
+    let mut writer = Prefetcher::new(kernel, found, stages);
     writer.fill_behind();
     let slots: Vec<Value> = (0..stages).map(|slot| writer.slot(slot)).collect();
     writer.open_mbarriers();
@@ -211,7 +211,7 @@ pub(super) struct Buffer {
 }
 
 /// Writes operations for one loop.
-pub(super) struct Writer<'a> {
+pub(super) struct Prefetcher<'a> {
     kernel: &'a mut Kernel,
     pub(super) found: &'a Loop,
     pub(super) stages: u32,
@@ -229,7 +229,7 @@ pub(super) struct Writer<'a> {
     list: Vec<OpId>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> Prefetcher<'a> {
     /// Begins with the buffers.
     fn new(kernel: &'a mut Kernel, found: &'a Loop, stages: u32) -> Self {
         let op = &kernel.ops[found.op];

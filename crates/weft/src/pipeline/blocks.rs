@@ -5,14 +5,14 @@
 //! it changes where the stages begin again. What is read a round later waits for the round before, of which
 //! the first one has none: the odd phase before the first, which is over.
 
-use super::ahead::{Buffer, Writer};
+use super::ahead::{Buffer, Prefetcher};
 use super::find::is_block;
 use super::mbarriers_type;
 use crate::dtype::DType;
 use crate::scalar::{Binary, Compare};
 use crate::tile::{Fetch, OpKind, TransferOp, Type, Value};
 
-impl Writer<'_> {
+impl Prefetcher<'_> {
     /// How many blocks come in a round of a stream.
     fn blocks(&self, lag: usize) -> u32 {
         let blocks = |buffer: &&Buffer| buffer.lag == lag && is_block(&buffer.op);

@@ -45,7 +45,7 @@ fn region(kernel: &mut Kernel, list: Region) -> Region {
             }
             continue;
         }
-        let mut writer = Writer { kernel, place: id, list: Vec::new() };
+        let mut writer = Replacement { kernel, place: id, list: Vec::new() };
         let (memory, mbarriers, zero) = writer.fetch();
         ops.append(&mut writer.list);
         let even = writer.constant(DType::I1, 0);
@@ -90,14 +90,14 @@ fn region(kernel: &mut Kernel, list: Region) -> Region {
     Region { ops, ..list }
 }
 
-struct Writer<'a> {
+struct Replacement<'a> {
     kernel: &'a mut Kernel,
     /// The load whose place new operations get.
     place: OpId,
     list: Vec<OpId>,
 }
 
-impl Writer<'_> {
+impl Replacement<'_> {
     fn op(&mut self, kind: OpKind, operands: &[Value], results: &[Value]) {
         let (operands, results) = (operands.to_vec(), results.to_vec());
         let Op { loc, span, .. } = self.kernel.ops[self.place];

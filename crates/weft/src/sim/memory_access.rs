@@ -22,13 +22,13 @@ use smallvec::{SmallVec, smallvec};
 
 /// A memory that an access falls into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum Hit {
     Shared,
     Buffer(usize),
 }
 
 /// The memories that an access falls into, with the lanes that touch each. Nearly always one.
-type Places = SmallVec<[(Place, u64); 1]>;
+type Hits = SmallVec<[(Hit, u64); 1]>;
 
 /// Runs a load.
 pub(super) fn load(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, index: u32) {
@@ -152,11 +152,11 @@ fn note_written(
     warp: &Warp,
     block: &mut Block,
     index: u32,
-    place: Place,
+    place: Hit,
     pattern: &Pattern,
     mask: u64,
 ) {
-    if place != Place::Shared || !block.proxies.are_watched() {
+    if place != Hit::Shared || !block.proxies.are_watched() {
         return;
     }
     for lane in lanes_of(mask) {
@@ -167,15 +167,8 @@ fn note_written(
 }
 
 /// Remembers who read shared memory, for those who overwrite it through another proxy.
-fn note_read(
-    warp: &Warp,
-    block: &mut Block,
-    index: u32,
-    place: Place,
-    pattern: &Pattern,
-    mask: u64,
-) {
-    if place != Place::Shared || !block.proxies.are_reads_watched() {
+fn note_read(warp: &Warp, block: &mut Block, index: u32, place: Hit, pattern: &Pattern, mask: u64) {
+    if place != Hit::Shared || !block.proxies.are_reads_watched() {
         return;
     }
     for lane in lanes_of(mask) {
@@ -194,9 +187,9 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
     let Some((pattern, places)) = locate(warp, block, world, index, &addresses, active) else {
         return;
     };
-    let releases = |place: Place, block: &mut Block, world: &mut World<'_>| match place {
-        Place::Shared => core::mem::take(&mut block.releases),
-        Place::Buffer(_) => core::mem::take(&mut world.releases),
+    let releases = |place: Hit, block: &mut Block, world: &mut World<'_>| match place {
+        Hit::Shared => core::mem::take(&mut block.releases),
+        Hit::Buffer(_) => core::mem::take(&mut world.releases),
     };
     for (place, mask) in places {
         let mut released = releases(place, block, world);
@@ -256,8 +249,8 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
         block.tick += u32::from(atomic.order.releases() && writes != 0);
         note_written(warp, block, index, place, &pattern, writes);
         match place {
-            Place::Shared => block.releases = released,
-            Place::Buffer(_) => world.releases = released,
+            Hit::Shared => block.releases = released,
+            Hit::Buffer(_) => world.releases = released,
         }
         report_conflicts(warp, block, world, index, place);
     }
@@ -309,7 +302,7 @@ fn locate(
     index: u32,
     addresses: &[u64; MAX_LANES],
     active: u64,
-) -> Option<(Pattern, Places)> {
+) -> Option<(Pattern, Hits)> {
     if active == 0 {
         return None;
     }
@@ -324,9 +317,9 @@ fn locate(
         report_misaligned(warp, block, world, op, &pattern);
     }
     let end = pattern.highest.saturating_add(u64::from(op.bytes));
-    let mut places: Places = smallvec![];
+    let mut places: Hits = smallvec![];
     match op.space {
-        Space::Shared if end <= block.shared.len() as u64 => places.push((Place::Shared, active)),
+        Space::Shared if end <= block.shared.len() as u64 => places.push((Hit::Shared, active)),
         Space::Shared => {
             let size = block.shared.len() as u64;
             let inside = |address: u64| address + u64::from(op.bytes) <= size;
@@ -344,7 +337,7 @@ fn locate(
                 };
                 format!("{bytes} bytes at byte {at} of shared memory, of which a block has {size}")
             });
-            places.push((Place::Shared, good));
+            places.push((Hit::Shared, good));
             if good == 0 {
                 return None;
             }
@@ -355,7 +348,7 @@ fn locate(
             let highest = world.memory.locate(pattern.highest, op.bytes);
             match (lowest, highest) {
                 (Ok((one, _)), Ok((other, _))) if one == other => {
-                    places.push((Place::Buffer(one), active));
+                    places.push((Hit::Buffer(one), active));
                 }
                 _ => {
                     let mut good = 0;
@@ -363,7 +356,7 @@ fn locate(
                         match world.memory.locate(addresses[lane], op.bytes) {
                             Ok((buffer, _)) => {
                                 good |= 1 << lane;
-                                let place = Place::Buffer(buffer);
+                                let place = Hit::Buffer(buffer);
                                 match places.iter_mut().find(|known| known.0 == place) {
                                     Some(known) => known.1 |= 1 << lane,
                                     None => places.push((place, 1 << lane)),
@@ -424,14 +417,14 @@ fn locate(
 /// The bytes of a place, their shadow, and the address of the first.
 #[inline]
 fn place_of<'a>(
-    place: Place,
+    place: Hit,
     block: &'a mut Block,
     memory: &'a mut Memory,
     shadows: &'a mut [Shadow],
 ) -> (&'a mut [u8], &'a mut Shadow, u64) {
     match place {
-        Place::Shared => (&mut block.shared, &mut block.shadow, 0),
-        Place::Buffer(index) => (memory.bytes_mut(index), &mut shadows[index], Memory::base(index)),
+        Hit::Shared => (&mut block.shared, &mut block.shadow, 0),
+        Hit::Buffer(index) => (memory.bytes_mut(index), &mut shadows[index], Memory::base(index)),
     }
 }
 
@@ -443,7 +436,7 @@ fn accessor<'a>(
     block: &Block,
     world: &World<'_>,
     index: u32,
-    place: Place,
+    place: Hit,
     reads: bool,
 ) -> Accessor<'a> {
     let op = &world.code.memory[index as usize];
@@ -457,13 +450,13 @@ fn accessor<'a>(
         floor: knowledge.floor,
         own: &knowledge.own,
         others: &knowledge.others,
-        owner: if place == Place::Shared { block.index } else { 0 },
+        owner: if place == Hit::Shared { block.index } else { 0 },
         atomic,
         narrow,
         must_be_written: reads
             && match place {
-                Place::Shared => true,
-                Place::Buffer(index) => world.must_be_written[index],
+                Hit::Shared => true,
+                Hit::Buffer(index) => world.must_be_written[index],
             },
         tag: Accessor::tag(warp, knowledge.rounds, atomic, narrow),
     }
@@ -521,15 +514,15 @@ fn report_read_only(
     world: &mut World<'_>,
     index: u32,
     pattern: &Pattern,
-    places: &mut Places,
+    places: &mut Hits,
 ) -> u64 {
     let op = &world.code.memory[index as usize];
-    let is_read_only = |memory: &Memory, place: &Place| match *place {
-        Place::Buffer(buffer) => memory.is_read_only(buffer),
-        Place::Shared => false,
+    let is_read_only = |memory: &Memory, place: &Hit| match *place {
+        Hit::Buffer(buffer) => memory.is_read_only(buffer),
+        Hit::Shared => false,
     };
     for (place, mask) in &*places {
-        if let Place::Buffer(buffer) = *place
+        if let Hit::Buffer(buffer) = *place
             && world.memory.is_read_only(buffer)
         {
             let lane = mask.trailing_zeros();
@@ -620,7 +613,7 @@ fn report_outside(
 
 /// Turns what the shadow found in one access into findings.
 #[inline]
-fn report_conflicts(warp: &Warp, block: &Block, world: &mut World<'_>, index: u32, place: Place) {
+fn report_conflicts(warp: &Warp, block: &Block, world: &mut World<'_>, index: u32, place: Hit) {
     if !world.conflicts.is_empty() {
         report_conflicts_slowly(warp, block, world, index, place);
     }
@@ -632,7 +625,7 @@ fn report_conflicts_slowly(
     block: &Block,
     world: &mut World<'_>,
     index: u32,
-    place: Place,
+    place: Hit,
 ) {
     let op = &world.code.memory[index as usize];
     let kind = world.accesses[index as usize].kind;
@@ -641,8 +634,8 @@ fn report_conflicts_slowly(
         let lane = (lane != SEVERAL).then_some(lane);
         let actor = world.actor(block, warp.index, lane, op.inst);
         let name = match place {
-            Place::Shared => "shared memory",
-            Place::Buffer(index) => &world.memory.buffers()[index].name,
+            Hit::Shared => "shared memory",
+            Hit::Buffer(index) => &world.memory.buffers()[index].name,
         };
         let Some(prior) = prior else {
             world.findings.add(FindingKind::Uninitialised, actor, None, || {
@@ -664,7 +657,7 @@ fn report_conflicts_slowly(
             (_, false) => "read",
         };
         if equal {
-            if place != Place::Shared {
+            if place != Hit::Shared {
                 world.notes.add(FindingKind::EqualStores, actor, Some(other), || {
                     format!(
                         "byte {offset} of {name} is stored by {actor}, and by {other}, with nothing that \

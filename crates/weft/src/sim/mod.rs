@@ -5,10 +5,10 @@
 //! * what it cost: instructions, sectors of global memory, wavefronts of shared memory, each counted
 //!   by brute force from the addresses of every warp instruction (the rules: `count`);
 //! * what was wrong with it: races, accesses outside memory, reads of what nobody wrote, deadlocks,
-//!   lanes that part where they must not. Each [`Finding`] names the operation and the threads.
+//!   lanes that diverge where they must not. Each [`Finding`] names the operation and the threads.
 //!
 //! The meaning of a lane program is in [`crate::lane`]; the simulator adds nothing to it. It sees no
-//! layouts, plans or costs: it can disagree with those who made the program.
+//! layouts, plans or costs, so that it can disagree with the planner that made the program.
 //!
 //! # How it runs
 //!
@@ -25,8 +25,8 @@
 //! are of different blocks and one is atomic only among its own block; volatile accesses count as
 //! relaxed atomics.
 //!
-//! Stores of one value to one byte of global memory leave the same in any order. Whichever threads do so,
-//! lanes of one instruction or blocks of the grid, that is no race but a note ([`Report::notes`]), unless
+//! Stores of one value to one byte of global memory leave the same bytes in any order. Whether lanes of one
+//! instruction do so or blocks of the grid, that is no race but a note ([`Report::notes`]), unless
 //! [`Options::equal_stores`] makes it one. A read that nothing orders with one of them races with it, except
 //! by lanes that stored together. In shared memory, which the compiler fills, only lanes of one instruction
 //! may store the same.
@@ -42,8 +42,8 @@
 //! # Bulk copies
 //!
 //! A bulk copy moves its bytes at any time until its mbarrier's phase is over, or its group was waited for
-//! ([`Options::timing`]). Findings, whenever it does: bytes that are touched by who has not waited, or that it
-//! touches while others may (`transfers`); no fence between proxies after an access through the generic one; an
+//! ([`Options::timing`]). Findings, whenever it does: bytes that are touched by a thread that has not waited, or
+//! that the copy touches while others may (`transfers`); no fence between proxies after an access through the generic one; an
 //! mbarrier that nobody initialised, or whose phases do not add up (`phases`); a block that ends with a copy
 //! under way.
 //!
@@ -52,7 +52,7 @@
 //! When in a whole turn over the warps no byte of memory changed, nobody ended and every warp that
 //! ran came back to the same place with the same carried values, or when over any number of turns
 //! without a change all warps and all shared memory come back to what they were before (`watch`), then
-//! the run would go on like this for ever: that is reported, with the places where warps wait. A loop
+//! the run can make no more progress: that is reported, with the places where warps wait. A loop
 //! whose state keeps changing is ended by [`Options::max_steps`].
 //!
 //! # Limits
@@ -110,7 +110,9 @@
 //! assert_eq!(memory.read(address + 4 * 63, 4), Ok(63));
 //! ```
 
+mod act;
 mod clock;
+mod compute;
 mod count;
 #[cfg(test)]
 mod fuzz;

@@ -14,18 +14,17 @@
 mod access;
 
 use super::Launch;
+use super::act::Act;
+use super::compute::Compute;
 use super::memory_access::phases::agents;
 use super::report::AccessCount;
-use super::rows::{self, Row1, Row2, Row3};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
-use crate::format::Format;
 use crate::id::IdMap;
 use crate::lane::{
     BarrierScope, BulkCopy, IdKind, Inst, InstData, Matrix, MatrixMultiply, Mbarrier, NamedBarrier,
     Op, Program, Region, Role, Space, TensorMap, TensorWay, Value, WarpgroupMultiply,
 };
-use crate::scalar::{self, BinaryFn, Cast, TernaryFn, UnaryFn};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -40,106 +39,10 @@ pub(super) const OWN_ROWS: u32 = 5;
 /// One flat operation.
 #[derive(Debug)]
 pub(super) enum MicroOp {
-    Unary {
-        f: UnaryFn,
-        x: Row,
-        dst: Row,
-    },
-    UnaryRow {
-        f: Row1,
-        x: Row,
-        dst: Row,
-    },
-    Binary {
-        f: BinaryFn,
-        x: Row,
-        y: Row,
-        dst: Row,
-    },
-    BinaryRow {
-        f: Row2,
-        x: Row,
-        y: Row,
-        dst: Row,
-    },
-    Ternary {
-        f: TernaryFn,
-        x: Row,
-        y: Row,
-        z: Row,
-        dst: Row,
-    },
-    TernaryRow {
-        f: Row3,
-        x: Row,
-        y: Row,
-        z: Row,
-        dst: Row,
-    },
-    Cast {
-        op: Cast,
-        from: DType,
-        to: DType,
-        x: Row,
-        dst: Row,
-    },
-    Linear {
-        columns: Box<[u32]>,
-        x: Row,
-        dst: Row,
-    },
-    Print {
-        format: Box<Format>,
-        predicate: Row,
-        values: SmallVec<[Row; 4]>,
-    },
-    Assert {
-        message: String,
-        condition: Row,
-        inst: Inst,
-    },
-    Load(u32),
-    Store(u32),
-    Atomic(u32),
-    /// Memory operation `index` is the write to shared memory, the next one the read.
-    AsyncCopy {
-        index: u32,
-        filled: Option<Row>,
-    },
-    AsyncCommit,
-    AsyncWait {
-        pending: u32,
-    },
-    ShuffleXor {
-        mask: u32,
-        x: Row,
-        dst: Row,
-        inst: Inst,
-    },
-    ShuffleIndex {
-        x: Row,
-        lane: Row,
-        dst: Row,
-        inst: Inst,
-    },
-    MatrixMultiply(Box<MultiplyOp>),
-    /// Begins product `index` of a warpgroup.
-    Product(u32),
-    ProductFence {
-        inst: Inst,
-    },
-    ProductCommit {
-        inst: Inst,
-    },
-    ProductWait(Box<WaitOp>),
-    Fence {
-        order: Order,
-        scope: Scope,
-    },
-    ProxyFence,
-    WarpBarrier {
-        inst: Inst,
-    },
+    /// Each lane by itself computes a row from rows.
+    Compute(Compute),
+    /// The warp does something to memory or among its lanes.
+    Act(Act),
     BlockBarrier {
         inst: Inst,
     },
@@ -152,12 +55,6 @@ pub(super) enum MicroOp {
         op: Mbarrier,
         index: u32,
         operand: Option<Row>,
-    },
-    BulkCopy(Box<BulkOp>),
-    BulkCommit,
-    BulkWait {
-        pending: u32,
-        reads: bool,
     },
     /// Other warps than these go to `otherwise`.
     Role {
@@ -600,7 +497,6 @@ impl Compiler<'_> {
 
     fn inst(&mut self, id: Inst, inst: &InstData) {
         let x = |this: &Self, index: usize| this.row[inst.operands[index]];
-        let type_of = |index: usize| self.launch.program.dtype(inst.operands[index]);
         match &inst.op {
             Op::Const(bits) => {
                 let row = self.uniform(*bits);
@@ -631,103 +527,37 @@ impl Compiler<'_> {
                 };
                 self.row.set(inst.results[0], row);
             }
-            Op::Linear { columns } => {
-                let x = x(self, 0);
-                let dst = self.allocate(inst.results[0]);
-                self.code.ops.push(MicroOp::Linear { columns: columns.clone().into(), x, dst });
-            }
-            Op::Unary(op) => {
-                let (dtype, x) = (type_of(0), x(self, 0));
-                let dst = self.allocate(inst.results[0]);
-                if let Some(f) = scalar::unary(*op, dtype) {
-                    self.code.ops.push(MicroOp::Unary { f, x, dst });
-                }
-            }
-            Op::Binary(op) => {
-                let (dtype, x, y) = (type_of(0), x(self, 0), x(self, 1));
-                let dst = self.allocate(inst.results[0]);
-                if let Some(f) = rows::binary(*op, dtype) {
-                    self.code.ops.push(MicroOp::BinaryRow { f, x, y, dst });
-                } else if let Some(f) = scalar::binary(*op, dtype) {
-                    self.code.ops.push(MicroOp::Binary { f, x, y, dst });
-                }
-            }
-            Op::Compare(op) => {
-                let (dtype, x, y) = (type_of(0), x(self, 0), x(self, 1));
-                let dst = self.allocate(inst.results[0]);
-                if let Some(f) = rows::compare(*op, dtype) {
-                    self.code.ops.push(MicroOp::BinaryRow { f, x, y, dst });
-                } else if let Some(f) = scalar::compare(*op, dtype) {
-                    self.code.ops.push(MicroOp::Binary { f, x, y, dst });
-                }
-            }
-            Op::Select => {
-                let (x, y, z) = (x(self, 0), x(self, 1), x(self, 2));
-                let dst = self.allocate(inst.results[0]);
-                self.code.ops.push(MicroOp::TernaryRow { f: rows::select, x, y, z, dst });
-            }
-            Op::Cast(op) => {
-                let (from, x) = (type_of(0), x(self, 0));
-                let to = self.launch.program.dtype(inst.results[0]);
-                let dst = self.allocate(inst.results[0]);
-                self.code.ops.push(match rows::cast(*op, from, to) {
-                    Some(f) => MicroOp::UnaryRow { f, x, dst },
-                    None => MicroOp::Cast { op: *op, from, to, x, dst },
-                });
-            }
-            Op::Fma => {
-                let (dtype, x, y, z) = (type_of(0), x(self, 0), x(self, 1), x(self, 2));
-                let dst = self.allocate(inst.results[0]);
-                self.code.ops.push(match dtype {
-                    DType::F32 => MicroOp::TernaryRow { f: rows::fma_f32, x, y, z, dst },
-                    _ => MicroOp::Ternary { f: scalar::fma(dtype), x, y, z, dst },
-                });
-            }
-            Op::FmaToward(rounding) => {
-                let (dtype, x, y, z) = (type_of(0), x(self, 0), x(self, 1), x(self, 2));
-                let dst = self.allocate(inst.results[0]);
-                let f = scalar::fma_toward(*rounding, dtype);
-                self.code.ops.push(MicroOp::Ternary { f, x, y, z, dst });
-            }
-            Op::RoundPair(to) => {
-                let (x, y) = (x(self, 0), x(self, 1));
-                let dst = self.allocate(inst.results[0]);
-                self.code.ops.push(MicroOp::Binary { f: scalar::round_pair(*to), x, y, dst });
-            }
-            Op::WidenPair(from) => {
-                let x = x(self, 0);
-                let dst = self.allocate(inst.results[0]);
-                self.code.ops.push(MicroOp::Unary { f: scalar::widen_pair(*from), x, dst });
-            }
-            Op::Offset => {
-                let (x, y) = (x(self, 0), x(self, 1));
-                let dst = self.allocate(inst.results[0]);
-                self.code.ops.push(MicroOp::Binary { f: u64::wrapping_add, x, y, dst });
-            }
-            Op::Bytes => {
-                let (x, y, z) = (x(self, 0), x(self, 1), x(self, 2));
-                let dst = self.allocate(inst.results[0]);
-                self.code.ops.push(MicroOp::Ternary { f: scalar::byte_permute, x, y, z, dst });
-            }
+            Op::Linear { .. }
+            | Op::Unary(_)
+            | Op::Binary(_)
+            | Op::Compare(_)
+            | Op::Select
+            | Op::Cast(_)
+            | Op::Fma
+            | Op::FmaToward(_)
+            | Op::RoundPair(_)
+            | Op::WidenPair(_)
+            | Op::Offset
+            | Op::Bytes => self.compute(inst),
             Op::Load { .. } | Op::Store { .. } | Op::AtomicRmw { .. } | Op::AtomicCas { .. } => {
                 self.memory(id, inst);
             }
             Op::AsyncCopy { bytes, offset, predicated, filled } => {
                 self.async_copy(id, inst, *bytes, *offset, (*predicated, *filled));
             }
-            Op::AsyncCommit => self.code.ops.push(MicroOp::AsyncCommit),
+            Op::AsyncCommit => self.act(Act::AsyncCommit),
             Op::AsyncWait { pending } => {
-                self.code.ops.push(MicroOp::AsyncWait { pending: *pending });
+                self.act(Act::AsyncWait { pending: *pending });
             }
             Op::ShuffleXor { mask } => {
                 let x = x(self, 0);
                 let dst = self.allocate(inst.results[0]);
-                self.code.ops.push(MicroOp::ShuffleXor { mask: *mask, x, dst, inst: id });
+                self.act(Act::ShuffleXor { mask: *mask, x, dst, inst: id });
             }
             Op::ShuffleIndex => {
                 let (x, lane) = (x(self, 0), x(self, 1));
                 let dst = self.allocate(inst.results[0]);
-                self.code.ops.push(MicroOp::ShuffleIndex { x, lane, dst, inst: id });
+                self.act(Act::ShuffleIndex { x, lane, dst, inst: id });
             }
             Op::MatrixMultiply(multiply) => {
                 let [left, right, _] = multiply.words();
@@ -736,21 +566,21 @@ impl Compiler<'_> {
                 let operands = [self.rows(a), self.rows(b), self.rows(sum)];
                 let results = inst.results.iter().map(|&result| self.allocate(result)).collect();
                 let op = MultiplyOp { multiply: *multiply, operands, results, inst: id };
-                self.code.ops.push(MicroOp::MatrixMultiply(Box::new(op)));
+                self.act(Act::MatrixMultiply(Box::new(op)));
             }
             Op::WarpgroupMultiply(multiply) => self.product(id, inst, *multiply),
-            Op::WarpgroupFence => self.code.ops.push(MicroOp::ProductFence { inst: id }),
-            Op::WarpgroupCommit => self.code.ops.push(MicroOp::ProductCommit { inst: id }),
+            Op::WarpgroupFence => self.act(Act::ProductFence { inst: id }),
+            Op::WarpgroupCommit => self.act(Act::ProductCommit { inst: id }),
             Op::WarpgroupWait { pending } => {
                 let from = self.rows(&inst.operands);
                 let to = inst.results.iter().map(|&result| self.allocate(result)).collect();
                 let op = WaitOp { pending: *pending, from, to, inst: id };
-                self.code.ops.push(MicroOp::ProductWait(Box::new(op)));
+                self.act(Act::ProductWait(Box::new(op)));
             }
-            &Op::Fence { order, scope } => self.code.ops.push(MicroOp::Fence { order, scope }),
-            Op::ProxyFence => self.code.ops.push(MicroOp::ProxyFence),
+            &Op::Fence { order, scope } => self.act(Act::Fence { order, scope }),
+            Op::ProxyFence => self.act(Act::ProxyFence),
             Op::Barrier(BarrierScope::Warp) => {
-                self.code.ops.push(MicroOp::WarpBarrier { inst: id });
+                self.act(Act::WarpBarrier { inst: id });
             }
             Op::Barrier(BarrierScope::Block) => {
                 self.code.ops.push(MicroOp::BlockBarrier { inst: id });
@@ -761,23 +591,19 @@ impl Compiler<'_> {
             Op::Mbarrier(op) => self.mbarrier(id, inst, *op),
             Op::BulkCopy(copy) => self.bulk_copy(id, inst, *copy),
             Op::TensorCopy(copy) => self.tensor_copy(id, inst, *copy),
-            Op::BulkCommit => self.code.ops.push(MicroOp::BulkCommit),
+            Op::BulkCommit => self.act(Act::BulkCommit),
             &Op::BulkWait { pending, reads } => {
-                self.code.ops.push(MicroOp::BulkWait { pending, reads });
+                self.act(Act::BulkWait { pending, reads });
             }
             Op::Roles(roles) => self.roles(inst, roles),
             Op::Print(format) => {
                 let predicate = x(self, 0);
                 let values = self.rows(&inst.operands[1..]);
-                self.code.ops.push(MicroOp::Print { format: format.clone(), predicate, values });
+                self.act(Act::Print { format: format.clone(), predicate, values });
             }
             Op::Assert { message } => {
                 let condition = x(self, 0);
-                self.code.ops.push(MicroOp::Assert {
-                    message: message.clone(),
-                    condition,
-                    inst: id,
-                });
+                self.act(Act::Assert { message: message.clone(), condition, inst: id });
             }
             Op::If => self.if_(inst),
             Op::Loop => self.loop_(id, inst),
@@ -798,6 +624,20 @@ impl Compiler<'_> {
             // Compiled where their region is; assembly was refused.
             Op::Continue | Op::Yield | Op::InlineAsm { .. } => {}
         }
+    }
+
+    fn act(&mut self, act: Act) {
+        self.code.ops.push(MicroOp::Act(act));
+    }
+
+    /// What each lane computes by itself.
+    fn compute(&mut self, inst: &InstData) {
+        let rows: SmallVec<[Row; 4]> = self.rows(&inst.operands);
+        let [from, to] =
+            [inst.operands[0], inst.results[0]].map(|value| self.launch.program.dtype(value));
+        let dst = self.allocate(inst.results[0]);
+        let compute = Compute::of(&inst.op, from, to, &rows, dst);
+        self.code.ops.extend(compute.map(MicroOp::Compute));
     }
 
     fn if_(&mut self, inst: &InstData) {

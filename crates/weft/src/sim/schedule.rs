@@ -384,7 +384,7 @@ impl<'a> Schedule<'a> {
 
     /// Tells where the warps are that did not end.
     fn report_waiting(&mut self, kind: FindingKind) {
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<WaitingAt> = Vec::new();
         for resident in self.residents.iter().filter(|resident| resident.running) {
             for warp in &resident.warps {
                 let (state, inst) = match warp.state {
@@ -400,7 +400,7 @@ impl<'a> Schedule<'a> {
                 // Warps that go round are together when the user sees them at one place.
                 let barrier = |state: State| !matches!(state, State::Round(_) | State::Ready);
                 let seen = |actor: &Actor| self.world.launch.program.locations.resolve(actor.loc);
-                let same = |place: &&mut Place| {
+                let same = |place: &&mut WaitingAt| {
                     let Some((_, first)) = place.2.first() else { return false };
                     let place_seen = !barrier(state) && seen(first).is_some();
                     barrier(place.0) == barrier(state)
@@ -497,7 +497,7 @@ impl<'a> Schedule<'a> {
 }
 
 /// Where warps are, what is missing there, and the blocks and warps.
-type Place = (State, String, Vec<(u32, Actor)>);
+type WaitingAt = (State, String, Vec<(u32, Actor)>);
 
 /// What a barrier of some warps or an mbarrier still waits for.
 fn missing(state: State, block: &Block) -> String {

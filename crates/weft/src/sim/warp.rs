@@ -1,14 +1,13 @@
 //! One warp as a machine: position, active lanes, registers.
 
 use super::clock::{Fences, Knowledge};
-use super::memory_access::transfers::{self, Groups};
-use super::memory_access::{self, copies::Copies, phases, products, products::Products};
-use super::multiply::multiply;
+use super::compute::split;
+use super::memory_access::transfers::Groups;
+use super::memory_access::{self, copies::Copies, phases, products::Products};
 use super::program::{CONST, Code, MicroOp, Moves, OWN_ROWS, Row};
 use super::report::FindingKind;
 use super::schedule::{Block, World};
 use crate::lane::Inst;
-use crate::scalar;
 
 /// How often a warp may go round before another one runs.
 const ROUNDS: u32 = 64;
@@ -92,43 +91,6 @@ pub(super) fn row<'a>(
     }
 }
 
-/// The rows around one that is written.
-struct Around<'a> {
-    low: &'a [u64],
-    high: &'a [u64],
-    constants: &'a [u64],
-    /// Where `high` starts.
-    high_at: usize,
-    lanes: usize,
-}
-
-impl Around<'_> {
-    #[inline]
-    fn get(&self, row: Row) -> &[u64] {
-        let (from, at) = if row & CONST != 0 {
-            (self.constants, (row & !CONST) as usize)
-        } else if (row as usize) < self.high_at {
-            (self.low, row as usize)
-        } else {
-            (self.high, row as usize - self.high_at)
-        };
-        &from[at..at + self.lanes]
-    }
-}
-
-/// Splits off the row that is written.
-#[inline]
-fn split<'a>(
-    registers: &'a mut [u64],
-    constants: &'a [u64],
-    dst: Row,
-    lanes: usize,
-) -> (&'a mut [u64], Around<'a>) {
-    let (low, rest) = registers.split_at_mut(dst as usize);
-    let (dst_row, high) = rest.split_at_mut(lanes);
-    (dst_row, Around { low, high, constants, high_at: dst as usize + lanes, lanes })
-}
-
 /// The lanes in which a truth value holds.
 #[inline]
 pub(super) fn truth(row: &[u64]) -> u64 {
@@ -180,7 +142,6 @@ impl Warp {
         let code = world.code;
         let lanes = code.lanes as usize;
         let constants = &code.constants[..];
-        let full = full(code.lanes);
         let mut pc = self.pc as usize;
         let mut rounds = 0;
         let mut instructions = 0u64;
@@ -198,164 +159,19 @@ impl Warp {
             let op = &code.ops[pc];
             pc += 1;
             match op {
-                MicroOp::BinaryRow { f, x, y, dst } => {
+                MicroOp::Compute(compute) => {
                     count!();
-                    let (dst, around) = split(&mut self.registers, constants, *dst, lanes);
-                    f(dst, around.get(*x), around.get(*y));
+                    compute.run(&mut self.registers, constants, lanes);
                 }
-                MicroOp::TernaryRow { f, x, y, z, dst } => {
+                MicroOp::Act(act) => {
                     count!();
-                    let (dst, around) = split(&mut self.registers, constants, *dst, lanes);
-                    f(dst, around.get(*x), around.get(*y), around.get(*z));
-                }
-                MicroOp::UnaryRow { f, x, dst } => {
-                    count!();
-                    let (dst, around) = split(&mut self.registers, constants, *dst, lanes);
-                    f(dst, around.get(*x));
-                }
-                MicroOp::Unary { f, x, dst } => {
-                    count!();
-                    let (dst, around) = split(&mut self.registers, constants, *dst, lanes);
-                    for (dst, &x) in dst.iter_mut().zip(around.get(*x)) {
-                        *dst = f(x);
-                    }
-                }
-                MicroOp::Binary { f, x, y, dst } => {
-                    count!();
-                    let (dst, around) = split(&mut self.registers, constants, *dst, lanes);
-                    for ((dst, &x), &y) in dst.iter_mut().zip(around.get(*x)).zip(around.get(*y)) {
-                        *dst = f(x, y);
-                    }
-                }
-                MicroOp::Ternary { f, x, y, z, dst } => {
-                    count!();
-                    let (dst, around) = split(&mut self.registers, constants, *dst, lanes);
-                    let (x, y, z) = (around.get(*x), around.get(*y), around.get(*z));
-                    for (((dst, &x), &y), &z) in dst.iter_mut().zip(x).zip(y).zip(z) {
-                        *dst = f(x, y, z);
-                    }
-                }
-                MicroOp::Cast { op, from, to, x, dst } => {
-                    count!();
-                    let (dst, around) = split(&mut self.registers, constants, *dst, lanes);
-                    for (dst, &x) in dst.iter_mut().zip(around.get(*x)) {
-                        *dst = scalar::cast(*op, *from, *to, x);
-                    }
-                }
-                MicroOp::Linear { columns, x, dst } => {
-                    count!();
-                    let (dst, around) = split(&mut self.registers, constants, *dst, lanes);
-                    dst.fill(0);
-                    for (bit, &column) in columns.iter().enumerate() {
-                        for (dst, &x) in dst.iter_mut().zip(around.get(*x)) {
-                            *dst ^= u64::from(column) & (x >> bit & 1).wrapping_neg();
-                        }
-                    }
-                }
-                MicroOp::Load(index) => {
-                    count!();
-                    memory_access::load(self, block, world, *index);
-                }
-                MicroOp::Store(index) => {
-                    count!();
-                    memory_access::store(self, block, world, *index);
-                }
-                MicroOp::Atomic(index) => {
-                    count!();
-                    memory_access::atomic(self, block, world, *index);
-                }
-                MicroOp::AsyncCopy { index, filled } => {
-                    count!();
-                    memory_access::copies::issue(self, block, world, *index, *filled);
-                }
-                MicroOp::AsyncCommit => {
-                    count!();
-                    self.copies.commit();
-                }
-                MicroOp::AsyncWait { pending } => {
-                    count!();
-                    let pending = *pending as usize;
-                    memory_access::copies::wait(self, block, world, pending);
-                }
-                MicroOp::ShuffleXor { mask, x, dst, inst } => {
-                    count!();
-                    world.shuffles += u64::from(self.mask != 0);
-                    self.together(block, world, *inst, full, "a shuffle");
-                    let (dst, around) = split(&mut self.registers, constants, *dst, lanes);
-                    let x = around.get(*x);
-                    for (lane, dst) in dst.iter_mut().enumerate() {
-                        *dst = x[(lane ^ *mask as usize) & (lanes - 1)];
-                    }
-                }
-                MicroOp::ShuffleIndex { x, lane, dst, inst } => {
-                    count!();
-                    world.shuffles += u64::from(self.mask != 0);
-                    self.together(block, world, *inst, full, "a shuffle");
-                    let (dst, around) = split(&mut self.registers, constants, *dst, lanes);
-                    let x = around.get(*x);
-                    for (dst, &from) in dst.iter_mut().zip(around.get(*lane)) {
-                        *dst = x[from as usize & (lanes - 1)];
-                    }
-                }
-                MicroOp::MatrixMultiply(op) => {
-                    count!();
-                    self.together(block, world, op.inst, full, "a product of matrices");
-                    let operands = op.operands.each_ref().map(|rows| {
-                        let words = rows.iter();
-                        words.map(|&word| row(&self.registers, constants, word, lanes)).collect()
-                    });
-                    let [a, b, sum]: [Vec<&[u64]>; 3] = operands;
-                    let results = multiply(op.multiply, [&a, &b, &sum]);
-                    for (&to, words) in op.results.iter().zip(results.chunks_exact(lanes)) {
-                        self.registers[to as usize..][..lanes].copy_from_slice(words);
-                    }
-                }
-                MicroOp::Product(index) => {
-                    count!();
-                    let inst = code.products[*index as usize].inst;
-                    self.together(block, world, inst, full, "a product of a warpgroup");
-                    products::begin(self, block, world, *index);
-                }
-                MicroOp::ProductFence { inst } => {
-                    count!();
-                    self.together(block, world, *inst, full, "a fence of a warpgroup");
-                    products::step(self, block, world, *inst, [0; 3]);
-                }
-                MicroOp::ProductCommit { inst } => {
-                    count!();
-                    self.together(block, world, *inst, full, "a commit of a warpgroup");
-                    products::step(self, block, world, *inst, [0; 3]);
-                    self.products.commit();
-                }
-                MicroOp::ProductWait(op) => {
-                    count!();
-                    self.together(block, world, op.inst, full, "a wait of a warpgroup");
-                    products::step(self, block, world, op.inst, [0; 3]);
-                    products::wait(self, block, world, op);
-                }
-                &MicroOp::Fence { order, scope } => {
-                    count!();
-                    self.fences.pass(order, scope, block.tick, &mut self.knowledge);
-                    block.tick += 1;
-                }
-                MicroOp::ProxyFence => {
-                    count!();
-                    let lanes = (self.mask, full);
-                    block.proxies.fence(self.index, lanes, block.tick, &self.knowledge);
-                }
-                MicroOp::WarpBarrier { inst } => {
-                    count!();
-                    if self.mask != 0 {
-                        world.warp_barriers += 1;
-                        self.together(block, world, *inst, full, "a warp barrier");
-                        self.knowledge.rounds = self.knowledge.rounds.wrapping_add(1);
-                    }
+                    self.act(act, block, world);
                 }
                 MicroOp::BlockBarrier { inst } => {
                     count!();
                     if self.mask != 0 {
                         world.block_barriers += 1;
-                        self.together(block, world, *inst, full, "a block barrier");
+                        self.together(block, world, *inst, "a block barrier");
                         self.state = State::AtBarrier(*inst);
                         break true;
                     }
@@ -363,7 +179,7 @@ impl Warp {
                 MicroOp::NamedBarrier { barrier, inst } => {
                     count!();
                     if self.mask != 0 {
-                        self.together(block, world, *inst, full, "a named barrier");
+                        self.together(block, world, *inst, "a named barrier");
                         if phases::arrive(self, block, world, *barrier, *inst) {
                             self.state = State::AtNamed(*inst, barrier.name);
                         }
@@ -379,48 +195,12 @@ impl Warp {
                     }
                     count!();
                 }
-                MicroOp::BulkCopy(op) => {
-                    count!();
-                    transfers::begin(self, block, world, op);
-                }
-                MicroOp::BulkCommit => {
-                    count!();
-                    if self.mask != 0 {
-                        self.groups.commit();
-                    }
-                }
-                MicroOp::BulkWait { pending, reads } => {
-                    count!();
-                    if self.mask != 0 {
-                        transfers::wait(self, block, world, *pending, *reads);
-                    }
-                }
                 MicroOp::Role { first, warps, otherwise } => {
                     if !(*first..*first + *warps).contains(&self.index) {
                         pc = *otherwise as usize;
                     }
                 }
                 MicroOp::Jump(target) => pc = *target as usize,
-                MicroOp::Print { format, predicate, values } => {
-                    count!();
-                    let holds = truth(row(&self.registers, constants, *predicate, lanes));
-                    for lane in lanes_of(self.mask & holds) {
-                        let value = |&value| row(&self.registers, constants, value, lanes)[lane];
-                        let values: Vec<u64> = values.iter().map(value).collect();
-                        world.printed.push(|| format.line(&values));
-                    }
-                }
-                MicroOp::Assert { message, condition, inst } => {
-                    count!();
-                    let holds = truth(row(&self.registers, constants, *condition, lanes));
-                    let failed = self.mask & !holds;
-                    if failed != 0 {
-                        let lane = failed.trailing_zeros();
-                        let actor = world.actor(block, self.index, Some(lane), *inst);
-                        let told = || format!("`{message}` does not hold");
-                        world.findings.add(FindingKind::Assertion, actor, None, told);
-                    }
-                }
                 MicroOp::Moves(moves) => {
                     let mask = self.mask;
                     self.copy(code, *moves, mask);
@@ -428,13 +208,7 @@ impl Warp {
                 MicroOp::If { condition, otherwise } => {
                     count!();
                     let condition = truth(row(&self.registers, constants, *condition, lanes));
-                    let (taken, not) = (self.mask & condition, self.mask & !condition);
-                    let both = taken != 0 && not != 0;
-                    self.frames
-                        .push(Frame { after: self.mask, inside: if both { not } else { 0 } });
-                    if both {
-                        self.mask = taken;
-                    } else if taken == 0 {
+                    if !self.divide(condition) {
                         pc = *otherwise as usize;
                     }
                 }
@@ -459,33 +233,12 @@ impl Warp {
                     count!();
                     let condition = truth(row(&self.registers, constants, *condition, lanes));
                     let leaving = self.mask & condition;
-                    if leaving == 0 {
-                        continue;
+                    if leaving != 0 {
+                        self.copy(code, *moves, leaving);
+                        if !self.leave(block, world, *inst, leaving, *depth as usize) {
+                            pc = *exit as usize;
+                        }
                     }
-                    self.copy(code, *moves, leaving);
-                    let depth = *depth as usize;
-                    let inside = self.frames[depth].inside;
-                    if leaving != inside {
-                        let actor = world.actor(block, self.index, None, *inst);
-                        world.findings.add(FindingKind::Divergence, actor, None, || {
-                            format!(
-                                "{} of the {} lanes in the loop leave it, the others do not",
-                                leaving.count_ones(),
-                                inside.count_ones()
-                            )
-                        });
-                    }
-                    self.frames[depth].inside &= !leaving;
-                    if self.frames[depth].inside == 0 {
-                        self.frames.truncate(depth + 1);
-                        pc = *exit as usize;
-                        continue;
-                    }
-                    for frame in &mut self.frames[depth + 1..] {
-                        frame.after &= !leaving;
-                        frame.inside &= !leaving;
-                    }
-                    self.mask &= !leaving;
                 }
                 MicroOp::BackEdge { spills, moves, start, exit, inst } => {
                     if self.mask == 0 {
@@ -519,22 +272,48 @@ impl Warp {
         progress
     }
 
-    /// Reports an operation that all lanes must run together, if they do not.
-    fn together(
-        &self,
+    /// Opens an `If`, whose first region runs for the lanes that take it; returns whether any does.
+    fn divide(&mut self, condition: u64) -> bool {
+        let (taken, not) = (self.mask & condition, self.mask & !condition);
+        let both = taken != 0 && not != 0;
+        self.frames.push(Frame { after: self.mask, inside: if both { not } else { 0 } });
+        if both {
+            self.mask = taken;
+        }
+        taken != 0
+    }
+
+    /// Takes lanes out of the loop whose frame is at `depth`; returns whether any stay in it.
+    fn leave(
+        &mut self,
         block: &Block,
         world: &mut World<'_>,
         inst: Inst,
-        full: u64,
-        what: &'static str,
-    ) {
-        if self.mask != full && self.mask != 0 {
-            let active = self.mask.count_ones();
+        leaving: u64,
+        depth: usize,
+    ) -> bool {
+        let inside = self.frames[depth].inside;
+        if leaving != inside {
             let actor = world.actor(block, self.index, None, inst);
             world.findings.add(FindingKind::Divergence, actor, None, || {
-                format!("{what} where only {active} of {} lanes are", full.count_ones())
+                format!(
+                    "{} of the {} lanes in the loop leave it, the others do not",
+                    leaving.count_ones(),
+                    inside.count_ones()
+                )
             });
         }
+        self.frames[depth].inside &= !leaving;
+        if self.frames[depth].inside == 0 {
+            self.frames.truncate(depth + 1);
+            return false;
+        }
+        for frame in &mut self.frames[depth + 1..] {
+            frame.after &= !leaving;
+            frame.inside &= !leaving;
+        }
+        self.mask &= !leaving;
+        true
     }
 
     /// Copies rows in the lanes of a mask; returns whether anything changed there.

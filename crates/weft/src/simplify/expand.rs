@@ -48,7 +48,7 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
         build.declare_param(param.clone());
     }
     build.set_maps(core::mem::take(&mut program.maps));
-    let mut writer = Writer {
+    let mut writer = Expansion {
         program: &program,
         build,
         values: IdMap::default(),
@@ -61,7 +61,7 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     writer.build.finish_with(&results)
 }
 
-struct Writer<'a> {
+struct Expansion<'a> {
     program: &'a Program,
     build: Builder,
     values: IdMap<Value, Option<Value>>,
@@ -72,7 +72,7 @@ struct Writer<'a> {
     halves: Halves,
 }
 
-impl Writer<'_> {
+impl Expansion<'_> {
     fn value(&self, old: Value) -> Value {
         self.values[old].unwrap_or(old)
     }

@@ -14,28 +14,28 @@
 //! * [`sink`] moves loads from shared memory and conversions to wider numbers down to their first use, and the
 //!   steps of a loop to its end, so that fewer registers are live;
 //! * [`order`] puts operations in an order in which fewer registers are live, where those of the source do not fit;
-//! * [`meet`] merges the barriers of two movements through scratch memory;
+//! * [`merge_barriers`] merges the barriers of two movements through scratch memory;
 //! * [`reload`] loads again in each round of a loop what registers cannot keep through it;
-//! * [`alternate`] double-buffers scratch memory in loops;
+//! * [`double_buffer`] double-buffers scratch memory in loops;
 //! * [`barriers`] puts a barrier where scratch memory is written again after reads;
-//! * [`idle`] removes barriers that order nothing;
+//! * [`redundant_barriers`] removes barriers that order nothing;
 //! * [`pack`] reuses shared memory that is no longer needed, behind an extra barrier where that lets more blocks
 //!   run.
 //!
-//! Each asks whether it was cancelled at least once for every list of operations, and where it does more than look at
-//! an operation, at every one.
+//! Each checks for cancellation at least once for every list of operations, and at every operation where it does
+//! more than look at it.
 //!
-//! [`ordered`] changes nothing: it says what each remaining barrier is for. [`order::sparing`] and [`park::parked`] change
-//! a finished program for whoever has asked an assembler how many registers it takes.
+//! [`ordered`] changes nothing: it says what each remaining barrier is for. [`order::sparing`] and [`park::parked`]
+//! change a finished program for callers that have asked an assembler how many registers it takes.
 
-pub mod alternate;
+pub mod double_buffer;
 pub mod barriers;
 pub mod derive;
 pub mod expand;
 mod halves;
 pub mod hoist;
-pub mod idle;
-pub mod meet;
+pub mod redundant_barriers;
+pub mod merge_barriers;
 pub mod order;
 pub mod ordered;
 pub mod pack;
@@ -75,11 +75,11 @@ pub const PASSES: [Pass; 14] = [
     Pass { name: "sweep", run: sweep::run_until },
     Pass { name: "sink", run: sink::run_until },
     Pass { name: "order", run: order::run_until },
-    Pass { name: "meet", run: meet::run_until },
+    Pass { name: "merge_barriers", run: merge_barriers::run_until },
     Pass { name: "reload", run: reload::run_until },
-    Pass { name: "alternate", run: alternate::run_until },
+    Pass { name: "double_buffer", run: double_buffer::run_until },
     Pass { name: "barriers", run: barriers::run_until },
-    Pass { name: "idle", run: idle::run_until },
+    Pass { name: "redundant_barriers", run: redundant_barriers::run_until },
     Pass { name: "pack", run: pack::run_until },
 ];
 

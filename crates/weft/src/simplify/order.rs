@@ -12,8 +12,8 @@
 //!
 //! Where its values fit, the order of the source is kept. An assembler orders the operations once more, so that
 //! loads are waited for less, and does that best with the loads in front; it does not find an order like this by
-//! itself. Whether fewer registers let more blocks run only an assembler can tell, and so [`sparing`] gives
-//! the other order to whoever can ask one.
+//! itself. Only an assembler can tell whether fewer registers let more blocks run, so [`sparing`] gives the
+//! other order to callers that can ask one.
 
 use super::registers::{self, HALF, Registers, defined, each_operand};
 use crate::budget::Stop;

@@ -1,16 +1,17 @@
 //! Parks in shared memory, over a loop, what an assembler found no registers for.
 //!
-//! What a loop only reads, such as factors that are scaled in front of it, is live through all of its rounds, though
-//! each round needs it at one place. Where registers do not suffice an assembler spills, a word at a time, and what a
-//! round changes too, which is then stored and loaded in each. Instead the words of such a value are stored in front
-//! of the loop to shared memory, four at a time, and each round loads them where it first uses them. A thread loads
-//! what it stored itself, so that nobody waits, and the lanes of a warp lie side by side, so that they meet in no bank.
+//! What a loop only reads, such as factors that are scaled in front of it, is live through all of its iterations,
+//! though each of them needs it at one place. Where registers do not suffice an assembler spills word by word, also
+//! values that the loop changes, which are then stored and loaded in each iteration. Instead the words of a value
+//! that is only read are stored to shared memory in front of the loop, four at a time, and each iteration loads them
+//! where it first uses them. A thread loads what it stored itself, so that no barrier is needed, and the lanes of a
+//! warp lie side by side, so that they have no bank conflicts.
 //!
 //! Words that are used in the shortest stretch of a round are parked first. What was not computed from memory,
 //! addresses for one, is left to the assembler, which computes it again; so are factors that a product in flight reads
 //! from registers, since loads between such products would make them wait for one another.
 //!
-//! How many words do not fit only an assembler can tell: [`parked`] is for whoever can ask one.
+//! Only an assembler can tell how many words do not fit: [`parked`] is for callers that can ask one.
 
 use super::registers::{self, Loads, Registers, each_operand};
 use crate::budget::Stop;

@@ -1,7 +1,7 @@
-//! Dead code elimination: without what nobody uses.
+//! Dead code elimination.
 //!
-//! What a loop carries is used where something besides the value of the next round hangs on it; what a
-//! region hands over, where the result is used.
+//! A value that a loop carries is used if anything but its own value in the next iteration depends on it; a
+//! value that a region yields, if the result is used.
 
 use crate::budget::Stop;
 use crate::id::IdMap;

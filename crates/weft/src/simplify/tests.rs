@@ -2,19 +2,19 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
-mod alternate;
+mod double_buffer;
 mod derive;
 mod effects;
 mod halves;
 mod linear;
-mod meet;
+mod merge_barriers;
 mod order;
 mod ordered;
 mod pack;
 mod park;
 mod reload;
 
-use super::{barriers, expand, hoist, idle, sink, sweep};
+use super::{barriers, expand, hoist, redundant_barriers, sink, sweep};
 use crate::dtype::DType;
 use crate::lane::{
     Access, BarrierScope, Builder, IdKind, Inst, Multiprocessor, Op, Param, Program, Space, Value,
@@ -496,7 +496,7 @@ fn idle_removes_barriers_with_nothing_on_one_side() {
     look(&mut build, base);
     build.barrier(BarrierScope::Block);
     check(
-        idle::run,
+        redundant_barriers::run,
         &build.finish(),
         &expect![[r#"
             lane @test(n: i32) warps 2 lanes 32 shared 256 {

@@ -1,8 +1,8 @@
 //! Loads and stores of narrow numbers that only move.
 //!
-//! What moves as it is needs no number by itself. A load of words gives the words at once, where one of
-//! numbers has them taken apart by the load and put together again; and a store of words takes them as
-//! they are, or put together from bytes of several words at once:
+//! Numbers that only move need no registers of their own. A load of words gives whole words, where a load of
+//! numbers takes them apart only for them to be packed again; and a store of words takes whole words, or
+//! words packed from bytes of several:
 //!
 //! ```text
 //! a, b: f16 = load …          w: i32 = load …

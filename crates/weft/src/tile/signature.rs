@@ -4,6 +4,9 @@ use super::{Element, OpKind, Type, descriptor, local, transfer};
 use crate::dtype::DType;
 use crate::scalar::{self, Cast};
 
+/// Whether operands and results are as a kind asks, and what it asks.
+type Rule = (bool, &'static str);
+
 /// Whether operands and results are as the kind asks; else what it asks.
 pub(super) fn check(
     kind: &OpKind,
@@ -11,189 +14,41 @@ pub(super) fn check(
     results: &[&Type],
 ) -> Result<(), &'static str> {
     let (ok, rule) = match kind {
-        OpKind::Constant(bits) => (
-            matches!((operands, results), ([], [r])
-                if is_number(r) && bits & !r.dtype().mask() == 0),
-            "gives a number whose bits fit its type",
-        ),
-        OpKind::Poison => (
-            operands.is_empty() && matches!(results, [r] if !r.is_descriptor()),
-            "takes nothing and gives one value, which is no descriptor",
-        ),
-        OpKind::MakeRange { start, end } => (
-            matches!((operands, results), ([], [r])
-                if is_number(r) && r.dtype() == DType::I32 && matches!(r.shape[..], [extent]
-                    if i128::from(*end) - i128::from(*start) == i128::from(extent))),
-            "gives a tensor of `end - start` elements i32",
-        ),
-        OpKind::ProgramId(axis) | OpKind::NumPrograms(axis) => (
-            operands.is_empty() && *axis < 3 && results == [&Type::scalar(DType::I32)],
-            "of an axis 0, 1 or 2 gives an i32",
-        ),
-        OpKind::Splat => (
-            matches!((operands, results), ([x], [r])
-                if !x.is_tensor() && r.is_tensor() && x.element == r.element),
-            "takes a scalar and gives a tensor of such",
-        ),
-        OpKind::Unsplat => (
-            matches!((operands, results), ([x], [r])
-                if x.is_tensor() && x.elements() == 1 && !r.is_tensor() && x.element == r.element),
-            "takes a tensor of one element and gives the element",
-        ),
-        OpKind::ExpandDims { axis } => (
-            matches!((operands, results), ([x], [r])
-                if x.is_tensor() && x.element == r.element && is_expanded(x, r, *axis)),
-            "adds a dimension of size one at its axis",
-        ),
-        OpKind::Broadcast => (
-            matches!((operands, results), ([x], [r])
-                if x.is_tensor() && x.element == r.element && x.shape.len() == r.shape.len()
-                    && x.shape.iter().zip(&r.shape).all(|(from, to)| from == to || *from == 1)),
-            "repeats dimensions of size one",
-        ),
-        OpKind::Reshape { .. } => (
-            matches!((operands, results), ([x], [r])
-                if x.is_tensor() && r.is_tensor() && x.element == r.element
-                    && x.elements() == r.elements()),
-            "keeps the number and the type of the elements",
-        ),
-        OpKind::Trans { order } => (
-            matches!((operands, results), ([x], [r])
-                if x.is_tensor() && x.element == r.element && is_permuted(x, r, order)),
-            "permutes the dimensions by its order",
-        ),
-        OpKind::ConvertLayout => (
-            matches!((operands, results), ([x], [r])
-                if x.is_tensor() && r.is_tensor() && x.element == r.element && x.shape == r.shape),
-            "keeps the shape and the type of the elements",
-        ),
-        OpKind::Join => (
-            matches!((operands, results), ([x, y], [r])
-                if x.is_tensor() && x == y && is_joined(x, r)),
-            "takes two tensors of one type and gives one with a new last dimension of size two",
-        ),
-        OpKind::Split => (
-            matches!((operands, results), ([x], [a, b])
-                if a.is_tensor() && a == b && is_joined(a, x)),
-            "takes a tensor whose last of several dimensions has size two and gives its halves",
-        ),
-        OpKind::Unary(unary) => (
-            matches!((operands, results), ([x], [r])
-                if is_number(x) && x == r && scalar::unary(*unary, x.dtype()).is_some()),
-            "takes a number of a type that has the operation and gives one",
-        ),
-        OpKind::Binary(binary) => (
-            matches!((operands, results), ([x, y], [r])
-                if is_number(x) && x == y && x == r
-                    && scalar::binary(*binary, x.dtype()).is_some()
-                    && (x.dtype().bits() >= 32
-                        || !matches!(binary, scalar::Binary::MulHiU | scalar::Binary::MulHiS))),
-            "takes two numbers of a type that has the operation and gives one",
-        ),
-        OpKind::Compare(compare) => (
-            matches!((operands, results), ([x, y], [r])
-                if is_number(x) && x == y && is_truth(r) && r.shape == x.shape
-                    && scalar::compare(*compare, x.dtype()).is_some()),
-            "takes two numbers of a type that has the comparison and gives i1",
-        ),
-        OpKind::Select => (
-            matches!((operands, results), ([c, x, y], [r])
-                if x == y && x == r && x.element != Element::Token && !x.is_descriptor() && is_truth(c) && (!c.is_tensor() || c.shape == x.shape)),
-            "takes an i1 and two values of one type and gives one of them",
-        ),
-        OpKind::Cast(cast) => (
-            matches!((operands, results), ([x], [r]) if x.shape == r.shape
-                && does_cast(*cast, x.element, r.element)),
-            "takes and gives types that it converts between",
-        ),
-        OpKind::Fma => (
-            matches!((operands, results), ([x, y, z], [r])
-                if is_number(x) && x.dtype().is_float() && !x.dtype().is_f8() && x == y && y == z
-                    && z == r),
-            "takes three floats of one type and gives one",
-        ),
-        OpKind::Directed(op, _) => {
-            (is_of_floats(op.arity(), operands, results), "takes numbers f32 or f64 and gives one")
-        }
-        OpKind::Function(function) => (
-            is_of_floats(function.arity(), operands, results),
-            "takes as many numbers f32 or f64 as the function has operands and gives one",
-        ),
-        OpKind::AddPtr => (
-            matches!((operands, results), ([p, o], [r])
-                if p.element.pointee().is_some() && p == r && p.shape == o.shape
-                    && matches!(o.element, Element::Scalar(DType::I32 | DType::I64))),
-            "takes pointers and offsets i32 or i64 of one shape and gives pointers",
-        ),
-        OpKind::Load(_) => (
-            match (operands, results) {
-                ([p], [r]) => is_access(p, r, None),
-                ([p, mask], [r]) => is_access(p, r, Some(mask)),
-                ([p, mask, other], [r]) => is_access(p, r, Some(mask)) && other == r,
-                _ => false,
-            },
-            "takes pointers, a mask i1 and other values, and gives values of the pointee",
-        ),
-        OpKind::Store(_) => (
-            match (operands, results) {
-                ([p, v], []) => is_access(p, v, None),
-                ([p, v, mask], []) => is_access(p, v, Some(mask)),
-                _ => false,
-            },
-            "takes pointers, values of the pointee and a mask i1",
-        ),
-        OpKind::AtomicRmw { op: rmw, .. } => (
-            match (operands, results) {
-                ([p, v], [r]) => is_access(p, v, None) && v == r,
-                ([p, v, mask], [r]) => is_access(p, v, Some(mask)) && v == r,
-                _ => false,
-            } && matches!(results, [r]
-                if r.dtype().bits() >= 16 && rmw.apply(r.dtype(), 0, 0).is_some()),
-            "takes pointers, values of a pointee that has the operation and a mask i1, and \
-             gives values",
-        ),
-        OpKind::AtomicCas { .. } => (
-            matches!((operands, results), ([p, e, d], [r])
-                if is_access(p, e, None) && e == d && d == r && r.dtype().bits() >= 16),
-            "takes pointers and two values of a pointee of 16 bits or more, and gives values",
-        ),
+        OpKind::Constant(_)
+        | OpKind::Poison
+        | OpKind::MakeRange { .. }
+        | OpKind::ProgramId(_)
+        | OpKind::NumPrograms(_) => source(kind, operands, results),
+        OpKind::Splat
+        | OpKind::Unsplat
+        | OpKind::ExpandDims { .. }
+        | OpKind::Broadcast
+        | OpKind::Reshape { .. }
+        | OpKind::Trans { .. }
+        | OpKind::ConvertLayout
+        | OpKind::Join
+        | OpKind::Split => rearranged(kind, operands, results),
+        OpKind::Unary(_)
+        | OpKind::Binary(_)
+        | OpKind::Compare(_)
+        | OpKind::Select
+        | OpKind::Cast(_)
+        | OpKind::Fma
+        | OpKind::Directed(..)
+        | OpKind::Function(_)
+        | OpKind::AddPtr => elementwise(kind, operands, results),
+        OpKind::Load(_)
+        | OpKind::Store(_)
+        | OpKind::AtomicRmw { .. }
+        | OpKind::AtomicCas { .. } => access(kind, operands, results),
         OpKind::Descriptor(op) => descriptor::rule(*op, operands, results),
         OpKind::Transfer(op) => transfer::rule(*op, operands, results),
-        OpKind::Dot(_) => (
-            matches!((operands, results), ([a, b, c], [r]) if c == r && is_product(a, b, c)),
-            "takes M x K, K x N and M x N of matching elements, those of the sum wide enough for the \
-             factors, or as many matrices of each, and gives M x N",
-        ),
-        OpKind::WarpgroupDot(_) => (
-            matches!((operands, results), ([a, b, c], [r])
-                if c == r && c.shape.len() == 2 && b.memory().is_some() && is_product(a, b, c)
-                    && local::is_readable(a) && local::is_readable(b)),
-            "takes M x K in memory or as a tensor, K x N in memory, and M x N, as `dot` does, and \
-             gives M x N",
-        ),
-        OpKind::Reduce { axis, .. } => {
-            (is_reduced(operands, results, *axis), "takes tensors of one shape and drops its axis")
-        }
-        OpKind::Scan { axis, .. } => (
-            operands.first().is_some_and(|first| usize::from(*axis) < first.shape.len())
-                && operands == results
-                && operands.iter().all(|operand| operand.shape == operands[0].shape),
-            "takes tensors of one shape that has its axis, and gives such tensors",
-        ),
-        OpKind::Gather { axis } => (
-            matches!((operands, results), ([x, i], [r]) if is_gathered(x, i, r, *axis)),
-            "takes a tensor, indices i8 to i64 that differ from it in the axis's extent, and gives \
-             elements of the tensor in the indices' shape",
-        ),
-        OpKind::Histogram => (
-            matches!((operands, results), ([x, mask @ ..], [r])
-                if is_number(x) && is_index(x) && x.shape.len() == 1
-                    && matches!(mask, [] | [_])
-                    && mask.iter().all(|mask| is_truth(mask) && mask.shape == x.shape)
-                    && is_number(r) && r.dtype() == DType::I32 && r.shape.len() == 1),
-            "takes integers i8 to i64 of one dimension and a mask i1, and gives counts i32 of one \
-             dimension",
-        ),
+        OpKind::Dot(_)
+        | OpKind::WarpgroupDot(_)
+        | OpKind::Reduce { .. }
+        | OpKind::Scan { .. }
+        | OpKind::Gather { .. }
+        | OpKind::Histogram => combined(kind, operands, results),
         OpKind::LocalAlloc
         | OpKind::LocalLoad
         | OpKind::LocalStore
@@ -250,6 +105,227 @@ pub(super) fn check(
         OpKind::Return => (operands.is_empty() && results.is_empty(), "takes and gives nothing"),
     };
     if ok { Ok(()) } else { Err(rule) }
+}
+
+/// What an operation that takes nothing gives.
+fn source(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> Rule {
+    match kind {
+        OpKind::Constant(bits) => (
+            matches!((operands, results), ([], [r])
+                if is_number(r) && bits & !r.dtype().mask() == 0),
+            "gives a number whose bits fit its type",
+        ),
+        OpKind::Poison => (
+            operands.is_empty() && matches!(results, [r] if !r.is_descriptor()),
+            "takes nothing and gives one value, which is no descriptor",
+        ),
+        OpKind::MakeRange { start, end } => (
+            matches!((operands, results), ([], [r])
+                if is_number(r) && r.dtype() == DType::I32 && matches!(r.shape[..], [extent]
+                    if i128::from(*end) - i128::from(*start) == i128::from(extent))),
+            "gives a tensor of `end - start` elements i32",
+        ),
+        OpKind::ProgramId(axis) | OpKind::NumPrograms(axis) => (
+            operands.is_empty() && *axis < 3 && results == [&Type::scalar(DType::I32)],
+            "of an axis 0, 1 or 2 gives an i32",
+        ),
+        // Every other kind has a row elsewhere.
+        _ => (false, "has no types"),
+    }
+}
+
+/// Operations that put elements in other places.
+fn rearranged(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> Rule {
+    match kind {
+        OpKind::Splat => (
+            matches!((operands, results), ([x], [r])
+                if !x.is_tensor() && r.is_tensor() && x.element == r.element),
+            "takes a scalar and gives a tensor of such",
+        ),
+        OpKind::Unsplat => (
+            matches!((operands, results), ([x], [r])
+                if x.is_tensor() && x.elements() == 1 && !r.is_tensor() && x.element == r.element),
+            "takes a tensor of one element and gives the element",
+        ),
+        OpKind::ExpandDims { axis } => (
+            matches!((operands, results), ([x], [r])
+                if x.is_tensor() && x.element == r.element && is_expanded(x, r, *axis)),
+            "adds a dimension of size one at its axis",
+        ),
+        OpKind::Broadcast => (
+            matches!((operands, results), ([x], [r])
+                if x.is_tensor() && x.element == r.element && x.shape.len() == r.shape.len()
+                    && x.shape.iter().zip(&r.shape).all(|(from, to)| from == to || *from == 1)),
+            "repeats dimensions of size one",
+        ),
+        OpKind::Reshape { .. } => (
+            matches!((operands, results), ([x], [r])
+                if x.is_tensor() && r.is_tensor() && x.element == r.element
+                    && x.elements() == r.elements()),
+            "keeps the number and the type of the elements",
+        ),
+        OpKind::Trans { order } => (
+            matches!((operands, results), ([x], [r])
+                if x.is_tensor() && x.element == r.element && is_permuted(x, r, order)),
+            "permutes the dimensions by its order",
+        ),
+        OpKind::ConvertLayout => (
+            matches!((operands, results), ([x], [r])
+                if x.is_tensor() && r.is_tensor() && x.element == r.element && x.shape == r.shape),
+            "keeps the shape and the type of the elements",
+        ),
+        OpKind::Join => (
+            matches!((operands, results), ([x, y], [r])
+                if x.is_tensor() && x == y && is_joined(x, r)),
+            "takes two tensors of one type and gives one with a new last dimension of size two",
+        ),
+        OpKind::Split => (
+            matches!((operands, results), ([x], [a, b])
+                if a.is_tensor() && a == b && is_joined(a, x)),
+            "takes a tensor whose last of several dimensions has size two and gives its halves",
+        ),
+        // Every other kind has a row elsewhere.
+        _ => (false, "has no types"),
+    }
+}
+
+/// Operations on elements with the same index.
+fn elementwise(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> Rule {
+    match kind {
+        OpKind::Unary(unary) => (
+            matches!((operands, results), ([x], [r])
+                if is_number(x) && x == r && scalar::unary(*unary, x.dtype()).is_some()),
+            "takes a number of a type that has the operation and gives one",
+        ),
+        OpKind::Binary(binary) => (
+            matches!((operands, results), ([x, y], [r])
+                if is_number(x) && x == y && x == r
+                    && scalar::binary(*binary, x.dtype()).is_some()
+                    && (x.dtype().bits() >= 32
+                        || !matches!(binary, scalar::Binary::MulHiU | scalar::Binary::MulHiS))),
+            "takes two numbers of a type that has the operation and gives one",
+        ),
+        OpKind::Compare(compare) => (
+            matches!((operands, results), ([x, y], [r])
+                if is_number(x) && x == y && is_truth(r) && r.shape == x.shape
+                    && scalar::compare(*compare, x.dtype()).is_some()),
+            "takes two numbers of a type that has the comparison and gives i1",
+        ),
+        OpKind::Select => (
+            matches!((operands, results), ([c, x, y], [r])
+                if x == y && x == r && x.element != Element::Token && !x.is_descriptor() && is_truth(c) && (!c.is_tensor() || c.shape == x.shape)),
+            "takes an i1 and two values of one type and gives one of them",
+        ),
+        OpKind::Cast(cast) => (
+            matches!((operands, results), ([x], [r]) if x.shape == r.shape
+                && does_cast(*cast, x.element, r.element)),
+            "takes and gives types that it converts between",
+        ),
+        OpKind::Fma => (
+            matches!((operands, results), ([x, y, z], [r])
+                if is_number(x) && x.dtype().is_float() && !x.dtype().is_f8() && x == y && y == z
+                    && z == r),
+            "takes three floats of one type and gives one",
+        ),
+        OpKind::Directed(op, _) => {
+            (is_of_floats(op.arity(), operands, results), "takes numbers f32 or f64 and gives one")
+        }
+        OpKind::Function(function) => (
+            is_of_floats(function.arity(), operands, results),
+            "takes as many numbers f32 or f64 as the function has operands and gives one",
+        ),
+        OpKind::AddPtr => (
+            matches!((operands, results), ([p, o], [r])
+                if p.element.pointee().is_some() && p == r && p.shape == o.shape
+                    && matches!(o.element, Element::Scalar(DType::I32 | DType::I64))),
+            "takes pointers and offsets i32 or i64 of one shape and gives pointers",
+        ),
+        // Every other kind has a row elsewhere.
+        _ => (false, "has no types"),
+    }
+}
+
+/// Accesses through pointers.
+fn access(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> Rule {
+    match kind {
+        OpKind::Load(_) => (
+            match (operands, results) {
+                ([p], [r]) => is_access(p, r, None),
+                ([p, mask], [r]) => is_access(p, r, Some(mask)),
+                ([p, mask, other], [r]) => is_access(p, r, Some(mask)) && other == r,
+                _ => false,
+            },
+            "takes pointers, a mask i1 and other values, and gives values of the pointee",
+        ),
+        OpKind::Store(_) => (
+            match (operands, results) {
+                ([p, v], []) => is_access(p, v, None),
+                ([p, v, mask], []) => is_access(p, v, Some(mask)),
+                _ => false,
+            },
+            "takes pointers, values of the pointee and a mask i1",
+        ),
+        OpKind::AtomicRmw { op: rmw, .. } => (
+            match (operands, results) {
+                ([p, v], [r]) => is_access(p, v, None) && v == r,
+                ([p, v, mask], [r]) => is_access(p, v, Some(mask)) && v == r,
+                _ => false,
+            } && matches!(results, [r]
+                if r.dtype().bits() >= 16 && rmw.apply(r.dtype(), 0, 0).is_some()),
+            "takes pointers, values of a pointee that has the operation and a mask i1, and \
+             gives values",
+        ),
+        OpKind::AtomicCas { .. } => (
+            matches!((operands, results), ([p, e, d], [r])
+                if is_access(p, e, None) && e == d && d == r && r.dtype().bits() >= 16),
+            "takes pointers and two values of a pointee of 16 bits or more, and gives values",
+        ),
+        // Every other kind has a row elsewhere.
+        _ => (false, "has no types"),
+    }
+}
+
+/// Operations on elements with different indices.
+fn combined(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> Rule {
+    match kind {
+        OpKind::Dot(_) => (
+            matches!((operands, results), ([a, b, c], [r]) if c == r && is_product(a, b, c)),
+            "takes M x K, K x N and M x N of matching elements, those of the sum wide enough for the \
+             factors, or as many matrices of each, and gives M x N",
+        ),
+        OpKind::WarpgroupDot(_) => (
+            matches!((operands, results), ([a, b, c], [r])
+                if c == r && c.shape.len() == 2 && b.memory().is_some() && is_product(a, b, c)
+                    && local::is_readable(a) && local::is_readable(b)),
+            "takes M x K in memory or as a tensor, K x N in memory, and M x N, as `dot` does, and \
+             gives M x N",
+        ),
+        OpKind::Reduce { axis, .. } => {
+            (is_reduced(operands, results, *axis), "takes tensors of one shape and drops its axis")
+        }
+        OpKind::Scan { axis, .. } => (
+            operands.first().is_some_and(|first| usize::from(*axis) < first.shape.len())
+                && operands == results
+                && operands.iter().all(|operand| operand.shape == operands[0].shape),
+            "takes tensors of one shape that has its axis, and gives such tensors",
+        ),
+        OpKind::Gather { axis } => (
+            matches!((operands, results), ([x, i], [r]) if is_gathered(x, i, r, *axis)),
+            "takes a tensor, indices i8 to i64 that differ from it in the axis's extent, and gives \
+             elements of the tensor in the indices' shape",
+        ),
+        OpKind::Histogram => (
+            matches!((operands, results), ([x, mask @ ..], [r])
+                if is_number(x) && is_index(x) && x.shape.len() == 1
+                    && matches!(mask, [] | [_])
+                    && mask.iter().all(|mask| is_truth(mask) && mask.shape == x.shape)
+                    && is_number(r) && r.dtype() == DType::I32 && r.shape.len() == 1),
+            "takes integers i8 to i64 of one dimension and a mask i1, and gives counts i32 of one \
+             dimension",
+        ),
+        // Every other kind has a row elsewhere.
+        _ => (false, "has no types"),
+    }
 }
 
 fn is_number(ty: &Type) -> bool {

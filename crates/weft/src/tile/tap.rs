@@ -45,7 +45,7 @@ pub fn tap(kernel: &Kernel, value: Value, grid: [u32; 3]) -> Option<Kernel> {
     let pointer = kernel.values.push(ValueData::new(Type::pointer(ty.dtype()), None));
     kernel.params.push(Param { name: "tap".into(), divisibility: 16, pointer_range: 0 });
     kernel.body.params.push(pointer);
-    let mut writer = Writer { behind: definition, ops: Vec::new(), kernel: &mut kernel };
+    let mut writer = Tail { behind: definition, ops: Vec::new(), kernel: &mut kernel };
     let place = writer.place(grid, ty.elements());
     let base = writer.value(OpKind::AddPtr, &[pointer, place], Type::pointer(ty.dtype()));
     let places = match ty.shape.len() {
@@ -64,13 +64,13 @@ pub fn tap(kernel: &Kernel, value: Value, grid: [u32; 3]) -> Option<Kernel> {
 }
 
 /// Operations that will stand behind another one.
-struct Writer<'k> {
+struct Tail<'k> {
     behind: OpId,
     ops: Vec<OpId>,
     kernel: &'k mut Kernel,
 }
 
-impl Writer<'_> {
+impl Tail<'_> {
     fn push(&mut self, kind: OpKind, operands: &[Value], results: Vec<Value>) {
         let Op { loc, span, .. } = self.kernel.ops[self.behind];
         let (operands, regions) = (operands.to_vec(), Vec::new());

@@ -5,18 +5,20 @@
 //! have print under names of the dialect `weft`.
 
 mod descriptor;
+mod elementwise;
+mod local;
 
 use super::aliases::Aliases;
 use super::names::Names;
-use super::spelling::{self, Spelling};
+use super::spelling;
 use super::{
-    CopyOptions, Element, InlineAsm, Kernel, Module, Op, OpId, OpKind, Param, Precision, Promise,
-    Region, Type, Value,
+    Element, InlineAsm, Kernel, Module, Op, OpId, OpKind, Param, Precision, Promise, Region, Type,
+    Value,
 };
 use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::scalar::{self, Cast};
+use crate::scalar;
 use core::fmt::{self, Write};
 
 impl fmt::Display for Module {
@@ -292,57 +294,15 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 write!(self.f, "] {{axis = {axis} : i32}}")?;
                 self.function_type(operands, results)
             }
-            OpKind::Unary(_) | OpKind::Binary(_) | OpKind::Fma => {
-                let spelling = spelling::elementwise(kind, first.dtype());
-                self.call(spelling.map_or("weft.untyped", |row: &Spelling| row.name), operands)?;
-                write!(self.f, "{} : {first}", self.promised("", results))
-            }
-            OpKind::Function(_) | OpKind::Directed(..) => {
-                self.call("tt.extern_elementwise", operands)?;
-                let symbol = spelling::symbol(kind, first.dtype());
-                write!(self.f, " {{libname = \"\", libpath = \"\", pure = true, symbol = ")?;
-                write!(self.f, "\"{symbol}\"}}")?;
-                self.function_type(operands, results)
-            }
-            OpKind::Compare(predicate) => {
-                let (name, table) = if first.dtype().is_float() {
-                    ("arith.cmpf", spelling::FLOAT_PREDICATES)
-                } else {
-                    ("arith.cmpi", spelling::INTEGER_PREDICATES)
-                };
-                let predicate = spelling::name_of(table, predicate).unwrap_or("untyped");
-                write!(self.f, "{name} {predicate}, ")?;
-                self.operands(operands)?;
-                write!(self.f, "{} : {first}", self.promised("", results))
-            }
-            OpKind::Select => {
-                self.call("arith.select", operands)?;
-                self.f.write_str(&self.promised("", results))?;
-                if first.is_tensor() {
-                    write!(self.f, " : {first}, {result}")
-                } else {
-                    write!(self.f, " : {result}")
-                }
-            }
-            OpKind::Cast(cast) => {
-                let name = cast_name(*cast, &first, &result);
-                self.call(name, operands)?;
-                let to = if name.starts_with("arith.") { "to" } else { "->" };
-                let rounding = match cast {
-                    Cast::FloatToZero => ", rounding = rtz",
-                    Cast::Float if name == "tt.fp_to_fp" && result.dtype().is_f8() => {
-                        ", rounding = rtne"
-                    }
-                    _ => "",
-                };
-                let attributes = self.promised(rounding, results);
-                write!(self.f, "{attributes} : {first} {to} {result}")
-            }
-            OpKind::AddPtr => {
-                self.call("tt.addptr", operands)?;
-                let attributes = self.promised("", results);
-                write!(self.f, "{attributes} : {first}, {}", self.ty(operands, 1))
-            }
+            OpKind::Unary(_)
+            | OpKind::Binary(_)
+            | OpKind::Compare(_)
+            | OpKind::Select
+            | OpKind::Cast(_)
+            | OpKind::Fma
+            | OpKind::Directed(..)
+            | OpKind::Function(_)
+            | OpKind::AddPtr => self.elementwise(op),
             OpKind::Load(options) => {
                 self.call("tt.load", operands)?;
                 let cache = cache_policy(options.cache);
@@ -370,37 +330,12 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 self.call(&format!("tt.atomic_cas {order}, {scope},"), operands)?;
                 self.function_type(operands, results)
             }
-            OpKind::Print { prefix, hex, signed } => {
-                let signed: Vec<_> = signed.iter().map(|&x| u8::from(x).to_string()).collect();
-                let list = if signed.is_empty() { "" } else { ": " };
-                write!(self.f, "tt.print \"{}\" {{hex = {hex}, isSigned = ", quoted(prefix))?;
-                write!(self.f, "array<i32{list}{}>}}", signed.join(", "))?;
-                if operands.is_empty() {
-                    return Ok(());
-                }
-                self.f.write_str(" : ")?;
-                self.operands(operands)?;
-                self.f.write_str(" : ")?;
-                self.types(operands)
-            }
+            OpKind::Print { prefix, hex, signed } => self.print(prefix, *hex, signed, operands),
             OpKind::Assert { message } => {
                 self.call("tt.assert", operands)?;
                 write!(self.f, ", \"{}\" : {first}", quoted(message))
             }
-            OpKind::InlineAsm(asm) => {
-                let InlineAsm { text, constraints, pure, reason: _ } = &**asm;
-                write!(self.f, "tt.elementwise_inline_asm \"{}\" ", quoted(text))?;
-                write!(self.f, "{{constraints = \"{}\", ", quoted(constraints))?;
-                write!(self.f, "packed_element = 1 : i32, pure = {pure}}}")?;
-                if !operands.is_empty() {
-                    self.f.write_char(' ')?;
-                    self.operands(operands)?;
-                    self.f.write_str(" : ")?;
-                    self.types(operands)?;
-                }
-                self.f.write_str(" -> ")?;
-                self.types(results)
-            }
+            OpKind::InlineAsm(asm) => self.assembly(asm, op),
             OpKind::Descriptor(what) => self.descriptor(*what, op),
             OpKind::Dot(precision) => {
                 self.call("tt.dot", operands)?;
@@ -414,53 +349,18 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 write!(self.f, " {{inputPrecision = {} : i32}}", precision.number())?;
                 write!(self.f, " : {first} * {} -> {result}", self.ty(operands, 1))
             }
-            OpKind::LocalAlloc => {
-                self.call("ttg.local_alloc", operands)?;
-                self.function_type(operands, results)
-            }
-            OpKind::LocalLoad => {
-                let (memory, token) = operands.split_at(operands.len().min(1));
-                self.call("ttg.local_load", memory)?;
-                if !token.is_empty() {
-                    self.f.write_str(" token ")?;
-                    self.operands(token)?;
-                }
-                write!(self.f, " : {first} -> {result}")
-            }
-            OpKind::LocalStore => {
-                self.call("ttg.local_store", operands)?;
-                write!(self.f, " : {first} -> {}", self.ty(operands, 1))
-            }
-            OpKind::LocalDealloc => {
-                self.call("ttg.local_dealloc", operands)?;
-                write!(self.f, " : {first}")
-            }
-            OpKind::MemdescIndex => {
-                let (memory, index) = operands.split_at(operands.len().min(1));
-                self.call("ttg.memdesc_index", memory)?;
-                self.f.write_char('[')?;
-                self.operands(index)?;
-                write!(self.f, "] : {first} -> {result}")
-            }
-            OpKind::MemdescSubslice { offsets } => {
-                self.converted("ttg.memdesc_subslice", op, &format!("{offsets:?}"))
-            }
-            OpKind::MemdescTrans { order } => {
-                let order: Vec<_> = order.iter().map(ToString::to_string).collect();
-                let order = format!(" {{order = array<i32: {}>}}", order.join(", "));
-                self.converted("ttg.memdesc_trans", op, &order)
-            }
-            OpKind::MemdescReshape => self.converted("ttg.memdesc_reshape", op, ""),
-            OpKind::MemdescReinterpret => self.converted("ttg.memdesc_reinterpret", op, ""),
-            OpKind::AsyncCopy(options) => self.async_copy(*options, op),
-            OpKind::AsyncCommit => {
-                self.f.write_str("ttg.async_commit_group")?;
-                self.call(if operands.is_empty() { "" } else { " tokens" }, operands)
-            }
-            OpKind::AsyncWait { pending } => {
-                self.call("ttg.async_wait", operands)?;
-                write!(self.f, " {{num = {pending} : i32}}")
-            }
+            OpKind::LocalAlloc
+            | OpKind::LocalLoad
+            | OpKind::LocalStore
+            | OpKind::LocalDealloc
+            | OpKind::MemdescIndex
+            | OpKind::MemdescSubslice { .. }
+            | OpKind::MemdescTrans { .. }
+            | OpKind::MemdescReshape
+            | OpKind::MemdescReinterpret
+            | OpKind::AsyncCopy(_)
+            | OpKind::AsyncCommit
+            | OpKind::AsyncWait { .. } => self.local(op),
             OpKind::Transfer(what) => self.transfer(*what, op),
             OpKind::Barrier => self.f.write_str("ttg.barrier all"),
             OpKind::Condition => {
@@ -488,24 +388,40 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         }
     }
 
-    fn async_copy(&mut self, options: CopyOptions, op: &Op) -> fmt::Result {
-        let (places, rest) = op.operands.split_at(op.operands.len().min(2));
-        self.call("ttg.async_copy_global_to_local", places)?;
-        let (mask, other) = rest.split_at(usize::from(options.masked).min(rest.len()));
-        for (word, values) in [("mask", mask), ("other", other)] {
-            if !values.is_empty() {
-                write!(self.f, " {word} ")?;
-                self.operands(values)?;
-            }
+    fn print(
+        &mut self,
+        prefix: &str,
+        hex: bool,
+        signed: &[bool],
+        operands: &[Value],
+    ) -> fmt::Result {
+        let signed: Vec<_> = signed.iter().map(|&x| u8::from(x).to_string()).collect();
+        let list = if signed.is_empty() { "" } else { ": " };
+        write!(self.f, "tt.print \"{}\" {{hex = {hex}, isSigned = ", quoted(prefix))?;
+        write!(self.f, "array<i32{list}{}>}}", signed.join(", "))?;
+        if operands.is_empty() {
+            return Ok(());
         }
-        let volatile = options.volatile.then(|| "isVolatile = true".to_string());
-        let attributes: Vec<_> = cache_policy(options.cache).into_iter().chain(volatile).collect();
-        if !attributes.is_empty() {
-            write!(self.f, " {{{}}}", attributes.join(", "))?;
+        self.f.write_str(" : ")?;
+        self.operands(operands)?;
+        self.f.write_str(" : ")?;
+        self.types(operands)
+    }
+
+    fn assembly(&mut self, asm: &InlineAsm, op: &Op) -> fmt::Result {
+        let Op { operands, results, .. } = op;
+        let InlineAsm { text, constraints, pure, reason: _ } = asm;
+        write!(self.f, "tt.elementwise_inline_asm \"{}\" ", quoted(text))?;
+        write!(self.f, "{{constraints = \"{}\", ", quoted(constraints))?;
+        write!(self.f, "packed_element = 1 : i32, pure = {pure}}}")?;
+        if !operands.is_empty() {
+            self.f.write_char(' ')?;
+            self.operands(operands)?;
+            self.f.write_str(" : ")?;
+            self.types(operands)?;
         }
-        let memory = self.ty(places, 1).to_string();
-        let memory = memory.trim_start_matches("!ttg.memdesc");
-        write!(self.f, " : {} -> {memory}", self.ty(places, 0))
+        self.f.write_str(" -> ")?;
+        self.types(results)
     }
 
     /// `NAME %x ATTRIBUTES : A -> B`
@@ -715,23 +631,6 @@ fn axis_name(axis: u8) -> &'static str {
         0 => "x",
         1 => "y",
         _ => "z",
-    }
-}
-
-/// Triton's name for a conversion.
-fn cast_name(cast: Cast, from: &Type, to: &Type) -> &'static str {
-    let (narrow, wide) = (from.dtype().bits(), to.dtype().bits());
-    match (cast, from.element, to.element) {
-        (Cast::Float, ..) if from.dtype().is_f8() || to.dtype().is_f8() => "tt.fp_to_fp",
-        (Cast::Float, ..) if narrow < wide => "arith.extf",
-        (Cast::Float, ..) if narrow > wide => "arith.truncf",
-        (Cast::Bits, Element::Pointer(_), Element::Pointer(_)) => "tt.bitcast",
-        (Cast::Bits, Element::Pointer(_), _) => "tt.ptr_to_int",
-        (Cast::Bits, _, Element::Pointer(_)) => "tt.int_to_ptr",
-        (Cast::Bits, ..) if from.is_tensor() => "tt.bitcast",
-        (Cast::Bits, ..) => "arith.bitcast",
-        _ => spelling::elementwise(&OpKind::Cast(cast), from.dtype())
-            .map_or("weft.untyped", |row| row.name),
     }
 }
 

@@ -8,7 +8,7 @@ use super::syntax::{
     Action, Argument, Block, BlockParam, Errors, Function, Operation, Promises, ResultName, Use,
 };
 use super::table::distance;
-use super::{MAX_DEPTH, MAX_SIZE};
+use super::{MAX_DEPTH, READ_PER_OPERATION};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
 use crate::id::IdVec;
@@ -29,6 +29,7 @@ pub(super) fn build(
     functions: &[Function<'_>],
     mut locations: Locations,
     launch: Launch,
+    most: u64,
     errors: &mut Errors,
 ) -> Module {
     let mut by_name = BTreeMap::new();
@@ -64,6 +65,7 @@ pub(super) fn build(
             calls: Vec::new(),
             regions: 0,
             size: &mut size,
+            most,
         };
         kernels.extend(builder.build_kernel(function));
     }
@@ -120,7 +122,9 @@ pub(super) struct Builder<'a, 'r> {
     /// How many regions control is in.
     regions: usize,
     /// How many operations and values of the text have been visited, inlined ones each time.
-    size: &'r mut usize,
+    size: &'r mut u64,
+    /// The most that may be.
+    most: u64,
 }
 
 impl<'a, 'r> Builder<'a, 'r> {
@@ -299,16 +303,17 @@ impl<'a, 'r> Builder<'a, 'r> {
         let handed = operation.successors.iter().map(|successor| successor.operands.len());
         let values = operation.operands.len() + operation.result_types.len();
         let before = *self.size;
-        *self.size += 1 + values + handed.sum::<usize>();
-        if before <= MAX_SIZE && *self.size > MAX_SIZE {
+        *self.size += 1 + (values + handed.sum::<usize>()) as u64;
+        let most = self.most;
+        if before <= most && *self.size > most {
             let message = "the text is too large";
             let hint = format!(
-                "at most {MAX_SIZE} operations and values are read, those of inlined functions \
-                 counted at each call"
+                "at most {most} operations and values are read, those of inlined functions counted \
+                 at each call; the limit `operations` raises it, {READ_PER_OPERATION} for each"
             );
             self.errors.push(Diagnostic::new(operation.span, message).with_hint(hint));
         }
-        *self.size <= MAX_SIZE && !self.errors.full()
+        *self.size <= most && !self.errors.full()
     }
 
     /// The place of an operation: inside the calls that are being inlined.

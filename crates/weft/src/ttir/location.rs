@@ -49,7 +49,7 @@ impl<'t> Aliases<'t> {
 }
 
 /// A place that has an entry, or one that needs one.
-enum Place {
+enum Interned {
     Entry(Loc),
     New(Location),
 }
@@ -74,8 +74,8 @@ impl<'a> Parser<'a> {
         self.bump();
         self.expect(b'(')?;
         let location = match self.place(0)? {
-            Place::New(location) => location,
-            Place::Entry(loc) => self.locations.get(loc).clone(),
+            Interned::New(location) => location,
+            Interned::Entry(loc) => self.locations.get(loc).clone(),
         };
         self.expect(b')')?;
         let loc = self.alias(name, span);
@@ -90,11 +90,11 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn entry(&mut self, place: Place) -> Loc {
+    fn entry(&mut self, place: Interned) -> Loc {
         match place {
-            Place::Entry(loc) => loc,
-            Place::New(Location::Unknown) => Locations::unknown(),
-            Place::New(location) => self.locations.push(location),
+            Interned::Entry(loc) => loc,
+            Interned::New(Location::Unknown) => Locations::unknown(),
+            Interned::New(location) => self.locations.push(location),
         }
     }
 
@@ -109,7 +109,7 @@ impl<'a> Parser<'a> {
     }
 
     /// What stands between the parentheses.
-    fn place(&mut self, depth: usize) -> Parse<Place> {
+    fn place(&mut self, depth: usize) -> Parse<Interned> {
         if depth > MAX_DEPTH {
             let message = format!("more than {MAX_DEPTH} locations inside one another");
             return Err(Diagnostic::new(self.token.span, message));
@@ -117,13 +117,13 @@ impl<'a> Parser<'a> {
         match self.token.kind {
             TokenKind::Alias => {
                 let (name, span) = self.take(TokenKind::Alias, "an alias")?;
-                Ok(Place::Entry(self.alias(name, span)))
+                Ok(Interned::Entry(self.alias(name, span)))
             }
             TokenKind::String => self.file_or_name(depth),
             TokenKind::Word => match self.text() {
                 "unknown" => {
                     self.bump();
-                    Ok(Place::New(Location::Unknown))
+                    Ok(Interned::New(Location::Unknown))
                 }
                 "callsite" => {
                     self.bump();
@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
                     let caller = self.place(depth + 1)?;
                     let caller = self.entry(caller);
                     self.expect(b')')?;
-                    Ok(Place::New(Location::CallSite { callee, caller }))
+                    Ok(Interned::New(Location::CallSite { callee, caller }))
                 }
                 "fused" => self.fused(depth),
                 _ => self.expected_place(),
@@ -143,33 +143,33 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn expected_place(&self) -> Parse<Place> {
+    fn expected_place(&self) -> Parse<Interned> {
         self.expected("a location: `#loc1`, `\"file\":line:column`, `callsite(…)` or `unknown`")
     }
 
     /// `fused<…>[a, b]`: several places made one operation; the first is taken.
-    fn fused(&mut self, depth: usize) -> Parse<Place> {
+    fn fused(&mut self, depth: usize) -> Parse<Interned> {
         self.bump();
         if self.at(b'<') {
             self.skip_brackets()?;
         }
         self.expect(b'[')?;
         let places = self.list(b']', |parser| parser.place(depth + 1))?;
-        Ok(places.into_iter().next().unwrap_or(Place::New(Location::Unknown)))
+        Ok(places.into_iter().next().unwrap_or(Interned::New(Location::Unknown)))
     }
 
     /// `"file":12:3`, `"file":12:3 to :14:5`, `"name"(place)` or `"name"`.
-    fn file_or_name(&mut self, depth: usize) -> Parse<Place> {
+    fn file_or_name(&mut self, depth: usize) -> Parse<Interned> {
         let name = unescape(self.text());
         self.bump();
         if self.eat(b'(') {
             let of = self.place(depth + 1)?;
             let of = self.entry(of);
             self.expect(b')')?;
-            return Ok(Place::New(Location::Named { name, of }));
+            return Ok(Interned::New(Location::Named { name, of }));
         }
         if !self.eat(b':') {
-            return Ok(Place::New(Location::Named { name, of: Locations::unknown() }));
+            return Ok(Interned::New(Location::Named { name, of: Locations::unknown() }));
         }
         let line = self.index("a line number")?;
         self.expect(b':')?;
@@ -183,7 +183,7 @@ impl<'a> Parser<'a> {
                 self.index::<u32>("a line or column number")?;
             }
         }
-        Ok(Place::New(Location::File { file: name, line, column }))
+        Ok(Interned::New(Location::File { file: name, line, column }))
     }
 }
 

@@ -68,14 +68,17 @@ mod table;
 mod tests;
 mod types;
 
-use crate::budget::Stop;
+use crate::budget::Budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, Span};
 use crate::tile::{self, Module};
 
 /// The most regions, calls, locations or attributes inside one another.
 const MAX_DEPTH: usize = tile::MAX_DEPTH;
-/// The most operations, operands and results, those of inlined functions counted at each call.
-const MAX_SIZE: usize = 1 << 20;
+/// The most operations, operands and results for each operation that a thread's program may have
+/// ([`Limits::operations`](crate::budget::Limits::operations)), and the least number that is read however few
+/// these are.
+const READ_PER_OPERATION: u64 = 4;
+const ALWAYS_READ: u64 = 1 << 20;
 /// The most blocks of a function.
 const MAX_BLOCKS: usize = 1 << 10;
 /// The longest text, in bytes.
@@ -116,18 +119,20 @@ pub fn parse(text: &str) -> Result<Module, Diagnostics> {
 /// assert_eq!(place(Places::Text), "text:2:3");
 /// ```
 pub fn parse_with(text: &str, places: Places) -> Result<Module, Diagnostics> {
-    parse_until(text, places, &Stop::default())
+    parse_within(text, places, &Budget::default())
 }
 
-/// The same until it is stopped; what is then read is a part of the text, or an error about it.
-pub fn parse_until(text: &str, places: Places, stop: &Stop) -> Result<Module, Diagnostics> {
+/// The same within a budget: until it is stopped, when a part of the text was read or there is an error about
+/// it, and no longer texts than its `operations` are for.
+pub fn parse_within(text: &str, places: Places, budget: &Budget) -> Result<Module, Diagnostics> {
     if text.len() > MAX_TEXT {
         let message = format!("the text is longer than {} MiB", MAX_TEXT >> 20);
         return Err(Diagnostic::new(Span::default(), message).into());
     }
     let parser::Reading { functions, locations, launch, aliases, mut errors } =
-        parser::read(text, places, stop);
-    let module = build::build(&functions, locations, launch, &mut errors);
+        parser::read(text, places, &budget.stop);
+    let most = budget.limits.operations.saturating_mul(READ_PER_OPERATION).max(ALWAYS_READ);
+    let module = build::build(&functions, locations, launch, most, &mut errors);
     if errors.is_empty() {
         for kernel in &module.kernels {
             if let Err(Diagnostics(broken)) = tile::verify(kernel) {

@@ -2,8 +2,9 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them when it updates")]
 
-use super::parse;
+use super::{Places, parse, parse_within};
 use crate::atomic::Rmw;
+use crate::budget::{Budget, Limits};
 use crate::diagnostic::{Diagnostics, Span};
 use crate::id::Id;
 use crate::location::{Location, Locations};
@@ -265,11 +266,25 @@ fn inlining_cannot_explode() {
         writeln!(text, "tt.func public @f{i}() {{\n{call}{call}  tt.return\n}}").unwrap();
     }
     expect_test::expect![[r"
-        12:3: the text is too large; at most 1048576 operations and values are read, those of inlined functions counted at each call
+        12:3: the text is too large; at most 1048576 operations and values are read, those of inlined functions counted at each call; the limit `operations` raises it, 4 for each
     "]]
     .assert_eq(
         complaints(&text).lines().next().map(|line| format!("{line}\n")).as_deref().unwrap(),
     );
+}
+
+/// A budget for more operations is one for longer texts.
+#[test]
+fn a_raised_limit_reads_longer_texts() {
+    let lines = (0..270_000).fold(String::new(), |mut lines, index| {
+        writeln!(lines, "%v{index} = arith.addi %n, %n : i32").unwrap();
+        lines
+    });
+    let text = kernel(&lines);
+    assert!(complaints(&text).contains("the text is too large"));
+    let limits = Limits { operations: 270_001, ..Limits::default() };
+    let module = parse_within(&text, Places::Source, &Budget { limits, ..Budget::default() });
+    assert_eq!(module.unwrap().kernels[0].ops.len(), 270_001);
 }
 
 /// Deletes, repeats and replaces pieces of recorded texts: whatever comes out, reading it ends, and

@@ -6,12 +6,13 @@ use crate::inputs::Argument::{Empty, I32, Integers};
 use crate::inputs::make;
 use std::fmt::Write as _;
 use std::thread;
+use weft::budget::{Budget, Limits};
 use weft::compile::{self, Options, compile};
 use weft::dtype::DType;
 use weft::emit::{self, Language, Target};
 use weft::sim::{self, Launch};
 use weft::tile::eval;
-use weft::ttir;
+use weft::ttir::{self, Places};
 use weft_layout::machine::Machine;
 
 /// `depth` loops that carry a tensor; the innermost moves it through shared memory.
@@ -59,8 +60,10 @@ fn the_deepest_nest_of_loops_compiles() {
     assert_eq!(compiled.program.to_string().matches("barrier").count(), 2);
 }
 
-/// How many operations stand in a row.
-const CHAIN: usize = 20_000;
+/// How many operations stand in a row; a million where `WEFT_LONG` is set (best with `--release`).
+fn chain_length() -> usize {
+    if std::env::var_os("WEFT_LONG").is_some() { 1_000_000 } else { 20_000 }
+}
 /// A small stack for so many.
 const STACK: usize = 512 << 10;
 
@@ -94,10 +97,14 @@ fn chain(first: &str, links: usize, link: impl Fn(usize, &str) -> (String, Strin
 
 /// From the text to what the kernel computes, as PTX and in the simulator.
 fn from_text_to_results(text: &str) {
-    let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+    let limits = Limits { operations: 1 << 23, text_bytes: 1 << 32, ..Limits::default() };
+    let budget = Budget { limits, ..Budget::default() };
+    let module = ttir::parse_within(text, Places::Source, &budget);
+    let module = module.unwrap_or_else(|errors| panic!("{errors}"));
     let kernel = &module.kernels[0];
     let machine = Machine::by_name("sm_90").unwrap();
-    let compiled = compile(&module, kernel, &Options::for_machine(machine)).unwrap();
+    let options = Options { budget, ..Options::for_machine(machine) };
+    let compiled = compile(&module, kernel, &options).unwrap();
     let target = Target::by_name("sm_90").unwrap();
     for language in [Language::Ptx, Language::Cuda] {
         emit::print(&compiled.program, language, target).unwrap();
@@ -140,9 +147,10 @@ fn chains_of_operations_need_no_stack() {
         (lines, format!("%v{index}"))
     };
     // Places that hang on one another: five further, and back again.
+    let count = chain_length();
     let (mut places, mut place) =
         (format!("%back = arith.constant dense<-5> : {t}\n"), "%to".into());
-    for index in 0..CHAIN {
+    for index in 0..count {
         let (next, by) = (format!("%p{index}"), ["%c", "%back"][index % 2]);
         writeln!(places, "{next} = tt.addptr {place}, {by} : tensor<128x!tt.ptr<i32>>, {t}")
             .unwrap();
@@ -151,11 +159,11 @@ fn chains_of_operations_need_no_stack() {
     let places = format!("{places}tt.store {place}");
     // What is computed wherever it is needed, and what lies in registers.
     let texts = [
-        chain("%r", CHAIN, tensors),
-        chain("%loaded", CHAIN, tensors),
-        chain("%n", CHAIN, scalars),
-        chain("%r", CHAIN / 3, shapes),
-        chain("%loaded", CHAIN / 3, shapes),
+        chain("%r", count, tensors),
+        chain("%loaded", count, tensors),
+        chain("%n", count, scalars),
+        chain("%r", count / 3, shapes),
+        chain("%loaded", count / 3, shapes),
         chain("%loaded", 0, tensors).replace("tt.store %to", &places),
     ];
     for text in texts {

@@ -13,9 +13,10 @@ use weft_layout::machine::Machine;
 const LOOKS: usize = 16;
 
 /// The passes that look at every operation.
-const ALWAYS: [&str; 8] = ["expand", "trim", "hoist", "share", "sweep", "sink", "barriers", "idle"];
+const ALWAYS: [&str; 8] =
+    ["expand", "trim", "hoist", "share", "sweep", "sink", "barriers", "redundant_barriers"];
 /// The pass that looks at each piece that it may double: none is left in a program that has been through it.
-const DONE: &str = "alternate";
+const DONE: &str = "double_buffer";
 
 #[test]
 fn every_pass_asks_whether_it_is_stopped() {

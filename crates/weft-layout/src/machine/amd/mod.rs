@@ -13,7 +13,8 @@ mod sources;
 use alloc::borrow::Cow;
 
 use super::{
-    Isa, Kind, Machine, MatrixMove, Phases, Pipe, Prices, Reach, Shuffle, Together, Transposes,
+    Isa, Kind, Known, Machine, MatrixMove, Phases, Pipe, Prices, Reach, Shuffle, Together,
+    Transposes,
 };
 
 /// Runs of consecutive lanes that fill 32 banks: 128 bytes.
@@ -144,7 +145,7 @@ const fn transposing_read(name: &'static str, element_bits: u32) -> MatrixMove {
 /// registers a lane of which 256 hold accumulators, one barrier a workgroup. Compiled: 64 KiB a
 /// workgroup, 16 bytes a lane from the local data share and from global memory. DRAM transactions of
 /// 64 bytes: published. Workgroups of a unit: recalled.
-pub(super) const GFX942: Machine = Machine {
+const GFX942: Machine = Machine {
     name: Cow::Borrowed("gfx942"),
     isa: Isa::Amdgcn,
     lanes_log2: 6,
@@ -180,7 +181,7 @@ pub(super) const GFX942: Machine = Machine {
 /// CDNA 2 (one die of an MI250X: 110 units, recalled).
 /// Its phases of 16 bytes are those of CDNA 3: inferred. DRAM: 1.6 TB/s over 110 units at 1.7 GHz are
 /// 8.56 bytes a cycle, 7.48 cycles for 64 bytes (recalled).
-pub(super) const GFX90A: Machine = Machine {
+const GFX90A: Machine = Machine {
     name: Cow::Borrowed("gfx90a"),
     multiprocessors: 110,
     prices: Prices { sector: 748, ..PRICES },
@@ -193,7 +194,7 @@ pub(super) const GFX90A: Machine = Machine {
 /// Published: loads use 64 banks, stores of 8 bytes behave as on 32; so do all stores: inferred.
 /// Compiled: 160 KiB a workgroup, transposing reads, swaps of rows. DRAM: 8 TB/s over 256 units at 2.4
 /// GHz are 13 bytes a cycle, 4.92 cycles for 64 bytes (recalled).
-pub(super) const GFX950: Machine = Machine {
+const GFX950: Machine = Machine {
     name: Cow::Borrowed("gfx950"),
     banks_log2: 6,
     phases: phases(CROSSED_64),
@@ -217,7 +218,7 @@ pub(super) const GFX950: Machine = Machine {
 /// Published: its loads of 16 bytes have the phases of CDNA 3, without the upper half; stores of
 /// consecutive lanes: inferred. Compiled: 64 KiB a workgroup. Sectors, registers, waves (16 on each of
 /// 2 units of 32 lanes, 1536 registers a lane there): recalled.
-pub(super) const GFX1100: Machine = Machine {
+const GFX1100: Machine = Machine {
     name: Cow::Borrowed("gfx1100"),
     lanes_log2: 5,
     threads: 1024,
@@ -235,7 +236,7 @@ pub(super) const GFX1100: Machine = Machine {
 /// RDNA 4 (RX 9060 XT: 32 units, recalled), with waves of 32.
 /// Published: loads of 16 bytes serve 8 consecutive lanes. DRAM: 0.32 TB/s over 32 units at 3.1 GHz are
 /// 3.2 bytes a cycle, 20 cycles for 64 bytes (recalled).
-pub(super) const GFX1200: Machine = Machine {
+const GFX1200: Machine = Machine {
     name: Cow::Borrowed("gfx1200"),
     phases: phases(CONSECUTIVE),
     multiprocessors: 32,
@@ -244,3 +245,13 @@ pub(super) const GFX1200: Machine = Machine {
     sources: Cow::Borrowed(sources::GFX1200),
     ..GFX1100
 };
+
+/// Every machine of AMD, oldest first, and the products by which people know it, as in the table of
+/// processors of LLVM's AMDGPU back end and in AMD's own list of GPUs.
+pub(super) const MACHINES: [Known; 5] = [
+    (&GFX90A, &["mi250x", "mi250", "mi210"]),
+    (&GFX942, &["mi300x", "mi300a", "mi325x"]),
+    (&GFX950, &["mi355x", "mi350x"]),
+    (&GFX1100, &["rx7900xtx", "rx7900xt", "w7900", "w7800"]),
+    (&GFX1200, &["rx9060xt"]),
+];

@@ -9,7 +9,9 @@ mod sources;
 
 use alloc::borrow::Cow;
 
-use super::{Isa, Kind, Machine, MatrixMove, Phases, Pipe, Prices, Reach, Shuffle, Transposes};
+use super::{
+    Isa, Kind, Known, Machine, MatrixMove, Phases, Pipe, Prices, Reach, Shuffle, Transposes,
+};
 
 /// Consecutive lanes; 8 and 16 bytes a lane in 2 and 4 phases.
 /// Measured: 1.00, 2.00 and 4.00 cycles, loads and stores alike; merging pairs of a load with lane
@@ -89,7 +91,7 @@ const SHUFFLES: &[Shuffle] = &[
 /// The Hopper row; the others say where they differ.
 /// Documented: 32 banks of 4 bytes, 16 bytes a lane, sectors of 32 bytes, capacities, the portable
 /// cluster of 8 blocks, 16 named barriers.
-pub(super) const SM_90: Machine = Machine {
+const SM_90: Machine = Machine {
     name: Cow::Borrowed("sm_90"),
     isa: Isa::Ptx { capability: 90 },
     lanes_log2: 5,
@@ -123,7 +125,7 @@ pub(super) const SM_90: Machine = Machine {
 };
 
 /// Documented; A100: 108 multiprocessors.
-pub(super) const SM_80: Machine = Machine {
+const SM_80: Machine = Machine {
     name: Cow::Borrowed("sm_80"),
     isa: Isa::Ptx { capability: 80 },
     // Two of f16.
@@ -140,7 +142,7 @@ pub(super) const SM_80: Machine = Machine {
 };
 
 /// Documented; RTX A6000: 84 multiprocessors (recalled).
-pub(super) const SM_86: Machine = Machine {
+const SM_86: Machine = Machine {
     name: Cow::Borrowed("sm_86"),
     isa: Isa::Ptx { capability: 86 },
     shared_bytes_per_block: 99 << 10,
@@ -154,7 +156,7 @@ pub(super) const SM_86: Machine = Machine {
 };
 
 /// Documented; L40S: 142 multiprocessors.
-pub(super) const SM_89: Machine = Machine {
+const SM_89: Machine = Machine {
     name: Cow::Borrowed("sm_89"),
     isa: Isa::Ptx { capability: 89 },
     blocks: 24,
@@ -165,7 +167,7 @@ pub(super) const SM_89: Machine = Machine {
 };
 
 /// Documented; B200: 148 multiprocessors. Global vectors of 32 bytes: assembled.
-pub(super) const SM_100: Machine = Machine {
+const SM_100: Machine = Machine {
     name: Cow::Borrowed("sm_100"),
     isa: Isa::Ptx { capability: 100 },
     global_vector_bytes: 32,
@@ -178,7 +180,7 @@ pub(super) const SM_100: Machine = Machine {
 };
 
 /// Documented; RTX PRO 6000: 188 multiprocessors (recalled). Clusters of one block: inferred.
-pub(super) const SM_120: Machine = Machine {
+const SM_120: Machine = Machine {
     name: Cow::Borrowed("sm_120"),
     isa: Isa::Ptx { capability: 120 },
     shared_bytes_per_block: 99 << 10,
@@ -191,3 +193,63 @@ pub(super) const SM_120: Machine = Machine {
     sources: Cow::Borrowed(sources::SM_120),
     ..SM_100
 };
+
+/// Every machine of NVIDIA, oldest first, and the names by which people know it: its products, as in NVIDIA's
+/// list of compute capabilities (developer.nvidia.com/cuda-gpus), and the variant of the instruction set
+/// that compilers are told (`sm_90a`).
+pub(super) const MACHINES: [Known; 6] = [
+    (&SM_80, &["a100", "a30"]),
+    (
+        &SM_86,
+        &[
+            "rtx3090",
+            "rtx3090ti",
+            "rtx3080",
+            "rtx3080ti",
+            "rtx3070",
+            "rtx3070ti",
+            "rtx3060",
+            "rtx3060ti",
+            "a40",
+            "a10",
+            "a10g",
+            "rtxa6000",
+            "rtxa5000",
+            "rtxa4000",
+        ],
+    ),
+    (
+        &SM_89,
+        &[
+            "rtx4090",
+            "rtx4080",
+            "rtx4080super",
+            "rtx4070",
+            "rtx4070super",
+            "rtx4070ti",
+            "rtx4070tisuper",
+            "rtx4060",
+            "rtx4060ti",
+            "l4",
+            "l40",
+            "l40s",
+            "rtx6000ada",
+        ],
+    ),
+    (&SM_90, &["h100", "h200", "h800", "h20", "gh200", "sm_90a"]),
+    (&SM_100, &["b200", "gb200", "sm_100a"]),
+    (
+        &SM_120,
+        &[
+            "rtx5090",
+            "rtx5080",
+            "rtx5070",
+            "rtx5070ti",
+            "rtx5060",
+            "rtx5060ti",
+            "rtx5050",
+            "rtxpro6000",
+            "sm_120a",
+        ],
+    ),
+];

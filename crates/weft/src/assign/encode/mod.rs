@@ -13,7 +13,7 @@
 
 mod places;
 
-use self::places::{Place, Places};
+use self::places::{NamedLayout, NamedLayouts};
 use super::{AssignError, Assignment, Block, LayoutId, Product};
 use super::{is_elementwise, is_shape_op, operand_layout};
 use crate::id::{IdMap, IdVec};
@@ -50,7 +50,7 @@ pub fn encode(
         assignment,
         block,
         definitions: kernel.definitions(),
-        places: Places::default(),
+        places: NamedLayouts::default(),
         result,
         scopes: Vec::new(),
         lists: Vec::new(),
@@ -65,7 +65,7 @@ pub fn encode(
 struct Scope {
     /// Scalars, tokens and memory.
     plain: FxHashMap<Value, Value>,
-    tensors: FxHashMap<(Value, Place), Value>,
+    tensors: FxHashMap<(Value, NamedLayout), Value>,
 }
 
 struct Encoder<'a> {
@@ -73,7 +73,7 @@ struct Encoder<'a> {
     assignment: &'a mut Assignment,
     block: Block<'a>,
     definitions: IdMap<Value, Option<OpId>>,
-    places: Places,
+    places: NamedLayouts,
     result: Kernel,
     scopes: Vec<Scope>,
     /// The operations of the open regions.
@@ -88,29 +88,29 @@ impl Encoder<'_> {
     // Types.
 
     /// A layout by its shortest name.
-    fn place(&mut self, layout: LayoutId) -> Result<Place, AssignError> {
+    fn place(&mut self, layout: LayoutId) -> Result<NamedLayout, AssignError> {
         self.places.shortest(&mut self.assignment.layouts, layout)
     }
 
     /// A layout by a name, if that is one of its names, else by its shortest.
-    fn named(&mut self, layout: LayoutId, family: Family) -> Result<Place, AssignError> {
+    fn named(&mut self, layout: LayoutId, family: Family) -> Result<NamedLayout, AssignError> {
         self.places.named(&mut self.assignment.layouts, layout, family)
     }
 
-    fn layout(&self, place: Place) -> &Layout {
+    fn layout(&self, place: NamedLayout) -> &Layout {
         self.assignment.layouts.get(self.places.get(place).0)
     }
 
-    fn family(&self, place: Place) -> Family {
+    fn family(&self, place: NamedLayout) -> Family {
         Family::clone(&self.places.get(place).1)
     }
 
     /// Where a value lives.
-    fn home(&mut self, value: Value) -> Result<Option<Place>, AssignError> {
+    fn home(&mut self, value: Value) -> Result<Option<NamedLayout>, AssignError> {
         self.assignment.home(value).map(|home| self.place(home)).transpose()
     }
 
-    fn typed(&self, ty: &Type, place: Place) -> Type {
+    fn typed(&self, ty: &Type, place: NamedLayout) -> Type {
         ty.bare().with_encoding(Encoding::Registers(Arc::clone(&self.places.get(place).1)))
     }
 
@@ -139,7 +139,7 @@ impl Encoder<'_> {
     }
 
     /// An operation with one tensor as its result, in a layout.
-    fn one(&mut self, like: &Op, operands: Vec<Value>, result: Value, place: Place) -> Value {
+    fn one(&mut self, like: &Op, operands: Vec<Value>, result: Value, place: NamedLayout) -> Value {
         let ty = self.typed(self.kernel.ty(result), place);
         let value = self.new_value(result, ty);
         self.push(like, like.kind.clone(), operands, vec![value]);
@@ -148,7 +148,7 @@ impl Encoder<'_> {
 
     // Values.
 
-    fn bind(&mut self, value: Value, place: Place, new: Value) {
+    fn bind(&mut self, value: Value, place: NamedLayout, new: Value) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.tensors.insert((value, place), new);
         }
@@ -166,7 +166,7 @@ impl Encoder<'_> {
     }
 
     /// A tensor in a place: computed there if it has no home, converted if that is another one.
-    fn get(&mut self, value: Value, place: Place) -> Result<Value, AssignError> {
+    fn get(&mut self, value: Value, place: NamedLayout) -> Result<Value, AssignError> {
         let known = |scope: &Scope| scope.tensors.get(&(value, place)).copied();
         if let Some(known) = self.scopes.iter().rev().find_map(known) {
             return Ok(known);
@@ -206,7 +206,11 @@ impl Encoder<'_> {
     }
 
     /// Operands: tensors in a place, others as they are.
-    fn operands(&mut self, values: &[Value], place: Place) -> Result<Vec<Value>, AssignError> {
+    fn operands(
+        &mut self,
+        values: &[Value],
+        place: NamedLayout,
+    ) -> Result<Vec<Value>, AssignError> {
         values
             .iter()
             .map(
@@ -218,7 +222,12 @@ impl Encoder<'_> {
     }
 
     /// The result of a pure operation in a place.
-    fn compute(&mut self, op: &Op, result: Value, place: Place) -> Result<Value, AssignError> {
+    fn compute(
+        &mut self,
+        op: &Op,
+        result: Value,
+        place: NamedLayout,
+    ) -> Result<Value, AssignError> {
         match &op.kind {
             OpKind::ConvertLayout => self.get(op.operands[0], place),
             OpKind::Join => {
@@ -402,7 +411,7 @@ impl Encoder<'_> {
 
     /// Moves results from where they were computed to their homes, where what comes after looks for
     /// them.
-    fn settle(&mut self, op: &Op, place: Place) -> Result<(), AssignError> {
+    fn settle(&mut self, op: &Op, place: NamedLayout) -> Result<(), AssignError> {
         for &result in op.results.iter().filter(|&&result| self.kernel.ty(result).is_tensor()) {
             let Some(home) = self.home(result)? else { continue };
             if home != place {
@@ -448,7 +457,7 @@ impl Encoder<'_> {
     }
 
     /// New results of an operation: tensors in a place.
-    fn folded(&mut self, op: &Op, place: Place) -> Vec<Value> {
+    fn folded(&mut self, op: &Op, place: NamedLayout) -> Vec<Value> {
         let mut results = Vec::new();
         for &result in &op.results {
             let ty = self.kernel.ty(result).clone();
@@ -623,14 +632,14 @@ impl Encoder<'_> {
     }
 
     /// The place in which an operation runs: the one that was chosen, else where a tensor of it lives.
-    fn runs_in(&mut self, op: OpId, value: Value) -> Result<Place, AssignError> {
+    fn runs_in(&mut self, op: OpId, value: Value) -> Result<NamedLayout, AssignError> {
         match self.assignment.runs_in(op) {
             Some(place) => self.place(place),
             None => self.anywhere(value),
         }
     }
 
-    fn anywhere(&mut self, value: Value) -> Result<Place, AssignError> {
+    fn anywhere(&mut self, value: Value) -> Result<NamedLayout, AssignError> {
         let (kernel, definitions) = (self.kernel, &self.definitions);
         let layout = self.assignment.anywhere(kernel, definitions, self.block, value)?;
         self.place(layout)

@@ -9,20 +9,20 @@ use weft_layout::space::REGISTER;
 
 /// A layout under a name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Place(usize);
+pub(super) struct NamedLayout(usize);
 
 /// The layouts with their names, without copies in registers.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct NamedLayouts {
     all: Vec<(LayoutId, Arc<Family>)>,
-    ids: FxHashMap<(LayoutId, Arc<Family>), Place>,
+    ids: FxHashMap<(LayoutId, Arc<Family>), NamedLayout>,
     /// What each layout is called where nobody asks for a name.
-    shortest: FxHashMap<LayoutId, Place>,
+    shortest: FxHashMap<LayoutId, NamedLayout>,
 }
 
-impl Places {
+impl NamedLayouts {
     /// The layout and the name.
-    pub(super) fn get(&self, place: Place) -> &(LayoutId, Arc<Family>) {
+    pub(super) fn get(&self, place: NamedLayout) -> &(LayoutId, Arc<Family>) {
         &self.all[place.0]
     }
 
@@ -31,7 +31,7 @@ impl Places {
         &mut self,
         layouts: &mut Layouts,
         layout: LayoutId,
-    ) -> Result<Place, AssignError> {
+    ) -> Result<NamedLayout, AssignError> {
         let layout = without_copies(layouts, layout)?;
         if let Some(&known) = self.shortest.get(&layout) {
             return Ok(known);
@@ -49,7 +49,7 @@ impl Places {
         layouts: &mut Layouts,
         layout: LayoutId,
         family: Family,
-    ) -> Result<Place, AssignError> {
+    ) -> Result<NamedLayout, AssignError> {
         let layout = without_copies(layouts, layout)?;
         let itself = layouts.get(layout);
         let unique = |layout: Layout| Some(layout.remove_zero_columns(REGISTER).ok()?.0);
@@ -60,12 +60,12 @@ impl Places {
         self.shortest(layouts, layout)
     }
 
-    fn intern(&mut self, layout: LayoutId, family: Family) -> Place {
+    fn intern(&mut self, layout: LayoutId, family: Family) -> NamedLayout {
         let key = (layout, Arc::new(family));
         let all = &mut self.all;
         *self.ids.entry(key.clone()).or_insert_with(|| {
             all.push(key);
-            Place(all.len() - 1)
+            NamedLayout(all.len() - 1)
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What is left of a problem while it is solved, and how the rest follows.
 
 use super::memory::{Memory, One, Two};
-use super::{Matrix, NEVER, Problem, less, sum};
+use super::{EdgePrices, NEVER, Problem, less, sum};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ pub(super) struct Graph {
     constant: u64,
     /// The prices of the labels of each node that is left.
     nodes: BTreeMap<usize, Vec<u64>>,
-    edges: BTreeMap<(usize, usize), Rc<Matrix>>,
+    edges: BTreeMap<(usize, usize), Rc<EdgePrices>>,
     neighbours: BTreeMap<usize, BTreeSet<usize>>,
     removed: Vec<Removed>,
     count: usize,
@@ -31,7 +31,7 @@ pub(super) struct Graph {
 
 /// An edge, as one of its nodes sees it.
 struct Side {
-    matrix: Option<Rc<Matrix>>,
+    matrix: Option<Rc<EdgePrices>>,
     /// Whether that node's labels are rows.
     first: bool,
 }
@@ -141,7 +141,7 @@ impl Graph {
     }
 
     /// The edge between two nodes, the labels of the first in rows.
-    fn turned(&self, node: usize, other: usize) -> Option<Rc<Matrix>> {
+    fn turned(&self, node: usize, other: usize) -> Option<Rc<EdgePrices>> {
         let Side { matrix, first } = self.edge(node, other);
         let matrix = matrix?;
         Some(if first { matrix } else { Rc::new(matrix.turned()) })
@@ -200,7 +200,7 @@ impl Graph {
             let of_columns: Vec<u64> = (0..columns)
                 .map(|column| least((0..rows).map(|row| rest(row, column))).1)
                 .collect();
-            let matrix = Matrix::new(rows, columns, |row, column| {
+            let matrix = EdgePrices::new(rows, columns, |row, column| {
                 let moved = of_columns[column];
                 if moved >= NEVER { 0 } else { less(rest(row, column), moved) }
             });

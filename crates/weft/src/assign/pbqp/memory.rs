@@ -3,7 +3,7 @@
 //! A problem is solved again when some of its prices are known better. The nodes are removed in the same
 //! order then, and most of them meet the same prices as before: what their removal leaves is remembered.
 
-use super::{Matrix, NEVER};
+use super::{EdgePrices, NEVER};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ pub(super) struct One {
 
 impl One {
     /// Of a node with these prices and an edge whose rows are its labels.
-    pub(super) fn of(own: &[u64], edge: &Matrix) -> Self {
+    pub(super) fn of(own: &[u64], edge: &EdgePrices) -> Self {
         let (best, prices) = least_of(own, edge);
         Self { best: best.into(), prices: prices.into() }
     }
@@ -26,13 +26,18 @@ impl One {
 #[derive(Clone, Debug)]
 pub(super) struct Two {
     pub(super) best: Rc<[usize]>,
-    pub(super) prices: Rc<Matrix>,
+    pub(super) prices: Rc<EdgePrices>,
 }
 
 impl Two {
     /// Of a node with these prices and two edges whose rows are its labels, and the edge that there is
     /// between the neighbours.
-    pub(super) fn of(own: &[u64], a: &Matrix, b: &Matrix, known: Option<&Matrix>) -> Self {
+    pub(super) fn of(
+        own: &[u64],
+        a: &EdgePrices,
+        b: &EdgePrices,
+        known: Option<&EdgePrices>,
+    ) -> Self {
         let mut best = Vec::with_capacity(a.columns * b.columns);
         let mut prices = Vec::with_capacity(a.columns * b.columns);
         for row in 0..a.columns {
@@ -47,14 +52,14 @@ impl Two {
                 *price = (*price + known).min(NEVER);
             }
         }
-        let prices = Rc::new(Matrix { columns: b.columns, prices });
+        let prices = Rc::new(EdgePrices { columns: b.columns, prices });
         Self { best: best.into(), prices }
     }
 }
 
 /// For each column the row with the least sum of its own price and the pair's, the first of equals, with
 /// that sum. Own prices are sums of two at most, so that nothing overflows.
-fn least_of(own: &[u64], edge: &Matrix) -> (Vec<usize>, Vec<u64>) {
+fn least_of(own: &[u64], edge: &EdgePrices) -> (Vec<usize>, Vec<u64>) {
     let mut best = vec![0; edge.columns];
     let mut prices = vec![NEVER; edge.columns];
     let rows = edge.prices.chunks_exact(edge.columns.max(1));
@@ -70,22 +75,22 @@ fn least_of(own: &[u64], edge: &Matrix) -> (Vec<usize>, Vec<u64>) {
 }
 
 /// Edges of a problem that are the same as long as they are the same allocation, which is kept.
-fn same(a: &Rc<Matrix>, b: &Rc<Matrix>) -> bool {
+fn same(a: &Rc<EdgePrices>, b: &Rc<EdgePrices>) -> bool {
     Rc::ptr_eq(a, b)
 }
 
 #[derive(Clone, Debug)]
 struct KnownOne {
     own: Vec<u64>,
-    edge: Rc<Matrix>,
+    edge: Rc<EdgePrices>,
     found: One,
 }
 
 #[derive(Clone, Debug)]
 struct KnownTwo {
     own: Vec<u64>,
-    edges: [Rc<Matrix>; 2],
-    between: Option<Rc<Matrix>>,
+    edges: [Rc<EdgePrices>; 2],
+    between: Option<Rc<EdgePrices>>,
     found: Two,
 }
 
@@ -102,8 +107,8 @@ impl Memory {
         &mut self,
         node: usize,
         own: Vec<u64>,
-        edge: Rc<Matrix>,
-        turned: impl FnOnce() -> Option<Rc<Matrix>>,
+        edge: Rc<EdgePrices>,
+        turned: impl FnOnce() -> Option<Rc<EdgePrices>>,
     ) -> Option<One> {
         if let Some(known) = self.ones.get(&node)
             && same(&known.edge, &edge)
@@ -121,9 +126,9 @@ impl Memory {
         &mut self,
         node: usize,
         own: Vec<u64>,
-        edges: [Rc<Matrix>; 2],
-        between: Option<Rc<Matrix>>,
-        turned: impl FnOnce() -> Option<(Rc<Matrix>, Rc<Matrix>)>,
+        edges: [Rc<EdgePrices>; 2],
+        between: Option<Rc<EdgePrices>>,
+        turned: impl FnOnce() -> Option<(Rc<EdgePrices>, Rc<EdgePrices>)>,
     ) -> Option<Two> {
         if let Some(known) = self.twos.get(&node) {
             let beside = match (&known.between, &between) {

@@ -42,12 +42,12 @@ pub(super) struct Node(usize);
 
 /// Prices of pairs of labels, those of the first node in rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Matrix {
+struct EdgePrices {
     columns: usize,
     prices: Vec<u64>,
 }
 
-impl Matrix {
+impl EdgePrices {
     fn new(rows: usize, columns: usize, mut price: impl FnMut(usize, usize) -> u64) -> Self {
         let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
         let prices = places.map(|(row, column)| price(row, column).min(NEVER)).collect();
@@ -70,7 +70,7 @@ impl Matrix {
 pub(super) struct Problem {
     nodes: Vec<Vec<u64>>,
     /// By their nodes, the smaller first.
-    edges: BTreeMap<(usize, usize), Rc<Matrix>>,
+    edges: BTreeMap<(usize, usize), Rc<EdgePrices>>,
 }
 
 /// A choice of a label for every node.
@@ -123,7 +123,7 @@ impl Problem {
         let (low, high) = (a.0.min(b.0), a.0.max(b.0));
         let (rows, columns) = (self.nodes[low].len(), self.nodes[high].len());
         let known = self.edges.get(&(low, high));
-        let matrix = Matrix::new(rows, columns, |row, column| {
+        let matrix = EdgePrices::new(rows, columns, |row, column| {
             let own = if low == a.0 { price(row, column) } else { price(column, row) };
             sum(known.map_or(0, |known| known.get(row, column)), own)
         });

@@ -145,7 +145,7 @@ fn declare(w: &mut Writer<'_>, values: &[Value]) {
 
 /// A place that is read or written by a copy.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum CopySlot {
     Value(Value),
     /// What was saved of a value in a temporary of this number.
     Saved(usize),
@@ -155,12 +155,14 @@ enum Place {
 fn assign(w: &mut Writer<'_>, into: &[Value], values: &[Value]) {
     let pairs = into.iter().zip(values).filter(|&(&into, _)| w.is_used(into));
     let pairs = pairs
-        .map(|(&into, &from)| (Place::Value(w.register(into)), Place::Value(w.register(from))))
+        .map(|(&into, &from)| {
+            (CopySlot::Value(w.register(into)), CopySlot::Value(w.register(from)))
+        })
         .collect();
     let mut writer = (w, Vec::<String>::new());
-    let spelled = |(w, saved): &(&mut Writer<'_>, Vec<String>), place: Place| match place {
-        Place::Value(value) => w.spelled(value),
-        Place::Saved(index) => saved[index].clone(),
+    let spelled = |(w, saved): &(&mut Writer<'_>, Vec<String>), place: CopySlot| match place {
+        CopySlot::Value(value) => w.spelled(value),
+        CopySlot::Saved(index) => saved[index].clone(),
     };
     in_order(
         &mut writer,
@@ -172,10 +174,10 @@ fn assign(w: &mut Writer<'_>, into: &[Value], values: &[Value]) {
         |writer, from| {
             let text = spelled(writer, from);
             let name = writer.0.temporary();
-            let Place::Value(value) = from else { return from };
+            let CopySlot::Value(value) = from else { return from };
             put!(writer.0, "const {} {name} = {text}", c_type(writer.0.program.dtype(value)));
             writer.1.push(name);
-            Place::Saved(writer.1.len() - 1)
+            CopySlot::Saved(writer.1.len() - 1)
         },
     );
 }

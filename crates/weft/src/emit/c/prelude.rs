@@ -88,6 +88,7 @@ impl Helper {
 
 /// Names that a kernel's arguments must not have: ours, and the language's that a Python program may
 /// have as well.
+#[allow(clippy::too_many_lines, reason = "a list")]
 pub(super) fn is_reserved(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "i8",
@@ -422,6 +423,7 @@ __device__ __forceinline__ u8 to_eighth(
 }
 
 /// CUDA's helpers.
+#[allow(clippy::too_many_lines, reason = "a list of texts")]
 fn cuda(helper: Helper) -> &'static str {
     match helper {
         Helper::Half => "using f16 = __half;\n",

@@ -14,8 +14,8 @@
 //! %9 = warpgroup.wait 0 %8                         wgmma.wait_group.sync.aligned 0;
 //! ```
 //!
-//! Whether it is right is told by going through the program with what each shared register holds: a value that
-//! is read must lie there still, on every way.
+//! To see that it is right, a walk through the program tracks what each shared register holds: a value must still
+//! lie there wherever it is read, on every path.
 
 use super::control::only_way_out;
 use crate::emit::Unsupported;

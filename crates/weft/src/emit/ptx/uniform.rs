@@ -2,12 +2,12 @@
 //!
 //! Where lanes of a warp do something together (shuffle, move matrices, wait), they have come there
 //! together: every branch around it, and every break out of a loop around it, is the same for all of them,
-//! or the program would be wrong. The assembler sees that of a condition that is made of the kernel's
-//! arguments and the number of the block. Of one that is made of data it does not, and writes each shuffle a
-//! second time for lanes that have parted.
+//! or the program would be wrong. The assembler sees this of conditions that depend only on the kernel's
+//! arguments and the number of the block. Where a condition depends on data it does not, and writes each
+//! shuffle a second time for lanes that have diverged.
 //!
-//! It is told only of what it does not see: it does not unroll a loop that is left by a branch that is said
-//! to be uniform.
+//! Only branches that it cannot see through are marked, because it does not unroll a loop whose exit is marked
+//! as uniform.
 
 use crate::id::IdMap;
 use crate::lane::effects::Latency;

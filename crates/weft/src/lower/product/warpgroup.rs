@@ -1,8 +1,8 @@
 //! Products by the matrix units of warpgroups.
 //!
-//! A factor in memory is told by a descriptor: a constant and the address where its tile begins. The tiles of
-//! one warpgroup begin where the number of the warp says, which all its threads have in common; those of
-//! further rows, columns and terms at constant distances from there.
+//! A descriptor tells the matrix unit where a factor lies in memory: a constant and the address where its tile
+//! begins. Where the tiles of a warpgroup begin depends on the number of the warp, which a shuffle makes known to be
+//! the same in all lanes; those of further rows, columns and terms follow at constant distances.
 //!
 //! Products are waited for where [`Orders`](crate::lower::local_order::Orders) say, the oldest first.
 

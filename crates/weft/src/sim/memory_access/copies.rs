@@ -6,7 +6,7 @@
 //! write of its thread twice, when it is issued and when it lands: what others did before must be
 //! ordered before the first, what they do after behind the second.
 
-use super::{Place, accessor, addresses, locate, place_of, report_conflicts};
+use super::{Hit, accessor, addresses, locate, place_of, report_conflicts};
 use crate::memory::Memory;
 use crate::sim::count::Pattern;
 use crate::sim::program::Row;
@@ -189,7 +189,7 @@ pub(super) fn check_written(
     world: &mut World<'_>,
     index: u32,
     pattern: &Pattern,
-    places: &[(Place, u64)],
+    places: &[(Hit, u64)],
 ) {
     if !world.reading.cells.is_empty() && world.accesses[index as usize].kind != AccessKind::Load {
         check_written_slowly(warp, block, world, index, pattern, places);
@@ -203,11 +203,11 @@ fn check_written_slowly(
     world: &mut World<'_>,
     index: u32,
     pattern: &Pattern,
-    places: &[(Place, u64)],
+    places: &[(Hit, u64)],
 ) {
     let op = &world.code.memory[index as usize];
     for &(place, mask) in places {
-        let Place::Buffer(buffer) = place else { continue };
+        let Hit::Buffer(buffer) = place else { continue };
         for lane in lanes_of(mask & pattern.active) {
             let offset = (pattern.addresses[lane] - Memory::base(buffer)) as usize;
             let Some(copy) = world.reading.find(buffer, offset, op.bytes) else { continue };
@@ -258,7 +258,7 @@ pub(in crate::sim) fn issue(
             for lane in lanes_of(mask & pattern.active) {
                 let offset = (pattern.addresses[lane] - base) as usize;
                 shadow.access(&by, false, offset, op.bytes, lane as u32, &mut world.conflicts);
-                if let Place::Buffer(buffer) = place {
+                if let Hit::Buffer(buffer) = place {
                     sources[lane] = Some((buffer, offset));
                 }
                 let end = offset + op.bytes as usize;
@@ -270,7 +270,7 @@ pub(in crate::sim) fn issue(
         }
     }
     let Some((pattern, _)) = locate(warp, block, world, index, &places, active) else { return };
-    let by = accessor(&warp.knowledge, warp.index, block, world, index, Place::Shared, false);
+    let by = accessor(&warp.knowledge, warp.index, block, world, index, Hit::Shared, false);
     for lane in lanes_of(pattern.active) {
         let offset = pattern.addresses[lane] as usize;
         let shadow = &mut block.shadow;
@@ -282,7 +282,7 @@ pub(in crate::sim) fn issue(
         }
         warp.copies.open.push(Copy { lane: lane as u32, offset, bytes, data, index, source });
     }
-    report_conflicts(warp, block, world, index, Place::Shared);
+    report_conflicts(warp, block, world, index, Hit::Shared);
 }
 
 /// Lets all groups land but the latest `pending`.
@@ -298,8 +298,7 @@ pub(in crate::sim) fn wait(
             if let Some(source) = source {
                 world.reading.end(source, bytes);
             }
-            let by =
-                accessor(&warp.knowledge, warp.index, block, world, index, Place::Shared, false);
+            let by = accessor(&warp.knowledge, warp.index, block, world, index, Hit::Shared, false);
             block.shadow.access(&by, true, offset, bytes, lane, &mut world.conflicts);
             block.in_flight.set(offset, bytes, 0);
             if block.proxies.are_watched() {
@@ -309,7 +308,7 @@ pub(in crate::sim) fn wait(
             if let Some(place) = block.shared.get_mut(offset..end) {
                 place.copy_from_slice(&data[..bytes as usize]);
             }
-            report_conflicts(warp, block, world, index, Place::Shared);
+            report_conflicts(warp, block, world, index, Hit::Shared);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Matrices moved by a warp: each lane gives the address of a row, and has bytes of several.
 
-use super::{Place, accessor, addresses, locate, place_of, report_conflicts};
+use super::{Hit, accessor, addresses, locate, place_of, report_conflicts};
 use crate::lane::Matrix;
 use crate::sim::count::{MAX_LANES, Pattern};
 use crate::sim::program::MemoryOp;
@@ -101,7 +101,7 @@ pub(super) fn load(
     for &result in &op.results {
         warp.registers[result as usize..result as usize + lanes].fill(0);
     }
-    let place = Place::Shared;
+    let place = Hit::Shared;
     let accessor = accessor(&warp.knowledge, warp.index, block, world, index, place, true);
     let (bytes, shadow, _) = place_of(place, block, world.memory, &mut world.shadows);
     let unit = unit(matrix);
@@ -139,7 +139,7 @@ pub(super) fn store(
         written[to][inside] = (bits >> (8 * byte)) as u8;
         writers[to][inside] = lane as u8;
     }
-    let place = Place::Shared;
+    let place = Hit::Shared;
     let mut together = 0u64;
     if !pattern.disjoint {
         let at = |row: usize| pattern.addresses[row];

@@ -198,7 +198,7 @@ pub(in crate::sim) fn mbarrier(
     let operands: Vec<u64> = operands.map(<[u64]>::to_vec).unwrap_or_default();
     let (pattern, _) = locate(warp, block, world, index, &at, active)?;
     let reads = !matches!(op, Mbarrier::Initialise { .. });
-    let place = super::Place::Shared;
+    let place = super::Hit::Shared;
     let by = accessor(&warp.knowledge, warp.index, block, world, index, place, reads);
     for lane in lanes_of(pattern.active) {
         let (offset, bytes) = (pattern.addresses[lane] as usize, Mbarrier::BYTES);

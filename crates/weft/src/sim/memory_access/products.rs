@@ -5,7 +5,7 @@
 //! between is a finding. Until the wait a register holds a *token* in place of a sum: bit 63, the number of the
 //! product, and in the low bits which of its accumulators it is.
 
-use super::{Place, accessor, report_conflicts};
+use super::{Hit, accessor, report_conflicts};
 use crate::lane::{Inst, WarpgroupMultiply};
 use crate::sim::program::{ProductOp, Row, WaitOp};
 use crate::sim::report::{Actor, FindingKind};
@@ -358,7 +358,7 @@ fn read(warp: &Warp, block: &mut Block, world: &mut World<'_>, product: &Product
             piece(warp, block, world, op, offset, turn);
         }
     }
-    report_conflicts(warp, block, world, op.access, Place::Shared);
+    report_conflicts(warp, block, world, op.access, Hit::Shared);
 }
 
 fn piece(
@@ -377,7 +377,7 @@ fn piece(
         });
         return;
     }
-    let by = accessor(&warp.knowledge, warp.index, block, world, op.access, Place::Shared, true);
+    let by = accessor(&warp.knowledge, warp.index, block, world, op.access, Hit::Shared, true);
     block.shadow.access(&by, false, offset, PIECE, SEVERAL, &mut world.conflicts);
     super::copies::check_read(block, world, actor, offset, PIECE);
     super::transfers::check_bytes(warp, block, world, actor, false, (offset, PIECE));

@@ -11,7 +11,7 @@
 
 use super::boxes::{self, Run, Wrong};
 use super::phases::Mbarriers;
-use super::{Place, accessor, report_conflicts};
+use super::{Hit, accessor, report_conflicts};
 use crate::atomic::Rmw;
 use crate::dtype::DType;
 use crate::lane::{BulkCopy, Tensor, TensorMap};
@@ -388,7 +388,7 @@ fn check_shared(warp: &Warp, block: &Block, world: &mut World<'_>, op: &BulkOp, 
     let &Moved { lane, shared, bytes, .. } = moved;
     let writes = op.mbarrier.is_some();
     let actor = world.actor(block, warp.index, Some(lane), op.inst);
-    let place = Place::Shared;
+    let place = Hit::Shared;
     let by = accessor(&warp.knowledge, warp.index, block, world, op.shared, place, !writes);
     block.shadow.probe(&by, writes, (shared, bytes), lane, &mut world.conflicts);
     report_conflicts(warp, block, world, op.shared, place);
@@ -434,7 +434,7 @@ fn touch_global(
     let (reads, writes) = (kind != AccessKind::Store, kind != AccessKind::Load);
     for &Run { global, bytes, .. } in runs {
         let Some((buffer, offset)) = global else { continue };
-        let place = Place::Buffer(buffer);
+        let place = Hit::Buffer(buffer);
         let by = accessor(&warp.knowledge, warp.index, block, world, site, place, reads);
         world.shadows[buffer].access(&by, writes, offset, bytes, lane, &mut world.conflicts);
         report_conflicts(warp, block, world, site, place);

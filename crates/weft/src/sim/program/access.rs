@@ -6,6 +6,7 @@ use crate::lane::{
     Access, BulkCopy, Form, Inst, InstData, Matrix, Mbarrier, Op, Space, TensorCopy, TensorWay,
     WarpgroupMultiply,
 };
+use crate::sim::act::Act;
 use crate::sim::report::{AccessCount, AccessKind};
 use crate::sim::warpgroup::PIECE;
 use smallvec::SmallVec;
@@ -33,7 +34,7 @@ impl Compiler<'_> {
         let keep = others.get(count + 1).copied();
         let op = MemoryOp::plain(id, (Space::Shared, right, 0), PIECE);
         let access = self.access(op, AccessKind::Load, PIECE);
-        self.code.ops.push(MicroOp::Product(self.code.products.len() as u32));
+        self.act(Act::Product(self.code.products.len() as u32));
         self.code.products.push(ProductOp {
             multiply,
             left,
@@ -62,7 +63,7 @@ impl Compiler<'_> {
         let read = MemoryOp::plain(id, (Space::Global, rows[1], 0), bytes);
         let index = self.access(MemoryOp { predicate, ..written }, AccessKind::Store, bytes);
         self.access(MemoryOp { predicate, ..read }, AccessKind::Load, bytes);
-        self.code.ops.push(MicroOp::AsyncCopy { index, filled });
+        self.act(Act::AsyncCopy { index, filled });
     }
 
     /// To initialise one is to store it, and all else an atomic, as far as other threads see it.
@@ -95,7 +96,7 @@ impl Compiler<'_> {
         let global = self.access(of(Space::Global, rows[1]), global, piece);
         let (bytes, mbarrier) = (rows[2], rows.get(3).copied());
         let op = BulkOp { what: Bulk::Bytes(bytes), mbarrier, inst: id, shared, global };
-        self.code.ops.push(MicroOp::BulkCopy(Box::new(op)));
+        self.act(Act::BulkCopy(Box::new(op)));
     }
 
     /// The same of a box.
@@ -120,7 +121,7 @@ impl Compiler<'_> {
         let global = self.access(MemoryOp { atomic, ..of(Space::Global) }, global, piece);
         let what = Bulk::Box { map, tensor, coordinates, reduces };
         let op = BulkOp { what, mbarrier, inst: id, shared, global };
-        self.code.ops.push(MicroOp::BulkCopy(Box::new(op)));
+        self.act(Act::BulkCopy(Box::new(op)));
     }
 
     pub(super) fn memory(&mut self, id: Inst, inst: &InstData) {
@@ -175,10 +176,10 @@ impl Compiler<'_> {
             atomic,
         };
         let index = self.access(op, kind, lane_bytes);
-        self.code.ops.push(match kind {
-            AccessKind::Load => MicroOp::Load(index),
-            AccessKind::Store => MicroOp::Store(index),
-            AccessKind::Atomic => MicroOp::Atomic(index),
+        self.act(match kind {
+            AccessKind::Load => Act::Load(index),
+            AccessKind::Store => Act::Store(index),
+            AccessKind::Atomic => Act::Atomic(index),
         });
     }
 }

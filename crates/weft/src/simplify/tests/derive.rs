@@ -1,7 +1,7 @@
 //! Loops that carry values some of which are others and constants, in the simulator: the same sums, and as few
 //! values as the starts and the steps allow.
 
-use super::alternate::{add_up, kernel, simulated};
+use super::double_buffer::{add_up, kernel, simulated};
 use crate::dtype::DType;
 use crate::lane::{Builder, IdKind, Op, Program, Value, verify};
 use crate::scalar::{Binary, Cast, Compare};

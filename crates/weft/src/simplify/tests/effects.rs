@@ -14,7 +14,7 @@ mod machine;
 mod samples;
 
 use self::samples::{At, samples, write};
-use super::alternate::{BYTES, kernel, place};
+use super::double_buffer::{BYTES, kernel, place};
 use super::loop_to;
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
@@ -27,7 +27,10 @@ use crate::lane::{
 };
 use crate::location::{Loc, Location, Locations};
 use crate::scalar::{Binary, Compare};
-use crate::simplify::{alternate, barriers, expand, hoist, idle, meet, ordered, pack, sink, sweep};
+use crate::simplify::{
+    barriers, double_buffer, expand, hoist, merge_barriers, ordered, pack, redundant_barriers,
+    sink, sweep,
+};
 use core::mem::discriminant;
 use expect_test::expect;
 use smallvec::{SmallVec, smallvec};
@@ -262,7 +265,7 @@ fn probes(op: &Op) -> Vec<(&'static str, String)> {
                 p.use_(&used);
             });
         });
-        let after = alternate::run(program);
+        let after = double_buffer::run(program);
         let mut found = String::new();
         text(&after, &after.body, op, &marks, &mut found);
         let twice = after.shared.values().filter(|piece| piece.turns.is_some()).count();
@@ -307,8 +310,8 @@ fn probes(op: &Op) -> Vec<(&'static str, String)> {
             }),
         ),
         (
-            "idle",
-            observed(op, idle::run, |p| {
+            "redundant_barriers",
+            observed(op, redundant_barriers::run, |p| {
                 p.store(p.kept[0]);
                 p.barrier();
                 p.x(p.kept[1]);
@@ -318,24 +321,24 @@ fn probes(op: &Op) -> Vec<(&'static str, String)> {
             }),
         ),
         (
-            "idle.first",
-            observed(op, idle::run, |p| {
+            "redundant_barriers.first",
+            observed(op, redundant_barriers::run, |p| {
                 p.x(p.kept[1]);
                 p.barrier();
                 p.store(p.kept[0]);
             }),
         ),
         (
-            "idle.last",
-            observed(op, idle::run, |p| {
+            "redundant_barriers.last",
+            observed(op, redundant_barriers::run, |p| {
                 p.store(p.kept[0]);
                 p.barrier();
                 p.x(p.kept[1]);
             }),
         ),
         (
-            "idle.warp",
-            observed(op, idle::run, |p| {
+            "redundant_barriers.warp",
+            observed(op, redundant_barriers::run, |p| {
                 p.store(p.kept[0]);
                 p.x(p.kept[1]);
                 p.warp_barrier();
@@ -343,8 +346,8 @@ fn probes(op: &Op) -> Vec<(&'static str, String)> {
             }),
         ),
         (
-            "idle.block",
-            observed(op, idle::run, |p| {
+            "redundant_barriers.block",
+            observed(op, redundant_barriers::run, |p| {
                 p.store(p.kept[0]);
                 p.x(p.kept[1]);
                 p.barrier();
@@ -352,46 +355,46 @@ fn probes(op: &Op) -> Vec<(&'static str, String)> {
             }),
         ),
         (
-            "meet",
-            observed(op, meet::run, |p| {
+            "merge_barriers",
+            observed(op, merge_barriers::run, |p| {
                 movements(p, false, |p| {
                     p.x(p.scratch[2]);
                 });
             }),
         ),
         (
-            "meet.kept",
-            observed(op, meet::run, |p| {
+            "merge_barriers.kept",
+            observed(op, merge_barriers::run, |p| {
                 movements(p, false, |p| {
                     p.x(p.kept[2]);
                 });
             }),
         ),
         (
-            "meet.used",
-            observed(op, meet::run, |p| {
+            "merge_barriers.used",
+            observed(op, merge_barriers::run, |p| {
                 p.x(p.scratch[1]);
                 movements(p, false, |_| ());
             }),
         ),
         (
-            "meet.read",
-            observed(op, meet::run, |p| {
+            "merge_barriers.read",
+            observed(op, merge_barriers::run, |p| {
                 p.x(p.scratch[2]);
                 movements(p, true, |_| ());
             }),
         ),
         (
-            "meet.inner",
-            observed(op, meet::run, |p| {
+            "merge_barriers.inner",
+            observed(op, merge_barriers::run, |p| {
                 let one = p.build.i32(1);
                 rounds_of(p, one, |p| drop(p.x(p.scratch[2])));
                 movements(p, true, |_| ());
             }),
         ),
         (
-            "meet.round",
-            observed(op, meet::run, |p| {
+            "merge_barriers.round",
+            observed(op, merge_barriers::run, |p| {
                 let three = p.build.i32(3);
                 rounds_of(p, three, |p| {
                     movements(p, true, |_| ());
@@ -557,8 +560,8 @@ fn probes(op: &Op) -> Vec<(&'static str, String)> {
                 p.load(p.kept[1]);
             }),
         ),
-        ("alternate", doubled(op, 0)),
-        ("alternate.other", doubled(op, 1)),
+        ("double_buffer", doubled(op, 0)),
+        ("double_buffer.other", doubled(op, 1)),
     ]
 }
 
@@ -926,7 +929,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             L(X)U        continue
             L(X)(X)U     yield
             LU           return
-        idle
+        redundant_barriers
             SbXLU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
             SbXbLU       load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm, print, assert, if, roles, loop
             ?SbXbLU!     product
@@ -935,7 +938,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             Sb(X)bLU     continue
             Sb(X)(X)bLU  yield
             SbbLU        return
-        idle.first
+        redundant_barriers.first
             XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
             XbS          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm, print, assert, if, roles, loop
             ?XbS!        product
@@ -944,7 +947,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (X)bS        continue
             (X)(X)bS     yield
             bS           return
-        idle.last
+        redundant_barriers.last
             SX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
             SbX          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, bulk wait for reads, bulk wait for older, asm, print, assert, if, roles, loop
             ?SbX!        product
@@ -953,7 +956,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             Sb(X)        continue
             Sb(X)(X)     yield
             Sb           return
-        idle.warp
+        redundant_barriers.warp
             SXwS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop
             ?SXwS!       product
             SXS          barrier warp, barrier block
@@ -961,7 +964,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             S(X)wS       continue
             S(X)(X)wS    yield
             SwS          return
-        idle.block
+        redundant_barriers.block
             SXbS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop
             ?SXbS!       product
             SbS          barrier warp, return
@@ -969,7 +972,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (SXbS)       break if
             S(X)bS       continue
             S(X)(X)bS    yield
-        meet
+        merge_barriers
             SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure
             SXSbLLU      load global, store shared, store matrix
             SbLXSbLU     load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm, print, assert, if, roles, loop
@@ -979,7 +982,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             SbL(X)SbLU   continue
             SbL(X)(X)SbLU yield
             SbLSbLU      return
-        meet.kept
+        merge_barriers.kept
             SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, shuffle xor, shuffle index, multiply, asm pure
             SXSbLLU      load global
             SbLXSbLU     load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm, print, assert, if, roles, loop
@@ -989,7 +992,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             SbL(X)SbLU   continue
             SbL(X)(X)SbLU yield
             SbLSbLU      return
-        meet.used
+        merge_barriers.used
             XSSbLLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
             XSbLSbLU     load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate
             ?XSbLSbLU!   product
@@ -997,7 +1000,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (XSbLSbLU)   break if
             (X)SSbLLU    continue
             (X)(X)SSbLLU yield
-        meet.read
+        merge_barriers.read
             XSRSbLLU     const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, tensor copy to shared, bulk commit, bulk wait for reads, bulk wait for older, barrier warp, asm pure, if, roles, loop
             XSbLRSbLU    load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, fence, proxy fence, named barrier, mbarrier wait, bulk copy to global, tensor copy to global, tensor sum, bulk wait, asm, print, assert
             ?XSRSbLLU!   product
@@ -1005,7 +1008,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             (XSbLRSbLU)  break if
             (X)SRSbLLU   continue
             (X)(X)SRSbLLU yield
-        meet.inner
+        merge_barriers.inner
             (X)SRSbLLU   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, tensor copy to shared, bulk commit, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, if, roles, loop
             (X)SbLRSbLU  load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, fence, proxy fence, named barrier, mbarrier wait, bulk copy to global, tensor copy to global, tensor sum, bulk wait, asm, print, assert
             ?(X)SRSbLLU! product
@@ -1013,7 +1016,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             ((X))SRSbLLU continue
             ((X)(X))SRSbLLU yield
             SRSbLLU      return
-        meet.round
+        merge_barriers.round
             (SbLRSbLUX)  const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             ?(SbLRSbLUX)! product
             ((SbLRSbLUX)) break if
@@ -1117,14 +1120,14 @@ fn passes_do_around_each_operation_what_its_row_says() {
         order.between
                          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop, break if, continue, yield, return
             s            barrier warp, barrier block
-        alternate
+        double_buffer
             (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier arrive, mbarrier expect, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
             (SbLXU)0     store shared, store shared volatile, store matrix, copy, product, mbarrier initialise, mbarrier invalidate, barrier block
             ((SbLXU))0   break if
             (SSbLL(X)U)1 continue
             (SSbLL(X)(X)U)1 yield
             (SSbLLU)1    return
-        alternate.other
+        double_buffer.other
             (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
             (SbLXU)0     barrier block
             ((SbLXU))0   break if

@@ -1,6 +1,6 @@
 //! Products of which both halves are used, joined and simulated.
 
-use super::alternate::{place, simulated};
+use super::double_buffer::{place, simulated};
 use crate::dtype::DType;
 use crate::lane::{Access, Builder, IdKind, Op, Param, Program, Space, verify};
 use crate::scalar::{Binary, Cast};

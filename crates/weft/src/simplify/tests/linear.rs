@@ -1,6 +1,6 @@
 //! Linear maps, expanded and simulated: every lane has what its columns add up to.
 
-use super::alternate::{place, simulated};
+use super::double_buffer::{place, simulated};
 use crate::dtype::DType;
 use crate::lane::{Access, Builder, IdKind, Op, Param, Program, Space, verify};
 use crate::scalar::{Binary, Cast};

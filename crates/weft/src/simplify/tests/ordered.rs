@@ -1,6 +1,6 @@
 //! What each barrier is said to order.
 
-use super::alternate::{BYTES, add_up, kernel, mirror, place};
+use super::double_buffer::{BYTES, add_up, kernel, mirror, place};
 use super::{keep, look, loop_to};
 use crate::lane::{BarrierScope, Builder, IdKind, Value};
 use crate::simplify::barriers;

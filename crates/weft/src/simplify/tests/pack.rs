@@ -1,6 +1,6 @@
 //! What shared memory is used again for, where control branches.
 
-use super::alternate::{self, add_up, clean, kernel, mirror, simulated};
+use super::double_buffer::{self, add_up, clean, kernel, mirror, simulated};
 use super::{build, keep, look, loop_to};
 use crate::dtype::DType;
 use crate::lane::{
@@ -8,7 +8,7 @@ use crate::lane::{
 };
 use crate::scalar::{Binary, Compare};
 use crate::simplify::pack;
-use crate::simplify::{alternate as halves, barriers};
+use crate::simplify::{barriers, double_buffer as halves};
 use arbtest::arbitrary::{Result, Unstructured};
 use smallvec::smallvec;
 
@@ -176,7 +176,7 @@ fn a_wait_ends_what_was_begun_before_it_and_nothing_that_comes_later() {
 
 /// More scratch memory.
 fn another(build: &mut Builder) -> Value {
-    let piece = build.scratch(alternate::BYTES, 16, BarrierScope::Block);
+    let piece = build.scratch(double_buffer::BYTES, 16, BarrierScope::Block);
     build.shared_base(piece)
 }
 
@@ -206,7 +206,7 @@ fn in_turn(build: &mut Builder, out: Value, base: Value) {
 
 #[test]
 fn movements_of_a_round_use_the_same_memory_where_more_blocks_run() {
-    const BYTES: u32 = alternate::BYTES;
+    const BYTES: u32 = double_buffer::BYTES;
     let [narrow, wide] = [BYTES, 3 * BYTES].map(|room| packed(kernel(room, in_turn)));
     assert_eq!((narrow.shared_bytes, wide.shared_bytes), (BYTES, 3 * BYTES));
     // One barrier a movement, as each waits for what the others loaded; two where they share their bytes.
@@ -217,10 +217,10 @@ fn movements_of_a_round_use_the_same_memory_where_more_blocks_run() {
 #[test]
 fn what_is_in_memory_from_round_to_round_stays_there() {
     let carried = |build: &mut Builder, out: Value, base: Value| {
-        let kept = build.shared(alternate::BYTES, 16, BarrierScope::Block);
+        let kept = build.shared(double_buffer::BYTES, 16, BarrierScope::Block);
         let kept = build.shared_base(kept);
         let lane = build.id(IdKind::Lane);
-        let kept = alternate::place(build, kept, false);
+        let kept = double_buffer::place(build, kept, false);
         let rounds = build.i32(3);
         loop_to(build, rounds, |build, round| {
             let is_first = build.i32(0);
@@ -233,7 +233,7 @@ fn what_is_in_memory_from_round_to_round_stays_there() {
             add_up(build, out, sum);
         });
     };
-    let room = alternate::BYTES;
+    let room = double_buffer::BYTES;
     let program = packed(kernel(room, carried));
     assert_eq!(program.shared_bytes, 2 * room);
     assert_eq!(simulated(&program), simulated(&packed(kernel(2 * room, carried))));
@@ -314,7 +314,7 @@ fn movements_in_any_control_flow_share_memory_without_a_race() {
         let wide = packed(program(1 << 16));
         let (report, sums) = simulated(&wide);
         assert!(report.is_clean(), "{:#?}\n{wide}", report.findings);
-        for room in [1, 2, 3].map(|pieces| pieces * alternate::BYTES) {
+        for room in [1, 2, 3].map(|pieces| pieces * double_buffer::BYTES) {
             for program in [program(room), halves::run(program(room))] {
                 let narrow = packed(program);
                 let (report, found) = simulated(&narrow);

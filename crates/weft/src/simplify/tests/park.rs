@@ -1,6 +1,6 @@
 //! What registers cannot keep through a loop is stored in front of it, and loaded in its rounds.
 
-use super::alternate::{add_up, place, simulated};
+use super::double_buffer::{add_up, place, simulated};
 use super::loop_to;
 use crate::dtype::DType;
 use crate::lane::{

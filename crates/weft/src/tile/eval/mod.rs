@@ -19,7 +19,7 @@
 //!   outside of its axis, and `poison` are zero.
 //! * A **truth value** in memory is the low bit of its byte.
 //! * **Prints** go through their operands, and through the elements of each in row-major order. An
-//!   **assertion** that does not hold is told, and the run goes on.
+//!   **assertion** that does not hold is reported, and the run goes on.
 //!
 //! Beside each element goes a bound: how far a compiled program's may be from it, given these choices and
 //! the operations that GPUs compute approximately ([`bounds`]). [`compare`] holds two buffers to the

@@ -59,6 +59,7 @@ macro_rules! buffer {
 }
 
 /// HIP's text of a helper; none for one that both languages have.
+#[allow(clippy::too_many_lines, reason = "a list of texts")]
 pub(super) fn helper(helper: Helper, generation: Generation) -> &'static str {
     match helper {
         Helper::Half => "using f16 = _Float16;\n",

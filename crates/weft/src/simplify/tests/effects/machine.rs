@@ -9,7 +9,7 @@ use crate::location::Locations;
 use crate::memory::{Buffer, Memory};
 use crate::scalar::{Binary, Compare};
 use crate::sim::{self, FindingKind, Launch, Machine, Options, Report};
-use crate::simplify::tests::alternate::place;
+use crate::simplify::tests::double_buffer::place;
 use core::fmt::Debug;
 use smallvec::smallvec;
 

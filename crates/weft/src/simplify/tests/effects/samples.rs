@@ -10,7 +10,7 @@ use crate::lane::{
 };
 use crate::location::Loc;
 use crate::scalar::{Binary, Cast, Compare, Rounding, Unary};
-use crate::simplify::tests::alternate::place;
+use crate::simplify::tests::double_buffer::place;
 use smallvec::{SmallVec, smallvec};
 
 /// One operation of each row, by name.

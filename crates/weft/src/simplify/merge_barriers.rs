@@ -14,7 +14,7 @@
 //! need not wait for the first movement. No merge keeps another block off the multiprocessor, though the scratch memory
 //! of both movements is then in use at once.
 
-use super::alternate::{barriers_with, room};
+use super::double_buffer::{barriers_with, room};
 use super::{pack, pieces::Pieces, registers};
 use crate::budget::Stop;
 use crate::id::IdMap;

@@ -1,14 +1,14 @@
 //! Movements that wait at one barrier, in the simulator: as many barriers as expected, no race, and the
 //! same sums.
 
-use super::alternate::{BYTES, add_up, clean, kernel, mirror, place, simplified};
+use super::double_buffer::{BYTES, add_up, clean, kernel, mirror, place, simplified};
 use super::{keep, look, loop_to};
 use crate::dtype::DType;
 use crate::lane::{
     Access, BarrierScope, Builder, IdKind, Multiprocessor, Op, Program, Space, Value, verify,
 };
 use crate::scalar::{Binary, Cast};
-use crate::simplify::meet;
+use crate::simplify::merge_barriers;
 
 /// What the thread has in global memory.
 fn read(build: &mut Builder, out: Value, access: Access) -> Value {
@@ -188,7 +188,7 @@ fn movements_meet_for_registers_that_do_not_suffice() {
     let mut sums = Vec::new();
     for (registers, stores) in [(128, 1), (64, 49)] {
         let program = words_over_a_movement(registers);
-        let met = meet::run(program);
+        let met = merge_barriers::run(program);
         verify(&met).unwrap();
         assert_eq!(stored_first(&met), stores, "{registers} registers\n{met}");
         sums.push(clean(&simplified(met), 6));

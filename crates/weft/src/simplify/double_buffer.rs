@@ -133,7 +133,7 @@ fn double(mut program: Program, piece: Shared, target: Inst) -> Program {
     let bytes = half_of(&program.shared[piece]);
     let pieces = Pieces::of(&program);
     let mut body = core::mem::take(&mut program.body);
-    let mut writer = Writer { program, pieces, piece, target, bytes };
+    let mut writer = Doubling { program, pieces, piece, target, bytes };
     writer.outside(&mut body);
     let mut program = writer.program;
     program.body = body;
@@ -147,7 +147,7 @@ fn double(mut program: Program, piece: Shared, target: Inst) -> Program {
     program
 }
 
-struct Writer {
+struct Doubling {
     program: Program,
     pieces: Pieces,
     piece: Shared,
@@ -155,7 +155,7 @@ struct Writer {
     bytes: u32,
 }
 
-impl Writer {
+impl Doubling {
     /// A new operation beside another one, not yet placed.
     fn value(&mut self, op: Op, operands: SmallVec<[Value; 4]>, beside: Inst) -> (Inst, Value) {
         let loc = self.program.insts[beside].loc;
