@@ -9,6 +9,8 @@
 import type { Place, WavefrontsAnswer } from "../../engine/requests";
 import { fill, freshId, h, s } from "../../ui/dom";
 import { glide, mayMove } from "../../ui/motion";
+import { english } from "../../ui/say";
+import type { Say } from "../../ui/say";
 import { bankColour } from "./colours";
 import { axisName } from "./model";
 
@@ -21,6 +23,8 @@ export interface Shown {
   banks: number;
   /** The most wavefronts of the tiles that stand side by side. */
   most: number;
+  /** The language of the sentence beneath it. */
+  say?: Say;
 }
 
 /** The part of a tile that is seen: its first row and column, and how often it was halved. */
@@ -52,7 +56,7 @@ const MARGIN = 24;
 const TALL = 188;
 const [ASPECT, GROWTH] = [0.45, 1.6];
 /** The room of the queues, and where the page is narrow. */
-const [QUEUES, FEWER_QUEUES] = [66, 48];
+const [QUEUES, FEWER_QUEUES] = [56, 48];
 const NARROW = 380;
 const AXIS = 18;
 const GAP = 12;
@@ -411,14 +415,15 @@ export function waves(answer: WavefrontsAnswer | undefined): number {
 }
 
 /** What the queues show, as a sentence. */
-export function tale(hits: Hit[], { answer, banks }: Shown): string {
+export function tale(hits: Hit[], { answer, banks, say = english }: Shown): string {
   const deep = new Map<number, number>();
   for (const { bank } of hits) deep.set(bank, (deep.get(bank) ?? 0) + 1);
-  const busy = `${deep.size} of ${banks} banks`;
-  const [toil, work] = deep.size === 1 ? ["does", "works"] : ["do", "work"];
-  const most = Math.max(0, ...deep.values());
-  if (waves(answer) > answer.phases.length) return `${busy} ${toil} all the work, up to ${most} words deep`;
-  return `${busy} ${work}, and nobody waits`;
+  const one = deep.size === 1;
+  if (waves(answer) === answer.phases.length) {
+    return say(one ? "{} of {} banks works, and nobody waits" : "{} of {} banks work, and nobody waits", deep.size, banks);
+  }
+  const queues = one ? "{} of {} banks does all the work, up to {} words deep" : "{} of {} banks do all the work, up to {} words deep";
+  return say(queues, deep.size, banks, Math.max(0, ...deep.values()));
 }
 
 /** Who moves which element of the tile, and what the banks serve. */
