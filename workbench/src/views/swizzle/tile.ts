@@ -62,6 +62,8 @@ const AXIS = 18;
 const GAP = 12;
 /** The least columns that are zoomed into, and the most that are seen at once. */
 const [LEAST, MOST] = [8, 64];
+/** Rows that are not so tall keep to pixels. */
+const LOW = 6;
 /** From this size on a cell has text. */
 const TEXT_FROM = [24, 18] as const;
 
@@ -203,7 +205,7 @@ export class Tile {
     const { answer, banks, most } = this.#shown!;
     const width = Math.max(200, (this.#width ||= this.#frame.clientWidth));
     const [rows, columns] = this.#seen;
-    const [wide, high] = [(width - MARGIN) / columns, Math.min((width - MARGIN) / columns, this.#most(width) / rows)];
+    const [wide, high] = [(width - MARGIN) / columns, whole(Math.min((width - MARGIN) / columns, this.#most(width) / rows))];
     const tall = Math.round(high * rows);
     const room = width < NARROW ? FEWER_QUEUES : QUEUES;
     const bottom = tall + AXIS + GAP + room;
@@ -225,7 +227,7 @@ export class Tile {
       const cells = s("g", { class: "cells", transform: `translate(${MARGIN} 0)` });
       // Rings of many small cells leave their colours to be seen.
       const style = `--ring: ${Math.min(1.7, Math.min(wide, high) * 0.16).toFixed(2)}px`;
-      const drawing = s("svg", { class: "board", width, height: bottom + AXIS, style, "aria-hidden": "true" });
+      const drawing = s("svg", { class: high < LOW ? "board low" : "board", width, height: bottom + AXIS, style, "aria-hidden": "true" });
       cells.append(...this.#cells.values());
       drawing.append(cells, ...this.#axes([rows, columns], [wide, high], tall), queues);
       fill(this.#frame, drawing);
@@ -398,6 +400,11 @@ export class Tile {
 export function seen([rows, columns]: [number, number], zoom: number): [rows: number, columns: number] {
   const across = Math.min(columns, Math.max(LEAST, Math.min(columns, MOST) / 2 ** zoom));
   return [Math.min(rows, zoom === 0 ? MOST : Math.max(1, across / 2)), across];
+}
+
+/** The height of a row: a low one has whole pixels, lest its colour and those beside it become one grey. */
+function whole(high: number): number {
+  return high < LOW ? Math.max(1, Math.round(high)) : high;
 }
 
 function isLabelled([wide, high]: [number, number]): boolean {
