@@ -113,7 +113,7 @@ test.each([1030, 1440, 390])("words and pictures stand beside each other, never 
     await settled(page);
     const over = await page.evaluate(() => {
       const boxes = (selector: string) => [...document.querySelectorAll(selector)].map((one) => one.getBoundingClientRect());
-      const cards = boxes(".tour .card");
+      const cards = boxes(".tour .beside > *");
       return boxes(".tour article, .tour article p, .tour .turn, .tour .turn *").filter((word) =>
         cards.some((card) => word.right > card.left && word.left < card.right && word.bottom > card.top && word.top < card.bottom),
       ).length;

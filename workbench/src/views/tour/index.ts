@@ -49,7 +49,6 @@ function mount(host: HTMLElement, silent: Context<State>): Mounted<State> {
       const page = `${step} ${language}`;
       if (page !== shown) {
         shown = page;
-        exercise = undefined;
         scene.stop();
         const { figures } = STEPS[step - 1]!;
         const { tag, say, words: all } = LANGUAGES[language];
@@ -59,6 +58,8 @@ function mount(host: HTMLElement, silent: Context<State>): Mounted<State> {
         const context = { ...silent, say, leads };
         body.lang = tag;
         const heading = h("h1", { tabindex: -1 }, title);
+        const drawn = figures.some(({ show }) => show === "exercise") ? challenge(context) : undefined;
+        exercise = drawn?.update;
         fill(
           body,
           h(
@@ -67,6 +68,7 @@ function mount(host: HTMLElement, silent: Context<State>): Mounted<State> {
             h("div.where", null, h("p.label", null, say("Step {} of {}", step, STEPS.length)), other(language, context)),
             heading,
             words.map((paragraph) => h("p", null, paragraph)),
+            drawn?.toggles,
             steps(step, all.map(({ title }) => title), context),
           ),
           h(
@@ -74,10 +76,7 @@ function mount(host: HTMLElement, silent: Context<State>): Mounted<State> {
             null,
             figures.map((figure) => {
               if (figure.show === "access") return stage(figure, scene, context, staged);
-              if (figure.show !== "exercise") return draw(figure, context);
-              const drawn = challenge(context);
-              exercise = drawn.update;
-              return drawn.element;
+              return figure.show === "exercise" ? drawn?.scene : draw(figure, context);
             }),
           ),
         );
@@ -229,7 +228,7 @@ async function banksOf({ engine }: Context<State>): Promise<number> {
 }
 
 /** The reader's own swizzle. */
-function challenge(context: Speaking): { element: HTMLElement; update(fold: number[]): void } {
+function challenge(context: Speaking): { toggles: HTMLElement; scene: HTMLElement; update(fold: number[]): void } {
   const { say } = context;
   const toggles = new Toggles((folds) => context.set({ fold: folds.some((mask) => mask !== 0) ? folds : [] }));
   const verdict = h("p.verdict-line", { role: "status" });
@@ -237,7 +236,8 @@ function challenge(context: Speaking): { element: HTMLElement; update(fold: numb
   const scene = new Scene(fault.element, verdict);
   const latestOf = latest();
   return {
-    element: h("div.stack", null, toggles.element, scene.element),
+    toggles: toggles.element,
+    scene: scene.element,
     update(fold) {
       toggles.update({ shape: SHAPE, fold, memory: "" });
       latestOf(async (current) => {
