@@ -6,9 +6,10 @@ use crate::arguments::{
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
-use crate::progress::waiting;
+use crate::progress::{counting, waiting};
 use crate::triton::For;
 use crate::{Outcome, batch, device};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 use weft_api::invoke::{self, text_of};
@@ -328,7 +329,13 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
     let prepared = timed("compile", *time, || Prepared::new(&request)).map_err(about)?;
     let evaluated = timed("evaluate", *time, || prepared.evaluate()).map_err(about)?;
     let start = Instant::now();
-    let simulated = waiting("simulate", || prepared.simulate()).map_err(about)?;
+    let simulated = counting("simulate", "blocks", |so_far| {
+        prepared.simulate_watched(&mut |progress| {
+            so_far(progress.ended.into(), progress.blocks.into());
+            ControlFlow::Continue(())
+        })
+    });
+    let simulated = simulated.map_err(about)?;
     if *time {
         Output::rate("simulate", start.elapsed(), simulated.report.lane_instructions);
     }

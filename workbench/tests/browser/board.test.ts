@@ -167,8 +167,21 @@ describe("examples", () => {
     `);
   }, 240_000);
 
-  test("every example has its picture", async () => {
-    await page.waitForFunction((count) => document.querySelectorAll(".thumbnail path").length === count, PRESETS.length);
+  test("every example has its picture: banks by colour, and what the first load touches in full", async () => {
+    await page.waitForFunction((count) => document.querySelectorAll(".thumbnail[data-drawn]").length === count, PRESETS.length);
+    const pixels = (id: string) =>
+      page.locator(`[data-example="${id}"] canvas`).evaluate((canvas) => {
+        const { width, height } = canvas as HTMLCanvasElement;
+        const { data } = (canvas as HTMLCanvasElement).getContext("2d")!.getImageData(0, 0, width, height);
+        return Array.from({ length: width * height }, (_, at) => [...data.slice(4 * at, 4 * at + 4)]);
+      });
+    const [plain, rotated] = [await pixels("transpose"), await pixels("rotation")];
+    const touched = (seen: number[][]) => seen.flatMap(([, , , alpha], at) => (alpha === 255 ? [at] : []));
+    expect(touched(plain)).toEqual(Array.from({ length: 8 }, (_, row) => [32 * row, 32 * row + 1]).flat());
+    expect(touched(rotated)).toEqual(touched(plain));
+    // Without padding a column has one colour; with a word of it, row 1 has in column 0 what row 0 has in column 1.
+    expect(plain[32]).toEqual(plain[0]);
+    expect(rotated[32]).toEqual(rotated[1]);
   });
 });
 

@@ -13,6 +13,7 @@ const PLACES = [
   "#/kernel?preset=racing_count&run=1&against=sm_80",
   "#/tour?step=2",
   "#/tour?step=6",
+  "#/tour?step=6&language=zh",
   "#/tour?step=8&fold=2.8.10.0",
 ];
 const WIDTHS = [360, 390, 768, 900, 1440, 2560];

@@ -81,6 +81,31 @@ test("words glide when the page is turned, and wavefronts are played, where moti
   await welcome.close();
 });
 
+test("each step is told in Chinese, too, from the first to the solution", async () => {
+  const { page, complaints } = await open(browser, `${served.address}#/tour`);
+  await page.getByRole("link", { name: "中文", exact: true }).click();
+  for (let step = 1; step < 8; step++) {
+    await settled(page);
+    expect(await page.locator("article .label").innerText()).toBe(`第 ${step} 步，共 8 步`);
+    expect(await page.locator(".tour").getAttribute("lang")).toBe("zh-Hans");
+    for (const words of await page.locator(".tour article h1, .tour article > p, .tour .card h2, .tour .legend, .tour .tale:not(:empty)").allInnerTexts()) {
+      expect(words, `step ${step}`).toMatch(/\p{Script=Han}/u);
+      expect(words, `step ${step}`).not.toContain("{");
+    }
+    await page.getByRole("link", { name: "下一步", exact: true }).click();
+  }
+  for (const [row, column] of [[0, 1], [1, 3], [2, 4]]) {
+    await page.locator(`.toggles button[data-row="${row}"][data-column="${column}"]`).click();
+  }
+  await settled(page);
+  expect(await page.locator(".verdict-line").innerText()).toContain("解出来了");
+  await page.getByRole("link", { name: "English", exact: true }).click();
+  expect(await page.locator("article .label").innerText()).toBe("Step 8 of 8");
+  expect(await page.locator(".verdict-line").innerText()).toContain("Solved");
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
 test.each([1030, 1440, 390])("words and pictures stand beside each other, never upon each other, at %i", async (width) => {
   const { page } = await open(browser, `${served.address}#/tour?step=8`, { width });
   for (const step of [1, 2, 6, 7, 8]) {
@@ -88,7 +113,7 @@ test.each([1030, 1440, 390])("words and pictures stand beside each other, never 
     await settled(page);
     const over = await page.evaluate(() => {
       const boxes = (selector: string) => [...document.querySelectorAll(selector)].map((one) => one.getBoundingClientRect());
-      const cards = boxes(".tour .card");
+      const cards = boxes(".tour .beside > *");
       return boxes(".tour article, .tour article p, .tour .turn, .tour .turn *").filter((word) =>
         cards.some((card) => word.right > card.left && word.left < card.right && word.bottom > card.top && word.top < card.bottom),
       ).length;

@@ -29,7 +29,7 @@ pub struct Launch<'a> {
 }
 
 /// Hears how far a run is, and may end it.
-type Watcher<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
+pub type Watcher<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
 
 impl Launch<'_> {
     /// Runs the kernel, and says what there is to say of it. The watcher hears how far it is and may end

@@ -18,7 +18,7 @@ mod locate;
 mod random;
 
 pub use argument::{Fill, RANDOM_INTEGERS, Value, signature};
-pub use launch::Launch;
+pub use launch::{Launch, Watcher};
 pub use locate::{Culprit, locate};
 
 use crate::answer::{BoundsAnswer, BufferAnswer, FindingAnswer, RunAnswer, SumsAnswer};
@@ -179,12 +179,16 @@ impl Prepared {
 
     /// Runs the lane program, lane by lane, on a copy of the memory.
     pub fn simulate(&self) -> Result<Simulated, ApiError> {
+        self.simulate_watched(&mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Prepared::simulate`], and tells the watcher how far it is.
+    pub fn simulate_watched(&self, watcher: Watcher<'_>) -> Result<Simulated, ApiError> {
         let mut memory = self.memory.clone();
-        let keep_on = &mut |_| ControlFlow::Continue(());
         let (kernel, bits) = (&self.kernel, self.bits());
         let launch =
             Launch { kernel, grid: self.grid, arguments: &bits, equal_stores: self.equal_stores };
-        let report = launch.simulate(&mut memory, keep_on)?;
+        let report = launch.simulate(&mut memory, watcher)?;
         let unordered = launch.unordered(self.memory.clone(), &report)?;
         Ok(Simulated { memory, report, unordered })
     }

@@ -12,8 +12,7 @@ import type { State } from "./state";
 
 export class Examples {
   readonly element: HTMLElement;
-  /** What the example is about. */
-  readonly about = h("p.about", { "aria-live": "polite" });
+  readonly #about = h("p.about", { "aria-live": "polite" });
   readonly #buttons: HTMLButtonElement[];
   readonly #pictures = new Map<Preset, HTMLElement>();
   readonly #context: Context<State>;
@@ -35,6 +34,7 @@ export class Examples {
       "section.examples",
       { "aria-label": "Examples" },
       h("div.strip", { role: "group", "aria-label": "Examples" }, this.#buttons),
+      this.#about,
     );
   }
 
@@ -48,7 +48,7 @@ export class Examples {
   update(state: State): void {
     const now = PRESETS.find(({ layouts, shape }) => layouts.join("\0") === state.layouts.join("\0") && shape.join() === state.shape.join());
     for (const button of this.#buttons) button.setAttribute("aria-pressed", String(button.dataset["example"] === now?.id));
-    this.about.textContent = now?.about ?? "Your own layouts.";
+    this.#about.textContent = now?.about ?? "Your own layouts.";
   }
 }
 

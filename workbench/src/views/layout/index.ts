@@ -60,7 +60,6 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
         null,
         "Which register of which lane, or which word of memory, holds each element: a matrix of zeros and ones. Point at anything to see it everywhere.",
       ),
-      examples.about,
     ),
     examples.element,
     h(

@@ -19,6 +19,7 @@ export class Algebra {
   /** @param best what the engine found, where it was asked */
   show(answer: WavefrontsAnswer, state: State, best: SwizzleAnswer | undefined): void {
     const { algebra } = answer;
+    this.element.hidden = false;
     const counted = answer.phases.reduce((sum, { wavefronts }) => sum + wavefronts, 0);
     this.#name.textContent = `Why the ${chosen(state).name} takes ${counted}: a conflict is an intersection`;
     if (!algebra) {
@@ -52,7 +53,7 @@ export class Algebra {
   }
 
   clear(): void {
-    fill(this.#body);
+    this.element.hidden = true;
   }
 }
 

@@ -1,27 +1,30 @@
-/** The problems to begin with, as pictures: which elements the first instruction of the load touches. */
+/** The problems to begin with, as pictures: the tile's first rows by bank, and which elements the first load touches. */
 
-import { fill, h, s } from "../../ui/dom";
+import { h } from "../../ui/dom";
 import type { Context } from "../view";
+import { bankColour } from "./colours";
 import { PRESETS } from "./presets";
 import type { Preset } from "./presets";
 import type { State } from "./state";
 import { afresh } from "./state";
 
-const [WIDTH, HEIGHT] = [112, 18];
+/** So many rows are drawn. */
+const ROWS = 8;
+/** How much of its colour an element keeps that is not touched. */
+const FAINT = 0.42;
 
 export class Examples {
   readonly element: HTMLElement;
   readonly #buttons: HTMLButtonElement[];
-  readonly #pictures = new Map<Preset, HTMLElement>();
+  readonly #pictures = new Map<Preset, HTMLCanvasElement>();
   readonly #context: Context<State>;
   #drawn = false;
-  /** What the example is about. */
-  readonly about = h("p.about", { "aria-live": "polite" });
+  readonly #about = h("p.about", { "aria-live": "polite" });
 
   constructor(context: Context<State>) {
     this.#context = context;
     this.#buttons = PRESETS.map((preset) => {
-      const picture = h("span.thumbnail", { "aria-hidden": "true" });
+      const picture = h("canvas.thumbnail", { "aria-hidden": "true", width: preset.shape.at(-1), height: ROWS });
       this.#pictures.set(preset, picture);
       return h(
         "button.example",
@@ -34,6 +37,7 @@ export class Examples {
       "section.examples",
       { "aria-label": "Examples" },
       h("div.strip", { role: "group", "aria-label": "Examples" }, this.#buttons),
+      this.#about,
     );
   }
 
@@ -47,7 +51,7 @@ export class Examples {
   update(state: State): void {
     const now = presetOf(state);
     for (const button of this.#buttons) button.setAttribute("aria-pressed", String(button.dataset["example"] === now?.id));
-    this.about.textContent = now?.about ?? "Your own accesses.";
+    this.#about.textContent = now?.about ?? "Your own accesses.";
   }
 }
 
@@ -66,18 +70,32 @@ function presetOf(state: State): Preset | undefined {
   return exact ?? alike.find(({ memory, target }) => memory === undefined && target === undefined) ?? alike[0];
 }
 
-async function draw({ shape, element, loads, target }: Preset, into: HTMLElement, { engine }: Context<State>): Promise<void> {
-  const [rows = 1, columns = 1] = shape.slice(-2);
-  const [wide, high] = [WIDTH / columns, HEIGHT / rows];
-  const memory = `(${rows},${columns}):(${columns},1)`;
+async function draw({ shape, element, loads, memory, target = "sm_90" }: Preset, into: HTMLCanvasElement, { engine }: Context<State>): Promise<void> {
+  const paint = into.getContext("2d")!;
+  const columns = into.width;
   try {
-    const { phases } = await engine.invokeAside({
-      request: "wavefronts", registers: loads[0]!, memory, shape, element, kind: "load", ...(target ? { target } : {}),
-    });
-    const cells = phases.flatMap(({ words }) => words.flatMap(({ moved }) => moved.map(({ element }) => element)));
-    const path = cells.map(([row = 0, column = 0]) => `M${column * wide} ${row * high}h${wide}v${high}h${-wide}z`).join("");
-    fill(into, s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none" }, s("path", { d: path })));
+    const [{ phases, places = [] }, { machines }] = await Promise.all([
+      engine.invokeAside({
+        request: "wavefronts", registers: loads[0]!, memory: memory ?? rowMajor(shape), shape, element, target, kind: "load", places: true,
+      }),
+      engine.invoke({ request: "machines" }),
+    ]);
+    const banks = machines.find(({ name }) => name === target)?.banks ?? 32;
+    const moved = phases.flatMap(({ words }) => words.flatMap(({ moved }) => moved));
+    const touched = new Set(moved.map(({ element: [row = 0, column = 0] }) => row * columns + column));
+    for (let at = 0; at < ROWS * columns; at++) {
+      const place = places[at];
+      if (!place) continue;
+      paint.fillStyle = bankColour(place.bank, banks);
+      paint.globalAlpha = touched.has(at) ? 1 : FAINT;
+      paint.fillRect(at % columns, Math.floor(at / columns), 1, 1);
+    }
+    into.dataset["drawn"] = "true";
   } catch {
     // The name is enough.
   }
+}
+
+function rowMajor([rows = 1, columns = 1]: number[]): string {
+  return `(${rows},${columns}):(${columns},1)`;
 }

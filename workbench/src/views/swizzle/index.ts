@@ -55,13 +55,8 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
       "div.intro.wide",
       null,
       h("h1", null, "Swizzle"),
-      h(
-        "p",
-        null,
-        "Words of one colour share a bank, and wait. Where must a tensor lie so that nobody waits? ",
-        h("a", { href: "#/tour" }, "Take the tour"),
-      ),
-      examples.about,
+      h("p", null, "Words of one colour share a bank, and wait. Where must a tensor lie so that nobody waits?"),
+      h("a.button", { href: "#/tour" }, "Take the tour"),
     ),
     h(
       "div.swizzle",

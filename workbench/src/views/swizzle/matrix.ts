@@ -1,6 +1,6 @@
 /** The memory as a matrix, drawn by the engine. */
 
-import { h, latest } from "../../ui/dom";
+import { fill, h, latest } from "../../ui/dom";
 import { Picture } from "../../ui/picture";
 import type { Context } from "../view";
 import type { State } from "./state";
@@ -12,12 +12,12 @@ export class Matrix {
   readonly #context: Context<State>;
   readonly #picture = new Picture({ name: "Matrix of the memory", bare: true });
   readonly #text = h("p.note.layout");
-  readonly #axes = h("span");
+  readonly #axes = h("span.axes");
   readonly #legend = h(
     "p.note.parts",
     { hidden: true },
-    h("span", null, h("span.swatch.bank"), " bits of the bank"),
-    h("span", null, h("span.swatch.segment"), " bits of the segment: which row over all banks"),
+    h("span", null, h("span.swatch.bank"), " bank bits"),
+    h("span", null, h("span.swatch.segment"), " segment bits"),
     this.#axes,
   );
   readonly #ask = latest();
@@ -31,13 +31,13 @@ export class Matrix {
       h("header", null, h("h2", null, "The memory as a matrix")),
       this.#picture.element,
       this.#legend,
-      this.#text,
+      h("details", null, h("summary", null, "As a text"), this.#text),
     );
   }
 
   update(state: State): void {
     const rank = state.shape.length;
-    this.#axes.textContent = state.shape.map((_, axis) => `${axisName(axis, rank)} is dim${axis}`).join(", ");
+    fill(this.#axes, state.shape.map((_, axis) => h("span", null, `${axisName(axis, rank)} is dim${axis}`)));
     this.#ask(async (current) => {
       try {
         const { picture, text } = await this.#context.engine.invoke({

@@ -9,6 +9,8 @@
 import type { Place, WavefrontsAnswer } from "../../engine/requests";
 import { fill, freshId, h, s } from "../../ui/dom";
 import { glide, mayMove } from "../../ui/motion";
+import { english } from "../../ui/say";
+import type { Say } from "../../ui/say";
 import { bankColour } from "./colours";
 import { axisName } from "./model";
 
@@ -21,6 +23,8 @@ export interface Shown {
   banks: number;
   /** The most wavefronts of the tiles that stand side by side. */
   most: number;
+  /** The language of the sentence beneath it. */
+  say?: Say;
 }
 
 /** The part of a tile that is seen: its first row and column, and how often it was halved. */
@@ -52,12 +56,14 @@ const MARGIN = 24;
 const TALL = 188;
 const [ASPECT, GROWTH] = [0.45, 1.6];
 /** The room of the queues, and where the page is narrow. */
-const [QUEUES, FEWER_QUEUES] = [66, 48];
+const [QUEUES, FEWER_QUEUES] = [56, 48];
 const NARROW = 380;
 const AXIS = 18;
 const GAP = 12;
 /** The least columns that are zoomed into, and the most that are seen at once. */
 const [LEAST, MOST] = [8, 64];
+/** Rows that are not so tall keep to pixels. */
+const LOW = 6;
 /** From this size on a cell has text. */
 const TEXT_FROM = [24, 18] as const;
 
@@ -199,7 +205,7 @@ export class Tile {
     const { answer, banks, most } = this.#shown!;
     const width = Math.max(200, (this.#width ||= this.#frame.clientWidth));
     const [rows, columns] = this.#seen;
-    const [wide, high] = [(width - MARGIN) / columns, Math.min((width - MARGIN) / columns, this.#most(width) / rows)];
+    const [wide, high] = [(width - MARGIN) / columns, whole(Math.min((width - MARGIN) / columns, this.#most(width) / rows))];
     const tall = Math.round(high * rows);
     const room = width < NARROW ? FEWER_QUEUES : QUEUES;
     const bottom = tall + AXIS + GAP + room;
@@ -221,7 +227,7 @@ export class Tile {
       const cells = s("g", { class: "cells", transform: `translate(${MARGIN} 0)` });
       // Rings of many small cells leave their colours to be seen.
       const style = `--ring: ${Math.min(1.7, Math.min(wide, high) * 0.16).toFixed(2)}px`;
-      const drawing = s("svg", { class: "board", width, height: bottom + AXIS, style, "aria-hidden": "true" });
+      const drawing = s("svg", { class: high < LOW ? "board low" : "board", width, height: bottom + AXIS, style, "aria-hidden": "true" });
       cells.append(...this.#cells.values());
       drawing.append(cells, ...this.#axes([rows, columns], [wide, high], tall), queues);
       fill(this.#frame, drawing);
@@ -396,6 +402,11 @@ export function seen([rows, columns]: [number, number], zoom: number): [rows: nu
   return [Math.min(rows, zoom === 0 ? MOST : Math.max(1, across / 2)), across];
 }
 
+/** The height of a row: a low one has whole pixels, lest its colour and those beside it become one grey. */
+function whole(high: number): number {
+  return high < LOW ? Math.max(1, Math.round(high)) : high;
+}
+
 function isLabelled([wide, high]: [number, number]): boolean {
   return wide >= TEXT_FROM[0] && high >= TEXT_FROM[1];
 }
@@ -411,14 +422,15 @@ export function waves(answer: WavefrontsAnswer | undefined): number {
 }
 
 /** What the queues show, as a sentence. */
-export function tale(hits: Hit[], { answer, banks }: Shown): string {
+export function tale(hits: Hit[], { answer, banks, say = english }: Shown): string {
   const deep = new Map<number, number>();
   for (const { bank } of hits) deep.set(bank, (deep.get(bank) ?? 0) + 1);
-  const busy = `${deep.size} of ${banks} banks`;
-  const [toil, work] = deep.size === 1 ? ["does", "works"] : ["do", "work"];
-  const most = Math.max(0, ...deep.values());
-  if (waves(answer) > answer.phases.length) return `${busy} ${toil} all the work, up to ${most} words deep`;
-  return `${busy} ${work}, and nobody waits`;
+  const one = deep.size === 1;
+  if (waves(answer) === answer.phases.length) {
+    return say(one ? "{} of {} banks works, and nobody waits" : "{} of {} banks work, and nobody waits", deep.size, banks);
+  }
+  const queues = one ? "{} of {} banks does all the work, up to {} words deep" : "{} of {} banks do all the work, up to {} words deep";
+  return say(queues, deep.size, banks, Math.max(0, ...deep.values()));
 }
 
 /** Who moves which element of the tile, and what the banks serve. */

@@ -1,6 +1,7 @@
 /** The story of one swizzle: from a pile-up to a construction that finds the way out. */
 
 import type { LayoutSource } from "../../engine/requests";
+import type { Phrase } from "../../ui/say";
 import { foldedBases, tensorBits } from "../swizzle/model";
 import { PRESETS } from "../swizzle/presets";
 
@@ -25,8 +26,8 @@ export const XOR_2M = folded(2, 4, 8, 16);
 
 /** What stands beside the words. */
 export type Figure =
-  | { show: "layout"; layout: LayoutSource; picture: "grid" | "matrix"; ringed?: string; caption: string }
-  | { show: "access"; layout: string; memory: LayoutSource; kind: "load" | "store"; caption: string }
+  | { show: "layout"; layout: LayoutSource; picture: "grid" | "matrix"; ringed?: string; caption: Phrase }
+  | { show: "access"; layout: string; memory: LayoutSource; kind: "load" | "store"; caption: Phrase }
   | { show: "law"; memories: { name: string; memory: LayoutSource }[] }
   | { show: "construction" }
   | { show: "exercise" };
