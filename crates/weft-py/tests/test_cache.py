@@ -1,6 +1,8 @@
 """Triton's cache under Weft: damaged entries, directories that cannot be written, many processes."""
 
 import errno
+import importlib.metadata
+import importlib.util
 import multiprocessing
 import os
 import shutil
@@ -258,3 +260,59 @@ def test_versions_stand_side_by_side(cache, monkeypatch):
             assert not last().cached and other.metadata.weft_compiler.startswith("weft-9.9.9")
     with weft.triton.enabled():
         assert compiled().hash == ours.hash != other.hash and last().cached
+
+
+def another_version(version, folder):
+    """A folder to import this package from as if it were of another version."""
+    installed = importlib.metadata.distribution("weft")
+    for module in ("weft", "weft_startup"):
+        origin = Path(importlib.util.find_spec(module).origin).parent
+        shutil.copytree(origin, folder / module, ignore=shutil.ignore_patterns("__pycache__"))
+    described = folder / f"weft-{version}.dist-info"
+    described.mkdir()
+    for name in ("METADATA", "RECORD"):
+        text = installed.read_text(name).replace(f"Version: {installed.version}", f"Version: {version}")
+        (described / name).write_text(text)
+    return folder
+
+
+def test_processes_of_two_versions_share_one_cache_at_once(tmp_path):
+    program = """
+        import sys, test_processes as t, weft.triton
+        sys.stdin.read()
+        kernels = [t.compiled(2 ** power) for power in range(4, 8)]
+        print(*(kernel.metadata.weft_compiler.split("-")[1] for kernel in kernels))
+        print(*(kernel.hash for kernel in kernels))
+        print(*(kernel.cached for kernel in weft.triton.status().kernels))
+    """
+    here = f"import sys\nsys.path.insert(1, {str(Path(__file__).parent)!r})\n"
+    command = [sys.executable, "-c", here + textwrap.dedent(program)]
+    versions = {version: another_version(version, tmp_path / version) for version in ("9.9.1", "9.9.2")}
+
+    def begun(version):
+        environment = os.environ | {
+            "PYTHONPATH": str(versions[version]),
+            "TRITON_CACHE_DIR": str(tmp_path / "cache"),
+            "WEFT_TRITON": "1",
+        }
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return version, subprocess.Popen(command, env=environment, text=True, **pipes)
+
+    def told(processes):
+        """What each process says once all may go on."""
+        for _, process in processes:
+            process.stdin.close()
+            process.stdin = None
+        for version, process in processes:
+            out, error = process.communicate(timeout=300)
+            compilers, hashes, cached = out.splitlines() or pytest.fail(error)
+            assert compilers.split() == [version] * 4
+            yield version, hashes, cached.split()
+
+    together = list(told([begun(version) for _ in range(4) for version in versions]))
+    hashes = {version: {found for name, found, _ in together if name == version} for version in versions}
+    # One key for each kernel and version, and none for both.
+    assert [len(found) for found in hashes.values()] == [1, 1]
+    assert not hashes["9.9.1"] & hashes["9.9.2"]
+    for version, found, cached in told([begun(version) for version in versions]):
+        assert {found} == hashes[version] and cached == ["True"] * 4
