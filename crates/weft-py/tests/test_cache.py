@@ -1,6 +1,8 @@
 """Triton's cache under Weft: damaged entries, directories that cannot be written, many processes."""
 
+import base64
 import errno
+import hashlib
 import importlib.metadata
 import importlib.util
 import multiprocessing
@@ -260,6 +262,61 @@ def test_versions_stand_side_by_side(cache, monkeypatch):
             assert not last().cached and other.metadata.weft_compiler.startswith("weft-9.9.9")
     with weft.triton.enabled():
         assert compiled().hash == ours.hash != other.hash and last().cached
+
+
+def test_the_installer_knows_what_tritons_library_hashes_to():
+    from weft.triton import _key
+
+    (library,) = (_key.ROOT / "_C").glob("libtriton.*")
+    with library.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").digest()
+    assert _key.recorded() in (None, "sha256=" + base64.urlsafe_b64encode(digest).decode().rstrip("="))
+
+
+@pytest.fixture
+def installed_triton(tmp_path, monkeypatch):
+    """A Triton of a few bytes, as an installer leaves it."""
+    from weft.triton import _key
+
+    for folder in ("_C", "backends", "compiler", "language/extra", "runtime"):
+        (tmp_path / "triton" / folder).mkdir(parents=True)
+        (tmp_path / "triton" / folder / "file.py").write_text(folder)
+    library, described = tmp_path / "triton/_C/libtriton.so", tmp_path / "triton-9.9.9.dist-info"
+    library.write_bytes(b"library")
+    described.mkdir()
+    (described / "METADATA").write_text("Name: triton\nVersion: 9.9.9\n")
+    (described / "RECORD").write_text("triton/_C/libtriton.so,sha256=abc,7\ntriton-9.9.9.dist-info/RECORD,,\n")
+    found = importlib.metadata.PathDistribution(described)
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: found)
+    monkeypatch.setattr(_key, "ROOT", tmp_path / "triton")
+    key = _key.key.__wrapped__
+    assert key() == key() and len(key().split("-")[-1]) == 64
+    return tmp_path, key
+
+
+@pytest.mark.parametrize("file", ["backends/file.py", "language/extra/file.py", "runtime/new.py"])
+def test_another_source_of_tritons_is_another_key(installed_triton, file):
+    folder, key = installed_triton
+    before = key()
+    (folder / "triton" / file).write_text("x")
+    assert key() != before
+
+
+def test_a_library_that_is_not_the_installers_is_read(installed_triton):
+    folder, key = installed_triton
+    library, record = folder / "triton/_C/libtriton.so", folder / "triton-9.9.9.dist-info/RECORD"
+    later = record.stat().st_mtime_ns + 1
+    os.utime(library, ns=(later, later))
+    assert key() is None
+    os.utime(library, ns=(0, 0))
+    assert key() is not None
+    library.write_bytes(b"longer than that")
+    os.utime(library, ns=(0, 0))
+    assert key() is None
+    library.unlink()
+    assert key() is None
+    record.unlink()
+    assert key() is None
 
 
 def another_version(version, folder):
