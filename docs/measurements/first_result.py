@@ -167,7 +167,7 @@ class Waited:
         return self.whole - self.parts[part]
 
     def compiled(self):
-        """The front end, what makes PTX, and the assembler."""
+        """From a kernel's source to the assembler's result."""
         return sum(self.parts[part] for part in ("front end", "to PTX", "ptxas"))
 
 
@@ -215,24 +215,26 @@ def main():
                 theirs.compiled() / ours.compiled(),
             )
         )
-        cells = [f"{seconds:.2f}" for pair in paired(theirs, ours) for seconds in pair]
-        rows.append([f"`{name}`", *cells, *(f"{ratio:.2f}" for ratio in ratios[-1])])
+        print(f"{name}: " + "; ".join(f"{what} {pair[0]:.2f} {pair[1]:.2f}" for what, pair in paired(theirs, ours)))
+        seconds = [theirs.whole, ours.whole, theirs.parts["import"], ours.parts["import"]]
+        seconds += [theirs.parts["C compiler"], ours.parts["C compiler"], theirs.compiled(), ours.compiled()]
+        rows.append([f"`{name}`", *(f"{each:.2f}" for each in seconds), *(f"{ratio:.2f}" for ratio in ratios[-1])])
     columns = ["kernel"]
-    for part in ("wait", *PARTS):
+    for part in ("wait", "imports", "C compiler", "kernel"):
         columns += [f"{part}, Triton, s", f"{part}, Weft, s"]
-    columns += ["ratio", "without the C compiler", "compiling alone"]
+    columns += ["ratio", "without the C compiler", "kernel alone"]
     if ratios:
         means = [f"{mean(column):.2f}" for column in zip(*ratios, strict=True)]
         rows.append([f"mean of {len(ratios)}", *[""] * (len(columns) - 4), *means])
-    widths = [max(len(line[at]) for line in rows) for at in range(len(columns))] if rows else []
-    print("kernel, then Triton and Weft by turns: " + "; ".join(("wait", *PARTS)) + "; three ratios")
+    print(" | ".join(columns))
     for line in rows:
-        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+        print(" | ".join(line))
     if options.output and rows:
         measurement = {
             "what": "From `import triton` to the first launch's result, every cache empty, a fresh process each time, "
-            f"medians of {options.rounds}; PyTorch is imported and the GPU has its context before; parts of the wait "
-            "beside it; ratios above 1 say that Weft is sooner, and their means are geometric",
+            f"medians of {options.rounds}; PyTorch is imported and the GPU has its context before; beside the wait "
+            "three parts of it: imports, the C compiler, and the kernel from its source to the assembler's result; "
+            "ratios above 1 say that Weft is sooner, and their means are geometric",
             "command": f"python docs/measurements/first_result.py --rounds {options.rounds}",
             "versions": versions(),
             "machine": machine(),
@@ -245,10 +247,11 @@ def main():
 
 
 def paired(theirs, ours):
-    """The whole wait and each part of it, on both sides."""
-    yield theirs.whole, ours.whole
+    """The whole wait, what comes before it, and each part of it, on both sides."""
+    yield "wait", (theirs.whole, ours.whole)
+    yield "before", (theirs.before, ours.before)
     for part in PARTS:
-        yield theirs.parts[part], ours.parts[part]
+        yield part, (theirs.parts[part], ours.parts[part])
 
 
 def machine():

@@ -7,8 +7,8 @@ Needs a GPU, PyTorch, Triton, a C++ compiler and the CUDA toolkit (its stubs, fo
 `crates/weft-py/tests/torch_modes.py`. Each runs in two fresh processes, one for each compiler, with empty caches and
 Inductor's own worker processes, which are there before the first call. `WEFT_TRITON` brings Weft to all of them.
 Cases that tune run one behind the other on all processors, since what they measure decides what they choose;
-the others side by side, both compilers of a case on the same processors. Later calls are timed by one process
-at a time.
+the others side by side, each process on processors of its own, both compilers of a case at about the same time. Later
+calls are timed by one process at a time.
 """
 
 import argparse
@@ -38,21 +38,20 @@ class Measured:
         self.mode, self.program = mode, program
         self.sides, self.failed = {}, {}
 
-    def run(self, compilers, folder, lock, processors, until):
-        for compiler in compilers:
-            own = folder / f"{self.mode}.{self.program}.{compiler}"
-            own.mkdir()
+    def run(self, compiler, folder, lock, processors, until):
+        own = folder / f"{self.mode}.{self.program}.{compiler}"
+        own.mkdir()
+        try:
             left = until - time.monotonic()
             if left <= 0:
-                self.failed[compiler] = "no time was left"
-                continue
-            try:
-                self.sides[compiler] = torch_modes.run(
-                    self.mode, self.program, compiler, own, limit=left, lock=lock, processors=processors
-                )
-            except torch_modes.Failed as error:
-                self.failed[compiler] = str(error)
-        print(self.line(), flush=True)
+                raise torch_modes.Failed("no time was left")
+            self.sides[compiler] = torch_modes.run(
+                self.mode, self.program, compiler, own, limit=left, lock=lock, processors=processors
+            )
+        except torch_modes.Failed as error:
+            self.failed[compiler] = str(error)
+        if len(self.sides) + len(self.failed) == len(COMPILERS):
+            print(self.line(), flush=True)
 
     def wrong(self):
         """What is wrong, a sentence each."""
@@ -82,6 +81,7 @@ def main():
     parser.add_argument("--only", type=lambda text: text.split(","), default=names, help="cases, MODE:PROGRAM")
     parser.add_argument("--lanes", type=int, default=4, help="processes side by side")
     parser.add_argument("--seconds", type=float, default=900, help="how long all of it may take")
+    parser.add_argument("--warm", action="store_true", help="PyTorch has run here before")
     parser.add_argument("--output", type=Path, help="where the measurement goes, as JSON")
     options = parser.parse_args()
     if unknown := set(options.only) - set(names):
@@ -92,36 +92,37 @@ def main():
     with tempfile.TemporaryDirectory(prefix="weft-modes-") as temporary:
         folder = Path(temporary)
         lock = folder / "gpu.lock"
-        for each in measured:
-            if each.mode == TUNES:
-                each.run(COMPILERS, folder, lock, set(everywhere), until)
+        if not options.warm:
+            # What PyTorch reads from the disk for the first time is on nobody's account.
+            Measured("default", "rows").run("first", folder, lock, set(everywhere), until)
+        for at, each in enumerate(each for each in measured if each.mode == TUNES):
+            # By turns the one and the other is first.
+            for compiler in COMPILERS[:: -1 if at % 2 == 0 else 1]:
+                each.run(compiler, folder, lock, set(everywhere), until)
         waiting = queue.SimpleQueue()
         for each in measured:
-            if each.mode != TUNES:
-                waiting.put(each)
+            for compiler in COMPILERS if each.mode != TUNES else ():
+                waiting.put((each, compiler))
 
         def work(processors):
-            # By turns the one and the other compiler is first.
-            compilers = COMPILERS
-            while not waiting.empty():
+            while True:
                 try:
-                    each = waiting.get_nowait()
+                    each, compiler = waiting.get_nowait()
                 except queue.Empty:
                     return
-                each.run(compilers, folder, lock, processors, until)
-                compilers = compilers[::-1]
+                each.run(compiler, folder, lock, processors, until)
 
         share = max(1, len(everywhere) // options.lanes)
         threads = [
-            threading.Thread(target=work, args=(set(everywhere[lane : lane + share]),))
-            for lane in range(0, share * min(options.lanes, len(everywhere)), share)
+            threading.Thread(target=work, args=(set(everywhere[first : first + share]),))
+            for first in range(0, share * min(options.lanes, len(everywhere)), share)
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    columns = ["mode", "program", "first call, Triton, s", "first call, Weft, s", "later, Triton, ms", "later, Weft, ms"]
-    columns += ["error, Triton", "error, Weft", "by Weft", "by Triton", "the mode", "results"]
+    columns = ["mode", "program", "first call, Triton, s", "first call, Weft, s", "later, Triton, ms"]
+    columns += ["later, Weft, ms", "error, Triton", "error, Weft", "by Weft", "by Triton", "the mode", "results"]
     rows = [each.row() for each in measured]
     print(" | ".join(columns))
     for row in rows:

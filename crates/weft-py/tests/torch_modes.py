@@ -205,14 +205,17 @@ def compiled(mode: str, program: Program, inputs: tuple[Any, ...], folder: Path)
     import torch
     import torch._inductor
 
+    # Headers that are compiled ahead pay off where there are many programs.
+    alone = {"cpp_cache_precompile_headers": False, "aot_inductor.precompile_headers": False}
     if mode == "package":
         exported = torch.export.export(program.function, inputs)
-        package = torch._inductor.aoti_compile_and_package(exported, package_path=str(folder / "program.pt2"))
+        file = str(folder / "program.pt2")
+        package = torch._inductor.aoti_compile_and_package(exported, package_path=file, inductor_configs=alone)
         return torch._inductor.aoti_load_package(package)
     keywords: dict[str, Any] = {
         "default": {},
         "dynamic": {"dynamic": True},
-        "cpp_wrapper": {"options": {"cpp_wrapper": True}},
+        "cpp_wrapper": {"options": {"cpp_wrapper": True, **alone}},
     }.get(mode, {"mode": mode})
     if mode == "max-autotune":
         # Products in other libraries are no kernels of either compiler's.
