@@ -230,9 +230,10 @@ def main():
     for line in rows:
         print(" | ".join(line))
     if options.output and rows:
+        rounds = "once" if options.rounds == 1 else f"medians of {options.rounds}"
         measurement = {
             "what": "From `import triton` to the first launch's result, every cache empty, a fresh process each time, "
-            f"medians of {options.rounds}; PyTorch is imported and the GPU has its context before; beside the wait "
+            f"{rounds}; PyTorch is imported and the GPU has its context before; beside the wait "
             "three parts of it: imports, the C compiler, and the kernel from its source to the assembler's result; "
             "ratios above 1 say that Weft is sooner, and their means are geometric",
             "command": f"python docs/measurements/first_result.py --rounds {options.rounds}",

@@ -246,7 +246,7 @@ def shown(mode: str, folder: Path) -> str:
         manager = get_manager(torch.cuda.current_device(), create_if_none_exists=False)
         graphs = manager.new_graph_id().id if manager is not None else 0
         skips = counters["inductor"]["cudagraph_skips"]
-        return f"{graphs} CUDA graphs" if graphs and not skips else ""
+        return f"CUDA graphs: {graphs}" if graphs and not skips else ""
     if mode == "cpp_wrapper":
         libraries = list((folder / "inductor").rglob("*.so"))
         return f"{len(libraries)} libraries in C++" if libraries else ""

@@ -1,6 +1,6 @@
 """What PyTorch's Inductor keeps of Triton and starts beside it, as far as it is there.
 
-Facts from the sources of PyTorch 2.9 to 2.11: `torch/_inductor/async_compile.py`, `codecache.py`,
+Facts from the sources of PyTorch 2.9 to 2.15: `torch/_inductor/async_compile.py`, `codecache.py`,
 `runtime/triton_compat.py`, `runtime/static_triton_launcher.py` (until 2.9 `static_cuda_launcher.py`) and
 `torch/utils/_triton.py`.
 """
