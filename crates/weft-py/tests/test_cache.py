@@ -1,6 +1,10 @@
 """Triton's cache under Weft: damaged entries, directories that cannot be written, many processes."""
 
+import base64
 import errno
+import hashlib
+import importlib.metadata
+import importlib.util
 import multiprocessing
 import os
 import shutil
@@ -258,3 +262,114 @@ def test_versions_stand_side_by_side(cache, monkeypatch):
             assert not last().cached and other.metadata.weft_compiler.startswith("weft-9.9.9")
     with weft.triton.enabled():
         assert compiled().hash == ours.hash != other.hash and last().cached
+
+
+def test_the_installer_knows_what_tritons_library_hashes_to():
+    from weft.triton import _key
+
+    (library,) = (_key.ROOT / "_C").glob("libtriton.*")
+    with library.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").digest()
+    assert _key.recorded() in (None, "sha256=" + base64.urlsafe_b64encode(digest).decode().rstrip("="))
+
+
+@pytest.fixture
+def installed_triton(tmp_path, monkeypatch):
+    """A Triton of a few bytes, as an installer leaves it."""
+    from weft.triton import _key
+
+    for folder in ("_C", "backends", "compiler", "language/extra", "runtime"):
+        (tmp_path / "triton" / folder).mkdir(parents=True)
+        (tmp_path / "triton" / folder / "file.py").write_text(folder)
+    library, described = tmp_path / "triton/_C/libtriton.so", tmp_path / "triton-9.9.9.dist-info"
+    library.write_bytes(b"library")
+    described.mkdir()
+    (described / "METADATA").write_text("Name: triton\nVersion: 9.9.9\n")
+    (described / "RECORD").write_text("triton/_C/libtriton.so,sha256=abc,7\ntriton-9.9.9.dist-info/RECORD,,\n")
+    found = importlib.metadata.PathDistribution(described)
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: found)
+    monkeypatch.setattr(_key, "ROOT", tmp_path / "triton")
+    key = _key.key.__wrapped__
+    assert key() == key() and len(key().split("-")[-1]) == 64
+    return tmp_path, key
+
+
+@pytest.mark.parametrize("file", ["backends/file.py", "language/extra/file.py", "runtime/new.py"])
+def test_another_source_of_tritons_is_another_key(installed_triton, file):
+    folder, key = installed_triton
+    before = key()
+    (folder / "triton" / file).write_text("x")
+    assert key() != before
+
+
+def test_a_library_that_is_not_the_installers_is_read(installed_triton):
+    folder, key = installed_triton
+    library, record = folder / "triton/_C/libtriton.so", folder / "triton-9.9.9.dist-info/RECORD"
+    later = record.stat().st_mtime_ns + 1
+    os.utime(library, ns=(later, later))
+    assert key() is None
+    os.utime(library, ns=(0, 0))
+    assert key() is not None
+    library.write_bytes(b"longer than that")
+    os.utime(library, ns=(0, 0))
+    assert key() is None
+    library.unlink()
+    assert key() is None
+    record.unlink()
+    assert key() is None
+
+
+def another_version(version, folder):
+    """A folder to import this package from as if it were of another version."""
+    installed = importlib.metadata.distribution("weft")
+    for module in ("weft", "weft_startup"):
+        origin = Path(importlib.util.find_spec(module).origin).parent
+        shutil.copytree(origin, folder / module, ignore=shutil.ignore_patterns("__pycache__"))
+    described = folder / f"weft-{version}.dist-info"
+    described.mkdir()
+    for name in ("METADATA", "RECORD"):
+        text = installed.read_text(name).replace(f"Version: {installed.version}", f"Version: {version}")
+        (described / name).write_text(text)
+    return folder
+
+
+def test_processes_of_two_versions_share_one_cache_at_once(tmp_path):
+    program = """
+        import sys, test_processes as t, weft.triton
+        sys.stdin.read()
+        kernels = [t.compiled(2 ** power) for power in range(4, 8)]
+        print(*(kernel.metadata.weft_compiler.split("-")[1] for kernel in kernels))
+        print(*(kernel.hash for kernel in kernels))
+        print(*(kernel.cached for kernel in weft.triton.status().kernels))
+    """
+    here = f"import sys\nsys.path.insert(1, {str(Path(__file__).parent)!r})\n"
+    command = [sys.executable, "-c", here + textwrap.dedent(program)]
+    versions = {version: another_version(version, tmp_path / version) for version in ("9.9.1", "9.9.2")}
+
+    def begun(version):
+        environment = os.environ | {
+            "PYTHONPATH": str(versions[version]),
+            "TRITON_CACHE_DIR": str(tmp_path / "cache"),
+            "WEFT_TRITON": "1",
+        }
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return version, subprocess.Popen(command, env=environment, text=True, **pipes)
+
+    def told(processes):
+        """What each process says once all may go on."""
+        for _, process in processes:
+            process.stdin.close()
+            process.stdin = None
+        for version, process in processes:
+            out, error = process.communicate(timeout=300)
+            compilers, hashes, cached = out.splitlines() or pytest.fail(error)
+            assert compilers.split() == [version] * 4
+            yield version, hashes, cached.split()
+
+    together = list(told([begun(version) for _ in range(4) for version in versions]))
+    hashes = {version: {found for name, found, _ in together if name == version} for version in versions}
+    # One key for each kernel and version, and none for both.
+    assert [len(found) for found in hashes.values()] == [1, 1]
+    assert not hashes["9.9.1"] & hashes["9.9.2"]
+    for version, found, cached in told([begun(version) for version in versions]):
+        assert {found} == hashes[version] and cached == ["True"] * 4

@@ -1,9 +1,12 @@
 """Weft in every process of a program, beside other tools, and what it says of the kernels there."""
 
+import collections.abc
 import concurrent.futures
 import functools
+import importlib.util
 import json
 import multiprocessing
+import operator
 import os
 import subprocess
 import sys
@@ -397,3 +400,19 @@ def test_running_workers_of_inductor_start_anew(monkeypatch):
     with weft.triton.enabled(processes=True):
         assert ended == ["device=cuda,findings=raise,equal_stores=note"]
     assert ended[1:] == [None]
+
+
+def test_this_pytorch_has_what_weft_looks_for_in_it():
+    torch = pytest.importorskip("torch")
+    from weft.triton import _inductor
+
+    for module, name in _inductor.CACHES:
+        assert callable(operator.attrgetter(f"{name}.cache_clear")(importlib.import_module(module)))
+    assert importlib.import_module("torch._inductor.runtime.triton_compat").triton_key
+    compiling = importlib.import_module("torch._inductor.async_compile")
+    assert isinstance(compiling._pool_set, collections.abc.Set) and callable(compiling.shutdown_compile_workers)
+    found = []
+    for module, name in _inductor.LAUNCHERS.items():
+        if importlib.util.find_spec(module) is not None:
+            found.append(getattr(importlib.import_module(module), name).load_kernel)
+    assert found, torch.__version__

@@ -1,5 +1,6 @@
 //! The command for each target: one archive with its manual, completions, licences and bill of materials.
 
+use super::packages::metadata;
 use super::target::Target;
 use super::{Release, built, cargo, files, licences, megabytes, said};
 use crate::root;
@@ -63,9 +64,15 @@ fn told_version(release: &Release, command: &Path) -> anyhow::Result<String> {
 /// What lies in `share` beside the command: pages of the manual, completions, licences of others, a bill of
 /// materials.
 pub(super) fn share(release: &Release, target: Target, folder: &Path) -> anyhow::Result<()> {
-    // They are the same for every target, and any command of this machine has them.
-    said(cargo().args(["build", "--locked", "--package", "weft-command"]))?;
-    let weft = |arguments: &[&str]| said(Command::new(built().join("debug/weft")).args(arguments));
+    // They are the same for every target, and any command that runs here has them.
+    let speaker = match release.targets.iter().find(|target| target.is_here()) {
+        Some(&here) => command(here)?,
+        None => {
+            said(cargo().args(["build", "--locked", "--package", "weft-command"]))?;
+            built().join("debug/weft")
+        }
+    };
+    let weft = |arguments: &[&str]| said(Command::new(&speaker).args(arguments));
     let page = weft(&["man"])?;
     files::write(&folder.join("man/man1/weft.1"), format!("{page}\n"))?;
     for name in subcommands(&page) {
@@ -106,18 +113,14 @@ fn materials(target: Target, file: &Path) -> anyhow::Result<()> {
         .context("cargo-cyclonedx writes bills of materials")?;
     // It writes one beside the manifest of each crate of the workspace.
     let mut written = None;
-    for folder in std::fs::read_dir(root().join("crates"))? {
-        let made = folder?.path().join(format!("{stem}.json"));
-        if made.exists() {
-            if made.parent().is_some_and(|folder| folder.ends_with("weft-command")) {
-                written = Some(std::fs::read(&made)?);
-            }
-            std::fs::remove_file(&made)?;
+    for package in metadata(&["--no-deps"])?["packages"].as_array().into_iter().flatten() {
+        let manifest = package["manifest_path"].as_str().unwrap_or_default();
+        let made = Path::new(manifest).with_file_name(format!("{stem}.json"));
+        if package["name"] == "weft-command" {
+            written = Some(std::fs::read(&made)?);
         }
-    }
-    for other in ["bench", "docs", "xtask"] {
         // There may be none.
-        let _ = std::fs::remove_file(root().join(other).join(format!("{stem}.json")));
+        let _ = std::fs::remove_file(made);
     }
     files::write(file, written.context("cargo-cyclonedx wrote nothing")?)
 }

@@ -21,7 +21,8 @@ pub(super) fn test(release: &Release) -> anyhow::Result<String> {
 
 fn with(python: &Path, wheel: &Path, release: &Release) -> anyhow::Result<String> {
     let folder = files::Folder::new("install")?;
-    let (environment, tests) = (folder.path().join("env"), folder.path().join("tests"));
+    let (environment, apart) = (folder.path().join("env"), folder.path().join("apart"));
+    let tests = apart.join("crates/weft-py/tests");
     said(Command::new(python).args(["-m", "venv"]).arg(&environment))?;
     let of = |program: &str| {
         let mut command = Command::new(environment.join("bin").join(program));
@@ -34,7 +35,12 @@ fn with(python: &Path, wheel: &Path, release: &Release) -> anyhow::Result<String
         command
     };
     let version = said(of("python").arg("--version"))?;
-    said(Command::new("cp").arg("-r").arg(root().join("crates/weft-py/tests")).arg(&tests))?;
+    // The tests, and the kernels that they launch, where each finds the other.
+    for path in ["crates/weft-py/tests", "kernels"] {
+        let to = apart.join(path);
+        std::fs::create_dir_all(&to)?;
+        said(Command::new("cp").arg("-r").arg(root().join(path).join(".")).arg(&to))?;
+    }
     let install = |what: &str| {
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
         let requirements = tests.join("requirements.txt");

@@ -1,6 +1,6 @@
 """What PyTorch's Inductor keeps of Triton and starts beside it, as far as it is there.
 
-Facts from the sources of PyTorch 2.9 to 2.11: `torch/_inductor/async_compile.py`, `codecache.py`,
+Facts from the sources of PyTorch 2.9 to 2.15: `torch/_inductor/async_compile.py`, `codecache.py`,
 `runtime/triton_compat.py`, `runtime/static_triton_launcher.py` (until 2.9 `static_cuda_launcher.py`) and
 `torch/utils/_triton.py`.
 """
@@ -24,6 +24,14 @@ LAUNCHERS = {
     "torch._inductor.runtime.static_cuda_launcher": "StaticallyLaunchedCudaKernel",
     "torch._inductor.runtime.static_triton_launcher": "StaticallyLaunchedTritonKernel",
 }
+
+# What remembers, in a process, what Triton is or what it compiled.
+CACHES = (
+    ("torch._inductor.codecache", "CacheBase.get_system"),
+    ("torch._inductor.codecache", "CacheBase.get_local_cache_path"),
+    ("torch.utils._triton", "triton_hash_with_backend"),
+    ("torch._inductor.async_compile", "CompiledTritonKernels"),
+)
 
 _launchers: dict[str, Around] = {}
 _active = False
@@ -54,10 +62,8 @@ def use_key(key: Any) -> None:
     compat = sys.modules.get("torch._inductor.runtime.triton_compat")
     if compat is not None:
         compat.triton_key = key  # type: ignore[attr-defined]
-    forget("torch._inductor.codecache", "CacheBase.get_system")
-    forget("torch._inductor.codecache", "CacheBase.get_local_cache_path")
-    forget("torch.utils._triton", "triton_hash_with_backend")
-    forget("torch._inductor.async_compile", "CompiledTritonKernels")
+    for module, name in CACHES:
+        forget(module, name)
 
 
 def forget(module: str, name: str) -> None:

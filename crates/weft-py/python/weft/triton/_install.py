@@ -18,7 +18,7 @@ from triton.runtime.cache import FileCacheManager
 from triton.runtime.driver import DriverConfig, driver
 from triton.runtime.jit import JITFunction
 
-from weft.triton import _cache, _compiler, _inductor, _status, _tuning
+from weft.triton import _cache, _compiler, _inductor, _key, _status, _tuning
 from weft.triton._arguments import wrapped
 from weft.triton._patches import Around
 from weft.triton._simulator import SimulatorDriver
@@ -213,7 +213,7 @@ def add_stages(inner: Any, backend: CUDABackend, stages: dict[str, Any], options
 def triton_key(inner: Any) -> str:
     """Triton's part of every key: of kernels on disk, tuned configurations, and Inductor's graphs."""
     assert _settings is not None
-    return f"{inner()}-{_settings.key}"
+    return f"{_key.key() or inner()}-{_settings.key}"
 
 
 def pruned(inner: Any, tuner: Any, kwargs: dict[str, Any]) -> Any:
