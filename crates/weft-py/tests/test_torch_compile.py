@@ -15,5 +15,10 @@ def test_every_kernel_is_by_weft_and_results_are_as_good_as_tritons(tmp_path, mo
     for compiler in ("triton", "weft"):
         folder = tmp_path / compiler
         folder.mkdir()
-        sides.append(torch_modes.run(mode, program, compiler, folder))
+        try:
+            sides.append(torch_modes.run(mode, program, compiler, folder))
+        except torch_modes.Failed as error:
+            if compiler == "weft":
+                raise
+            pytest.skip(f"PyTorch does not get there with its own compiler: {error}")
     assert torch_modes.judged(*sides) == []
