@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 use weft_layout::family::Blocked;
 use weft_layout::machine::Machine;
 use weft_layout::space::{LANE, REGISTER};
+use weft_layout::{Layout, Space};
 
 fn check(text: &str, expected: &Expect) {
     let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
@@ -259,4 +260,42 @@ fn likely_steps_are_prices_and_no_accesses() {
     assert_eq!((order, neighbours), (rows_first, 2));
     assert!(brought < 64, "{brought} sectors");
     assert_eq!(reach(&rows_that_may_wrap(384, ", %mask")).1, 64);
+}
+
+/// Words 64 bytes apart, loaded and stored by one warp of two registers a lane: what the load and the store cost it
+/// in the layout with these columns, the register's first.
+fn scattered(columns: &[u64; 6]) -> [u64; 2] {
+    let text = "tt.func public @column(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+      %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+      %step = arith.constant dense<16> : tensor<64xi32>
+      %offsets = arith.muli %r, %step : tensor<64xi32>
+      %base = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+      %at = tt.addptr %base, %offsets : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+      %t = tt.load %at : tensor<64x!tt.ptr<f32>>
+      tt.store %at, %t : tensor<64x!tt.ptr<f32>>
+      tt.return
+    }";
+    let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let kernel = &module.kernels[0];
+    let facts = AxisFacts::of(kernel);
+    let machine = Machine::by_name("sm_90").unwrap();
+    let ins = Space::hardware(1, 5, 0, 0).unwrap();
+    let layout = Layout::new(ins, Space::tensor(&[64]).unwrap(), columns).unwrap();
+    let mut costs = Vec::new();
+    kernel.walk(&kernel.body, &mut |_, op| {
+        if matches!(op.kind, OpKind::Load(_) | OpKind::Store(_)) {
+            let shape = AccessShape::of(kernel, &facts, machine, op, &layout).unwrap();
+            costs.push(shape.cost(machine, op).unwrap());
+        }
+    });
+    costs.try_into().unwrap()
+}
+
+/// Each line that a store reaches leaves the multiprocessor by itself; loads bring sectors, wherever they are.
+#[test]
+fn stores_of_parts_of_sectors_cost_less_with_lanes_side_by_side() {
+    let [load, store] = scattered(&[32, 1, 2, 4, 8, 16]);
+    let [apart_load, apart_store] = scattered(&[1, 2, 4, 8, 16, 32]);
+    assert_eq!(load, apart_load);
+    assert!(store < apart_store, "{store}, {apart_store}");
 }
