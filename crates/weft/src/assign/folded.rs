@@ -164,7 +164,7 @@ fn turned(layout: &Layout, axis: usize) -> Result<Option<Layout>, LayoutError> {
 }
 
 /// A layout in which the registers that run along an axis hold neighbours: a thread then combines what it
-/// has in order, and threads exchange one partial result each. The lanes and warps along it keep their order.
+/// has in order, and threads exchange one partial result each. Lanes and warps hold the rest of the axis in order.
 fn gathered(layout: &Layout, axis: usize) -> Result<Option<Layout>, LayoutError> {
     let Some((start, bits)) = layout.outs().locate(Label::dim(axis as u32)) else {
         return Ok(None);

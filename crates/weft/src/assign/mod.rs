@@ -21,8 +21,8 @@
 //! layout's name: layouts of different families that hold the same elements in the same threads are
 //! equal, and moving between layouts that differ by the order of registers costs nothing.
 //!
-//! `greedy` makes the choice that Triton's passes make, for comparison at the same prices (`spent`); `review` says what the next best of each decision costs; `pins` are homes that the user
-//! fixes.
+//! `greedy` makes the choice that Triton's passes make, for comparison at the same prices (`spent`); `review`
+//! says what the next best of each decision costs; `pins` are homes that the user fixes.
 //!
 //! Where the program gives the layouts of its tensors (TTGIR does), every home is the given one (`given`),
 //! and nothing is chosen.
