@@ -14,12 +14,12 @@
 //! if that is not enough, each as late as possible. In this way the buffers of a pipeline become the scratch memory of what
 //! follows the loop.
 
-use super::pieces::Pieces;
+use super::pieces::{Pieces, fills};
 use super::registers::{self, HALF};
 use crate::budget::Stop;
 use crate::id::Id;
-use crate::lane::effects::{Control, Step, Tokens};
-use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Shared, SharedData, Space};
+use crate::lane::effects::{Control, Fence, Proxy, Step, Tokens};
+use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Shared, SharedData};
 use core::ops::Range;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -188,6 +188,22 @@ impl Lines {
         start..ends.fold(uses.end, usize::max)
     }
 
+    /// Adds uses at some lines of a list to those of a piece. Unless nothing is in it from one round of a loop to the
+    /// next, a loop is one use.
+    fn extend(&self, span: &mut Option<Span>, renewed: bool, path: &Path, uses: Range<usize>) {
+        let all = if renewed { path.len() } else { self.outside_loops(path) };
+        let known = span.as_ref();
+        let common = known.map_or(all, |span| together(&span.path, path).min(all));
+        let mut whole =
+            if uses.start < self.list.len() { self.seen_from(common, path, uses) } else { uses };
+        if let Some(known) = known {
+            let known = self.seen_from(common, &known.path, known.first..known.last);
+            whole = known.start.min(whole.start)..known.end.max(whole.end);
+        }
+        let path = path[..common].into();
+        *span = Some(Span { path, first: whole.start, last: whole.end });
+    }
+
     /// Whether regions may be left at a line between two others.
     fn leaves(&self, between: Range<usize>) -> bool {
         let next = self.exits.partition_point(|&at| at <= between.start);
@@ -272,8 +288,12 @@ struct Lives<'l> {
     barriers: Vec<Barrier>,
     /// Whether nothing is in a piece from one round of a loop to the next.
     renewed: Vec<bool>,
-    /// Whether bulk copies may write a piece.
-    filled: Vec<bool>,
+    /// When bulk copies that write a piece begin.
+    filled: Vec<Option<Span>>,
+    /// When threads touch it themselves, and not by matrix units or bulk copies.
+    touched: Vec<Option<Span>>,
+    /// Of the barriers those in front of which each thread told the copy engine what it had touched.
+    told: Vec<Barrier>,
 }
 
 impl<'l> Lives<'l> {
@@ -287,20 +307,31 @@ impl<'l> Lives<'l> {
             spans: vec![None; program.shared.len()],
             barriers: Vec::new(),
             renewed: program.shared.values().map(renewed).collect(),
-            filled: vec![false; program.shared.len()],
+            filled: vec![None; program.shared.len()],
+            touched: vec![None; program.shared.len()],
+            told: Vec::new(),
         };
-        for inst in program.insts.values() {
-            let effects = inst.op.effects();
-            if effects.tokens == Tokens::Bulk(Step::Starts) && effects.writes.has(Space::Shared) {
-                for piece in pieces.touched(inst) {
-                    lives.filled[piece.index()] = true;
+        let mut fence: Option<&Line> = None;
+        for (position, line) in lines.list.iter().enumerate() {
+            let effects = program.insts[line.id].op.effects();
+            if effects.barrier() == Some(BarrierScope::Block) {
+                lives.barriers.push(Barrier { position, path: line.path.clone() });
+                if fence.is_some_and(|fence| fence.path == line.path) {
+                    lives.told.push(Barrier { position, path: line.path.clone() });
                 }
             }
-        }
-        for (position, line) in lines.list.iter().enumerate() {
-            if program.insts[line.id].op.effects().barrier() == Some(BarrierScope::Block) {
-                lives.barriers.push(Barrier { position, path: line.path.clone() });
-            }
+            fence = (effects.fence == Fence::Proxy).then_some(line);
+            line.walk(program, &mut |inst| {
+                let list = match inst.op.effects().proxy {
+                    _ if fills(inst) => &mut lives.filled,
+                    Proxy::Generic | Proxy::Unknown => &mut lives.touched,
+                    Proxy::Async => return,
+                };
+                for piece in pieces.touched(inst) {
+                    let renewed = lives.renewed[piece.index()];
+                    lines.extend(&mut list[piece.index()], renewed, &line.path, position..position);
+                }
+            });
             lives.touch(program, position, &mut |inst| {
                 if Kind::waited_for(inst).is_some() { &[] } else { pieces.touched(inst) }
             });
@@ -347,19 +378,8 @@ impl<'l> Lives<'l> {
 
     /// Notes a use of a piece at some lines of a list.
     fn used(&mut self, piece: Shared, path: &Path, uses: Range<usize>) {
-        let lines = self.lines;
-        let all = if self.renewed[piece.index()] { path.len() } else { lines.outside_loops(path) };
-        let span = &mut self.spans[piece.index()];
-        let known = span.as_ref();
-        let common = known.map_or(all, |span| together(&span.path, path).min(all));
-        let mut whole =
-            if uses.start < lines.list.len() { lines.seen_from(common, path, uses) } else { uses };
-        if let Some(known) = known {
-            let known = lines.seen_from(common, &known.path, known.first..known.last);
-            whole = known.start.min(whole.start)..known.end.max(whole.end);
-        }
-        let path = path[..common].into();
-        *span = Some(Span { path, first: whole.start, last: whole.end });
+        let index = piece.index();
+        self.lines.extend(&mut self.spans[index], self.renewed[index], path, uses);
     }
 
     fn span(&self, piece: Shared) -> Option<&Span> {
@@ -375,15 +395,19 @@ impl<'l> Lives<'l> {
     }
 
     /// Of two pieces the one that is used first and the other, where the one follows the other. What bulk copies
-    /// write does not follow what threads wrote, as a barrier alone does not order the one proxy with the other.
+    /// write does not follow what threads touched unless these told it, as a barrier alone does not order the one
+    /// proxy with the other.
     fn ordered(&self, x: Shared, y: Shared) -> Option<[&Span; 2]> {
         let (first, second) = (self.span(x)?, self.span(y)?);
         let x_leads = first.last <= second.first;
         let [earlier, later] = if x_leads { [first, second] } else { [second, first] };
         let [leads, follows] = if x_leads { [x, y] } else { [y, x] };
         let comes_again = || self.lines.loop_around([earlier, later]).is_some();
-        let is_filled = |piece: Shared| self.filled[piece.index()];
-        let is_written_later = is_filled(follows) || is_filled(leads) && comes_again();
+        let told = match (&self.touched[leads.index()], &self.filled[follows.index()]) {
+            (Some(touched), Some(filled)) => self.lines.part(&self.told, [touched, filled], 0),
+            _ => true,
+        };
+        let is_written_later = !told || self.filled[leads.index()].is_some() && comes_again();
         (earlier.last < later.first && !is_written_later).then_some([earlier, later])
     }
 

@@ -5,6 +5,7 @@ use crate::id::IdMap;
 use crate::lane::effects::{Extent, Step, Tokens};
 use crate::lane::{InstData, Op, Program, Region, Shared, Space, Value};
 use crate::scalar::Binary;
+use rustc_hash::FxHashMap;
 
 /// The pieces behind addresses, as far as the operations that make them tell.
 pub(super) struct Pieces {
@@ -18,6 +19,11 @@ pub(super) struct Pieces {
     described: Vec<Shared>,
     /// What each of them reads, by its first result.
     products: IdMap<Value, Option<Vec<Shared>>>,
+    /// For each piece with mbarriers itself and what copies write that these count; none where a copy's mbarrier
+    /// is not seen.
+    landing: Option<FxHashMap<Shared, Vec<Shared>>>,
+    /// What copies into a piece that an mbarrier in another counts touch: both.
+    filling: FxHashMap<[Shared; 2], [Shared; 2]>,
 }
 
 impl Pieces {
@@ -40,7 +46,8 @@ impl Pieces {
         let allocated =
             all.iter().copied().filter(|&piece| !program.shared[piece].scratch).collect();
         let (copied, described, products) = (Vec::new(), Vec::new(), IdMap::default());
-        let mut pieces = Self { of, all, allocated, copied, described, products };
+        let (landing, filling) = (None, FxHashMap::default());
+        let mut pieces = Self { of, all, allocated, copied, described, products, landing, filling };
         let mut copied = Vec::new();
         program.walk(&program.body, &mut |_, inst| {
             if inst.op.effects().tokens == Tokens::Starts {
@@ -50,6 +57,7 @@ impl Pieces {
         copied.sort_unstable();
         copied.dedup();
         pieces.copied = copied;
+        pieces.find_filling(program);
         pieces.find_described(program);
         pieces
     }
@@ -72,12 +80,54 @@ impl Pieces {
                 let own = inst.results.first().and_then(|&result| self.products[result].as_ref());
                 own.unwrap_or(&self.described)
             }
-            Extent::Anywhere => &self.allocated,
+            Extent::Anywhere => {
+                let filling = fills(inst).then(|| self.filling.get(&self.filling(inst)?)).flatten();
+                let landing = || self.landing.as_ref()?.get(&self.piece(inst.operands.first())?);
+                match filling {
+                    Some(both) => both,
+                    None => landing().map_or(&self.allocated, Vec::as_slice),
+                }
+            }
             Extent::Addressed => match inst.operands.first().map(|&address| &self.of[address]) {
                 Some(Some(piece)) => core::slice::from_ref(piece),
                 _ => &self.all,
             },
         }
+    }
+
+    /// The piece that an operand is an address in, if it is seen.
+    fn piece(&self, address: Option<&Value>) -> Option<Shared> {
+        address.and_then(|&address| self.of[address])
+    }
+
+    /// What a copy fills, its first operand, and where the mbarrier is that counts it, its last one.
+    fn filling(&self, inst: &InstData) -> Option<[Shared; 2]> {
+        self.piece(inst.operands.first()).zip(self.piece(inst.operands.last())).map(<[_; 2]>::from)
+    }
+
+    /// Finds what copies fill, and what a wait at an mbarrier may then see written.
+    fn find_filling(&mut self, program: &Program) {
+        let mut landing: FxHashMap<Shared, Vec<Shared>> = FxHashMap::default();
+        for (piece, _) in program.shared.iter().filter(|(_, data)| data.mbarriers) {
+            landing.insert(piece, vec![piece]);
+        }
+        let mut seen = true;
+        program.walk(&program.body, &mut |_, inst| {
+            if fills(inst) {
+                match self.filling(inst) {
+                    Some(both @ [filled, mbarrier]) => {
+                        self.filling.insert(both, both);
+                        landing.entry(mbarrier).or_default().push(filled);
+                    }
+                    None => seen = false,
+                }
+            }
+        });
+        landing.values_mut().for_each(|landed| {
+            landed.sort_unstable();
+            landed.dedup();
+        });
+        self.landing = seen.then_some(landing);
     }
 
     /// The one piece that an operation touches at its address, if it is known to be one.
@@ -115,6 +165,12 @@ impl Pieces {
         described.dedup();
         self.described = described;
     }
+}
+
+/// Whether an operation begins a copy to shared memory that an mbarrier counts.
+pub(super) fn fills(inst: &InstData) -> bool {
+    let effects = inst.op.effects();
+    effects.tokens == Tokens::Bulk(Step::Starts) && effects.writes.has(Space::Shared)
 }
 
 /// What each value is made from, through loops and branches.

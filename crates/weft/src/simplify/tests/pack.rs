@@ -4,7 +4,8 @@ use super::double_buffer::{self, add_up, clean, kernel, mirror, simulated};
 use super::{build, keep, look, loop_to};
 use crate::dtype::DType;
 use crate::lane::{
-    Access, BarrierScope, Builder, IdKind, Op, Program, Region, Space, Value, verify,
+    Access, BarrierScope, Builder, BulkCopy, IdKind, Mbarrier, Op, Program, Region, Space, Value,
+    verify,
 };
 use crate::scalar::{Binary, Compare};
 use crate::simplify::pack;
@@ -325,4 +326,61 @@ fn movements_in_any_control_flow_share_memory_without_a_race() {
         }
     }
     assert!(shared > 500, "{shared} programs share memory");
+}
+
+/// The bytes of two buffers, of which a copy fills the second when something has been done to the first.
+fn refilled(lead: impl FnOnce(&mut Builder, Value), between: impl FnOnce(&mut Builder)) -> u32 {
+    let (mut build, _) = build();
+    let pieces = [(); 2].map(|()| build.shared(BYTES, 128, BarrierScope::Block));
+    let counter = build.mbarriers(1);
+    let [first, second, counter] =
+        [pieces[0], pieces[1], counter].map(|piece| build.shared_base(piece));
+    lead(&mut build, first);
+    between(&mut build);
+    let thread = build.id(IdKind::Thread);
+    let zero = build.i32(0);
+    let leads = build.compare(Compare::Eq, thread, zero);
+    let then = region(&mut build, |build| fill(build, second, counter));
+    let otherwise = region(&mut build, |_| {});
+    build.if_(leads, then, otherwise, &[]);
+    land(&mut build, counter);
+    let program = pack::run(build.finish());
+    verify(&program).unwrap();
+    program.shared_bytes / BYTES
+}
+
+/// Begins a copy that an mbarrier counts.
+fn fill(build: &mut Builder, buffer: Value, counter: Value) {
+    let from = build.constant(DType::I64, 0);
+    let bytes = build.i32(BYTES as i32);
+    build.emit(Op::Mbarrier(Mbarrier::Expect), smallvec![counter, bytes], &[]);
+    let operands = smallvec![buffer, from, bytes, counter];
+    build.emit(Op::BulkCopy(BulkCopy::ToShared), operands, &[]);
+}
+
+fn land(build: &mut Builder, counter: Value) {
+    let zero = build.i32(0);
+    let even = build.compare(Compare::Ne, zero, zero);
+    build.emit(Op::Mbarrier(Mbarrier::Wait), smallvec![counter, even], &[]);
+}
+
+#[test]
+fn copies_fill_memory_again_that_the_copy_engine_was_told_of() {
+    let touch = |build: &mut Builder, buffer: Value| {
+        let thread = build.id(IdKind::Thread);
+        keep(build, buffer, thread);
+    };
+    let barrier = |build: &mut Builder| build.barrier(BarrierScope::Block);
+    let told = |build: &mut Builder| {
+        build.proxy_fence();
+        build.barrier(BarrierScope::Block);
+    };
+    let told_too_late = |build: &mut Builder| {
+        build.barrier(BarrierScope::Block);
+        build.proxy_fence();
+    };
+    assert_eq!(refilled(touch, told), 1);
+    assert_eq!(refilled(touch, barrier), 2);
+    assert_eq!(refilled(touch, told_too_late), 2);
+    assert_eq!(refilled(touch, |build| build.proxy_fence()), 2);
 }
