@@ -9,8 +9,8 @@
 //! What a loop or a branch carries may be any of what is handed to it.
 //! An asynchronous copy writes when it is waited for, whatever barriers stood between.
 //! One thread begins the copies of blocks, so a barrier stands in front of one where others may still touch the
-//! memory, and in front of that a fence where they do so themselves; no barrier stands behind it, since each
-//! thread waits for the block by itself.
+//! memory, unless it waited until they had left it, and in front of that a fence where they do so themselves; no
+//! barrier stands behind it, since each thread waits for the block by itself.
 //! Assembly that is not read has no barriers put around it: its threads order among themselves what it does.
 //!
 //! A product of warpgroups reads its factors until it is waited for. It is waited for where its sum is used
@@ -39,6 +39,19 @@ struct Access {
     buffer: Option<Value>,
     /// The layout and the description, where each thread has bytes of its own.
     own: Option<(LayoutId, Value)>,
+    /// Whether the threads have left since.
+    left: Left,
+}
+
+/// Whether the threads of the block have left memory that is copied to, and who knows.
+#[derive(Clone, Copy, PartialEq, Default)]
+enum Left {
+    #[default]
+    No,
+    /// They have told these mbarriers.
+    Told(Value),
+    /// Copies that begin from here on waited for that.
+    AwaitedByCopies,
 }
 
 /// A product that may be under way.
@@ -233,11 +246,12 @@ impl Walk<'_> {
         let effects = op.kind.effects();
         let ends = effects.is_terminator();
         let divides = effects.control == Control::Regions;
-        let written = match roles(op) {
-            Some((memory, _)) if effects.local.writes || effects.allocates => {
-                Some(self.roots(memory))
-            }
-            _ => None,
+        let written: Vec<_> = if effects.tokens == Tokens::Leaves {
+            op.operands.iter().skip(2).map(|&memory| self.roots(memory)).collect()
+        } else {
+            let writes = effects.local.writes || effects.allocates;
+            let role = roles(op).filter(|_| writes);
+            role.into_iter().map(|(memory, _)| self.roots(memory)).collect()
         };
         let must_end = |flight: &Flight| {
             let used = flight.sum.is_some_and(|sum| {
@@ -248,7 +262,7 @@ impl Walk<'_> {
                 op.operands.contains(&sum) && !adds && !ends
             });
             let left = ends && flight.sum.is_some_and(|sum| !self.carried.contains(&sum));
-            let overwritten = written.as_ref().is_some_and(|(roots, buffer)| {
+            let overwritten = written.iter().any(|(roots, buffer)| {
                 flight.reads.iter().any(|read| self.may_be_same(read, roots, *buffer))
             });
             used || left || overwritten || divides
@@ -308,18 +322,32 @@ impl Walk<'_> {
             pending.unfenced.clear();
             pending.touched.clear();
         }
+        if effects.tokens == Tokens::Leaves {
+            if !pending.touched.is_empty() {
+                self.orders.fences_before.set(id, true);
+                pending.touched.clear();
+            }
+            let told = Left::Told(op.operands[0]);
+            pending.accesses.iter_mut().for_each(|access| access.left = told);
+        }
+        if effects.tokens == Tokens::AfterLeaving {
+            let told = Left::Told(op.operands[0]);
+            let told = pending.accesses.iter_mut().filter(|access| access.left == told);
+            told.for_each(|access| access.left = Left::AwaitedByCopies);
+        }
         let Some((memory, tensor)) = roles(op).filter(|_| effects.local.any()) else { return };
         let writes = effects.local.writes;
         let (roots, buffer) = self.roots(memory);
         if effects.tokens == Tokens::Fetches {
-            return self.fetch(id, &Access { roots, writes, buffer, own: None }, pending);
+            let access = Access { roots, writes, buffer, own: None, left: Left::No };
+            return self.fetch(id, &access, pending);
         }
         let own = self.assignment.given(tensor).filter(|&layout| {
             let layout = self.assignment.layouts.get(layout);
             layout.free_mask(LANE) | layout.free_mask(WARP) == 0
         });
         let own = own.map(|layout| (layout, memory));
-        let access = Access { roots, writes, buffer, own };
+        let access = Access { roots, writes, buffer, own, left: Left::No };
         if pending.accesses.iter().any(|before| self.meet(before, &access)) {
             self.orders.barriers.set(id, true);
             pending.accesses.clear();
@@ -336,8 +364,11 @@ impl Walk<'_> {
 
     /// A block that the copy engine writes. Who reads it waits for it, whatever the others do.
     fn fetch(&mut self, id: OpId, access: &Access, pending: &mut Pending) {
-        let [late, untold] = [&pending.accesses, &pending.touched]
-            .map(|list| list.iter().any(|before| self.meet(before, access)));
+        let late = pending
+            .accesses
+            .iter()
+            .any(|before| before.left != Left::AwaitedByCopies && self.meet(before, access));
+        let untold = pending.touched.iter().any(|before| self.meet(before, access));
         if untold {
             self.orders.fences_before.set(id, true);
             pending.touched.clear();
@@ -355,7 +386,7 @@ impl Walk<'_> {
         let reads: Vec<Access> = memories
             .map(|&memory| {
                 let (roots, buffer) = self.roots(memory);
-                Access { roots, writes: false, buffer, own: None }
+                Access { roots, writes: false, buffer, own: None, left: Left::No }
             })
             .collect();
         let met = |before: &Access| reads.iter().any(|read| self.meet(before, read));
@@ -403,7 +434,8 @@ impl Walk<'_> {
     }
 
     fn is_same(&self, x: &Access, y: &Access) -> bool {
-        x.roots == y.roots && x.writes == y.writes && x.buffer == y.buffer && self.are_own(x, y)
+        let alike = x.roots == y.roots && x.writes == y.writes && x.buffer == y.buffer;
+        alike && x.left == y.left && self.are_own(x, y)
     }
 
     /// The operations that may have allocated what a value describes, in order, and the number of the

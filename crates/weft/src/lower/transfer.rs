@@ -11,7 +11,7 @@ use crate::lane::{
     self, BarrierScope, IdKind, Mbarrier, Op as LaneOp, TensorCopy, TensorMap, TensorWay,
 };
 use crate::scalar::{Binary, Compare};
-use crate::tile::{Op, OpId, TransferOp, Value};
+use crate::tile::{Op, OpId, Phase, TransferOp, Value};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 
@@ -58,13 +58,33 @@ impl Lowerer<'_> {
 
     pub(super) fn transfer(&mut self, op: &Op, what: TransferOp) -> Result<(), AssignError> {
         match what {
-            TransferOp::Open { copies } => self.open_mbarriers(op, copies),
+            TransferOp::Open { phase } => {
+                let arrivals = match phase {
+                    Phase::Copies(copies) => copies,
+                    Phase::Threads => self.block.warps,
+                };
+                self.open_mbarriers(op, arrivals);
+            }
             TransferOp::Fetch => self.fetch(op)?,
-            TransferOp::Wait => {
+            TransferOp::Wait | TransferOp::AfterLeave => {
                 let at = self.mbarrier(op.operands[0], op.operands[1]);
                 let parity = self.scalar(op.operands[2]);
                 let wait = LaneOp::Mbarrier(Mbarrier::Wait);
-                self.build.emit(wait, smallvec![at, parity], &[]);
+                if what == TransferOp::Wait {
+                    self.build.emit(wait, smallvec![at, parity], &[]);
+                } else {
+                    self.alone(IdKind::Thread, None, |lowerer| {
+                        lowerer.build.emit(wait, smallvec![at, parity], &[]);
+                    });
+                }
+            }
+            TransferOp::Leave => {
+                let at = self.mbarrier(op.operands[0], op.operands[1]);
+                // One lane tells what all of its warp have done.
+                self.build.barrier(BarrierScope::Warp);
+                self.alone(IdKind::Lane, None, |lowerer| {
+                    lowerer.build.emit(LaneOp::Mbarrier(Mbarrier::Arrive), smallvec![at], &[]);
+                });
             }
             TransferOp::Close => self.close_mbarriers(op.operands[0]),
         }
@@ -85,11 +105,11 @@ impl Lowerer<'_> {
         self.build.binary(Binary::Add, base, distance)
     }
 
-    /// What one thread of the block does, if something holds.
-    fn alone(&mut self, holds: Option<lane::Value>, what: impl FnOnce(&mut Self)) {
-        let thread = self.build.id(IdKind::Thread);
+    /// What the thread alone does whose index in its block, or warp, is zero, if something holds.
+    fn alone(&mut self, index: IdKind, holds: Option<lane::Value>, what: impl FnOnce(&mut Self)) {
+        let index = self.build.id(index);
         let zero = self.build.i32(0);
-        let leads = self.build.compare(Compare::Eq, thread, zero);
+        let leads = self.build.compare(Compare::Eq, index, zero);
         let condition = match holds {
             Some(holds) => self.build.binary(Binary::And, leads, holds),
             None => leads,
@@ -104,14 +124,14 @@ impl Lowerer<'_> {
 
     /// Begins the first phases. Behind the barrier all threads may use the mbarriers, and the copy engine sees
     /// what any of them has done to shared memory.
-    fn open_mbarriers(&mut self, op: &Op, copies: u32) {
+    fn open_mbarriers(&mut self, op: &Op, arrivals: u32) {
         let mbarriers = op.results[0];
         let count = self.count(mbarriers);
         let piece = self.build.mbarriers(count);
         let base = self.build.shared_base(piece);
         self.bind_memory(mbarriers, base);
-        self.alone(None, |lowerer| {
-            lowerer.each_mbarrier(base, count, Mbarrier::Initialise { arrivals: copies });
+        self.alone(IdKind::Thread, None, |lowerer| {
+            lowerer.each_mbarrier(base, count, Mbarrier::Initialise { arrivals });
         });
         self.build.proxy_fence();
         self.build.barrier(BarrierScope::Block);
@@ -120,7 +140,9 @@ impl Lowerer<'_> {
     fn close_mbarriers(&mut self, mbarriers: Value) {
         let (base, count) = (self.view(mbarriers).base(), self.count(mbarriers));
         self.build.barrier(BarrierScope::Block);
-        self.alone(None, |lowerer| lowerer.each_mbarrier(base, count, Mbarrier::Invalidate));
+        self.alone(IdKind::Thread, None, |lowerer| {
+            lowerer.each_mbarrier(base, count, Mbarrier::Invalidate)
+        });
     }
 
     fn each_mbarrier(&mut self, base: lane::Value, count: u32, what: Mbarrier) {
@@ -141,7 +163,7 @@ impl Lowerer<'_> {
             fetch.indices.iter().map(|&index| self.scalar(index)).collect();
         let exists = self.scalar(fetch.exists);
         let bytes = boxes.map.bytes() * boxes.copies.len() as u32;
-        self.alone(Some(exists), |lowerer| {
+        self.alone(IdKind::Thread, Some(exists), |lowerer| {
             let build = &mut lowerer.build;
             let bytes = build.i32(bytes as i32);
             build.emit(LaneOp::Mbarrier(Mbarrier::Expect), smallvec![mbarrier, bytes], &[]);

@@ -38,12 +38,12 @@ impl Round {
     }
 }
 
-/// Rewrites a loop; what must stand around it.
-pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32) -> Around {
+/// Rewrites a loop; what must stand around it. Warpgroups may be apart where it says so.
+pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: bool) -> Around {
     let mut writer = Prefetcher::new(kernel, found, stages);
     writer.fill_behind();
     let slots: Vec<Value> = (0..stages).map(|slot| writer.slot(slot)).collect();
-    writer.open_mbarriers();
+    writer.open_mbarriers(apart);
     let parities = writer.parities();
     let mut rounds: Vec<Round> =
         found.streams.iter().map(|stream| writer.first_round(stream)).collect();
@@ -66,8 +66,9 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32) -> Around 
     let last = slots.len() - 1;
 
     let waited = writer.wait_for_groups(stages - 2);
-    let parities = writer.wait_for_blocks(slots, parities);
+    let mut next_parities = writer.wait_for_blocks(slots, parities);
     let wait = core::mem::take(&mut writer.list);
+    next_parities.extend(writer.wait_for_threads(slots, parities));
     let next = writer.copy(&rounds, |lag| Some(slots[last - lag]));
     let copies = core::mem::take(&mut writer.list);
     let buffers = writer.buffers.clone();
@@ -77,10 +78,12 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32) -> Around 
         .map(|buffer| writer.view(buffer, if buffer.lag == 0 { slots[0] } else { slots[last] }))
         .collect();
     let head = core::mem::take(&mut writer.list);
+    writer.leave_round(slots, &views);
+    let tail = core::mem::take(&mut writer.list);
     let rotated = [&slots[1..], &slots[..1]].concat();
     let next: Vec<Value> = next.iter().flat_map(Round::values).collect();
     let handed_over = found.behind.iter().map(|behind| writer.factor(behind));
-    let yielded = [next, rotated, parities.clone(), handed_over.collect()].concat();
+    let yielded = [next, rotated, next_parities, handed_over.collect()].concat();
 
     writer.wait_for_groups(0);
     let (_, rest) = leaving.split_at(ahead.len());
@@ -110,24 +113,20 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32) -> Around 
     op.operands.extend(initial);
     op.results.extend(leaving);
     op.regions[0] = body;
-    kernel.ops[found.op].regions[0].ops = in_order(kernel, found, &wait, &head, &copies);
+    kernel.ops[found.op].regions[0].ops = in_order(kernel, found, [&wait, &head, &copies, &tail]);
     Around { before, after }
 }
 
-/// The operations of a round: the wait for its tiles, their views, the body, and the copies for a later round.
+/// The operations of a round: the wait for its tiles, their views, the body, the copies for a later round, and
+/// what is done at its end.
 ///
 /// What the last product of a round reads may be written again when that of the round before is over, which is
 /// known when this one has been issued; and products had better begin before the copies.
-fn in_order(
-    kernel: &Kernel,
-    found: &Loop,
-    wait: &[OpId],
-    head: &[OpId],
-    copies: &[OpId],
-) -> Vec<OpId> {
+fn in_order(kernel: &Kernel, found: &Loop, [wait, head, copies, tail]: [&[OpId]; 4]) -> Vec<OpId> {
     let op = &kernel.ops[found.op];
     let in_flight: Vec<Value> = in_flight(kernel, op).into_iter().map(|(_, last)| last).collect();
-    let body = &op.regions[0].ops;
+    let Some((&end, body)) = op.regions[0].ops.split_last() else { return Vec::new() };
+    let tail = [tail, &[end]].concat();
     let issues = |id: &OpId| {
         found.behind.iter().any(|behind| behind.product == *id)
             || kernel.ops[*id].results.iter().any(|value| in_flight.contains(value))
@@ -135,9 +134,9 @@ fn in_order(
     match body.iter().rposition(issues) {
         Some(last) => {
             let (products, rest) = body.split_at(last + 1);
-            [wait, head, products, copies, rest].concat()
+            [wait, head, products, copies, rest, &tail].concat()
         }
-        None => [wait, copies, head, body].concat(),
+        None => [wait, copies, head, body, &tail].concat(),
     }
 }
 
@@ -212,7 +211,7 @@ pub(super) struct Buffer {
 
 /// Writes operations for one loop.
 pub(super) struct Prefetcher<'a> {
-    kernel: &'a mut Kernel,
+    pub(super) kernel: &'a mut Kernel,
     pub(super) found: &'a Loop,
     pub(super) stages: u32,
     /// Low end, high end and step of the counter.
@@ -224,6 +223,9 @@ pub(super) struct Prefetcher<'a> {
     pub(super) buffers: Vec<Buffer>,
     /// For each stream with blocks of tensors its mbarriers, one for each stage.
     pub(super) mbarriers: Vec<Option<Value>>,
+    /// The mbarriers, one for each stage, that threads tell when they have left the buffers, where no barrier
+    /// does.
+    pub(super) leaving: Option<Value>,
     /// The operation whose place the next ones get.
     pub(super) place: OpId,
     list: Vec<OpId>,
@@ -236,10 +238,21 @@ impl<'a> Prefetcher<'a> {
         let range = [op.operands[0], op.operands[1], op.operands[2]];
         let body = &op.regions[0];
         let (params, yields) = (body.params.clone(), kernel.handed_over(body).to_vec());
-        let (buffers, mbarriers, list) = (Vec::new(), Vec::new(), Vec::new());
+        let (buffers, mbarriers, leaving, list) = (Vec::new(), Vec::new(), None, Vec::new());
         let place = found.op;
-        let mut writer =
-            Self { kernel, found, stages, range, params, yields, buffers, mbarriers, place, list };
+        let mut writer = Self {
+            kernel,
+            found,
+            stages,
+            range,
+            params,
+            yields,
+            buffers,
+            mbarriers,
+            leaving,
+            place,
+            list,
+        };
         for stream in &found.streams {
             for &load in &stream.loads {
                 let op = writer.kernel.ops[load].clone();

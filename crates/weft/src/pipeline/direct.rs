@@ -17,8 +17,8 @@ use super::{mbarriers_type, replace};
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::tile::{
-    Encoding, Fetch, Kernel, Op, OpId, OpKind, Region, SharedMemory, TransferOp, Type, Value,
-    ValueData,
+    Encoding, Fetch, Kernel, Op, OpId, OpKind, Phase, Region, SharedMemory, TransferOp, Type,
+    Value, ValueData,
 };
 use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
@@ -124,7 +124,7 @@ impl Replacement<'_> {
         let memory = SharedMemory { family, mutable: true, allocated: tensor.shape.clone() };
         let ty = tensor.bare().with_encoding(Encoding::Shared(Arc::new(memory)));
         let memory = self.emit(OpKind::LocalAlloc, &[], ty);
-        let open = OpKind::Transfer(TransferOp::Open { copies: 1 });
+        let open = OpKind::Transfer(TransferOp::Open { phase: Phase::Copies(1) });
         let mbarriers = self.emit(open, &[], mbarriers_type(1));
         let (zero, exists) = (self.constant(DType::I32, 0), self.constant(DType::I1, 1));
         let (descriptor, indices) = (operands[0], operands[1..].to_vec());

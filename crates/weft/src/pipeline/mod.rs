@@ -66,6 +66,8 @@ pub fn run(
     if loops.is_empty() {
         return None;
     }
+    // Warps of one warpgroup are held together by its products.
+    let apart = machine.warpgroup_multiplies.iter().any(|product| warps > product.warps());
     let mut result = kernel.clone();
     let mut around: IdMap<OpId, Option<ahead::Around>> = IdMap::default();
     for found in &loops {
@@ -73,7 +75,7 @@ pub fn run(
         let fit = machine.shared_bytes_per_block / each.max(1);
         let stages = u64::from(stages).min(fit) as u32;
         if stages >= 2 {
-            around.set(found.op, Some(ahead::rewrite(&mut result, found, stages)));
+            around.set(found.op, Some(ahead::rewrite(&mut result, found, stages, apart)));
         }
     }
     let body = core::mem::take(&mut result.body);

@@ -71,6 +71,10 @@ pub enum Tokens {
     Fetches,
     /// It begins, waits for or ends phases of mbarriers.
     Phases,
+    /// It tells an mbarrier that a thread has done with memory that will be copied to.
+    Leaves,
+    /// The copies that start after it wait until all threads have left what they write.
+    AfterLeaving,
 }
 
 /// What an operation does to the flow of control.
@@ -195,7 +199,7 @@ impl OpKind {
             OpKind::Descriptor(DescriptorOp::Reduce(_)) => {
                 Effects { global: Touch::BOTH, fence: Fence::Atomic, ..none }
             }
-            OpKind::Transfer(TransferOp::Open { copies: _ } | TransferOp::Close) => {
+            OpKind::Transfer(TransferOp::Open { phase: _ } | TransferOp::Close) => {
                 Effects { allocates: true, fence: Fence::Barrier, tokens: Tokens::Phases, ..none }
             }
             OpKind::Transfer(TransferOp::Fetch) => Effects {
@@ -205,6 +209,10 @@ impl OpKind {
                 ..none
             },
             OpKind::Transfer(TransferOp::Wait) => Effects { tokens: Tokens::Phases, ..none },
+            OpKind::Transfer(TransferOp::Leave) => Effects { tokens: Tokens::Leaves, ..none },
+            OpKind::Transfer(TransferOp::AfterLeave) => {
+                Effects { tokens: Tokens::AfterLeaving, ..none }
+            }
             // Its left factor may be a tensor; the right one never is.
             OpKind::WarpgroupDot(_) => Effects { local: Touch::READS, ..none },
             // A tensor may be given to put there.
@@ -253,7 +261,7 @@ mod tests {
     use crate::atomic::{Order, Rmw, Scope};
     use crate::cache::Cache;
     use crate::tile::{
-        CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Precision, TransferOp,
+        CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Phase, Precision, TransferOp,
     };
 
     /// Each row that tells anything, by itself: what is not named here is none.
@@ -299,7 +307,12 @@ mod tests {
             (OpKind::Descriptor(DescriptorOp::Store), Effects { global: Touch::WRITES, ..none }),
             (OpKind::Descriptor(DescriptorOp::Scatter), Effects { global: Touch::WRITES, ..none }),
             (OpKind::Descriptor(DescriptorOp::Reduce(Rmw::Add)), atomic),
-            (OpKind::Transfer(TransferOp::Open { copies: 1 }), mbarriers),
+            (OpKind::Transfer(TransferOp::Open { phase: Phase::Copies(1) }), mbarriers),
+            (OpKind::Transfer(TransferOp::Leave), Effects { tokens: Tokens::Leaves, ..none }),
+            (
+                OpKind::Transfer(TransferOp::AfterLeave),
+                Effects { tokens: Tokens::AfterLeaving, ..none },
+            ),
             (OpKind::Transfer(TransferOp::Close), mbarriers),
             (OpKind::Transfer(TransferOp::Fetch), Effects { tokens: Tokens::Fetches, ..copy }),
             (OpKind::Transfer(TransferOp::Wait), Effects { tokens: Tokens::Phases, ..none }),

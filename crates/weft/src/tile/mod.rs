@@ -53,7 +53,7 @@ pub use precision::Precision;
 pub use slice::slice;
 pub use tap::{tap, tappable};
 pub(crate) use transfer::Fetch;
-pub use transfer::TransferOp;
+pub use transfer::{Phase, TransferOp};
 pub use types::{Element, Type};
 pub use verify::verify;
 

@@ -2,20 +2,30 @@
 //! that tell when they are there.
 //!
 //! An mbarrier counts copies, phase after phase: a phase is over when as many copies have begun in it as the
-//! operation says that made the mbarrier, and all of them have landed. The next phase begins at once. Phases
-//! are told apart by their parity: the first is even. Who waits for a phase of a parity waits until the
+//! operation says that made the mbarrier, and all of them have landed. Or it counts the threads of the block,
+//! and a phase is over when all of them have left the memory that is copied to. The next phase begins at once.
+//! Phases are told apart by their parity: the first is even. Who waits for a phase of a parity waits until the
 //! phase under way has the other one; so the odd phase before the first counts as over.
 
 use super::{Element, Type};
 use crate::dtype::DType;
+
+/// What ends a phase of an mbarrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// So many copies, which have landed.
+    Copies(u32),
+    /// All threads of the block, which have left ([`TransferOp::Leave`]).
+    Threads,
+}
 
 /// An operation on blocks and mbarriers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TransferOp {
     /// `() -> (mbarriers)`: memory for as many as its type has elements, each of which begins its first phase.
     Open {
-        /// The copies of a phase.
-        copies: u32,
+        /// What ends each phase.
+        phase: Phase,
     },
     /// `(descriptor, N indices i32, memory, mbarriers, i32, i1)`: begins to copy a block, if the truth value
     /// says so, which the mbarrier of that number counts. What is copied is read when the operation is met.
@@ -23,6 +33,12 @@ pub enum TransferOp {
     /// `(mbarriers, i32, parity i1)`: waits for a phase of the mbarrier of that number. What was copied in it
     /// may be looked at then.
     Wait,
+    /// `(mbarriers, i32, memories …)`: the threads of the block leave the memories: they have done with all that
+    /// they did so far, there and elsewhere. The mbarrier of that number counts them.
+    Leave,
+    /// `(mbarriers, i32, parity i1)`: copies that begin after it wait for a phase of the mbarrier of that number,
+    /// in which the threads of the block left what is copied to. Nothing else waits.
+    AfterLeave,
     /// `(mbarriers)`: they are not used any more.
     Close,
 }
@@ -34,6 +50,8 @@ impl TransferOp {
             TransferOp::Open { .. } => "open_mbarriers",
             TransferOp::Fetch => "fetch_block",
             TransferOp::Wait => "wait_mbarrier",
+            TransferOp::Leave => "leave",
+            TransferOp::AfterLeave => "after_leave",
             TransferOp::Close => "close_mbarriers",
         }
     }
@@ -79,9 +97,10 @@ pub(super) fn rule(op: TransferOp, operands: &[&Type], results: &[&Type]) -> (bo
     let number = |ty: &Type| *ty == Type::scalar(DType::I32);
     let truth = |ty: &Type| *ty == Type::scalar(DType::I1);
     match op {
-        TransferOp::Open { copies } => (
-            copies > 0 && matches!((operands, results), ([], [m]) if are_mbarriers(m)),
-            "takes nothing and gives mbarriers, each of which counts a copy at least",
+        TransferOp::Open { phase } => (
+            phase != Phase::Copies(0)
+                && matches!((operands, results), ([], [m]) if are_mbarriers(m)),
+            "takes nothing and gives mbarriers, each of which counts threads, or a copy at least",
         ),
         TransferOp::Fetch => (
             results.is_empty()
@@ -101,7 +120,14 @@ pub(super) fn rule(op: TransferOp, operands: &[&Type], results: &[&Type]) -> (bo
             "takes a descriptor, an index i32 for each of its dimensions, mutable memory for a block, mbarriers, \
              the number i32 of one and an i1, and gives nothing",
         ),
-        TransferOp::Wait => (
+        TransferOp::Leave => (
+            results.is_empty()
+                && matches!(operands, [m, which, memories @ ..]
+                    if are_mbarriers(m) && number(which)
+                        && memories.iter().all(|memory| memory.memory().is_some())),
+            "takes mbarriers, the number i32 of one and the memories that are left, and gives nothing",
+        ),
+        TransferOp::Wait | TransferOp::AfterLeave => (
             matches!((operands, results), ([m, which, parity], [])
                 if are_mbarriers(m) && number(which) && truth(parity)),
             "takes mbarriers, the number i32 of one and a parity i1, and gives nothing",

@@ -14,7 +14,7 @@ use super::world::{Site, World};
 use super::{Fault, pure};
 use crate::dtype::DType;
 use crate::scalar;
-use crate::tile::{DescriptorOp, Fetch, OpId, OpKind, TransferOp, Type, Value};
+use crate::tile::{DescriptorOp, Fetch, OpId, OpKind, Phase, TransferOp, Type, Value};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The bytes of an mbarrier.
@@ -157,12 +157,17 @@ impl Local {
         };
         let missing = || "there is no mbarrier of that number".to_string();
         match (what, operands) {
-            (TransferOp::Open { copies }, []) => {
+            (TransferOp::Open { phase }, []) => {
+                // All threads are one here.
+                let counted = match phase {
+                    Phase::Copies(copies) => copies,
+                    Phase::Threads => 1,
+                };
                 let ty = site.op.results.first().map(|&value| kernel.ty(value));
                 let count = ty.map_or(0, |ty| ty.elements() as usize);
                 let places = self.allocate(site.id, count * MBARRIER_BYTES);
                 for which in 0..count {
-                    self.mbarriers.open(places.get(which * MBARRIER_BYTES), copies);
+                    self.mbarriers.open(places.get(which * MBARRIER_BYTES), counted);
                 }
                 Ok((Some(Bounded::exact(places)), None))
             }
@@ -184,7 +189,12 @@ impl Local {
                 self.mbarriers.count(at, places).ok_or_else(missing)?;
                 Ok((None, fault))
             }
-            (TransferOp::Wait, [mbarriers, which, parity]) => {
+            (TransferOp::Leave, [mbarriers, which, ..]) => {
+                let at = place(site.op.operands[0], mbarriers, which);
+                self.mbarriers.count(at, core::iter::empty()).ok_or_else(missing)?;
+                Ok((None, None))
+            }
+            (TransferOp::Wait | TransferOp::AfterLeave, [mbarriers, which, parity]) => {
                 let at = place(site.op.operands[0], mbarriers, which);
                 let odd = parity.get(0) & 1 == 1;
                 let landed = self.mbarriers.wait(at, odd);

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 /// An mbarrier.
 #[derive(Clone, PartialEq, Default)]
 struct Mbarrier {
-    /// The copies that each phase counts.
-    copies: u32,
-    /// Those that have begun in the phase under way.
+    /// How many copies each phase counts, or 1 for all threads.
+    counted: u32,
+    /// How many of them there were in the phase under way.
     begun: u32,
     /// Whether the phase under way is an odd one.
     is_odd: bool,
@@ -23,8 +23,8 @@ pub(super) struct Mbarriers(BTreeMap<u64, Mbarrier>);
 
 impl Mbarriers {
     /// Begins the first phase of one.
-    pub(super) fn open(&mut self, at: u64, copies: u32) {
-        self.0.insert(at, Mbarrier { copies, ..Mbarrier::default() });
+    pub(super) fn open(&mut self, at: u64, counted: u32) {
+        self.0.insert(at, Mbarrier { counted, ..Mbarrier::default() });
     }
 
     /// Counts a copy to some places. A copy lands when it begins, so its phase is over with the last one.
@@ -32,7 +32,7 @@ impl Mbarriers {
         let mbarrier = self.0.get_mut(&at)?;
         mbarrier.open.extend(places);
         mbarrier.begun += 1;
-        if mbarrier.begun == mbarrier.copies {
+        if mbarrier.begun == mbarrier.counted {
             (mbarrier.begun, mbarrier.is_odd) = (0, !mbarrier.is_odd);
             let over = core::mem::take(&mut mbarrier.open);
             mbarrier.landed.extend(over);

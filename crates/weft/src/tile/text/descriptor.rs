@@ -2,7 +2,7 @@
 
 use super::Printer;
 use crate::atomic::Rmw;
-use crate::tile::{DescriptorOp, Fetch, Op, TransferOp, Type, Value};
+use crate::tile::{DescriptorOp, Fetch, Op, Phase, TransferOp, Type, Value};
 use core::fmt::{self, Write};
 
 impl Printer<'_, '_, '_> {
@@ -51,14 +51,19 @@ impl Printer<'_, '_, '_> {
         }
     }
 
-    /// `weft.open_mbarriers {copies = 2 : i32} : M`,
+    /// `weft.open_mbarriers {copies = 2 : i32} : M`, `weft.open_mbarriers {threads} : M`,
     /// `weft.fetch_block %d[%i, %j], %memory, %mbarriers[%which], %exists : D, T, M`,
-    /// `weft.wait_mbarrier %mbarriers[%which], %parity : M`, and `weft.close_mbarriers %mbarriers : M`.
+    /// `weft.wait_mbarrier %mbarriers[%which], %parity : M`, `weft.leave %mbarriers[%which], %memory : M, T`,
+    /// `weft.after_leave %mbarriers[%which], %parity : M`, and `weft.close_mbarriers %mbarriers : M`.
     pub(super) fn transfer(&mut self, what: TransferOp, op: &Op) -> fmt::Result {
         let Op { operands, results, .. } = op;
         match what {
-            TransferOp::Open { copies } => {
-                write!(self.f, "weft.open_mbarriers {{copies = {copies} : i32}} : ")?;
+            TransferOp::Open { phase } => {
+                self.f.write_str("weft.open_mbarriers ")?;
+                match phase {
+                    Phase::Copies(copies) => write!(self.f, "{{copies = {copies} : i32}} : ")?,
+                    Phase::Threads => self.f.write_str("{threads} : ")?,
+                }
                 self.types(results)
             }
             TransferOp::Fetch => {
@@ -77,14 +82,16 @@ impl Printer<'_, '_, '_> {
                 self.f.write_str(" : ")?;
                 self.types(&[descriptor, memory, mbarriers])
             }
-            TransferOp::Wait => {
+            TransferOp::Wait | TransferOp::AfterLeave | TransferOp::Leave => {
                 let (mbarriers, rest) = operands.split_at(operands.len().min(1));
-                let (which, parity) = rest.split_at(rest.len().min(1));
-                self.indexed("weft.wait_mbarrier", mbarriers, which)?;
+                let (which, rest) = rest.split_at(rest.len().min(1));
+                write!(self.f, "weft.{}", what.name())?;
+                self.indexed("", mbarriers, which)?;
                 self.f.write_str(", ")?;
-                self.operands(parity)?;
+                self.operands(rest)?;
                 self.f.write_str(" : ")?;
-                self.types(mbarriers)
+                let memories = if what == TransferOp::Leave { rest } else { &[] };
+                self.types(&[mbarriers, memories].concat())
             }
             TransferOp::Close => {
                 self.call("weft.close_mbarriers", operands)?;
