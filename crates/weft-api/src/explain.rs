@@ -201,12 +201,8 @@ impl Explained<'_> {
             if let Some(layout) = compiled.compiled.assignment.runs_in(id).filter(|_| memory) {
                 let judged = self.review.and_then(|review| review.runs[id].as_ref());
                 let next = judged.and_then(|judged| self.next(judged));
-                let answer = access(compiled, &facts, op, layout);
-                answers.extend(answer.map(|answer| AccessAnswer {
-                    times: trips.of_op(id),
-                    next,
-                    ..answer
-                }));
+                let answer = access(compiled, &facts, (id, &trips), layout);
+                answers.extend(answer.map(|answer| AccessAnswer { next, ..answer }));
             }
         });
         answers
@@ -264,11 +260,12 @@ fn barriers(compiled: &CompiledKernel) -> Vec<BarrierAnswer> {
 fn access(
     compiled: &CompiledKernel,
     facts: &AxisFacts,
-    op: &Op,
-    id: LayoutId,
+    (id, trips): (OpId, &Trips),
+    place: LayoutId,
 ) -> Option<AccessAnswer> {
     let kernel = compiled.lowered();
-    let layout = compiled.compiled.assignment.layouts.get(id);
+    let op = &kernel.ops[id];
+    let layout = compiled.compiled.assignment.layouts.get(place);
     let shape = AccessShape::of(kernel, facts, &compiled.machine, op, layout).ok()?;
     let sectors = shape.sectors(&compiled.machine).ok()?;
     let pointers = kernel.ty(op.operands[0]);
@@ -276,16 +273,17 @@ fn access(
         operation: op.kind.name(),
         place: compiled.place(op.loc),
         ty: pointers.bare().with_element(Element::Scalar(shape.element)).to_string(),
-        layout: compiled.layout(id),
+        layout: compiled.layout(place),
         vector_bytes: shape.bytes().into(),
         tested: shape.tested,
         instructions: shape.instructions(),
-        cost: shape.cost(&compiled.machine, op).ok()? * u64::from(compiled.warps),
+        cost: shape.cost(&compiled.machine, op, trips.is_innermost(id)).ok()?
+            * u64::from(compiled.warps),
         bound: shape.bound(&compiled.machine),
         sectors: sectors.actual,
         ideal_sectors: sectors.ideal,
         reasons: reasons(&shape, sectors, &compiled.machine, op),
-        times: 1,
+        times: trips.of_op(id),
         next: None,
     })
 }

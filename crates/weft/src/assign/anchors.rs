@@ -2,10 +2,11 @@
 
 use super::access::{AccessShape, Masks, Reach, may_be_tested, memory_order, vector_elements};
 use super::layouts::{LayoutId, Layouts};
+use super::trips::Trips;
 use super::{AssignError, Block};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
-use crate::tile::{Kernel, Op, OpKind};
+use crate::tile::{Kernel, Op, OpId, OpKind};
 use weft_layout::family::Blocked;
 use weft_layout::{Layout, Space};
 
@@ -169,12 +170,13 @@ impl Anchors<'_> {
     pub(super) fn access_cost(
         self,
         layouts: &Layouts,
-        op: &Op,
+        (id, trips): (OpId, &Trips),
         layout: LayoutId,
     ) -> Result<u64, AssignError> {
-        let machine = self.block.machine;
+        let (machine, op) = (self.block.machine, &self.kernel.ops[id]);
         let layout = layouts.get(layout);
         let shape = AccessShape::of(self.kernel, self.facts, machine, op, layout)?;
-        Ok(shape.cost(machine, op)? * u64::from(self.block.warps))
+        let each = shape.cost(machine, op, trips.is_innermost(id))?;
+        Ok(each * u64::from(self.block.warps))
     }
 }

@@ -328,7 +328,10 @@ fn own_price(
             let op = &problem.kernel.ops[id];
             let trips = problem.trips.of_op(id);
             if is_access(&op.kind) {
-                return Ok(times(anchors.access_cost(layouts, op, label)?, trips));
+                return Ok(times(
+                    anchors.access_cost(layouts, (id, &problem.trips), label)?,
+                    trips,
+                ));
             }
             // What all warps issue.
             return Ok(times(way.map_or(0, |way| way.instructions), trips));

@@ -57,11 +57,11 @@ pub fn spent<'p>(
     let mut accesses = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
         if let Some(place) = assignment.runs_in(id).filter(|_| is_access(&op.kind)) {
-            accesses.push((id, op, place));
+            accesses.push((id, place));
         }
     });
-    for (id, op, place) in accesses {
-        let each = anchors.access_cost(&assignment.layouts, op, place)?;
+    for (id, place) in accesses {
+        let each = anchors.access_cost(&assignment.layouts, (id, &trips), place)?;
         spent.push((id, Spent { accesses: each.saturating_mul(trips.of_op(id)), ..none }));
     }
     Ok(spent)

@@ -141,7 +141,7 @@ impl Lowerer<'_> {
         let (base, count) = (self.view(mbarriers).base(), self.count(mbarriers));
         self.build.barrier(BarrierScope::Block);
         self.alone(IdKind::Thread, None, |lowerer| {
-            lowerer.each_mbarrier(base, count, Mbarrier::Invalidate)
+            lowerer.each_mbarrier(base, count, Mbarrier::Invalidate);
         });
     }
 

@@ -123,10 +123,10 @@ impl Pieces {
                 }
             }
         });
-        landing.values_mut().for_each(|landed| {
+        for landed in landing.values_mut() {
             landed.sort_unstable();
             landed.dedup();
-        });
+        }
         self.landing = seen.then_some(landing);
     }
 

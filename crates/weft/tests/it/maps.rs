@@ -523,5 +523,6 @@ fn a_round_waits_once_and_meets_once() {
         mbarrier.inval.shared::cta.b64 [%r28];
         mbarrier.inval.shared::cta.b64 [%r331];
         $L_end_159:
+        bar.sync 0;
     "#]].assert_eq(&shown);
 }
