@@ -158,8 +158,21 @@ fn carry_less(program: &mut Program, target: Inst, derived: &Derived) {
     program.insts[target].regions.push(body);
 }
 
+/// An operation with one result, for the sake of another one.
+pub(super) fn emit(
+    program: &mut Program,
+    user: Inst,
+    op: Op,
+    operands: &[Value],
+    result: Value,
+) -> Inst {
+    let loc = program.insts[user].loc;
+    let (operands, results, regions) = (operands.into(), smallvec![result], Vec::new());
+    program.insts.push(InstData { op, operands, results, regions, loc })
+}
+
 /// What an operation and those in its regions use.
-fn used(program: &Program, id: Inst) -> Vec<Value> {
+pub(super) fn used(program: &Program, id: Inst) -> Vec<Value> {
     let inst = &program.insts[id];
     let mut used = inst.operands.to_vec();
     for region in &inst.regions {
@@ -170,14 +183,9 @@ fn used(program: &Program, id: Inst) -> Vec<Value> {
 
 /// The operations that make a value the sum of another one and a constant, for the sake of a user.
 fn sum(program: &mut Program, user: Inst, value: Value, other: Value, constant: u64) -> [Inst; 2] {
-    let (loc, dtype) = (program.insts[user].loc, program.dtype(value));
-    let bits = program.values.push(ValueData { dtype });
-    let mut emit = |op, operands, result| {
-        let (results, regions) = (smallvec![result], Vec::new());
-        program.insts.push(InstData { op, operands, results, regions, loc })
-    };
-    let constant = emit(Op::Const(constant), smallvec![], bits);
-    [constant, emit(Op::Binary(Binary::Add), smallvec![other, bits], value)]
+    let bits = program.values.push(ValueData { dtype: program.dtype(value) });
+    let constant = emit(program, user, Op::Const(constant), &[], bits);
+    [constant, emit(program, user, Op::Binary(Binary::Add), &[other, bits], value)]
 }
 
 /// What of a list the loop still carries.

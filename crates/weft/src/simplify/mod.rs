@@ -10,6 +10,7 @@
 //! * [`sweep`] removes dead code;
 //! * [`mod@derive`] lets a loop carry one of several values that differ by constants;
 //! * [`hoist`] moves loop-invariant operations out of loops;
+//! * [`distances`] lets a loop carry how far the pointers of its asynchronous copies have come;
 //! * [`expand`] and [`sweep`] run again, on what these made equal or dead;
 //! * [`sink`] moves loads from shared memory and conversions to wider numbers down to their first use, and the
 //!   steps of a loop to its end, so that fewer registers are live;
@@ -31,6 +32,7 @@
 pub mod double_buffer;
 pub mod barriers;
 pub mod derive;
+pub mod distances;
 pub mod expand;
 mod halves;
 pub mod hoist;
@@ -66,11 +68,12 @@ pub fn run(program: Program) -> Program {
 }
 
 /// Every pass, in the order in which they run.
-pub const PASSES: [Pass; 14] = [
+pub const PASSES: [Pass; 15] = [
     Pass { name: "expand", run: expand::run_until },
     Pass { name: "trim", run: sweep::run_until },
     Pass { name: "derive", run: derive::run_until },
     Pass { name: "hoist", run: hoist::run_until },
+    Pass { name: "distances", run: distances::run_until },
     Pass { name: "share", run: expand::run_until },
     Pass { name: "sweep", run: sweep::run_until },
     Pass { name: "sink", run: sink::run_until },

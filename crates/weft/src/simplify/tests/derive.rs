@@ -5,9 +5,10 @@ use super::double_buffer::{add_up, kernel, simulated};
 use crate::dtype::DType;
 use crate::lane::{Builder, IdKind, Op, Program, Value, verify};
 use crate::scalar::{Binary, Cast, Compare};
-use crate::simplify::{derive, sweep};
+use crate::simplify::{derive, distances, sweep};
 use arbitrary::{Result, Unstructured};
 use arbtest::arbtest;
+use smallvec::smallvec;
 
 const ROUNDS: i32 = 4;
 
@@ -167,4 +168,72 @@ fn rounds_add_up_the_same_with_less_carried() {
         Ok(())
     })
     .budget_ms(2_000);
+}
+
+/// A loop that carries numbers which start anywhere; each advances by one of some numbers, by its number, or is
+/// doubled. How many it carries once those that advance together are one distance, where a copy uses the one of a
+/// place, which it does in no round.
+fn distances(steps: &[Option<usize>], copied: usize) -> usize {
+    let program = kernel(0, |build, out, memory| {
+        let lane = build.id(IdKind::Lane);
+        let own = build.cast(Cast::ExtU, lane, DType::I64);
+        let known: Vec<Value> = (0..3)
+            .map(|index| {
+                let constant = build.constant(DType::I64, 5 + index);
+                if index == 2 { build.binary(Binary::Mul, own, constant) } else { constant }
+            })
+            .collect();
+        let first: Vec<Value> = (0..steps.len() as u64)
+            .map(|index| {
+                let factor = build.constant(DType::I64, 3 + index * index);
+                build.binary(Binary::Mul, own, factor)
+            })
+            .collect();
+        let zero = build.i32(0);
+        let dtypes = vec![DType::I64; steps.len()];
+        let target = build.new_loop(&[&[zero], &first[..]].concat(), &dtypes);
+        let params = build.open_region(&[&[DType::I32], &dtypes[..]].concat());
+        let rounds = build.i32(ROUNDS);
+        let done = build.compare(Compare::Sge, params[0], rounds);
+        build.break_if(target, done, &params[1..]);
+        let case = Case { dtype: DType::I64, values: Vec::new(), used: [0; 2] };
+        case.add_up(build, out, &params[1..], 1);
+        let never = build.compare(Compare::Slt, rounds, zero);
+        let copy = Op::AsyncCopy { bytes: 4, offset: 0, predicated: true, filled: false };
+        build.emit(copy, smallvec![memory, params[1 + copied], never], &[]);
+        let one = build.i32(1);
+        let mut next = vec![build.binary(Binary::Add, params[0], one)];
+        next.extend(params[1..].iter().zip(steps).map(|(&value, step)| match *step {
+            Some(index) => build.binary(Binary::Add, value, known[index]),
+            None => build.binary(Binary::Add, value, value),
+        }));
+        let region = build.close_region(Op::Continue, &next);
+        let results = build.place_loop(target, region);
+        case.add_up(build, out, &results, 3);
+    });
+    let after = distances::run(program.clone());
+    verify(&after).unwrap_or_else(|broken| panic!("{steps:?}: {broken:?}\n{after}"));
+    let (wanted, found) = (simulated(&program), simulated(&after));
+    assert!(found.0.is_clean(), "{steps:?}: {:#?}", found.0.findings);
+    assert_eq!(wanted.1, found.1, "{steps:?}\n{program}\n{after}");
+    carried(&after) - 1
+}
+
+#[test]
+fn pointers_of_copies_that_advance_together_are_one_distance() {
+    assert_eq!(distances(&[Some(0), Some(0), Some(0)], 1), 1);
+    assert_eq!(distances(&[Some(0), Some(2), Some(0), Some(2), Some(2)], 1), 3, "no copy of 0");
+    assert_eq!(distances(&[Some(0), Some(1), Some(2)], 0), 3, "each has a step of its own");
+    assert_eq!(distances(&[None, Some(1), None, Some(1)], 0), 4, "what is doubled stays");
+    arbtest(|u| {
+        let count = u.int_in_range(1..=6)?;
+        let steps = (0..count).map(|_| Ok(u.int_in_range(0..=3_usize)?.checked_sub(1)));
+        let steps: Vec<Option<usize>> = steps.collect::<Result<_>>()?;
+        let copied = u.choose_index(count)?;
+        let together = steps.iter().filter(|&&step| step == steps[copied]).count();
+        let fewer = if steps[copied].is_some() { together - 1 } else { 0 };
+        assert_eq!(distances(&steps, copied), count - fewer);
+        Ok(())
+    })
+    .budget_ms(500);
 }

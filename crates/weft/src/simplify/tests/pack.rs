@@ -382,5 +382,5 @@ fn copies_fill_memory_again_that_the_copy_engine_was_told_of() {
     assert_eq!(refilled(touch, told), 1);
     assert_eq!(refilled(touch, barrier), 2);
     assert_eq!(refilled(touch, told_too_late), 2);
-    assert_eq!(refilled(touch, |build| build.proxy_fence()), 2);
+    assert_eq!(refilled(touch, Builder::proxy_fence), 2);
 }
