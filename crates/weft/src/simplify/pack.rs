@@ -10,9 +10,10 @@
 //! placed first, each as low as it fits; a piece that nothing touches takes no bytes.
 //!
 //! Where shared memory keeps blocks off the multiprocessor for which there are registers, or where a block
-//! does not fit at all, barriers are added if that lets half as many more blocks run: outside of loops, and in them only
-//! if that is not enough, each as late as possible. In this way the buffers of a pipeline become the scratch memory of what
-//! follows the loop.
+//! does not fit at all, barriers are added, each as late as possible. If it lets any more blocks run, scratch memory
+//! outside of loops lies in what was used before: in this way the buffers of a pipeline become the scratch memory of what
+//! follows the loop, which waits for its products in any case. If it lets half as many more blocks run, so does other
+//! memory, which could have been filled early: first outside of loops, and in them only if that is not enough.
 
 use super::pieces::{Pieces, fills};
 use super::registers::{self, HALF};
@@ -60,22 +61,41 @@ struct Packed {
     barriers: Vec<usize>,
 }
 
+/// Which memory is used again behind barriers that are there for that alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reuse {
+    ScratchOutsideLoops,
+    OutsideLoops,
+    Anywhere,
+}
+
 fn packed(program: &Program, lines: &Lines, stop: &Stop) -> Packed {
     let lives = Lives::of(program, lines, stop);
     let places = placed(program, &lives, |x, y| lives.apart(x, y));
     let mut best = Packed { places, barriers: Vec::new() };
     let Some(multiprocessor) = program.multiprocessor else { return best };
     let threads = program.threads();
+    let follows = |reuse: Reuse, x: Shared, y: Shared| match reuse {
+        Reuse::ScratchOutsideLoops => {
+            let is_scratch = |piece: Shared| program.shared[piece].scratch;
+            !lives.share_a_loop(x, y) && lives.later(x, y).is_none_or(is_scratch)
+        }
+        Reuse::OutsideLoops => !lives.share_a_loop(x, y),
+        Reuse::Anywhere => true,
+    };
     // Outside of loops a barrier costs so little that it may be in vain.
-    for (in_loops, registers) in [(false, HALF), (true, registers::likely(program, stop))] {
+    for (reuse, registers) in [
+        (Reuse::ScratchOutsideLoops, HALF),
+        (Reuse::OutsideLoops, HALF),
+        (Reuse::Anywhere, registers::likely(program, stop)),
+    ] {
         let blocks = |places: &[Range<u32>]| multiprocessor.blocks(threads, registers, end(places));
-        let may_meet = |x, y| {
-            lives.apart(x, y) || lives.follow(x, y) && (in_loops || !lives.share_a_loop(x, y))
-        };
+        let may_meet = |x, y| lives.apart(x, y) || lives.follow(x, y) && follows(reuse, x, y);
         let places = placed(program, &lives, may_meet);
-        // What used memory of its own waits now for what was there, so that there must be half as many more blocks.
+        // What used memory of its own waits now for what was there.
         let (more, some) = (blocks(&places), blocks(&best.places));
-        if more > some && 2 * more >= 3 * some {
+        let is_enough = reuse == Reuse::ScratchOutsideLoops || 2 * more >= 3 * some;
+        if more > some && is_enough {
             let barriers = lives.barriers_for(&places);
             best = Packed { places, barriers };
         }
@@ -414,6 +434,14 @@ impl<'l> Lives<'l> {
     /// Whether one of two pieces is used only after the other.
     fn follow(&self, x: Shared, y: Shared) -> bool {
         self.exclude(x, y) || self.ordered(x, y).is_some()
+    }
+
+    /// The piece of two that is used later, where one follows the other.
+    fn later(&self, x: Shared, y: Shared) -> Option<Shared> {
+        let [_, later] = self.ordered(x, y)?;
+        let is_later =
+            |piece: &Shared| self.span(*piece).is_some_and(|span| span.first == later.first);
+        [x, y].into_iter().find(is_later)
     }
 
     /// Whether both pieces are used in the rounds of a loop alone.

@@ -556,25 +556,27 @@ fn the_third_movement_uses_the_memory_of_the_first() {
     assert_eq!((before.shared_bytes, after.shared_bytes), (5248, 768));
 }
 
-/// A piece that a loop reads and one of scratch memory behind it, on a multiprocessor that has this much
+/// A piece that a loop reads and one behind it, of scratch memory or not, on a multiprocessor that has this much
 /// memory: the bytes that a block takes, and the barriers behind the loop.
-fn behind_a_loop(shared_bytes: u32) -> (u32, usize) {
+fn behind_a_loop(shared_bytes: u32, is_scratch: bool) -> (u32, usize) {
     let (mut build, n) = build();
     build.set_multiprocessor(Multiprocessor {
         registers: 1 << 16,
         shared_bytes,
         reserved_bytes: 0,
     });
-    let [kept, scratch] = [true, false].map(|kept| {
-        let bytes = if kept { 1024 } else { 512 };
-        let piece = build.shared(bytes, 128, BarrierScope::Block);
-        build.shared_base(piece)
-    });
+    let kept = build.shared(1024, 128, BarrierScope::Block);
+    let other = if is_scratch {
+        build.scratch(512, 128, BarrierScope::Block)
+    } else {
+        build.shared(512, 128, BarrierScope::Block)
+    };
+    let [kept, other] = [kept, other].map(|piece| build.shared_base(piece));
     loop_to(&mut build, n, |build, counter| keep(build, kept, counter));
-    keep(&mut build, scratch, n);
+    keep(&mut build, other, n);
     build.barrier(BarrierScope::Block);
-    let seen = look(&mut build, scratch);
-    keep(&mut build, scratch, seen);
+    let seen = look(&mut build, other);
+    keep(&mut build, other, seen);
     let program = super::pack::run(build.finish());
     verify(&program).unwrap();
     let is_barrier = |id: &&Inst| program.insts[**id].op.effects().barrier().is_some();
@@ -584,13 +586,16 @@ fn behind_a_loop(shared_bytes: u32) -> (u32, usize) {
 #[test]
 fn a_barrier_behind_a_loop_makes_room_for_another_block() {
     // There is room for 16 blocks of two warps by registers.
-    assert_eq!(behind_a_loop(16 * 1536), (1536, 1));
-    assert_eq!(behind_a_loop(10 * 1536), (1024, 2));
-    assert_eq!(behind_a_loop(1535), (1024, 2));
-    // No barrier where two of three blocks run without it, or as many.
-    assert_eq!(behind_a_loop(16 * 1536 - 1), (1536, 1));
-    assert_eq!(behind_a_loop(2047), (1536, 1));
-    assert_eq!(behind_a_loop(1023), (1536, 1));
+    for is_scratch in [false, true] {
+        assert_eq!(behind_a_loop(16 * 1536, is_scratch), (1536, 1));
+        assert_eq!(behind_a_loop(10 * 1536, is_scratch), (1024, 2));
+        assert_eq!(behind_a_loop(1535, is_scratch), (1024, 2));
+        assert_eq!(behind_a_loop(2047, is_scratch), (1536, 1));
+        assert_eq!(behind_a_loop(1023, is_scratch), (1536, 1));
+    }
+    // No barrier where two of three blocks run without it, unless what waits has to wait for the loop anyhow.
+    assert_eq!(behind_a_loop(16 * 1536 - 1, false), (1536, 1));
+    assert_eq!(behind_a_loop(16 * 1536 - 1, true), (1024, 2));
 }
 
 #[test]
