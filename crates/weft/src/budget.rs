@@ -49,18 +49,18 @@ impl Default for Limits {
     }
 }
 
-/// One of [`Limits`].
+/// One of the [`Limits`], by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// [`Limits::elements`].
+    /// The limit [`Limits::elements`].
     Elements,
-    /// [`Limits::operations`].
+    /// The limit [`Limits::operations`].
     Operations,
-    /// [`Limits::text_bytes`].
+    /// The limit [`Limits::text_bytes`].
     TextBytes,
-    /// [`Limits::instructions`].
+    /// The limit [`Limits::instructions`].
     Instructions,
-    /// [`Limits::memory_bytes`].
+    /// The limit [`Limits::memory_bytes`].
     MemoryBytes,
 }
 
@@ -98,11 +98,11 @@ pub enum Overrun {
     /// It would take more than is allowed.
     #[error("{what} has more than {most} {limit}")]
     Limit {
-        /// Which limit.
+        /// The limit that was met.
         limit: Limit,
         /// What is too large.
         what: String,
-        /// The limit's value.
+        /// How much it allows.
         most: u64,
         /// The place in the source where it was met.
         loc: Loc,

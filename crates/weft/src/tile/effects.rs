@@ -34,28 +34,28 @@ pub enum Extent {
     /// Those that its operands point to or describe.
     #[default]
     Addressed,
-    /// Any.
+    /// It may be any byte.
     Anywhere,
 }
 
 /// How an operation orders the accesses around it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fence {
-    /// Not at all.
+    /// It does not order them.
     #[default]
     None,
     /// An atomic, which orders itself with other atomics, and what is around it as its order says.
     Atomic,
     /// All accesses of the block.
     Barrier,
-    /// Not known.
+    /// It is not known how: any of these must be expected.
     Unknown,
 }
 
 /// What an operation has to do with groups of asynchronous copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tokens {
-    /// Nothing.
+    /// It has nothing to do with them.
     #[default]
     None,
     /// It starts a copy, which writes when it is waited for.
@@ -64,7 +64,7 @@ pub enum Tokens {
     Commits,
     /// It waits until only so many groups may be under way.
     Awaits {
-        /// How many.
+        /// How many groups may still be under way behind it.
         pending: u32,
     },
     /// It starts a copy, which writes at any time until somebody waits for a phase of its mbarrier.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// An mbarrier.
+/// An mbarrier and the copies that it counts.
 #[derive(Clone, PartialEq, Default)]
 struct Mbarrier {
     /// The copies that each phase counts.
