@@ -252,11 +252,12 @@ mod tests {
     use super::{Control, Effects, Extent, Fence, Tokens, Touch};
     use crate::atomic::{Order, Rmw, Scope};
     use crate::cache::Cache;
+    use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
     use crate::tile::{
         CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Precision, TransferOp,
     };
 
-    /// Each row that tells anything, by itself: what is not named here is none.
+    /// Each row of the table, by itself.
     #[test]
     fn rows_are_what_they_are_meant_to_be() {
         let none = Effects::NONE;
@@ -284,9 +285,41 @@ mod tests {
         let waits = Tokens::Awaits { pending: 2 };
         let regions = Effects { control: Control::Regions, ..none };
         let ends = Effects { control: Control::Ends, ..none };
+        let print = OpKind::Print { prefix: String::new(), hex: false, signed: Vec::new() };
         let rows = [
             (OpKind::Constant(1), none),
+            (OpKind::Poison, none),
+            (OpKind::MakeRange { start: 0, end: 8 }, none),
+            (OpKind::ProgramId(0), none),
+            (OpKind::NumPrograms(0), none),
+            (OpKind::Splat, none),
+            (OpKind::Unsplat, none),
+            (OpKind::ExpandDims { axis: 0 }, none),
+            (OpKind::Broadcast, none),
+            (OpKind::Reshape { allow_reorder: true }, none),
+            (OpKind::Trans { order: vec![1, 0] }, none),
+            (OpKind::ConvertLayout, none),
+            (OpKind::Join, none),
+            (OpKind::Split, none),
+            (OpKind::Unary(Unary::Exp), none),
+            (OpKind::Binary(Binary::DivS), none),
+            (OpKind::Compare(Compare::Eq), none),
+            (OpKind::Select, none),
+            (OpKind::Cast(Cast::Bits), none),
+            (OpKind::Fma, none),
+            (OpKind::Directed(Directed::Div, Rounding::Up), none),
+            (OpKind::Function(Function::Tan), none),
+            (OpKind::AddPtr, none),
+            (OpKind::Dot(Precision::Ieee), none),
+            (OpKind::Reduce { axis: 0, contract: true }, none),
+            (OpKind::Scan { axis: 0, reverse: true }, none),
+            (OpKind::Gather { axis: 0 }, none),
             (OpKind::Histogram, none),
+            (OpKind::MemdescIndex, none),
+            (OpKind::MemdescSubslice { offsets: vec![0] }, none),
+            (OpKind::MemdescTrans { order: vec![1, 0] }, none),
+            (OpKind::MemdescReshape, none),
+            (OpKind::MemdescReinterpret, none),
             (load(false), Effects { global: Touch::READS, ..none }),
             (load(true), Effects { global: Touch::READS, visible: true, ..none }),
             (OpKind::Store(Cache::default()), Effects { global: Touch::WRITES, ..none }),
@@ -313,6 +346,7 @@ mod tests {
             (OpKind::AsyncCommit, Effects { tokens: Tokens::Commits, ..none }),
             (OpKind::AsyncWait { pending: 2 }, Effects { tokens: waits, ..none }),
             (OpKind::Barrier, Effects { fence: Fence::Barrier, ..none }),
+            (print, Effects { visible: true, ..none }),
             (OpKind::Assert { message: String::new() }, Effects { visible: true, ..none }),
             (asm(true), Effects { opaque: true, ..none }),
             (asm(false), any),
