@@ -23,7 +23,8 @@ pub struct Limits {
     pub elements: u64,
     /// The most operations that one thread's program may have before the passes over it.
     pub operations: u64,
-    /// The most bytes of a text that is printed.
+    /// The most bytes of a text that is printed. Of a text that is read, too, where these are more than 64 MiB, which
+    /// are read in any case.
     pub text_bytes: u64,
     /// The most warp instructions that a simulation may run.
     pub instructions: u64,

@@ -154,6 +154,18 @@ fn no_more_than_twenty_errors_are_told() {
     assert_eq!(complaints(&text).lines().count(), 20);
 }
 
+/// A text that is too long for places of 32 bits is not looked at, and one of more than 64 MiB only where a limit says
+/// so.
+#[test]
+fn a_raised_limit_reads_more_bytes() {
+    let text = format!("//{}\n{}", " ".repeat(64 << 20), kernel(""));
+    let told = complaints(&text);
+    assert!(told.contains("the text is longer than 64 MiB"), "{told}");
+    let limits = Limits { text_bytes: 65 << 20, ..Limits::default() };
+    let budget = Budget { limits, ..Budget::default() };
+    assert_eq!(parse_within(&text, Places::Source, &budget).unwrap().kernels.len(), 1);
+}
+
 /// A budget for more operations is one for longer texts.
 #[test]
 fn a_raised_limit_reads_longer_texts() {
