@@ -44,7 +44,7 @@ pub struct ElementAnswer {
     pub other_names: &'static [&'static str],
 }
 
-/// A layout.
+/// A layout, with what can be said of it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LayoutAnswer {
     /// The image of each bit of each hardware axis, as coordinates of the tensor, `dim0` first.
@@ -84,7 +84,7 @@ pub struct NameAnswer {
     /// thread and value to the element's index), `absolute swizzle` (positions instead of a distance),
     /// `tma swizzle`.
     pub by: String,
-    /// The name.
+    /// The name, as that term is written.
     pub text: String,
 }
 
@@ -93,7 +93,7 @@ pub struct NameAnswer {
 pub struct ConvertAnswer {
     /// How: `nothing`, `registers`, `shuffles`, `shared memory` or `reduction`.
     pub strategy: String,
-    /// Instructions.
+    /// How many instructions there are.
     pub instructions: u64,
     /// Lane exchanges of 32 bits.
     pub shuffles: u64,
@@ -101,7 +101,7 @@ pub struct ConvertAnswer {
     pub wavefronts: u64,
     /// The wavefronts that these accesses would take without bank conflicts.
     pub ideal_wavefronts: u64,
-    /// Barriers.
+    /// How many barriers there are.
     pub barriers: u64,
     /// Bytes of shared memory that a block needs for it.
     pub shared_bytes: u64,
@@ -130,15 +130,15 @@ pub struct ConvertAnswer {
 /// A way to move a tensor that was not the cheapest.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct AlternativeAnswer {
-    /// How.
+    /// How: a word as of the answer itself.
     pub strategy: String,
-    /// Instructions.
+    /// How many instructions there are.
     pub instructions: u64,
     /// Lane exchanges of 32 bits.
     pub shuffles: u64,
     /// Wavefronts of shared memory.
     pub wavefronts: u64,
-    /// Barriers.
+    /// How many barriers there are.
     pub barriers: u64,
     /// Bytes of shared memory that a block needs for it.
     pub shared_bytes: u64,
@@ -215,24 +215,24 @@ pub struct ConflictsAnswer {
 pub struct ConflictAnswer {
     /// What the elements of the two differ by, as bits of the tensor's axes: `dim0[0] ^ dim1[0]`.
     pub difference: String,
-    /// The bank.
+    /// The number of the bank that both ask.
     pub bank: u64,
-    /// The two.
+    /// The two lanes, with what each asks for.
     pub sides: [SideAnswer; 2],
 }
 
 /// One lane of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SideAnswer {
-    /// The register.
+    /// The register that the lane moves.
     pub register: u64,
-    /// The lane.
+    /// The lane in its warp.
     pub lane: u64,
-    /// The warp.
+    /// The warp in its block.
     pub warp: u64,
     /// The element there, `dim0` first.
     pub element: Vec<u64>,
-    /// The byte address.
+    /// The byte address that the lane asks for.
     pub address: u64,
 }
 
@@ -241,16 +241,16 @@ pub struct SideAnswer {
 pub struct MovementAnswer {
     /// The value that moves.
     pub value: String,
-    /// Its type.
+    /// The type of the value.
     #[serde(rename = "type")]
     pub ty: String,
     /// The operation that asked for it.
     pub operation: String,
     /// Where that stands in the user's source: `file:line:column`.
     pub place: Option<String>,
-    /// The layout before.
+    /// The layout that the value had.
     pub from: String,
-    /// The layout after.
+    /// The layout that it gets.
     pub to: String,
     /// How often: loops whose bounds are not known are counted 16 times.
     pub times: u64,
@@ -259,12 +259,12 @@ pub struct MovementAnswer {
     pub movement: ConvertAnswer,
 }
 
-/// A compiled kernel.
+/// A compiled kernel, with the texts that were asked for.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct CompileAnswer {
-    /// The kernel's name.
+    /// The name of the kernel.
     pub name: String,
-    /// The machine.
+    /// The name of the machine.
     pub target: String,
     /// Warps in a block.
     pub warps: u32,
@@ -272,7 +272,7 @@ pub struct CompileAnswer {
     pub shared_bytes: u32,
     /// The movements of data between threads, in the program's order.
     pub conversions: Vec<MovementAnswer>,
-    /// The PTX text.
+    /// The text in PTX.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ptx: Option<String>,
     /// The CUDA C++ text.
@@ -304,9 +304,9 @@ pub struct CompileAnswer {
 /// A kernel's decisions with their reasons.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ExplainAnswer {
-    /// The kernel's name.
+    /// The name of the kernel.
     pub name: String,
-    /// The machine.
+    /// The name of the machine.
     pub target: String,
     /// Warps in a block.
     pub warps: u32,
@@ -323,7 +323,7 @@ pub struct ExplainAnswer {
     pub choice: Option<ChoiceAnswer>,
     /// Where each value lives.
     pub homes: Vec<HomeAnswer>,
-    /// Every matrix product.
+    /// Every product of matrices, with the instruction that computes it.
     pub products: Vec<ProductAnswer>,
     /// Every movement of data between threads.
     pub movements: Vec<MovementAnswer>,
@@ -345,9 +345,9 @@ pub struct ExplainAnswer {
 /// an assembler decides how many registers a thread has.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct OccupancyAnswer {
-    /// Blocks.
+    /// How many blocks.
     pub blocks: u32,
-    /// Their warps.
+    /// How many warps those blocks have.
     pub warps: u32,
     /// The most warps that it could run.
     pub most_warps: u32,
@@ -389,7 +389,7 @@ pub struct ProductAnswer {
     pub ty: String,
     /// The layout of the sum.
     pub layout: String,
-    /// By which instruction.
+    /// The instruction that computes it, or what is done in its place.
     pub how: String,
     /// How often a warp issues it, for one time.
     pub runs: u64,
@@ -442,7 +442,7 @@ pub struct ChoiceAnswer {
 /// The best choice of all in which something is in another layout.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct NextAnswer {
-    /// That layout.
+    /// The other layout.
     pub layout: String,
     /// What everything together costs more then, in hundredths of a cycle of the block.
     pub more: u64,
@@ -451,14 +451,14 @@ pub struct NextAnswer {
 /// Where a value lives.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct HomeAnswer {
-    /// The value.
+    /// The name of the value.
     pub value: String,
-    /// Its type.
+    /// The type of the value.
     #[serde(rename = "type")]
     pub ty: String,
-    /// The layout.
+    /// The layout in which it lives.
     pub layout: String,
-    /// Why.
+    /// Why it lives there, in words.
     pub reason: String,
     /// What the next best home would cost; none where no other is possible.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -471,7 +471,7 @@ pub struct HomeAnswer {
 /// How a load, store or atomic on a tensor goes to global memory.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct AccessAnswer {
-    /// The operation.
+    /// The name of the operation.
     pub operation: String,
     /// Where it stands in the user's source: `file:line:column`.
     pub place: Option<String>,
@@ -509,7 +509,7 @@ pub struct AccessAnswer {
 /// How a tensor goes to or from shared memory that the program allocates.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SharedAnswer {
-    /// The operation.
+    /// The name of the operation.
     pub operation: String,
     /// Which way: `load` or `store`.
     pub kind: &'static str,
@@ -517,7 +517,7 @@ pub struct SharedAnswer {
     pub value: String,
     /// Where the operation stands in the user's source: `file:line:column`.
     pub place: Option<String>,
-    /// The tensor's type.
+    /// The type of the tensor.
     #[serde(rename = "type")]
     pub ty: String,
     /// The layout of the registers.
@@ -544,9 +544,9 @@ pub struct SharedCounts {
     pub matrix_moves: bool,
     /// Bytes of one lane in one instruction.
     pub vector_bytes: u32,
-    /// Instructions.
+    /// How many instructions there are.
     pub instructions: u64,
-    /// Their wavefronts.
+    /// The wavefronts of those instructions.
     pub wavefronts: u64,
     /// The wavefronts of as many instructions without bank conflicts.
     pub ideal: u64,
@@ -555,20 +555,20 @@ pub struct SharedCounts {
 /// What one load of allocated shared memory costs, in hundredths of a cycle of a warp, for one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SharedPrice {
-    /// What it costs.
+    /// The price with its bank conflicts.
     pub cost: u64,
     /// The same without bank conflicts.
     pub bound: u64,
 }
 
-/// A run, checked.
+/// A run on the simulator, checked against the reference evaluator.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RunAnswer {
-    /// The kernel's name.
+    /// The name of the kernel.
     pub name: String,
     /// Blocks along x, y and z.
     pub grid: [u32; 3],
-    /// The machine.
+    /// The name of the machine.
     pub target: String,
     /// Warps in a block.
     pub warps: u32,
@@ -592,7 +592,7 @@ pub struct RunAnswer {
     /// How many more lines it printed.
     #[serde(skip_serializing_if = "is_zero")]
     pub printed_dropped: u64,
-    /// What was wrong.
+    /// What was wrong, the first of each kind at each place.
     pub findings: Vec<FindingAnswer>,
     /// How many findings there was no room for.
     pub findings_dropped: u64,
@@ -614,11 +614,11 @@ pub struct RunAnswer {
 /// What a launch on the simulator did.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LaunchAnswer {
-    /// The kernel's name.
+    /// The name of the kernel.
     pub name: String,
     /// Blocks along x, y and z.
     pub grid: [u32; 3],
-    /// The machine.
+    /// The name of the machine.
     pub target: String,
     /// Warps in a block.
     pub warps: u32,
@@ -634,7 +634,7 @@ pub struct LaunchAnswer {
     pub printed: Vec<String>,
     /// How many more lines it printed.
     pub printed_dropped: u64,
-    /// What was wrong.
+    /// What was wrong, the first of each kind at each place.
     pub findings: Vec<FindingAnswer>,
     /// How many findings there was no room for.
     pub findings_dropped: u64,
@@ -652,7 +652,7 @@ pub struct LaunchAnswer {
 pub struct DeviceAnswer {
     /// What its vendor calls it.
     pub name: String,
-    /// Its instruction set.
+    /// The instruction set that it runs, such as `sm_90`.
     pub capability: String,
     /// Each buffer as the device left it, against the reference evaluator.
     pub buffers: Vec<BufferAnswer>,
@@ -663,7 +663,7 @@ pub struct DeviceAnswer {
 /// What the simulator counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
-    /// Warp instructions.
+    /// How many instructions warps ran.
     pub instructions: u64,
     /// The lanes in them.
     pub lane_instructions: u64,
@@ -679,7 +679,7 @@ pub struct Counts {
     pub ideal_shared_wavefronts: u64,
     /// Bytes that lanes moved from and to shared memory.
     pub shared_traffic_bytes: u64,
-    /// Exchanges between lanes.
+    /// How many instructions exchanged registers between lanes.
     pub shuffles: u64,
     /// Block barriers, one for each warp that arrived.
     pub block_barriers: u64,
@@ -713,9 +713,9 @@ pub struct AccessCountAnswer {
 /// A buffer against what was expected of it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct BufferAnswer {
-    /// The kernel's argument.
+    /// The argument of the kernel that the buffer is.
     pub name: String,
-    /// Its elements' type.
+    /// The type of its elements.
     pub element: String,
     /// How many there are.
     pub elements: usize,
@@ -741,7 +741,7 @@ pub struct BufferAnswer {
 /// program's errors beside its values.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct BoundsAnswer {
-    /// The largest bound.
+    /// The largest bound of an element.
     pub largest: f64,
     /// The largest difference over its bound; none where something differs.
     pub used: Option<f64>,
@@ -768,9 +768,9 @@ pub struct FindingAnswer {
     /// `deadlock`, `divergence`, `assertion`, `out of steps`, `difference`, `unordered`; of notes `equal stores`
     /// and `undefined`.
     pub kind: String,
-    /// What happened.
+    /// What happened, in a sentence.
     pub message: String,
-    /// Who did it.
+    /// Who did it first.
     pub actor: ActorAnswer,
     /// With whom, for a race.
     pub other: Option<ActorAnswer>,
@@ -780,7 +780,7 @@ pub struct FindingAnswer {
     pub hint: String,
 }
 
-/// Who did something.
+/// The operation, block, warp and lane that did something.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ActorAnswer {
     /// Where it stands in the user's source: `file:line:column`.

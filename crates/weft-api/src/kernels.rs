@@ -30,7 +30,7 @@ const REGISTERS: std::ops::RangeInclusive<u32> = 24..=255;
 /// One kernel of a text, compiled.
 #[derive(Clone, Debug)]
 pub struct CompiledKernel {
-    /// The text's kernels.
+    /// The kernels of the text.
     pub module: Module,
     /// Which of them this is.
     pub index: usize,
@@ -58,7 +58,7 @@ pub struct CompiledKernel {
     pub compiled: Compiled,
     /// The program without barriers between accesses to global memory, once somebody asked for it.
     unordered: OnceLock<Option<Compiled>>,
-    /// See [`CompiledKernel::partial`].
+    /// What [`CompiledKernel::partial`] gives, once somebody asked for it.
     partial: OnceLock<Option<Kernel>>,
 }
 
@@ -211,7 +211,7 @@ impl CompiledKernel {
         })
     }
 
-    /// The lane program.
+    /// The lane program that was compiled.
     pub fn program(&self) -> &lane::Program {
         &self.compiled.program
     }
@@ -367,7 +367,7 @@ impl CompiledKernel {
         Ok(compile::encoded(&self.module, &self.compiled, &options)?.to_string())
     }
 
-    /// The PTX text.
+    /// The text in PTX, or why there is none.
     pub fn ptx(&self) -> Result<String, ApiError> {
         self.text(Language::Ptx)
     }

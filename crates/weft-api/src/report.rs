@@ -27,7 +27,6 @@ fn row(text: &mut String, label: &str, value: impl fmt::Display) {
     let _ = writeln!(text, "{label:LABEL$}  {value}");
 }
 
-/// Adds a line.
 fn line(text: &mut String, line: impl fmt::Display) {
     let _ = writeln!(text, "{line}");
 }

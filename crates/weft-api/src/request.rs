@@ -37,7 +37,7 @@ pub struct LayoutRequest {
     /// The tensor's extents; an attribute needs them, the others know their own.
     #[serde(default)]
     pub shape: Vec<u64>,
-    /// The elements' type.
+    /// The type of the elements.
     pub element: Option<String>,
     /// The elements' width, instead of a type.
     pub element_bits: Option<u32>,
@@ -70,7 +70,7 @@ pub struct LayoutRequest {
 /// What does an operator make of layouts?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub struct OperateRequest {
-    /// The operator.
+    /// The operator that is applied.
     pub operator: Operator,
     /// The layout, in any of its texts or as data.
     pub layout: LayoutSource,
@@ -99,7 +99,7 @@ pub enum Operator {
     Product,
     /// The layout whose product with the other one on the left is the layout (definition 4.4).
     Divide,
-    /// The inverse.
+    /// The inverse of the layout.
     Invert,
     /// The layout of the tensor with its axes in another order.
     Transpose,
@@ -145,16 +145,16 @@ pub enum Picture {
 pub enum Format {
     /// Its bases, an axis a line.
     Text,
-    /// [`Picture::Grid`] as text.
+    /// The picture [`Picture::Grid`], as text.
     #[cfg_attr(feature = "agent", schemars(description = "The picture `grid` as text."))]
     Grid,
-    /// [`Picture::Hardware`] as text.
+    /// The picture [`Picture::Hardware`], as text.
     #[cfg_attr(feature = "agent", schemars(description = "The picture `hardware` as text."))]
     Hardware,
-    /// [`Picture::Banks`] as text.
+    /// The picture [`Picture::Banks`], as text.
     #[cfg_attr(feature = "agent", schemars(description = "The picture `banks` as text."))]
     Banks,
-    /// [`Picture::Matrix`] as text.
+    /// The picture [`Picture::Matrix`], as text.
     #[cfg_attr(feature = "agent", schemars(description = "The picture `matrix` as text."))]
     Matrix,
     /// The request's picture as an SVG file.
@@ -169,13 +169,13 @@ pub struct ConvertRequest {
     pub from: LayoutSource,
     /// The layout to move it to.
     pub to: LayoutSource,
-    /// The tensor's extents.
+    /// The extents of the tensor, `dim0` first.
     pub shape: Vec<u64>,
-    /// The elements' type.
+    /// The type of the elements.
     pub element: Option<String>,
     /// The elements' width, instead of a type.
     pub element_bits: Option<u32>,
-    /// The machine.
+    /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
     /// What the answer's text is; there is none if it is not given.
@@ -209,13 +209,13 @@ pub struct SwizzleRequest {
     pub store: LayoutSource,
     /// The layouts into which it is loaded, or `tma`.
     pub loads: Vec<LayoutSource>,
-    /// The tensor's extents.
+    /// The extents of the tensor, `dim0` first.
     pub shape: Vec<u64>,
-    /// The elements' type.
+    /// The type of the elements.
     pub element: Option<String>,
     /// The elements' width, instead of a type.
     pub element_bits: Option<u32>,
-    /// The machine.
+    /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
     /// Further machines on which the same memory layout must be good. Where one of them has waves of
@@ -255,7 +255,7 @@ pub struct PortRequest {
     /// The extents of the buffer's tensor.
     #[serde(default)]
     pub shape: Vec<u64>,
-    /// The elements' type.
+    /// The type of the elements.
     pub element: Option<String>,
     /// The elements' width, instead of a type.
     pub element_bits: Option<u32>,
@@ -291,13 +291,13 @@ pub struct ConflictsRequest {
     pub registers: LayoutSource,
     /// The layout of the memory; it may have gaps, or begin with another element than the first.
     pub memory: LayoutSource,
-    /// The tensor's extents.
+    /// The extents of the tensor, `dim0` first.
     pub shape: Vec<u64>,
-    /// The elements' type.
+    /// The type of the elements.
     pub element: Option<String>,
     /// The elements' width, instead of a type.
     pub element_bits: Option<u32>,
-    /// The machine.
+    /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
     /// Which way the tensor moves; from memory to registers if it is not given.
@@ -313,13 +313,13 @@ pub struct WavefrontsRequest {
     pub registers: LayoutSource,
     /// The layout of the memory; it may have gaps, or begin with another element than the first.
     pub memory: LayoutSource,
-    /// The tensor's extents.
+    /// The extents of the tensor, `dim0` first.
     pub shape: Vec<u64>,
-    /// The elements' type.
+    /// The type of the elements.
     pub element: Option<String>,
     /// The elements' width, instead of a type.
     pub element_bits: Option<u32>,
-    /// The machine.
+    /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
     /// Which way the tensor moves; from memory to registers if it is not given.
@@ -350,19 +350,19 @@ pub struct SweepRequest {
     pub store: LayoutSource,
     /// The layouts into which it is loaded.
     pub loads: Vec<LayoutSource>,
-    /// The tensor's extents.
+    /// The extents of the tensor, `dim0` first.
     pub shape: Vec<u64>,
-    /// The elements' type.
+    /// The type of the elements.
     pub element: Option<String>,
     /// The elements' width, instead of a type.
     pub element_bits: Option<u32>,
-    /// The machine.
+    /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
     /// The number of the first memory.
     #[serde(default)]
     pub from: u64,
-    /// How many.
+    /// How many memories are counted.
     pub count: u64,
 }
 
@@ -371,10 +371,10 @@ pub struct SweepRequest {
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AccessKind {
-    /// Memory to registers.
+    /// It is loaded, from memory to registers.
     #[default]
     Load,
-    /// Registers to memory.
+    /// It is stored, from registers to memory.
     Store,
 }
 
@@ -382,11 +382,11 @@ pub enum AccessKind {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct CompileRequest {
-    /// Triton IR.
+    /// The text of the kernel in Triton IR.
     pub ttir: String,
     /// Which kernel, if the text has several.
     pub kernel: Option<String>,
-    /// The machine.
+    /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
     /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
@@ -436,13 +436,13 @@ pub enum Emit {
     Tile,
     /// The tile program with its homes as encodings.
     Ttgir,
-    /// PTX.
+    /// The kernel as PTX, for NVIDIA's GPUs.
     Ptx,
-    /// CUDA C++.
+    /// The kernel as CUDA C++, for NVIDIA's GPUs.
     Cuda,
-    /// HIP C++.
+    /// The kernel as HIP C++, for AMD's GPUs.
     Hip,
-    /// The lane program.
+    /// The program of one thread.
     Lane,
     /// Homes, movements and accesses, for people.
     Report,
@@ -455,11 +455,11 @@ pub enum Emit {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct ExplainRequest {
-    /// Triton IR.
+    /// The text of the kernel in Triton IR.
     pub ttir: String,
     /// Which kernel, if the text has several.
     pub kernel: Option<String>,
-    /// The machine.
+    /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
     /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
@@ -494,7 +494,7 @@ pub struct ExplainRequest {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct RunRequest {
-    /// Triton IR.
+    /// The text of the kernel in Triton IR.
     pub ttir: String,
     /// Which kernel, if the text has several.
     pub kernel: Option<String>,
@@ -503,7 +503,7 @@ pub struct RunRequest {
     /// A value for each of the kernel's arguments.
     #[serde(default)]
     pub args: Arguments,
-    /// The machine.
+    /// The machine that is simulated.
     #[serde(default)]
     pub target: Target,
     /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
@@ -592,9 +592,9 @@ fn default_emit() -> Vec<Emit> {
 /// What are the numbers of this table of the paper *Linear Layouts*, here?
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 pub struct PaperRequest {
-    /// Which table.
+    /// The table that is made.
     pub table: Table,
-    /// The machine.
+    /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
     /// Of the products of table 4 every so many, counted from the first; all if it is not given.

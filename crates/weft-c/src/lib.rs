@@ -34,7 +34,7 @@ pub unsafe extern "C" fn weft_free(answer: *mut c_char) {
     }
 }
 
-/// The library's version.
+/// The version of the library, a static text that nobody frees.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_version() -> *const c_char {
     VERSION.as_ptr()

@@ -42,7 +42,7 @@ pub(crate) fn target(device: &Device) -> Result<String, Failure> {
 pub(crate) enum Code {
     /// The PTX that is printed.
     Printed,
-    /// PTX, as text.
+    /// The text in PTX, for the driver to compile.
     Compiled(String),
 }
 

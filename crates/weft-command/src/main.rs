@@ -34,7 +34,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// How a command that was carried out ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Outcome {
-    /// All is well.
+    /// What was asked is done, and nothing was found.
     Good,
     /// Something was found, or results differ.
     Findings,

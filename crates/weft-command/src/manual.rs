@@ -7,7 +7,7 @@ use crate::output::Output;
 use clap::{CommandFactory as _, ValueEnum as _};
 use weft_api::suggest::nearest;
 
-/// `weft completions`.
+/// The command `weft completions`: what a shell reads to complete words.
 pub(crate) fn completions(
     arguments: &Completions,
     output: &mut Output,
@@ -18,7 +18,7 @@ pub(crate) fn completions(
     Ok(Outcome::Good)
 }
 
-/// `weft man`.
+/// The command `weft man`: a page of the manual.
 pub(crate) fn page(arguments: &Man, output: &mut Output) -> Result<Outcome, Failure> {
     let mut command = Arguments::command();
     command.build();

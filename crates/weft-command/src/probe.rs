@@ -14,7 +14,7 @@ const REPETITIONS: usize = 5;
 /// The same for patterns with many sets of addresses, which have each other to be compared with.
 const REPETITIONS_OF_MANY: usize = 3;
 
-/// `weft probe`.
+/// The command `weft probe`: a GPU's times, and what follows from them.
 pub(crate) fn run(arguments: &arguments::Probe, output: &mut Output) -> Result<Outcome, Failure> {
     let device = device::open(arguments.device)?;
     let base = device::target(&device)?.into();

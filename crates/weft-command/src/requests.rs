@@ -25,7 +25,7 @@ use weft_api::{
     port as ported, report, swizzles,
 };
 
-/// `weft machines`.
+/// The command `weft machines`.
 pub(crate) fn machines(arguments: &Machines, output: &mut Output) -> Result<Outcome, Failure> {
     let target = arguments.machine.as_deref().map(input::target).transpose()?;
     let answer = layouts::machines(&MachinesRequest { target })?;
@@ -40,7 +40,7 @@ pub(crate) fn machines(arguments: &Machines, output: &mut Output) -> Result<Outc
     Ok(Outcome::Good)
 }
 
-/// `weft layout`.
+/// The command `weft layout`.
 pub(crate) fn layout(arguments: &Layout, output: &mut Output) -> Result<Outcome, Failure> {
     if let Some(batch) = &arguments.batch {
         return batch::run("layout", batch, output);
@@ -71,7 +71,7 @@ pub(crate) fn layout(arguments: &Layout, output: &mut Output) -> Result<Outcome,
     Ok(Outcome::Good)
 }
 
-/// `weft convert`.
+/// The command `weft convert`.
 pub(crate) fn convert(arguments: &Convert, output: &mut Output) -> Result<Outcome, Failure> {
     if let Some(batch) = &arguments.batch {
         return batch::run("convert", batch, output);
@@ -96,7 +96,7 @@ pub(crate) fn convert(arguments: &Convert, output: &mut Output) -> Result<Outcom
     Ok(Outcome::Good)
 }
 
-/// `weft swizzle`.
+/// The command `weft swizzle`.
 pub(crate) fn swizzle(arguments: &Swizzle, output: &mut Output) -> Result<Outcome, Failure> {
     if let Some(batch) = &arguments.batch {
         return batch::run("swizzle", batch, output);
@@ -124,7 +124,7 @@ pub(crate) fn swizzle(arguments: &Swizzle, output: &mut Output) -> Result<Outcom
     Ok(Outcome::Good)
 }
 
-/// `weft conflicts`.
+/// The command `weft conflicts`.
 pub(crate) fn conflicts(arguments: &Conflicts, output: &mut Output) -> Result<Outcome, Failure> {
     if let Some(batch) = &arguments.batch {
         return batch::run("conflicts", batch, output);
@@ -147,7 +147,7 @@ pub(crate) fn conflicts(arguments: &Conflicts, output: &mut Output) -> Result<Ou
     Ok(Outcome::Good)
 }
 
-/// `weft port`.
+/// The command `weft port`.
 pub(crate) fn port(arguments: &Port, output: &mut Output) -> Result<Outcome, Failure> {
     if let Some(batch) = &arguments.batch {
         return batch::run("port", batch, output);
@@ -186,7 +186,7 @@ pub(crate) fn port(arguments: &Port, output: &mut Output) -> Result<Outcome, Fai
     Ok(Outcome::Good)
 }
 
-/// `weft compile`.
+/// The command `weft compile`.
 pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcome, Failure> {
     if let Some(batch) = &arguments.batch {
         return batch::run("compile", batch, output);
@@ -232,7 +232,7 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
     Ok(Outcome::Good)
 }
 
-/// `weft explain`.
+/// The command `weft explain`.
 pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
     let Kernel { target, warps, stages, no_fp_fusion, name, pins } = &arguments.kernel;
     let target = input::target(target)?;
@@ -258,7 +258,7 @@ pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcom
     Ok(Outcome::Good)
 }
 
-/// `weft paper`.
+/// The command `weft paper`.
 pub(crate) fn paper(arguments: &Paper, output: &mut Output) -> Result<Outcome, Failure> {
     let Paper { table, target, every, limited: _, json } = arguments;
     let target = input::target(target)?;
@@ -272,7 +272,7 @@ pub(crate) fn paper(arguments: &Paper, output: &mut Output) -> Result<Outcome, F
     Ok(if answer.passed { Outcome::Good } else { Outcome::Findings })
 }
 
-/// `weft run`.
+/// The command `weft run`.
 pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failure> {
     let Run {
         file,

@@ -9,17 +9,17 @@ pub enum Arg<'a> {
     Pointer(&'a Buffer),
     /// A truth value or an 8-bit integer.
     I8(i8),
-    /// A 16-bit integer.
+    /// An integer of 16 bits.
     I16(i16),
-    /// A 32-bit integer.
+    /// An integer of 32 bits.
     I32(i32),
     /// A 64-bit integer, or an address from elsewhere; 0 is the null pointer.
     I64(i64),
     /// The bits of an IEEE half or of a bfloat16.
     F16(u16),
-    /// A single-precision number.
+    /// A float of 32 bits.
     F32(f32),
-    /// A double-precision number.
+    /// A float of 64 bits.
     F64(f64),
 }
 

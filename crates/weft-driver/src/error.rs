@@ -30,7 +30,7 @@ pub enum DriverError {
     /// A text that is passed to the driver holds a NUL character.
     #[error("{what} holds a NUL character at byte {position}")]
     Nul {
-        /// Which text.
+        /// Which text it is, in words.
         what: &'static str,
         /// Where the character is.
         position: usize,
@@ -44,7 +44,7 @@ pub enum DriverError {
     /// A launch asked for more dynamic shared memory than a block of this device can have.
     #[error("{given} bytes of shared memory were asked for; a block of this device has {limit}")]
     SharedMemory {
-        /// Bytes asked for.
+        /// How many bytes were asked for.
         given: u32,
         /// Bytes that a block can have.
         limit: u32,
@@ -60,18 +60,18 @@ pub enum DriverError {
     /// A copy's length is not the buffer's.
     #[error("a copy of {given} bytes into a buffer of {length}")]
     Length {
-        /// Bytes given.
+        /// How many bytes were given.
         given: usize,
         /// Bytes of the buffer.
         length: usize,
     },
-    /// Nothing was timed.
+    /// A time was asked for and no repetition to measure it by.
     #[error("a time needs at least one repetition")]
     NoRepetitions,
     /// Any other failure that the driver reports.
     #[error("{call} failed: {reason}")]
     Call {
-        /// The driver's function.
+        /// The name of the driver's function.
         call: &'static str,
         /// The driver's name for the failure and its sentence about it.
         reason: String,

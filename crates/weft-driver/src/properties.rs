@@ -11,7 +11,7 @@ pub struct Properties {
     pub driver_version: u32,
     /// Lanes of a warp.
     pub warp_size: u32,
-    /// Multiprocessors.
+    /// How many multiprocessors it has.
     pub multiprocessors: u32,
     /// The most threads of a block.
     pub threads_per_block: u32,

@@ -77,7 +77,7 @@ impl Label {
         (Label::dim(index) == self).then_some(index)
     }
 
-    /// The name.
+    /// The name as text, such as `register` or `dim0`.
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(&self.bytes[..self.len()]).unwrap_or_default()
     }
@@ -355,23 +355,23 @@ pub enum SpaceError {
     TooManyBits(u32),
     /// A size is not a power of two.
     NotPowerOfTwo {
-        /// The axis.
+        /// The axis that would have it.
         label: Label,
-        /// Its size.
+        /// The size that was given.
         size: u64,
     },
     /// A coordinate does not fit its axis.
     OutOfRange {
-        /// The axis.
+        /// The axis that is too short.
         label: Label,
-        /// The coordinate.
+        /// The coordinate that was given.
         value: u64,
         /// The bits of the axis.
         bits: u32,
     },
     /// An axis is too small.
     TooFewBits {
-        /// The axis.
+        /// The axis that is too small.
         label: Label,
         /// The bits that are needed.
         needed: u32,

@@ -45,7 +45,7 @@ pub(crate) enum Kind {
     Permutation,
     /// Spare bases may also repeat sums of others.
     Copies,
-    /// Any surjective map.
+    /// Any surjective map, whose bases are sums of several bits.
     General,
 }
 

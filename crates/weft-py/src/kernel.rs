@@ -23,7 +23,7 @@ use weft_api::run::Launch;
 /// of its swizzle.
 type ToldMap = (&'static str, u32, Vec<u32>, u32);
 
-/// A compiled kernel.
+/// A compiled kernel, as Python sees it.
 #[pyclass(frozen)]
 pub(super) struct Kernel(CompiledKernel);
 
@@ -34,7 +34,7 @@ pub(super) enum Argument {
     Pointer(usize, u64),
     /// A whole number, a truth value among them.
     Integer(i128),
-    /// A number.
+    /// A number with a point.
     Float(f64),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Named(String, PyBuffer<u8>);
 
 #[pymethods]
 impl Kernel {
-    /// Compiles.
+    /// Compiles a kernel of a text in Triton IR.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "all but the text have names in Python")]
     #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None, fp_fusion=None, max_registers=None, line_info=false, tensor_maps=None))]
@@ -128,7 +128,7 @@ impl Kernel {
         self.0.maps().into_iter().map(|map| map.map(told)).collect()
     }
 
-    /// The PTX text.
+    /// The text in PTX.
     fn ptx(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| self.0.ptx()).map_err(|error| of_request(&error))
     }

@@ -212,7 +212,7 @@ impl Layout {
         made(self.0.divide_right(&divisor.0))
     }
 
-    /// Its inverse.
+    /// The inverse of the layout.
     fn invert(&self) -> PyResult<Self> {
         made(self.0.invert())
     }

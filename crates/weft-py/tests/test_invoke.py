@@ -1,5 +1,6 @@
 """The package answers as the command does, and its errors are exceptions that programs can read."""
 
+import concurrent.futures
 import json
 import os
 import signal
@@ -109,6 +110,48 @@ def test_an_interrupt_ends_the_work(work):
         signal.signal(signal.SIGINT, before)
     # What was interrupted leaves nothing behind.
     assert weft.invoke({"request": "machines", "target": "sm_90"})
+
+
+def links(count):
+    """A kernel in which so many operations hang on one another."""
+    names = ("muli", "addi", "xori", "minsi")
+    lines = "\n".join(f"%v{i + 1} = arith.{names[i % 4]} %v{i}, %c : tensor<128xi32>" for i in range(count))
+    return f"""module {{
+  tt.func public @links(%x: !tt.ptr<i32>) {{
+    %r = tt.make_range {{end = 128 : i32, start = 0 : i32}} : tensor<128xi32>
+    %c = arith.constant dense<5> : tensor<128xi32>
+    %p = tt.splat %x : !tt.ptr<i32> -> tensor<128x!tt.ptr<i32>>
+    %a = tt.addptr %p, %r : tensor<128x!tt.ptr<i32>>, tensor<128xi32>
+    %v0 = tt.load %a : tensor<128x!tt.ptr<i32>>
+    {lines}
+    tt.store %a, %v{count} : tensor<128x!tt.ptr<i32>>
+    tt.return
+  }}
+}}"""
+
+
+def test_chains_of_operations_need_no_stack():
+    """A million where `WEFT_LONG` is set."""
+    count = 1_000_000 if "WEFT_LONG" in os.environ else 20_000
+    limits = {"operations": 4 * count + 1000, "text_bytes": 2**32, "memory_bytes": 2**33, "milliseconds": 3_600_000}
+    request = {"ttir": links(count), "target": "sm_90", "limits": limits}
+
+    def work():
+        compiled = weft.invoke(request | {"request": "compile", "emit": ["ptx"]})
+        explained = weft.invoke(request | {"request": "explain"})
+        ran = weft.invoke(request | {"request": "run", "grid": 1, "args": {"x": "random:i32[128]"}})
+        # What Python holds is dropped here, too. A kernel has no limits of its own.
+        kernel = _weft.Kernel(links(min(count, 200_000)), target="sm_90")
+        return compiled["ptx"].count("\n"), explained["name"], ran["passed"], kernel.symbol
+
+    before = threading.stack_size(512 << 10)
+    try:
+        with concurrent.futures.ThreadPoolExecutor(max_workers=1) as threads:
+            lines, *answers = threads.submit(work).result()
+    finally:
+        threading.stack_size(before)
+    assert lines > count
+    assert answers == ["links", True, "links"]
 
 
 def test_limits_are_told_and_raised():

@@ -7,23 +7,23 @@ use core::fmt;
 named_enum! {
     /// What an atomic read-modify-write does to the old value.
     Rmw {
-        /// Bitwise and.
+        /// Bitwise and of the old value and the operand.
         And = "and",
-        /// Bitwise or.
+        /// Bitwise or of the old value and the operand.
         Or = "or",
-        /// Bitwise exclusive or.
+        /// Bitwise exclusive or of the old value and the operand.
         Xor = "xor",
-        /// Integer sum.
+        /// The sum of integers, which wraps.
         Add = "add",
-        /// Float sum.
+        /// The sum of floats, rounded to nearest even.
         FAdd = "fadd",
         /// Signed maximum; of floats the greater, or the one that is a number.
         Max = "max",
         /// Signed minimum; of floats the less, or the one that is a number.
         Min = "min",
-        /// Unsigned maximum.
+        /// The larger one of integers that are read without a sign.
         UMax = "umax",
-        /// Unsigned minimum.
+        /// The smaller one of integers that are read without a sign.
         UMin = "umin",
         /// The new value replaces the old.
         Exch = "exch",
@@ -77,13 +77,13 @@ impl Rmw {
 named_enum! {
     /// How an atomic orders the memory operations around it.
     Order {
-        /// Not at all.
+        /// It orders no other access.
         Relaxed = "relaxed",
         /// Later operations stay after it.
         Acquire = "acquire",
         /// Earlier operations stay before it.
         Release = "release",
-        /// Both.
+        /// It does what `Acquire` and `Release` do.
         AcqRel = "acq_rel",
     }
 }

@@ -23,7 +23,8 @@ pub struct Limits {
     pub elements: u64,
     /// The most operations that one thread's program may have before the passes over it.
     pub operations: u64,
-    /// The most bytes of a text that is printed.
+    /// The most bytes of a text that is printed. Of a text that is read, too, where these are more than 64 MiB, which
+    /// are read in any case.
     pub text_bytes: u64,
     /// The most warp instructions that a simulation may run.
     pub instructions: u64,
@@ -49,18 +50,18 @@ impl Default for Limits {
     }
 }
 
-/// One of [`Limits`].
+/// One of the [`Limits`], by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// [`Limits::elements`].
+    /// The limit [`Limits::elements`].
     Elements,
-    /// [`Limits::operations`].
+    /// The limit [`Limits::operations`].
     Operations,
-    /// [`Limits::text_bytes`].
+    /// The limit [`Limits::text_bytes`].
     TextBytes,
-    /// [`Limits::instructions`].
+    /// The limit [`Limits::instructions`].
     Instructions,
-    /// [`Limits::memory_bytes`].
+    /// The limit [`Limits::memory_bytes`].
     MemoryBytes,
 }
 
@@ -98,11 +99,11 @@ pub enum Overrun {
     /// It would take more than is allowed.
     #[error("{what} has more than {most} {limit}")]
     Limit {
-        /// Which limit.
+        /// The limit that was met.
         limit: Limit,
         /// What is too large.
         what: String,
-        /// The limit's value.
+        /// How much it allows.
         most: u64,
         /// The place in the source where it was met.
         loc: Loc,

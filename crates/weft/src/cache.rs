@@ -14,9 +14,9 @@ pub enum CacheModifier {
     Streaming,
     /// `cv`: not cached, fetched again.
     Volatile,
-    /// `wb`: written back.
+    /// `wb`: a store is written back, as stores without a modifier are.
     WriteBack,
-    /// `wt`: written through.
+    /// `wt`: a store is written through the caches to memory.
     WriteThrough,
 }
 
@@ -26,16 +26,16 @@ pub enum Eviction {
     /// As the machine likes.
     #[default]
     Normal,
-    /// Drop it early.
+    /// The line is the first to make room for others.
     First,
-    /// Keep it.
+    /// The line is the last to make room for others.
     Last,
 }
 
 /// Cache behaviour of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Cache {
-    /// Which levels.
+    /// At which levels the line is kept.
     pub modifier: CacheModifier,
     /// What to drop first.
     pub eviction: Eviction,

@@ -23,7 +23,7 @@ use weft_layout::machine::{Kind, MAX_ACCESS_LOG2, Machine};
 
 /// The stages of software pipelines where nothing is said: Triton's default.
 pub const DEFAULT_STAGES: u32 = 3;
-/// The most stages.
+/// The most stages that a pipeline may have: an error beyond, not a pipeline that fits nowhere.
 const MOST_STAGES: u32 = 64;
 
 /// Which of the descriptors that a kernel is given may be tensor maps.
@@ -34,11 +34,11 @@ pub enum TensorMaps {
     None,
     /// All or none of a kernel's.
     All,
-    /// Each for itself.
+    /// Each by itself, whatever the others are.
     Each,
 }
 
-/// How to compile.
+/// How a kernel is compiled.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The machine that the code is for.
@@ -212,7 +212,7 @@ pub enum CompileError {
     Warps {
         /// What was asked for.
         warps: u32,
-        /// The machine.
+        /// The name of the machine.
         machine: String,
         /// The most it takes.
         most: u32,
@@ -235,7 +235,7 @@ pub enum CompileError {
     GivenLanes {
         /// What the text says.
         given: u32,
-        /// The machine.
+        /// The name of the machine.
         machine: String,
         /// The lanes of its warps.
         lanes: u32,
@@ -245,11 +245,11 @@ pub enum CompileError {
         "`{kernel}` needs {needed} bytes of shared memory, a block of {machine} may have {limit}"
     )]
     SharedMemory {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
         /// What it needs, in bytes.
         needed: u64,
-        /// The machine.
+        /// The name of the machine.
         machine: String,
         /// What there is, in bytes.
         limit: u64,
@@ -265,7 +265,7 @@ pub enum CompileError {
     /// No layout could be found.
     #[error("no layout could be found in `{kernel}`: {cause}")]
     Assign {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
         /// What the layout engine said.
         cause: AssignError,
@@ -276,9 +276,9 @@ pub enum CompileError {
     /// A pass left a program that breaks the rules: a defect of this compiler, never of its input.
     #[error("after `{pass}` the program of `{kernel}` breaks a rule: {broken} (a defect of weft)")]
     Broken {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// The pass.
+        /// The name of the pass, as [`PASSES`](crate::simplify::PASSES) has it.
         pass: &'static str,
         /// The first broken rule.
         broken: String,

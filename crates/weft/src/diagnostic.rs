@@ -9,14 +9,14 @@ use core::fmt;
 /// A byte range `start..end` of a source text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Span {
-    /// First byte.
+    /// The first byte of it in the text.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// The range `start..end`.
+    /// The bytes `start..end` of a text.
     pub fn new(start: usize, end: usize) -> Self {
         Self { start: start as u32, end: end.max(start) as u32 }
     }

@@ -11,11 +11,11 @@ pub enum DType {
     I1,
     /// 8-bit integer, without a sign of its own.
     I8,
-    /// 16-bit integer.
+    /// An integer of 16 bits; operations say whether it has a sign.
     I16,
-    /// 32-bit integer.
+    /// An integer of 32 bits; operations say whether it has a sign.
     I32,
-    /// 64-bit integer.
+    /// An integer of 64 bits; operations say whether it has a sign.
     I64,
     /// Eight bits: exponent 4, mantissa 3, no infinities.
     F8E4M3FN,
@@ -25,13 +25,13 @@ pub enum DType {
     F8E4M3FNUZ,
     /// Eight bits: exponent 5, mantissa 2, no infinities, one zero.
     F8E5M2FNUZ,
-    /// IEEE binary16.
+    /// A float of 16 bits, IEEE binary16.
     F16,
-    /// bfloat16.
+    /// A float of 16 bits with the exponent of binary32, bfloat16.
     BF16,
-    /// IEEE binary32.
+    /// A float of 32 bits, IEEE binary32.
     F32,
-    /// IEEE binary64.
+    /// A float of 64 bits, IEEE binary64.
     F64,
 }
 

@@ -21,9 +21,9 @@ pub struct Format(pub Vec<Piece>);
 /// A part of a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Piece {
-    /// This text.
+    /// Text that is written as it stands.
     Text(String),
-    /// The next value.
+    /// The next of the values that are printed.
     Value {
         /// How it is written.
         how: How,
@@ -161,7 +161,7 @@ impl Printed {
     /// The most lines that are kept.
     pub const MOST: usize = 10_000;
 
-    /// Adds a line.
+    /// Adds a line to what was printed: it is counted, and kept up to [`MOST`](Self::MOST).
     pub fn push(&mut self, line: impl FnOnce() -> String) {
         if self.lines.len() < Self::MOST {
             self.lines.push(line());

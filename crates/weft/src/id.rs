@@ -12,7 +12,7 @@ use core::ops::{Index, IndexMut};
 pub trait Id: Copy + Eq + Ord + fmt::Display {
     /// The id of entry `index`.
     fn new(index: usize) -> Self;
-    /// The entry's index.
+    /// The index of the entry.
     fn index(self) -> usize;
 }
 
@@ -56,7 +56,7 @@ pub struct IdVec<K, V> {
 }
 
 impl<K: Id, V> IdVec<K, V> {
-    /// An empty table.
+    /// A table without entries.
     pub fn new() -> Self {
         Self::default()
     }
@@ -155,7 +155,7 @@ impl<K: Id, V: Clone> IdMap<K, V> {
         &mut self.entries[id.index()]
     }
 
-    /// Forgets every fact.
+    /// Forgets every fact, so that each entry has the default again.
     pub fn clear(&mut self) {
         self.entries.clear();
     }

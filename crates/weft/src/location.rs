@@ -11,29 +11,29 @@ define_id! {
 /// One place in the user's source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Location {
-    /// Not known.
+    /// A place that nothing is known of.
     Unknown,
     /// A line and column of a file, both from one.
     File {
         /// The file's path as the front end wrote it.
         file: String,
-        /// Line.
+        /// The line, from one.
         line: u32,
-        /// Column.
+        /// The column, from one.
         column: u32,
     },
     /// A name given to another place (the front end names values after Python variables).
     Named {
-        /// The name.
+        /// The name, which the source gave to a value.
         name: String,
-        /// The place.
+        /// The place that has this name.
         of: Loc,
     },
     /// What an operation is there for, told of another place.
     Noted {
-        /// One line.
+        /// What it is there for, in one line.
         note: String,
-        /// The place.
+        /// The place that it was made for.
         of: Loc,
     },
     /// A place inside a function that was inlined.
@@ -50,14 +50,14 @@ pub enum Location {
 pub struct Source {
     /// The file's path as the front end wrote it.
     pub file: String,
-    /// Line, from one.
+    /// The line, from one.
     pub line: u32,
-    /// Column, from one.
+    /// The column, from one.
     pub column: u32,
 }
 
 impl fmt::Display for Source {
-    /// `file:line:column`
+    /// Writes `file:line:column`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Source { file, line, column } = self;
         write!(f, "{file}:{line}:{column}")
@@ -85,7 +85,7 @@ impl Locations {
         crate::id::Id::new(Self::UNKNOWN)
     }
 
-    /// Adds a place.
+    /// Adds a place, and gives its id.
     pub fn push(&mut self, location: Location) -> Loc {
         self.0.push(location)
     }

@@ -10,12 +10,12 @@ use core::fmt;
 /// log2 of the addresses between the starts of two buffers.
 const WINDOW: u32 = 40;
 
-/// One buffer.
+/// A piece of global memory that a run is given.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Buffer {
     /// The name that reports use: the kernel's argument.
     pub name: String,
-    /// The contents.
+    /// What it holds, byte by byte; numbers have their low byte first.
     pub bytes: Vec<u8>,
     /// The type that reports read the contents as.
     pub dtype: DType,
@@ -35,7 +35,7 @@ pub struct Memory {
 /// An access that no buffer holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutOfRange {
-    /// The first address.
+    /// The address of the first byte.
     pub address: u64,
     /// How many bytes from there.
     pub bytes: u32,

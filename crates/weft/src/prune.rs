@@ -3,7 +3,7 @@
 use crate::id::IdMap;
 use crate::tile::{Kernel, OpId, OpKind, Region, Value};
 
-/// Removes dead code.
+/// Removes operations without effect whose results nothing needs.
 pub(crate) fn run(kernel: &mut Kernel) {
     let needed = Needed::of(kernel);
     let body = core::mem::take(&mut kernel.body);

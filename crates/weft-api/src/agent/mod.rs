@@ -67,7 +67,7 @@ const FORMS: &str = "a layout is a Triton attribute (#ttg.blocked<{…}>, #ttg.s
 /// A question that an agent can ask.
 #[derive(Clone, Debug)]
 pub struct Tool {
-    /// Its name.
+    /// The name by which it is called, such as `layout`.
     pub name: &'static str,
     /// What it answers, in a few words.
     pub title: &'static str,
@@ -222,7 +222,7 @@ struct Told {
     /// The fields that were too long.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     more: Vec<short::Left>,
-    /// Questions that follow.
+    /// Questions that may follow from this answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     next: Vec<Next>,
 }

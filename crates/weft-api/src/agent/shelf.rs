@@ -21,7 +21,7 @@ pub struct Kept {
     pub handle: String,
     /// What sort of text it is: `application/json`, `image/svg+xml` or `text/plain`.
     pub media_type: &'static str,
-    /// The text.
+    /// The whole text, which is handed out in parts.
     pub text: String,
 }
 
@@ -67,7 +67,7 @@ pub struct Page {
     /// Where the next part begins; none after the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
-    /// The part.
+    /// This part of the text.
     pub text: String,
 }
 

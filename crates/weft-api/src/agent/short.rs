@@ -14,7 +14,7 @@ const IN_LISTS: [&str; 2] = ["plan", "outline"];
 pub(super) struct Short {
     /// What is short enough.
     pub(super) fields: Map<String, Value>,
-    /// What is not.
+    /// What was too long, by field.
     pub(super) left: Vec<Left>,
     /// The texts of that.
     pub(super) kept: Vec<Kept>,

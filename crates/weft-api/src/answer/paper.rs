@@ -5,9 +5,9 @@ use crate::request::Table;
 /// A table of the paper, made anew.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct PaperAnswer {
-    /// Which table.
+    /// The table that was made.
     pub table: Table,
-    /// The machine.
+    /// The name of the machine.
     pub target: String,
     /// Whether every row is as it should be.
     pub passed: bool,
@@ -19,20 +19,20 @@ pub struct PaperAnswer {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub enum PaperRows {
-    /// Of table 2.
+    /// The rows of table 2.
     Vectors(Vec<VectorRow>),
-    /// Of table 3.
+    /// The rows of table 3.
     Reductions(Vec<ReductionRow>),
-    /// Of table 4.
+    /// The rows of table 4.
     Products(Vec<ProductRow>),
 }
 
 /// A copy of a tensor, and the bits that one access of it moves for each thread.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct VectorRow {
-    /// The elements' type.
+    /// The type of the elements.
     pub element: String,
-    /// The tensor's extents.
+    /// The extents of the tensor.
     pub shape: [u64; 2],
     /// The warps of a block; the paper does not say its own.
     pub warps: u32,
@@ -53,13 +53,13 @@ pub struct VectorRow {
 pub struct ReductionRow {
     /// The family of the layout, as the paper names it.
     pub family: String,
-    /// The layout.
+    /// The layout, as Triton writes it.
     pub layout: String,
-    /// The tensor's extents.
+    /// The extents of the tensor.
     pub shape: [u64; 2],
     /// The axis that disappears.
     pub axis: u32,
-    /// The elements' type.
+    /// The type of the elements.
     pub element: String,
     /// The warps of a block.
     pub warps: u32,
@@ -74,11 +74,11 @@ pub struct ReductionRow {
 /// A product of a matrix of integers with one of floats.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ProductRow {
-    /// The integers' type.
+    /// The type of the integers.
     pub integer: String,
     /// What the paper calls the floats' type.
     pub class: String,
-    /// The floats' type.
+    /// The type of the floats.
     pub float: String,
     /// Rows, columns, and the extent that is summed over.
     pub shape: [u64; 3],

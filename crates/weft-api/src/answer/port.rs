@@ -14,10 +14,10 @@ pub struct PortAnswer {
     pub lanes: [u32; 2],
     /// The banks of shared memory, as loads see them, on both.
     pub banks: [u32; 2],
-    /// The kernel.
+    /// The kernel on both machines; nothing where a buffer was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<PortedKernel>,
-    /// The buffer.
+    /// The buffer on both machines; nothing where a kernel was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<PortedBuffer>,
     /// The text that was asked for.
@@ -28,7 +28,7 @@ pub struct PortAnswer {
 /// A kernel on both machines.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PortedKernel {
-    /// The kernel's name.
+    /// The name of the kernel.
     pub name: String,
     /// Warps of a block, before and now.
     pub warps: [u32; 2],
@@ -49,16 +49,16 @@ pub struct PortedKernel {
 /// Values of one type with the same layouts.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PortedValues {
-    /// Their names.
+    /// The names of the values.
     pub values: Vec<String>,
-    /// Their type.
+    /// The type that they have in common.
     #[serde(rename = "type")]
     pub ty: String,
     /// The layout before; nothing where no register held it.
     pub from: Option<String>,
     /// What Triton calls it, where it has a name.
     pub from_name: Option<String>,
-    /// The layout now.
+    /// The layout that they have now.
     pub to: String,
     /// What Triton calls it.
     pub to_name: Option<String>,
@@ -71,11 +71,11 @@ pub struct PortedValues {
 /// A product on both machines.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PortedProduct {
-    /// The sum.
+    /// The value that is the sum.
     pub value: String,
     /// The place in the source.
     pub place: Option<String>,
-    /// Its type.
+    /// The type of the sum.
     #[serde(rename = "type")]
     pub ty: String,
     /// How it was multiplied.
@@ -98,21 +98,21 @@ pub struct PortedInstruction {
 pub struct FragmentAnswer {
     /// `left`, `right` or `sum`.
     pub part: &'static str,
-    /// The layout.
+    /// The layout of that part, as bases.
     pub layout: String,
 }
 
 /// An access of allocated shared memory.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PortedShared {
-    /// The operation.
+    /// The name of the operation.
     pub operation: String,
-    /// The tensor.
+    /// The tensor that it moves.
     pub value: String,
-    /// Its type.
+    /// The type of the tensor.
     #[serde(rename = "type")]
     pub ty: String,
-    /// The memory before.
+    /// The layout that the memory had.
     pub from: String,
     /// The memory now; nothing where the tensor stays in registers or is converted.
     pub to: Option<String>,
@@ -127,16 +127,16 @@ pub struct PortedShared {
 /// A conversion through shared memory.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PortedConversion {
-    /// The value.
+    /// The value that is converted.
     pub value: String,
-    /// Its type.
+    /// The type of the value.
     #[serde(rename = "type")]
     pub ty: String,
     /// The operation that needs it.
     pub operation: String,
-    /// Where from.
+    /// The layout that the value has.
     pub from: String,
-    /// Where to.
+    /// The layout that the operation needs.
     pub to: String,
     /// Wavefronts of a warp, and of as many instructions without conflicts.
     pub wavefronts: [u64; 2],

@@ -8,13 +8,13 @@ use crate::bases::Bases;
 pub struct SwizzleAnswer {
     /// The memory layout: the element at each bit of the offset, which counts elements.
     pub bases: Bases,
-    /// The tensor's extents.
+    /// The extents of the tensor.
     pub shape: Vec<u64>,
     /// Weighted wavefronts of one warp, over all accesses.
     pub wavefronts: u64,
     /// No memory layout takes fewer.
     pub bound: u64,
-    /// Why not.
+    /// Why no memory layout takes fewer.
     pub certificate: CertificateAnswer,
     /// What each access of threads takes: the store, then the loads.
     pub accesses: Vec<UseAnswer>,
@@ -73,7 +73,7 @@ pub struct PortableAnswer {
 /// What the accesses take on one of several machines.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MachineUseAnswer {
-    /// The machine.
+    /// The name of the machine.
     pub machine: String,
     /// Weighted wavefronts of one warp.
     pub wavefronts: u64,
@@ -94,9 +94,9 @@ pub struct UseAnswer {
     pub matrix: Option<String>,
     /// The bytes of a lane in one instruction.
     pub vector_bytes: u32,
-    /// Instructions.
+    /// How many instructions there are.
     pub instructions: u64,
-    /// Their wavefronts.
+    /// The wavefronts of those instructions.
     pub wavefronts: u64,
     /// The fewest wavefronts that any memory layout gives this access alone.
     pub floor: u64,
@@ -142,7 +142,7 @@ pub struct TraceAnswer {
     pub sums: Vec<Vec<u64>>,
     /// Step 6: what neither phase reaches (C).
     pub rest: Vec<Vec<u64>>,
-    /// The segments.
+    /// The basis of the segments that is chosen.
     pub segment: Vec<Vec<u64>>,
     /// Step 7: the banks.
     pub bank: Vec<Vec<u64>>,

@@ -3,15 +3,15 @@
 /// How the accesses of a tensor are served. Counts are for one warp.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct WavefrontsAnswer {
-    /// The machine.
+    /// The name of the machine.
     pub machine: String,
-    /// `load` or `store`.
+    /// Which way elements move: `load` or `store`.
     pub kind: String,
     /// Bytes of one lane in one instruction.
     pub vector_bytes: u32,
-    /// Instructions.
+    /// How many instructions a warp issues.
     pub instructions: u64,
-    /// Warps.
+    /// How many warps the layout of the registers has.
     pub warps: u64,
     /// The wavefronts of all instructions, counted address by address.
     pub wavefronts: u64,
@@ -22,9 +22,9 @@ pub struct WavefrontsAnswer {
     pub algebra: Option<AlgebraAnswer>,
     /// The instruction that is told in full.
     pub instruction: u64,
-    /// Its warp.
+    /// The warp that issues it.
     pub warp: u64,
-    /// Its phases.
+    /// The phases in which it is served.
     pub phases: Vec<PhaseAnswer>,
     /// The tensor coloured by bank, with what the instruction moves marked: an SVG file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ pub struct AlgebraAnswer {
     pub phase: Vec<Vec<u64>>,
     /// A basis of what both span.
     pub meet: Vec<Vec<u64>>,
-    /// Its dimension.
+    /// The dimension of that meet.
     pub dimension: u32,
     /// The phases of an instruction.
     pub phases: u64,
@@ -67,9 +67,9 @@ pub struct AlgebraAnswer {
 /// The lanes that are served together.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PhaseAnswer {
-    /// The lanes.
+    /// The lanes of the phase, by number.
     pub lanes: Vec<u32>,
-    /// Wavefronts.
+    /// How many wavefronts the phase takes.
     pub wavefronts: u32,
     /// The words that they ask for, each once, by bank and wavefront.
     pub words: Vec<WordAnswer>,
@@ -78,11 +78,11 @@ pub struct PhaseAnswer {
 /// A word that a bank serves in one wavefront.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct WordAnswer {
-    /// The bank.
+    /// The number of the bank.
     pub bank: u64,
     /// The wavefront of the phase.
     pub wavefront: u32,
-    /// The byte address.
+    /// The byte address of the word.
     pub address: u64,
     /// Who asks for it, and what each moves of it.
     pub moved: Vec<MovedAnswer>,
@@ -91,9 +91,9 @@ pub struct WordAnswer {
 /// An element that a lane moves.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MovedAnswer {
-    /// The lane.
+    /// The lane in its warp.
     pub lane: u32,
-    /// Its register.
+    /// The register of the lane.
     pub register: u64,
     /// The element, `dim0` first.
     pub element: Vec<u64>,
@@ -104,9 +104,9 @@ pub struct MovedAnswer {
 pub struct SweepAnswer {
     /// The logarithm of the number of memories: bits of the row times bits of the column.
     pub toggles: u32,
-    /// The first memory.
+    /// The number of the first memory.
     pub from: u64,
-    /// How many.
+    /// How many memories were counted.
     pub count: u64,
     /// The store, then the loads.
     pub accesses: Vec<SweptAnswer>,
@@ -126,7 +126,7 @@ pub struct SweptAnswer {
 /// How many memories are alike.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TakenAnswer {
-    /// Instructions.
+    /// How many instructions there are.
     pub instructions: u64,
     /// Their wavefronts, counted address by address.
     pub wavefronts: u64,

@@ -37,9 +37,9 @@ pub enum ApiError {
         message: String,
         /// Where in the request, as keys and indices: `shape[1]`; none where it is no request.
         path: Option<String>,
-        /// Line, from one.
+        /// The line of the text, from one.
         line: usize,
-        /// Column, from one.
+        /// The column in that line, from one.
         column: usize,
     },
     /// The text is JSON and does not say what is asked.
@@ -51,7 +51,7 @@ pub enum ApiError {
     /// There is no such request.
     #[error("there is no request `{name}`")]
     UnknownRequest {
-        /// What was asked.
+        /// The name that was asked for.
         name: String,
         /// The requests there are.
         known: &'static [&'static str],
@@ -59,9 +59,9 @@ pub enum ApiError {
     /// A request has a key that it does not take.
     #[error("a `{request}` request does not take `{key}`")]
     UnknownKey {
-        /// The request.
+        /// The name of the request.
         request: &'static str,
-        /// The key.
+        /// The key that it does not take.
         key: String,
         /// The keys that it takes.
         known: &'static [&'static str],
@@ -78,13 +78,13 @@ pub enum ApiError {
     /// The machine is known, and there is no printer of code for it.
     #[error("there is no printer for `{name}` yet")]
     NoPrinter {
-        /// The machine.
+        /// The name of the machine.
         name: String,
     },
     /// The machine is not one of NVIDIA's.
     #[error("there are no experiments for `{name}`: only NVIDIA's GPUs are probed")]
     NoProbe {
-        /// The machine.
+        /// The name of the machine.
         name: String,
     },
     /// There is no such element type.
@@ -121,7 +121,7 @@ pub enum ApiError {
     Family {
         /// Which of the request's layouts.
         parameter: &'static str,
-        /// Why.
+        /// What the family says.
         error: Box<FamilyError>,
     },
     /// The bases are those of no layout.
@@ -131,7 +131,7 @@ pub enum ApiError {
         parameter: &'static str,
         /// The basis at fault: its axis and its bit.
         basis: Option<(String, usize)>,
-        /// Why.
+        /// What the engine says.
         error: Box<LayoutError>,
     },
     /// A CuTe layout is no matrix of bits.
@@ -139,7 +139,7 @@ pub enum ApiError {
     Cute {
         /// Which of the request's layouts.
         parameter: &'static str,
-        /// Why.
+        /// What stands against it.
         error: Box<ImportError>,
         /// A layout that holds it, where it is known.
         grown: Option<CuteLayout>,
@@ -155,9 +155,9 @@ pub enum ApiError {
     OtherShape {
         /// Which of the request's layouts.
         parameter: &'static str,
-        /// The layout's.
+        /// The shape that the layout has.
         found: Vec<u64>,
-        /// The request's.
+        /// The shape that the request has.
         expected: Vec<u64>,
     },
     /// The layout cannot be drawn so.
@@ -180,7 +180,7 @@ pub enum ApiError {
     /// A movement has no such instruction or warp.
     #[error("there is no {what} {asked}: the first is 0, and there are {count}")]
     Instruction {
-        /// `instruction` or `warp`.
+        /// What there is not: `instruction` or `warp`.
         what: &'static str,
         /// Which one was asked for.
         asked: u64,
@@ -190,7 +190,7 @@ pub enum ApiError {
     /// The memories cannot be swept.
     #[error("{reason}")]
     Sweep {
-        /// Why not.
+        /// Why they cannot be swept, in a sentence.
         reason: String,
     },
     /// There is no swizzle for these accesses.
@@ -202,7 +202,7 @@ pub enum ApiError {
     /// The tensor memory accelerator cannot take part in a swizzle.
     #[error("`tma`: {reason}")]
     Tma {
-        /// Why not.
+        /// Why it cannot take part, in a sentence.
         reason: String,
     },
     /// The threads of a layout do not fill the waves of a machine.
@@ -215,7 +215,7 @@ pub enum ApiError {
         parameter: &'static str,
         /// The logarithm of its threads.
         threads: u32,
-        /// The machine.
+        /// The name of the machine.
         machine: String,
         /// The logarithm of its lanes.
         lanes: u32,
@@ -223,31 +223,31 @@ pub enum ApiError {
     /// There is not one weight for each access.
     #[error("{given} weights are given for {accesses} accesses")]
     Weights {
-        /// The weights.
+        /// How many weights there are.
         given: usize,
-        /// The accesses.
+        /// How many accesses there are.
         accesses: usize,
     },
     /// A weight is larger than can be counted with.
     #[error("a weight of {weight} is more than {most}")]
     Weight {
-        /// The weight.
+        /// The weight that was given.
         weight: u64,
-        /// The largest one.
+        /// The largest weight that is taken.
         most: u64,
     },
     /// A swizzle failed its check: a defect of this compiler, never of its input.
     #[error("the swizzle fails its check: {error} (a defect of weft)")]
     Unchecked {
-        /// The check.
+        /// What the check found.
         error: CheckError,
     },
     /// A plan or program failed its check: a defect of this compiler, never of its input.
     #[error("{what} fails its check: {error} (a defect of weft)")]
     Refused {
-        /// Which plan.
+        /// The plan or program that was checked.
         what: String,
-        /// The witness.
+        /// What the witness found.
         error: WitnessError,
     },
     /// The Triton IR cannot be read.
@@ -273,7 +273,7 @@ pub enum ApiError {
     /// It takes more work than is allowed.
     #[error("{error}{}", at(.place.as_ref()))]
     Limit {
-        /// Which limit.
+        /// The limit, and what went beyond it.
         error: Overrun,
         /// The place in the user's source.
         place: Option<Source>,
@@ -281,7 +281,7 @@ pub enum ApiError {
     /// It takes more time than is allowed.
     #[error("the request takes more than {milliseconds} milliseconds{}", over(*.during))]
     Late {
-        /// The limit.
+        /// The time that is allowed, in milliseconds.
         milliseconds: u64,
         /// What was done when they were over, as the end of a sentence.
         during: Option<&'static str>,
@@ -289,9 +289,9 @@ pub enum ApiError {
     /// An array asks for more than is answered in one go.
     #[error("an array of requests has at most {most} {of}")]
     Together {
-        /// The limit.
+        /// How many there may be.
         most: u64,
-        /// What of.
+        /// What there may be so many of.
         of: &'static str,
     },
     /// Nobody wants the answer any more.
@@ -314,7 +314,7 @@ pub enum ApiError {
     /// An argument is missing, unknown, or not what the kernel takes.
     #[error("{reason}")]
     Argument {
-        /// What is wrong.
+        /// What is wrong with it, in a sentence.
         reason: String,
         /// What would be right.
         hint: String,

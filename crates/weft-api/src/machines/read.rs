@@ -339,7 +339,7 @@ fn matrix_multiply(at: &At<'_>, warps: u32) -> Result<MatrixMultiply, MachineErr
     }
 }
 
-/// Numbers of columns.
+/// Reads the numbers of columns that an instruction can have.
 fn widths_of(at: &At<'_>) -> Result<Vec<Widths>, MachineError> {
     let widths = |at: &At<'_>| {
         let object = at.object(&["from", "to", "step"])?;

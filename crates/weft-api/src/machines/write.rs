@@ -7,12 +7,12 @@ use weft_layout::machine::{
     Transposes, Widths,
 };
 
-/// A machine, whole.
+/// A machine, with every number of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MachineAnswer {
     /// The name under which it is chosen.
     pub name: String,
-    /// The instruction set.
+    /// The instruction set that programs for it are written in.
     pub isa: IsaAnswer,
     /// Lanes of a warp.
     pub lanes: u32,
@@ -74,7 +74,7 @@ pub struct MachineAnswer {
     pub machine: Machine,
 }
 
-/// An instruction set.
+/// The instruction set of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IsaAnswer {
@@ -87,9 +87,9 @@ pub enum IsaAnswer {
 /// Which lanes shared memory serves together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PhasesAnswer {
-    /// For loads.
+    /// The lanes that loads serve together.
     pub load: WidthsAnswer,
-    /// For stores.
+    /// The lanes that stores serve together.
     pub store: WidthsAnswer,
     /// Which phases a load joins in pairs, if any.
     pub merging: Option<MergingAnswer>,
@@ -129,7 +129,7 @@ pub struct MergingAnswer {
 pub struct MatrixMoveAnswer {
     /// The mnemonic without count and transposition.
     pub name: String,
-    /// `load` or `store`.
+    /// Which way it moves them: `load` or `store`.
     pub kind: &'static str,
     /// The bits of an element.
     pub element_bits: u32,
@@ -139,7 +139,7 @@ pub struct MatrixMoveAnswer {
     pub row_bytes: u32,
     /// How many matrices one instruction can move.
     pub matrices: Vec<u32>,
-    /// `either` or `always`.
+    /// Whether it transposes them: `either` or `always`.
     pub transposes: &'static str,
     /// Whether only code for the architecture alone may use it.
     pub architecture_specific: bool,
@@ -148,7 +148,7 @@ pub struct MatrixMoveAnswer {
 /// An instruction that multiplies two matrices and adds the product to a third.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MatrixMultiplyAnswer {
-    /// Shape and kinds.
+    /// The shape and the kinds of numbers, as one word.
     pub name: String,
     /// Rows of the left factor.
     pub rows: u32,
@@ -177,9 +177,9 @@ pub struct MatrixMultiplyAnswer {
 /// Numbers of columns: `from`, `from + step`, … to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ColumnsAnswer {
-    /// The fewest.
+    /// The fewest columns that there are.
     pub from: u32,
-    /// The most.
+    /// The most columns that there are.
     pub to: u32,
     /// From one to the next.
     pub step: u32,
@@ -188,11 +188,11 @@ pub struct ColumnsAnswer {
 /// An instruction that exchanges registers between lanes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ShuffleAnswer {
-    /// The mnemonic.
+    /// The mnemonic, as the vendor's assembler spells it.
     pub name: String,
     /// Which lane a lane can read.
     pub reach: ReachAnswer,
-    /// `memory` or `arithmetic`.
+    /// What it keeps busy: `memory` or `arithmetic`.
     pub pipe: &'static str,
 }
 
@@ -200,7 +200,7 @@ pub struct ShuffleAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReachAnswer {
-    /// Any.
+    /// Any lane of the warp.
     Any,
     /// The one that differs by a mask within these bits.
     Within(u64),
@@ -238,7 +238,7 @@ pub struct SourceAnswer {
     pub of: String,
     /// `measured`, `published`, `documented`, `assembled`, `inferred` or `recalled`.
     pub origin: &'static str,
-    /// From what.
+    /// The document, the measurement or the other number that it was taken from.
     pub from: String,
 }
 

@@ -53,7 +53,7 @@ const SHAPES: [[u64; 3]; 8] = [
 /// The warps of a block; the first is Triton's default.
 const WARPS: [u32; 3] = [4, 1, 2];
 
-/// One product.
+/// One product of the table.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     integer: DType,

@@ -20,29 +20,29 @@ pub enum ProbeError {
     /// A pattern is missing, or has another number of times than it needs.
     #[error("nothing was measured of `{pattern}`")]
     Missing {
-        /// The experiment's name.
+        /// The name of the experiment.
         pattern: String,
     },
     /// No distance brings two lanes into one bank.
     #[error("no distance of lanes costs a wavefront more in `{pattern}`")]
     NoBanks {
-        /// The experiment's name.
+        /// The name of the experiment.
         pattern: String,
     },
     /// The lanes that collide with lane 0 are no subspace, or another pair disagrees.
     #[error("lanes {0} and {1} do not collide as their difference says in `{pattern}`", .lanes[0], .lanes[1])]
     NoSubspace {
-        /// The experiment's name.
+        /// The name of the experiment.
         pattern: String,
-        /// Two lanes.
+        /// The two lanes that disagree.
         lanes: [u32; 2],
     },
     /// A time is no price.
     #[error("`{pattern}` took {cycles} cycles, which is no price")]
     NoPrice {
-        /// The experiment's name.
+        /// The name of the experiment.
         pattern: String,
-        /// Its time.
+        /// The time that was measured, in cycles.
         cycles: f64,
     },
 }
@@ -50,10 +50,10 @@ pub enum ProbeError {
 /// A machine with the times that it was inferred from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ProbedMachine {
-    /// The machine.
+    /// The machine that was inferred.
     #[serde(flatten)]
     pub machine: MachineAnswer,
-    /// What was measured.
+    /// The times that were measured.
     pub measured: Measured,
 }
 
@@ -62,13 +62,13 @@ pub struct ProbedMachine {
 pub struct Measured {
     /// What the numbers are.
     pub what: &'static str,
-    /// What made them.
+    /// The command that measured them.
     pub command: &'static str,
-    /// The program's version.
+    /// The versions of what measured them.
     pub versions: String,
-    /// The day.
+    /// The day on which they were measured.
     pub date: String,
-    /// How.
+    /// How they were measured, in words.
     pub method: &'static str,
     /// What the driver says of the device.
     pub device: Device,

@@ -10,7 +10,7 @@ use std::fmt::{self, Write};
 /// How many instructions in a row are independent.
 pub(super) const SLOTS: usize = 8;
 
-/// One instruction.
+/// An instruction that is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instruction {
     /// A load of shared memory of so many bytes a lane.
@@ -19,14 +19,14 @@ pub enum Instruction {
     Store(u32),
     /// `ldmatrix` of so many matrices.
     LoadMatrix {
-        /// How many.
+        /// How many matrices it loads.
         count: u32,
         /// Whether each is transposed.
         transposed: bool,
     },
     /// `stmatrix` of so many matrices.
     StoreMatrix {
-        /// How many.
+        /// How many matrices it stores.
         count: u32,
         /// Whether each is transposed.
         transposed: bool,
@@ -35,7 +35,7 @@ pub enum Instruction {
     ShuffleIndex,
     /// A shuffle from the lane that differs by a mask.
     ShuffleXor,
-    /// A byte permute.
+    /// A permutation of the bytes of two registers.
     Permute,
     /// A logic operation of three operands.
     Logic,
@@ -52,7 +52,7 @@ pub enum Instruction {
 }
 
 impl fmt::Display for Instruction {
-    /// The mnemonic.
+    /// Writes the mnemonic, as PTX spells it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Instruction::Load(bytes) => write!(f, "ld.shared.{}", width(bytes)),

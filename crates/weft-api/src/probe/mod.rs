@@ -48,7 +48,7 @@ pub struct Device {
     pub capability: u32,
     /// Lanes of a warp.
     pub lanes: u32,
-    /// Multiprocessors.
+    /// How many multiprocessors the device has.
     pub multiprocessors: u32,
     /// The most bytes of shared memory of a block.
     pub shared_bytes_per_block: u64,
@@ -95,7 +95,7 @@ impl Device {
     }
 }
 
-/// Something to time.
+/// An experiment: a program to time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Experiment {
     /// What it is, for people; unique.
@@ -178,7 +178,7 @@ impl Experiment {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// The experiment's name.
+    /// The name of the experiment.
     pub pattern: String,
     /// Cycles of a warp's instructions, or of a block's, in hundredths; one for each set of addresses.
     pub cycles: Vec<f64>,

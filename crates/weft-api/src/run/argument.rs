@@ -17,13 +17,13 @@ pub const RANDOM_INTEGERS: u64 = 100;
 pub enum Fill {
     /// Floats from -1 to 1, integers from 0 to 99, truth values.
     Random,
-    /// Zeros.
+    /// Every element is zero.
     Zeros,
-    /// Ones.
+    /// Every element is one.
     Ones,
     /// Random numbers from `low` up to, not including, `high`; whole ones for integers.
     Between {
-        /// The least.
+        /// The least value that there may be.
         low: i32,
         /// What all are below.
         high: i32,
@@ -64,11 +64,11 @@ impl Fill {
 /// The value of an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A scalar.
+    /// A number or a truth value, by itself.
     Scalar {
-        /// Its type.
+        /// The type of the scalar.
         dtype: DType,
-        /// Its raw bits.
+        /// The raw bits of the scalar, in the low bits.
         bits: u64,
     },
     /// A buffer, by its number in the run's memory.
@@ -167,7 +167,7 @@ pub(super) fn buffer(
     Ok(Buffer { name: name.into(), bytes, dtype, initialised: fill != Fill::Empty })
 }
 
-/// Reads `KIND:TYPE[SHAPE]`.
+/// Reads what was given for a pointer, `KIND:TYPE[SHAPE]`.
 fn ask(name: &str, pointee: DType, text: &str) -> Result<Ask, ApiError> {
     let hint = || {
         format!(

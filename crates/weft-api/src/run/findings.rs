@@ -8,7 +8,7 @@ use crate::kernels::CompiledKernel;
 use weft::sim::{Actor, FindingKind, Report};
 use weft::tile::eval::{self, Fault, LocalFault};
 
-/// The simulator's findings.
+/// What the simulator found, with places in the user's source.
 pub(super) fn of_simulator(kernel: &CompiledKernel, report: &Report) -> Vec<FindingAnswer> {
     report.findings.iter().map(|finding| answer(kernel, finding)).collect()
 }

@@ -18,7 +18,7 @@ use weft::tile::eval;
 /// A launch of a compiled kernel on the simulator, on a memory that somebody brings.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch<'a> {
-    /// The kernel.
+    /// The kernel that is launched.
     pub kernel: &'a CompiledKernel,
     /// Blocks along x, y and z.
     pub grid: [u32; 3],

@@ -22,7 +22,7 @@ const MOST_VALUES: usize = 200;
 /// An operation whose value is not what it should be, where every value before it is.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Culprit {
-    /// The operation.
+    /// The operation whose value it is.
     pub op: OpId,
     /// The first element of its value that leaves its bound, over all blocks.
     pub mismatch: Mismatch,

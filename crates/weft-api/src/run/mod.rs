@@ -70,7 +70,7 @@ fn over(limit: Limit, what: String, kernel: Option<(&CompiledKernel, Loc)>) -> A
 /// A run that can start: a compiled kernel with its arguments.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The kernel.
+    /// The kernel that runs.
     pub kernel: CompiledKernel,
     /// Blocks along x, y and z.
     pub grid: [u32; 3],
@@ -86,7 +86,7 @@ pub struct Prepared {
     pub equal_stores: EqualStores,
 }
 
-/// What is right.
+/// What the reference evaluator says is right.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
     /// The buffers after the run.
@@ -100,7 +100,7 @@ pub struct Evaluated {
 pub struct Simulated {
     /// The buffers after the run.
     pub memory: Memory,
-    /// Counts and findings.
+    /// What the simulator counted and found.
     pub report: sim::Report,
     /// The races that only barriers prevent which weft inserts and Triton does not.
     pub unordered: Vec<FindingAnswer>,

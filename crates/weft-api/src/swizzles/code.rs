@@ -50,7 +50,7 @@ fn offsets(memory: &Layout) -> Option<Matrix> {
     Matrix::from_columns(held.cols(), all.columns().iter().map(|column| column & inside)).ok()
 }
 
-/// Parities of coordinates.
+/// The parities of coordinates that these masks choose, as expressions.
 pub(super) fn masks(outs: &Space, masks: &[u64]) -> Vec<String> {
     let part = |label: Label, mask: u64| {
         let bits = outs.coordinate(label, mask);

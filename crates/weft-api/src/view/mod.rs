@@ -44,7 +44,7 @@ use weft_layout::affine::{Affine, Padded};
 /// What is to be seen of a layout.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// Which picture.
+    /// The picture that is drawn.
     pub picture: Picture,
     /// Where the grid and the bank map cut the tensor: coordinates of its leading axes, all but the
     /// last two; those that are not given are 0.

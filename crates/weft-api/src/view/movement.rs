@@ -18,7 +18,7 @@ use weft_layout::{Layout, Machine, Space};
 /// A conversion to be seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Movement<'a> {
-    /// The plan.
+    /// The plan by which it moves.
     pub plan: &'a Plan,
     /// The layout the tensor is in.
     pub from: &'a Layout,

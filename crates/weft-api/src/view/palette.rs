@@ -64,9 +64,9 @@ impl Colour {
 /// What is written with on a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ink {
-    /// Black.
+    /// Black, on light colours.
     Black,
-    /// White.
+    /// White, on dark colours.
     White,
 }
 

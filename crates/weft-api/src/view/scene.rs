@@ -9,7 +9,7 @@ pub const MAX_CELLS: u64 = 1 << 16;
 /// A picture: panels of cells, with what there is to say about them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scene {
-    /// What is shown.
+    /// What is shown, in a few words.
     pub title: String,
     /// How a cell is read.
     pub caption: String,
@@ -97,7 +97,7 @@ impl Panel {
 /// Rows or columns that belong together, such as the bits of an axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// What they are.
+    /// What the rows or columns are.
     pub label: String,
     /// The heading of each.
     pub heads: Vec<String>,
@@ -135,7 +135,7 @@ pub struct Served {
 /// What a cell is filled with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fill {
-    /// Nothing: the page.
+    /// With nothing: the page is seen.
     #[default]
     Empty,
     /// What shows that nobody holds this element.
@@ -147,9 +147,9 @@ pub enum Fill {
 /// A line of the legend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// What is filled so
+    /// What is filled so.
     pub fill: Fill,
-    /// means this.
+    /// The meaning of that filling.
     pub text: String,
 }
 
@@ -162,7 +162,7 @@ pub enum Window {
         rows: u64,
         /// The most columns of a panel.
         columns: u64,
-        /// The most panels.
+        /// The most panels that are shown.
         panels: u64,
     },
     /// Everything, up to [`MAX_CELLS`] cells.

@@ -15,7 +15,7 @@ use weft_layout::space::OFFSET;
 pub struct Instruction {
     /// Which of the warp's.
     pub number: u64,
-    /// Which warp.
+    /// The number of the warp that issues it.
     pub warp: u64,
     /// How it is served.
     pub phases: Vec<Phase>,
@@ -28,9 +28,9 @@ pub struct Instruction {
 /// What a lane moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// The register.
+    /// The number of the register.
     pub register: u64,
-    /// The element, flat.
+    /// The number of the element in its tensor, row by row.
     pub element: u64,
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Lane {
 pub(super) enum Undone {
     /// Too much waits already.
     Busy,
-    /// It panicked.
+    /// It panicked, which is a defect.
     Defect,
 }
 

@@ -115,7 +115,7 @@ async fn accept(listener: &TcpListener, server: Arc<Server>) {
     }
 }
 
-/// What connections share.
+/// What all connections have in common.
 struct Server {
     port: u16,
     room: Room,

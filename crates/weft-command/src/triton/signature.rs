@@ -19,15 +19,15 @@ pub(crate) enum Type {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Constant {
-    /// `None`.
+    /// Python's `None`.
     None(()),
     /// `true` or `false`, as Python or others write them.
     Truth(bool),
-    /// A whole number.
+    /// A whole number that 64 bits hold, with a sign.
     Integer(i64),
-    /// A number.
+    /// A number with a point.
     Float(f64),
-    /// Anything else.
+    /// Anything else, as the text that it is.
     Text(String),
 }
 

@@ -17,21 +17,6 @@ fn example(name: &str) -> String {
 const ARRAYS: &str = "--arg x=zeros:f32[1024] --arg y=zeros:f32[1024] --arg out=empty:f32[1024]";
 
 #[test]
-fn a_text_with_a_fault_shows_the_place() {
-    let text = example("vector_add.ttir").replace("tt.splat %n", "tt.splat %m");
-    let finished = weft_with(&["compile", "-"], &text);
-    assert_eq!((finished.status, &*finished.stdout), (2, ""));
-    expect![[r#"
-        error: `%m` is not defined here
-          --> standard input:14:22
-           |
-        14 |     %mask = tt.splat %m : i32 -> tensor<1024xi32> loc(#loc16)
-           |                      ^^
-    "#]]
-    .assert_eq(&finished.stderr);
-}
-
-#[test]
 fn a_text_cut_anywhere_is_refused_without_a_panic() {
     let text = example("row_softmax.ttir");
     for end in (0..text.len()).step_by(211) {
@@ -42,136 +27,7 @@ fn a_text_cut_anywhere_is_refused_without_a_panic() {
 }
 
 #[test]
-fn missing_unknown_and_doubled_arguments() {
-    check(
-        "run examples/vector_add.ttir --grid 1 --arg x=zeros:f32[1024]",
-        &expect![[r#"
-        error: arguments `y`, `out`, `n` missing
-          help: the kernel is vector_add(x: ptr<f32>, y: ptr<f32>, out: ptr<f32>, n: i32 (multiple of 16))
-    "#]],
-    );
-    check(
-        &format!("run examples/vector_add.ttir --grid 1 {ARRAYS} --arg n=1024 --arg k=1"),
-        &expect![[r#"
-            error: `vector_add` has no argument `k`
-              help: the kernel is vector_add(x: ptr<f32>, y: ptr<f32>, out: ptr<f32>, n: i32 (multiple of 16))
-        "#]],
-    );
-    check(
-        &format!("run examples/vector_add.ttir --grid 1 {ARRAYS} --arg n=1024 --arg n=1024"),
-        &expect![[r#"
-            error: argument `n` is given twice
-              help: the kernel is vector_add(x: ptr<f32>, y: ptr<f32>, out: ptr<f32>, n: i32 (multiple of 16))
-        "#]],
-    );
-}
-
-#[test]
-fn arguments_of_the_wrong_kind() {
-    let run = format!("run examples/vector_add.ttir --grid 1 {ARRAYS}");
-    check(
-        &format!("{run} --arg n=1000"),
-        &expect![[r#"
-        error: `n` is 1000, and the kernel was compiled for multiples of 16 (tt.divisibility)
-          help: the nearest are 992 and 1008
-    "#]],
-    );
-    check(
-        &format!("{run} --arg n=zeros:i32[1]"),
-        &expect![[r#"
-        error: `n` is one i32, and `zeros:i32[1]` is a buffer
-          help: give a number, as in n=4
-    "#]],
-    );
-    check(
-        &format!("{run} --arg n=1.5"),
-        &expect![[r#"
-        error: `1.5` is no i32 for `n`
-          help: give a whole number, as in n=4
-    "#]],
-    );
-    check(
-        &format!("{run} --arg n=4294967296"),
-        &expect![[r#"
-        error: 4294967296 does not fit `n`, which is an i32
-          help: give a number from -2147483648 to 4294967295
-    "#]],
-    );
-    check(
-        &format!("{run} --arg n"),
-        &expect![[r#"
-        error: `n` is no argument
-          help: an argument is NAME=VALUE, such as n=4096 or x=random:f32[4096]
-    "#]],
-    );
-    let run = "run examples/spin_deadlock.ttir --grid 1 --arg arrivals=zeros:i32[1]";
-    check(
-        &format!("{run} --arg out=4"),
-        &expect![[r#"
-        error: `out` points to i32, and `4` is no buffer
-          help: give a buffer, as in out=random:i32[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty
-    "#]],
-    );
-    check(
-        &format!("{run} --arg out=zeros:f32[4]"),
-        &expect![[r#"
-        error: `out` points to i32, and `zeros:f32[4]` holds f32
-          help: write i32[…] instead of f32[…]
-    "#]],
-    );
-    check(
-        &format!("{run} --arg out=noise:i32[4]"),
-        &expect![[r#"
-        error: `noise` is no kind of buffer for `out`
-          help: give a buffer, as in out=random:i32[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty
-    "#]],
-    );
-    check(
-        &format!("{run} --arg out=5..5:i32[4]"),
-        &expect![[r#"
-        error: `5..5` is no kind of buffer for `out`
-          help: give a buffer, as in out=random:i32[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty
-    "#]],
-    );
-    check(
-        &format!("{run} --arg out=0..257:i8[4]"),
-        &expect![[r#"
-        error: `0..257` does not fit i8, which `out` points to
-          help: give a buffer, as in out=random:i32[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty
-    "#]],
-    );
-    check(
-        &format!("{run} --arg out=zeros:i33[4]"),
-        &expect![[r#"
-        error: there is no element type `i33` for `out`
-          help: give a buffer, as in out=random:i32[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty
-    "#]],
-    );
-    check(
-        &format!("{run} --arg out=zeros:i32[4xfour]"),
-        &expect![[r#"
-        error: `4xfour` is no shape for `out`
-          help: give a buffer, as in out=random:i32[4096]; kinds are random, LOW..HIGH, zeros, ones, range, empty
-    "#]],
-    );
-    check(
-        &format!("{run} --arg out=zeros:i32[4000000000000000000x8]"),
-        &expect![[r#"
-        error: the run with `out` has more than 1073741824 bytes of memory
-          help: give smaller buffers; what a run holds is each of them eight times, and what evaluator and simulator keep; or raise the limit: `--limit memory_bytes=2147483648`, in a request `"limits": {"memory_bytes": 2147483648}`
-    "#]],
-    );
-}
-
-#[test]
-fn targets_warps_and_grids_that_do_not_exist() {
-    check(
-        "compile examples/vector_add.ttir --target sm_12",
-        &expect![[r#"
-            error: there is no target `sm_12`
-              help: did you mean `sm_120`? known are sm_80, sm_86, sm_89, sm_90, sm_100, sm_120, gfx90a, gfx942, gfx950, gfx1100, gfx1200, products such as h100 or mi300x, and files such as mine.json
-        "#]],
-    );
+fn a_machine_of_a_file_has_no_printer() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("gfx1101.json");
     let machine = weft("machines gfx1100 --json").stdout;
@@ -185,82 +41,16 @@ fn targets_warps_and_grids_that_do_not_exist() {
             "#]],
         );
     }
-    check(
-        "compile examples/vector_add.ttir --target gfx942",
-        &expect![[r#"
-            error: gfx942 has no `ptx`: AMD's GPUs are programmed in hip
-              help: ask for hip, or add an NVIDIA target, such as sm_90 (H100)
-        "#]],
-    );
-    check(
-        "compile examples/vector_add.ttir --target sm_90 --emit hip",
-        &expect![[r#"
-            error: sm_90 has no `hip`: NVIDIA's GPUs are programmed in ptx and cuda
-              help: add an AMD target, such as gfx942 (MI300X), or ask for ptx or cuda
-        "#]],
-    );
-    check(
-        "compile examples/vector_add.ttir --warps 3",
-        &expect![[r#"
-            error: a block of 3 warps: sm_90 takes a power of two up to 32
-              help: ask for 4
-        "#]],
-    );
-    check(
-        "compile examples/vector_add.ttir --warps 0",
-        &expect![[r#"
-            error: a block of 0 warps: sm_90 takes a power of two up to 32
-              help: ask for 1
-        "#]],
-    );
-    check(
-        "compile examples/vector_add.ttir --kernel mul",
-        &expect![[r#"
-        error: the text has no kernel `mul`
-          help: choose one of vector_add
-    "#]],
-    );
-    for grid in ["0", "x", "4x4x4x4", "65536x65536", "1x70000"] {
-        let finished = weft(&format!("run examples/vector_add.ttir --grid {grid}"));
-        assert_eq!(finished.status, 2);
-        assert!(finished.stderr.contains("such as 8 or 4,2"), "{}", finished.stderr);
-    }
 }
 
 #[test]
-fn files_that_are_no_kernels() {
-    check(
-        "compile examples/nothing.ttir",
-        &expect![[r#"
-        error: cannot read examples/nothing.ttir: No such file or directory (os error 2)
-    "#]],
-    );
-    check(
-        "compile examples",
-        &expect![[r#"
-        error: cannot read examples: Is a directory (os error 21)
-    "#]],
-    );
+fn a_file_that_is_no_text_is_refused() {
     let path = std::env::temp_dir().join(format!("weft-{}.ttir", std::process::id()));
     std::fs::write(&path, b"module {\n\xff\xfe}").unwrap();
     let finished = weft_with(&["compile", &path.display().to_string()], "");
     std::fs::remove_file(path).unwrap();
     assert_eq!(finished.status, 2);
     assert!(finished.stderr.contains(" is no text: byte 9 is not UTF-8\n"), "{}", finished.stderr);
-}
-
-#[test]
-fn two_kernels_want_a_choice() {
-    let kernel = |name: &str| format!("tt.func public @{name}() {{\n  tt.return\n}}\n");
-    let text = kernel("warp") + &kernel("weft");
-    let finished = weft_with(&["compile", "-"], &text);
-    expect![[r#"
-        error: the text has 2 kernels, and none is chosen
-          help: choose one of warp, weft
-    "#]]
-    .assert_eq(&finished.stderr);
-    let finished = weft_with(&["compile", "-", "--kernel", "weft"], &text);
-    assert!(finished.stdout.contains(".entry weft("), "{}", finished.stderr);
 }
 
 #[test]

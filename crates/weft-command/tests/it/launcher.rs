@@ -180,14 +180,3 @@ fn names_that_c_has_are_no_names_of_parameters() {
         static inline int weft_driver_find(const weft_driver *driver, const char *name, void *place"#]].assert_eq(parameters);
     assert!(header.contains("static inline int weft__launch("), "{header}");
 }
-
-#[test]
-fn amds_gpus_have_no_launcher() {
-    let finished = weft("compile examples/vector_add.ttir --emit c-launcher --target gfx942");
-    assert_eq!(finished.status, 2);
-    expect![[r#"
-        error: a launcher is made of PTX, and gfx942 has none
-          help: give a target of NVIDIA's, or emit HIP
-    "#]]
-    .assert_eq(&finished.stderr);
-}

@@ -11,14 +11,14 @@ pub enum AccessError {
     Lanes {
         /// The lane bits of the machine.
         expected: u32,
-        /// The columns given.
+        /// The number of columns that were given.
         found: usize,
     },
     /// There is not one address for each lane.
     Addresses {
         /// The lanes of the machine.
         expected: u32,
-        /// The addresses given.
+        /// The number of addresses that were given.
         found: usize,
     },
     /// The machine has no access of this width.
@@ -44,9 +44,9 @@ pub enum AccessError {
     },
     /// The address of a lane is not a multiple of the width.
     MisalignedLane {
-        /// The lane.
+        /// The first lane whose address is at fault.
         lane: u32,
-        /// Its address.
+        /// The byte address that this lane gives.
         address: u64,
         /// The width in bytes.
         bytes: u32,
@@ -55,7 +55,7 @@ pub enum AccessError {
     Rows {
         /// The row bits of the instruction.
         expected: u32,
-        /// The columns given.
+        /// The number of columns that were given.
         found: usize,
     },
     /// The rows of a matrix are not aligned.
@@ -126,7 +126,7 @@ pub enum ConflictsError {
     },
     /// Elements of this width do not lie in memory.
     Element {
-        /// The width.
+        /// The bits of an element.
         bits: u32,
     },
     /// The layout of the memory has no axis `offset`.
@@ -135,7 +135,7 @@ pub enum ConflictsError {
     TooLarge,
     /// A store would have to write copies: this place holds the same element as place zero.
     Copies {
-        /// The place.
+        /// The place, as the coordinate along each axis of the registers.
         place: Vec<(Label, u64)>,
     },
     /// This bit of a register's place leads to another memory.

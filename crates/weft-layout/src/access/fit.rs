@@ -14,7 +14,7 @@ use crate::{
 pub enum Memory<'a> {
     /// A layout from `offset`, in elements, to the tensor, perhaps moved by a constant.
     Affine(&'a Affine),
-    /// One with gaps.
+    /// A memory with gaps between its elements.
     Padded(&'a Padded),
 }
 
@@ -31,7 +31,7 @@ impl<'a> From<&'a Padded> for Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// Without its gaps.
+    /// The layout of the elements as if there were no gaps.
     fn affine(self) -> Affine {
         match self {
             Memory::Affine(affine) => affine.clone(),
@@ -39,7 +39,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Its gaps.
+    /// The layout with its gaps, if the memory has any.
     fn padded(self) -> Option<&'a Padded> {
         match self {
             Memory::Affine(_) => None,

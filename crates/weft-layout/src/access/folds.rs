@@ -79,11 +79,11 @@ pub struct Counter<'m> {
 /// What one warp takes on one memory, by the rank law and counted address by address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Counted {
-    /// Instructions.
+    /// How many instructions the warp issues.
     pub instructions: u64,
     /// Their wavefronts by the rank law.
     pub law: u64,
-    /// Their wavefronts, counted.
+    /// The wavefronts of all of them, counted from their addresses.
     pub counted: u64,
 }
 

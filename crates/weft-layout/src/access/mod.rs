@@ -60,7 +60,7 @@ pub struct Wavefronts {
 /// Two lanes that are served together and ask one bank for different words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Collision {
-    /// The lanes.
+    /// The numbers of the two lanes in their warp.
     pub lanes: [u32; 2],
     /// Which word of its vector collides, for each of them.
     pub words: [u32; 2],

@@ -20,11 +20,11 @@ pub struct Phase {
 /// A word of memory that a bank serves in one wavefront of a phase, to everybody who asks for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The bank.
+    /// The number of the bank that both addresses fall on.
     pub bank: u64,
     /// The wavefront of the phase: a bank serves its words in the order of the lanes that ask.
     pub wavefront: u32,
-    /// The byte address.
+    /// The byte address that the lane accesses.
     pub address: u64,
     /// Who asks for it, in the order of lanes.
     pub asked: Vec<Asker>,
@@ -33,7 +33,7 @@ pub struct Word {
 /// A lane that asks for a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asker {
-    /// The lane.
+    /// The number of the lane in its warp.
     pub lane: u32,
     /// Which word of its vector this is.
     pub word: u32,
@@ -130,7 +130,7 @@ pub(super) struct Queues {
 /// More than any machine has banks: banks beyond share a queue and are told apart in it.
 const REMAINDERS: usize = 128;
 
-/// No word.
+/// Stands for no word: the end of a list.
 const NONE: u16 = u16::MAX;
 
 struct Queued {

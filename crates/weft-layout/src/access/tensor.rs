@@ -20,7 +20,7 @@ pub struct Conflicts {
     pub vector_bytes: u32,
     /// The instructions of all warps that take part.
     pub instructions: u64,
-    /// Their wavefronts.
+    /// The wavefronts of all those instructions.
     pub wavefronts: u64,
     /// The wavefronts of as many instructions without bank conflicts.
     pub ideal: u64,
@@ -40,7 +40,7 @@ pub struct Conflict {
     pub difference: Coordinates,
     /// The byte addresses of the words that collide, or of the part of a word that a lane moves.
     pub addresses: [u64; 2],
-    /// The bank.
+    /// The number of the bank, counted from zero.
     pub bank: u64,
 }
 

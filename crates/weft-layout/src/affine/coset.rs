@@ -14,7 +14,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// Every place.
+    /// The coset of every place: no bit is fixed.
     pub(super) const ALL: Cell = Cell { mask: 0, value: 0 };
 
     /// The places in both, when the fixed bits of the two do not overlap.
@@ -42,7 +42,7 @@ impl Coset {
         Coset::new(cell.value, &Subspace::of_bits(all & !cell.mask))
     }
 
-    /// Some element.
+    /// An element of the coset, the one whose free bits are zero.
     pub(super) fn point(&self) -> u64 {
         self.point
     }

@@ -48,14 +48,16 @@ impl Boxed {
         Ok(Boxed::from_parts(self.map().invert()?, self.outs().clone(), self.ins().clone()))
     }
 
-    /// [`Layout::rename_in`](crate::Layout::rename_in).
+    /// Gives an input axis another label, as [`Layout::rename_in`](crate::Layout::rename_in) does; the box
+    /// stays.
     pub fn rename_in(&self, from: Label, to: Label) -> Result<Boxed, BoxedError> {
         let map = self.map().rename_in(from, to)?;
         let ins = self.ins().renamed(map.ins(), from, to);
         Ok(Boxed::from_parts(map, ins, self.outs().clone()))
     }
 
-    /// [`Layout::rename_out`](crate::Layout::rename_out).
+    /// Gives an output axis another label, as [`Layout::rename_out`](crate::Layout::rename_out) does; the box
+    /// stays.
     pub fn rename_out(&self, from: Label, to: Label) -> Result<Boxed, BoxedError> {
         let map = self.map().rename_out(from, to)?;
         let outs = self.outs().renamed(map.outs(), from, to);
@@ -100,7 +102,7 @@ impl Boxed {
         Ok(self.with_dims(map, &dims))
     }
 
-    /// [`Layout::expand_dims`](crate::Layout::expand_dims).
+    /// Adds an axis of size 1 to the tensor, as [`Layout::expand_dims`](crate::Layout::expand_dims) does.
     pub fn expand_dims(&self, axis: usize) -> Result<Boxed, BoxedError> {
         let map = self.map().expand_dims(axis)?;
         let mut dims = self.outs().dims();

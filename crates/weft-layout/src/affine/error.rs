@@ -11,9 +11,9 @@ pub enum BoxedError {
     Layout(LayoutError),
     /// An extent is larger than its axis.
     ExtentTooLarge {
-        /// The axis.
+        /// The axis that is shorter.
         label: Label,
-        /// The extent.
+        /// The extent that was asked for along it.
         extent: u64,
         /// The size of the axis.
         size: u128,
@@ -25,7 +25,7 @@ pub enum BoxedError {
     },
     /// There are more than 2²⁴ places to walk through.
     TooManyPlaces {
-        /// How many.
+        /// How many places there are.
         count: u128,
     },
     /// What remains is no box: this place lies in the smallest box around it, and is dead.
@@ -36,7 +36,7 @@ pub enum BoxedError {
     /// The two halves of a split do not have the same registers: this one lies outside the box, and
     /// the one of the other half beside it lies inside.
     Halves {
-        /// The register.
+        /// The number of the register.
         register: u128,
     },
 }

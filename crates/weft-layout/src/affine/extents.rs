@@ -29,7 +29,7 @@ pub struct Extents {
 }
 
 impl Extents {
-    /// The whole space.
+    /// The box that is the whole space: each axis has its full size.
     pub fn full(space: &Space) -> Extents {
         let extents = space.axes().iter().map(|&(_, bits)| size(bits)).collect();
         Extents { space: space.clone(), extents }
@@ -174,7 +174,7 @@ impl Extents {
         Ok(cells)
     }
 
-    /// [`cells`](Self::cells) as cosets.
+    /// The [`cells`](Self::cells) of the box, each as a coset.
     pub(super) fn cosets(&self) -> Result<Vec<Coset>, BoxedError> {
         let all = self.all();
         Ok(self.cells()?.into_iter().map(|cell| Coset::of_cell(cell, all)).collect())

@@ -41,7 +41,7 @@ pub struct Padded {
 pub enum Slot {
     /// This offset of the linear part.
     Offset(u64),
-    /// A gap.
+    /// The place lies in a gap and holds no element.
     Gap,
     /// Nothing: the memory ends before.
     Beyond,
@@ -79,7 +79,7 @@ impl Padded {
         &self.layout
     }
 
-    /// The gaps.
+    /// The gaps, as intervals with what is added after each.
     pub fn paddings(&self) -> &[Padding] {
         &self.paddings
     }
@@ -236,12 +236,12 @@ pub enum PaddedError {
     Layout(LayoutError),
     /// An interval or a gap is no power of two.
     NotPowerOfTwo {
-        /// Its value.
+        /// The value that it has, in elements.
         value: u64,
     },
     /// Two gaps have the same interval.
     EqualIntervals {
-        /// The interval.
+        /// The interval that occurs twice, in elements.
         interval: u64,
     },
     /// The layout has no input axis `offset` along which gaps could lie.

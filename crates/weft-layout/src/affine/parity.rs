@@ -169,9 +169,9 @@ pub struct Carry {
     pub second: (u64, u64),
     /// A place at which the sum is not the exclusive-or of its values at the bits of the place.
     pub place: u64,
-    /// The sum there.
+    /// The sum of the parts at that place.
     pub sum: u64,
-    /// The exclusive-or there.
+    /// The exclusive-or of the parts at that place.
     pub xor: u64,
 }
 

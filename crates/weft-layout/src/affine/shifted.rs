@@ -83,12 +83,12 @@ impl Affine {
         self.constant
     }
 
-    /// The input axes.
+    /// The space of the inputs, with the label and the bits of each axis.
     pub fn ins(&self) -> &Space {
         self.layout.ins()
     }
 
-    /// The output axes.
+    /// The space of the outputs, with the label and the bits of each axis.
     pub fn outs(&self) -> &Space {
         self.layout.outs()
     }
@@ -194,7 +194,7 @@ impl Affine {
         self.undone(self.layout.right_inverse()?)
     }
 
-    /// `inverse(y ⊕ b)`.
+    /// The map that takes `y` to `inverse(y ⊕ b)`, where `b` is the constant.
     fn undone(&self, inverse: Layout) -> Result<Affine, LayoutError> {
         let constant = inverse.apply_flat(self.constant);
         Affine::new(inverse, constant)

@@ -10,47 +10,47 @@ use crate::{
 };
 
 impl Affine {
-    /// [`Layout::transpose_ins`].
+    /// The same map with its input axes in another order, as [`Layout::transpose_ins`] has it.
     pub fn transpose_ins(&self, order: &[Label]) -> Result<Affine, LayoutError> {
         Ok(self.with_layout(self.layout().transpose_ins(order)?))
     }
 
-    /// [`Layout::transpose_outs`].
+    /// The same map with its output axes in another order, as [`Layout::transpose_outs`] has it.
     pub fn transpose_outs(&self, order: &[Label]) -> Result<Affine, LayoutError> {
         self.carried(|layout| layout.transpose_outs(order))
     }
 
-    /// [`Layout::reshape_ins`].
+    /// The same map on input axes that are cut in another way, as [`Layout::reshape_ins`] cuts them.
     pub fn reshape_ins(&self, ins: Space) -> Result<Affine, LayoutError> {
         Ok(self.with_layout(self.layout().reshape_ins(ins)?))
     }
 
-    /// [`Layout::reshape_outs`].
+    /// The same map to output axes that are cut in another way, as [`Layout::reshape_outs`] cuts them.
     pub fn reshape_outs(&self, outs: &Space) -> Result<Affine, LayoutError> {
         self.carried(|layout| layout.reshape_outs(outs.clone()))
     }
 
-    /// [`Layout::rename_in`].
+    /// The same map with another label for an input axis; see [`Layout::rename_in`].
     pub fn rename_in(&self, from: Label, to: Label) -> Result<Affine, LayoutError> {
         Ok(self.with_layout(self.layout().rename_in(from, to)?))
     }
 
-    /// [`Layout::rename_out`].
+    /// The same map with another label for an output axis; see [`Layout::rename_out`].
     pub fn rename_out(&self, from: Label, to: Label) -> Result<Affine, LayoutError> {
         self.carried(|layout| layout.rename_out(from, to))
     }
 
-    /// [`Layout::resize_in`].
+    /// The map with so many bits along an input axis; see [`Layout::resize_in`].
     pub fn resize_in(&self, label: Label, bits: u32) -> Result<Affine, LayoutError> {
         Ok(self.with_layout(self.layout().resize_in(label, bits)?))
     }
 
-    /// [`Layout::squeeze_in`].
+    /// The map without an input axis of size 1; see [`Layout::squeeze_in`].
     pub fn squeeze_in(&self, label: Label) -> Result<Affine, LayoutError> {
         Ok(self.with_layout(self.layout().squeeze_in(label)?))
     }
 
-    /// [`Layout::squeeze_out`].
+    /// The map without an output axis of size 1; see [`Layout::squeeze_out`].
     pub fn squeeze_out(&self, label: Label) -> Result<Affine, LayoutError> {
         self.carried(|layout| layout.squeeze_out(label))
     }
@@ -98,6 +98,7 @@ impl Affine {
         })
     }
 
+    /// The map without the bits of an input axis that change nothing, and which bits are left; see
     /// [`Layout::remove_zero_columns`].
     pub fn remove_zero_columns(&self, label: Label) -> Result<(Affine, Vec<u32>), LayoutError> {
         let (layout, removed) = self.layout().remove_zero_columns(label)?;
@@ -109,27 +110,27 @@ impl Affine {
         Ok(self.with_layout(self.layout().without_bits(label, bits)?))
     }
 
-    /// [`Layout::transpose`].
+    /// The layout of the transposed tensor; see [`Layout::transpose`].
     pub fn transpose(&self, order: &[usize]) -> Result<Affine, LayoutError> {
         self.carried(|layout| layout.transpose(order))
     }
 
-    /// [`Layout::transpose_back`].
+    /// The layout of the tensor whose transpose lies in this one; see [`Layout::transpose_back`].
     pub fn transpose_back(&self, order: &[usize]) -> Result<Affine, LayoutError> {
         self.carried(|layout| layout.transpose_back(order))
     }
 
-    /// [`Layout::reshape`].
+    /// The layout of the reshaped tensor; see [`Layout::reshape`].
     pub fn reshape(&self, shape: &[u64]) -> Result<Affine, LayoutError> {
         self.carried(|layout| layout.reshape(shape))
     }
 
-    /// [`Layout::expand_dims`].
+    /// The layout of the tensor with one more axis, of size 1; see [`Layout::expand_dims`].
     pub fn expand_dims(&self, axis: usize) -> Result<Affine, LayoutError> {
         self.carried(|layout| layout.expand_dims(axis))
     }
 
-    /// [`Layout::expand_dims_back`].
+    /// The layout of the tensor without an axis of size 1; see [`Layout::expand_dims_back`].
     pub fn expand_dims_back(&self, axis: usize) -> Result<Affine, LayoutError> {
         let layout = self.layout().expand_dims_back(axis)?;
         // The axis has size 1, so that the flat place does not change.
@@ -141,19 +142,19 @@ impl Affine {
         self.carried(|layout| layout.slice(axis))
     }
 
-    /// [`Layout::broadcast`].
+    /// The layout of the tensor broadcast to a shape; see [`Layout::broadcast`].
     pub fn broadcast(&self, shape: &[u64]) -> Result<Affine, LayoutError> {
         let layout = self.layout().broadcast(shape)?;
         let constant = self.outs().embedding(layout.outs())?.apply(self.constant());
         Affine::new(layout, constant)
     }
 
-    /// [`Layout::broadcast_back`].
+    /// A layout whose broadcast is this one; see [`Layout::broadcast_back`].
     pub fn broadcast_back(&self, shape: &[u64]) -> Result<Affine, LayoutError> {
         self.carried(|layout| layout.broadcast_back(shape))
     }
 
-    /// [`Layout::join`].
+    /// The layout of two such tensors joined along a new last axis; see [`Layout::join`].
     pub fn join(&self) -> Result<Affine, LayoutError> {
         self.carried(Layout::join)
     }

@@ -7,7 +7,7 @@ use super::{Echelon, Subspace, extract_bits, low_mask, ones};
 /// A subspace that shares only zero with given ones, and how large one could be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avoiding {
-    /// The subspace found.
+    /// The subspace that was found.
     pub space: Subspace,
     /// No such subspace has a larger dimension.
     pub bound: u32,

@@ -15,7 +15,7 @@ pub enum MatrixError {
     BitOutOfRange {
         /// The index of the column.
         column: usize,
-        /// The column.
+        /// The column, bit `i` of which belongs to row `i`.
         value: u64,
         /// How many rows there are.
         rows: u32,
@@ -24,7 +24,7 @@ pub enum MatrixError {
     MaskOutOfRange {
         /// The index of the row.
         row: usize,
-        /// The row.
+        /// The row, bit `j` of which belongs to column `j`.
         value: u64,
         /// How many columns there are.
         cols: u32,
@@ -66,14 +66,14 @@ impl core::error::Error for MatrixError {}
 pub enum Singular {
     /// It is not square.
     NotSquare {
-        /// Its rows.
+        /// How many rows it has.
         rows: u32,
-        /// Its columns.
+        /// How many columns it has.
         cols: u32,
     },
     /// It sends this non-zero input to zero.
     Kernel {
-        /// The input.
+        /// The input, bit `j` of which belongs to column `j`.
         input: u64,
     },
 }

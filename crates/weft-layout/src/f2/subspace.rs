@@ -80,7 +80,7 @@ impl Subspace {
         Subspace::spanned_by(self.basis().chain(other.basis()))
     }
 
-    /// What both hold.
+    /// The intersection: what lies in both subspaces.
     pub fn intersection(&self, other: &Subspace) -> Subspace {
         let mut echelon = Echelon::new();
         for vector in self.basis() {
@@ -168,7 +168,7 @@ impl Iterator for Elements {
 /// A subspace too large to be walked through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyElements {
-    /// Its dimension.
+    /// The dimension of the subspace: its basis has so many vectors.
     pub dim: u32,
 }
 

@@ -51,9 +51,9 @@ impl DotOperand {
 /// Which operand of a matrix multiplication.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operand {
-    /// `[…, rows, summed]`.
+    /// The left factor, a tensor `[…, rows, summed]`.
     Left,
-    /// `[…, summed, columns]`.
+    /// The right factor, a tensor `[…, summed, columns]`.
     Right,
 }
 

@@ -11,14 +11,14 @@ pub enum FamilyError {
     Rank {
         /// The length that the other parameters have.
         expected: usize,
-        /// The length found.
+        /// The length that this one has.
         found: usize,
     },
     /// A parameter is not a power of two.
     NotPowerOfTwo {
         /// The name of the parameter, as Triton spells it.
         parameter: &'static str,
-        /// Its value.
+        /// The value that was given.
         value: u64,
     },
     /// `order` is no permutation of the axes.
@@ -27,21 +27,21 @@ pub enum FamilyError {
     Value {
         /// The name of the parameter, as Triton spells it.
         parameter: &'static str,
-        /// Its value.
+        /// The value that was given.
         value: u64,
-        /// What is right.
+        /// Which values are right, in words.
         expected: &'static str,
     },
     /// There is no such matrix instruction.
     InstrShape {
-        /// `instrShape`.
+        /// `instrShape` as it was given.
         found: Vec<u64>,
-        /// What is right.
+        /// Which shapes are right, in words.
         expected: &'static str,
     },
     /// A warp has too few or too many threads for the matrix instruction.
     Threads {
-        /// `threadsPerWarp`.
+        /// `threadsPerWarp`, multiplied over all axes.
         found: u64,
         /// The fewest that it can have.
         least: u64,
@@ -50,12 +50,12 @@ pub enum FamilyError {
     },
     /// The parent is of a family that cannot be one.
     Parent {
-        /// What is right.
+        /// Which families can be a parent here, in words.
         expected: &'static str,
     },
     /// A basis of `CGALayout` chooses no part, or one that is chosen already or cannot be.
     Blocks {
-        /// Which basis.
+        /// The place of the basis in the list, from zero.
         index: usize,
     },
     /// Two blocks work together, and bit 0 of the block number does not tell them apart along the
@@ -65,7 +65,7 @@ pub enum FamilyError {
     NotPermutation {
         /// The list that it stands in.
         parameter: &'static str,
-        /// Which basis.
+        /// The place of the basis in the list, from zero.
         index: usize,
     },
     /// The bases leave places out.
@@ -75,7 +75,7 @@ pub enum FamilyError {
     },
     /// The tensor is too small.
     TooSmall {
-        /// The axis.
+        /// The axis, from zero, outermost first.
         dim: usize,
         /// The size of the tensor along it.
         size: u64,
@@ -84,7 +84,7 @@ pub enum FamilyError {
     },
     /// Bases reach another tensor.
     Covers {
-        /// The axis.
+        /// The axis, from zero, outermost first.
         dim: usize,
         /// The size of the tensor along it.
         size: u64,
@@ -104,7 +104,7 @@ pub enum FamilyError {
     NotUnit {
         /// The list that it stands in.
         parameter: &'static str,
-        /// Which basis.
+        /// The place of the basis in the list, from zero.
         index: usize,
     },
     /// The memory has gaps, which no linear layout has.

@@ -63,9 +63,9 @@ pub enum Family {
     SwizzledShared(SwizzledShared),
     /// Rows of memory with their vectors permuted in a second way.
     RotatingShared(RotatingShared),
-    /// Memory with gaps.
+    /// Shared memory with gaps after fixed intervals.
     PaddedShared(PaddedShared),
-    /// Several memories.
+    /// Shared memory in several allocations that lie apart.
     PartitionedShared(PartitionedShared),
     /// Memory for NVIDIA's asynchronous matrix instructions.
     NvmmaShared(NvmmaShared),

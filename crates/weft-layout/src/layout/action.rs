@@ -51,7 +51,7 @@ impl BitAction {
         Ok(BitAction { label, width, bits: (0..width).collect() })
     }
 
-    /// The axis.
+    /// The label of the axis that it acts on.
     pub fn label(&self) -> Label {
         self.label
     }
@@ -66,7 +66,7 @@ impl BitAction {
         &self.bits
     }
 
-    /// Whether nothing changes.
+    /// Whether each bit stays where it is, and none is dropped.
     pub fn is_identity(&self) -> bool {
         self.is_permutation() && self.bits.is_sorted()
     }

@@ -28,7 +28,7 @@ pub enum LayoutError {
     },
     /// A basis has the wrong number of coordinates.
     Coordinates {
-        /// The input axis.
+        /// The input axis that the basis belongs to.
         label: Label,
         /// The bit of it.
         bit: u32,
@@ -41,7 +41,7 @@ pub enum LayoutError {
     Order(Label, Label),
     /// An axis should have as many bits on both sides and has not.
     AxisMismatch {
-        /// The axis.
+        /// The label of the axis.
         label: Label,
         /// Its bits on the left; none when it is missing there.
         left: Option<u32>,
@@ -54,7 +54,7 @@ pub enum LayoutError {
         label: Label,
         /// The first bit of it that does not fit the divisor.
         bit: u32,
-        /// Where it goes.
+        /// The coordinates that the dividend sends it to.
         image: Coordinates,
         /// Where it should go, as part of the divisor; none when it belongs to the quotient and
         /// should not touch what the divisor touches.
@@ -62,7 +62,7 @@ pub enum LayoutError {
     },
     /// No order of the bits of an axis makes a division possible.
     NoSuchBasis {
-        /// The input axis.
+        /// The input axis that both have.
         label: Label,
         /// The bit of the divisor.
         bit: u32,
@@ -71,41 +71,41 @@ pub enum LayoutError {
     },
     /// A bit crosses between the axes of a quotient and those divided out.
     Crosses {
-        /// The input axis.
+        /// The input axis of the bit.
         label: Label,
         /// The bit of it.
         bit: u32,
-        /// Where it goes.
+        /// The coordinates that the bit goes to.
         image: Coordinates,
     },
     /// There is no inverse because two places go to one.
     NotInjective {
-        /// A place.
+        /// One of the two places.
         first: Coordinates,
-        /// Another place.
+        /// The other place.
         second: Coordinates,
-        /// Where both go.
+        /// The coordinates that both go to.
         image: Coordinates,
     },
     /// There is no inverse because a place is not reached.
     NotSurjective {
-        /// The place.
+        /// The place of the outputs that nothing goes to.
         output: Coordinates,
     },
     /// There is no inverse.
     Singular(Singular),
     /// An image is not reached: bit `bit` of axis `label` goes where the other layout has nothing.
     NotReached {
-        /// The input axis.
+        /// The input axis of the bit.
         label: Label,
         /// The bit of it.
         bit: u32,
-        /// Where it goes.
+        /// The coordinates that the bit goes to.
         image: Coordinates,
     },
     /// A list of bits is no choice from those of an axis.
     NotSelection {
-        /// The axis.
+        /// The axis that was to be chosen from.
         label: Label,
         /// The bit that does not exist or is chosen twice.
         bit: u32,
@@ -114,9 +114,9 @@ pub enum LayoutError {
     },
     /// An action cannot be undone because it drops a bit.
     DroppedBit {
-        /// The axis.
+        /// The axis that the action is on.
         label: Label,
-        /// The bit.
+        /// The first bit of the axis that is dropped.
         bit: u32,
     },
     /// There are more or fewer values than places.
@@ -128,32 +128,32 @@ pub enum LayoutError {
     },
     /// An axis is dropped that does not have size 1.
     NotSqueezable {
-        /// The axis.
+        /// The axis that was to be dropped.
         label: Label,
-        /// Its bits.
+        /// How many bits it has; none would be right.
         bits: u32,
     },
     /// A basis leaves a tensor, and has more than one bit, so that it cannot become zero.
     CannotCut {
-        /// The input axis.
+        /// The input axis that the basis belongs to.
         label: Label,
         /// The bit of it.
         bit: u32,
-        /// Where it goes.
+        /// The coordinates that the basis goes to.
         image: Coordinates,
-        /// The tensor.
+        /// The space of the tensor that was asked for.
         outs: Space,
     },
     /// A reshape changes the number of bits.
     Resize {
-        /// The bits before.
+        /// The bits that there are.
         from: u32,
         /// The bits asked for.
         to: u32,
     },
     /// There is no axis of this number.
     NoSuchDim {
-        /// The number.
+        /// The number that was given, from zero.
         dim: usize,
         /// How many axes the tensor has.
         rank: usize,
@@ -162,7 +162,7 @@ pub enum LayoutError {
     Rank {
         /// The axes of the tensor.
         expected: usize,
-        /// The axes given.
+        /// The axes that were given.
         found: usize,
     },
     /// The outputs are not the axes `[dim{n-1}, …, dim0]` of a tensor.
@@ -171,16 +171,16 @@ pub enum LayoutError {
     NotPermutation,
     /// A broadcast changes a size that is not 1.
     NotBroadcast {
-        /// The axis.
+        /// The number of the axis, from zero.
         dim: usize,
-        /// Its size.
+        /// The size that it has.
         from: u64,
         /// The size asked for.
         to: u64,
     },
     /// The constant of an affine layout is no place of its outputs.
     Constant {
-        /// The constant.
+        /// The constant, as a flat place of the outputs.
         value: u64,
         /// The bits of the outputs.
         rows: u32,
@@ -192,12 +192,12 @@ pub enum LayoutError {
     },
     /// The place where one affine layout begins is not reached by the other.
     ConstantNotReached {
-        /// Where it begins.
+        /// The coordinates of the place where it begins.
         image: Coordinates,
     },
     /// A basis and an offset have bits in common, so that their sum carries.
     OffsetCarries {
-        /// The input axis.
+        /// The input axis that the basis belongs to.
         label: Label,
         /// The bit of it.
         bit: u32,

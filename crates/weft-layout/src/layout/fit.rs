@@ -8,7 +8,7 @@ use crate::space::{Label, REGISTER, Space, SpaceError};
 /// What becomes of registers that lie beyond the tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Surplus {
-    /// They disappear.
+    /// They disappear from the layout.
     Dropped,
     /// They stay as copies: their bases become zero.
     Copies,

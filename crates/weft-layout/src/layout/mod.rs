@@ -184,12 +184,12 @@ impl Layout {
         Layout { ins: Space::empty(), outs: Space::empty(), matrix: Matrix::EMPTY }
     }
 
-    /// The input axes.
+    /// The space of the inputs, with the label and the bits of each axis.
     pub fn ins(&self) -> &Space {
         &self.ins
     }
 
-    /// The output axes.
+    /// The space of the outputs, with the label and the bits of each axis.
     pub fn outs(&self) -> &Space {
         &self.outs
     }

@@ -21,7 +21,7 @@ use crate::{
     space::{BLOCK, LANE, Label, WARP},
 };
 
-/// What [`Layout::solve_with`] finds.
+/// What [`Layout::solve_with`] finds: one solution, and what may be added to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Solution {
     /// `X`: from the places of one layout to those of the other.

@@ -87,16 +87,16 @@ impl Matrix {
 /// Whether a [`MatrixMove`] transposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transposes {
-    /// The program chooses.
+    /// The program chooses, instruction by instruction.
     Either,
-    /// It always does.
+    /// The instruction always does.
     Always,
 }
 
 /// An instruction that exchanges 32-bit registers between the lanes of a warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shuffle {
-    /// The mnemonic.
+    /// The mnemonic, as the vendor's assembler spells it.
     pub name: Cow<'static, str>,
     /// Which lane a lane can read.
     pub reach: Reach,

@@ -36,9 +36,9 @@ pub use sources::{Origin, Source};
 /// Whether an access reads or writes memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Memory to registers.
+    /// A load, from memory to registers.
     Load,
-    /// Registers to memory.
+    /// A store, from registers to memory.
     Store,
 }
 
@@ -60,7 +60,7 @@ pub enum Isa {
 pub struct Machine {
     /// The name under which it is chosen, for example `sm_90`.
     pub name: Cow<'static, str>,
-    /// The instruction set.
+    /// The instruction set that programs for it are written in.
     pub isa: Isa,
     /// The logarithm of the number of lanes of a warp.
     pub lanes_log2: u32,
@@ -115,7 +115,7 @@ pub struct Machine {
     pub shuffles: Cow<'static, [Shuffle]>,
     /// The instruction that makes a word of any four bytes of two.
     pub byte_permute: Cow<'static, str>,
-    /// What instructions cost.
+    /// What each kind of instruction costs a warp.
     pub prices: Prices,
     /// Where these numbers come from; [`Machine::source`] finds the row of one.
     pub sources: Cow<'static, [Source]>,

@@ -25,15 +25,15 @@ const TRANSPOSED: &str = ".transposed";
 /// What a matrix holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Number {
-    /// IEEE binary16.
+    /// Floating-point numbers of 16 bits, IEEE binary16.
     F16,
-    /// bfloat16.
+    /// Floating-point numbers of 16 bits with the exponent of binary32, bfloat16.
     BF16,
     /// The upper 19 bits of an IEEE binary32; the others are not looked at.
     TF32,
-    /// IEEE binary32.
+    /// Floating-point numbers of 32 bits, IEEE binary32.
     F32,
-    /// IEEE binary64.
+    /// Floating-point numbers of 64 bits, IEEE binary64.
     F64,
     /// Eight bits: exponent 4, mantissa 3, no infinities.
     E4M3,
@@ -50,7 +50,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// Every kind.
+    /// Every kind, in the order in which they are listed here.
     pub const ALL: [Number; 11] = [
         Number::F16,
         Number::BF16,
@@ -112,7 +112,7 @@ pub enum Storage {
     /// In shared memory, where a descriptor says
     /// ([`plan::operand`](crate::plan::operand)).
     Shared,
-    /// In either.
+    /// The instruction takes it from either.
     Either,
 }
 
@@ -135,7 +135,7 @@ pub enum Fragments {
 }
 
 impl Fragments {
-    /// Every way.
+    /// Every way, in the order in which they are listed here.
     pub const ALL: [Fragments; 5] = [
         Fragments::Mma,
         Fragments::Wgmma,
@@ -159,9 +159,9 @@ impl Fragments {
 /// Numbers of columns that an instruction can have: `from`, `from + step`, … to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Widths {
-    /// The fewest.
+    /// The fewest columns that there are.
     pub from: u32,
-    /// The most.
+    /// The most columns that there are.
     pub to: u32,
     /// From one to the next.
     pub step: u32,

@@ -64,7 +64,7 @@ pub struct Source {
     pub of: Cow<'static, str>,
     /// How it came to be known.
     pub origin: Origin,
-    /// From what.
+    /// The document, the measurement or the other number that it was taken from.
     pub from: Cow<'static, str>,
 }
 

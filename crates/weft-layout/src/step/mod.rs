@@ -50,23 +50,23 @@ pub struct FileType {
     pub element_bits: u32,
 }
 
-/// One primitive movement.
+/// One primitive movement. All threads of a block take it together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Register `i` of `to` is register `source[i]` of `from`. Free: a renaming.
     Permute {
-        /// The file read.
+        /// The file that is read.
         from: File,
-        /// The file defined.
+        /// The file that is defined.
         to: File,
         /// For each register of `to` the one of `from`; one may serve several times.
         source: Vec<u32>,
     },
     /// The registers of several files, one file after the other. Free: a renaming.
     Concat {
-        /// The files read.
+        /// The files that are read, in order.
         from: Vec<File>,
-        /// The file defined.
+        /// The file that is defined, as long as all of them.
         to: File,
     },
     /// `to` is `even` in threads where the chosen bits have even parity, else `odd`.
@@ -75,7 +75,7 @@ pub enum Step {
         even: File,
         /// The file taken where it is odd.
         odd: File,
-        /// The file defined.
+        /// The file that is defined.
         to: File,
         /// Which threads are odd.
         odd_where: Parity,
@@ -86,9 +86,9 @@ pub enum Step {
         inside: File,
         /// The file taken by the others.
         outside: File,
-        /// The file defined.
+        /// The file that is defined.
         to: File,
-        /// The set.
+        /// The set, as fixed bits of lane and warp.
         threads: Cube,
     },
     /// Each register of `to` is put together from the bytes of the same register of two files.
@@ -100,16 +100,16 @@ pub enum Step {
         a: File,
         /// The file with bytes 4 to 7.
         b: File,
-        /// The file defined.
+        /// The file that is defined.
         to: File,
         /// Which byte of the pair each byte is.
         selector: Selector,
     },
     /// Each register of `to` is the same register of `from` in another lane of the same warp.
     Exchange {
-        /// The file read.
+        /// The file that is read.
         from: File,
-        /// The file defined.
+        /// The file that is defined.
         to: File,
         /// The lane read, for each lane.
         source: LaneMap,
@@ -119,9 +119,9 @@ pub enum Step {
     /// Some bits of the lane are read as a number; the lane read has the number before or after, and
     /// the same other bits. After the last number comes the first.
     Shift {
-        /// The file read.
+        /// The file that is read.
         from: File,
-        /// The file defined.
+        /// The file that is defined.
         to: File,
         /// The lane bits of the number, lowest first; all different.
         bits: Vec<u32>,
@@ -133,19 +133,19 @@ pub enum Step {
     Affine {
         /// The file of numbers.
         from: File,
-        /// The file defined.
+        /// The file that is defined.
         to: File,
-        /// The function.
+        /// The function of number, lane and warp.
         map: DataMap,
     },
     /// Each register of `to` is the same register of `from` in the lane that the same register of
     /// `lane` names, in the same warp.
     Fetch {
-        /// The file read.
+        /// The file that is read in the other lane.
         from: File,
         /// The lane read: a file of numbers of 32 bits.
         lane: File,
-        /// The file defined.
+        /// The file that is defined.
         to: File,
     },
     /// Each register of `to` is that of `odd` where bit `bit` of the same register of `index` is set,
@@ -155,11 +155,11 @@ pub enum Step {
         even: File,
         /// The file taken where it is set.
         odd: File,
-        /// The file defined.
+        /// The file that is defined.
         to: File,
         /// A file of numbers of 32 bits.
         index: File,
-        /// The bit.
+        /// The number of the bit, below 32.
         bit: u32,
     },
     /// Each register of `to` is loaded from scratch memory, at the byte address in the same register
@@ -167,12 +167,12 @@ pub enum Step {
     Lookup {
         /// A file of numbers of 32 bits.
         address: File,
-        /// The file defined.
+        /// The file that is defined.
         to: File,
     },
     /// Every register of `to`, of 32 bits, is zero.
     Zero {
-        /// The file defined.
+        /// The file that is defined.
         to: File,
     },
     /// Numbers add one each to counters in scratch memory, which are words of 32 bits. Threads do this
@@ -182,9 +182,9 @@ pub enum Step {
     Add {
         /// A file of counts.
         a: File,
-        /// Another.
+        /// The file that is added to it.
         b: File,
-        /// The file defined.
+        /// The file that is defined.
         to: File,
     },
     /// Registers to scratch memory, or back.
@@ -196,11 +196,11 @@ pub enum Step {
     Combine {
         /// Which operator; its meaning is the caller's.
         operator: Operator,
-        /// The left tuple.
+        /// The left tuple, a file for each component.
         a: Vec<File>,
-        /// The right tuple.
+        /// The right tuple, a file for each component.
         b: Vec<File>,
-        /// The files defined.
+        /// The files that are defined, one for each component.
         to: Vec<File>,
         /// Whether exchanging `a` and `b` would change the result.
         ordered: bool,
@@ -220,7 +220,7 @@ pub struct Access {
     pub form: Form,
     /// The file whose registers are written to memory, or defined from it.
     pub file: File,
-    /// One instruction each.
+    /// The registers and addresses of each instruction, in order.
     pub groups: Vec<Group>,
     /// What each lane bit contributes to the byte address that the lane gives.
     pub lane: Vec<u64>,
@@ -264,7 +264,7 @@ pub struct Acting {
 }
 
 impl Acting {
-    /// Every thread.
+    /// Every thread of a block takes part.
     pub const ALL: Acting = Acting { idle_lanes: 0, idle_warps: 0 };
 
     /// Whether a thread takes part.
@@ -337,15 +337,15 @@ pub enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// Nothing moves.
+    /// Nothing moves: registers are renamed at most.
     Nothing,
     /// Registers are renamed (or selected) within each thread.
     Registers,
     /// Lanes of a warp exchange registers.
     Shuffles,
-    /// Through shared memory.
+    /// Elements go through shared memory.
     SharedMemory,
-    /// Operands are combined.
+    /// Operands are combined by an operator.
     Reduction,
     /// Operands are combined with all that come before them.
     Scan,

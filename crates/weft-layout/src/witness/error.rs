@@ -5,11 +5,11 @@ use crate::layout::LayoutError;
 /// A register of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The register.
+    /// The number of the register in its thread.
     pub register: u32,
-    /// The lane.
+    /// The number of the lane in its warp.
     pub lane: u32,
-    /// The warp.
+    /// The number of the warp in its block.
     pub warp: u32,
 }
 
@@ -26,9 +26,9 @@ pub enum Found {
     Nothing,
     /// One element of an operand.
     Element {
-        /// The operand.
+        /// The number of the operand, from zero.
         operand: u64,
-        /// The element.
+        /// The number of the element in its tensor.
         element: u64,
     },
     /// A combination of elements other than the fibre.
@@ -74,14 +74,14 @@ pub enum WitnessError {
     Layout(LayoutError),
     /// The layouts disagree on what bit `bit` of the block number means.
     CrossesBlocks {
-        /// The bit.
+        /// The first bit on which they disagree.
         bit: u32,
     },
     /// There are more places than can be followed.
     TooLarge,
     /// A step is not well formed.
     Malformed {
-        /// Its index.
+        /// The index of the step in the plan.
         step: usize,
         /// What is wrong with it.
         what: &'static str,
@@ -90,18 +90,18 @@ pub enum WitnessError {
     Unwritten {
         /// The index of the step.
         step: usize,
-        /// The reading lane.
+        /// The lane that reads.
         lane: u32,
-        /// The reading warp.
+        /// The warp that reads.
         warp: u32,
-        /// The byte address.
+        /// The byte address in scratch memory.
         address: u64,
     },
     /// Two threads touch one byte, one of them writing, without a barrier between them.
     Race {
         /// The index of the later step.
         step: usize,
-        /// The byte address.
+        /// The byte address in scratch memory.
         address: u64,
         /// Lane and warp of the thread in that step.
         thread: (u32, u32),
@@ -112,23 +112,23 @@ pub enum WitnessError {
     Mixed {
         /// The index of the step.
         step: usize,
-        /// Where.
+        /// The first place where it happens.
         place: Place,
     },
     /// A place of the result does not hold what it should.
     Wrong {
-        /// The operand.
+        /// The number of the operand, from zero.
         operand: usize,
-        /// The place.
+        /// The first place that is wrong.
         place: Place,
         /// The element of the result that belongs there.
         expected: u64,
-        /// What is there.
+        /// What is found there instead.
         found: Found,
     },
     /// A place of a histogram does not have as many elements as there are.
     Miscounted {
-        /// The place.
+        /// The first place that is wrong.
         place: Place,
         /// The number that belongs there.
         number: u64,

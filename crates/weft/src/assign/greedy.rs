@@ -29,11 +29,16 @@ pub(super) fn run(
 ) -> Result<Assignment, AssignError> {
     let free = find_free(kernel);
     let classes = Classes::of(kernel, &free);
+    let mut members: IdMap<Value, Vec<Value>> = IdMap::default();
+    for value in kernel.values.keys().filter(|&value| has_home(kernel, &free, value)) {
+        members.entry(classes.find(value)).push(value);
+    }
     let mut solver = Solver {
         kernel,
         ask: Anchors { kernel, facts, block },
         block,
         classes,
+        members,
         anchors: FxHashMap::default(),
         resolved: FxHashMap::default(),
         definitions: kernel.definitions(),
@@ -58,6 +63,8 @@ struct Solver<'a> {
     ask: Anchors<'a>,
     block: Block<'a>,
     classes: Classes,
+    /// The values of each class that have a home, in the order of the program.
+    members: IdMap<Value, Vec<Value>>,
     anchors: FxHashMap<Value, Vec<Anchor>>,
     /// The home of each class; none while it is being found.
     resolved: FxHashMap<Value, Option<LayoutId>>,
@@ -65,9 +72,13 @@ struct Solver<'a> {
     result: Assignment,
 }
 
+fn has_home(kernel: &Kernel, free: &IdMap<Value, bool>, value: Value) -> bool {
+    kernel.ty(value).is_tensor() && !free[value]
+}
+
 impl Solver<'_> {
     fn has_home(&self, value: Value) -> bool {
-        self.kernel.ty(value).is_tensor() && !self.result.free[value]
+        has_home(self.kernel, &self.result.free, value)
     }
 
     /// A product asks for the layout of its sum.
@@ -195,13 +206,8 @@ impl Solver<'_> {
         class: Value,
         through: fn(&OpKind) -> bool,
     ) -> Result<Option<LayoutId>, AssignError> {
-        let members: Vec<Value> = self
-            .kernel
-            .values
-            .keys()
-            .filter(|&value| self.has_home(value) && self.classes.find(value) == class)
-            .collect();
-        for member in members {
+        for index in 0..self.members[class].len() {
+            let member = self.members[class][index];
             let Some(id) = self.definitions[member] else { continue };
             let op = &self.kernel.ops[id];
             if !through(&op.kind) {

@@ -29,9 +29,9 @@ const MOST_OF_BLOCK: i64 = 1 << 20;
 /// An interval of signed integers, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// The least.
+    /// The least integer that the elements may be.
     pub low: i64,
-    /// The greatest.
+    /// The greatest integer that the elements may be.
     pub high: i64,
     /// It counts blocks of the grid, or is a number of one.
     counts_blocks: bool,

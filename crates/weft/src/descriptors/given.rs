@@ -27,7 +27,7 @@ const MOST_BYTES: u32 = 4;
 pub struct Parts {
     /// The numbers of all of them: base, extents, strides, and truth values.
     pub arguments: Range<usize>,
-    /// Its dimensions.
+    /// How many dimensions it has.
     pub rank: usize,
 }
 

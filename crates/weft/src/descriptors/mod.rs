@@ -54,7 +54,7 @@ struct Described {
     base: Value,
     /// i32, 0 to 2^31, so unsigned: no index is above.
     extents: Vec<Value>,
-    /// i64, in elements.
+    /// i64, counted in elements.
     strides: Vec<Value>,
     /// What loads of floats give outside.
     outside: Outside,

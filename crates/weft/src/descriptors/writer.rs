@@ -7,7 +7,7 @@ use crate::tile::{Element, Kernel, Op, OpId, OpKind, Type, Value, ValueData};
 /// Writes operations in the place of one of a kernel.
 pub(super) struct Rewrite<'a> {
     pub(super) kernel: &'a mut Kernel,
-    /// The operation.
+    /// The operation whose place it is.
     pub(super) at: OpId,
     pub(super) out: &'a mut Vec<OpId>,
 }

@@ -40,22 +40,22 @@ use crate::lane::{Fragments, MatrixMultiply, Program};
 /// A GPU as `--offload-arch` names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
-    /// The name.
+    /// The name, such as `gfx942`.
     pub name: &'static str,
     /// The logarithm of the lanes of a wave.
     pub lanes_log2: u32,
-    /// Its instruction set.
+    /// The instruction set, which decides what may be printed.
     pub generation: Generation,
 }
 
 /// AMD's instruction sets, as far as they differ here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Generation {
-    /// CDNA 2: MI200.
+    /// CDNA 2, of the MI200 series.
     Cdna2,
-    /// CDNA 3: MI300.
+    /// CDNA 3, of the MI300 series.
     Cdna3,
-    /// CDNA 4: MI350.
+    /// CDNA 4, of the MI350 series.
     Cdna4,
     /// RDNA 3: RX 7000.
     Rdna3,

@@ -27,7 +27,7 @@ use thiserror::Error;
 /// A text that a program is printed as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
-    /// NVIDIA's virtual instructions.
+    /// PTX, the virtual instructions of NVIDIA's GPUs.
     Ptx,
     /// C++ for NVIDIA's GPUs.
     Cuda,
@@ -50,7 +50,7 @@ impl fmt::Display for Language {
 pub enum Target {
     /// NVIDIA's, in PTX and CUDA.
     Nvidia(&'static ptx::Target),
-    /// AMD's, in HIP.
+    /// One of AMD's, in HIP.
     Amd(&'static hip::Target),
 }
 
@@ -69,7 +69,7 @@ impl Target {
         nvidia.or_else(|| hip::Target::by_name(name).map(Target::Amd))
     }
 
-    /// Its name.
+    /// The name, such as `sm_90`.
     pub fn name(self) -> &'static str {
         match self {
             Target::Nvidia(target) => target.name,
@@ -137,7 +137,7 @@ pub fn function(
 pub struct Unsupported {
     /// The operation with its types, as the lane text spells them.
     pub operation: String,
-    /// The target's name.
+    /// The name of the target.
     pub target: &'static str,
     /// What is missing, and what would be possible instead.
     pub reason: String,

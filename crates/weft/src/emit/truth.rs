@@ -5,13 +5,13 @@ use crate::scalar::{Binary, Compare};
 /// An operation of two truth values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Truth {
-    /// The first one.
+    /// The first one, whatever the second is.
     First,
-    /// Never.
+    /// False, whatever the two are.
     False,
     /// Joined, each inverted before or not.
     Join {
-        /// How.
+        /// Which logic joins them.
         gate: Gate,
         /// Whether the first is inverted.
         invert_x: bool,

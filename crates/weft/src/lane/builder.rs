@@ -445,7 +445,7 @@ impl Builder {
         }
     }
 
-    /// A comparison.
+    /// A comparison of two values of one type, as a truth value.
     pub fn compare(&mut self, op: Compare, x: Value, y: Value) -> Value {
         if let (Some(a), Some(b), Some(apply)) =
             (self.constant_bits(x), self.constant_bits(y), scalar::compare(op, self.dtype(x)))
@@ -486,7 +486,7 @@ impl Builder {
         }
     }
 
-    /// A conversion.
+    /// A conversion of a value to another type.
     pub fn cast(&mut self, op: Cast, x: Value, to: DType) -> Value {
         let from = self.dtype(x);
         if from == to {
@@ -633,7 +633,7 @@ impl Builder {
         self.emit(Op::ProxyFence, smallvec![], &[]);
     }
 
-    /// Stores consecutive elements.
+    /// Stores consecutive elements at an address; with a predicate, where that holds.
     pub fn store(
         &mut self,
         space: Space,
@@ -661,7 +661,7 @@ impl Builder {
         self.emit(Op::ShuffleIndex, smallvec![x, lane], &[dtype])[0]
     }
 
-    /// Waits.
+    /// A barrier, at which all threads of the scope wait for one another.
     pub fn barrier(&mut self, scope: BarrierScope) {
         self.emit(Op::Barrier(scope), smallvec![], &[]);
     }

@@ -31,7 +31,7 @@ use crate::scalar::{Binary, Cast};
 
 /// Integers of one width, and what is computed with them.
 pub(super) trait Arithmetic {
-    /// A number.
+    /// What an integer is: its bits, or a value of a program.
     type Number: Copy;
 
     /// The bits of a number.
@@ -40,7 +40,7 @@ pub(super) trait Arithmetic {
     /// A constant, of which the bits above the width are left out.
     fn constant(&mut self, bits: u64) -> Self::Number;
 
-    /// An operation.
+    /// The result of an operation on two numbers.
     fn binary(&mut self, op: Binary, x: Self::Number, y: Self::Number) -> Self::Number;
 
     /// An operation with a constant.

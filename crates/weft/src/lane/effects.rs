@@ -21,11 +21,11 @@ use core::ops::BitOr;
 pub struct Spaces(u8);
 
 impl Spaces {
-    /// No space.
+    /// The empty set of spaces.
     pub const NONE: Self = Self(0);
-    /// Global memory alone.
+    /// The set of global memory alone.
     pub const GLOBAL: Self = Self(1);
-    /// Shared memory alone.
+    /// The set of shared memory alone.
     pub const SHARED: Self = Self(2);
     /// Every space there is.
     pub const ALL: Self = Self(3);
@@ -94,14 +94,14 @@ pub enum Proxy {
     Generic,
     /// Bulk copies and matrix units that read shared memory by themselves.
     Async,
-    /// Not known.
+    /// It is not known which: either must be expected.
     Unknown,
 }
 
 /// How an operation orders the accesses around it, as other threads see them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fence {
-    /// Not at all.
+    /// It does not order them.
     #[default]
     None,
     /// An atomic, or a fence beside relaxed ones: with whoever writes what it reads or reads what it writes.
@@ -174,7 +174,7 @@ impl From<BarrierScope> for Participants {
 /// What an operation has to do with groups of asynchronous copies, or of products in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tokens {
-    /// Nothing.
+    /// It has nothing to do with them.
     #[default]
     None,
     /// It starts a copy, which joins the thread's open group and is under way from then on.
@@ -183,14 +183,14 @@ pub enum Tokens {
     Commits,
     /// It waits until at most so many of the latest groups are under way.
     Awaits {
-        /// How many.
+        /// How many groups may still be under way behind it.
         pending: u32,
     },
     /// It is a step of the products in flight.
     Products(Step),
     /// It is a step of the bulk copies under way.
     Bulk(Step),
-    /// Not known.
+    /// It is not known what: any of these must be expected.
     Unknown,
 }
 
@@ -205,7 +205,7 @@ pub enum Step {
     Commits,
     /// It waits until at most so many of the latest groups are in flight.
     Awaits {
-        /// How many.
+        /// How many groups may still be in flight behind it.
         pending: u32,
     },
 }
@@ -228,7 +228,7 @@ pub enum Latency {
     Global,
     /// Until other threads, or copies under way, are ready.
     Wait,
-    /// Not known.
+    /// It is not known how long.
     Unknown,
 }
 
@@ -241,7 +241,7 @@ pub struct Effects {
     pub writes: Spaces,
     /// Where in those spaces.
     pub extent: Extent,
-    /// Through which proxy.
+    /// Through which proxy its accesses go.
     pub proxy: Proxy,
     /// How it orders other accesses.
     pub fence: Fence,
@@ -376,7 +376,7 @@ impl Op {
         effects
     }
 
-    /// The table.
+    /// The row of the table, as it is written down for each operation.
     #[inline]
     #[allow(clippy::too_many_lines, reason = "a table")]
     fn declared(&self) -> Effects {

@@ -22,7 +22,7 @@ pub(super) const MAX_PENDING: u32 = 7;
 pub(crate) struct Flight {
     /// The values that are in flight where they are defined, on some way there.
     pub(crate) in_flight: IdMap<Value, bool>,
-    /// The broken rules.
+    /// The rules that are broken, a sentence each.
     pub(super) errors: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ type Age = Option<u32>;
 /// A value that has been in flight.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Status {
-    /// It is.
+    /// It is still in flight.
     Flying {
         /// The first value of its tile, how many there are, and which this one is.
         tile: (Value, usize, usize),

@@ -99,7 +99,7 @@ define_id! {
 /// A kernel as one thread runs it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
-    /// The symbol's name.
+    /// The name of the kernel's symbol.
     pub name: String,
     /// The arguments, in the order of the launch.
     pub params: Vec<Param>,
@@ -109,9 +109,9 @@ pub struct Program {
     pub warps: u32,
     /// log2 of the lanes in a warp.
     pub lanes_log2: u32,
-    /// Every value.
+    /// Every value, whether an argument, a parameter of a region or a result.
     pub values: IdVec<Value, ValueData>,
-    /// Every operation.
+    /// Every operation, wherever it stands; the regions say in which order they run.
     pub insts: IdVec<Inst, InstData>,
     /// The pieces of shared memory.
     pub shared: IdVec<Shared, SharedData>,
@@ -128,7 +128,7 @@ pub struct Program {
 /// What the blocks on a multiprocessor share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Multiprocessor {
-    /// 32-bit registers.
+    /// How many registers of 32 bits it has.
     pub registers: u32,
     /// Bytes of shared memory.
     pub shared_bytes: u32,
@@ -170,14 +170,14 @@ pub struct Param {
 /// What is known of a value from its definition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ValueData {
-    /// Its type.
+    /// The type of the value.
     pub dtype: DType,
 }
 
 /// A piece of shared memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SharedData {
-    /// Size in bytes.
+    /// How many bytes the piece has.
     pub bytes: u32,
     /// Alignment of its first byte, in bytes: a power of two.
     pub align: u32,
@@ -202,18 +202,18 @@ pub struct SharedData {
 pub struct Region {
     /// The values that enter (carried by a loop).
     pub params: Vec<Value>,
-    /// The operations.
+    /// The operations, in the order in which they run.
     pub insts: Vec<Inst>,
 }
 
 /// One operation with what it reads and defines.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InstData {
-    /// What it does.
+    /// What the operation does.
     pub op: Op,
     /// What it reads, in the order that [`Op`] says.
     pub operands: SmallVec<[Value; 4]>,
-    /// What it defines.
+    /// The values that it defines.
     pub results: SmallVec<[Value; 2]>,
     /// The regions it owns.
     pub regions: Vec<Region>,
@@ -341,7 +341,7 @@ pub enum Op {
     Const(u64),
     /// `() -> x`: argument `n`.
     Param(u32),
-    /// `() -> i32`.
+    /// `() -> i32`: which lane, warp, thread or block this is, or how many blocks there are.
     Id(IdKind),
     /// `(i32) -> i32`: the exclusive or of `columns[i]` over the set bits `i` of the operand; bits
     /// beyond the columns are ignored.
@@ -349,7 +349,7 @@ pub enum Op {
         /// The images of bit 0, bit 1, …
         columns: Vec<u32>,
     },
-    /// `(x) -> x`.
+    /// `(x) -> x`: an operation of one operand.
     Unary(Unary),
     /// `(x, y) -> x`.
     Binary(Binary),
@@ -357,7 +357,7 @@ pub enum Op {
     Compare(Compare),
     /// `(i1, if true, if false) -> x`.
     Select,
-    /// `(x) -> y`.
+    /// `(x) -> y`: a conversion, to the type of the result.
     Cast(Cast),
     /// `(x, y, z) -> x`: `x * y + z`, rounded once.
     Fma,
@@ -383,41 +383,41 @@ pub enum Op {
     /// `(address, [predicate, one other per result]) -> n values of one type`, consecutive in memory.
     /// The address is a multiple of the whole access's size.
     Load {
-        /// Which memory.
+        /// The memory that is read.
         space: Space,
-        /// How.
+        /// At which distance from the address, and how it is cached.
         access: Access,
     },
     /// `(address, [predicate], n values of one type)`, consecutive in memory. The address is a
     /// multiple of the whole access's size.
     Store {
-        /// Which memory.
+        /// The memory that is written.
         space: Space,
-        /// How.
+        /// At which distance from the address, and how it is cached.
         access: Access,
     },
     /// `(address, [predicate], n values of one type) -> n old ones`, consecutive in memory: n atomics in any
     /// order, n being 1 but for [`Rmw::may_be_vector`] in global memory. The address is a multiple of the
     /// whole access's size; the results where the predicate is false are undefined.
     AtomicRmw {
-        /// Which memory.
+        /// The memory that is changed.
         space: Space,
-        /// What is done.
+        /// What is done to what lies there.
         op: Rmw,
         /// How memory is ordered.
         order: Order,
-        /// Who takes part.
+        /// The threads that see it as one step.
         scope: Scope,
         /// Whether a predicate follows the address.
         predicated: bool,
     },
     /// `(address, [predicate], expected, desired) -> old`.
     AtomicCas {
-        /// Which memory.
+        /// The memory that is changed.
         space: Space,
         /// How memory is ordered.
         order: Order,
-        /// Who takes part.
+        /// The threads that see it as one step.
         scope: Scope,
         /// Whether a predicate follows the address.
         predicated: bool,
@@ -440,7 +440,7 @@ pub enum Op {
     AsyncCommit,
     /// `()`: waits until only so many of the thread's latest groups may be under way.
     AsyncWait {
-        /// How many.
+        /// How many groups may still be under way.
         pending: u32,
     },
     /// `(x) -> x` of lane `id ^ mask`. Every lane of the warp takes part.
@@ -464,7 +464,7 @@ pub enum Op {
     /// `(values) -> values`: waits until only so many of the warpgroup's latest groups of products may be
     /// in flight. The results are the operands, no longer in flight; what is not listed stays so.
     WarpgroupWait {
-        /// How many.
+        /// How many groups may still be in flight.
         pending: u32,
     },
     /// `()`: orders the thread's accesses around it as an atomic of this order would, through the relaxed
@@ -473,7 +473,7 @@ pub enum Op {
     Fence {
         /// Which accesses stay on their side.
         order: Order,
-        /// Who takes part.
+        /// The threads that it orders accesses for.
         scope: Scope,
     },
     /// `()`: what the thread wrote to shared memory before, or learned of at a barrier, is what products
@@ -493,7 +493,7 @@ pub enum Op {
     BulkCommit,
     /// `()`: waits until only so many of the thread's latest groups of bulk copies may be under way.
     BulkWait {
-        /// How many.
+        /// How many groups may still be under way.
         pending: u32,
         /// Whether it is enough that shared memory has been read, and may be written again.
         reads: bool,
@@ -501,7 +501,7 @@ pub enum Op {
     /// `(words) -> words`: PTX that is not read, with `$0` for the first result, and so on through the
     /// operands; i32 and i64. Only a GPU of NVIDIA's can run it.
     InlineAsm {
-        /// The text.
+        /// The text, with `$` and a number for each operand.
         text: String,
         /// Whether it does nothing but define its results.
         pure: bool,

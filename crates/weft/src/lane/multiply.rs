@@ -49,7 +49,7 @@ pub enum Fragments {
 }
 
 impl Fragments {
-    /// Every way.
+    /// Every kind, in the order in which they are listed here.
     pub const ALL: [Fragments; 4] =
         [Fragments::Mma, Fragments::Mfma, Fragments::WmmaGfx11, Fragments::WmmaGfx12];
 

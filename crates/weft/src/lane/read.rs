@@ -505,7 +505,7 @@ impl<'a> Words<'a> {
         number(self.next().ok_or("a number is missing")?)
     }
 
-    /// `[1 2 3]`
+    /// Reads a list of numbers, such as `[1 2 3]`.
     fn bracketed(&mut self) -> Read<Vec<u32>> {
         let list = self.rest.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']'));
         let (list, rest) = list.ok_or("numbers stand between brackets")?;
@@ -577,7 +577,7 @@ fn flag(marks: &[&str], mark: &str) -> Option<bool> {
     }
 }
 
-/// `first+warps` or `first+warps:registers`.
+/// Reads a role, `first+warps` or `first+warps:registers`.
 fn role(word: &str) -> Read<Role> {
     let form = || format!("`{word}` is no role: `FIRST+WARPS` or `FIRST+WARPS:REGISTERS`");
     let (first, rest) = word.split_once('+').ok_or_else(form)?;

@@ -58,7 +58,7 @@ impl StridedSums {
         self.forms.len()
     }
 
-    /// Begins a region.
+    /// Begins a region, whose values end with it.
     pub(super) fn open(&mut self) {
         self.inside.push(Vec::new());
     }

@@ -77,7 +77,7 @@ impl TensorMap {
 pub struct TensorCopy {
     /// The argument that is the tensor's map.
     pub map: u32,
-    /// Where it goes.
+    /// Whether it goes to shared memory or from there.
     pub way: TensorWay,
 }
 
@@ -134,7 +134,7 @@ impl Tensor {
         bytes
     }
 
-    /// What [`Tensor::to_bytes`] gave.
+    /// Reads the bytes that [`Tensor::to_bytes`] gave.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut numbers = bytes.chunks_exact(8).map(|number| {
             number.iter().rev().fold(0, |number: u64, &byte| number << 8 | u64::from(byte))

@@ -2,7 +2,6 @@
 
 mod base;
 mod differences;
-mod flight;
 mod known_bits;
 mod laws;
 mod strength;

@@ -18,7 +18,7 @@
 pub enum Mbarrier {
     /// `(address)`: begins phase 0; each phase expects so many arrivals, 1 to 2^20 - 1.
     Initialise {
-        /// How many.
+        /// How many arrivals end a phase.
         arrivals: u32,
     },
     /// `(address)`: each thread arrives once.

@@ -59,7 +59,7 @@ enum Left {
 struct Flight {
     /// Its sum, unless another product has added to it since.
     sum: Option<Value>,
-    /// What it reads.
+    /// The accesses by which it reads shared memory.
     reads: Vec<Access>,
     /// Whether it began in an earlier round.
     earlier: bool,

@@ -48,18 +48,18 @@ pub struct Movement {
     pub op: OpId,
     /// The value that moved.
     pub value: Value,
-    /// From which layout.
+    /// The layout that the value had.
     pub from: LayoutId,
     /// To which; for a reduction, gather or histogram the layout of its result.
     pub to: LayoutId,
-    /// How.
+    /// The steps by which it moves.
     pub plan: Plan,
 }
 
 /// A lowered program, with what a report says of it.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// The program.
+    /// The program of one thread.
     pub program: lane::Program,
     /// The movements in it, in order.
     pub movements: Vec<Movement>,

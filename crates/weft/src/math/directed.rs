@@ -38,7 +38,7 @@ fn beside<'p>(nearest: Term<'p>, difference: Term<'p>, rounding: Rounding) -> Te
     }
 }
 
-/// `x / y`.
+/// The quotient `x / y`, rounded as told.
 pub(super) fn div<'p>(x: Term<'p>, y: Term<'p>, rounding: Rounding) -> Term<'p> {
     let format = x.format();
     let ((a, i), (b, j)) = (parts(x), parts(y));

@@ -101,7 +101,7 @@ pub(super) fn erfcinv(y: Term<'_>) -> Term<'_> {
     value.unless(!(y.ge(0.0) & y.le(2.0)), f64::NAN)
 }
 
-/// `-√2 erfcinv(2 p)`.
+/// The inverse of the normal distribution, `-√2 erfcinv(2 p)`.
 pub(super) fn normcdfinv(p: Term<'_>) -> Term<'_> {
     erfcinv(p + p) * -SQRT_2
 }

@@ -69,7 +69,7 @@ pub(super) fn half_exp(x: Term<'_>) -> Term<'_> {
     scaled(less_one(r) + 1.0, n - 1)
 }
 
-/// `e^(high + low)`.
+/// The exponential of a number in two parts, `e^(high + low)`.
 pub(super) fn exp_of_pair(x: Pair<'_>) -> Term<'_> {
     // Infinity has no low part.
     let low = x.low.unless(x.high.abs().gt(x.high.format().farthest() * LN_2), 0.0);
@@ -130,7 +130,7 @@ fn expm1_of_single(x: Term<'_>) -> Term<'_> {
 struct Parts<'p> {
     /// The exponent, as a float.
     e: Term<'p>,
-    /// `m - 1`.
+    /// The rest `m - 1`, from √½ - 1 to √2 - 1.
     f: Term<'p>,
 }
 
@@ -269,7 +269,7 @@ pub(super) fn log_pair(x: Term<'_>) -> Pair<'_> {
     Pair::ordered_sum(sum.high, e.fma(low, turns.low + sum.low + log.low))
 }
 
-/// `|x|^y` of f64.
+/// The power `|x|^y` of f64.
 fn power_of_double<'p>(magnitude: Term<'p>, y: Term<'p>) -> Term<'p> {
     let log = log_pair(magnitude);
     let Pair { high, low } = Pair::product(log.high, y.bounded(1e300));

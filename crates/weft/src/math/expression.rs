@@ -217,7 +217,7 @@ impl<'p> Term<'p> {
         self.page.write(|build| build.cast(cast, self.value, to))
     }
 
-    /// Another float type.
+    /// The number in another float type.
     pub(super) fn float(self, to: DType) -> Self {
         self.cast(Cast::Float, to)
     }

@@ -14,11 +14,11 @@ pub enum Misfit {
          {own_lanes}"
     )]
     Block {
-        /// The plan's warps.
+        /// The warps that the plan is for.
         warps: u64,
         /// The lanes of each.
         lanes: u64,
-        /// The program's warps.
+        /// The warps of the program's block.
         own_warps: u64,
         /// The lanes of each.
         own_lanes: u64,
@@ -28,23 +28,23 @@ pub enum Misfit {
     Inputs {
         /// The plan's input files.
         expected: usize,
-        /// What was given.
+        /// How many values were given.
         found: usize,
     },
     /// An input has another number of registers than its file.
     #[error("{file} has {expected} registers, and {found} values were given")]
     Registers {
-        /// The input file.
+        /// The file that is an input of the plan.
         file: File,
-        /// Its registers.
+        /// How many registers the file has.
         expected: u32,
-        /// What was given.
+        /// How many values were given for it.
         found: usize,
     },
     /// An input has values of another width than its file.
     #[error("{file} has registers of {expected} bits, and a value of {found} bits was given")]
     Width {
-        /// The input file.
+        /// The file that is an input of the plan.
         file: File,
         /// The bits of its registers.
         expected: u32,
@@ -60,9 +60,9 @@ pub enum Misfit {
     /// A step reads a register that its file does not have.
     #[error("a step names register {register} of {file}, which has fewer")]
     NoSuchRegister {
-        /// The file.
+        /// The file that is read.
         file: File,
-        /// The register.
+        /// The number of the register that it does not have.
         register: u32,
     },
     /// A step accesses scratch memory in a plan that has none.

@@ -66,7 +66,7 @@ pub fn nan_is_least(from: DType, to: DType) -> bool {
     to != DType::I1 && (from == DType::F64 || to.bits() == 64)
 }
 
-/// Converts one element.
+/// Converts the raw bits of one element to those of another type.
 pub fn cast(op: Cast, from: DType, to: DType, bits: u64) -> u64 {
     match op {
         Cast::ExtS => sign_extend(from, bits) as u64 & to.mask(),

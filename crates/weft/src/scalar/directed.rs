@@ -10,11 +10,11 @@ use core::fmt;
 named_enum! {
     /// Where a result that is between two floats goes, if not to the nearest.
     Rounding {
-        /// Toward zero.
+        /// To the float nearer to zero.
         Zero = "rz",
-        /// Down.
+        /// To the float below.
         Down = "rd",
-        /// Up.
+        /// To the float above.
         Up = "ru",
     }
 }
@@ -24,9 +24,9 @@ named_enum! {
     Directed {
         /// `x * y + z`.
         Fma = "fma",
-        /// `x / y`.
+        /// The quotient `x / y`.
         Div = "div",
-        /// Square root.
+        /// The square root of a number.
         Sqrt = "sqrt",
     }
 }

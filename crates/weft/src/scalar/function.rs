@@ -11,29 +11,29 @@ use core::fmt;
 named_enum! {
     /// Functions of one float type, of up to four operands of it.
     Function {
-        /// Tangent.
+        /// The tangent of an angle in radians.
         Tan = "tan",
         /// Sine of a number of half turns.
         SinPi = "sinpi",
         /// Cosine of a number of half turns.
         CosPi = "cospi",
-        /// Arcus sine.
+        /// The angle from -π/2 to π/2 whose sine is given.
         Asin = "asin",
-        /// Arcus cosine.
+        /// The angle from 0 to π whose cosine is given.
         Acos = "acos",
-        /// Arcus tangent.
+        /// The angle from -π/2 to π/2 whose tangent is given.
         Atan = "atan",
         /// The angle of the point whose height is the first operand and width the second.
         Atan2 = "atan2",
-        /// Hyperbolic sine.
+        /// The hyperbolic sine of a number.
         Sinh = "sinh",
-        /// Hyperbolic cosine.
+        /// The hyperbolic cosine of a number.
         Cosh = "cosh",
-        /// Inverse hyperbolic sine.
+        /// The number whose hyperbolic sine is given.
         Asinh = "asinh",
-        /// Inverse hyperbolic cosine.
+        /// The number from 0 up whose hyperbolic cosine is given.
         Acosh = "acosh",
-        /// Inverse hyperbolic tangent.
+        /// The number whose hyperbolic tangent is given.
         Atanh = "atanh",
         /// e to the power, of f32 closer than the instruction-based `Unary::Exp`.
         Exp = "exp",
@@ -41,7 +41,7 @@ named_enum! {
         Exp10 = "exp10",
         /// Logarithm to base 10.
         Log10 = "log10",
-        /// Cube root.
+        /// The cube root, with the sign of the number.
         Cbrt = "cbrt",
         /// One over the cube root.
         Rcbrt = "rcbrt",
@@ -71,7 +71,7 @@ named_enum! {
         Normcdfinv = "normcdfinv",
         /// The logarithm of the gamma function's magnitude.
         Lgamma = "lgamma",
-        /// The gamma function.
+        /// The gamma function, `(x - 1)!` of a positive integer.
         Tgamma = "tgamma",
         /// The Bessel function of the first kind of order 0.
         J0 = "j0",

@@ -14,7 +14,7 @@
 
 use crate::dtype::DType;
 
-/// One format.
+/// One format: how a float of eight bits or fewer is laid out.
 #[derive(Clone, Copy, Debug)]
 pub struct Narrow {
     /// Bits of the mantissa, without the hidden one.

@@ -35,7 +35,7 @@ pub(crate) use named_enum;
 named_enum! {
     /// Operations of one operand and a result of the same type.
     Unary {
-        /// Sign change.
+        /// The opposite; the least integer is its own.
         Neg = "neg",
         /// Absolute value; the least integer is its own.
         Abs = "abs",
@@ -47,13 +47,13 @@ named_enum! {
         Exp2 = "exp2",
         /// 2 to the power, of f32 alone, and zero where that is subnormal.
         Exp2Normal = "exp2_normal",
-        /// Natural logarithm.
+        /// The logarithm to base e.
         Log = "log",
         /// Logarithm to base 2.
         Log2 = "log2",
         /// Logarithm to base 2, of f32 alone, as a machine's instruction approximates it.
         Log2Approximate = "log2_approximate",
-        /// Square root.
+        /// The square root, which a machine may approximate.
         Sqrt = "sqrt",
         /// Square root, correctly rounded wherever it is computed.
         SqrtPrecise = "sqrt_rn",
@@ -65,19 +65,19 @@ named_enum! {
         Floor = "floor",
         /// Smallest integral value not below.
         Ceil = "ceil",
-        /// The integral part.
+        /// The integral part: toward zero.
         Trunc = "trunc_float",
         /// The nearest integral value, of two the even one.
         Nearest = "nearest",
-        /// Sine.
+        /// The sine of an angle in radians.
         Sin = "sin",
-        /// Cosine.
+        /// The cosine of an angle in radians.
         Cos = "cos",
-        /// Hyperbolic tangent.
+        /// The hyperbolic tangent of a number.
         Tanh = "tanh",
         /// Hyperbolic tangent, of f32 alone, as a machine's instruction approximates it.
         TanhApproximate = "tanh_approximate",
-        /// The error function.
+        /// The error function, `2/√π` times the integral of `e^(-t²)` from 0.
         Erf = "erf",
         /// e to the power, less one.
         Expm1 = "expm1",
@@ -89,33 +89,33 @@ named_enum! {
 named_enum! {
     /// Operations of two operands of one type and a result of that type.
     Binary {
-        /// Sum.
+        /// The sum; of integers it wraps.
         Add = "add",
-        /// Difference.
+        /// The first less the second; of integers it wraps.
         Sub = "sub",
-        /// Product.
+        /// The product; of integers its low half.
         Mul = "mul",
-        /// Quotient of floats.
+        /// The quotient of floats, which a machine may approximate.
         Div = "div",
         /// Quotient of floats, correctly rounded wherever it is computed.
         DivPrecise = "div_rn",
         /// Remainder of floats with the dividend's sign (C's `fmod`).
         Rem = "rem",
-        /// Power.
+        /// The first to the power of the second (floats).
         Pow = "pow",
         /// Signed quotient, toward zero.
         DivS = "div_s",
-        /// Unsigned quotient.
+        /// The quotient of integers without a sign, rounded down.
         DivU = "div_u",
         /// Signed remainder with the dividend's sign.
         RemS = "rem_s",
-        /// Unsigned remainder.
+        /// The remainder of integers without a sign.
         RemU = "rem_u",
-        /// Bitwise and.
+        /// Each bit that both have (integers).
         And = "and",
-        /// Bitwise or.
+        /// Each bit that one of them has (integers).
         Or = "or",
-        /// Bitwise exclusive or.
+        /// Each bit that just one of them has (integers).
         Xor = "xor",
         /// Shift left; zero when the count reaches the width.
         Shl = "shl",
@@ -123,13 +123,13 @@ named_enum! {
         ShrS = "shr_s",
         /// Logical shift right; zero when the count reaches the width.
         ShrU = "shr_u",
-        /// Signed minimum.
+        /// The smaller one of two integers with a sign.
         MinS = "min_s",
-        /// Signed maximum.
+        /// The larger one of two integers with a sign.
         MaxS = "max_s",
-        /// Unsigned minimum.
+        /// The smaller one of two integers without a sign.
         MinU = "min_u",
-        /// Unsigned maximum.
+        /// The larger one of two integers without a sign.
         MaxU = "max_u",
         /// Minimum of floats that prefers a number to a NaN (IEEE `minimumNumber`).
         MinNum = "min_num",
@@ -149,23 +149,23 @@ named_enum! {
 named_enum! {
     /// Comparisons; `o` is false and `u` is true when an operand is NaN.
     Compare {
-        /// Equal.
+        /// Integers: equal.
         Eq = "eq",
-        /// Not equal.
+        /// Integers: not equal.
         Ne = "ne",
-        /// Signed less.
+        /// Integers with a sign: less.
         Slt = "slt",
         /// Signed less or equal.
         Sle = "sle",
-        /// Signed greater.
+        /// Integers with a sign: greater.
         Sgt = "sgt",
         /// Signed greater or equal.
         Sge = "sge",
-        /// Unsigned less.
+        /// Integers without a sign: less.
         Ult = "ult",
         /// Unsigned less or equal.
         Ule = "ule",
-        /// Unsigned greater.
+        /// Integers without a sign: greater.
         Ugt = "ugt",
         /// Unsigned greater or equal.
         Uge = "uge",
@@ -207,7 +207,7 @@ named_enum! {
         ExtS = "ext_s",
         /// Wider integer, zeros above.
         ExtU = "ext_u",
-        /// Narrower integer.
+        /// A narrower integer, of the low bits.
         Trunc = "trunc",
         /// Signed integer to float, to nearest even.
         FloatFromS = "float_from_s",

@@ -19,14 +19,14 @@ pub enum Undefined {
     Shift {
         /// The count, read without a sign.
         count: u64,
-        /// What is shifted.
+        /// The type of what is shifted.
         dtype: DType,
     },
     /// A float, not a number among them, whose integral part the integer type does not hold.
     Conversion {
-        /// The float.
+        /// The float that is converted.
         value: f64,
-        /// The integer's type.
+        /// The type of the integer.
         to: DType,
         /// Whether the integer has no sign.
         unsigned: bool,

@@ -77,7 +77,7 @@ pub(super) enum Act {
 }
 
 impl Warp {
-    /// Does it.
+    /// Does what the warp is to do here, for its active lanes.
     pub(super) fn act(&mut self, act: &Act, block: &mut Block, world: &mut World<'_>) {
         let code = world.code;
         let lanes = code.lanes as usize;

@@ -57,7 +57,7 @@ pub(super) struct Knowledge {
     warps: usize,
     /// The least of what is known of warps.
     pub(super) floor: u32,
-    /// Of other blocks.
+    /// What it knows of other blocks.
     pub(super) others: Clock,
     /// Counts the barriers of this warp: two accesses by different lanes are ordered if it differs.
     pub(super) rounds: u32,
@@ -183,7 +183,7 @@ pub(super) struct Releases(FxHashMap<u64, Released>);
 
 #[derive(Debug, Default)]
 struct Released {
-    /// To everybody.
+    /// What was released to the whole GPU.
     all: Clock,
     /// To the threads of one block.
     block: BTreeMap<u32, Clock>,

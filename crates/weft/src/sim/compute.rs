@@ -55,7 +55,7 @@ impl Compute {
         }
     }
 
-    /// Computes it.
+    /// Computes the row, for every lane whether it is active or not.
     #[inline]
     pub(super) fn run(&self, registers: &mut [u64], constants: &[u64], lanes: usize) {
         match self {
@@ -114,7 +114,7 @@ pub(super) struct Around<'a> {
     low: &'a [u64],
     high: &'a [u64],
     constants: &'a [u64],
-    /// Where `high` starts.
+    /// The index of the first word of `high`.
     high_at: usize,
     lanes: usize,
 }

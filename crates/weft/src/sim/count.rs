@@ -22,7 +22,7 @@ pub(super) struct Pattern {
     /// Addresses; meaningless in inactive lanes.
     pub(super) addresses: [u64; MAX_LANES],
     pub(super) active: u64,
-    /// Bytes per lane.
+    /// How many bytes each lane accesses.
     pub(super) bytes: u32,
     pub(super) lowest: u64,
     pub(super) highest: u64,

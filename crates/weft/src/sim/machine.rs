@@ -31,7 +31,7 @@ pub struct Machine {
 pub struct Phases {
     /// Up to how many bytes per lane.
     pub lane_bytes: u32,
-    /// The groups.
+    /// The lanes of each group, by number.
     pub groups: Vec<Vec<u32>>,
 }
 

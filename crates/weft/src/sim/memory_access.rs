@@ -30,7 +30,7 @@ enum Hit {
 /// The memories that an access falls into, with the lanes that touch each. Nearly always one.
 type Hits = SmallVec<[(Hit, u64); 1]>;
 
-/// Runs a load.
+/// Runs a load of the active lanes, and checks what it reads.
 pub(super) fn load(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, index: u32) {
     let code = world.code;
     let op = &code.memory[index as usize];

@@ -146,16 +146,16 @@ use thiserror::Error;
 /// What to run, and on what.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch<'a> {
-    /// The program.
+    /// The program that each thread runs.
     pub program: &'a Program,
     /// Blocks along each grid axis.
     pub grid: [u32; 3],
     /// The arguments' raw bits, in the order of the program's parameters; a pointer is an address in
     /// the run's [`Memory`].
     pub args: &'a [u64],
-    /// The machine.
+    /// The machine whose shared memory and sectors are counted.
     pub machine: &'a Machine,
-    /// Limits.
+    /// The limits of the run, and what counts as a fault.
     pub options: Options,
 }
 
@@ -188,7 +188,7 @@ pub enum EqualStores {
 /// When what runs on by itself does what it may do at any time: a right program gives the same either way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Timing {
-    /// Where it begins.
+    /// As soon as it has begun.
     #[default]
     Earliest,
     /// Where it is waited for, and nothing else can go on.
@@ -215,9 +215,9 @@ pub enum SimError {
     /// Arguments and parameters differ in number.
     #[error("`{name}` takes {expected} arguments, and {found} were given")]
     Arguments {
-        /// The program.
+        /// The name of the program.
         name: String,
-        /// Its parameters.
+        /// How many parameters the program has.
         expected: usize,
         /// The arguments of the launch.
         found: usize,
@@ -225,7 +225,7 @@ pub enum SimError {
     /// The program breaks a rule of the lane program.
     #[error("`{name}` is no valid lane program: {}", .errors.join("; "))]
     Invalid {
-        /// The program.
+        /// The name of the program.
         name: String,
         /// What the verifier said.
         errors: Vec<String>,
@@ -243,31 +243,31 @@ pub enum SimError {
     /// The grid has more blocks than can be told apart.
     #[error("a grid of {x} x {y} x {z} blocks is more than the simulator counts (2^31)")]
     Grid {
-        /// Blocks along x.
+        /// How many blocks there are along x.
         x: u32,
-        /// Blocks along y.
+        /// How many blocks there are along y.
         y: u32,
-        /// Blocks along z.
+        /// How many blocks there are along z.
         z: u32,
     },
     /// The program has assembly whose meaning is not known.
     #[error("`{text}` is assembly that is not read, so that only a GPU of NVIDIA's can run it")]
     Assembly {
-        /// The text.
+        /// The text of the assembly.
         text: String,
     },
     /// Whoever watched the run ended it.
     #[error("the run of `{name}` was stopped")]
     Stopped {
-        /// The program.
+        /// The name of the program.
         name: String,
     },
     /// The run would hold more memory than it may.
     #[error("the simulation of `{name}` takes more than {limit} bytes of memory")]
     Memory {
-        /// The program.
+        /// The name of the program.
         name: String,
-        /// [`Options::max_bytes`].
+        /// How many bytes it may hold: [`Options::max_bytes`].
         limit: u64,
         /// Where it touched memory last.
         loc: Loc,

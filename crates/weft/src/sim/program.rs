@@ -36,7 +36,7 @@ pub(super) const CONST: Row = 1 << 31;
 /// thread.
 pub(super) const OWN_ROWS: u32 = 5;
 
-/// One flat operation.
+/// An operation of the flat program, in which control is jumps.
 #[derive(Debug)]
 pub(super) enum MicroOp {
     /// Each lane by itself computes a row from rows.
@@ -75,7 +75,7 @@ pub(super) enum MicroOp {
         end: u32,
     },
     EndIf,
-    /// Opens a loop.
+    /// Opens the frame of a loop.
     EnterLoop {
         exit: u32,
     },
@@ -95,7 +95,7 @@ pub(super) enum MicroOp {
         exit: u32,
         inst: Inst,
     },
-    /// Closes a loop.
+    /// Closes the frame of a loop.
     ExitLoop,
     Return,
 }
@@ -107,7 +107,7 @@ pub(super) struct Moves {
     pub(super) end: u32,
 }
 
-/// A memory operation.
+/// An operation of lanes on global or shared memory.
 #[derive(Debug)]
 pub(super) struct MemoryOp {
     pub(super) inst: Inst,
@@ -162,7 +162,7 @@ pub(super) struct ProductOp {
     pub(super) access: u32,
 }
 
-/// A bulk copy.
+/// A bulk copy, with the rows of its operands.
 #[derive(Debug)]
 pub(super) struct BulkOp {
     pub(super) what: Bulk,
@@ -177,7 +177,7 @@ pub(super) struct BulkOp {
 /// What a bulk copy moves.
 #[derive(Debug)]
 pub(super) enum Bulk {
-    /// So many bytes.
+    /// So many bytes in a row.
     Bytes(Row),
     /// A box of the tensor of a map, at some coordinates; where each element is changed by an atomic, which.
     Box {
@@ -201,7 +201,7 @@ pub(super) struct WaitOp {
 /// What an atomic does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AtomicOp {
-    /// None for compare-and-swap.
+    /// What is done to which type; none for compare-and-swap.
     pub(super) rmw: Option<(Rmw, DType)>,
     pub(super) order: Order,
     pub(super) scope: Scope,

@@ -52,7 +52,7 @@ impl Report {
 /// Accesses to global memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct GlobalTraffic {
-    /// Warp instructions.
+    /// How many instructions of warps there were.
     pub accesses: u64,
     /// Distinct sectors that each instruction touched, summed.
     pub sectors: u64,
@@ -65,7 +65,7 @@ pub struct GlobalTraffic {
 /// Accesses to shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SharedTraffic {
-    /// Warp instructions.
+    /// How many instructions of warps there were.
     pub accesses: u64,
     /// Passes over the banks.
     pub wavefronts: u64,
@@ -78,9 +78,9 @@ pub struct SharedTraffic {
 /// What kind of memory operation it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AccessKind {
-    /// A load.
+    /// An access that only reads.
     Load,
-    /// A store.
+    /// An access that only writes.
     Store,
     /// An atomic read-modify-write or compare-and-swap.
     Atomic,
@@ -99,11 +99,11 @@ impl fmt::Display for AccessKind {
 /// The cost of one memory operation over the whole run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AccessCount {
-    /// The operation.
+    /// The operation that makes the accesses.
     pub inst: Inst,
     /// Where it came from.
     pub loc: Loc,
-    /// Which memory.
+    /// The memory that it accesses.
     pub space: Space,
     /// Load, store or atomic.
     pub kind: AccessKind,
@@ -172,10 +172,10 @@ impl fmt::Display for FindingKind {
     }
 }
 
-/// Who did something.
+/// The operation, warp and lane that did something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Actor {
-    /// The operation.
+    /// The operation that did it.
     pub inst: Inst,
     /// Where it came from.
     pub loc: Loc,
@@ -206,11 +206,11 @@ impl fmt::Display for Actor {
 /// races) are one finding; what is told is the first of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// What kind.
+    /// What kind of fault it is.
     pub kind: FindingKind,
     /// What happened, in a sentence.
     pub message: String,
-    /// Who did it.
+    /// Who did it first.
     pub actor: Actor,
     /// With whom, for a race.
     pub other: Option<Actor>,

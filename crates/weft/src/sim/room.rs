@@ -12,7 +12,7 @@ pub(super) struct Room {
 }
 
 impl Default for Room {
-    /// Without end.
+    /// Room without end.
     fn default() -> Self {
         Self::of(u64::MAX)
     }

@@ -6,7 +6,7 @@
 use crate::dtype::DType;
 use crate::scalar::{self, Binary, Cast, Compare};
 
-/// `dst[lane] = f(x[lane])`.
+/// Computes `dst[lane] = f(x[lane])` for all lanes.
 pub(super) type Row1 = fn(&mut [u64], &[u64]);
 /// `dst[lane] = f(x[lane], y[lane])`.
 pub(super) type Row2 = fn(&mut [u64], &[u64], &[u64]);

@@ -41,7 +41,7 @@ pub(super) struct World<'a> {
     pub(super) findings: Findings,
     /// What is no fault, but may not be meant.
     pub(super) notes: Findings,
-    /// What was printed.
+    /// The lines that were printed so far.
     pub(super) printed: Printed,
     /// Scratch of one access.
     pub(super) conflicts: Vec<Conflict>,
@@ -83,7 +83,7 @@ struct Resident {
     running: bool,
 }
 
-/// A run.
+/// A run, with the blocks that are resident.
 #[derive(Debug)]
 pub(super) struct Schedule<'a> {
     world: World<'a>,

@@ -12,12 +12,12 @@ use crate::lane::Inst;
 /// How often a warp may go round before another one runs.
 const ROUNDS: u32 = 64;
 
-/// A warp.
+/// The state of a warp while it runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Warp {
     pub(super) index: u32,
     pc: u32,
-    /// The active lanes.
+    /// The active lanes, a bit each.
     pub(super) mask: u64,
     frames: Vec<Frame>,
     pub(super) registers: Vec<u64>,
@@ -39,7 +39,7 @@ pub(super) struct Warp {
 /// Whether a warp can run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum State {
-    /// It can.
+    /// It can go on.
     #[default]
     Ready,
     /// It is at a back edge, and can.

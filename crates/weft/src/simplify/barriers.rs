@@ -14,7 +14,7 @@ use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Region, SharedData,
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Runs the pass.
+/// Puts the barriers, without being stopped.
 pub fn run(program: Program) -> Program {
     run_until(program, &Stop::default())
 }
@@ -44,11 +44,11 @@ struct Pending(Vec<Read>);
 struct Read {
     /// All of it, or the half whose turn it is.
     this: Readers,
-    /// The other half.
+    /// The half whose turn it is not.
     other: Readers,
 }
 
-/// Who read something.
+/// By which operations something was read.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Readers {
     loads: bool,

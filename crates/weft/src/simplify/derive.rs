@@ -21,7 +21,7 @@ use crate::scalar::Binary;
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 
-/// Runs the pass.
+/// Derives the values, without being stopped.
 pub fn run(program: Program) -> Program {
     run_until(program, &Stop::default())
 }

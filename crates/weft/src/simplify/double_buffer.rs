@@ -22,7 +22,7 @@ use crate::lane::{
 use crate::scalar::Binary;
 use smallvec::{SmallVec, smallvec};
 
-/// Runs the pass.
+/// Doubles the buffers, without being stopped.
 pub fn run(program: Program) -> Program {
     run_until(program, &Stop::default())
 }
@@ -87,7 +87,7 @@ enum Around {
     #[default]
     Unused,
     Loop(Inst),
-    /// None, or several.
+    /// There is no loop around, or there are several.
     Other,
 }
 

@@ -27,7 +27,7 @@ use crate::scalar::Binary;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Runs the pass.
+/// Writes the program anew, without being stopped.
 pub fn run(program: Program) -> Program {
     run_until(program, &Stop::default())
 }

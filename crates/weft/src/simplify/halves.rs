@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct Halves(IdMap<Inst, bool>);
 
 impl Halves {
-    /// Finds them.
+    /// Finds the products of a program whose halves stand side by side.
     pub(super) fn of(program: &Program) -> Halves {
         let mut halves = Halves::default();
         halves.region(program, &program.body);

@@ -8,7 +8,7 @@ use crate::budget::Stop;
 use crate::id::IdMap;
 use crate::lane::{Inst, Op, Program, Region, Value};
 
-/// Runs the pass.
+/// Moves operations out of loops, without being stopped.
 pub fn run(program: Program) -> Program {
     run_until(program, &Stop::default())
 }

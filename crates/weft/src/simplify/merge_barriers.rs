@@ -21,7 +21,7 @@ use crate::id::IdMap;
 use crate::lane::effects::{Control, Fence, Proxy, Spaces, Tokens};
 use crate::lane::{BarrierScope, Effects, Inst, Op, Program, Region, Shared, Space, Value};
 
-/// Runs the pass.
+/// Merges the barriers, without being stopped.
 pub fn run(program: Program) -> Program {
     run_until(program, &Stop::default())
 }

@@ -28,7 +28,7 @@ pub enum Conflict {
 /// Two accesses that a barrier keeps in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Order {
-    /// Why.
+    /// What would go wrong without the barrier.
     pub conflict: Conflict,
     /// Where the one before the barrier stands in the source.
     pub before: Loc,
@@ -39,15 +39,15 @@ pub struct Order {
 /// A barrier with what it is there for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Barrier {
-    /// The operation.
+    /// The operation that is the barrier.
     pub inst: Inst,
-    /// Who waits.
+    /// The threads that wait for one another.
     pub scope: BarrierScope,
     /// Where it stands in the source.
     pub loc: Loc,
     /// The loops around it, the outermost first.
     pub loops: Vec<Loc>,
-    /// What it orders.
+    /// The pairs of accesses that it keeps in order.
     pub orders: Vec<Order>,
 }
 

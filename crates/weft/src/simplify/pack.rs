@@ -25,7 +25,7 @@ use core::ops::Range;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Runs the pass.
+/// Reuses shared memory, without being stopped.
 pub fn run(program: Program) -> Program {
     run_until(program, &Stop::default())
 }
@@ -499,7 +499,7 @@ fn together(x: &Path, y: &Path) -> usize {
     x.iter().zip(y).take_while(|(x, y)| x == y).count()
 }
 
-/// Barriers between uses.
+/// What is asked of barriers between uses.
 impl Lines {
     /// Whether a block that comes to one of two lists does not come to the other.
     fn excluded(&self, x: &Path, y: &Path) -> bool {

@@ -9,7 +9,7 @@ use crate::budget::Stop;
 use crate::lane::effects::{Control, Fence};
 use crate::lane::{BarrierScope, Effects, Inst, Program, Region};
 
-/// Runs the pass.
+/// Removes the barriers, without being stopped.
 pub fn run(program: Program) -> Program {
     run_until(program, &Stop::default())
 }

@@ -41,7 +41,7 @@ pub(super) fn live(program: &Program, stop: &Stop) -> u32 {
 /// Where loads are taken to be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Loads {
-    /// Where they stand.
+    /// At the place where they stand.
     InPlace,
     /// In front of the first operation that takes what they give, as an assembler issues them that lacks registers, but
     /// not behind one that orders memory.

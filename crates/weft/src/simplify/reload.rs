@@ -15,7 +15,7 @@ use crate::lane::effects::Latency;
 use crate::lane::{Inst, InstData, Op, Program, Region, Shared, Space, Value};
 use rustc_hash::FxHashMap;
 
-/// Runs the pass.
+/// Loads again what does not fit, without being stopped.
 pub fn run(program: Program) -> Program {
     run_until(program, &Stop::default())
 }

@@ -16,7 +16,7 @@ use crate::lane::effects::{Effects, Latency};
 use crate::lane::{Inst, InstData, Op, Program, Region, Value};
 use crate::scalar::Binary;
 
-/// Runs the pass.
+/// Moves operations down, without being stopped.
 pub fn run(program: Program) -> Program {
     run_until(program, &Stop::default())
 }

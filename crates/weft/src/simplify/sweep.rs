@@ -7,7 +7,7 @@ use crate::budget::Stop;
 use crate::id::IdMap;
 use crate::lane::{Inst, InstData, Op, Program, Region, Value};
 
-/// Runs the pass.
+/// Removes dead code, without being stopped.
 pub fn run(program: Program) -> Program {
     run_until(program, &Stop::default())
 }

@@ -34,28 +34,28 @@ pub enum Extent {
     /// Those that its operands point to or describe.
     #[default]
     Addressed,
-    /// Any.
+    /// It may be any byte.
     Anywhere,
 }
 
 /// How an operation orders the accesses around it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fence {
-    /// Not at all.
+    /// It does not order them.
     #[default]
     None,
     /// An atomic, which orders itself with other atomics, and what is around it as its order says.
     Atomic,
     /// All accesses of the block.
     Barrier,
-    /// Not known.
+    /// It is not known how: any of these must be expected.
     Unknown,
 }
 
 /// What an operation has to do with groups of asynchronous copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tokens {
-    /// Nothing.
+    /// It has nothing to do with them.
     #[default]
     None,
     /// It starts a copy, which writes when it is waited for.
@@ -64,7 +64,7 @@ pub enum Tokens {
     Commits,
     /// It waits until only so many groups may be under way.
     Awaits {
-        /// How many.
+        /// How many groups may still be under way behind it.
         pending: u32,
     },
     /// It starts a copy, which writes at any time until somebody waits for a phase of its mbarrier.
@@ -260,11 +260,12 @@ mod tests {
     use super::{Control, Effects, Extent, Fence, Tokens, Touch};
     use crate::atomic::{Order, Rmw, Scope};
     use crate::cache::Cache;
+    use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
     use crate::tile::{
         CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Phase, Precision, TransferOp,
     };
 
-    /// Each row that tells anything, by itself: what is not named here is none.
+    /// Each row of the table, by itself.
     #[test]
     fn rows_are_what_they_are_meant_to_be() {
         let none = Effects::NONE;
@@ -292,9 +293,41 @@ mod tests {
         let waits = Tokens::Awaits { pending: 2 };
         let regions = Effects { control: Control::Regions, ..none };
         let ends = Effects { control: Control::Ends, ..none };
+        let print = OpKind::Print { prefix: String::new(), hex: false, signed: Vec::new() };
         let rows = [
             (OpKind::Constant(1), none),
+            (OpKind::Poison, none),
+            (OpKind::MakeRange { start: 0, end: 8 }, none),
+            (OpKind::ProgramId(0), none),
+            (OpKind::NumPrograms(0), none),
+            (OpKind::Splat, none),
+            (OpKind::Unsplat, none),
+            (OpKind::ExpandDims { axis: 0 }, none),
+            (OpKind::Broadcast, none),
+            (OpKind::Reshape { allow_reorder: true }, none),
+            (OpKind::Trans { order: vec![1, 0] }, none),
+            (OpKind::ConvertLayout, none),
+            (OpKind::Join, none),
+            (OpKind::Split, none),
+            (OpKind::Unary(Unary::Exp), none),
+            (OpKind::Binary(Binary::DivS), none),
+            (OpKind::Compare(Compare::Eq), none),
+            (OpKind::Select, none),
+            (OpKind::Cast(Cast::Bits), none),
+            (OpKind::Fma, none),
+            (OpKind::Directed(Directed::Div, Rounding::Up), none),
+            (OpKind::Function(Function::Tan), none),
+            (OpKind::AddPtr, none),
+            (OpKind::Dot(Precision::Ieee), none),
+            (OpKind::Reduce { axis: 0, contract: true }, none),
+            (OpKind::Scan { axis: 0, reverse: true }, none),
+            (OpKind::Gather { axis: 0 }, none),
             (OpKind::Histogram, none),
+            (OpKind::MemdescIndex, none),
+            (OpKind::MemdescSubslice { offsets: vec![0] }, none),
+            (OpKind::MemdescTrans { order: vec![1, 0] }, none),
+            (OpKind::MemdescReshape, none),
+            (OpKind::MemdescReinterpret, none),
             (load(false), Effects { global: Touch::READS, ..none }),
             (load(true), Effects { global: Touch::READS, visible: true, ..none }),
             (OpKind::Store(Cache::default()), Effects { global: Touch::WRITES, ..none }),
@@ -326,6 +359,7 @@ mod tests {
             (OpKind::AsyncCommit, Effects { tokens: Tokens::Commits, ..none }),
             (OpKind::AsyncWait { pending: 2 }, Effects { tokens: waits, ..none }),
             (OpKind::Barrier, Effects { fence: Fence::Barrier, ..none }),
+            (print, Effects { visible: true, ..none }),
             (OpKind::Assert { message: String::new() }, Effects { visible: true, ..none }),
             (asm(true), Effects { opaque: true, ..none }),
             (asm(false), any),

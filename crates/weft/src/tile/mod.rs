@@ -92,16 +92,16 @@ pub struct Module {
     pub launch: Launch,
 }
 
-/// One entry point.
+/// A kernel: an entry point with its operations.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Kernel {
-    /// The symbol's name.
+    /// The name of the symbol, without `@`.
     pub name: String,
     /// The arguments; their values are the parameters of [`Kernel::body`], in order.
     pub params: Vec<Param>,
     /// Every value, argument or result.
     pub values: IdVec<Value, ValueData>,
-    /// Every operation.
+    /// Every operation, wherever it stands; the regions say in which order they run.
     pub ops: IdVec<OpId, Op>,
     /// The kernel's region; it ends with `return`.
     pub body: Region,
@@ -109,7 +109,7 @@ pub struct Kernel {
     pub loc: Loc,
 }
 
-/// A kernel's argument.
+/// An argument of a kernel, with what the source promises of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Param {
     /// The name in the source, without `%`.
@@ -125,7 +125,7 @@ pub struct Param {
 /// What is known of a value from its definition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ValueData {
-    /// Its type.
+    /// The type of the value.
     pub ty: Type,
     /// Its name in the text that was read, without `%`.
     pub name: Option<String>,
@@ -154,7 +154,7 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// Nothing is promised.
+    /// What holds of any value: nothing is promised.
     pub const NONE: Self = Self { contiguity: 1, divisibility: 1, constancy: 1 };
 }
 
@@ -167,14 +167,14 @@ pub struct Region {
     pub ops: Vec<OpId>,
 }
 
-/// One operation.
+/// An operation with what it reads and defines.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Op {
-    /// What it does.
+    /// What the operation does.
     pub kind: OpKind,
     /// What it reads, in the order that its kind says.
     pub operands: Vec<Value>,
-    /// What it defines.
+    /// The values that it defines.
     pub results: Vec<Value>,
     /// The regions it owns.
     pub regions: Vec<Region>,
@@ -196,7 +196,7 @@ pub enum OpKind {
     Poison,
     /// The integers `start..end` as i32. `() -> (tensor)`.
     MakeRange {
-        /// The first.
+        /// The first integer of the range.
         start: i32,
         /// One past the last.
         end: i32,
@@ -211,7 +211,7 @@ pub enum OpKind {
     Unsplat,
     /// A new dimension of size one. `(tensor) -> (tensor)`.
     ExpandDims {
-        /// Where it goes.
+        /// The number of the new dimension in the result.
         axis: u8,
     },
     /// Dimensions of size one are repeated. `(tensor) -> (tensor)`.
@@ -223,7 +223,7 @@ pub enum OpKind {
     },
     /// Result dimension `i` is operand dimension `order[i]`. `(tensor) -> (tensor)`.
     Trans {
-        /// The permutation.
+        /// The dimension of the operand that each one of the result is.
         order: Vec<u8>,
     },
     /// The same tensor in another layout, which the result's type says. `(tensor) -> (tensor)`.
@@ -253,15 +253,15 @@ pub enum OpKind {
     AddPtr,
     /// `(pointers, [mask, [other]]) -> (T)`.
     Load(LoadOptions),
-    /// `(pointers, values, [mask])`.
+    /// `(pointers, values, [mask])`: writes the values where the mask holds.
     Store(Cache),
     /// The old value. `(pointers, values, [mask]) -> (T)`.
     AtomicRmw {
-        /// What is done.
+        /// What is done to what lies there.
         op: Rmw,
         /// How memory is ordered.
         order: Order,
-        /// Who takes part.
+        /// The threads that see it as one step.
         scope: Scope,
     },
     /// The old value; memory is changed where it equalled the second operand.
@@ -269,7 +269,7 @@ pub enum OpKind {
     AtomicCas {
         /// How memory is ordered.
         order: Order,
-        /// Who takes part.
+        /// The threads that see it as one step.
         scope: Scope,
     },
     /// On a tensor in global memory that a descriptor describes.
@@ -326,7 +326,7 @@ pub enum OpKind {
     },
     /// The same memory with dimension `i` being dimension `order[i]`. `(memory) -> (memory)`.
     MemdescTrans {
-        /// The permutation.
+        /// The dimension of the operand that each one of the result is.
         order: Vec<u8>,
     },
     /// The same memory, its elements in row-major order under another shape. `(memory) -> (memory)`.
@@ -343,7 +343,7 @@ pub enum OpKind {
     AsyncCommit,
     /// Waits until only so many of the latest groups may be under way. `(tokens) -> (token)`.
     AsyncWait {
-        /// How many.
+        /// How many groups may still be under way.
         pending: u32,
     },
     /// No thread of the block goes on before all have come, and each then sees what the others wrote.
@@ -379,7 +379,7 @@ pub enum OpKind {
     Yield,
     /// `(i1, values)`: goes on with the second region of a `while`, or leaves it.
     Condition,
-    /// Leaves the kernel.
+    /// Leaves the kernel: the end of its region.
     Return,
 }
 
@@ -399,7 +399,7 @@ pub struct InlineAsm {
 /// How a load behaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LoadOptions {
-    /// Cache behaviour.
+    /// At which levels the line is kept, and how long.
     pub cache: Cache,
     /// Whether every execution must go to memory.
     pub volatile: bool,
@@ -408,7 +408,7 @@ pub struct LoadOptions {
 /// How an asynchronous copy behaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CopyOptions {
-    /// Cache behaviour.
+    /// At which levels the line is kept, and how long.
     pub cache: Cache,
     /// Whether every execution must go to memory.
     pub volatile: bool,

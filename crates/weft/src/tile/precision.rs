@@ -5,7 +5,7 @@ use core::fmt;
 /// How factors of f32 may be rounded before they are multiplied; other factors are taken as they are.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Precision {
-    /// Not at all.
+    /// Factors are taken as they are.
     #[default]
     Ieee,
     /// To 11 binary digits, the exponent kept.

@@ -245,7 +245,7 @@ fn elementwise(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> Rule {
     }
 }
 
-/// Accesses through pointers.
+/// The rule of an access through pointers.
 fn access(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> Rule {
     match kind {
         OpKind::Load(_) => (

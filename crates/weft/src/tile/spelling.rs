@@ -7,9 +7,9 @@ use crate::scalar::{Binary, Cast, Compare, Directed, Unary};
 /// The elements that an operation of Triton works on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Domain {
-    /// Integers.
+    /// It is one of integers.
     Ints,
-    /// Floats.
+    /// It is one of floats.
     Floats,
     /// Floats of 32 bits.
     Singles,
@@ -39,11 +39,11 @@ impl Domain {
     }
 }
 
-/// One operation's name.
+/// The name of an operation in Triton's text, and what it stands for.
 pub(crate) struct Spelling {
     /// Triton's name, or one of our own (`weft.`) where Triton has no such operation.
     pub(crate) name: &'static str,
-    /// What it does.
+    /// What the operation does.
     pub(crate) kind: OpKind,
     /// What its operands are.
     pub(crate) domain: Domain,

@@ -221,7 +221,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         Ok(())
     }
 
-    /// `NAME %a, %b`
+    /// Writes an operation and its operands, `NAME %a, %b`.
     fn call(&mut self, name: &str, operands: &[Value]) -> fmt::Result {
         self.f.write_str(name)?;
         if !operands.is_empty() {

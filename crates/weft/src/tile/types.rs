@@ -57,7 +57,7 @@ impl Type {
         Self::single(Element::Scalar(dtype))
     }
 
-    /// One element.
+    /// The type of a single element, which is no tensor.
     pub fn single(element: Element) -> Self {
         Self { element, shape: SmallVec::new(), encoding: None }
     }
@@ -144,7 +144,7 @@ impl fmt::Display for Element {
 }
 
 impl fmt::Display for Type {
-    /// Triton's spelling.
+    /// Writes the type as Triton spells it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.shape.is_empty() {
             return write!(f, "{}", self.element);

@@ -11,9 +11,9 @@ use crate::diagnostic::{Diagnostic, Span};
 pub(super) enum Attribute<'a> {
     /// `unit`, or a key without a value.
     Unit,
-    /// `true`, `false`.
+    /// A truth value, `true` or `false`.
     Bool(bool),
-    /// `16 : i32`.
+    /// An integer, with or without its type: `16 : i32`.
     Integer(i128),
     /// `array<i32: 1, 0>`, `dense<…>` of integers and so on.
     Integers(Vec<i128>),
@@ -36,7 +36,7 @@ impl<'a> Attributes<'a> {
         self.0.push((name, value, span));
     }
 
-    /// Appends another list.
+    /// Appends the attributes of another list.
     pub(super) fn extend(&mut self, other: Attributes<'a>) {
         self.0.extend(other.0);
     }
@@ -53,7 +53,7 @@ impl<'a> Attributes<'a> {
         Some((value, span))
     }
 
-    /// Takes an integer.
+    /// Takes the integer of this name out of the list, if it is there.
     pub(super) fn take_integer(&mut self, name: &str) -> Parse<Option<(i128, Span)>> {
         match self.take(name) {
             None => Ok(None),
@@ -135,7 +135,7 @@ impl<'a> Parser<'a> {
         Ok((key, value, self.since(start)))
     }
 
-    /// One attribute's value.
+    /// Reads the value of one attribute.
     pub(super) fn attribute(&mut self, depth: usize) -> Parse<Attribute<'a>> {
         if depth > MAX_DEPTH {
             let message = format!("more than {MAX_DEPTH} attributes inside one another");

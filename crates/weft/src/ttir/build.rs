@@ -439,7 +439,7 @@ impl<'a, 'r> Builder<'a, 'r> {
         self.bind_results(&operation.results, values.as_deref());
     }
 
-    /// The operation's results.
+    /// Builds an operation and gives its results; none where it was refused.
     fn build(&mut self, operation: &'r Operation<'a>, out: &mut Vec<OpId>) -> Option<Vec<Value>> {
         let operands = match &operation.action {
             Action::Broken => return None,
@@ -557,7 +557,7 @@ impl<'a, 'r> Builder<'a, 'r> {
     }
 }
 
-/// Types between commas.
+/// Types as they print, with commas between them.
 pub(super) fn list(types: &[Type]) -> String {
     types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -9,7 +9,7 @@ use crate::tile::{OpId, Type, Value};
 
 /// A call that is being inlined.
 pub(super) struct Call {
-    /// The function's number.
+    /// The number of the function that is called.
     pub(super) callee: usize,
     /// Where it is called.
     pub(super) loc: Loc,

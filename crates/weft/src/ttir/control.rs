@@ -228,7 +228,7 @@ impl<'a> Parser<'a> {
         Ok(operation)
     }
 
-    /// `^bb1(%a : T)`
+    /// Reads the end of a branch, `^bb1(%a : T)`.
     pub(super) fn branch(&mut self, start: Span) -> Parse<Operation<'a>> {
         let mut operation = Operation::new(Action::Branch, start);
         operation.successors.push(self.successor()?);

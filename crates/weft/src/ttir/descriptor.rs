@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
         self.text() == "!tt.tensordesc"
     }
 
-    /// `!tt.tensordesc<32x32xf32>`
+    /// Reads the type of a descriptor, `!tt.tensordesc<32x32xf32>`.
     pub(super) fn descriptor_type(&mut self) -> Parse<Type> {
         let span = self.token.span;
         let block = self.described_block()?.ty;

@@ -5,27 +5,27 @@ use crate::diagnostic::Span;
 /// What a token is; its text is found through its span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TokenKind {
-    /// `tt.load`, `dense`, `f32`.
+    /// A name or keyword, such as `tt.load`, `dense` or `f32`.
     Word,
     /// `%x`, without a result number.
     Value,
-    /// `@kernel` or `@"kernel"`.
+    /// The name of a function, `@kernel` or `@"kernel"`.
     Symbol,
-    /// `^bb1`.
+    /// The name of a block, `^bb1`.
     Label,
     /// `#loc3`, `#tt.cache_policy`, and the `#1` of `%0#1`.
     Alias,
-    /// `!tt.ptr`.
+    /// The name of a type of a dialect, `!tt.ptr`.
     TypeName,
-    /// `12` or `0xFF`.
+    /// Digits, decimal or hexadecimal: `12` or `0xFF`.
     Integer,
-    /// `1.0e+00`.
+    /// A number with a point, such as `1.0e+00`.
     Float,
-    /// `"text"`, quotes included.
+    /// A text in quotes, which belong to it: `"text"`.
     String,
-    /// `->`.
+    /// The arrow `->` between types.
     Arrow,
-    /// One other character.
+    /// Any other character, by itself.
     Mark(u8),
     /// The end of the text.
     End,
@@ -33,12 +33,12 @@ pub(super) enum TokenKind {
     Bad(&'static str),
 }
 
-/// One token.
+/// A token, with its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Token {
-    /// What it is.
+    /// What kind of token it is.
     pub(super) kind: TokenKind,
-    /// Where it stands.
+    /// Where it stands in the text.
     pub(super) span: Span,
     /// Whether a line began between the token before and this one.
     pub(super) first_on_line: bool,
@@ -71,7 +71,7 @@ impl<'a> Lexer<'a> {
         self.position = position.min(self.text.len());
     }
 
-    /// The next token.
+    /// Reads the next token; at the end of the text it is that again and again.
     pub(super) fn next(&mut self) -> Token {
         let first_on_line = self.skip_blanks();
         let start = self.position;

@@ -237,7 +237,7 @@ impl Rewriter<'_, '_, '_> {
         results
     }
 
-    /// Ends a region.
+    /// Ends a region, which hands these values over.
     pub(super) fn hand_over(&mut self, results: Vec<Value>) {
         let loc = self.builder.place(self.operation.loc);
         let span = self.operation.span;

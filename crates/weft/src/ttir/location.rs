@@ -55,7 +55,7 @@ enum Interned {
 }
 
 impl<'a> Parser<'a> {
-    /// `loc(…)`.
+    /// Reads a place, `loc(…)`.
     pub(super) fn location(&mut self) -> Parse<Loc> {
         self.expect_word("loc")?;
         self.expect(b'(')?;

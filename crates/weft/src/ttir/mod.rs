@@ -81,8 +81,9 @@ const READ_PER_OPERATION: u64 = 4;
 const ALWAYS_READ: u64 = 1 << 20;
 /// The most blocks of a function.
 const MAX_BLOCKS: usize = 1 << 10;
-/// The longest text, in bytes.
-const MAX_TEXT: usize = 1 << 26;
+/// The longest text, in bytes, unless a limit for longer ones is given
+/// ([`Limits::text_bytes`](crate::budget::Limits::text_bytes)); places in a text have 32 bits.
+const MAX_TEXT: u64 = 1 << 26;
 
 /// The file that places in the text itself name.
 pub const TEXT: &str = "text";
@@ -123,11 +124,13 @@ pub fn parse_with(text: &str, places: Places) -> Result<Module, Diagnostics> {
 }
 
 /// The same within a budget: until it is stopped, when a part of the text was read or there is an error about
-/// it, and no longer texts than its `operations` are for.
+/// it, and no longer texts than its `operations` and `text_bytes` are for.
 pub fn parse_within(text: &str, places: Places, budget: &Budget) -> Result<Module, Diagnostics> {
-    if text.len() > MAX_TEXT {
-        let message = format!("the text is longer than {} MiB", MAX_TEXT >> 20);
-        return Err(Diagnostic::new(Span::default(), message).into());
+    let longest = budget.limits.text_bytes.clamp(MAX_TEXT, u32::MAX.into());
+    if text.len() as u64 > longest {
+        let message = format!("the text is longer than {} MiB", longest >> 20);
+        let hint = "the limit `text_bytes` raises it, up to 4096";
+        return Err(Diagnostic::new(Span::default(), message).with_hint(hint).into());
     }
     let parser::Reading { functions, locations, launch, aliases, mut errors } =
         parser::read(text, places, &budget.stop);

@@ -31,7 +31,7 @@ pub(super) fn read<'a>(text: &'a str, places: Places, stop: &Stop) -> Reading<'a
 /// Reads tokens, one ahead.
 pub(super) struct Parser<'a> {
     pub(super) lexer: Lexer<'a>,
-    /// The next token.
+    /// The next token, which was read and not taken yet.
     pub(super) token: Token,
     /// The end of the token before it.
     last_end: u32,
@@ -229,7 +229,7 @@ impl<'a> Parser<'a> {
         Ok((name.trim_start_matches('%'), span))
     }
 
-    /// `%x` or `%x#1`.
+    /// Reads the use of a value, `%x` or `%x#1`.
     pub(super) fn value(&mut self) -> Parse<Use<'a>> {
         let (name, span) = self.value_name("a value, such as `%x`")?;
         let adjacent = self.token.kind == TokenKind::Alias && self.token.span.start == span.end;

@@ -89,7 +89,7 @@ impl<'a> Parser<'a> {
         Ok(operation)
     }
 
-    /// `lhs = e4m3`
+    /// Reads the format of one side, `lhs = e4m3`.
     fn format(&mut self, side: &str) -> Parse<Format> {
         self.expect_word(side)?;
         self.expect(b'=')?;

@@ -54,7 +54,7 @@ impl Errors {
     }
 }
 
-/// A `tt.func`.
+/// A function, `tt.func`, as it stands in the text.
 pub(super) struct Function<'a> {
     /// The symbol, without `@` and quotes.
     pub(super) name: &'a str,
@@ -73,7 +73,7 @@ pub(super) struct Function<'a> {
 pub(super) struct Argument {
     /// It is a multiple of this; 1 where nothing is known.
     pub(super) divisibility: u64,
-    /// See [`Param::pointer_range`](crate::tile::Param::pointer_range).
+    /// What [`Param::pointer_range`](crate::tile::Param::pointer_range) will be.
     pub(super) pointer_range: u32,
     /// What is said of a tensor descriptor.
     pub(super) descriptor: Option<DescriptorArgument>,
@@ -131,7 +131,7 @@ pub(super) struct Successor<'a> {
 pub(super) enum Action<'a> {
     /// An operation of the tile program.
     Do(OpKind),
-    /// `llvm.intr.assume`: nothing.
+    /// `llvm.intr.assume`, which does nothing.
     Assume,
     /// A wait or a fence that the compiler puts by itself where it is needed: its operands.
     Ordered,
@@ -149,22 +149,22 @@ pub(super) enum Action<'a> {
         /// The axis that becomes twice as long.
         axis: u8,
     },
-    /// Inline assembly.
+    /// Inline assembly, `tt.elementwise_inline_asm`.
     InlineAsm(Box<InlineAsm>),
-    /// `tt.dot_scaled`.
+    /// `tt.dot_scaled`: a product of factors with scales.
     DotScaled(Scaled),
-    /// `tt.map_elementwise`.
+    /// `tt.map_elementwise`: a region for each element, or for so many at a time.
     Map {
         /// How many elements the region takes at a time.
         pack: u64,
     },
-    /// `tt.call`.
+    /// `tt.call` of the function of this name.
     Call(&'a str),
-    /// `cf.br`.
+    /// `cf.br`: on to another block.
     Branch,
-    /// `cf.cond_br`.
+    /// `cf.cond_br`: on to one of two blocks.
     CondBranch,
-    /// `tt.return`.
+    /// `tt.return`: the end of a function.
     Return,
     /// The operation could not be read, which has been reported.
     Broken,

@@ -75,14 +75,14 @@ pub(super) struct Common {
     pub(super) count: Count,
     /// What the operands are, where the operation's name says it.
     pub(super) domain: Domain,
-    /// What it does.
+    /// How the operation comes from what was read.
     pub(super) make: Make,
 }
 
 /// What an operation of the common shape does.
 #[derive(Clone)]
 pub(super) enum Make {
-    /// Always the same.
+    /// Always the same one.
     Fixed(Action<'static>),
     /// What its words and attributes say.
     With(for<'a> fn(&mut Details<'a>) -> Parse<Action<'a>>),
@@ -306,7 +306,7 @@ pub(super) fn distance(a: &str, b: &str) -> usize {
 
 /// The words and attributes of one operation, from which its kind is made.
 pub(super) struct Details<'a> {
-    /// The operation's name.
+    /// The name of the operation, as it stands in the text.
     pub(super) name: &'a str,
     /// Where the name stands.
     pub(super) span: Span,
@@ -362,7 +362,7 @@ impl<'a> Details<'a> {
         self.choice("axis", &[("x", 0), ("y", 1), ("z", 2)], 0)
     }
 
-    /// The attribute `axis`.
+    /// Takes the attribute `axis`, which must be there.
     pub(super) fn axis(&mut self) -> Parse<u8> {
         let Some((axis, span)) = self.attributes.take_integer("axis")? else {
             return Err(self.missing("attribute `axis`"));

@@ -97,76 +97,6 @@ fn printed(text: &str) -> String {
 }
 
 #[test]
-fn forms_that_are_read_print_as_triton_writes_them() {
-    expect_test::expect_file!["testdata/forms.printed"]
-        .assert_eq(&printed(include_str!("testdata/forms.ttir")));
-}
-
-#[test]
-fn pointers_to_global_memory_are_one_type_by_every_name_of_its_space() {
-    let copy = |pointer: &str| {
-        format!(
-            "\
-tt.func public @k(%p: {pointer}, %q: !tt.ptr<f32>) {{
-  %o = tt.make_range {{end = 128 : i32, start = 0 : i32}} : tensor<128xi32>
-  %all = tt.splat %p : {pointer} -> tensor<128x{pointer}>
-  %each = tt.addptr %all, %o : tensor<128x{pointer}>, tensor<128xi32>
-  %x = tt.load %each : tensor<128x{pointer}>
-  %y = tt.load %p : {pointer}
-  tt.store %q, %y : !tt.ptr<f32>
-  tt.return
-}}
-"
-        )
-    };
-    let plain = printed(&copy("!tt.ptr<f32>"));
-    assert!(plain.contains("tt.load %p : !tt.ptr<f32>\n"), "{plain}");
-    for space in ["1", r#""global""#, r#""constant""#] {
-        assert_eq!(printed(&copy(&format!("!tt.ptr<f32, {space}>"))), plain, "{space}");
-    }
-    expect_test::expect![[r#"
-        1:36: address space `3` is not supported; pointers to global memory have 1, "global", "constant"
-    "#]]
-    .assert_eq(complaints(&copy("!tt.ptr<f32, 3>")).lines().next().map(|l| format!("{l}\n")).as_deref().unwrap());
-}
-
-#[test]
-fn an_early_return_becomes_an_if() {
-    let text = "\
-tt.func public @k(%p: !tt.ptr<i32>, %n: i32) {
-  %c = arith.cmpi eq, %n, %n : i32
-  cf.cond_br %c, ^bb1, ^bb2(%n : i32)
-^bb1:
-  tt.return
-^bb2(%m: i32):
-  cf.cond_br %c, ^bb3(%m : i32), ^bb4
-^bb3(%a: i32):
-  tt.store %p, %a : !tt.ptr<i32>
-  cf.br ^bb4
-^bb4:
-  tt.store %p, %n : !tt.ptr<i32>
-  tt.return
-}
-";
-    expect_test::expect![[r"
-        module {
-          tt.func public @k(%p: !tt.ptr<i32>, %n: i32) attributes {noinline = false} {
-            %c = arith.cmpi eq, %n, %n : i32
-            scf.if %c {
-            } else {
-              scf.if %c {
-                tt.store %p, %n : !tt.ptr<i32>
-              }
-              tt.store %p, %n : !tt.ptr<i32>
-            }
-            tt.return
-          }
-        }
-    "]]
-    .assert_eq(&printed(text));
-}
-
-#[test]
 fn calls_are_inlined_with_names_and_places_of_their_own() {
     let text = r#"
 #loc1 = loc("k.py":1:1)
@@ -219,58 +149,21 @@ tt.func private @f(%n: i32, %m: i32) -> i32 attributes {noinline = true} {
 }
 
 #[test]
-fn errors_say_where_and_what_would_be_right() {
-    let cases = [
-        kernel("    %a = arith.adi %n, %n : i32\n    %b = cf.switch %a : i32\n    %c = arith.addi %a, %b : i32"),
-        kernel("    tt.descriptor_store %p[%n] : !tt.tensordesc<4xf32>\n    %v = tt.descriptor_load %p[%n] : !tt.tensordesc<4xf32> -> tensor<4xf32>"),
-        kernel("    %y = tt.extern_elementwise %x {libname = \"\", libpath = \"\", pure = true, symbol = \"__nv_j0q\"} : (f32) -> f32\n    %s = tt.splat %x : f32 -> tensor<4xf32>\n    %m = \"tt.map_elementwise\"(%s) <{pack = 2 : i32}> ({\n    ^bb0(%a: f32, %b: f32):\n      tt.map_elementwise.return %a : f32\n    }) : (tensor<4xf32>) -> tensor<4xf32>"),
-        kernel("    %a = arith.addi %n, %x : i32\n    %b = arith.addf %n, %n : i32"),
-        kernel("    %a = arith.addi %n %n : i32\n    %b = arith.addi %n, %m : i32"),
-        kernel("    %a = tt.splat %n : i32 -> tensor<100xi32>\n    %b = tt.splat %n : i32 -> tensor<67108864xi32>\n    %c = tt.splat %n : i32 -> tensor<8xf8E8M0FNU>"),
-        kernel("    %a = arith.constant 1 : f32\n    %b = arith.constant 300 : i8\n    %c = arith.constant dense<[1, 2]> : tensor<2xi32>\n    %d = arith.constant 1.0 : f32 loc(#loc9)"),
-        kernel("    %a = arith.addi %n, %n : i32 loc(line 3)\n    %a = arith.addi %n, %n : i32\n    %b = arith.cmpi lt, %n, %n : i32"),
-        kernel("    %a = tt.load %x : f32\n    %b = tt.load %p {padding = 1 : i32} : !tt.ptr<f32>\n    %c = tt.load %p, %p : !tt.ptr<f32>"),
-        kernel("    %a:2 = arith.addi %n, %n : i32\n    %b = tt.splat %n : i32 -> tensor<8xf32>\n    scf.for %i = %n to %n step %n {\n      tt.nothing\n    }\n    %c = scf.if %n -> (i32) {\n      scf.yield %n : i32\n    }"),
-        kernel("    %a = tt.call @k(%p, %n, %x) : (!tt.ptr<f32>, i32, f32) -> ()\n    tt.call @g() : () -> ()\n    tt.call @k(%p, %n, %x) : (!tt.ptr<f32>, i32, f32) -> ()"),
-        kernel("    cf.br ^bb1\n  ^bb1:\n    %c = arith.constant true\n    cf.cond_br %c, ^bb1, ^bb2\n  ^bb2:"),
-        kernel(&format!("{}{}", "scf.if %c {\n".repeat(65), "}\n".repeat(65))),
-        kernel("    %long = arith.addi %n, %n : i32\n    %b = arith.addi %lon, %n : i32\n    %c = tt.splat %n : i32 -> tensor<8xi32, #blocked>\n    \"unfinished"),
-        "module {\n  tt.func public @k(%n: i32) {\n    %a = arith.addi %n,".into(),
-        "module {\n  tt.func public @k(%n: i32) {\n    %a = arith.addi %n, %n : i32\n".into(),
-        "tt.func private @f() {\n  tt.call @g() : () -> ()\n  tt.return\n}\ntt.func private @g() {\n  tt.call @f() : () -> ()\n  tt.return\n}\ntt.func public @k() {\n  tt.call @f() : () -> ()\n  tt.return\n}".into(),
-        kernel("    ttg.barrier\n    ttg.barrier local|registers"),
-        kernel("    %r = tt.make_range {end = 8 : f8E5M2, start = 0 : i32} : tensor<8xi32>\n    %s = tt.make_range {end = 8 : i32, start = 0 : index} : tensor<8xi32>"),
-        "tt.func private @f() {\n  tt.return\n}".into(),
-        String::new(),
-        "int main() {}\n".into(),
-    ];
-    let mut all = String::new();
-    for case in cases {
-        all += &complaints(&case);
-        all += "---\n";
-    }
-    expect_test::expect_file!["testdata/errors.txt"].assert_eq(&all);
-}
-
-#[test]
 fn no_more_than_twenty_errors_are_told() {
     let text = kernel(&"    tt.nonsense\n".repeat(1000));
     assert_eq!(complaints(&text).lines().count(), 20);
 }
 
+/// A text that is too long for places of 32 bits is not looked at, and one of more than 64 MiB only where a limit says
+/// so.
 #[test]
-fn inlining_cannot_explode() {
-    let mut text = String::from("tt.func public @f0() {\n  tt.return\n}\n");
-    for i in 1..40 {
-        let call = format!("  tt.call @f{}() : () -> ()\n", i - 1);
-        writeln!(text, "tt.func public @f{i}() {{\n{call}{call}  tt.return\n}}").unwrap();
-    }
-    expect_test::expect![[r"
-        12:3: the text is too large; at most 1048576 operations and values are read, those of inlined functions counted at each call; the limit `operations` raises it, 4 for each
-    "]]
-    .assert_eq(
-        complaints(&text).lines().next().map(|line| format!("{line}\n")).as_deref().unwrap(),
-    );
+fn a_raised_limit_reads_more_bytes() {
+    let text = format!("//{}\n{}", " ".repeat(64 << 20), kernel(""));
+    let told = complaints(&text);
+    assert!(told.contains("the text is longer than 64 MiB"), "{told}");
+    let limits = Limits { text_bytes: 65 << 20, ..Limits::default() };
+    let budget = Budget { limits, ..Budget::default() };
+    assert_eq!(parse_within(&text, Places::Source, &budget).unwrap().kernels.len(), 1);
 }
 
 /// A budget for more operations is one for longer texts.
@@ -544,89 +437,6 @@ fn encodings_are_read_printed_and_kept() {
     assert!(printed.contains("#ttg.slice<{dim = 0, parent = #blocked1}>"), "{printed}");
 }
 
-#[test]
-fn an_encoding_that_does_not_fit_is_refused_where_it_stands() {
-    let of = |encoding: &str| {
-        let body = format!(
-            "    %a = tt.make_range {{end = 512 : i32, start = 0 : i32}} : tensor<512xi32, {encoding}>"
-        );
-        complaints(&encoded(&body)).replace('`', "")
-    };
-    let blocked = |size: &str, threads: &str, warps: &str, order: &str| {
-        of(&format!(
-            "#ttg.blocked<{{sizePerThread = [{size}], threadsPerWarp = [{threads}], warpsPerCTA = \
-             [{warps}], order = [{order}]}}>"
-        ))
-    };
-    assert_eq!(blocked("4", "32", "4", "0"), "no error\n");
-    let start = "8:77: this is no layout of 512 elements here: ";
-    assert_eq!(
-        blocked("4", "32", "2", "0"),
-        format!("{start}the layout is for 2 warps, and there are 4\n")
-    );
-    assert_eq!(
-        blocked("4", "64", "4", "0"),
-        format!("{start}the layout is for 64 lanes, and there are 32\n")
-    );
-    assert!(of("#rows").starts_with(start), "{}", of("#rows"));
-    assert_eq!(
-        of("#unknown"),
-        "8:77: the layout #unknown is not defined; a line #unknown = #ttg.… before the module defines it\n"
-    );
-    assert!(of("#ttg.striped<{a = 1}>").starts_with("8:77: this layout cannot be read: "));
-    assert!(of("#smem").starts_with("8:77: this layout cannot be read: "));
-}
-
-#[test]
-fn operands_with_other_encodings_are_refused() {
-    let text = encoded(
-        "    %a = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #rows}>>
-    %b = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #blocked>
-    %c = arith.addi %a, %b : tensor<64xi32, #blocked>",
-    );
-    let complaints = complaints(&text);
-    assert!(
-        complaints.starts_with("10:21: `%a` is `tensor<64xi32, #ttg.slice<{dim = 0"),
-        "{complaints}"
-    );
-}
-
-#[test]
-fn a_layout_of_aliases_that_grows_without_end_is_refused() {
-    let mut text = String::from("#a0 = #ttg.slice<{dim = 0, parent = #ttg.striped}>\n");
-    for level in 1..40 {
-        let before = level - 1;
-        writeln!(text, "#a{level} = #ttg.pair<#a{before}, #a{before}>").unwrap();
-    }
-    let body = "    %a = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #a39>";
-    let complaints = complaints(&format!("{text}{}", encoded(body)));
-    assert!(complaints.contains("is not defined"), "{complaints}");
-}
-
-/// The sum of a product is in the type of what it starts from, to which the factors are widened.
-#[test]
-fn a_product_whose_sum_does_not_hold_its_factors_is_refused() {
-    let product = |factor: &str, sum: &str| {
-        format!(
-            "tt.func @product(%a: !tt.ptr<{factor}>, %c: !tt.ptr<{sum}>) {{
-               %x = tt.splat %a : !tt.ptr<{factor}> -> tensor<16x16x!tt.ptr<{factor}>>
-               %y = tt.load %x : tensor<16x16x!tt.ptr<{factor}>>
-               %z = tt.splat %c : !tt.ptr<{sum}> -> tensor<16x16x!tt.ptr<{sum}>>
-               %w = tt.load %z : tensor<16x16x!tt.ptr<{sum}>>
-               %d = tt.dot %y, %y, %w : tensor<16x16x{factor}> * tensor<16x16x{factor}> -> tensor<16x16x{sum}>
-               tt.return
-             }}"
-        )
-    };
-    for (factor, sum) in [("i64", "i32"), ("f32", "f16"), ("f16", "bf16"), ("f64", "f32")] {
-        let said = complaints(&product(factor, sum));
-        assert!(said.contains("wide enough for the factors"), "{factor} in {sum}: {said}");
-    }
-    for (factor, sum) in [("i8", "i32"), ("f8E5M2", "f16"), ("f16", "f16"), ("bf16", "f32")] {
-        assert_eq!(complaints(&product(factor, sum)), "no error\n");
-    }
-}
-
 /// A signless `max` of a block whose descriptor says `ui32` is one of unsigned numbers.
 #[test]
 fn descriptors_tell_whether_integers_have_a_sign() {
@@ -706,62 +516,6 @@ fn descriptors_that_a_kernel_is_given_come_in_parts() {
     assert_eq!(made, [6, 7]);
     let text = module.to_string();
     assert_eq!(parse(&text).unwrap().to_string(), text);
-}
-
-#[test]
-fn what_is_wrong_with_a_given_descriptor_is_told_once() {
-    let flags = complaints(&given(" {weft.flags = 3 : i32}"));
-    assert!(flags.contains("a descriptor comes with 1 or 2 flags, not 3"), "{flags}");
-    let broken = given("").replace("%v = tt.descriptor_load %x", "%v = tt.descriptor_load %z");
-    let said = complaints(&broken);
-    assert_eq!(said.matches("`%z` is not defined here").count(), 1, "{said}");
-    let many = given("").replacen("4x16xf16", "2x2x2x2x2x2xf16", 1);
-    assert!(complaints(&many).contains("in 1 to 5 dimensions"), "{}", complaints(&many));
-}
-
-/// What a region that folds asserts of each pair comes out as one more component, and is asserted behind.
-#[test]
-fn assertions_leave_regions_that_fold() {
-    let text = r#"
-tt.func public @checked(%x: !tt.ptr<i32>) {
-  %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
-  %s = "tt.reduce"(%i) <{axis = 0 : i32}> ({
-  ^bb0(%a: i32, %b: i32):
-    %c = arith.addi %a, %b : i32
-    %d = arith.cmpi sge, %c, %a : i32
-    tt.assert %d, "grows" : i1
-    %e = arith.cmpi sge, %c, %b : i32
-    tt.assert %e, "grows too" : i1
-    tt.reduce.return %c : i32
-  }) : (tensor<64xi32>) -> i32
-  tt.store %x, %s : !tt.ptr<i32>
-  tt.return
-}
-"#;
-    expect_test::expect![[r#"
-        module {
-          tt.func public @checked(%x: !tt.ptr<i32>) attributes {noinline = false} {
-            %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
-            %held = arith.constant dense<true> : tensor<64xi1>
-            %s, %held_0, %held_1 = "tt.reduce"(%i, %held, %held) <{axis = 0 : i32}> ({
-            ^bb0(%a: i32, %unused: i1, %unused_0: i1, %b: i32, %unused_1: i1, %unused_2: i1):
-              %c = arith.addi %a, %b : i32
-              %d = arith.cmpi sge, %c, %a : i32
-              %e = arith.cmpi sge, %c, %b : i32
-              %held_2 = arith.andi %unused, %unused_1 : i1
-              %held_3 = arith.andi %held_2, %d : i1
-              %held_4 = arith.andi %unused_0, %unused_2 : i1
-              %held_5 = arith.andi %held_4, %e : i1
-              tt.reduce.return %c, %held_3, %held_5 : i32, i1, i1
-            }) : (tensor<64xi32>, tensor<64xi1>, tensor<64xi1>) -> (i32, i1, i1)
-            tt.assert %held_0, "grows" : i1
-            tt.assert %held_1, "grows too" : i1
-            tt.store %x, %s : !tt.ptr<i32>
-            tt.return
-          }
-        }
-    "#]]
-    .assert_eq(&parse(text).unwrap().to_string());
 }
 
 /// A fault is told with the place in the source that the text was made from, whatever form that has.

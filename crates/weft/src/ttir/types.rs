@@ -20,7 +20,7 @@ pub(super) struct DescribedBlock {
 }
 
 impl Parser<'_> {
-    /// A type.
+    /// Reads a type, as Triton spells it.
     pub(super) fn ty(&mut self) -> Parse<Type> {
         if self.token.kind == TokenKind::TypeName && self.text() == "!ttg.memdesc" {
             self.bump();

@@ -36,97 +36,7 @@ fn kernel(body: &str, stored: &str) -> Kernel {
     ttir::parse(&text).unwrap_or_else(|errors| panic!("{errors}")).kernels.remove(0)
 }
 
-/// The arithmetic of a kernel, in order.
-fn arithmetic(kernel: &Kernel) -> String {
-    let mut lines = String::new();
-    kernel.walk(&kernel.body, &mut |_, op| {
-        let constant = matches!(op.kind, OpKind::Constant(_));
-        if constant || matches!(op.kind, OpKind::Unary(_) | OpKind::Binary(_) | OpKind::Fma) {
-            let name = |&value: &tile::Value| kernel.value_name(value);
-            let operands: Vec<String> = op.operands.iter().map(name).collect();
-            let what = match op.kind {
-                OpKind::Constant(bits) => f32::from_bits(bits as u32).to_string(),
-                ref kind => kind.name(),
-            };
-            let words = [vec![name(&op.results[0]), "=".into(), what], operands].concat();
-            lines += &format!("{}\n", words.join(" "));
-        }
-    });
-    lines
-}
-
-fn fused(body: &str, stored: &str) -> String {
-    let kernel = kernel(body, stored);
-    let Some(fused) = fuse::run(&kernel, &[]) else { return "not fused".into() };
-    tile::verify(&fused).unwrap();
-    assert!(fuse::run(&fused, &[]).is_none());
-    arithmetic(&fused)
-}
-
 const T: &str = "tensor<8xf32>";
-
-#[test]
-fn a_sum_takes_its_product_from_either_side() {
-    let body = format!("%p = arith.mulf %x, %y : {T}\n%s = arith.addf %z, %p : {T}");
-    expect!["%s = fma %x %y %z\n"].assert_eq(&fused(&body, "%s"));
-}
-
-#[test]
-fn a_difference_changes_the_sign_of_the_addend_or_of_a_factor() {
-    let body = format!("%p = arith.mulf %x, %y : {T}\n%s = arith.subf %p, %z : {T}");
-    expect![[r#"
-        %15 = neg %z
-        %s = fma %x %y %15
-    "#]]
-    .assert_eq(&fused(&body, "%s"));
-    let body = format!("%p = arith.mulf %x, %y : {T}\n%s = arith.subf %z, %p : {T}");
-    expect![[r#"
-        %15 = neg %x
-        %s = fma %15 %y %z
-    "#]]
-    .assert_eq(&fused(&body, "%s"));
-}
-
-#[test]
-fn a_constant_has_the_other_sign_at_once() {
-    let constant = format!("%c = arith.constant dense<2.5> : {T}\n");
-    let body = constant + &format!("%p = arith.mulf %x, %c : {T}\n%s = arith.subf %z, %p : {T}");
-    expect![[r#"
-        %c = 2.5
-        %16 = -2.5
-        %s = fma %x %16 %z
-    "#]]
-    .assert_eq(&fused(&body, "%s"));
-}
-
-#[test]
-fn a_product_of_several_sums_is_gone() {
-    let body = format!(
-        "%p = arith.mulf %x, %y : {T}
-         %s = arith.addf %p, %z : {T}
-         %t = arith.addf %p, %s : {T}"
-    );
-    expect![[r#"
-        %s = fma %x %y %z
-        %t = fma %x %y %s
-    "#]]
-    .assert_eq(&fused(&body, "%t"));
-}
-
-#[test]
-fn a_product_that_is_needed_stays() {
-    let product = format!("%p = arith.mulf %x, %y : {T}\n");
-    let with = |rest: String| format!("{product}{rest}");
-    // Twice the product, its root beside it, and a product in turn.
-    let twice = with(format!("%s = arith.addf %p, %p : {T}"));
-    let root = with(format!(
-        "%r = math.sqrt %p : {T}\n%q = arith.addf %p, %z : {T}\n%s = arith.mulf %q, %r : {T}"
-    ));
-    let product = with(format!("%q = arith.mulf %p, %z : {T}\n%s = arith.divf %q, %z : {T}"));
-    for body in [twice, root, product] {
-        assert_eq!(fused(&body, "%s"), "not fused");
-    }
-}
 
 /// Whether the reduction of `%p` by an operation takes it unrounded.
 fn contracts(body: &str, combine: &str) -> bool {
@@ -221,47 +131,6 @@ fn sums_of_products_are_multiply_adds() {
     assert_eq!(count(1024, false), (32, 31 + 5, 0));
     // Four of each lane, of sixteen lanes.
     assert_eq!(count(64, true), (1, 4, 3));
-}
-
-#[test]
-fn of_two_products_the_one_with_fewer_uses_is_fused_or_the_left_one() {
-    let body = format!(
-        "%p = arith.mulf %x, %y : {T}
-         %q = arith.mulf %y, %z : {T}
-         %s = arith.addf %p, %q : {T}"
-    );
-    expect![[r#"
-        %q = mul %y %z
-        %s = fma %x %y %q
-    "#]]
-    .assert_eq(&fused(&body, "%s"));
-    let body = format!(
-        "%p = arith.mulf %x, %y : {T}
-         %q = arith.mulf %y, %z : {T}
-         %s = arith.addf %p, %q : {T}
-         %t = arith.addf %p, %s : {T}"
-    );
-    expect![[r#"
-        %p = mul %x %y
-        %s = fma %y %z %p
-        %t = add %p %s
-    "#]]
-    .assert_eq(&fused(&body, "%t"));
-}
-
-#[test]
-fn a_product_from_outside_of_a_loop_stays_there() {
-    let body = format!(
-        "%p = arith.mulf %x, %y : {T}
-         %c0 = arith.constant 0 : i32
-         %c1 = arith.constant 1 : i32
-         %c9 = arith.constant 9 : i32
-         %s = scf.for %i = %c0 to %c9 step %c1 iter_args(%t = %z) -> ({T}) : i32 {{
-           %u = arith.addf %t, %p : {T}
-           scf.yield %u : {T}
-         }}"
-    );
-    assert_eq!(fused(&body, "%s"), "not fused");
 }
 
 #[test]

@@ -15,7 +15,6 @@ mod facts;
 mod fusion;
 mod homes;
 mod inputs;
-mod lanes;
 mod maps;
 mod masks;
 mod mutated;

@@ -254,7 +254,7 @@ fn panel_part(number: usize, panel: &Panel, sizes: Sizes, labelled: bool) -> Par
 
 /// Where columns, or rows, stand.
 struct Places {
-    /// Where each begins.
+    /// Where each column or row begins.
     starts: Vec<u64>,
     /// Where each group begins, and how far it reaches.
     blocks: Vec<(u64, u64)>,

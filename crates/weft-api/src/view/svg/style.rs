@@ -67,7 +67,7 @@ mod tests {
     use super::PAGES;
     use crate::view::contrast;
 
-    /// `#rrggbb` as sRGB.
+    /// Reads `#rrggbb` as sRGB.
     fn rgb(text: &str) -> [u8; 3] {
         let channel = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
         [channel(1), channel(3), channel(5)]

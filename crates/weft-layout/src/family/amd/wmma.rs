@@ -19,7 +19,7 @@ pub struct AmdWmma {
     pub is_transposed: bool,
     /// How registers repeat the result of one instruction, as bases in units of it.
     pub register: Vec<Vec<u64>>,
-    /// How warps do.
+    /// How warps repeat it, as bases in the same units.
     pub warp: Vec<Vec<u64>>,
     /// For each bit of the block number the part of the tensor it chooses (`CGALayout`); empty for a
     /// single block.

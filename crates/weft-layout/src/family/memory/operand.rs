@@ -21,7 +21,7 @@ pub enum SwizzleMode {
 }
 
 impl SwizzleMode {
-    /// Every mode.
+    /// Every mode, from none to the widest.
     pub const ALL: [SwizzleMode; 4] =
         [SwizzleMode::None, SwizzleMode::Bytes32, SwizzleMode::Bytes64, SwizzleMode::Bytes128];
 
@@ -59,7 +59,7 @@ pub enum Major {
 /// Source: PTX ISA, "Asynchronous warpgroup level matrix shared memory layout".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OperandAtom {
-    /// The permutation.
+    /// Which permutation of memory there is, if any.
     pub mode: SwizzleMode,
     /// The axis along which a row runs.
     pub major: Major,

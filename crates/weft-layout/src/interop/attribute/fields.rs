@@ -139,7 +139,7 @@ impl Fields {
         }
     }
 
-    /// `true` or `false`.
+    /// Takes the field of this name, which is `true` or `false`.
     pub(super) fn flag(&mut self, key: &'static str) -> Result<bool, ParseError> {
         let Field { value, span, .. } = self.take(key)?;
         match value {
@@ -296,7 +296,7 @@ fn value(cursor: &mut Cursor<'_>, depth: u32) -> Result<Value, ParseError> {
     Ok(Value::List(list))
 }
 
-/// `[32:+4, 128:+8]`.
+/// Reads gaps that are written as `[32:+4, 128:+8]`.
 fn read_gaps(cursor: &mut Cursor<'_>) -> Result<Vec<Padding>, ParseError> {
     let mut gaps = Vec::new();
     cursor.expect("[")?;

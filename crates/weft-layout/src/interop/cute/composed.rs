@@ -13,7 +13,7 @@ pub struct Composed {
     pub swizzles: Vec<Swizzle>,
     /// What is added before them.
     pub offset: i64,
-    /// The layout.
+    /// The layout that is applied first, to the index.
     pub layout: CuteLayout,
 }
 

@@ -19,18 +19,18 @@ pub enum CuteError {
     TooLarge,
     /// A swizzle whose two groups of bits overlap (`|S| < B`) or leave 64 bits.
     Swizzle {
-        /// `B`.
+        /// How many bits are changed, `B` of `Sw<B,M,S>`.
         bits: u32,
-        /// `M`.
+        /// How many low bits are left alone, `M` of `Sw<B,M,S>`.
         base: u32,
-        /// `S`.
+        /// How far the bits that change them lie above, `S` of `Sw<B,M,S>`; negative for below.
         shift: i64,
     },
     /// A number should be a power of two.
     NotPowerOfTwo {
-        /// What it counts.
+        /// What the number counts, in words.
         what: &'static str,
-        /// The number.
+        /// The number that was found.
         value: u64,
     },
     /// An offset is negative or does not fit 64 bits.

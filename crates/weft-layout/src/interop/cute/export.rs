@@ -124,7 +124,7 @@ pub enum ExportError {
     /// A bit of the input moves as a combination of others does, where CuTe knows only strides of
     /// its own or zero.
     Dependent {
-        /// The input axis.
+        /// The input axis that the mode came from.
         label: Label,
         /// The bit of it.
         bit: u32,

@@ -160,9 +160,9 @@ impl fmt::Display for BitOfMode {
 /// Two bits of the flat index that make a layout non-affine: their sum carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carry {
-    /// The first bit.
+    /// The bit that index `x` sets.
     pub first: BitOfMode,
-    /// The second bit.
+    /// The bit that index `y` sets.
     pub second: BitOfMode,
     /// A bit of the offset (before any swizzle) that both flip.
     pub offset_bit: u32,
@@ -170,11 +170,11 @@ pub struct Carry {
     pub x: u64,
     /// The flat index of the second bit alone.
     pub y: u64,
-    /// `F(0)`.
+    /// The offset of index 0, `F(0)`.
     pub at_zero: u64,
-    /// `F(x)`.
+    /// The offset of index `x`, `F(x)`.
     pub at_x: u64,
-    /// `F(y)`.
+    /// The offset of index `y`, `F(y)`.
     pub at_y: u64,
     /// `F(x ⊕ y)`, which is not [`expected`](Carry::expected).
     pub at_both: u64,
@@ -207,16 +207,16 @@ impl fmt::Display for Carry {
 pub enum ImportError {
     /// There are neither as many labels as top-level modes, nor one.
     Labels {
-        /// The top-level modes.
+        /// The number of modes at the top level of the layout.
         modes: usize,
-        /// The labels.
+        /// The number of labels that were given for them.
         labels: usize,
     },
     /// The coordinates of a mode are no bits.
     NotPowerOfTwo {
         /// The mode, counted without nesting.
         mode: usize,
-        /// Its extent.
+        /// The extent that the mode has.
         extent: u64,
     },
     /// Two bits of the index carry.

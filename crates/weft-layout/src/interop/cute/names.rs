@@ -24,7 +24,7 @@ pub struct Phases {
 /// of 16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TmaMode {
-    /// No swizzle.
+    /// No swizzle: `CU_TENSOR_MAP_SWIZZLE_NONE`.
     None,
     /// 32 bytes: `Swizzle<1,4,3>` of byte offsets.
     B32,
@@ -35,7 +35,7 @@ pub enum TmaMode {
 }
 
 impl TmaMode {
-    /// Every mode.
+    /// Every mode, from none to the widest.
     pub const ALL: [TmaMode; 4] = [TmaMode::None, TmaMode::B32, TmaMode::B64, TmaMode::B128];
 
     /// The bytes of a row that it permutes; 0 without a swizzle.

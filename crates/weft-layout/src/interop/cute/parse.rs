@@ -92,7 +92,7 @@ fn compose(cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
     if cursor.take("∘") { Ok(()) } else { cursor.expect("o") }
 }
 
-/// `Sw<3,4,3>`.
+/// Reads a swizzle, such as `Sw<3,4,3>`.
 fn swizzle(cursor: &mut Cursor<'_>) -> Result<Swizzle, ParseError> {
     let start = cursor.start();
     if !matches!(cursor.word(), "S" | "Sw" | "Swizzle") {
@@ -115,7 +115,7 @@ fn swizzle(cursor: &mut Cursor<'_>) -> Result<Swizzle, ParseError> {
     )
 }
 
-/// `8` or `(2,(4,8))`.
+/// Reads a number or a tuple of them, such as `8` or `(2,(4,8))`.
 fn numbers(cursor: &mut Cursor<'_>, depth: u32) -> Result<Tree<Number>, ParseError> {
     let start = cursor.start();
     if !cursor.take("(") {

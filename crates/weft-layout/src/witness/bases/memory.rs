@@ -43,7 +43,7 @@ impl Region {
         (outside == 0).then_some(content)
     }
 
-    /// The highest address.
+    /// The highest byte address of the region.
     fn last(&self) -> u64 {
         let mut vectors: Vec<u64> = self.map.vectors().collect();
         vectors.reverse();

@@ -120,7 +120,7 @@ impl<'a> Replay<'a> {
         &self.words
     }
 
-    /// Runs all steps.
+    /// Runs all steps, until the first that is wrong.
     pub(super) fn run(&mut self) -> Result<(), WitnessError> {
         for (index, step) in self.plan.steps.iter().enumerate() {
             self.step = index;

@@ -26,7 +26,7 @@ pub(super) struct Place {
     predicate: Value,
     /// Added to the offset.
     distance: u32,
-    /// The cache bits.
+    /// The bits that say how the access is cached, as the builtin takes them.
     cache: u32,
 }
 

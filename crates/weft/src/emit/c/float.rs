@@ -18,7 +18,7 @@ fn in_f32(dtype: DType, operands: &[&str], compute: impl FnOnce(&[String]) -> St
     if dtype.bits() == 16 { format!("{}({result})", c_type(dtype)) } else { result }
 }
 
-/// Calls a helper.
+/// The call of a function of a helper, which the text then needs.
 fn call(w: &mut Writer<'_>, helper: Helper, name: &str, operands: &[String]) -> String {
     w.need(helper);
     format!("{name}({})", operands.join(", "))

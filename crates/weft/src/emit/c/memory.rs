@@ -541,7 +541,7 @@ fn cuda_place(w: &mut Writer<'_>, space: Space, address: Value, offset: i32) -> 
 /// An atomic of CUDA: a function around PTX's instruction, since C++ has no order or scope for it.
 struct Atomic<'a> {
     name: &'a str,
-    /// The instruction's end.
+    /// What the instruction's name ends with.
     kind: &'a str,
     /// What it does to floats by compare-and-swaps, where it has no instruction.
     swapped: Option<Binary>,

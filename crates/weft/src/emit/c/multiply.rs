@@ -36,7 +36,7 @@ fn function(name: &str, body: &str, [left, right, sum]: [Words; 3]) -> String {
     )
 }
 
-/// The PTX instruction.
+/// The PTX instruction of a product, as `asm` takes it.
 fn cuda(instruction: &str, [left, right, sum]: [Words; 3]) -> String {
     let many = |count: usize, one: &dyn Fn(usize) -> String| -> Vec<String> {
         (0..count).map(one).collect()

@@ -4,7 +4,7 @@ mod hip;
 
 use super::dialect::Dialect;
 
-/// The integer types.
+/// The integer types that all texts begin with.
 pub(super) const TYPES: &str = "\
 using i8 = signed char;
 using i16 = short;
@@ -259,7 +259,7 @@ pub(super) fn needs(helper: Helper, dialect: Dialect) -> &'static [Helper] {
     }
 }
 
-/// A helper's text.
+/// The text of a helper in a dialect.
 pub(super) fn text(helper: Helper, dialect: Dialect) -> &'static str {
     let shared = both(helper);
     if !shared.is_empty() {
@@ -422,7 +422,7 @@ __device__ __forceinline__ u8 to_eighth(
     }
 }
 
-/// CUDA's helpers.
+/// The text of a helper that only CUDA has.
 #[allow(clippy::too_many_lines, reason = "a list of texts")]
 fn cuda(helper: Helper) -> &'static str {
     match helper {

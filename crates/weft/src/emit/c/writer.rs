@@ -45,7 +45,7 @@ pub(super) struct Writer<'a> {
     pub(super) bounds: Bounds,
     /// Whether the index of the lane, and of the warp, is asked for.
     pub(super) uses_lane: bool,
-    /// See `uses_lane`.
+    /// Whether the index of the warp is asked for.
     pub(super) uses_warp: bool,
     /// Whether the address at which shared memory starts is asked for.
     pub(super) uses_shared_start: bool,
@@ -324,7 +324,6 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a line.
     pub(super) fn line(&mut self, text: fmt::Arguments<'_>) {
         // Deeper nesting than this is not easier to read for being further right.
         for _ in 0..self.depth.min(20) {

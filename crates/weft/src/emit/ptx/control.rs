@@ -90,9 +90,9 @@ pub(super) fn branch(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<()
 /// So the assembler has lanes wait for one another once. At an end for each branch they would wait at every
 /// one, with instructions and registers for it.
 struct End<'a> {
-    /// The outermost branch.
+    /// The outermost of the branches that end here.
     of: Inst,
-    /// Its results.
+    /// The results of that branch.
     into: &'a [Value],
     /// What becomes each of them.
     given: Vec<Given>,

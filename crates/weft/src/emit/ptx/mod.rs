@@ -137,7 +137,7 @@ pub fn print_with(
 /// Comments tell readers in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineInfo {
-    /// It does not.
+    /// It does not: `.file` and `.loc` are left out.
     #[default]
     Omitted,
     /// By `.file` and `.loc`; `ptxas -lineinfo` keeps them. No instruction is another for it.

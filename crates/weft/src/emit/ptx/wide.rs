@@ -37,7 +37,7 @@ struct Product {
 /// The wide products of a program.
 #[derive(Debug, Default)]
 pub(super) struct Wide {
-    /// By result.
+    /// The product that a value is, if it is one.
     products: IdMap<Value, Option<Product>>,
     /// By result, the product and what it is added to.
     sums: IdMap<Value, Option<(Product, Value)>>,

@@ -20,13 +20,13 @@ use std::collections::BTreeSet;
 /// What a register can hold.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Class {
-    /// A truth value.
+    /// A truth value, in a predicate register.
     Predicate,
     /// 16 bits; also an i8, zero-extended.
     B16,
-    /// 32 bits.
+    /// 32 bits of any type.
     B32,
-    /// 64 bits.
+    /// 64 bits of any type.
     B64,
 }
 
@@ -50,7 +50,7 @@ impl Class {
         }
     }
 
-    /// The untyped suffix.
+    /// The suffix of instructions that do not say the type.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Class::Predicate => "pred",
@@ -128,7 +128,7 @@ pub(super) struct Writer<'a> {
     pub(super) version: Version,
     /// Whether the index of the lane, and of the warp, is asked for.
     pub(super) uses_lane: bool,
-    /// See `uses_lane`.
+    /// Whether the index of the warp is asked for.
     pub(super) uses_warp: bool,
     /// The priorities in the second cache that are made once, at the entry.
     pub(super) priorities: BTreeSet<&'static str>,
@@ -338,7 +338,7 @@ impl<'a> Writer<'a> {
         push(&mut self.body, format_args!("{text}\n"));
     }
 
-    /// Writes a label.
+    /// Writes a label, less deep than the instructions behind it.
     pub(super) fn label(&mut self, text: fmt::Arguments<'_>) {
         self.indent(self.depth - 1);
         push(&mut self.body, format_args!("{text}:\n"));
@@ -399,7 +399,7 @@ impl<'a> Writer<'a> {
         text
     }
 
-    /// The instructions.
+    /// The instructions that were written so far.
     pub(super) fn body(&self) -> &str {
         &self.body
     }
@@ -412,7 +412,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Appends formatted text.
+/// Appends formatted text, which does not fail.
 pub(super) fn push(text: &mut String, more: fmt::Arguments<'_>) {
     // Writing to a string does not fail.
     let _ = text.write_fmt(more);

@@ -66,7 +66,7 @@ impl InMemory {
     }
 }
 
-/// A left factor.
+/// Where a left factor lies.
 enum Left {
     Memory(Box<InMemory>),
     /// The words of each step of each tile of rows.

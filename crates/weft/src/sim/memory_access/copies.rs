@@ -28,7 +28,7 @@ struct Copy {
     offset: usize,
     bytes: u32,
     data: [u8; 16],
-    /// The memory operation.
+    /// The number of the memory operation that began it.
     index: u32,
     /// The buffer and the byte that it reads from, if it reads.
     source: Option<(usize, usize)>,
@@ -42,7 +42,7 @@ pub(in crate::sim) struct Copies {
 }
 
 impl Copies {
-    /// Forgets everything.
+    /// Forgets every copy, as where a block begins.
     pub(in crate::sim) fn clear(&mut self) {
         self.open.clear();
         self.groups.clear();

@@ -77,7 +77,7 @@ fn unit(matrix: Matrix) -> usize {
     if matrix.transposed { usize::from(matrix.element_bits / 8) } else { 4 }
 }
 
-/// Runs a load.
+/// Runs a load of matrices from shared memory.
 pub(super) fn load(
     warp: &mut Warp,
     block: &mut Block,

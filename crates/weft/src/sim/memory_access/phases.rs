@@ -14,7 +14,7 @@ use crate::sim::schedule::{Block, World};
 use crate::sim::warp::{State, Warp, lanes_of, row, truth};
 use std::collections::BTreeMap;
 
-/// One mbarrier.
+/// The phases of an mbarrier.
 #[derive(Clone, Default, Debug)]
 struct Phases {
     agent: usize,
@@ -40,7 +40,7 @@ pub(in crate::sim) struct Mbarriers {
     named: [Named; NamedBarrier::COUNT as usize],
 }
 
-/// A named barrier.
+/// A barrier of some warps, while they arrive.
 #[derive(Clone, Default, Debug)]
 struct Named {
     /// Who has arrived, and how many warps are expected; none where nobody has.

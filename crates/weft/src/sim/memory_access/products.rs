@@ -24,7 +24,7 @@ const NUMBER: u32 = 16;
 /// Words of a warp, each of all lanes.
 type Words = Vec<Vec<u64>>;
 
-/// The left factor.
+/// The left factor of a product.
 #[derive(Clone, PartialEq, Debug)]
 enum Left {
     Words(Words),
@@ -205,7 +205,7 @@ fn words(warp: &Warp, world: &World<'_>, rows: &[Row]) -> Words {
     rows.iter().map(word).collect()
 }
 
-/// Begins a product.
+/// Begins a product: it takes its words, and is in flight from then on.
 pub(in crate::sim) fn begin(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, index: u32) {
     let code = world.code;
     let op = &code.products[index as usize];

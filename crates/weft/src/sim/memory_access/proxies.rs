@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 pub(in crate::sim) struct Written {
     pub(super) warp: u32,
     pub(super) lane: u32,
-    /// The memory operation.
+    /// The number of the memory operation.
     pub(super) site: u32,
     tick: u32,
     /// When its thread passed a fence; 0 is never.

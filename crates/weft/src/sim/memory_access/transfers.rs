@@ -31,7 +31,7 @@ const PIECE: u32 = BulkCopy::ALIGN.trailing_zeros();
 #[derive(Clone, Copy, Default, Debug)]
 struct Touch {
     agent: usize,
-    /// 0 is never.
+    /// When it began; 0 is never.
     tick: u32,
     site: u32,
 }

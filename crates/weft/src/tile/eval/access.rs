@@ -66,7 +66,7 @@ impl World<'_, '_> {
         Bounded { bits, bounds }
     }
 
-    /// Writes the elements.
+    /// Writes the elements of those that take part, in row-major order.
     pub(super) fn store(&mut self, site: Site<'_>, places: Places<'_>, values: &Bounded) {
         for index in 0..places.count {
             let (takes_part, sure) = (places.takes_part(index), places.takes_part_surely(index));

@@ -9,7 +9,7 @@ use core::fmt;
 /// How well two buffers agree, over all elements.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Agreement {
-    /// The largest difference.
+    /// The largest difference of two elements.
     pub max_abs: f64,
     /// The largest difference over the expected magnitude, where that is not zero.
     pub max_rel: f64,
@@ -22,9 +22,9 @@ pub struct Agreement {
 /// The first element that does not agree.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mismatch {
-    /// The buffer.
+    /// The name of the buffer.
     pub buffer: String,
-    /// Which element.
+    /// The number of the element in its buffer, from zero.
     pub index: usize,
     /// The type that both were read as.
     pub dtype: DType,

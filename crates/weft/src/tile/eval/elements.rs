@@ -158,7 +158,7 @@ impl Bounds {
 /// A value: its elements, and how far each may be off.
 #[derive(Clone, Debug)]
 pub(super) struct Bounded {
-    /// Their raw bits.
+    /// The raw bits of each element.
     pub(super) bits: Elements,
     /// How far off they may be.
     pub(super) bounds: Bounds,

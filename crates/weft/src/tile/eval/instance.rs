@@ -36,7 +36,7 @@ pub(super) struct Instance<'k> {
     held: usize,
     /// The outermost loop that went round since [`Instance::forget_rounds`], with its depth.
     outermost: Option<(usize, OpId, &'k Op)>,
-    /// Its shared memory.
+    /// The shared memory of the instance.
     local: Local,
 }
 

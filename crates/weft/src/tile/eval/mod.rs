@@ -104,7 +104,7 @@ pub struct Report {
     pub bounds: MemoryBounds,
     /// The float sums of atomics that stand in memory at the end.
     pub sums: Sums,
-    /// What was printed.
+    /// The lines that were printed.
     pub printed: Printed,
     /// How many operations were executed.
     pub steps: u64,
@@ -115,7 +115,7 @@ pub struct Report {
 /// An assertion that did not hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// The operation.
+    /// The operation that asserts it.
     pub op: OpId,
     /// What was said to hold.
     pub message: String,
@@ -133,9 +133,9 @@ pub struct Failure {
 /// written there.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finding {
-    /// The operation.
+    /// The operation that did it.
     pub op: OpId,
-    /// Its name.
+    /// The name of the operation.
     pub name: String,
     /// Where it came from.
     pub loc: Loc,
@@ -156,9 +156,9 @@ pub enum Fault {
     Outside(OutOfRange),
     /// It is written to a buffer that may only be read.
     ReadOnly {
-        /// The buffer.
+        /// The name of the buffer.
         buffer: String,
-        /// The first byte.
+        /// The first byte of the element in the buffer.
         offset: usize,
     },
     /// It is one of shared memory.
@@ -211,21 +211,21 @@ pub enum EvalError {
     /// A tensor is too large to be held element by element.
     #[error("{name} of type {ty} has more than {MAX_ELEMENTS} elements")]
     TooLarge {
-        /// The tensor.
+        /// The value that is the tensor.
         value: Value,
-        /// Its name.
+        /// The name of the value, with its `%`.
         name: String,
-        /// Its type, printed.
+        /// The type of the tensor, as it prints.
         ty: String,
     },
     /// The program breaks a rule of its form, which a verified program does not.
     #[error("{op}: {reason}")]
     Malformed {
-        /// The operation's name.
+        /// The name of the operation.
         op: String,
         /// Where it came from.
         loc: Loc,
-        /// The rule.
+        /// The rule, in words.
         reason: String,
     },
     /// Every instance that is left waits in a loop, and nothing changes any more.
@@ -237,7 +237,7 @@ pub enum EvalError {
     /// The run took more operations than it was given.
     #[error("the run was ended after {limit} operations, in {op}")]
     StepLimit {
-        /// The limit.
+        /// How many operations it was given.
         limit: u64,
         /// The name of the operation that would have been next.
         op: String,
@@ -247,7 +247,7 @@ pub enum EvalError {
     /// The run would hold more memory than it may.
     #[error("the run takes more than {limit} bytes of memory, in {op}")]
     Memory {
-        /// [`Options::max_bytes`].
+        /// How many bytes it may hold: [`Options::max_bytes`].
         limit: u64,
         /// The name of the operation that would have been next.
         op: String,

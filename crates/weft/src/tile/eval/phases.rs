@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// An mbarrier.
+/// An mbarrier and the copies that it counts.
 #[derive(Clone, PartialEq, Default)]
 struct Mbarrier {
     /// How many copies each phase counts, or 1 for all threads.

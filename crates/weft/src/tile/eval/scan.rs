@@ -11,7 +11,7 @@ use super::elements::{Bounded, Bounds, Elements};
 pub(super) struct Scan {
     /// The operands, as `outer x extent x inner` elements; folded up to `done` steps.
     elements: Vec<Vec<u64>>,
-    /// Their bounds.
+    /// How far off each element may be.
     bounds: Vec<Vec<f64>>,
     /// What may be rounded differently.
     law: Fold,

@@ -11,11 +11,11 @@ use crate::tile::{Kernel, Op, OpId, OpKind, Value};
 
 /// The state of a run outside of its instances.
 pub(super) struct World<'k, 'm> {
-    /// The program.
+    /// The kernel that all instances run.
     pub(super) kernel: &'k Kernel,
     /// How many instances there are along each axis.
     pub(super) grid: [u32; 3],
-    /// Global memory.
+    /// The buffers that all instances share.
     pub(super) memory: &'m mut Memory,
     /// Whether memory changed since somebody last set this to false.
     pub(super) changed: bool,
@@ -29,7 +29,7 @@ pub(super) struct World<'k, 'm> {
     pub(super) bounds: MemoryBounds,
     /// The float sums of atomics that stand in memory.
     pub(super) sums: Sums,
-    /// What was printed.
+    /// The lines that were printed so far.
     pub(super) printed: Printed,
     /// How many operations were executed.
     pub(super) steps: u64,

@@ -101,7 +101,7 @@ impl Printer<'_, '_, '_> {
         }
     }
 
-    /// `NAME %d[%i, %j]`
+    /// Writes an operation on a block, `NAME %d[%i, %j]`.
     fn indexed(&mut self, name: &str, descriptor: &[Value], indices: &[Value]) -> fmt::Result {
         self.call(name, descriptor)?;
         self.f.write_char('[')?;

@@ -7,7 +7,7 @@ pub(super) struct Instruction {
     pub(super) guard: Option<(Operand, bool)>,
     /// What stands between the points: `mad`, `lo`, `s32`.
     pub(super) words: Vec<String>,
-    /// The operands.
+    /// The operands, in the order of the text.
     pub(super) operands: Vec<Operand>,
 }
 
@@ -20,7 +20,7 @@ pub(super) enum Operand {
     Register(String),
     /// Raw bits; a negative number is extended by its sign.
     Number(u64),
-    /// `{a, b}`.
+    /// Several registers side by side, `{a, b}`.
     Vector(Vec<Operand>),
 }
 

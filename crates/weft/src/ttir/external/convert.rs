@@ -18,7 +18,7 @@ const NAMED: &[(&str, DType, bool)] = &[
 ];
 
 impl Rewriter<'_, '_, '_> {
-    /// `A2B_rz` and `A_as_B`.
+    /// The conversions that are named `A2B_rz` and `A_as_B`.
     pub(super) fn converted(&mut self, name: &str, operands: &[Value]) -> Option<Value> {
         let &[x] = operands else { return None };
         let named = |name: &str| NAMED.iter().find(|row| row.0 == name);

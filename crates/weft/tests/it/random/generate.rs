@@ -538,12 +538,13 @@ impl Build<'_> {
     }
 }
 
-/// Whether a function is compiled to an algorithm, whose last place may differ.
+/// Whether a function is compiled to an algorithm, whose last place may differ, or to an instruction that takes
+/// subnormal results for zeros, as `2^x` is.
 pub(super) fn is_composed(op: Unary, dtype: DType) -> bool {
     use Unary::{Cos, Erf, Exp, Exp2, Expm1, Log, Log1p, Log2, Sin, Tanh};
     match op {
-        Sin | Cos | Tanh | Erf | Expm1 | Log1p => true,
-        Exp | Exp2 | Log | Log2 => dtype == DType::F64,
+        Sin | Cos | Tanh | Erf | Expm1 | Log1p | Exp2 | Log | Log2 => true,
+        Exp => dtype == DType::F64,
         _ => false,
     }
 }

