@@ -471,8 +471,7 @@ fn finish(
     let cause = |cause| refused(kernel, cause);
     let mut assignment = assignment.map_err(cause)?;
     let (locations, block) = (&module.locations, block(options));
-    let mut kernel = kernel.clone();
-    assign::place_buffers(&mut kernel, facts, &assignment, block);
+    let kernel = kernel.clone();
     let order = options.order_accesses;
     let lowered = lower::run(&kernel, locations, facts, &mut assignment, block, order);
     let lowered = lowered.map_err(cause)?;

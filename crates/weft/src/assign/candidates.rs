@@ -248,7 +248,7 @@ impl Candidates {
     ) -> Result<(), AssignError> {
         for (unit, data) in problem.units.iter().enumerate() {
             let chosen = match data.what {
-                What::Home(value) => other.home(value),
+                What::Home(value) => other.registers(value),
                 What::Runs(id) => other.runs_in(id),
                 What::Source(id) => other.source_in(id),
             };

@@ -242,7 +242,7 @@ impl<'a> Chooser<'a> {
             }
         }
         for value in problem.kernel.values.keys() {
-            result.home.set(value, problem.home(value).map(chosen));
+            result.set_registers(value, problem.home(value).map(chosen));
         }
         result
     }

@@ -36,7 +36,7 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
         let layout = assignment.layouts.intern(layout.map_err(misplaced)?);
         assignment.given.set(value, Some(layout));
         if !assignment.free[value] {
-            assignment.home.set(value, Some(layout));
+            assignment.set_registers(value, Some(layout));
         }
     }
     kernel.walk(&kernel.body, &mut |id, op| {
@@ -48,9 +48,11 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
             | OpKind::AsyncCopy(_) => {
                 op.operands.first().and_then(|&value| assignment.given[value])
             }
-            OpKind::Reduce { .. } => op.operands.iter().find_map(|&value| assignment.home[value]),
+            OpKind::Reduce { .. } => {
+                op.operands.iter().find_map(|&value| assignment.registers(value))
+            }
             OpKind::Scan { .. } | OpKind::Dot(_) | OpKind::WarpgroupDot(_) => {
-                assignment.home[op.results[0]]
+                assignment.registers(op.results[0])
             }
             _ => None,
         };

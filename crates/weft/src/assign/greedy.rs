@@ -128,7 +128,7 @@ impl Solver<'_> {
             let Some(layout) = self.resolve(self.classes.find(value))? else { continue };
             // A shape operation alone in its class is only a name for its operand.
             if !shape_op {
-                self.result.home.set(value, Some(layout));
+                self.result.set_registers(value, Some(layout));
             }
         }
         Ok(())
@@ -230,8 +230,10 @@ impl Solver<'_> {
         let result = &mut self.result;
         self.kernel.walk(&self.kernel.body, &mut |id, op| {
             let place = match op.kind {
-                OpKind::Reduce { .. } => op.operands.iter().find_map(|&value| result.home[value]),
-                OpKind::Scan { .. } => result.home[op.results[0]],
+                OpKind::Reduce { .. } => {
+                    op.operands.iter().find_map(|&value| result.registers(value))
+                }
+                OpKind::Scan { .. } => result.registers(op.results[0]),
                 _ => None,
             };
             if place.is_some() {
@@ -291,7 +293,7 @@ impl Solver<'_> {
                 op.kind,
                 OpKind::Load(_) | OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. }
             ) {
-                self.result.home.set(moved, Some(place));
+                self.result.set_registers(moved, Some(place));
             }
         }
         Ok(())
