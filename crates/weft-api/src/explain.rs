@@ -50,7 +50,7 @@ pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
 /// The decisions behind a compiled kernel.
 pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiError> {
     let (kernel, options) = (compiled.lowered(), compiled.options());
-    let review = compile::review(kernel, &options)?;
+    let review = compile::review(&compiled.compiled, &options)?;
     let spent = |spent: Spent| {
         let Spent { movements, accesses, work } = spent;
         SpentAnswer { movements, accesses, work }
