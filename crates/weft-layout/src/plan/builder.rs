@@ -28,14 +28,7 @@ impl Builder {
 
     /// Register `i` of the result is register `source[i]`; no step when that changes nothing.
     pub(super) fn permute(&mut self, from: File, source: Vec<u32>) -> File {
-        let registers = self.plan.file(from).registers as usize;
-        let same = source.len() == registers && source.iter().zip(0..).all(|(&s, i)| s == i);
-        if same {
-            return from;
-        }
-        let to = self.file(source.len(), from);
-        self.plan.steps.push(Step::Permute { from, to, source });
-        to
+        permute(&mut self.plan, from, source)
     }
 
     pub(super) fn exchange(&mut self, from: File, source: LaneMap) -> File {
@@ -66,14 +59,7 @@ impl Builder {
     }
 
     pub(super) fn concat(&mut self, from: Vec<File>) -> File {
-        if let [file] = from[..] {
-            return file;
-        }
-        let registers = from.iter().map(|&file| self.plan.file(file).registers as usize).sum();
-        let like = from.first().copied().unwrap_or(File(0));
-        let to = self.file(registers, like);
-        self.plan.steps.push(Step::Concat { from, to });
-        to
+        concat(&mut self.plan, from)
     }
 
     /// Register `r` of the result is register `r ^ shift(thread)`, where `shift` is linear: each
@@ -105,4 +91,27 @@ impl Builder {
         }
         file
     }
+}
+
+/// Register `i` of the result is register `source[i]`; no step when that changes nothing.
+pub(super) fn permute(plan: &mut Plan, from: File, source: Vec<u32>) -> File {
+    let registers = plan.file(from).registers as usize;
+    if source.len() == registers && source.iter().zip(0..).all(|(&s, i)| s == i) {
+        return from;
+    }
+    let to = plan.add_file(source.len() as u32, plan.file(from).element_bits);
+    plan.steps.push(Step::Permute { from, to, source });
+    to
+}
+
+/// The registers of files of one width, one behind the other; no step for one file.
+pub(super) fn concat(plan: &mut Plan, from: Vec<File>) -> File {
+    if let [file] = from[..] {
+        return file;
+    }
+    let registers = from.iter().map(|&file| plan.file(file).registers).sum();
+    let bits = plan.file(from.first().copied().unwrap_or(File(0))).element_bits;
+    let to = plan.add_file(registers, bits);
+    plan.steps.push(Step::Concat { from, to });
+    to
 }

@@ -16,9 +16,9 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    PlanError, Task, better, check_blocks, check_layout,
-    memory::{concat, permute},
-    priced,
+    PlanError, Task, better,
+    builder::{concat, permute},
+    check_blocks, check_layout, priced,
     rounds::{Cut, Part},
     sequel::check_scratch,
     sides::{Elements, StoringSide},

@@ -9,9 +9,9 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    PlanError, Task, check_layout,
-    memory::permute,
-    priced,
+    PlanError, Task,
+    builder::permute,
+    check_layout, priced,
     sequel::check_scratch,
     sides::{Elements, StoringSide},
     stored_bits,

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use super::{
     PlanError,
+    builder::permute,
     fragment::Fragment,
-    memory::permute,
     moves::Moves,
     priced,
     sides::Reader,

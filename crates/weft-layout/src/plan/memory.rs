@@ -10,6 +10,7 @@ use alloc::{vec, vec::Vec};
 use super::{
     PlanError,
     align::{Aligned, aligned, shared_first},
+    builder::{concat, permute},
     fragment::Fragment,
     moves::Moves,
     priced,
@@ -309,26 +310,4 @@ impl Search<'_> {
         let displaced = store.displaced(&[]) + load.displaced(self.given);
         priced.is_ok().then_some(Candidate { store, load, cost, displaced, matrices })
     }
-}
-
-/// Register `i` of the result is register `source[i]`; no step when that changes nothing.
-pub(super) fn permute(plan: &mut Plan, from: File, source: Vec<u32>) -> File {
-    let registers = plan.file(from).registers as usize;
-    if source.len() == registers && source.iter().zip(0..).all(|(&s, i)| s == i) {
-        return from;
-    }
-    let to = plan.add_file(source.len() as u32, plan.file(from).element_bits);
-    plan.steps.push(Step::Permute { from, to, source });
-    to
-}
-
-pub(super) fn concat(plan: &mut Plan, from: Vec<File>) -> File {
-    if let [file] = from[..] {
-        return file;
-    }
-    let registers = from.iter().map(|&file| plan.file(file).registers).sum();
-    let bits = plan.file(from.first().copied().unwrap_or(File(0))).element_bits;
-    let to = plan.add_file(registers, bits);
-    plan.steps.push(Step::Concat { from, to });
-    to
 }

@@ -15,9 +15,8 @@ use alloc::vec::Vec;
 use super::{
     PlanError,
     axis::{Axis, straightened},
-    check_layout, check_pair,
-    memory::permute,
-    ordered,
+    builder::permute,
+    check_layout, check_pair, ordered,
     partials::{Exchange, Partials},
     priced,
     sequel::{check_scratch, convert_outputs},

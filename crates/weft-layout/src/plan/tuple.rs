@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::memory::permute;
+use super::builder::permute;
 use crate::step::{Cube, File, FileType, LaneMap, Neighbour, Operator, Parity, Plan, Step};
 
 /// One file for each operand.
