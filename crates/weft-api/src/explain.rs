@@ -21,7 +21,7 @@ use weft::compile;
 use weft::lane::{BarrierScope, MAX_ACCESS_BYTES};
 use weft::location::Loc;
 use weft::simplify::ordered::{self, Conflict, Order};
-use weft::tile::{Element, Op, OpKind};
+use weft::tile::{ByPointers, Element, Op, OpKind};
 use weft::ttir::Places;
 use weft_layout::access::Sectors;
 use weft_layout::machine::Machine;
@@ -144,14 +144,7 @@ impl Explained<'_> {
         let (facts, trips) = (AxisFacts::of(kernel), Trips::of(kernel));
         let mut answers = Vec::new();
         kernel.walk(&kernel.body, &mut |id, op| {
-            let memory = matches!(
-                op.kind,
-                OpKind::Load(_)
-                    | OpKind::Store(_)
-                    | OpKind::AsyncCopy(_)
-                    | OpKind::AtomicRmw { .. }
-                    | OpKind::AtomicCas { .. }
-            );
+            let memory = op.kind.by_pointers().is_some();
             if let Some(layout) = compiled.compiled.assignment.runs_in(id).filter(|_| memory) {
                 let judged = self.review.and_then(|review| review.runs[id].as_ref());
                 let next = judged.and_then(|judged| self.next(judged));
@@ -273,7 +266,7 @@ fn reasons(shape: &AccessShape, sectors: Sectors, machine: &Machine, op: &Op) ->
         let Sectors { actual, ideal } = sectors;
         reasons.push(format!("{actual} sectors where {ideal} would do, because {lies}"));
     }
-    let is_atomic = matches!(op.kind, OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. });
+    let is_atomic = op.kind.by_pointers() == Some(ByPointers::Atomic);
     if bytes < most && shape.instructions() > 1 && !is_atomic {
         let held = if shape.is_widest() {
             "no more are proved to follow each other, aligned and under one mask"

@@ -24,7 +24,7 @@ impl Explained<'_> {
             let Some(maker) = makers[value] else { continue };
             match assignment.home(value) {
                 Some(Home::Registers(layout)) => {
-                    answers.push(self.in_registers(value, *layout, maker))
+                    answers.push(self.in_registers(value, *layout, maker));
                 }
                 Some(Home::Shared(buffers)) if kernel.ops[maker].kind == OpKind::LocalAlloc => {
                     answers.push(self.in_shared(value, buffers, maker, &makers));

@@ -5,7 +5,7 @@ use super::layouts::{LayoutId, Layouts};
 use super::{AssignError, Block};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
-use crate::tile::{Kernel, Op, OpKind};
+use crate::tile::{Kernel, Op};
 use weft_layout::family::Blocked;
 use weft_layout::{Layout, Space};
 
@@ -15,18 +15,6 @@ pub(super) struct Anchors<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) facts: &'a AxisFacts,
     pub(super) block: Block<'a>,
-}
-
-/// Whether an operation loads, stores or changes global memory, on tensors or on scalars.
-pub(super) fn is_access(kind: &OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::Load(_)
-            | OpKind::Store(_)
-            | OpKind::AsyncCopy(_)
-            | OpKind::AtomicRmw { .. }
-            | OpKind::AtomicCas { .. }
-    )
 }
 
 impl Anchors<'_> {

@@ -6,7 +6,7 @@ mod solve;
 pub(super) use self::solve::ROUNDS;
 
 use self::solve::Stated;
-use super::anchors::{Anchors, is_access};
+use super::anchors::Anchors;
 use super::candidates::Candidates;
 use super::classes::find_free;
 use super::layouts::{LayoutId, Layouts, Plans, Task};
@@ -327,7 +327,7 @@ fn own_price(
         What::Runs(id) => {
             let op = &problem.kernel.ops[id];
             let trips = problem.trips.of_op(id);
-            if is_access(&op.kind) {
+            if op.kind.by_pointers().is_some() {
                 return Ok(times(anchors.access_cost(layouts, op, label)?, trips));
             }
             // What all warps issue.

@@ -40,12 +40,8 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
         }
     }
     kernel.walk(&kernel.body, &mut |id, op| {
-        let place = match op.kind {
-            OpKind::Load(_)
-            | OpKind::Store(_)
-            | OpKind::AtomicRmw { .. }
-            | OpKind::AtomicCas { .. }
-            | OpKind::AsyncCopy(_) => {
+        let place = match &op.kind {
+            kind if kind.by_pointers().is_some() => {
                 op.operands.first().and_then(|&value| assignment.given[value])
             }
             OpKind::Reduce { .. } => {

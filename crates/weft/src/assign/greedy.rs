@@ -15,7 +15,7 @@ use super::shape::{is_shape_op, result_layout};
 use super::{AssignError, Assignment, Block, Reason};
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
-use crate::tile::{Kernel, OpId, OpKind, Value};
+use crate::tile::{ByPointers, Kernel, OpId, OpKind, Value};
 use rustc_hash::FxHashMap;
 use weft_layout::plan;
 use weft_layout::space::REGISTER;
@@ -89,11 +89,7 @@ impl Solver<'_> {
         self.kernel.walk(&self.kernel.body, &mut |id, op| ops.push((id, op)));
         for (id, op) in ops {
             match op.kind {
-                OpKind::Load(_)
-                | OpKind::Store(_)
-                | OpKind::AsyncCopy(_)
-                | OpKind::AtomicRmw { .. }
-                | OpKind::AtomicCas { .. } => {
+                ref kind if kind.by_pointers().is_some() => {
                     if !self.kernel.ty(op.operands[0]).is_tensor() {
                         continue;
                     }
@@ -247,17 +243,12 @@ impl Solver<'_> {
         let mut ops = Vec::new();
         self.kernel.walk(&self.kernel.body, &mut |id, op| ops.push((id, op)));
         for (id, op) in ops {
-            if let OpKind::AsyncCopy(_) = op.kind {
+            let Some(how) = op.kind.by_pointers() else { continue };
+            if how == ByPointers::Copy {
                 let own = self.ask.memory_layout(&mut self.result.layouts, op)?;
                 self.result.runs_in.set(id, Some(own));
             }
-            let moved = match op.kind {
-                OpKind::Load(_) => op.results.first(),
-                OpKind::Store(_) => op.operands.get(1),
-                OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => op.results.first(),
-                _ => None,
-            };
-            let Some(&moved) = moved else { continue };
+            let Some(moved) = how.moved(op) else { continue };
             if !self.kernel.ty(op.operands[0]).is_tensor() {
                 continue;
             }
@@ -272,8 +263,7 @@ impl Solver<'_> {
                 let access = |layout| self.ask.access_cost(&self.result.layouts, op, layout);
                 let (in_home, in_own) = (access(home)?, access(own)?);
                 let bits = self.kernel.ty(moved).dtype().bytes() * 8;
-                let (from, to) =
-                    if matches!(op.kind, OpKind::Store(_)) { (home, own) } else { (own, home) };
+                let (from, to) = if how == ByPointers::Store { (home, own) } else { (own, home) };
                 let result = &mut self.result;
                 let machine = self.block.machine;
                 match result.plans.draft(&result.layouts, &Task::Convert(from, to, bits), machine) {
@@ -289,10 +279,7 @@ impl Solver<'_> {
             };
             self.result.runs_in.set(id, Some(place));
             // A load lives where it ran; its class converts from there on demand.
-            if matches!(
-                op.kind,
-                OpKind::Load(_) | OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. }
-            ) {
+            if how != ByPointers::Store {
                 self.result.set_registers(moved, Some(place));
             }
         }

@@ -253,7 +253,8 @@ mod tests {
     use crate::atomic::{Order, Rmw, Scope};
     use crate::cache::Cache;
     use crate::tile::{
-        CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Precision, TransferOp,
+        ByPointers, CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Precision,
+        TransferOp,
     };
 
     /// Each row that tells anything, by itself: what is not named here is none.
@@ -326,6 +327,22 @@ mod tests {
         for (kind, expected) in rows {
             assert_eq!(kind.effects(), expected, "{}", kind.name());
             assert_eq!(kind.effects().is_pure(), expected == none, "{}", kind.name());
+            let touched = kind.by_pointers().map(|how| match how {
+                ByPointers::Load => (Touch::READS, Touch::NONE),
+                ByPointers::Store => (Touch::WRITES, Touch::NONE),
+                ByPointers::Atomic => (Touch::BOTH, Touch::NONE),
+                ByPointers::Copy => (Touch::READS, Touch::WRITES),
+            });
+            // Descriptors have no pointers, and assembly may do anything.
+            let otherwise =
+                matches!(kind, OpKind::Descriptor(_) | OpKind::Transfer(_) | OpKind::InlineAsm(_));
+            let own = expected.global.any() && !otherwise;
+            assert_eq!(
+                touched,
+                own.then_some((expected.global, expected.local)),
+                "{}",
+                kind.name()
+            );
         }
     }
 }

@@ -371,11 +371,7 @@ impl Encoder<'_> {
             OpKind::Dot(_) => self.dot(id, op),
             OpKind::WarpgroupDot(_) => self.warpgroup_dot(id, op),
             OpKind::Scan { .. } | OpKind::Gather { .. } | OpKind::Histogram => self.indexed(id, op),
-            OpKind::Load(_)
-            | OpKind::Store(_)
-            | OpKind::AtomicRmw { .. }
-            | OpKind::AtomicCas { .. }
-            | OpKind::AsyncCopy(_) => self.access(id, op),
+            kind if kind.by_pointers().is_some() => self.access(id, op),
             _ => self.simple(op),
         }
     }
