@@ -14,9 +14,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A crate's folder, and for each of its modules the modules that it may see.
+/// A folder with modules, and for each of them those of the others that it may see.
 struct House {
     source: &'static str,
+    /// How a path to one of the modules begins.
+    root: &'static str,
     rows: &'static [(&'static str, &'static [&'static str])],
 }
 
@@ -33,9 +35,10 @@ const FOUNDATION: &[&str] = &[
     "scalar",
 ];
 
-const HOUSES: [House; 3] = [
+const HOUSES: [House; 4] = [
     House {
         source: "crates/weft-layout/src",
+        root: "crate::",
         rows: &[
             ("stop", &[]),
             ("f2", &[]),
@@ -65,7 +68,22 @@ const HOUSES: [House; 3] = [
         ],
     },
     House {
+        source: "crates/weft-layout/src/plan",
+        root: "crate::plan::",
+        rows: &[
+            ("writing", &[]),
+            ("swizzle", &[]),
+            ("buffer", &["swizzle", "writing"]),
+            ("hardware", &["swizzle"]),
+            ("convert", &["buffer", "swizzle", "writing"]),
+            ("fold", &["buffer", "swizzle", "writing"]),
+            ("indexed", &["buffer", "convert", "swizzle", "writing"]),
+            ("task", &["fold", "indexed"]),
+        ],
+    },
+    House {
         source: "crates/weft/src",
+        root: "crate::",
         rows: &[
             ("id", &[]),
             ("location", &["id"]),
@@ -173,6 +191,7 @@ const HOUSES: [House; 3] = [
     },
     House {
         source: "crates/weft-api/src",
+        root: "crate::",
         rows: &[
             ("suggest", &[]),
             ("error", &["machines", "suggest"]),
@@ -272,16 +291,16 @@ const ABSENT: [(&str, &[&str]); 3] = [
     ("crates/weft/src/sim", &["weft_layout"]),
 ];
 
-/// The modules that a text names after `crate::`, alone or in braces.
-fn seen(code: &str) -> BTreeSet<String> {
+/// The modules that a text names after such a path, alone or in braces.
+fn seen(code: &str, root: &str) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
-    for (at, _) in code.match_indices("crate::") {
+    for (at, _) in code.match_indices(root) {
         // `$crate::` in a macro is the same crate; `some_crate::` is another.
         let before = code[..at].chars().next_back();
         if before.is_some_and(|before| before.is_alphanumeric() || before == '_') {
             continue;
         }
-        let rest = &code[at + "crate::".len()..];
+        let rest = &code[at + root.len()..];
         let name = |text: &str| -> String {
             text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
         };
@@ -310,12 +329,12 @@ fn seen(code: &str) -> BTreeSet<String> {
     seen
 }
 
-/// The module that a file belongs to; none for the crate's root.
+/// The module that a file belongs to; none for the root of all.
 fn module(source: &Path, file: &Path) -> Option<String> {
     let inside = file.strip_prefix(source).ok()?;
     let first = inside.components().next()?.as_os_str().to_str()?;
     let name = first.strip_suffix(".rs").unwrap_or(first);
-    (name != "lib" && name != "main").then(|| name.to_owned())
+    (!["lib", "main", "mod"].contains(&name)).then(|| name.to_owned())
 }
 
 fn wrong_arrows(house: &House, file: &str, module: &str, code: &str) -> Vec<String> {
@@ -323,7 +342,7 @@ fn wrong_arrows(house: &House, file: &str, module: &str, code: &str) -> Vec<Stri
         return vec![format!("{file}: module `{module}` has no row in the table of arrows")];
     };
     let known: BTreeSet<&str> = house.rows.iter().map(|(name, _)| *name).collect();
-    seen(code)
+    seen(code, house.root)
         .iter()
         .filter(|target| {
             known.contains(target.as_str())
@@ -611,9 +630,14 @@ fn the_scan_for_names_sees_what_it_must() {
 #[test]
 fn the_scan_sees_what_it_must() {
     let text = "use crate::{tile::{self, Op}, lane};\n// crate::emit\nlet x = crate::lower::run;\n";
-    let seen: Vec<String> = seen(&code(text)).into_iter().collect();
-    assert_eq!(seen, ["lane", "lower", "tile"]);
-    let house = &HOUSES[1];
+    let named: Vec<String> = seen(&code(text), "crate::").into_iter().collect();
+    assert_eq!(named, ["lane", "lower", "tile"]);
+    let rooms = "use crate::plan::{PlanError, fold::axis::Axis, writing::tuple};";
+    let named: Vec<String> = seen(&code(rooms), "crate::plan::").into_iter().collect();
+    assert_eq!(named, ["PlanError", "fold", "writing"]);
+    let house = HOUSES.iter().find(|house| house.source == "crates/weft-layout/src/plan").unwrap();
+    assert_eq!(wrong_arrows(house, "memory.rs", "convert", rooms).len(), 1);
+    let house = HOUSES.iter().find(|house| house.source == "crates/weft/src").unwrap();
     assert_eq!(wrong_arrows(house, "sim.rs", "sim", &code(text)).len(), 2);
     assert!(wrong_arrows(house, "lower.rs", "lower", "use crate::tile::Op;").is_empty());
 }

@@ -456,16 +456,36 @@ pub struct HomeAnswer {
     /// The type of the value.
     #[serde(rename = "type")]
     pub ty: String,
-    /// The layout in which it lives.
+    /// In which memory: `registers` or `shared memory`.
+    pub memory: &'static str,
+    /// The layout: which element each register of each thread holds, or which lies at each offset of a buffer.
     pub layout: String,
+    /// What it takes of shared memory, where it lives there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffers: Option<BuffersAnswer>,
     /// Why it lives there, in words.
     pub reason: String,
-    /// What the next best home would cost; none where no other is possible.
+    /// What the next best home would cost; none where no other is possible, and for shared memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<NextAnswer>,
     /// Where the value is computed in the user's source, `file:line:column`: of what enters a loop's
     /// body, the loop.
     pub place: Option<String>,
+}
+
+/// Buffers of shared memory that follow one another, each with a tensor.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct BuffersAnswer {
+    /// How many there are: rounds of a loop that fill one ahead of the rounds that read others.
+    pub count: u64,
+    /// The bytes from one to the next.
+    pub bytes: u64,
+    /// The layout as Triton writes it.
+    pub attribute: String,
+    /// The bytes of a row within which matrix units and copy engines swizzle; none where the layout is not one of
+    /// theirs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swizzle_bytes: Option<u64>,
 }
 
 /// How a load, store or atomic on a tensor goes to global memory.

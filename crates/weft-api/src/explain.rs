@@ -1,11 +1,12 @@
 //! The decisions of the compiler with their reasons.
 
+mod homes;
 mod lines;
 pub(crate) mod shared;
 
 use crate::answer::{
-    AccessAnswer, BarrierAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer, NextAnswer,
-    ProductAnswer, SpentAnswer,
+    AccessAnswer, BarrierAnswer, ChoiceAnswer, ExplainAnswer, NextAnswer, ProductAnswer,
+    SpentAnswer,
 };
 use crate::budget;
 use crate::error::ApiError;
@@ -20,7 +21,7 @@ use weft::compile;
 use weft::lane::{BarrierScope, MAX_ACCESS_BYTES};
 use weft::location::Loc;
 use weft::simplify::ordered::{self, Conflict, Order};
-use weft::tile::{Element, Op, OpId, OpKind, Value};
+use weft::tile::{ByPointers, Element, Op, OpId, OpKind};
 use weft::ttir::Places;
 use weft_layout::access::Sectors;
 use weft_layout::machine::Machine;
@@ -49,7 +50,7 @@ pub fn explain(request: &ExplainRequest) -> Result<ExplainAnswer, ApiError> {
 /// The decisions behind a compiled kernel.
 pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiError> {
     let (kernel, options) = (compiled.lowered(), compiled.options());
-    let review = compile::review(kernel, &options)?;
+    let review = compile::review(&compiled.compiled, &options)?;
     let spent = |spent: Spent| {
         let Spent { movements, accesses, work } = spent;
         SpentAnswer { movements, accesses, work }
@@ -91,57 +92,10 @@ struct Explained<'a> {
 }
 
 impl Explained<'_> {
-    fn homes(&self) -> Vec<HomeAnswer> {
-        let kernel = self.compiled.lowered();
-        let assignment = &self.compiled.compiled.assignment;
-        let mut makers = kernel.definitions();
-        kernel.walk(&kernel.body, &mut |id, op| {
-            for &param in op.regions.iter().flat_map(|region| &region.params) {
-                makers.set(param, Some(id));
-            }
-        });
-        let home = |value: Value, layout: LayoutId| {
-            let judged = self.review.and_then(|review| review.homes[value].as_ref());
-            HomeAnswer {
-                value: kernel.value_name(value),
-                ty: kernel.ty(value).bare().to_string(),
-                layout: self.compiled.layout(layout),
-                reason: self.reason(value, judged),
-                next: judged.and_then(|judged| self.next(judged)),
-                place: makers[value].and_then(|op| self.compiled.place(kernel.ops[op].loc)),
-            }
-        };
-        let values = kernel.values.keys();
-        values
-            .filter_map(|value| assignment.home(value).map(|layout| home(value, layout)))
-            .collect()
-    }
-
     fn next(&self, judged: &Judged) -> Option<NextAnswer> {
         let (layout, more) = judged.next?;
         let layout = self.review?.layouts.get(layout).to_string();
         Some(NextAnswer { layout, more })
-    }
-
-    fn reason(&self, value: Value, judged: Option<&Judged>) -> String {
-        if self.compiled.pins.iter().any(|pin| pin.value == value) {
-            return "pinned".into();
-        }
-        let Some(judged) = judged else { return "given by the text".into() };
-        let operation = |&id: &OpId| {
-            let op = &self.compiled.lowered().ops[id];
-            match self.compiled.place(op.loc) {
-                Some(place) => format!("the {} at {place}", op.kind.name()),
-                None => format!("the {}", op.kind.name()),
-            }
-        };
-        let mut agree: Vec<String> = judged.agree.iter().map(operation).collect();
-        agree.dedup();
-        match &agree[..] {
-            [] => "everything together costs least so".into(),
-            [one] => format!("as {one} runs"),
-            [some @ .., last] => format!("as {} and {last} run", some.join(", ")),
-        }
     }
 
     fn products(&self) -> Vec<ProductAnswer> {
@@ -190,14 +144,7 @@ impl Explained<'_> {
         let (facts, trips) = (AxisFacts::of(kernel), Trips::of(kernel));
         let mut answers = Vec::new();
         kernel.walk(&kernel.body, &mut |id, op| {
-            let memory = matches!(
-                op.kind,
-                OpKind::Load(_)
-                    | OpKind::Store(_)
-                    | OpKind::AsyncCopy(_)
-                    | OpKind::AtomicRmw { .. }
-                    | OpKind::AtomicCas { .. }
-            );
+            let memory = op.kind.by_pointers().is_some();
             if let Some(layout) = compiled.compiled.assignment.runs_in(id).filter(|_| memory) {
                 let judged = self.review.and_then(|review| review.runs[id].as_ref());
                 let next = judged.and_then(|judged| self.next(judged));
@@ -317,7 +264,7 @@ fn reasons(shape: &AccessShape, sectors: Sectors, machine: &Machine, op: &Op) ->
         let Sectors { actual, ideal } = sectors;
         reasons.push(format!("{actual} sectors where {ideal} would do, because {lies}"));
     }
-    let is_atomic = matches!(op.kind, OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. });
+    let is_atomic = op.kind.by_pointers() == Some(ByPointers::Atomic);
     if bytes < most && shape.instructions() > 1 && !is_atomic {
         let held = if shape.is_widest() {
             "no more are proved to follow each other, aligned and under one mask"

@@ -2,6 +2,9 @@
 //!
 //! Every request is a JSON object whose key `request` names it; the other keys are the fields below.
 //! The texts inside a request (element types, shapes, grids, argument values) are those of the command.
+//!
+//! Words that a key takes are an enumeration, whose comments are also what the schema of an agent's tool says of
+//! them (feature `agent`) and what the command's help does (feature `command`).
 
 use crate::bases::LayoutSource;
 use crate::error::ApiError;
@@ -124,6 +127,7 @@ impl Operator {
 /// A picture of a layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "command", derive(clap::ValueEnum), value(rename_all = "lower"))]
 #[serde(rename_all = "lowercase")]
 pub enum Picture {
     /// The tensor's last two axes, each element with the thread and register, or the offset, that
@@ -141,21 +145,18 @@ pub enum Picture {
 /// How a layout is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "command", derive(clap::ValueEnum), value(rename_all = "lower"))]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// Its bases, an axis a line.
     Text,
-    /// The picture [`Picture::Grid`], as text.
-    #[cfg_attr(feature = "agent", schemars(description = "The picture `grid` as text."))]
+    /// The picture `grid` as text.
     Grid,
-    /// The picture [`Picture::Hardware`], as text.
-    #[cfg_attr(feature = "agent", schemars(description = "The picture `hardware` as text."))]
+    /// The picture `hardware` as text.
     Hardware,
-    /// The picture [`Picture::Banks`], as text.
-    #[cfg_attr(feature = "agent", schemars(description = "The picture `banks` as text."))]
+    /// The picture `banks` as text.
     Banks,
-    /// The picture [`Picture::Matrix`], as text.
-    #[cfg_attr(feature = "agent", schemars(description = "The picture `matrix` as text."))]
+    /// The picture `matrix` as text.
     Matrix,
     /// The request's picture as an SVG file.
     Svg,
@@ -185,6 +186,7 @@ pub struct ConvertRequest {
 /// What is printed of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "command", derive(clap::ValueEnum), value(rename_all = "lower"))]
 #[serde(rename_all = "lowercase")]
 pub enum EmitConversion {
     /// The plan, for people.
@@ -271,6 +273,7 @@ pub struct PortRequest {
 /// What is printed of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "command", derive(clap::ValueEnum), value(rename_all = "lower"))]
 #[serde(rename_all = "lowercase")]
 pub enum EmitPort {
     /// What maps and what changes, for people.
@@ -369,6 +372,7 @@ pub struct SweepRequest {
 /// Which way a tensor moves between registers and memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "command", derive(clap::ValueEnum), value(rename_all = "lower"))]
 #[serde(rename_all = "lowercase")]
 pub enum AccessKind {
     /// It is loaded, from memory to registers.
@@ -430,6 +434,7 @@ pub struct CompileRequest {
 /// A text that compiling gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "command", derive(clap::ValueEnum), value(rename_all = "lower"))]
 #[serde(rename_all = "lowercase")]
 pub enum Emit {
     /// The tile program, as it was read.
@@ -448,6 +453,7 @@ pub enum Emit {
     Report,
     /// A C header with the PTX and the functions that launch it.
     #[serde(rename = "c-launcher")]
+    #[cfg_attr(feature = "command", value(name = "c-launcher"))]
     Launcher,
 }
 
@@ -546,6 +552,7 @@ pub struct RunRequest {
 /// How to judge stores of one value to the same byte of global memory that nothing orders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "command", derive(clap::ValueEnum), value(rename_all = "lower"))]
 #[serde(rename_all = "lowercase")]
 pub enum EqualStores {
     /// A note: the byte holds the same in any order.
@@ -608,6 +615,7 @@ fn one() -> u32 {
 
 /// A table of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "command", derive(clap::ValueEnum), value(rename_all = "lower"))]
 #[serde(rename_all = "lowercase")]
 pub enum Table {
     /// Bits of an access to memory.

@@ -1,7 +1,6 @@
 //! What can be typed.
 
 use crate::triton::{Constant, Type};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::fmt::Display;
@@ -10,7 +9,8 @@ use std::str::FromStr;
 use weft_api::budget::{self, Budget, Limits, Stop};
 use weft_api::port::DEFAULT_PORT;
 use weft_api::request::{
-    self, DEFAULT_TARGET, Emit, EmitConversion, EmitPort, Grid, parse_extents,
+    AccessKind, DEFAULT_TARGET, Emit, EmitConversion, EmitPort, EqualStores, Format, Grid, Picture,
+    Table, parse_extents,
 };
 
 /// Compiles Triton kernels to PTX, runs them on a simulator that checks every access, and explains
@@ -200,60 +200,6 @@ pub(crate) struct Layout {
     pub(crate) batch: Option<PathBuf>,
 }
 
-/// How a layout is shown.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// Its bases, an axis a line.
-    Text,
-    /// The matrix over F2.
-    Matrix,
-    /// The tensor, with the thread and register, or the offset, that hold each element.
-    Grid,
-    /// The registers of each lane, or the offsets, with the element that they hold.
-    Hardware,
-    /// The tensor, with the offset and the bank of shared memory that hold each element.
-    Banks,
-    /// One of these pictures as an SVG file.
-    Svg,
-}
-
-impl From<Format> for request::Format {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Text => Self::Text,
-            Format::Matrix => Self::Matrix,
-            Format::Grid => Self::Grid,
-            Format::Hardware => Self::Hardware,
-            Format::Banks => Self::Banks,
-            Format::Svg => Self::Svg,
-        }
-    }
-}
-
-/// What an SVG file shows of a layout.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Picture {
-    /// As the format of this name.
-    Grid,
-    /// As the format of this name.
-    Hardware,
-    /// As the format of this name.
-    Banks,
-    /// As the format of this name.
-    Matrix,
-}
-
-impl From<Picture> for request::Picture {
-    fn from(picture: Picture) -> Self {
-        match picture {
-            Picture::Grid => Self::Grid,
-            Picture::Hardware => Self::Hardware,
-            Picture::Banks => Self::Banks,
-            Picture::Matrix => Self::Matrix,
-        }
-    }
-}
-
 /// Which tensor, and on which machine.
 #[derive(Args)]
 pub(crate) struct Tensor {
@@ -300,9 +246,8 @@ pub(crate) struct Convert {
     pub(crate) to: Option<String>,
     #[command(flatten)]
     pub(crate) tensor: Tensor,
-    /// What to print: the plan (the default); registers and memory movement by movement, as text or as
-    /// an SVG file; or a device function to paste, in PTX, CUDA or HIP.
-    #[arg(long, value_name = "WHAT", value_parser = words(EMITS_OF_CONVERSIONS))]
+    /// What to print: the plan if it is not given.
+    #[arg(long, value_name = "WHAT", value_enum)]
     pub(crate) emit: Option<EmitConversion>,
     #[command(flatten)]
     pub(crate) limited: Limited,
@@ -477,9 +422,8 @@ pub(crate) struct Port {
     /// The type of its elements, such as f16.
     #[arg(long, conflicts_with = "file")]
     pub(crate) element: Option<String>,
-    /// What to print: what maps and what changes (report); the code, of a buffer the function that gives an
-    /// element's offset (hip); the kernel without the old layouts (tile) or with the new ones (ttgir).
-    #[arg(long, value_name = "WHAT", default_value = "report", value_parser = words(EMITS_OF_PORTS))]
+    /// What to print.
+    #[arg(long, value_name = "WHAT", default_value = "report", value_enum)]
     pub(crate) emit: EmitPort,
     #[command(flatten)]
     pub(crate) limited: Limited,
@@ -498,42 +442,6 @@ pub(crate) struct Port {
         conflicts_with_all = ["file", "from", "target", "warps", "name", "store", "loads", "memory", "shape", "element", "emit"]
     )]
     pub(crate) batch: Option<PathBuf>,
-}
-
-/// Which way a tensor moves.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AccessKind {
-    /// From memory to registers.
-    Load,
-    /// From registers to memory.
-    Store,
-}
-
-impl From<AccessKind> for request::AccessKind {
-    fn from(kind: AccessKind) -> Self {
-        match kind {
-            AccessKind::Load => Self::Load,
-            AccessKind::Store => Self::Store,
-        }
-    }
-}
-
-/// What stores of one value are that nothing orders.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EqualStores {
-    /// A note, which fails no run.
-    Note,
-    /// A race.
-    Race,
-}
-
-impl From<EqualStores> for request::EqualStores {
-    fn from(stores: EqualStores) -> Self {
-        match stores {
-            EqualStores::Note => Self::Note,
-            EqualStores::Race => Self::Race,
-        }
-    }
 }
 
 /// How much work may be done.
@@ -626,6 +534,13 @@ pub(crate) struct Kernel {
     /// `weft probe` writes.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) how: How,
+}
+
+/// Which kernel of a text, and how it is compiled.
+#[derive(Args)]
+pub(crate) struct How {
     /// Warps in a block. Unless given, as many as the text says (TTGIR does), else 4.
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) warps: Option<u32>,
@@ -674,10 +589,8 @@ pub(crate) struct Compile {
     pub(crate) limited: Limited,
     #[command(flatten)]
     pub(crate) python: FromPython,
-    /// What to print: the program on tiles as it was read (tile) or with the layouts that were chosen
-    /// (ttgir), that of one thread (lane), the code for NVIDIA's GPUs (ptx or cuda) or AMD's (hip), what
-    /// was decided and why (report), or a C header that holds the PTX and launches it (c-launcher).
-    #[arg(long, value_name = "WHAT", default_value = "ptx", value_parser = words(EMITS))]
+    /// What to print.
+    #[arg(long, value_name = "WHAT", default_value = "ptx", value_enum)]
     pub(crate) emit: Emit,
     /// Print the lane program as it is after this pass instead.
     #[arg(long, value_name = "PASS", conflicts_with = "emit")]
@@ -742,22 +655,8 @@ pub(crate) struct Run {
     /// `weft probe` writes. With --device, that device's unless given.
     #[arg(long)]
     pub(crate) target: Option<String>,
-    /// Warps in a block. Unless given, as many as the text says (TTGIR does), else 4.
-    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
-    pub(crate) warps: Option<u32>,
-    /// Which kernel, if the text has several.
-    #[arg(long = "kernel", value_name = "NAME")]
-    pub(crate) name: Option<String>,
-    /// The most stages of software pipelines: loads that feed a loop's matrix products run up to N - 1
-    /// rounds ahead of them [default: 3]
-    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
-    pub(crate) stages: Option<u32>,
-    /// Round every product before it is added, without fused multiply-adds
-    #[arg(long)]
-    pub(crate) no_fp_fusion: bool,
-    /// Pin a value to this layout; may be given several times. `weft explain` names the values.
-    #[arg(long = "pin", value_name = "VALUE=ATTR")]
-    pub(crate) pins: Vec<String>,
+    #[command(flatten)]
+    pub(crate) how: How,
     /// The seed of random values.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
@@ -885,27 +784,6 @@ pub(crate) struct Mcp {
     pub(crate) limited: Limited,
 }
 
-/// A table of the paper.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Table {
-    /// Bits of an access to memory.
-    Table2,
-    /// Reductions, and what they ask of shared memory.
-    Table3,
-    /// Products of integers with floats.
-    Table4,
-}
-
-impl From<Table> for request::Table {
-    fn from(table: Table) -> Self {
-        match table {
-            Table::Table2 => Self::Table2,
-            Table::Table3 => Self::Table3,
-            Table::Table4 => Self::Table4,
-        }
-    }
-}
-
 /// A tensor's extents.
 #[derive(Clone)]
 pub(crate) struct Extents(pub(crate) Vec<u64>);
@@ -927,44 +805,6 @@ fn device(text: &str) -> Result<u32, String> {
     let ordinal = text.strip_prefix("cuda:").and_then(|ordinal| ordinal.parse().ok());
     ordinal.ok_or_else(|| "a device is cuda:0, cuda:1, …".into())
 }
-
-/// One of some words, each of which means something.
-fn words<T: Copy + Send + Sync + 'static>(
-    known: &'static [(&'static str, T)],
-) -> impl TypedValueParser<Value = T> {
-    let meaning = |word: String| {
-        let found = known.iter().find(|(known, _)| *known == word);
-        found.map(|(_, meaning)| *meaning).ok_or("one of these is")
-    };
-    PossibleValuesParser::new(known.iter().map(|(word, _)| *word)).try_map(meaning)
-}
-
-const EMITS: &[(&str, Emit)] = &[
-    ("tile", Emit::Tile),
-    ("ttgir", Emit::Ttgir),
-    ("lane", Emit::Lane),
-    ("ptx", Emit::Ptx),
-    ("cuda", Emit::Cuda),
-    ("hip", Emit::Hip),
-    ("report", Emit::Report),
-    ("c-launcher", Emit::Launcher),
-];
-
-const EMITS_OF_CONVERSIONS: &[(&str, EmitConversion)] = &[
-    ("plan", EmitConversion::Plan),
-    ("picture", EmitConversion::Picture),
-    ("svg", EmitConversion::Svg),
-    ("ptx", EmitConversion::Ptx),
-    ("cuda", EmitConversion::Cuda),
-    ("hip", EmitConversion::Hip),
-];
-
-const EMITS_OF_PORTS: &[(&str, EmitPort)] = &[
-    ("report", EmitPort::Report),
-    ("hip", EmitPort::Hip),
-    ("tile", EmitPort::Tile),
-    ("ttgir", EmitPort::Ttgir),
-];
 
 /// Shows the workbench: layouts, swizzles, conversions and kernels as pictures, in a browser.
 ///

@@ -1,7 +1,7 @@
 //! What each subcommand does: make a request, have it answered, print the answer.
 
 use crate::arguments::{
-    Compile, Conflicts, Convert, Explain, Kernel, Layout, Machines, Paper, Port, Run, Swizzle,
+    Compile, Conflicts, Convert, Explain, How, Kernel, Layout, Machines, Paper, Port, Run, Swizzle,
 };
 use crate::failure::Failure;
 use crate::input;
@@ -50,8 +50,8 @@ pub(crate) fn layout(arguments: &Layout, output: &mut Output) -> Result<Outcome,
         shape: arguments.shape.clone().map_or_else(Vec::new, |shape| shape.0),
         element: arguments.element.clone(),
         element_bits: None,
-        format: arguments.format.map(Into::into),
-        picture: arguments.picture.map(Into::into),
+        format: arguments.format,
+        picture: arguments.picture,
         slice: arguments.slice.clone().map_or_else(Vec::new, |slice| slice.0),
         all: arguments.all,
         target: input::target(&arguments.target)?,
@@ -136,7 +136,7 @@ pub(crate) fn conflicts(arguments: &Conflicts, output: &mut Output) -> Result<Ou
         element: arguments.tensor.element.clone(),
         element_bits: None,
         target: input::target(&arguments.tensor.target)?,
-        kind: arguments.kind.into(),
+        kind: arguments.kind,
     };
     let answer = timed("conflicts", arguments.time, || counted::conflicts(&request))?;
     if arguments.json {
@@ -192,7 +192,8 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
         return batch::run("compile", batch, output);
     }
     let file = arguments.file.as_deref().unwrap_or(Path::new("-"));
-    let Kernel { target, warps, stages, no_fp_fusion, name, pins } = &arguments.kernel;
+    let Kernel { target, how } = &arguments.kernel;
+    let How { warps, stages, no_fp_fusion, name, pins } = how;
     let target = input::target(target)?;
     let what = For { kernel: name.as_deref(), target: &target, warps: *warps };
     let source = input::kernel(file, &arguments.python, what)?;
@@ -234,7 +235,8 @@ pub(crate) fn compile(arguments: &Compile, output: &mut Output) -> Result<Outcom
 
 /// The command `weft explain`.
 pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
-    let Kernel { target, warps, stages, no_fp_fusion, name, pins } = &arguments.kernel;
+    let Kernel { target, how } = &arguments.kernel;
+    let How { warps, stages, no_fp_fusion, name, pins } = how;
     let target = input::target(target)?;
     let what = For { kernel: name.as_deref(), target: &target, warps: *warps };
     let source = input::kernel(&arguments.file, &arguments.python, what)?;
@@ -262,7 +264,7 @@ pub(crate) fn explain(arguments: &Explain, output: &mut Output) -> Result<Outcom
 pub(crate) fn paper(arguments: &Paper, output: &mut Output) -> Result<Outcome, Failure> {
     let Paper { table, target, every, limited: _, json } = arguments;
     let target = input::target(target)?;
-    let request = PaperRequest { table: (*table).into(), target, every: *every };
+    let request = PaperRequest { table: *table, target, every: *every };
     let answer = waiting("every case of the table", || tables::paper(&request))?;
     if *json {
         output.line(&text_of(&answer))?;
@@ -279,11 +281,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         grid,
         args,
         target,
-        warps,
-        stages,
-        no_fp_fusion,
-        name,
-        pins,
+        how: How { warps, stages, no_fp_fusion, name, pins },
         seed,
         verify,
         equal_stores,
@@ -322,7 +320,7 @@ pub(crate) fn run(arguments: &Run, output: &mut Output) -> Result<Outcome, Failu
         pins: pins.clone(),
         seed: *seed,
         verify: *verify,
-        equal_stores: (*equal_stores).into(),
+        equal_stores: *equal_stores,
         text_places: false,
     };
     let about = |error| Failure::about(&source, error);

@@ -129,6 +129,11 @@ impl DType {
         }
     }
 
+    /// The type that elements have in memory: a truth value is a byte there.
+    pub fn in_memory(self) -> Self {
+        if self == DType::I1 { DType::I8 } else { self }
+    }
+
     /// Width in bytes in memory; a truth value takes one.
     pub fn bytes(self) -> u32 {
         self.bits().div_ceil(8)

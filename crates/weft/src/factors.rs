@@ -14,7 +14,7 @@
 //! that arithmetic made stays in registers, where it is; one that was loaded goes through memory.
 //!
 //! The program keeps its meaning. How the memory is laid out is decided later, when it is known who writes
-//! it ([`assign::place_buffers`](crate::assign::place_buffers)).
+//! it ([`assign::run`](crate::assign::run)).
 
 use crate::assign::warpgroup_instruction;
 use crate::axis::AxisFacts;
@@ -233,6 +233,8 @@ impl Rewriter<'_> {
         let ty = self.kernel.ty(tensor).bare();
         let order: Vec<usize> = (0..ty.shape.len()).rev().collect();
         let memory = self.emit(user, OpKind::LocalAlloc, tensor, memory_type(&ty, &order), tensor);
+        let name = self.kernel.values[tensor].name.clone();
+        self.kernel.values[memory].name = name;
         self.stored.set(tensor, Some(memory));
         memory
     }

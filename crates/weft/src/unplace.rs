@@ -13,7 +13,7 @@
 //!
 //! Memory that is written after it was made stays: the buffers of a software pipeline, say. Whoever
 //! compiles the result lays it out anew where it is only indexed and transposed
-//! ([`assign::place_buffers`](crate::assign::place_buffers)), and as the text says elsewhere: a layout of
+//! ([`assign::run`](crate::assign::run)), and as the text says elsewhere: a layout of
 //! memory has no lanes.
 
 use crate::id::IdMap;

@@ -248,10 +248,24 @@ export interface Next {
   layout: string;
   more: number;
 }
+/** Buffers of shared memory that follow one another. */
+export interface Buffers {
+  count: number;
+  /** Of each. */
+  bytes: number;
+  /** The layout as Triton writes it. */
+  attribute: string;
+  /** The bytes of a row within which matrix units and copy engines swizzle, in a layout of theirs. */
+  swizzle_bytes?: number;
+}
+/** Where a value lives. */
 export interface Home {
   value: string;
   type: string;
+  memory: "registers" | "shared memory";
   layout: string;
+  /** What it takes of shared memory. */
+  buffers?: Buffers;
   reason: string;
   next?: Next;
   place: string | null;

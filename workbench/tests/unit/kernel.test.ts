@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ExplainAnswer } from "../../src/engine/requests";
-import { LayoutNames, byLine, inLines, isOf, isPlace, lineOf, shapeOf, shortName, shownLine, total } from "../../src/views/kernel/model";
+import { LayoutNames, byLine, inLines, isOf, isPlace, lineOf, shapeOf, shortName, shownLine, sizeOf, total } from "../../src/views/kernel/model";
 import { pinned } from "../../src/views/kernel/state";
 
 const way = { strategy: "shuffles", instructions: 1, shuffles: 1, wavefronts: 0, barriers: 0, shared_bytes: 0, cost: 300, bound: 300, outline: "" };
@@ -14,8 +14,8 @@ const answer: ExplainAnswer = {
   shared_bytes: 0,
   spent: { movements: 300, accesses: 100, work: 20 },
   homes: [
-    { value: "%a", type: "tensor<4xf32>", layout: A, reason: "as the load at text:3:5 runs", next: { layout: B, more: 10 }, place: "text:3:5" },
-    { value: "%b", type: "tensor<4xf32>", layout: B, reason: "pinned", place: null },
+    { value: "%a", type: "tensor<4xf32>", memory: "registers", layout: A, reason: "as the load at text:3:5 runs", next: { layout: B, more: 10 }, place: "text:3:5" },
+    { value: "%b", type: "tensor<4xf32>", memory: "registers", layout: B, reason: "pinned", place: null },
   ],
   products: [{ place: "text:7:5", type: "tensor<1x2xf32>", layout: C, how: "mma.m16n8k16.f32.f16.f16", runs: 4, cost: 800, bound: 800, times: 16 }],
   movements: [{ ...way, value: "%a", type: "tensor<4xf32>", operation: "store", place: "text:5:5", from: A, to: C, times: 1 }],
@@ -47,6 +47,14 @@ test("types and layouts tell their shapes", () => {
   expect(shapeOf("f32")).toEqual([]);
   expect(isOf(A, [4])).toBe(true);
   expect(isOf(C, [4])).toBe(false);
+});
+
+test("memory tells its size and its swizzle, and no value is pinned to it", () => {
+  const buffers = { count: 1, bytes: 4096, attribute: "#ttg.swizzled_shared<{}>" };
+  expect(sizeOf(buffers)).toBe("4096 bytes");
+  expect(sizeOf({ ...buffers, count: 3, swizzle_bytes: 0 })).toBe("3 buffers of 4096 bytes, not swizzled");
+  expect(sizeOf({ ...buffers, count: 3, swizzle_bytes: 64 })).toBe("3 buffers of 4096 bytes, swizzled in rows of 64 bytes");
+  expect(isOf("[offset: 1 2, block:] -> [dim0: 4]", [4])).toBe(false);
 });
 
 test("instructions are named shortly", () => {

@@ -33,19 +33,19 @@ fn one(compiled: &CompiledKernel, id: OpId) -> Option<SharedAnswer> {
         OpKind::LocalAlloc => (*op.results.first()?, *op.operands.first()?, Kind::Store),
         _ => return None,
     };
-    let home = assignment.home(tensor).or_else(|| assignment.given(tensor))?;
+    let home = assignment.registers(tensor).or_else(|| assignment.given(tensor))?;
     let layout = assignment.layouts.get(home);
-    let memory = kernel.ty(memory).memory()?;
-    let padded = memory.layout().ok();
+    let buffers = assignment.buffers(memory).ok()?;
+    let padded = Some(&buffers.layout);
     let bits = kernel.ty(tensor).dtype().bits().next_power_of_two().max(8);
     // A load of a whole buffer is planned, and may be by matrix moves.
-    let whole = padded.as_ref().filter(|padded| kind == Kind::Load && padded.paddings().is_empty());
+    let whole = padded.filter(|padded| kind == Kind::Load && padded.paddings().is_empty());
     let plan =
         whole.and_then(|memory| plan::load(memory.layout(), layout, bits, &compiled.machine).ok());
     let spent = compiled.compiled.work.iter().find(|(op, _)| *op == id);
     let price = plan.as_ref().zip(spent);
     let (counted, reason) = padded
-        .and_then(|padded| counted(compiled, plan.as_ref(), &padded, layout, bits, kind))
+        .and_then(|padded| counted(compiled, plan.as_ref(), padded, layout, bits, kind))
         .unzip();
     Some(SharedAnswer {
         operation: op.kind.name(),
@@ -54,7 +54,7 @@ fn one(compiled: &CompiledKernel, id: OpId) -> Option<SharedAnswer> {
         place: compiled.place(op.loc),
         ty: kernel.ty(tensor).bare().to_string(),
         layout: layout.to_string(),
-        memory: memory.family.to_string(),
+        memory: buffers.memory.family.to_string(),
         counted,
         price: price.map(|(plan, &(_, cost))| SharedPrice { cost, bound: plan.bound.total }),
         reasons: reason.flatten().into_iter().collect(),

@@ -96,7 +96,7 @@ struct Both<'a> {
 /// The layout of a value in a compiled kernel, where registers hold it.
 fn home(compiled: &CompiledKernel, value: Value) -> Option<&Layout> {
     let assignment = &compiled.compiled.assignment;
-    let home = assignment.home(value).or_else(|| assignment.given(value))?;
+    let home = assignment.registers(value).or_else(|| assignment.given(value))?;
     Some(assignment.layouts.get(home))
 }
 

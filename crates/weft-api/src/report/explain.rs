@@ -2,8 +2,9 @@
 
 use super::{cycles, line};
 use crate::answer::{
-    AccessAnswer, BarrierAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer, MovementAnswer,
-    NextAnswer, ProductAnswer, SharedAnswer, SharedCounts, SharedPrice, SpentAnswer,
+    AccessAnswer, BarrierAnswer, BuffersAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer,
+    MovementAnswer, NextAnswer, ProductAnswer, SharedAnswer, SharedCounts, SharedPrice,
+    SpentAnswer,
 };
 
 /// Layouts by number, so that each is spelled once.
@@ -83,7 +84,8 @@ fn homes<'a>(body: &mut String, answer: &'a ExplainAnswer, layouts: &mut Layouts
     line(body, "\nhomes");
     let same = |one: &HomeAnswer, other: &HomeAnswer| {
         let said = |home: &HomeAnswer| (home.reason.clone(), home.next.clone());
-        one.ty == other.ty && one.layout == other.layout && said(one) == said(other)
+        let same = one.ty == other.ty && one.layout == other.layout;
+        same && one.buffers == other.buffers && said(one) == said(other)
     };
     let mut groups: Vec<Vec<&'a HomeAnswer>> = Vec::new();
     for home in &answer.homes {
@@ -97,11 +99,18 @@ fn homes<'a>(body: &mut String, answer: &'a ExplainAnswer, layouts: &mut Layouts
     let types = firsts().map(|home| home.ty.len()).max().unwrap_or(0);
     for group in &groups {
         let [home, others @ ..] = &group[..] else { continue };
-        let HomeAnswer { value, ty, reason, next, .. } = home;
+        let HomeAnswer { value, ty, buffers, reason, next, .. } = home;
         let layout = layouts.name(&home.layout);
-        line(body, format_args!("  {value:width$}  {ty:types$}  {layout:3}  {reason}"));
         let indent = 2 + width + 2 + types + 2 + 3 + 2;
-        if next.is_none() && answer.choice.is_some() {
+        let home = format!("  {value:width$}  {ty:types$}  {layout:3}");
+        if let Some(buffers) = buffers {
+            line(body, format_args!("{home}  in shared memory: {}", told(buffers)));
+            line(body, format_args!("{:indent$}{}", "", buffers.attribute));
+            line(body, format_args!("{:indent$}{reason}", ""));
+        } else {
+            line(body, format_args!("{home}  {reason}"));
+        }
+        if next.is_none() && buffers.is_none() && answer.choice.is_some() {
             line(body, format_args!("{:indent$}no other candidate", ""));
         }
         next_best(body, indent, next.as_ref(), layouts);
@@ -119,6 +128,20 @@ fn homes<'a>(body: &mut String, answer: &'a ExplainAnswer, layouts: &mut Layouts
         }
     }
     none_if_empty(body, answer.homes.is_empty());
+}
+
+/// How much of shared memory, and how it is swizzled for matrix units.
+fn told(buffers: &BuffersAnswer) -> String {
+    let BuffersAnswer { count, bytes, swizzle_bytes, .. } = buffers;
+    let size = match count {
+        1 => format!("{bytes} bytes"),
+        count => format!("{count} buffers of {bytes} bytes"),
+    };
+    match swizzle_bytes {
+        None => size,
+        Some(0) => format!("{size}, not swizzled"),
+        Some(span) => format!("{size}, swizzled in rows of {span} bytes"),
+    }
 }
 
 fn explain_product<'a>(body: &mut String, product: &'a ProductAnswer, layouts: &mut Layouts<'a>) {

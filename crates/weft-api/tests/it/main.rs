@@ -9,6 +9,7 @@ mod bounds;
 mod deep;
 mod detector;
 mod equal_stores;
+mod homes;
 mod kernels;
 mod limits;
 mod lines;

@@ -5,58 +5,32 @@
 //! Before a plan is returned the [witness] checks it on basis vectors; where debug assertions are on
 //! it also replays it. A [`Draft`] tells only what a plan costs, and is checked when it becomes one.
 
-mod align;
-mod alike;
-mod axis;
-mod blocks;
-mod bound;
-mod builder;
-mod chosen;
-mod copy_box;
-mod direct;
-mod fragment;
-mod fuse;
-mod gather;
-mod histogram;
-mod load;
-mod memory;
-mod mixed;
-mod moves;
-pub mod operand;
-mod ordered;
-mod partials;
-mod reduce;
-mod rounds;
-mod scan;
-mod sequel;
-mod sides;
+mod buffer;
+mod convert;
+mod fold;
+mod hardware;
+mod indexed;
 pub mod swizzle;
 mod task;
-mod threads;
-mod tidy;
-mod tuple;
-mod values;
-mod vectorize;
-mod ways;
-mod within;
-mod words;
+mod writing;
 
 use alloc::vec::Vec;
 use core::fmt;
 
-pub use copy_box::{CopyBoxes, NoBox, copy_box};
-pub use direct::{Cut, DirectCopy, NoDirectCopy, direct_copies, direct_swizzle};
-pub use gather::gather;
-pub use histogram::histogram;
-pub use load::load;
+pub use buffer::load::load;
 #[cfg(test)]
-pub(crate) use load::loaded;
-pub use reduce::{Order, Reduction, reduce, reduce_into};
-pub use scan::{Direction, scan};
+pub(crate) use buffer::load::loaded;
+pub use buffer::vectorize::{Vectors, vectorize};
+use convert::{bound, memory, mixed, within::Within};
+pub use fold::reduce::{Order, Reduction, reduce, reduce_into};
+pub use fold::scan::{Direction, scan};
+pub use hardware::copy_box::{CopyBoxes, NoBox, copy_box};
+pub use hardware::direct::{Cut, DirectCopy, NoDirectCopy, direct_copies, direct_swizzle};
+pub use hardware::operand;
+pub use indexed::gather::gather;
+pub use indexed::histogram::histogram;
 pub use swizzle::{Preference, Side, Swizzle, swizzle};
 pub use task::{Draft, Task};
-pub use vectorize::{Vectors, vectorize};
-use within::Within;
 
 use crate::{
     access::AccessError,

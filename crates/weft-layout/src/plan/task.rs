@@ -5,9 +5,12 @@
 //! a [`Draft`], which tells its price and no step, and becomes a [`Plan`] when the witness accepts it.
 
 use super::{
-    Direction, PlanError, choose, followed, gather, histogram,
-    reduce::{self, Order},
-    scan,
+    Direction, PlanError, choose,
+    fold::reduce::{self, Order},
+    fold::scan,
+    followed,
+    indexed::gather,
+    indexed::histogram,
 };
 use crate::{
     family::slice,

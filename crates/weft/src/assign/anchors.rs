@@ -6,7 +6,7 @@ use super::trips::Trips;
 use super::{AssignError, Block};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
-use crate::tile::{Kernel, Op, OpId, OpKind};
+use crate::tile::{Kernel, Op, OpId};
 use weft_layout::family::Blocked;
 use weft_layout::{Layout, Space};
 
@@ -16,18 +16,6 @@ pub(super) struct Anchors<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) facts: &'a AxisFacts,
     pub(super) block: Block<'a>,
-}
-
-/// Whether an operation loads, stores or changes global memory, on tensors or on scalars.
-pub(super) fn is_access(kind: &OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::Load(_)
-            | OpKind::Store(_)
-            | OpKind::AsyncCopy(_)
-            | OpKind::AtomicRmw { .. }
-            | OpKind::AtomicCas { .. }
-    )
 }
 
 impl Anchors<'_> {

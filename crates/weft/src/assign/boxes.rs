@@ -1,6 +1,6 @@
 //! The boxes in which blocks of tensors come to shared memory.
 
-use super::AssignError;
+use super::{AssignError, Assignment, Buffers};
 use crate::descriptors::{dimensions, given};
 use crate::lane::TensorMap;
 use crate::tile::{Fetch, Kernel, Op, OpId, OpKind, TransferOp, Value};
@@ -22,7 +22,11 @@ pub(crate) struct Boxes {
 }
 
 /// How a fetched block comes into its memory.
-pub(crate) fn boxes(kernel: &Kernel, fetch: &Fetch<Value>) -> Result<Boxes, AssignError> {
+pub(crate) fn boxes(
+    kernel: &Kernel,
+    assignment: &Assignment,
+    fetch: &Fetch<Value>,
+) -> Result<Boxes, AssignError> {
     let refuse = |reason: String| {
         let name = kernel.value_name(fetch.descriptor);
         AssignError::NoBox { name, reason }
@@ -31,8 +35,7 @@ pub(crate) fn boxes(kernel: &Kernel, fetch: &Fetch<Value>) -> Result<Boxes, Assi
     let dtype = block.dtype();
     let dimensions = dimensions(block, memory)
         .ok_or_else(|| refuse("a buffer has other dimensions than the block".into()))?;
-    let described = memory.memory().ok_or_else(|| refuse("it goes to no memory".into()))?;
-    let layout = described.layout()?;
+    let Buffers { layout, count: buffers, .. } = &**assignment.buffers(fetch.memory)?;
     if !layout.paddings().is_empty() {
         return Err(refuse("there are gaps in the buffer".into()));
     }
@@ -42,9 +45,8 @@ pub(crate) fn boxes(kernel: &Kernel, fetch: &Fetch<Value>) -> Result<Boxes, Assi
         .map_err(|error| refuse(error.to_string()))?;
     // Buffers follow one another.
     let bytes = layout.size() * u64::from(dtype.bytes());
-    let pattern = START.max(ROWS * found.mode.span());
-    let buffers = described.buffers()?;
-    if buffers > 1 && !bytes.is_multiple_of(pattern) {
+    let pattern = START.max(Buffers::ROWS * found.mode.span());
+    if *buffers > 1 && !bytes.is_multiple_of(pattern) {
         return Err(refuse("buffers do not begin where patterns of the swizzle do".into()));
     }
     let side = |dim: &Option<usize>| {
@@ -68,11 +70,11 @@ pub(crate) fn boxes(kernel: &Kernel, fetch: &Fetch<Value>) -> Result<Boxes, Assi
     Ok(Boxes { map, copies })
 }
 
-/// Rows of a pattern of a swizzle.
-const ROWS: u64 = 8;
-
 /// The map of each descriptor that is one.
-pub(crate) fn maps(kernel: &Kernel) -> Result<BTreeMap<OpId, TensorMap>, AssignError> {
+pub(crate) fn maps(
+    kernel: &Kernel,
+    assignment: &Assignment,
+) -> Result<BTreeMap<OpId, TensorMap>, AssignError> {
     let mut maps: BTreeMap<OpId, TensorMap> = BTreeMap::new();
     let mut refused = None;
     let given = given(kernel);
@@ -80,7 +82,7 @@ pub(crate) fn maps(kernel: &Kernel) -> Result<BTreeMap<OpId, TensorMap>, AssignE
         let Some(fetch) = fetched(op) else { return };
         let is_its = |id: &&OpId| kernel.ops[**id].results[0] == fetch.descriptor;
         let Some(&id) = given.iter().find(is_its) else { return };
-        match boxes(kernel, &fetch) {
+        match boxes(kernel, assignment, &fetch) {
             Ok(Boxes { map, .. }) => {
                 if *maps.entry(id).or_insert_with(|| map.clone()) != map {
                     let name = kernel.value_name(fetch.descriptor);

@@ -11,9 +11,11 @@
 use super::access::memory_order;
 use super::boxes::{fetched, takes_boxes};
 use super::product::{Product, warpgroup};
-use super::{Assignment, Block};
+use super::{AssignError, Assignment, Block, Buffers, Home};
 use crate::axis::AxisFacts;
-use crate::tile::{Encoding, Kernel, Op, OpId, OpKind, SharedMemory, Value};
+use crate::dtype::DType;
+use crate::id::IdMap;
+use crate::tile::{Kernel, Op, OpId, OpKind, Value};
 use std::sync::Arc;
 use weft_layout::Layout;
 use weft_layout::access::{Kind, conflicts};
@@ -30,17 +32,56 @@ const ALIGNMENT: u64 = 16;
 /// that are written in as many wavefronts, as CUTLASS and Triton take it.
 const SPANS: [u64; 3] = [128, 64, 32];
 
-/// Gives every buffer that copies fill, or products read, the layout that suits those who fill and read it,
-/// unless the program says itself where its tensors live.
-pub fn place_buffers(
-    kernel: &mut Kernel,
+/// Gives every value in shared memory its home: in a buffer that copies fill, or products read, in the layout that
+/// suits those who fill and read it; else, or where the program itself says where its tensors live, as its type
+/// says.
+pub(super) fn place(
+    kernel: &Kernel,
+    facts: &AxisFacts,
+    assignment: &mut Assignment,
+    block: Block<'_>,
+) -> Result<(), AssignError> {
+    let mut chosen = IdMap::default();
+    if !kernel.is_encoded() {
+        choose(kernel, facts, assignment, block, &mut chosen);
+    }
+    let mut described = Vec::new();
+    kernel.walk(&kernel.body, &mut |_, op| {
+        let params = op.regions.iter().flat_map(|region| &region.params);
+        let values = op.results.iter().chain(params).copied();
+        described.extend(values.filter(|&value| kernel.ty(value).memory().is_some()));
+    });
+    // Views of a buffer are of one memory.
+    let mut known: Vec<(DType, Arc<Buffers>)> = Vec::new();
+    for value in described {
+        let ty = kernel.ty(value);
+        let Some(memory) = ty.memory() else { continue };
+        let mut memory = memory.clone();
+        if let Some(family) = &chosen[value] {
+            memory.family = Family::clone(family);
+        }
+        let dtype = ty.dtype();
+        let same = known.iter().find(|(other, home)| *other == dtype && home.memory == memory);
+        let home = match same {
+            Some((_, home)) => Arc::clone(home),
+            None => Arc::new(Buffers::of(memory, dtype)?),
+        };
+        if same.is_none() {
+            known.push((dtype, Arc::clone(&home)));
+        }
+        assignment.home.set(value, Some(Home::Shared(home)));
+    }
+    Ok(())
+}
+
+/// The layouts of buffers that copies fill, or products read.
+fn choose(
+    kernel: &Kernel,
     facts: &AxisFacts,
     assignment: &Assignment,
     block: Block<'_>,
+    chosen: &mut IdMap<Value, Option<Family>>,
 ) {
-    if kernel.is_encoded() {
-        return;
-    }
     let mut allocated = Vec::new();
     kernel.walk(&kernel.body, &mut |_, op| {
         if op.kind == OpKind::LocalAlloc {
@@ -64,12 +105,8 @@ pub fn place_buffers(
         }
         let Some(memory) = memory else { continue };
         for view in views {
-            let ty = &mut kernel.values[view.value].ty;
-            if let Some(described) = ty.memory() {
-                let family = if view.turned { turned(&memory) } else { memory.clone() };
-                let described = SharedMemory { family, ..described.clone() };
-                ty.encoding = Some(Encoding::Shared(Arc::new(described)));
-            }
+            let family = if view.turned { turned(&memory) } else { memory.clone() };
+            chosen.set(view.value, Some(family));
         }
     }
 }
@@ -158,7 +195,7 @@ impl Accesses {
             Self { bits, vector, order, list: Vec::new(), units: Vec::new(), boxed: false };
         let mut stored = Vec::new();
         let home = |value: Value| {
-            let home = assignment.home(value);
+            let home = assignment.registers(value);
             home.map(|home| assignment.layouts.get(home).clone())
         };
         kernel.walk(&kernel.body, &mut |id, op| {

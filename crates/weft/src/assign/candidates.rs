@@ -9,7 +9,7 @@
 //! Some layouts are no operation's preference: those that spread over all threads a tensor that would
 //! otherwise be copied in each of them, and those that suit reductions, scans and gathers.
 
-use super::anchors::{Anchors, is_access};
+use super::anchors::Anchors;
 use super::carry::Carry;
 use super::folded;
 use super::layouts::{LayoutId, Layouts};
@@ -248,7 +248,7 @@ impl Candidates {
     ) -> Result<(), AssignError> {
         for (unit, data) in problem.units.iter().enumerate() {
             let chosen = match data.what {
-                What::Home(value) => other.home(value),
+                What::Home(value) => other.registers(value),
                 What::Runs(id) => other.runs_in(id),
                 What::Source(id) => other.source_in(id),
             };
@@ -400,7 +400,7 @@ fn seeds(
         anchors.block.budget.check()?;
         let op = &kernel.ops[id];
         let times = problem.trips.of_op(id).max(1);
-        if is_access(&op.kind) {
+        if op.kind.by_pointers().is_some() {
             let ty = kernel.ty(op.operands[0]);
             let bytes = ty.element.pointee().map_or(8, crate::dtype::DType::bytes);
             let weight = ty.elements() * u64::from(bytes) * times;

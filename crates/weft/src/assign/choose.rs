@@ -6,7 +6,7 @@ mod solve;
 pub(super) use self::solve::ROUNDS;
 
 use self::solve::Stated;
-use super::anchors::{Anchors, is_access};
+use super::anchors::Anchors;
 use super::candidates::Candidates;
 use super::classes::find_free;
 use super::layouts::{LayoutId, Layouts, Plans, Task};
@@ -242,7 +242,7 @@ impl<'a> Chooser<'a> {
             }
         }
         for value in problem.kernel.values.keys() {
-            result.home.set(value, problem.home(value).map(chosen));
+            result.set_registers(value, problem.home(value).map(chosen));
         }
         result
     }
@@ -327,11 +327,9 @@ fn own_price(
         What::Runs(id) => {
             let op = &problem.kernel.ops[id];
             let trips = problem.trips.of_op(id);
-            if is_access(&op.kind) {
-                return Ok(times(
-                    anchors.access_cost(layouts, (id, &problem.trips), label)?,
-                    trips,
-                ));
+            if op.kind.by_pointers().is_some() {
+                let cost = anchors.access_cost(layouts, (id, &problem.trips), label)?;
+                return Ok(times(cost, trips));
             }
             // What all warps issue.
             return Ok(times(way.map_or(0, |way| way.instructions), trips));

@@ -36,21 +36,19 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
         let layout = assignment.layouts.intern(layout.map_err(misplaced)?);
         assignment.given.set(value, Some(layout));
         if !assignment.free[value] {
-            assignment.home.set(value, Some(layout));
+            assignment.set_registers(value, Some(layout));
         }
     }
     kernel.walk(&kernel.body, &mut |id, op| {
-        let place = match op.kind {
-            OpKind::Load(_)
-            | OpKind::Store(_)
-            | OpKind::AtomicRmw { .. }
-            | OpKind::AtomicCas { .. }
-            | OpKind::AsyncCopy(_) => {
+        let place = match &op.kind {
+            kind if kind.by_pointers().is_some() => {
                 op.operands.first().and_then(|&value| assignment.given[value])
             }
-            OpKind::Reduce { .. } => op.operands.iter().find_map(|&value| assignment.home[value]),
+            OpKind::Reduce { .. } => {
+                op.operands.iter().find_map(|&value| assignment.registers(value))
+            }
             OpKind::Scan { .. } | OpKind::Dot(_) | OpKind::WarpgroupDot(_) => {
-                assignment.home[op.results[0]]
+                assignment.registers(op.results[0])
             }
             _ => None,
         };

@@ -16,7 +16,7 @@ use super::trips::Trips;
 use super::{AssignError, Assignment, Block, Reason};
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
-use crate::tile::{Kernel, OpId, OpKind, Value};
+use crate::tile::{ByPointers, Kernel, OpId, OpKind, Value};
 use rustc_hash::FxHashMap;
 use weft_layout::plan;
 use weft_layout::space::REGISTER;
@@ -101,11 +101,7 @@ impl Solver<'_> {
         self.kernel.walk(&self.kernel.body, &mut |id, op| ops.push((id, op)));
         for (id, op) in ops {
             match op.kind {
-                OpKind::Load(_)
-                | OpKind::Store(_)
-                | OpKind::AsyncCopy(_)
-                | OpKind::AtomicRmw { .. }
-                | OpKind::AtomicCas { .. } => {
+                ref kind if kind.by_pointers().is_some() => {
                     if !self.kernel.ty(op.operands[0]).is_tensor() {
                         continue;
                     }
@@ -140,7 +136,7 @@ impl Solver<'_> {
             let Some(layout) = self.resolve(self.classes.find(value))? else { continue };
             // A shape operation alone in its class is only a name for its operand.
             if !shape_op {
-                self.result.home.set(value, Some(layout));
+                self.result.set_registers(value, Some(layout));
             }
         }
         Ok(())
@@ -237,8 +233,10 @@ impl Solver<'_> {
         let result = &mut self.result;
         self.kernel.walk(&self.kernel.body, &mut |id, op| {
             let place = match op.kind {
-                OpKind::Reduce { .. } => op.operands.iter().find_map(|&value| result.home[value]),
-                OpKind::Scan { .. } => result.home[op.results[0]],
+                OpKind::Reduce { .. } => {
+                    op.operands.iter().find_map(|&value| result.registers(value))
+                }
+                OpKind::Scan { .. } => result.registers(op.results[0]),
                 _ => None,
             };
             if place.is_some() {
@@ -253,17 +251,12 @@ impl Solver<'_> {
         let mut ops = Vec::new();
         self.kernel.walk(&self.kernel.body, &mut |id, op| ops.push((id, op)));
         for (id, op) in ops {
-            if let OpKind::AsyncCopy(_) = op.kind {
+            let Some(how) = op.kind.by_pointers() else { continue };
+            if how == ByPointers::Copy {
                 let own = self.ask.memory_layout(&mut self.result.layouts, op)?;
                 self.result.runs_in.set(id, Some(own));
             }
-            let moved = match op.kind {
-                OpKind::Load(_) => op.results.first(),
-                OpKind::Store(_) => op.operands.get(1),
-                OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => op.results.first(),
-                _ => None,
-            };
-            let Some(&moved) = moved else { continue };
+            let Some(moved) = how.moved(op) else { continue };
             if !self.kernel.ty(op.operands[0]).is_tensor() {
                 continue;
             }
@@ -279,8 +272,7 @@ impl Solver<'_> {
                     |layout| self.ask.access_cost(&self.result.layouts, (id, &trips), layout);
                 let (in_home, in_own) = (access(home)?, access(own)?);
                 let bits = self.kernel.ty(moved).dtype().bytes() * 8;
-                let (from, to) =
-                    if matches!(op.kind, OpKind::Store(_)) { (home, own) } else { (own, home) };
+                let (from, to) = if how == ByPointers::Store { (home, own) } else { (own, home) };
                 let result = &mut self.result;
                 let machine = self.block.machine;
                 match result.plans.draft(&result.layouts, &Task::Convert(from, to, bits), machine) {
@@ -296,11 +288,8 @@ impl Solver<'_> {
             };
             self.result.runs_in.set(id, Some(place));
             // A load lives where it ran; its class converts from there on demand.
-            if matches!(
-                op.kind,
-                OpKind::Load(_) | OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. }
-            ) {
-                self.result.home.set(moved, Some(place));
+            if how != ByPointers::Store {
+                self.result.set_registers(moved, Some(place));
             }
         }
         Ok(())

@@ -1,7 +1,11 @@
-//! Chooses the *home* of each tensor value, the layout in which it lives, and the layout in which each
-//! operation runs for which that matters.
+//! Chooses the *home* of each tensor value, and the layout in which each operation runs for which that matters.
 //!
-//! Four kinds of value:
+//! A [`Home`] is in registers, in a layout of registers, lanes and warps, or in shared memory, in the buffers that
+//! the program allocates. Which of the two it is, the program says: `factors` and `pipeline` have put into memory
+//! what belongs there. Homes in registers are chosen together; those in memory then follow from who fills and reads
+//! them (`buffers`).
+//!
+//! Four kinds of value in registers:
 //!
 //! * *Free* values are cheap functions of constants, ranges and scalars: masks, offsets, pointers.
 //!   They have no home; each user computes them in the layout that it needs.
@@ -39,6 +43,7 @@ mod encode;
 mod folded;
 mod given;
 mod greedy;
+mod home;
 mod layouts;
 mod pbqp;
 mod pins;
@@ -53,9 +58,9 @@ mod trips;
 
 pub use access::{AccessShape, Gap};
 pub(crate) use boxes::{boxes, fetched, maps};
-pub use buffers::place_buffers;
 pub use choose::Total;
 pub use encode::encode;
+pub use home::{Buffers, Home};
 pub use layouts::{LayoutId, Layouts, Plans, Task};
 pub use pins::Pin;
 pub use product::{Candidate, Matrix, Product, Warpgroup, candidates, warpgroup_instruction};
@@ -67,8 +72,9 @@ pub use trips::Trips;
 use crate::axis::AxisFacts;
 use crate::budget::{Budget, Overrun};
 use crate::id::IdMap;
-use crate::tile::{Kernel, Misplaced, Op, OpId, OpKind, Value};
-use weft_layout::family::Blocked;
+use crate::tile::{Encoding, Kernel, Misplaced, Op, OpId, OpKind, Type, Value};
+use std::sync::Arc;
+use weft_layout::family::{Blocked, FamilyError};
 use weft_layout::machine::Machine;
 use weft_layout::{LayoutError, plan};
 
@@ -88,7 +94,7 @@ pub struct Assignment {
     pub layouts: Layouts,
     /// The plans made while deciding.
     pub plans: Plans,
-    home: IdMap<Value, Option<LayoutId>>,
+    home: IdMap<Value, Option<Home>>,
     given: IdMap<Value, Option<LayoutId>>,
     free: IdMap<Value, bool>,
     runs_in: IdMap<OpId, Option<LayoutId>>,
@@ -139,14 +145,18 @@ pub fn run(
     block: Block<'_>,
     pins: &[Pin],
 ) -> Result<Assignment, AssignError> {
-    match (given::homes(kernel, block)?, pins.first()) {
-        (Some(_), Some(pin)) => Err(AssignError::PinnedTwice {
-            name: kernel.value_name(pin.value),
-            other: "its type in the text".into(),
-        }),
-        (Some(assignment), None) => Ok(assignment),
-        (None, _) => choose::run(kernel, facts, block, pins),
-    }
+    let mut assignment = match (given::homes(kernel, block)?, pins.first()) {
+        (Some(_), Some(pin)) => {
+            return Err(AssignError::PinnedTwice {
+                name: kernel.value_name(pin.value),
+                other: "its type in the text".into(),
+            });
+        }
+        (Some(assignment), None) => assignment,
+        (None, _) => choose::run(kernel, facts, block, pins)?,
+    };
+    buffers::place(kernel, facts, &mut assignment, block)?;
+    Ok(assignment)
 }
 
 /// What speaks for each decision; nothing where the program itself decides.
@@ -169,10 +179,12 @@ pub fn greedy(
     facts: &AxisFacts,
     block: Block<'_>,
 ) -> Result<Assignment, AssignError> {
-    match given::homes(kernel, block)? {
-        Some(assignment) => Ok(assignment),
-        None => greedy::run(kernel, facts, block),
-    }
+    let mut assignment = match given::homes(kernel, block)? {
+        Some(assignment) => assignment,
+        None => greedy::run(kernel, facts, block)?,
+    };
+    buffers::place(kernel, facts, &mut assignment, block)?;
+    Ok(assignment)
 }
 
 /// Why no layout could be found; never happens for a verified kernel within the machine's limits.
@@ -183,7 +195,7 @@ pub enum AssignError {
     Layout(#[from] LayoutError),
     /// A layout of a family could not be made.
     #[error(transparent)]
-    Family(#[from] weft_layout::family::FamilyError),
+    Family(#[from] FamilyError),
     /// An access could not be counted.
     #[error(transparent)]
     Access(#[from] weft_layout::access::AccessError),
@@ -288,9 +300,34 @@ impl From<weft_layout::SpaceError> for AssignError {
 }
 
 impl Assignment {
-    /// The layout that a value lives in: none for scalars, free values and shape operations.
-    pub fn home(&self, value: Value) -> Option<LayoutId> {
-        self.home[value]
+    /// Where a value lives: scalars, free values and the results of shape operations have no home.
+    pub fn home(&self, value: Value) -> Option<&Home> {
+        self.home[value].as_ref()
+    }
+
+    /// The layout of the registers that a value lives in, if it does.
+    pub fn registers(&self, value: Value) -> Option<LayoutId> {
+        self.home(value)?.registers()
+    }
+
+    /// The shared memory that a value lives in; an error where it does not, which no verified program has.
+    pub fn buffers(&self, value: Value) -> Result<&Arc<Buffers>, AssignError> {
+        let buffers = self.home(value).and_then(Home::shared);
+        buffers.ok_or(AssignError::Family(FamilyError::NoOffsets))
+    }
+
+    /// The type of a value, with the layout of the shared memory that it lives in, if it does.
+    pub(crate) fn placed(&self, kernel: &Kernel, value: Value) -> Type {
+        let ty = kernel.ty(value).clone();
+        match self.home(value).and_then(Home::shared) {
+            Some(buffers) => ty.with_encoding(Encoding::Shared(Arc::new(buffers.memory.clone()))),
+            None => ty,
+        }
+    }
+
+    /// Lets a value live in registers, or nowhere.
+    fn set_registers(&mut self, value: Value, layout: Option<LayoutId>) {
+        self.home.set(value, layout.map(Home::Registers));
     }
 
     /// The layout that the program gives to a tensor, free or not, if it gives any.
@@ -312,7 +349,7 @@ impl Assignment {
         // The operations between what has a place and the value, the value's own first.
         let mut path = Vec::new();
         let mut layout = loop {
-            if let Some(known) = self.home[at].or(self.given[at]) {
+            if let Some(known) = self.registers(at).or(self.given[at]) {
                 break known;
             }
             let defining = definitions[at].filter(|_| !self.free[at]).map(|id| &kernel.ops[id]);

@@ -179,11 +179,7 @@ impl<'a> Problem<'a> {
                 self.yielded(op, 0, 0, &op.results);
                 self.yielded(op, 1, 0, &op.results);
             }
-            OpKind::Load(_)
-            | OpKind::Store(_)
-            | OpKind::AsyncCopy(_)
-            | OpKind::AtomicRmw { .. }
-            | OpKind::AtomicCas { .. } => {
+            kind if kind.by_pointers().is_some() => {
                 if tensor(&op.operands[0]) {
                     self.running_op(id, op, Port::Same);
                 }

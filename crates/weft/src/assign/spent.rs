@@ -1,6 +1,6 @@
 //! What homes cost in the program that they led to.
 
-use super::anchors::{Anchors, is_access};
+use super::anchors::Anchors;
 use super::trips::Trips;
 use super::{AssignError, Assignment, Block};
 use crate::axis::AxisFacts;
@@ -56,7 +56,7 @@ pub fn spent<'p>(
     spent.extend(work.iter().map(|&(op, price)| (op, Spent { work: all(op, price), ..none })));
     let mut accesses = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
-        if let Some(place) = assignment.runs_in(id).filter(|_| is_access(&op.kind)) {
+        if let Some(place) = assignment.runs_in(id).filter(|_| op.kind.by_pointers().is_some()) {
             accesses.push((id, place));
         }
     });

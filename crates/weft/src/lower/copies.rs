@@ -5,7 +5,6 @@
 //! place, and committing and waiting do nothing for it.
 
 use super::Lowerer;
-use super::local::{in_memory, memory_of};
 use crate::assign::AssignError;
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
@@ -40,7 +39,7 @@ impl Lowerer<'_> {
         let others = other.map(|other| self.get(other, place)).transpose()?;
         let base = meeting.base(&mut self.build, view);
         let acting = movement::takes_part(&mut self.build, meeting.vectors.acting);
-        let dtype = in_memory(element);
+        let dtype = element.in_memory();
         let cost = meeting.vectors.bytes(dtype.bytes());
         let copies = has_copies(self.block.machine) && matches!(cost, 4 | 8 | 16);
         let zero = self.build.constant(dtype, 0);
@@ -110,8 +109,8 @@ impl Lowerer<'_> {
         let ty = self.kernel.ty(memory);
         let most = facts.vector_elements(pointers, mask, axis, ty.dtype(), widest);
         // Neighbours in shared memory are neighbours in global memory only along that axis.
-        let memory = memory_of(ty)?;
-        Ok(most.min(memory.layout().contiguous_run(OFFSET, Label::dim(axis as u32))))
+        let memory = self.assignment.buffers(memory)?;
+        Ok(most.min(memory.layout.layout().contiguous_run(OFFSET, Label::dim(axis as u32))))
     }
 
     pub(super) fn async_commit(&mut self) {

@@ -143,7 +143,7 @@ impl Lowerer<'_> {
         registers: &[lane::Value],
     ) -> Result<(), AssignError> {
         self.bind_tensor(value, layout, registers.into());
-        let Some(home) = self.assignment.home(value) else { return Ok(()) };
+        let Some(home) = self.assignment.registers(value) else { return Ok(()) };
         if home != layout {
             let plan = self.plan(value, layout, home)?;
             let moved = self.moved(&plan, registers.to_vec())?;

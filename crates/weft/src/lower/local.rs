@@ -12,9 +12,9 @@ use crate::dtype::DType;
 use crate::lane::{self, Access, BarrierScope, Builder, Space};
 use crate::movement;
 use crate::scalar::Binary;
-use crate::tile::{Op, SharedMemory, Type, Value};
+use crate::tile::{Op, Value};
+use std::sync::Arc;
 use weft_layout::affine::Padded;
-use weft_layout::family::Family;
 use weft_layout::plan::{self, Vectors};
 use weft_layout::space::{LANE, Label, OFFSET, REGISTER, WARP};
 
@@ -22,8 +22,6 @@ use weft_layout::space::{LANE, Label, OFFSET, REGISTER, WARP};
 const ALIGN: u32 = 256;
 /// The most bytes that a kernel may allocate.
 const MOST: u64 = 1 << 30;
-/// What the bytes of each buffer are rounded up to: the widest access.
-const BUFFER_ALIGN: u64 = lane::MAX_ACCESS_BYTES as u64;
 
 /// Where memory is that a value describes.
 #[derive(Clone, Copy, Debug)]
@@ -44,35 +42,6 @@ pub(super) struct Meeting {
     lanes: Vec<u64>,
     warps: Vec<u64>,
     bytes_log2: u32,
-}
-
-/// The type that elements have in memory: a truth value is a byte there.
-pub(super) fn in_memory(dtype: DType) -> DType {
-    if dtype == DType::I1 { DType::I8 } else { dtype }
-}
-
-/// What the first byte of a buffer is a multiple of, in bytes: for matrix units a whole pattern, since the
-/// swizzle is one of addresses.
-fn alignment(memory: &SharedMemory) -> u32 {
-    const ROWS: u64 = 8;
-    match &memory.family {
-        Family::NvmmaShared(shared) => (ROWS * shared.swizzling_byte_width).max(1) as u32,
-        _ => 1,
-    }
-}
-
-/// The bytes of one buffer of the memory that a type describes.
-fn buffer_bytes(memory: &Padded, dtype: DType) -> u64 {
-    let bytes = memory.size().saturating_mul(in_memory(dtype).bytes().into());
-    bytes.saturating_add(BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN
-}
-
-/// The layout of what a type describes.
-pub(super) fn memory_of(ty: &Type) -> Result<Padded, AssignError> {
-    match ty.memory() {
-        Some(memory) => Ok(memory.layout()?),
-        None => Err(AssignError::Family(weft_layout::family::FamilyError::NoOffsets)),
-    }
 }
 
 impl View {
@@ -158,19 +127,16 @@ impl Lowerer<'_> {
 
     pub(super) fn local_alloc(&mut self, op: &Op) -> Result<(), AssignError> {
         let result = op.results[0];
-        let ty = self.kernel.ty(result).clone();
-        let buffers = ty.memory().map_or(Ok(1), SharedMemory::buffers)?;
-        let each = buffer_bytes(&memory_of(&ty)?, ty.dtype());
+        let home = Arc::clone(self.assignment.buffers(result)?);
         let pieces = self.build.program().shared.values();
         let before: u64 = pieces.map(|piece| u64::from(piece.bytes)).sum();
-        let bytes = each.saturating_mul(buffers);
+        let bytes = home.bytes.saturating_mul(home.count);
         // A machine's limit is the pipeline's business; addresses must fit before.
         if before.saturating_add(bytes) > MOST {
             let name = self.kernel.value_name(result);
             return Err(AssignError::SharedMemory { name, bytes, most: MOST });
         }
-        let align = ALIGN.max(ty.memory().map_or(1, alignment));
-        let shared = self.build.shared(bytes as u32, align, BarrierScope::Block);
+        let shared = self.build.shared(bytes as u32, ALIGN.max(home.align), BarrierScope::Block);
         if !op.operands.is_empty() && !self.is_handed_over(result) {
             self.build.set_renewed(shared);
         }
@@ -196,8 +162,8 @@ impl Lowerer<'_> {
 
     pub(super) fn memdesc_index(&mut self, op: &Op) -> Result<(), AssignError> {
         let view = self.view(op.operands[0]);
-        let ty = self.kernel.ty(op.operands[0]).clone();
-        let each = self.build.i32(buffer_bytes(&memory_of(&ty)?, ty.dtype()) as i32);
+        let each = self.assignment.buffers(op.operands[0])?.bytes;
+        let each = self.build.i32(each as i32);
         let index = self.scalar(op.operands[1]);
         let distance = self.build.binary(Binary::Mul, index, each);
         let base = self.build.binary(Binary::Add, view.base, distance);
@@ -207,7 +173,7 @@ impl Lowerer<'_> {
 
     pub(super) fn memdesc_subslice(&mut self, op: &Op, offsets: &[u64]) -> Result<(), AssignError> {
         let view = self.view(op.operands[0]);
-        let memory = memory_of(self.kernel.ty(op.operands[0]))?;
+        let memory = self.assignment.buffers(op.operands[0])?.layout.clone();
         let outs = memory.layout().outs();
         let coordinates: Vec<(Label, u64)> =
             offsets.iter().enumerate().map(|(dim, &at)| (Label::dim(dim as u32), at)).collect();
@@ -265,8 +231,8 @@ impl Lowerer<'_> {
         most: u64,
     ) -> Result<Meeting, AssignError> {
         let offset = self.view(memory).offset;
-        let ty = self.kernel.ty(memory).clone();
-        let memory = memory_of(&ty)?;
+        let dtype = self.kernel.ty(memory).dtype();
+        let memory = self.assignment.buffers(memory)?.layout.clone();
         let mut layout = self.assignment.layouts.get(layout).clone();
         // A part's elements are elements of the whole.
         let outs = memory.layout().outs().clone();
@@ -275,7 +241,7 @@ impl Lowerer<'_> {
                 layout = layout.resize_out(label, outs.bits(label))?;
             }
         }
-        let bytes = in_memory(ty.dtype()).bytes();
+        let bytes = dtype.in_memory().bytes();
         let mut most_log2 = (lane::MAX_ACCESS_BYTES / bytes).max(1).ilog2();
         most_log2 = most_log2.min(most.max(1).ilog2()).min(memory.aligned().max(1).ilog2());
         if offset != 0 {
@@ -324,7 +290,7 @@ impl Lowerer<'_> {
         }
         let meeting = self.meeting(place, memory, u64::MAX)?;
         let truth = self.kernel.ty(result).dtype() == DType::I1;
-        let dtype = in_memory(self.kernel.ty(result).dtype());
+        let dtype = self.kernel.ty(result).dtype().in_memory();
         let base = meeting.base(&mut self.build, view);
         let zero = self.build.constant(dtype, 0);
         let mut registers = vec![zero; meeting.registers.len()];
@@ -351,8 +317,8 @@ impl Lowerer<'_> {
         view: View,
         memory: Value,
     ) -> Result<Option<Vec<lane::Value>>, AssignError> {
-        let ty = self.kernel.ty(memory).clone();
-        let (padded, dtype) = (memory_of(&ty)?, ty.dtype());
+        let dtype = self.kernel.ty(memory).dtype();
+        let padded = &self.assignment.buffers(memory)?.layout;
         let layout = self.assignment.layouts.get(place);
         let whole = padded.paddings().is_empty()
             && view.offset == 0

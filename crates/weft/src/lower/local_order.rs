@@ -151,7 +151,7 @@ pub(super) fn orders(
 /// packed words.
 pub(super) fn may_fly(assignment: &Assignment, product: OpId, sum: Value) -> bool {
     let Product::Warpgroup(product) = assignment.product(product) else { return false };
-    product.instruction.sum.bits() == 32 && assignment.home(sum) == Some(product.accumulator)
+    product.instruction.sum.bits() == 32 && assignment.registers(sum) == Some(product.accumulator)
 }
 
 impl Walk<'_> {
@@ -287,8 +287,10 @@ impl Walk<'_> {
     fn may_be_carried(&self, op: &Op) -> Vec<Value> {
         let params = &op.regions[0].params[1..];
         let stays = |index: usize, last: Value| {
-            let home = self.assignment.home(last);
-            [params[index], op.results[index]].iter().all(|&at| self.assignment.home(at) == home)
+            let home = self.assignment.registers(last);
+            [params[index], op.results[index]]
+                .iter()
+                .all(|&at| self.assignment.registers(at) == home)
         };
         let found = in_flight(self.kernel, op).into_iter();
         found.filter(|&(index, last)| stays(index, last)).map(|(_, last)| last).collect()

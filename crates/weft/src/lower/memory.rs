@@ -25,11 +25,6 @@ use weft_layout::machine::Isa;
 use weft_layout::plan::Vectors;
 use weft_layout::space::{LANE, WARP};
 
-/// The type that elements have in memory: a truth value is a byte there.
-fn in_memory(dtype: DType) -> DType {
-    if dtype == DType::I1 { DType::I8 } else { dtype }
-}
-
 impl Lowerer<'_> {
     /// The layout in which a memory operation runs, with its registers grouped into vectors, and whether
     /// the masks of these are tested.
@@ -95,7 +90,7 @@ impl Lowerer<'_> {
         for &operand in &op.operands {
             operands.push(self.get(operand, place)?);
         }
-        let dtype = in_memory(dtype);
+        let dtype = dtype.in_memory();
         let zero = self.build.constant(dtype, 0);
         let mut registers = vec![zero; operands[0].len()];
         for group in &vectors.groups {
@@ -127,7 +122,7 @@ impl Lowerer<'_> {
     fn load_scalar(&mut self, op: &Op, dtype: DType, how: Access) {
         let operands: SmallVec<[lane::Value; 3]> =
             op.operands.iter().map(|&operand| self.scalar(operand)).collect();
-        let dtype = in_memory(dtype);
+        let dtype = dtype.in_memory();
         let other = match operands.get(2) {
             Some(&other) => [movement::byte_of(&mut self.build, other)],
             None => [self.build.constant(dtype, 0)],

@@ -100,6 +100,7 @@ pub fn run(
         if order { order::needs_barrier(kernel, facts, assignment) } else { IdMap::default() };
     let ordered = kernel.ops.keys().any(|op| barriers[op]);
     let orders = local_order::orders(kernel, assignment, barriers);
+    let maps = maps(kernel, assignment)?;
     let mut lowerer = Lowerer {
         kernel,
         facts,
@@ -120,7 +121,7 @@ pub fn run(
         passed: Vec::new(),
         current: None,
     };
-    lowerer.params(&maps(kernel)?);
+    lowerer.params(&maps);
     lowerer.warp = lowerer.common_warp();
     lowerer.region(&kernel.body)?;
     lowerer.within_budget()?;
@@ -347,7 +348,7 @@ impl Lowerer<'_> {
 
     /// Computes a tensor in its home. Free values and shape operations wait until somebody asks.
     fn settle(&mut self, op: &Op, result: Value) -> Result<(), AssignError> {
-        if let Some(home) = self.assignment.home(result) {
+        if let Some(home) = self.assignment.registers(result) {
             let registers = self.compute(op, result, home)?;
             self.bind_tensor(result, home, registers);
         }
@@ -356,7 +357,7 @@ impl Lowerer<'_> {
 
     /// How many lane values a tile value takes where it is carried around.
     fn registers_of(&self, value: Value) -> usize {
-        match self.assignment.home(value) {
+        match self.assignment.registers(value) {
             Some(home) => {
                 let count = values::register_count(self.assignment.layouts.get(home));
                 count / self.numbers_in_word(value)
@@ -388,7 +389,7 @@ impl Lowerer<'_> {
     ) -> Result<Vec<lane::Value>, AssignError> {
         let mut carried = Vec::new();
         for (&value, &place) in values.iter().zip(homes) {
-            match self.assignment.home(place) {
+            match self.assignment.registers(place) {
                 Some(home) => {
                     let numbers = self.get(value, home)?;
                     let in_word = self.numbers_in_word(place);
@@ -408,7 +409,7 @@ impl Lowerer<'_> {
         for &value in values {
             let (own, others) = rest.split_at(self.registers_of(value).min(rest.len()));
             rest = others;
-            match self.assignment.home(value) {
+            match self.assignment.registers(value) {
                 Some(home) => {
                     let numbers = self.out_of_words(value, own);
                     self.bind_tensor(value, home, numbers.into());

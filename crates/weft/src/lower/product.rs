@@ -82,7 +82,7 @@ impl Lowerer<'_> {
         let mut moved = Vec::new();
         for &(value, layout) in wanted {
             let unique = self.without_copies(layout)?;
-            if let Some(home) = self.assignment.home(value)
+            if let Some(home) = self.assignment.registers(value)
                 && home != unique
                 && !moved.contains(&(value, unique))
                 && self.known(value, unique).is_none()

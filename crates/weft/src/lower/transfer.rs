@@ -155,7 +155,7 @@ impl Lowerer<'_> {
 
     fn fetch(&mut self, op: &Op) -> Result<(), AssignError> {
         let Some(fetch) = fetched(op) else { return Ok(()) };
-        let boxes = boxes(self.kernel, &fetch)?;
+        let boxes = boxes(self.kernel, self.assignment, &fetch)?;
         let map = self.maps.get(&fetch.descriptor).copied().unwrap_or_default();
         let mbarrier = self.mbarrier(fetch.mbarriers, fetch.which);
         let view = self.view(fetch.memory).base();

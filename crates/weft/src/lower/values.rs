@@ -118,7 +118,7 @@ impl Lowerer<'_> {
         let (how, parts) = if unique != layout {
             (How::Copies(registers), smallvec![(value, unique)])
         } else {
-            match (self.assignment.home(value), self.definitions[value]) {
+            match (self.assignment.registers(value), self.definitions[value]) {
                 (Some(home), _) => (How::Moved(home), smallvec![(value, home)]),
                 (None, Some(id)) => {
                     let op = &self.kernel.ops[id];

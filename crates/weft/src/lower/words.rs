@@ -36,7 +36,7 @@ pub(super) fn factors(kernel: &Kernel) -> IdMap<Value, bool> {
 impl Lowerer<'_> {
     /// How many numbers of a carried value lie in each lane value that is carried for it.
     pub(super) fn numbers_in_word(&self, value: Value) -> usize {
-        let Some(home) = self.assignment.home(value).filter(|_| self.factors[value]) else {
+        let Some(home) = self.assignment.registers(value).filter(|_| self.factors[value]) else {
             return 1;
         };
         let numbers = (32 / self.kernel.ty(value).dtype().bits()).max(1) as usize;

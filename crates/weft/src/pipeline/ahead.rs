@@ -259,6 +259,8 @@ impl<'a> Prefetcher<'a> {
                 writer.place = load;
                 let ty = writer.buffer(&op, &[stages.into()]);
                 let memory = writer.emit(OpKind::LocalAlloc, &[], ty);
+                let name = writer.kernel.values[op.results[0]].name.clone();
+                writer.kernel.values[memory].name = name;
                 writer.buffers.push(Buffer { load, op, lag: stream.lag, memory });
             }
         }

@@ -124,6 +124,8 @@ impl Replacement<'_> {
         let memory = SharedMemory { family, mutable: true, allocated: tensor.shape.clone() };
         let ty = tensor.bare().with_encoding(Encoding::Shared(Arc::new(memory)));
         let memory = self.emit(OpKind::LocalAlloc, &[], ty);
+        let name = self.kernel.values[results[0]].name.clone();
+        self.kernel.values[memory].name = name;
         let open = OpKind::Transfer(TransferOp::Open { phase: Phase::Copies(1) });
         let mbarriers = self.emit(open, &[], mbarriers_type(1));
         let (zero, exists) = (self.constant(DType::I32, 0), self.constant(DType::I1, 1));

@@ -6,6 +6,7 @@ use crate::lane::effects::{Extent, Step, Tokens};
 use crate::lane::{InstData, Op, Program, Region, Shared, Space, Value};
 use crate::scalar::Binary;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// The pieces behind addresses, as far as the operations that make them tell.
 pub(super) struct Pieces {
@@ -21,7 +22,7 @@ pub(super) struct Pieces {
     products: IdMap<Value, Option<Vec<Shared>>>,
     /// For each piece with mbarriers itself and what copies write that these count; none where a copy's mbarrier
     /// is not seen.
-    landing: Option<FxHashMap<Shared, Vec<Shared>>>,
+    landing: Option<BTreeMap<Shared, Vec<Shared>>>,
     /// What copies into a piece that an mbarrier in another counts touch: both.
     filling: FxHashMap<[Shared; 2], [Shared; 2]>,
 }
@@ -107,7 +108,7 @@ impl Pieces {
 
     /// Finds what copies fill, and what a wait at an mbarrier may then see written.
     fn find_filling(&mut self, program: &Program) {
-        let mut landing: FxHashMap<Shared, Vec<Shared>> = FxHashMap::default();
+        let mut landing: BTreeMap<Shared, Vec<Shared>> = BTreeMap::new();
         for (piece, _) in program.shared.iter().filter(|(_, data)| data.mbarriers) {
             landing.insert(piece, vec![piece]);
         }

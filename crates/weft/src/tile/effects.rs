@@ -262,7 +262,8 @@ mod tests {
     use crate::cache::Cache;
     use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
     use crate::tile::{
-        CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Phase, Precision, TransferOp,
+        ByPointers, CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Phase, Precision,
+        TransferOp,
     };
 
     /// Each row of the table, by itself.
@@ -373,6 +374,22 @@ mod tests {
         for (kind, expected) in rows {
             assert_eq!(kind.effects(), expected, "{}", kind.name());
             assert_eq!(kind.effects().is_pure(), expected == none, "{}", kind.name());
+            let touched = kind.by_pointers().map(|how| match how {
+                ByPointers::Load => (Touch::READS, Touch::NONE),
+                ByPointers::Store => (Touch::WRITES, Touch::NONE),
+                ByPointers::Atomic => (Touch::BOTH, Touch::NONE),
+                ByPointers::Copy => (Touch::READS, Touch::WRITES),
+            });
+            // Descriptors have no pointers, and assembly may do anything.
+            let otherwise =
+                matches!(kind, OpKind::Descriptor(_) | OpKind::Transfer(_) | OpKind::InlineAsm(_));
+            let own = expected.global.any() && !otherwise;
+            assert_eq!(
+                touched,
+                own.then_some((expected.global, expected.local)),
+                "{}",
+                kind.name()
+            );
         }
     }
 }

@@ -131,7 +131,7 @@ fn homes(case: &Case, kernel: &Kernel, target: &str) -> Result<String, String> {
     let mut text = String::new();
     let mut mentioned = Vec::new();
     for value in kernel.values.keys() {
-        let Some(home) = assignment.home(value) else { continue };
+        let Some(home) = assignment.registers(value) else { continue };
         mentioned.push(home);
         let name = kernel.value_name(value);
         writeln!(text, "{name:12} {} in {home}", kernel.ty(value)).unwrap();

@@ -78,3 +78,31 @@ fn movements_that_do_not_fit_together_go_in_rounds() {
     }
     assert!(taken[0] > 8192 && taken[1] <= 8192, "{taken:?}");
 }
+
+/// Where memory is scarce, homes are chosen at a price of it; what speaks for them is what spoke for them then.
+#[test]
+fn the_review_is_of_the_homes_that_were_compiled() {
+    let kernels = [
+        (include_str!("../../../../kernels/product_f32.ttir"), 12_287, 1),
+        (include_str!("../../../../kernels/product_f16_sums.ttir"), 1_535, 10),
+        (include_str!("../../../../kernels/product_thin.ttir"), 4_607, 100),
+    ];
+    for (text, shared_bytes_per_block, price) in kernels {
+        let module = ttir::parse(text).unwrap();
+        let machine = Machine::by_name("sm_80").unwrap();
+        let machine = Machine { shared_bytes_per_block, ..machine.clone() };
+        let options = Options::for_machine(&machine);
+        let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
+        assert_eq!(compiled.attempt.shared_byte, price);
+        let review = compile::review(&compiled, &options).unwrap().unwrap();
+        assert_eq!(Some(review.total), compiled.assignment.total());
+        for value in compiled.kernel.values.keys() {
+            let chosen = compiled.assignment.registers(value);
+            let judged = review.homes[value].as_ref();
+            assert_eq!(
+                judged.map(|judged| review.layouts.get(judged.layout)),
+                chosen.map(|layout| compiled.assignment.layouts.get(layout)),
+            );
+        }
+    }
+}

@@ -95,7 +95,8 @@ fn chosen(text: &str, warps: u32) -> (compile::Compiled, u32) {
     let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let options = Options { warps, ..Options::for_machine(Machine::by_name("sm_90").unwrap()) };
     let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
-    let homes = compiled.kernel.values.keys().filter_map(|value| compiled.assignment.home(value));
+    let homes =
+        compiled.kernel.values.keys().filter_map(|value| compiled.assignment.registers(value));
     let registers = homes.map(|home| compiled.assignment.layouts.get(home).in_bits(REGISTER)).max();
     (compiled, 1 << registers.unwrap_or(0))
 }

@@ -9,7 +9,7 @@ import { Picture } from "../../ui/picture";
 import { oneLine } from "../../ui/texts";
 import { layoutAddress } from "../layout/address";
 import type { Context } from "../view";
-import { byLine, inLines, isOf, shapeOf } from "./model";
+import { byLine, inLines, isOf, shapeOf, sizeOf } from "./model";
 import type { LayoutNames } from "./model";
 import { pinned } from "./state";
 import type { State } from "./state";
@@ -40,7 +40,7 @@ export class Details {
     fill(
       this.element,
       h("header", null, h("h2", null, title), cost > 0 && h("p", null, `${cycles(cost)} cycles per block, over all rounds`)),
-      known.length === 0 && h("p.note", null, "No value of this line has registers of its own, and nothing moves."),
+      known.length === 0 && h("p.note", null, "No value of this line has registers or memory of its own, and nothing moves."),
       h("div.halves", null, h(
         "div.stack.tight",
         null,
@@ -57,15 +57,18 @@ export class Details {
   }
 
   #home(state: State, home: Home, names: LayoutNames): HTMLElement {
-    const { value, type, layout, reason, next } = home;
+    const { value, type, layout, buffers, reason, next } = home;
     return h(
       "div.known",
       { "data-value": value },
-      h("h3", null, h("code", null, value), " lives in ", names.of(layout)),
+      h("h3", null, h("code", null, value), buffers ? " lives in shared memory, in " : " lives in ", names.of(layout)),
       h("p.note", null, type),
+      buffers && h("p", null, `${capital(sizeOf(buffers))}.`),
+      buffers && h("p.note", null, h("code", null, buffers.attribute)),
       h("p", null, why(reason)),
       this.#next(next, names),
-      this.#pin(state, home, names),
+      // What lies in memory follows from who fills and reads it.
+      !buffers && this.#pin(state, home, names),
     );
   }
 
@@ -213,6 +216,9 @@ function because(reasons: string[] = []): HTMLElement[] {
 }
 
 function why(reason: string): string {
-  const sentence = inLines(reason);
-  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+  return `${capital(inLines(reason))}.`;
+}
+
+function capital(sentence: string): string {
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`;
 }

@@ -3,7 +3,7 @@
 import type { AccessCount, Finding, MemoryAccess, Movement, Product, RunAnswer, SharedAccess } from "../../engine/requests";
 import { cycles } from "../../ui/amounts";
 import { h } from "../../ui/dom";
-import { inLines, lineOf, shortName } from "./model";
+import { inLines, lineOf, shortName, sizeOf } from "./model";
 import type { LayoutNames, Marks } from "./model";
 
 const often = (times: number) => (times > 1 ? ` × ${times}` : "");
@@ -11,9 +11,14 @@ const told = (times: number) => (times > 1 ? `, ${times} times` : "");
 
 /** Where values live. */
 export function homesOf({ homes }: Marks, names: LayoutNames): HTMLElement[] {
-  return homes.map(({ value, layout, reason }) =>
-    h("span", { class: `mark home${reason === "pinned" ? " pinned" : ""}`, title: `${value} lives in ${names.of(layout)}: ${layout}` }, names.of(layout)),
-  );
+  return homes.map(({ value, layout, buffers, reason }) => {
+    const memory = buffers ? ` in shared memory (${sizeOf(buffers)})` : "";
+    return h(
+      "span",
+      { class: `mark home${reason === "pinned" ? " pinned" : ""}`, title: `${value} lives${memory} in ${names.of(layout)}: ${layout}` },
+      buffers ? `shared ${names.of(layout)}` : names.of(layout),
+    );
+  });
 }
 
 /** What a line does. */

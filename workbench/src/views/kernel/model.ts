@@ -1,6 +1,6 @@
 /** An explanation by the lines of the text, without the page. */
 
-import type { Barrier, ExplainAnswer, Home, MemoryAccess, Movement, Product, SharedAccess } from "../../engine/requests";
+import type { Barrier, Buffers, ExplainAnswer, Home, MemoryAccess, Movement, Product, SharedAccess } from "../../engine/requests";
 
 /** What is known of one line. */
 export interface Marks {
@@ -16,6 +16,13 @@ export interface Marks {
 export function lineOf(place: string | null): number | undefined {
   const line = /^text:(\d+):\d+$/.exec(place ?? "")?.[1];
   return line === undefined ? undefined : Number(line);
+}
+
+/** What buffers take of shared memory, and how matrix units swizzle them. */
+export function sizeOf({ count, bytes, swizzle_bytes: span }: Buffers): string {
+  const size = count === 1 ? `${bytes} bytes` : `${count} buffers of ${bytes} bytes`;
+  if (span === undefined) return size;
+  return span === 0 ? `${size}, not swizzled` : `${size}, swizzled in rows of ${span} bytes`;
 }
 
 /** Places in the text as a reader looks for them: `the load at text:12:5` is the load at line 12. */
@@ -82,10 +89,10 @@ export function shapeOf(type: string): number[] {
   return extents.split("x").filter((part) => part !== "").map(Number);
 }
 
-/** Whether a layout's text is one of a tensor of this shape. */
+/** Whether a layout's text is one of registers for a tensor of this shape. */
 export function isOf(layout: string, shape: number[]): boolean {
   const outs = shape.map((extent, axis) => `dim${axis}: ${extent}`).join(", ");
-  return layout.endsWith(`-> [${outs}]`);
+  return layout.startsWith("[register") && layout.endsWith(`-> [${outs}]`);
 }
 
 /** An instruction's name without the types of its numbers: `mma.m16n8k16`. */

@@ -125,8 +125,8 @@ export class Totals {
 
   /** The values that live elsewhere, and the movements before and after. */
   #changes(free: ExplainAnswer, now: ExplainAnswer, names: LayoutNames): HTMLElement {
-    const before = new Map(free.homes.map(({ value, layout }) => [value, layout]));
-    const moved = now.homes.filter(({ value, layout }) => before.get(value) !== layout);
+    const before = new Map(free.homes.map(({ value, memory, layout }) => [`${value} ${memory}`, layout]));
+    const moved = now.homes.filter(({ value, memory, layout }) => before.get(`${value} ${memory}`) !== layout);
     const movements = (answer: ExplainAnswer) =>
       answer.movements.map(({ value, from, to, cost, times }) =>
         h("li", null, h("code", null, value), ` ${names.of(from)} → ${names.of(to)}, ${cycles(cost)} a warp${times > 1 ? `, ${times} times` : ""}`),
@@ -146,8 +146,8 @@ export class Totals {
           ? h(
               "ul.plain",
               null,
-              moved.map(({ value, layout }) => {
-                const old = before.get(value);
+              moved.map(({ value, memory, layout }) => {
+                const old = before.get(`${value} ${memory}`);
                 return h("li", null, h("code", null, value), ` ${old ? names.of(old) : "nowhere"} → ${names.of(layout)}`);
               }),
             )

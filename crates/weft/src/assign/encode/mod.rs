@@ -107,7 +107,7 @@ impl Encoder<'_> {
 
     /// Where a value lives.
     fn home(&mut self, value: Value) -> Result<Option<NamedLayout>, AssignError> {
-        self.assignment.home(value).map(|home| self.place(home)).transpose()
+        self.assignment.registers(value).map(|home| self.place(home)).transpose()
     }
 
     fn typed(&self, ty: &Type, place: NamedLayout) -> Type {
@@ -299,7 +299,7 @@ impl Encoder<'_> {
     fn define(&mut self, values: &[Value]) -> Result<Vec<Value>, AssignError> {
         let mut new = Vec::new();
         for &value in values {
-            let ty = self.kernel.ty(value).clone();
+            let ty = self.assignment.placed(self.kernel, value);
             new.push(match self.home(value)? {
                 Some(home) => {
                     let ty = self.typed(&ty, home);
@@ -371,11 +371,7 @@ impl Encoder<'_> {
             OpKind::Dot(_) => self.dot(id, op),
             OpKind::WarpgroupDot(_) => self.warpgroup_dot(id, op),
             OpKind::Scan { .. } | OpKind::Gather { .. } | OpKind::Histogram => self.indexed(id, op),
-            OpKind::Load(_)
-            | OpKind::Store(_)
-            | OpKind::AtomicRmw { .. }
-            | OpKind::AtomicCas { .. }
-            | OpKind::AsyncCopy(_) => self.access(id, op),
+            kind if kind.by_pointers().is_some() => self.access(id, op),
             _ => self.simple(op),
         }
     }
@@ -460,7 +456,7 @@ impl Encoder<'_> {
     fn folded(&mut self, op: &Op, place: NamedLayout) -> Vec<Value> {
         let mut results = Vec::new();
         for &result in &op.results {
-            let ty = self.kernel.ty(result).clone();
+            let ty = self.assignment.placed(self.kernel, result);
             let new = if ty.is_tensor() {
                 let ty = self.typed(&ty, place);
                 let new = self.new_value(result, ty);
@@ -619,7 +615,8 @@ impl Encoder<'_> {
         let Some(place) = place else {
             let mut results = Vec::new();
             for &result in &op.results {
-                let new = self.new_value(result, self.kernel.ty(result).clone());
+                let ty = self.assignment.placed(self.kernel, result);
+                let new = self.new_value(result, ty);
                 self.bind_plain(result, new);
                 results.push(new);
             }

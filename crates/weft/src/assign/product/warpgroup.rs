@@ -13,9 +13,9 @@
 
 use super::{Candidate, Product, Sizes, kinds};
 use crate::assign::layouts::{LayoutId, Layouts};
-use crate::assign::{AssignError, Block};
-use crate::tile::{Kernel, Op, OpKind, Precision, Type};
-use weft_layout::family::{Family, FamilyError};
+use crate::assign::{AssignError, Block, Buffers};
+use crate::tile::{Kernel, Op, OpKind, Precision};
+use weft_layout::family::Family;
 use weft_layout::machine::{Machine, MatrixMultiply, Part, Storage};
 use weft_layout::plan::operand::{Operand, OperandTile, legal};
 use weft_layout::space::{LANE, Label, REGISTER, WARP};
@@ -43,14 +43,18 @@ impl Warpgroup {
         }
     }
 
-    /// How matrix units read a factor in memory of this type.
-    pub fn operand(&self, ty: &Type, part: Part) -> Result<Operand, AssignError> {
+    /// How matrix units read a factor of this shape in memory.
+    pub fn operand(
+        &self,
+        memory: &Buffers,
+        shape: &[u64],
+        part: Part,
+    ) -> Result<Operand, AssignError> {
         let [kept, summed] = Self::axes(part);
         let [rows, columns] = self.instruction.shape(Part::Sum);
         let extent = if part == Part::Left { rows } else { columns };
-        let family = ty.memory().map(|memory| &memory.family).ok_or(FamilyError::NoOffsets)?;
         let bits = self.instruction.number(part).bits();
-        operand(family, ty.tensor_extents(), bits, [kept, summed], extent)
+        operand(&memory.memory.family, shape, bits, [kept, summed], extent)
     }
 }
 

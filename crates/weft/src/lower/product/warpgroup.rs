@@ -243,14 +243,17 @@ impl Lowerer<'_> {
         product: &Warpgroup,
         part: Part,
     ) -> Result<InMemory, AssignError> {
-        let ty = self.kernel.ty(factor).clone();
+        let ty = self.assignment.placed(self.kernel, factor);
         let view = self.view(factor);
         let refused = |reason: String| AssignError::NoOperand {
             name: self.kernel.value_name(factor),
             ty: ty.to_string(),
             reason,
         };
-        let operand = product.operand(&ty, part).map_err(|error| refused(error.to_string()))?;
+        let memory = self.assignment.buffers(factor)?;
+        let operand = product
+            .operand(memory, ty.tensor_extents(), part)
+            .map_err(|error| refused(error.to_string()))?;
         let part_of = || refused("it is a part of a buffer".into());
         let base = view.whole().ok_or_else(part_of)?;
         let [kept, summed] = Warpgroup::axes(part);

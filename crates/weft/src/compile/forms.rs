@@ -1,0 +1,132 @@
+//! The forms of a kernel that attempts compile: with its factors where they shall be and its loads ahead.
+
+use super::attempt::{Attempt, Factors, Futile};
+use super::{CompileError, Options, TensorMaps, facts_of};
+use crate::axis::AxisFacts;
+use crate::tile::Kernel;
+use crate::{descriptors, factors, pipeline};
+use std::borrow::Cow;
+use std::rc::Rc;
+
+/// A form of a kernel, with what is known of its values.
+pub(super) struct Form<'a> {
+    pub(super) kernel: Cow<'a, Kernel>,
+    pub(super) facts: AxisFacts,
+}
+
+impl<'a> Form<'a> {
+    pub(super) fn of(kernel: Cow<'a, Kernel>, options: &Options) -> Result<Self, CompileError> {
+        let facts = facts_of(&kernel, options)?;
+        Ok(Self { kernel, facts })
+    }
+
+    /// The kernel with pointers where it has tensor descriptors.
+    pub(super) fn expanded(kernel: &'a Kernel, options: &Options) -> Result<Self, CompileError> {
+        let expanded = descriptors::run(kernel, &[]).map_or(Cow::Borrowed(kernel), Cow::Owned);
+        Self::of(expanded, options)
+    }
+}
+
+/// The forms of a kernel, each made when an attempt asks for it; those asked for last are kept.
+pub(super) struct Forms<'a> {
+    kernel: &'a Kernel,
+    options: &'a Options,
+    /// With pointers for descriptors.
+    expanded: Option<Rc<Form<'a>>>,
+    /// With the factors of products from there, its loads where they are.
+    placed: Option<(Factors, Option<Rc<Form<'a>>>)>,
+    /// That one with so many stages.
+    ahead: Option<((Factors, u32), Rc<Form<'a>>)>,
+}
+
+impl<'a> Forms<'a> {
+    pub(super) fn new(kernel: &'a Kernel, options: &'a Options) -> Self {
+        Self { kernel, options, expanded: None, placed: None, ahead: None }
+    }
+
+    /// The form for an attempt, or what is futile because there is none.
+    pub(super) fn form(
+        &mut self,
+        attempt: Attempt,
+    ) -> Result<Result<Rc<Form<'a>>, Futile>, CompileError> {
+        let Attempt { factors, stages, .. } = attempt;
+        let Some(placed) = self.placed(factors)? else { return Ok(Err(Futile::Factors(factors))) };
+        if stages == 1 {
+            return Ok(Ok(placed));
+        }
+        if let Some((of, form)) = &self.ahead
+            && *of == (factors, stages)
+        {
+            return Ok(Ok(Rc::clone(form)));
+        }
+        let Options { machine, warps, .. } = self.options;
+        let ahead = pipeline::run(&placed.kernel, &placed.facts, machine, *warps, stages);
+        let ahead = match factors {
+            Factors::Mapped => {
+                let direct = pipeline::direct(ahead.as_ref().unwrap_or(&placed.kernel));
+                direct.ok_or(Futile::Factors(factors))
+            }
+            Factors::Shared | Factors::Registers => ahead.ok_or(Futile::Pipelines(factors)),
+        };
+        let ahead = match ahead {
+            Ok(ahead) => Rc::new(Form::of(Cow::Owned(ahead), self.options)?),
+            Err(futile) => return Ok(Err(futile)),
+        };
+        self.ahead = Some(((factors, stages), Rc::clone(&ahead)));
+        Ok(Ok(ahead))
+    }
+
+    /// The kernel with its factors from there; nothing where there are none.
+    fn placed(&mut self, factors: Factors) -> Result<Option<Rc<Form<'a>>>, CompileError> {
+        if let Some((of, form)) = &self.placed
+            && *of == factors
+        {
+            return Ok(form.clone());
+        }
+        let form = match factors {
+            Factors::Mapped => self.mapped()?.map(Rc::new),
+            Factors::Shared => self.shared()?.map(Rc::new),
+            Factors::Registers => Some(self.expanded()?),
+        };
+        self.placed = Some((factors, form.clone()));
+        Ok(form)
+    }
+
+    fn expanded(&mut self) -> Result<Rc<Form<'a>>, CompileError> {
+        let form = match &self.expanded {
+            Some(form) => Rc::clone(form),
+            None => Rc::new(Form::expanded(self.kernel, self.options)?),
+        };
+        self.expanded = Some(Rc::clone(&form));
+        Ok(form)
+    }
+
+    fn shared(&mut self) -> Result<Option<Form<'a>>, CompileError> {
+        let Options { machine, warps, .. } = self.options;
+        let plain = self.expanded()?;
+        let shared = factors::run(&plain.kernel, &plain.facts, machine, *warps);
+        shared.map(|kernel| Form::of(Cow::Owned(kernel), self.options)).transpose()
+    }
+
+    /// The kernel with those descriptors as tensor maps that may be ones and of which blocks are factors of
+    /// products of warpgroups.
+    fn mapped(&self) -> Result<Option<Form<'a>>, CompileError> {
+        let Options { machine, warps, tensor_maps, .. } = self.options;
+        let all_or_none = *tensor_maps == TensorMaps::All;
+        let mut maps = descriptors::mappable(self.kernel, &facts_of(self.kernel, self.options)?);
+        loop {
+            let all = maps.len() == descriptors::given(self.kernel).len();
+            if maps.is_empty() || all_or_none && !all {
+                return Ok(None);
+            }
+            let Some(form) = descriptors::run(self.kernel, &maps) else { return Ok(None) };
+            let facts = facts_of(&form, self.options)?;
+            let Some(form) = factors::run(&form, &facts, machine, *warps) else { return Ok(None) };
+            let feeding = factors::maps(&form, &maps);
+            if feeding == maps || all_or_none && !feeding.is_empty() {
+                return Form::of(Cow::Owned(form), self.options).map(Some);
+            }
+            maps = feeding;
+        }
+    }
+}

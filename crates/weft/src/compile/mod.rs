@@ -1,0 +1,347 @@
+//! The pipeline, from a tile program to a lane program.
+//!
+//! [`compile`] reads like the table of contents of this crate. A kernel may be compiled in several ways: with the
+//! factors of products in one memory or another, with more or fewer stages of software pipelines, at one price of
+//! shared memory or another. These are a list of attempts, and the first program that fits a block is the answer.
+//! The program is verified when it is lowered and when it is finished, and on request (and in debug builds) after
+//! each pass; the text after any pass can be kept.
+
+mod arguments;
+mod attempt;
+mod check;
+mod error;
+mod forms;
+mod simulated;
+
+pub use self::attempt::{Attempt, Factors};
+pub use self::error::CompileError;
+pub use self::simulated::simulated;
+
+use self::attempt::{Attempts, Futile};
+use self::forms::{Form, Forms};
+use crate::assign::{self, AssignError, Assignment, Block, Pin, Review, Spent};
+use crate::axis::AxisFacts;
+use crate::budget::{Budget, Overrun};
+use crate::fuse;
+use crate::lane;
+use crate::lower::{self, Movement, Passed};
+use crate::simplify;
+use crate::tile::{Kernel, Module, OpId, Value};
+use weft_layout::machine::Machine;
+
+/// The stages of software pipelines where nothing is said: Triton's default.
+pub const DEFAULT_STAGES: u32 = 3;
+/// The most stages that a pipeline may have: an error beyond, not a pipeline that fits nowhere.
+const MOST_STAGES: u32 = 64;
+
+/// Which of the descriptors that a kernel is given may be tensor maps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TensorMaps {
+    /// None: the launcher takes them apart.
+    #[default]
+    None,
+    /// All or none of a kernel's.
+    All,
+    /// Each by itself, whatever the others are.
+    Each,
+}
+
+/// How a kernel is compiled.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The machine that the code is for.
+    pub machine: Machine,
+    /// Warps in a block: a power of two.
+    pub warps: u32,
+    /// How many rounds of a loop the loads that feed matrix products may be apart from the products, and
+    /// one: 1 leaves them where they are.
+    pub stages: u32,
+    /// Whether a product becomes one operation with the sum that takes it, which rounds once where the
+    /// two round twice.
+    pub fp_fusion: bool,
+    /// Whether barriers order the accesses of one block to global memory that may meet. Triton inserts
+    /// none for them: without, a program races where it does under Triton.
+    pub order_accesses: bool,
+    /// Which descriptors that the kernel is given its launcher encodes as tensor maps.
+    pub tensor_maps: TensorMaps,
+    /// Whether the program is verified after every pass.
+    pub verify_each: bool,
+    /// Keeps the program's text after this pass.
+    pub dump_after: Option<String>,
+    /// Values of the kernel with the layouts that they shall live in.
+    pub pins: Vec<Pin>,
+    /// How much work may be done.
+    pub budget: Budget,
+}
+
+impl Options {
+    /// Four warps and fused products, as Triton's defaults.
+    pub fn for_machine(machine: &Machine) -> Self {
+        Self {
+            machine: machine.clone(),
+            warps: 4,
+            stages: DEFAULT_STAGES,
+            fp_fusion: true,
+            order_accesses: true,
+            tensor_maps: TensorMaps::None,
+            verify_each: cfg!(debug_assertions),
+            dump_after: None,
+            pins: Vec::new(),
+            budget: Budget::default(),
+        }
+    }
+}
+
+/// A compiled kernel, with the decisions that led to it.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The tile program that says what is computed: the one that was given, or one with products fused
+    /// with sums.
+    pub meaning: Kernel,
+    /// The tile program that was lowered: that one, or one with its loads ahead.
+    pub kernel: Kernel,
+    /// What one thread runs.
+    pub program: lane::Program,
+    /// Which of the ways to compile it this is.
+    pub attempt: Attempt,
+    /// The homes of all values.
+    pub assignment: Assignment,
+    /// Every movement of data between threads.
+    pub movements: Vec<Movement>,
+    /// What operations cost a warp besides, in hundredths of a cycle.
+    pub work: Vec<(OpId, u64)>,
+    /// Whether barriers were put between accesses to global memory of one block that may meet.
+    pub ordered: bool,
+    /// What each argument of the program is.
+    pub passed: Vec<Passed>,
+    /// The program after the pass that was asked for.
+    pub dump: Option<String>,
+}
+
+/// Compiles one kernel of a verified module.
+pub fn compile(
+    module: &Module,
+    kernel: &Kernel,
+    options: &Options,
+) -> Result<Compiled, CompileError> {
+    check::options(options)?;
+    check::launch(&module.launch, options)?;
+    check::elements(kernel, options)?;
+    let meaning = meaning(kernel, options);
+    let mut forms = Forms::new(&meaning, options);
+    let mut attempts = Attempts::of(&meaning, options);
+    let mut needed = 0;
+    while let Some(attempt) = attempts.next() {
+        let Attempt { factors, stages, .. } = attempt;
+        let form = match forms.form(attempt)? {
+            Ok(form) => form,
+            Err(futile) => {
+                attempts.leave_out(futile);
+                continue;
+            }
+        };
+        match compile_as(module, &meaning, &form, attempt, options) {
+            Ok(compiled) if check::fits(&compiled.program, options) => return Ok(compiled),
+            Ok(compiled) => {
+                if compiled.assignment.total().is_none() {
+                    attempts.leave_out(Futile::Prices(factors, stages));
+                }
+                if attempt.halvings == 0 {
+                    needed = compiled.program.shared_bytes.into();
+                }
+            }
+            Err(CompileError::Assign { cause: AssignError::NoBox { .. }, .. })
+                if factors == Factors::Mapped =>
+            {
+                attempts.leave_out(Futile::Factors(factors));
+            }
+            // With so little memory a movement may have no plan; what the kernel needs is what is told then.
+            Err(_) if attempt.halvings > 0 => {}
+            Err(error) => return Err(error),
+        }
+    }
+    options.budget.check()?;
+    let Machine { name, shared_bytes_per_block: limit, .. } = &options.machine;
+    let (kernel, machine, limit) = (meaning.name.clone(), name.to_string(), *limit);
+    Err(CompileError::SharedMemory { kernel, needed, machine, limit })
+}
+
+/// What a kernel computes when it is compiled so. A pinned product has a home, so it is not fused.
+fn meaning(kernel: &Kernel, options: &Options) -> Kernel {
+    let pinned: Vec<Value> = options.pins.iter().map(|pin| pin.value).collect();
+    let fused = options.fp_fusion.then(|| fuse::run(kernel, &pinned)).flatten();
+    fused.unwrap_or_else(|| kernel.clone())
+}
+
+/// What is known of every value of a kernel, if that is still wanted.
+fn facts_of(kernel: &Kernel, options: &Options) -> Result<AxisFacts, Overrun> {
+    let Budget { stop, .. } = &options.budget;
+    let facts = AxisFacts::of_until(kernel, stop);
+    options.budget.check()?;
+    Ok(facts)
+}
+
+/// Compiles a form of a kernel in one way, whether the program fits a block or not.
+fn compile_as(
+    module: &Module,
+    meaning: &Kernel,
+    form: &Form<'_>,
+    attempt: Attempt,
+    options: &Options,
+) -> Result<Compiled, CompileError> {
+    let options = &*attempt.options(options);
+    let homes = assign::run(&form.kernel, &form.facts, block(options, attempt), &options.pins);
+    with_homes(module, meaning, form, attempt, options, homes)
+}
+
+/// The kernel with the homes of a greedy choice, as Triton makes it: the heaviest access or product of tensors
+/// that belong together decides, others convert.
+pub fn compile_greedily(
+    module: &Module,
+    kernel: &Kernel,
+    options: &Options,
+) -> Result<Compiled, CompileError> {
+    check::options(options)?;
+    check::elements(kernel, options)?;
+    let meaning = meaning(kernel, options);
+    let form = Form::expanded(&meaning, options)?;
+    let attempt = Attempt::PLAIN;
+    let homes = assign::greedy(&form.kernel, &form.facts, block(options, attempt));
+    with_homes(module, &meaning, &form, attempt, options, homes)
+}
+
+/// The block that homes are chosen for.
+fn block(options: &Options, attempt: Attempt) -> Block<'_> {
+    let Options { machine, warps, budget, .. } = options;
+    Block { machine, warps: *warps, shared_byte: attempt.shared_byte, budget }
+}
+
+/// The program of a kernel with these homes: lowered, then simplified pass by pass.
+fn with_homes(
+    module: &Module,
+    meaning: &Kernel,
+    form: &Form<'_>,
+    attempt: Attempt,
+    options: &Options,
+    homes: Result<Assignment, AssignError>,
+) -> Result<Compiled, CompileError> {
+    options.budget.check()?;
+    let kernel = &*form.kernel;
+    let mut assignment = homes.map_err(|cause| CompileError::refused(kernel, cause))?;
+    let (locations, block) = (&module.locations, block(options, Attempt::PLAIN));
+    let order = options.order_accesses;
+    let lowered = lower::run(kernel, locations, &form.facts, &mut assignment, block, order)
+        .map_err(|cause| CompileError::refused(kernel, cause))?;
+    let mut stages = Stages { kernel, options, dump: None };
+    let mut program = lowered.program;
+    stages.verify("lower", &program)?;
+    stages.keep("lower", &program);
+    for pass in simplify::PASSES {
+        program = (pass.run)(program, &options.budget.stop);
+        // What a stopped pass gives is no program.
+        options.budget.check()?;
+        if options.verify_each {
+            stages.verify(pass.name, &program)?;
+        }
+        stages.keep(pass.name, &program);
+    }
+    stages.verify("the last pass", &program)?;
+    let lower::Lowered { movements, work, ordered, passed, .. } = lowered;
+    Ok(Compiled {
+        meaning: meaning.clone(),
+        kernel: kernel.clone(),
+        program,
+        attempt,
+        assignment,
+        movements,
+        work,
+        ordered,
+        passed,
+        dump: stages.dump,
+    })
+}
+
+struct Stages<'a> {
+    kernel: &'a Kernel,
+    options: &'a Options,
+    dump: Option<String>,
+}
+
+impl Stages<'_> {
+    /// Verifies what a pass left.
+    fn verify(&self, pass: &'static str, program: &lane::Program) -> Result<(), CompileError> {
+        lane::verify(program).map_err(|broken| CompileError::Broken {
+            kernel: self.kernel.name.clone(),
+            pass,
+            broken: broken.into_iter().next().unwrap_or_default(),
+        })
+    }
+
+    /// Keeps the text of what a pass left, if that was asked for.
+    fn keep(&mut self, pass: &'static str, program: &lane::Program) {
+        if self.options.dump_after.as_deref() == Some(pass) {
+            self.dump = Some(program.to_string());
+        }
+    }
+}
+
+impl Compiled {
+    /// What movements, accesses and the work of the kernel cost.
+    pub fn spent(&self, options: &Options) -> Result<Spent, CompileError> {
+        let mut all = Spent::default();
+        for (_, spent) in self.spent_by_operation(options)? {
+            all += spent;
+        }
+        Ok(all)
+    }
+
+    /// The same, operation by operation; an operation may occur several times.
+    pub fn spent_by_operation(
+        &self,
+        options: &Options,
+    ) -> Result<Vec<(OpId, Spent)>, CompileError> {
+        let Self { kernel, assignment, movements, work, .. } = self;
+        let movements = movements.iter().map(|movement| (movement.op, &movement.plan));
+        let facts = AxisFacts::of(kernel);
+        assign::spent(kernel, &facts, assignment, block(options, Attempt::PLAIN), movements, work)
+            .map_err(|cause| CompileError::refused(kernel, cause))
+    }
+}
+
+/// What movements, accesses and arithmetic would cost with the homes of a greedy choice.
+pub fn spent_greedily(
+    module: &Module,
+    kernel: &Kernel,
+    options: &Options,
+) -> Result<Spent, CompileError> {
+    compile_greedily(module, kernel, options)?.spent(options)
+}
+
+/// What speaks for each home of a compiled kernel, and what the next best would cost, in the problem that was
+/// solved for it; nothing where the text itself says where values live.
+pub fn review(compiled: &Compiled, options: &Options) -> Result<Option<Review>, CompileError> {
+    let Compiled { kernel, attempt, .. } = compiled;
+    let options = &*attempt.options(options);
+    let facts = AxisFacts::of(kernel);
+    assign::review(kernel, &facts, block(options, *attempt), &options.pins)
+        .map_err(|cause| CompileError::refused(kernel, cause))
+}
+
+/// The kernel as TTGIR: with the homes that were chosen for it as encodings.
+///
+/// A kernel that came with encodings is given back as it is.
+pub fn encoded(
+    module: &Module,
+    compiled: &Compiled,
+    options: &Options,
+) -> Result<Module, CompileError> {
+    let kernel = &compiled.kernel;
+    let (encoded, launch) = if kernel.is_encoded() {
+        (kernel.clone(), module.launch.clone())
+    } else {
+        let block = block(options, Attempt::PLAIN);
+        assign::encode(kernel, &mut compiled.assignment.clone(), block)
+            .map_err(|cause| CompileError::refused(kernel, cause))?
+    };
+    Ok(Module { kernels: vec![encoded], locations: module.locations.clone(), launch })
+}
