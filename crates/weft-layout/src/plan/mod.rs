@@ -86,7 +86,7 @@ fn choose(
 /// The ways of a conversion that were weighed against each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversions {
-    /// The cheapest plan.
+    /// The plan that costs least.
     pub best: Plan,
     /// The others, the cheapest first; no two of equal price and strategy.
     pub others: Vec<Plan>,
@@ -303,9 +303,9 @@ pub enum PlanError {
     ElementBits(u32),
     /// A place needs an element of another block: bit `bit` of axis `label` of the target.
     CrossesBlocks {
-        /// The axis.
+        /// The axis of the target.
         label: Label,
-        /// The bit.
+        /// The bit of that axis.
         bit: u32,
     },
     /// A thread would have more than 2^14 registers, or a block more threads than the machine can, or the
@@ -313,7 +313,7 @@ pub enum PlanError {
     TooLarge,
     /// The plan would need more shared memory than a block can have.
     Scratch {
-        /// The bytes needed.
+        /// How many bytes the movement needs.
         needed: u64,
         /// The bytes of the machine.
         available: u64,

@@ -30,13 +30,13 @@ const MOST_KEPT: u32 = 6;
 /// What a choice of all homes costs, in hundredths of a cycle of the block, over all rounds of loops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Total {
-    /// What was chosen.
+    /// What the homes that were chosen cost together, in hundredths of a cycle of the block.
     pub cost: u64,
     /// No choice among the candidates costs less.
     pub bound: u64,
 }
 
-/// Decides every home.
+/// Decides every home, by what all movements and accesses cost together.
 pub(super) fn run(
     kernel: &Kernel,
     facts: &AxisFacts,

@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use weft_layout::plan;
 use weft_layout::space::REGISTER;
 
-/// Decides every home.
+/// Decides every home by itself, in the order of the program.
 pub(super) fn run(
     kernel: &Kernel,
     facts: &AxisFacts,

@@ -12,7 +12,7 @@ define_id! {
     LayoutId, "L"
 }
 
-/// Layouts, each once.
+/// The layouts of a kernel, each with a number of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Layouts {
     table: IdVec<LayoutId, Layout>,

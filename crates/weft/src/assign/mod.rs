@@ -87,7 +87,7 @@ pub enum Reason {
     Given,
 }
 
-/// The decisions.
+/// Where each value of a kernel lives, and where its operations run.
 #[derive(Clone, Debug)]
 pub struct Assignment {
     /// Every layout that is mentioned.
@@ -106,7 +106,7 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// Nothing decided yet.
+    /// An assignment in which nothing is decided.
     fn empty(free: IdMap<Value, bool>, reason: Reason) -> Self {
         Self {
             layouts: Layouts::default(),
@@ -127,7 +127,7 @@ impl Assignment {
 /// What the block of a kernel looks like, and the machine it runs on.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
-    /// The machine.
+    /// The machine that the block runs on.
     pub machine: &'a Machine,
     /// Warps in the block: a power of two.
     pub warps: u32,
@@ -205,17 +205,17 @@ pub enum AssignError {
     /// The program's own layout does not fit the block.
     #[error("{name} of type {ty}: {misplaced}")]
     Given {
-        /// The value.
+        /// The name of the value.
         name: String,
         /// Its type.
         ty: String,
-        /// What is wrong.
+        /// What is wrong with its layout.
         misplaced: Box<Misplaced>,
     },
     /// The program gives layouts to some of its tensors only.
     #[error("{name} has no layout of its own, and other tensors of the program have one")]
     NotGiven {
-        /// The value.
+        /// The name of the value.
         name: String,
     },
     /// A pin is on a value without a home.
@@ -223,7 +223,7 @@ pub enum AssignError {
         "{name} has no home that could be pinned: it is made wherever it is needed; pin one of {known}"
     )]
     Homeless {
-        /// The value.
+        /// The name of the value.
         name: String,
         /// Values with homes, one for each home, with commas.
         known: String,
@@ -234,13 +234,13 @@ pub enum AssignError {
          it would be `#ttg.nvidia_mma` of version 3"
     )]
     NoWarpgroup {
-        /// The value.
+        /// The name of the value.
         name: String,
     },
     /// Matrix units cannot read a factor where the program says that it lies.
     #[error("{name} of type {ty} cannot be read by a product of warpgroups: {reason}")]
     NoOperand {
-        /// The factor.
+        /// The name of the factor.
         name: String,
         /// Its type.
         ty: String,
@@ -250,7 +250,7 @@ pub enum AssignError {
     /// No copies of boxes fill the buffers that blocks come to.
     #[error("{name} cannot be a tensor map: {reason}")]
     NoBox {
-        /// The descriptor.
+        /// The name of the descriptor.
         name: String,
         /// What is in the way.
         reason: String,
@@ -258,7 +258,7 @@ pub enum AssignError {
     /// Two homes are asked for where there is one.
     #[error("{name} is pinned to another layout than {other}, with which it shares its home")]
     PinnedTwice {
-        /// The value.
+        /// The name of the value.
         name: String,
         /// What says something else.
         other: String,
@@ -266,9 +266,9 @@ pub enum AssignError {
     /// More shared memory is allocated than addresses reach.
     #[error("{name} takes {bytes} bytes of shared memory; a kernel may have {most}")]
     SharedMemory {
-        /// What is allocated.
+        /// The name of what is allocated.
         name: String,
-        /// Its size.
+        /// How many bytes it takes.
         bytes: u64,
         /// What all together may take.
         most: u64,
@@ -279,7 +279,7 @@ pub enum AssignError {
          branch; carry the buffer, and take the part where it is used"
     )]
     CarriedPart {
-        /// What is carried.
+        /// The name of what a loop carries.
         name: String,
     },
     /// Matrix units cannot read a buffer.

@@ -12,9 +12,9 @@ use weft_layout::space::REGISTER;
 /// A value that shall live in a layout.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pin {
-    /// The value.
+    /// The value that is pinned.
     pub value: Value,
-    /// The layout.
+    /// The layout in which it shall live.
     pub layout: Layout,
 }
 

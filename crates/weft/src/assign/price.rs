@@ -20,7 +20,7 @@ pub(super) struct Price {
 pub(super) struct MovementId(u32);
 
 impl MovementId {
-    /// The number.
+    /// The number of the movement, from zero.
     pub(super) fn index(self) -> usize {
         self.0 as usize
     }

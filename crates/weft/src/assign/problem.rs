@@ -59,7 +59,7 @@ pub(super) enum Port {
 /// What a flow is carried by.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Carrier {
-    /// A conversion.
+    /// A conversion from one layout to another.
     Conversion,
     /// A gather along an axis, with indices of so many bits.
     Gather(usize, u32),
@@ -84,7 +84,7 @@ pub(super) struct Flow {
     pub(super) ahead: Option<OpId>,
 }
 
-/// Units and flows.
+/// The units whose homes are chosen, and the flows of data between them.
 pub(super) struct Problem<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) free: &'a IdMap<Value, bool>,

@@ -15,7 +15,7 @@ const MANY: usize = 64;
 /// What speaks for one layout.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Judged {
-    /// The layout.
+    /// The layout that was judged.
     pub layout: LayoutId,
     /// What it costs by itself: accesses, reductions and scans, products, element-wise operations.
     pub own: u64,
@@ -32,7 +32,7 @@ pub struct Judged {
 pub struct Review {
     /// Every layout that is mentioned.
     pub layouts: Layouts,
-    /// What everything costs.
+    /// What everything costs together.
     pub total: Total,
     /// The homes of values.
     pub homes: IdMap<Value, Option<Judged>>,

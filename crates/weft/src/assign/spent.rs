@@ -20,7 +20,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// All together.
+    /// The sum of all parts, in hundredths of a cycle.
     pub fn total(self) -> u64 {
         self.movements.saturating_add(self.accesses).saturating_add(self.work)
     }

@@ -15,7 +15,7 @@ use crate::{
 /// What stands at one bit of a row, or of the number of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::plan) enum Slot {
-    /// This lane bit.
+    /// The lane bit of this number.
     Lane(usize),
     /// This bit of the number of a register of one matrix.
     Register(usize),

@@ -81,7 +81,7 @@ fn middles(side: &Layout, other: &Layout, bits: u32) -> Result<Vec<Layout>, Layo
     swapped.collect()
 }
 
-/// The cheapest exchanges.
+/// The cheapest exchanges within warps.
 fn within_warps(
     from: &Layout,
     to: &Layout,

@@ -84,7 +84,7 @@ fn candidates(task: &Task<'_>) -> (Vec<Choice>, bool) {
     (list, count.is_some())
 }
 
-/// Every choice.
+/// Every choice of one way for each demand.
 fn every(demands: &[Demand<'_>]) -> Vec<Vec<usize>> {
     demands.iter().fold(vec![Vec::new()], |choices, demand| {
         let extend = |choice: &Vec<usize>| {

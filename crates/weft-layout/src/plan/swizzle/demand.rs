@@ -107,7 +107,7 @@ impl<'m> Demand<'m> {
         self.side.lanes.get(bit).copied().unwrap_or(0)
     }
 
-    /// The registers.
+    /// The elements that the registers step along.
     pub(super) fn own(&self) -> &Subspace {
         &self.own
     }

@@ -20,7 +20,7 @@ use crate::{
 /// What stands at one offset bit, or at one bit of the number of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// Some register.
+    /// A register, whichever it is.
     Register,
     /// The lane bit of this number, and nothing else.
     Lane(usize),

@@ -46,7 +46,7 @@ pub enum Preference {
 }
 
 impl Preference {
-    /// Every preference.
+    /// Every preference, in the order in which they are tried.
     pub const ALL: [Preference; 3] = [Preference::Common, Preference::Store, Preference::Load];
 }
 

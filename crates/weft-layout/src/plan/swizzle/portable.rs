@@ -23,7 +23,7 @@ pub struct Portable {
     pub total: u64,
     /// No memory layout takes fewer in all.
     pub bound: u64,
-    /// Why not.
+    /// Why no memory layout takes fewer.
     pub certificate: Certificate,
 }
 

@@ -56,7 +56,7 @@ pub struct Fixed {
 /// A buffer and its accesses.
 #[derive(Clone, Debug)]
 pub struct Problem<'m> {
-    /// The machine.
+    /// The machine whose banks are counted.
     pub machine: &'m Machine,
     /// The width of an element, 1 to 64 bits; less than a byte takes a byte.
     pub element_bits: u32,
@@ -100,7 +100,7 @@ pub struct Solved {
     pub total: u64,
     /// No memory layout takes fewer.
     pub bound: u64,
-    /// Why not.
+    /// Why no memory layout takes fewer.
     pub certificate: Certificate,
 }
 
@@ -111,9 +111,9 @@ pub struct Use {
     pub form: Form,
     /// The bytes of one lane in one instruction.
     pub bytes: u32,
-    /// The instructions.
+    /// How many instructions a warp issues.
     pub instructions: u64,
-    /// Their wavefronts.
+    /// The wavefronts of those instructions.
     pub wavefronts: u64,
     /// No memory layout serves this access in fewer.
     pub floor: u64,
@@ -153,19 +153,19 @@ pub enum SwizzleError {
     },
     /// An access is of another tensor than the first one.
     Tensor {
-        /// Which access.
+        /// The number of the access, from zero.
         access: usize,
     },
     /// An input axis is no register, lane, warp or block.
     UnknownAxis {
-        /// Which access.
+        /// The number of the access, from zero.
         access: usize,
-        /// The axis.
+        /// The axis that it has.
         label: Label,
     },
     /// A layout does not have the machine's lanes.
     Lanes {
-        /// Which access.
+        /// The number of the access, from zero.
         access: usize,
         /// The lane bits of the layout.
         layout: u32,
@@ -176,14 +176,14 @@ pub enum SwizzleError {
     ElementBits(u32),
     /// An access moves an element that no store writes.
     NotStored {
-        /// Which access.
+        /// The number of the access, from zero.
         access: usize,
         /// A place of the tensor.
         element: u64,
     },
     /// The vector of an access cannot be this wide.
     Width {
-        /// Which access.
+        /// The number of the access, from zero.
         access: usize,
         /// The most bytes asked for.
         bytes: u32,
@@ -191,9 +191,9 @@ pub enum SwizzleError {
     /// The buffer takes more bytes than there may be, and the accesses have too few registers in
     /// common for as many rounds.
     Scratch {
-        /// The bytes needed.
+        /// How many bytes the memory needs.
         needed: u64,
-        /// The bytes allowed.
+        /// How many bytes are allowed.
         available: u64,
     },
     /// A fixed element is no element of the buffer, or depends on other fixed ones.
@@ -205,7 +205,7 @@ pub enum SwizzleError {
     FixedCount {
         /// The bits that there are.
         bits: u32,
-        /// The elements given.
+        /// How many elements were given.
         found: usize,
     },
     /// The construction of the paper is for one store and one load.
@@ -216,7 +216,7 @@ pub enum SwizzleError {
     /// Problems that share a memory layout have other elements than the first, or do not hold all of
     /// them at once.
     OtherBuffer {
-        /// Which problem.
+        /// The number of the problem, from zero.
         problem: usize,
     },
     /// A memory layout is not one of the elements that the buffer holds, each at one offset.

@@ -35,7 +35,7 @@ pub(super) struct Task<'m> {
     /// The same of the shortest row; on most machines all are equal.
     pub(super) short_row: u32,
     pub(super) demands: Vec<Demand<'m>>,
-    /// The fixed elements.
+    /// The elements that a vector steps along, which are fixed.
     pub(super) vector: Vec<u64>,
     bank: Vec<u64>,
     pub(super) block: Vec<u64>,

@@ -23,7 +23,7 @@ pub enum CheckError {
     Memory,
     /// The memory does not hold what an access moves.
     Outside {
-        /// Which access.
+        /// The number of the access, from zero.
         access: usize,
     },
     /// There is not one use for each access.

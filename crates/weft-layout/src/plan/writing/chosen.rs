@@ -241,7 +241,7 @@ pub(in crate::plan) enum Made {
     Select(Parity),
     /// So many bytes that a selector chooses.
     Bytes {
-        /// Of the result.
+        /// How many bytes the result has.
         len: usize,
         xor: u64,
         /// The parities that it depends on, with what each changes.

@@ -29,7 +29,7 @@ use weft_layout::{Layout, Space};
 /// An instruction dealt out over a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fragments<'a> {
-    /// The instruction.
+    /// The instruction whose fragments they are.
     pub(super) instruction: &'a MatrixMultiply,
     /// The renaming of the summed index.
     pub(super) summed: &'a [u64],

@@ -62,7 +62,7 @@ impl Product {
 /// A matrix instruction and where its matrices lie.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Matrix {
-    /// The instruction.
+    /// The instruction that multiplies.
     pub instruction: MatrixMultiply,
     /// The layout of the sum, without copies in registers.
     pub accumulator: LayoutId,
@@ -90,7 +90,7 @@ impl Matrix {
 /// A way to compute a product, with its price.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate {
-    /// The way.
+    /// The way in which the product is computed.
     pub product: Product,
     /// The layout of the result.
     pub accumulator: LayoutId,
@@ -104,7 +104,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The whole price.
+    /// The whole price, in the machine's unit: instructions, and movements of both factors.
     pub fn price(&self) -> u64 {
         self.moves.iter().fold(self.instructions, |sum, &moves| sum.saturating_add(moves))
     }

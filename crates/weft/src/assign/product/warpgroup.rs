@@ -24,7 +24,7 @@ use weft_layout::{Layout, Space};
 /// A product by warpgroups, and where its matrices lie.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Warpgroup {
-    /// The instruction.
+    /// The instruction that a warpgroup issues.
     pub instruction: MatrixMultiply,
     /// Over how many warpgroups the rows are dealt, and the columns.
     pub split: [u64; 2],
@@ -219,7 +219,7 @@ fn doublings(from: u64, end: u64) -> impl Iterator<Item = u64> {
 /// factors more slowly (128 bytes a cycle). What the factors take of shared memory is missing to those who
 /// fill it meanwhile, so of ways that take equally long the one that reads less is cheaper.
 fn priced(product: Warpgroup, sizes: &Sizes) -> Candidate {
-    /// Hundredths.
+    /// A cycle, in the hundredths that prices count.
     const CYCLE: u64 = 100;
     /// Bytes that shared memory brings in a cycle.
     const BYTES: u64 = 128;

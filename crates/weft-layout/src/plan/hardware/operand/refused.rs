@@ -19,7 +19,7 @@ pub enum Refused {
     Tile(u64),
     /// The tensor is smaller than a tile.
     Small {
-        /// The axis.
+        /// The axis that is too short.
         axis: Label,
         /// The size of the tensor along it.
         size: u64,
@@ -38,13 +38,13 @@ pub enum Refused {
 /// the division that found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The pattern.
+    /// The pattern that the memory was held against.
     pub atom: OperandAtom,
     /// The descriptor, with the strides that the buffer's own columns force.
     pub descriptor: MatrixDescriptor,
     /// Where a tile starts that holds the element: the bytes that its descriptor would name.
     pub start: u64,
-    /// The element.
+    /// The coordinates of the element.
     pub element: Coordinates,
     /// Where the buffer has it, in bytes.
     pub found: u64,
