@@ -32,12 +32,14 @@ pub fn run(program: Program) -> Program {
 /// The same until it is stopped; what it then gives is no program.
 pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     let mut loops: Vec<Inst> = Vec::new();
+    let mut copies = false;
     program.walk(&program.body, &mut |id, inst| {
         if inst.op == Op::Loop {
             loops.push(id);
         }
+        copies |= inst.op.effects().tokens == Tokens::Starts;
     });
-    for target in loops {
+    for target in loops.into_iter().filter(|_| copies) {
         if stop.is_set() {
             break;
         }

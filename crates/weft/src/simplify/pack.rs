@@ -84,11 +84,16 @@ fn packed(program: &Program, lines: &Lines, stop: &Stop) -> Packed {
         Reuse::Anywhere => true,
     };
     // Outside of loops a barrier costs so little that it may be in vain.
-    for (reuse, registers) in [
-        (Reuse::ScratchOutsideLoops, HALF),
-        (Reuse::OutsideLoops, HALF),
-        (Reuse::Anywhere, registers::likely(program, stop)),
-    ] {
+    for reuse in [Reuse::ScratchOutsideLoops, Reuse::OutsideLoops, Reuse::Anywhere] {
+        // As many blocks run as there can be registers for.
+        let bytes = end(&best.places);
+        if multiprocessor.blocks(threads, HALF, bytes) == multiprocessor.blocks(threads, HALF, 0) {
+            break;
+        }
+        let registers = match reuse {
+            Reuse::ScratchOutsideLoops | Reuse::OutsideLoops => HALF,
+            Reuse::Anywhere => registers::likely(program, stop),
+        };
         let blocks = |places: &[Range<u32>]| multiprocessor.blocks(threads, registers, end(places));
         let may_meet = |x, y| lives.apart(x, y) || lives.follow(x, y) && follows(reuse, x, y);
         let places = placed(program, &lives, may_meet);
