@@ -38,7 +38,7 @@ impl Round {
     }
 }
 
-/// Rewrites a loop; what must stand around it. Warpgroups may be apart where it says so.
+/// Rewrites a loop; what must stand around it. `apart` says whether several warpgroups share the block.
 pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: bool) -> Around {
     let mut writer = Prefetcher::new(kernel, found, stages);
     writer.fill_behind();
