@@ -86,16 +86,15 @@ pub(crate) fn second_assembly(
         return (registers < room_for(1)).then_some(1);
     }
     let ops = program.insts.values().map(|inst| &inst.op);
-    let (mut multiplies, mut in_flight) = (false, false);
-    for op in ops {
-        multiplies |= matches!(op, Op::MatrixMultiply { .. });
-        in_flight |= matches!(op, Op::WarpgroupMultiply { .. });
-    }
-    // The sums of products stay in registers: there is less to be had.
-    let share = if multiplies { 70 } else { 55 };
+    // The sums of products stay in registers, and what is in flight may not move: there is less to be had.
+    let share = ops.map(|op| match op {
+        Op::WarpgroupMultiply { .. } => 90,
+        Op::MatrixMultiply { .. } => 70,
+        _ => 55,
+    });
+    let share = share.max().unwrap_or(55);
     let blocks = blocks_of(machine, program, registers);
-    let fits = 100 * room_for(blocks + 1) >= share * registers;
-    (fits && !in_flight).then_some(blocks + 1)
+    (100 * room_for(blocks + 1) >= share * registers).then_some(blocks + 1)
 }
 
 /// The blocks of a program that the largest device of this kind runs at the same time, as far as
@@ -107,7 +106,8 @@ pub(crate) fn resident_blocks(machine: &Machine, program: &Program) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weft::lane::Builder;
+    use weft::dtype::DType;
+    use weft::lane::{Builder, WarpgroupMultiply};
 
     #[test]
     fn an_assembly_is_asked_for_again_where_more_blocks_are_near() {
@@ -129,6 +129,24 @@ mod tests {
         assert_eq!(again(16, 64, 0), None);
         assert_eq!(again(32, 57, 0), Some(2));
         assert_eq!(again(32, 32, 0), None);
+        // Products of warpgroups let go of a few registers only.
+        let mut build = Builder::new("product", 8, 5);
+        let zero = build.constant(DType::F32, 0);
+        let descriptor = build.constant(DType::I64, 0);
+        let form = WarpgroupMultiply {
+            columns: 8,
+            summed: 16,
+            left: DType::F16,
+            right: DType::F16,
+            sum: DType::F32,
+            left_in_registers: false,
+            transposed: [false; 2],
+            keeps: false,
+        };
+        build.warpgroup_multiply(form, &[descriptor], descriptor, None, &[zero; 4]);
+        let product = build.finish();
+        assert_eq!(second_assembly(machine, &product, 142, 0), Some(2));
+        assert_eq!(second_assembly(machine, &product, 143, 0), None);
         // Shared memory lets no second block run.
         let mut large = of_warps(8);
         large.shared_bytes = 150 << 10;

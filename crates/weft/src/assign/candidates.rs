@@ -396,8 +396,16 @@ fn seeds(
     let kernel = problem.kernel;
     let mut seeds = Vec::new();
     for (unit, data) in problem.units.iter().enumerate() {
-        let What::Runs(id) = data.what else { continue };
         anchors.block.budget.check()?;
+        for &(load, copy) in &data.loads {
+            // What a copy brought may be taken by whole vectors, as it came.
+            let bytes = u64::from(data.bits / 8);
+            let weight =
+                data.shape.iter().product::<u64>() * bytes * problem.trips.of_op(load).max(1);
+            let asked = Asked::Layout(anchors.memory_layout(layouts, &kernel.ops[copy])?);
+            seeds.push(Seed { weight, unit, asked });
+        }
+        let What::Runs(id) = data.what else { continue };
         let op = &kernel.ops[id];
         let times = problem.trips.of_op(id).max(1);
         if op.kind.by_pointers().is_some() {

@@ -9,6 +9,7 @@ use self::solve::Stated;
 use super::anchors::Anchors;
 use super::candidates::Candidates;
 use super::classes::find_free;
+use super::copied::Copied;
 use super::layouts::{LayoutId, Layouts, Plans, Task};
 use super::pbqp::NEVER;
 use super::price::{MovementId, Prices};
@@ -338,7 +339,14 @@ fn own_price(
             let words = registers * u64::from(data.bits.div_ceil(32));
             // What is too much is stored and loaded again.
             let spilled = words.saturating_sub(MANY_WORDS) * 2 * prices.wavefront;
-            registers * data.work * prices.alu + spilled
+            let mut loads = 0_u64;
+            for &(load, copy) in &data.loads {
+                let copy = &problem.kernel.ops[copy];
+                let copied = Copied::of(problem.kernel, anchors.facts, anchors.block, copy);
+                let price = copied.price(layouts.get(label), anchors.block);
+                loads = loads.saturating_add(times(price, problem.trips.of_op(load)));
+            }
+            registers * data.work * prices.alu + spilled + loads
         }
         What::Source(_) => 0,
     };

@@ -39,6 +39,7 @@ mod candidates;
 mod carry;
 mod choose;
 mod classes;
+mod copied;
 mod encode;
 mod folded;
 mod given;

@@ -38,6 +38,8 @@ pub(super) struct Unit {
     pub(super) bits: u32,
     /// Words that its element-wise operations compute for each register, times how often.
     pub(super) work: u64,
+    /// What loads values in it from memory that asynchronous copies fill, and a copy of each.
+    pub(super) loads: Vec<(OpId, OpId)>,
 }
 
 /// How what an operation takes or leaves follows from the layout that it runs in.
@@ -91,6 +93,8 @@ pub(super) struct Problem<'a> {
     pub(super) regions: Regions,
     pub(super) trips: Trips,
     definitions: IdMap<Value, Option<OpId>>,
+    /// The copy that fills each memory, by what allocates it.
+    filled: FxHashMap<Value, OpId>,
     pub(super) units: Vec<Unit>,
     ids: FxHashMap<What, UnitId>,
     pub(super) flows: Vec<Flow>,
@@ -122,12 +126,18 @@ impl<'a> Problem<'a> {
             regions: Regions::of(kernel, free, pinned),
             trips: Trips::of(kernel),
             definitions,
+            filled: FxHashMap::default(),
             units: Vec::new(),
             ids: FxHashMap::default(),
             flows: Vec::new(),
             times: Vec::new(),
             known: FxHashMap::default(),
         };
+        kernel.walk(&kernel.body, &mut |id, op| {
+            if matches!(op.kind, OpKind::AsyncCopy(_)) {
+                problem.filled.insert(problem.memory(op.operands[1]), id);
+            }
+        });
         for value in kernel.values.keys() {
             problem.home_of(value);
         }
@@ -146,11 +156,29 @@ impl<'a> Problem<'a> {
         Some(unit)
     }
 
+    /// The memory that one of several buffers is in.
+    fn memory(&self, mut buffer: Value) -> Value {
+        while let Some(id) = self.definitions[buffer] {
+            let op = &self.kernel.ops[id];
+            if op.kind != OpKind::MemdescIndex {
+                break;
+            }
+            buffer = op.operands[0];
+        }
+        buffer
+    }
+
     /// The unit that decides for something, whose layouts are of the value's shape.
     fn unit(&mut self, what: What, like: Value) -> UnitId {
         let units = &mut self.units;
         *self.ids.entry(what).or_insert_with(|| {
-            units.push(Unit { what, shape: self.kernel.ty(like).shape.to_vec(), bits: 0, work: 0 });
+            units.push(Unit {
+                what,
+                shape: self.kernel.ty(like).shape.to_vec(),
+                bits: 0,
+                work: 0,
+                loads: Vec::new(),
+            });
             units.len() - 1
         })
     }
@@ -217,6 +245,10 @@ impl<'a> Problem<'a> {
                     let Some(home) = self.home_of(result) else { continue };
                     let words = u64::from(bits_of(kernel, result).div_ceil(32));
                     self.units[home].work += words * self.trips.of_op(id);
+                    if op.kind == OpKind::LocalLoad {
+                        let copy = self.filled.get(&self.memory(op.operands[0]));
+                        self.units[home].loads.extend(copy.map(|&copy| (id, copy)));
+                    }
                     for &operand in op.operands.iter().filter(|operand| tensor(operand)) {
                         let like = port != Port::Same
                             || kernel.ty(operand).shape == kernel.ty(result).shape;

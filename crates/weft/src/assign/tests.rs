@@ -3,13 +3,17 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
 use super::AccessShape;
+use super::Block;
 use super::access::{Masks, Reach};
+use super::copied::Copied;
 use crate::axis::AxisFacts;
+use crate::budget::Budget;
 use crate::tile::OpKind;
 use crate::ttir;
 use std::collections::BTreeSet;
-use weft_layout::family::Blocked;
+use weft_layout::family::{Blocked, Family, SwizzledShared};
 use weft_layout::machine::Machine;
+use weft_layout::plan;
 use weft_layout::space::{LANE, REGISTER};
 use weft_layout::{Layout, Space};
 
@@ -37,6 +41,51 @@ tt.func public @rows(%x: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}) {{
   tt.return
 }}"#
     )
+}
+
+/// What it is said to cost to load what a copy brought is what the load costs in the swizzle that suits it best: by
+/// whole vectors, by matrix moves of rows and of columns, and one by one.
+#[test]
+fn what_copies_brought_is_loaded_at_the_stated_price() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let module = ttir::parse(&rows([64, 64], [64, 1], "f16")).unwrap();
+    let kernel = &module.kernels[0];
+    let facts = AxisFacts::of(kernel);
+    let budget = Budget::default();
+    let block = Block { machine, warps: 4, shared_byte: 0, budget: &budget };
+    let (row, column) = (|bit: u32| 64_u64 << bit, |bit: u32| 1_u64 << bit);
+    let straight = [row(0), row(1), row(2), row(3), row(4), row(5)];
+    let layout = |registers: &[u64], lanes: [u64; 5], warps: [u64; 2]| {
+        let ins = Space::hardware(registers.len() as u32, 5, 2, 0).unwrap();
+        let bases = [registers, &lanes, &warps].concat();
+        Layout::new(ins, Space::tensor(&[64, 64]).unwrap(), &bases).unwrap()
+    };
+    let [c0, c1, c2, c3, c4, c5] = [0, 1, 2, 3, 4, 5].map(column);
+    let [r0, r1, r2, r3, r4, r5] = straight;
+    let layouts = [
+        layout(&[c0, c1, c2, r4, r5], [c3, c4, c5, r0, r1], [r2, r3]),
+        layout(&[c0, c3, c4, c5, r3], [c1, c2, r0, r1, r2], [r4, r5]),
+        layout(&[r0, r3, c3, c4, c5], [r1, r2, c0, c1, c2], [r4, r5]),
+        layout(&[r0, r1, r2, r3, r4], [c0, c1, c2, c3, c4], [c5, r5]),
+    ];
+    let mut seen = 0;
+    kernel.walk(&kernel.body, &mut |_, op| {
+        if !matches!(op.kind, OpKind::Load(_)) {
+            return;
+        }
+        let copied = Copied::of(kernel, &facts, block, op);
+        for layout in &layouts {
+            let swizzles = [(1, 8), (2, 4), (4, 2), (8, 1)].map(|(rows, phases)| {
+                let memory = SwizzledShared::new(8, rows, phases, &[1, 0]);
+                let memory = Family::SwizzledShared(memory).padded(&[64, 64]).unwrap();
+                plan::load(memory.layout(), layout, 16, machine).unwrap().cost.total
+            });
+            let least = swizzles.into_iter().min().unwrap();
+            assert_eq!(copied.price(layout, block), least, "{layout}");
+            seen += 1;
+        }
+    });
+    assert_eq!(seen, 4);
 }
 
 /// What an access is said to touch is what its addresses touch, whatever the rows: one vector long, of no

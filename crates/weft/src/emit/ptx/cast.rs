@@ -5,14 +5,30 @@ use super::integer::clear_above;
 use super::narrow;
 use super::writer::{Class, Reg, Writer, put};
 use crate::dtype::DType;
+use crate::lane::Value;
 use crate::scalar::{self, Cast, Unary};
 
-pub(super) fn cast(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), d: Reg, x: Reg) {
+/// The bytes of a word that a narrow integer is, from the lowest one on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) word: Value,
+    pub(super) byte: u32,
+}
+
+/// Writes a conversion of `x`, which may be known to be part of a word.
+pub(super) fn cast(
+    w: &mut Writer<'_>,
+    op: Cast,
+    (from, to): (DType, DType),
+    part: Option<Part>,
+    d: Reg,
+    x: Reg,
+) {
     match op {
         Cast::ExtS | Cast::ExtU => extend(w, op == Cast::ExtS, (from, to), d, x),
         Cast::Trunc => truncate(w, (from, to), d, x),
         Cast::FloatFromS | Cast::FloatFromU => {
-            float_from_integer(w, op, (from, to), d, x);
+            float_from_integer(w, op, (from, to), part, d, x);
         }
         Cast::SFromFloat | Cast::UFromFloat => {
             integer_from_float(w, "rzi", op == Cast::SFromFloat, (from, to), d, x);
@@ -70,28 +86,82 @@ fn truncate(w: &mut Writer<'_>, (from, to): (DType, DType), d: Reg, x: Reg) {
 /// cvt.rzi.s32.f32 b, t      and back: the same, unless bits were lost
 /// or.b32          t, t, 1   where they were
 /// ```
-fn float_from_integer(w: &mut Writer<'_>, op: Cast, (from, to): (DType, DType), d: Reg, x: Reg) {
+fn float_from_integer(
+    w: &mut Writer<'_>,
+    op: Cast,
+    (from, to): (DType, DType),
+    part: Option<Part>,
+    d: Reg,
+    x: Reg,
+) {
     let kind = if op == Cast::FloatFromS { 's' } else { 'u' };
     if from == DType::I1 {
         let one = scalar::cast(op, from, to, 1);
         return put!(w, "selp.{} {d}, {one:#x}, 0, {x}", d.class.suffix());
     }
-    // The unsigned and the signed byte are both found by the source type.
     let bits = from.bits();
-    if to != DType::BF16 {
-        return put!(w, "cvt.rn.{to}.{kind}{bits} {d}, {x}");
+    match (bits, to) {
+        (8 | 16, DType::F16 | DType::BF16 | DType::F32) => {
+            if to == DType::F32 {
+                return single_from_narrow(w, op, from, part, (d, x));
+            }
+            let wide = w.temp(Class::B32);
+            single_from_narrow(w, op, from, part, (wide, x));
+            return round(w, to, d, wide);
+        }
+        // What an f32 does not hold exactly is infinite as an f16.
+        (32, DType::F16) => {
+            let wide = w.temp(Class::B32);
+            put!(w, "cvt.rn.f32.{kind}32 {wide}, {x}");
+            return round(w, to, d, wide);
+        }
+        (_, DType::BF16) => {}
+        _ => return put!(w, "cvt.rn.{to}.{kind}{bits} {d}, {x}"),
     }
     let wide = w.temp(Class::B32);
-    if bits <= 16 {
-        put!(w, "cvt.rn.f32.{kind}{bits} {wide}, {x}");
-        return round(w, to, d, wide);
-    }
     let (back, lost) = (w.temp(x.class), w.temp(Class::Predicate));
     put!(w, "cvt.rz.f32.{kind}{bits} {wide}, {x}");
     put!(w, "cvt.rzi.{kind}{bits}.f32 {back}, {wide}");
     put!(w, "setp.ne.{kind}{bits} {lost}, {back}, {x}");
     put!(w, "@{lost} or.b32 {wide}, {wide}, 1");
     round(w, to, d, wide);
+}
+
+/// An integer of 8 or 16 bits as an f32, exactly. The instruction that converts narrow integers has an eighth of the
+/// rate of others on NVIDIA's machines (measured on an H100, pairs of bytes to pairs of bf16: 1,065 µs by it and
+/// 541 µs so). In front of `2^23` the last places of an f32 count ones:
+///
+/// ```text
+/// prmt.b32 t, word, 0x4b000000, 0x7442    2^23 + x, the byte x out of its word
+/// sub.f32  d, t, 2^23
+/// ```
+///
+/// The highest bit of a signed number is turned before, which adds `2^(n-1)`, and this is taken away too.
+fn single_from_narrow(
+    w: &mut Writer<'_>,
+    op: Cast,
+    from: DType,
+    part: Option<Part>,
+    (d, x): (Reg, Reg),
+) {
+    const ONES: u32 = 0x4b00_0000;
+    let sign = if op == Cast::FloatFromS { 1_u32 << (from.bits() - 1) } else { 0 };
+    let counted = w.temp(Class::B32);
+    if let Some(Part { word, byte }) = part {
+        let mut word = w.reg(word);
+        if sign > 0 {
+            let turned = w.temp(Class::B32);
+            let signs = if from.bits() == 8 { sign * 0x0101_0101 } else { sign * 0x0001_0001 };
+            put!(w, "xor.b32 {turned}, {word}, {signs:#x}");
+            word = turned;
+        }
+        let next = if from.bits() == 8 { 4 } else { byte + 1 };
+        put!(w, "prmt.b32 {counted}, {word}, {ONES:#x}, {:#x}", 0x7400 | next << 4 | byte);
+    } else {
+        put!(w, "cvt.u32.u16 {counted}, {x}");
+        put!(w, "xor.b32 {counted}, {counted}, {:#x}", ONES | sign);
+    }
+    put!(w, "sub.rn.f32 {d}, {counted}, 0f{:08X}", ONES | sign);
 }
 
 /// As the instruction converts, which is what the operation means; it rounds by itself where it is told

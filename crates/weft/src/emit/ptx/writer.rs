@@ -1,11 +1,12 @@
 //! The text being written: registers, lines, labels, and the PTX version that they need.
 
+use super::cast::{self, Part};
 use super::lines::Lines;
 use super::tied::{Ready, Tied};
 use super::transfer::starts_with;
 use super::uniform::Uniform;
 use super::wide::Wide;
-use super::{Target, Version, cast, float};
+use super::{Target, Version, float};
 use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::emit::Unsupported;
@@ -14,6 +15,7 @@ use crate::id::{Id, IdMap};
 use crate::lane::flight::has_products;
 use crate::lane::{InstData, Op, Program, Value};
 use crate::location::Loc;
+use crate::scalar::{Binary, Cast};
 use core::fmt::{self, Write};
 use std::collections::BTreeSet;
 
@@ -147,6 +149,8 @@ pub(super) struct Writer<'a> {
     is_taken: IdMap<Value, bool>,
     /// The whole numbers that floats were rounded to, and how.
     rounded: IdMap<Value, Option<(&'static str, Value)>>,
+    /// The narrow integers that are parts of words.
+    parts: IdMap<Value, Option<Part>>,
     /// The sums that say no rounding; see [`float::plain_sums`].
     plain_sums: IdMap<Value, bool>,
     /// The branches that must be told to be uniform.
@@ -176,6 +180,8 @@ impl<'a> Writer<'a> {
         let target = if is_specific { *target.specific() } else { *target };
         let tied = Tied::of(program).map_err(|clash| clash.unsupported(program, target.name))?;
         let (mut constants, mut rounded) = (IdMap::default(), IdMap::default());
+        // What stands in the lowest bits of a word, and the narrow integers there.
+        let (mut moved, mut parts) = (IdMap::default(), IdMap::default());
         let mut is_taken = IdMap::default();
         program.walk(&program.body, &mut |_, inst| {
             if !matches!(inst.op, Op::Store { .. }) {
@@ -190,6 +196,17 @@ impl<'a> Writer<'a> {
             (Op::Const(bits), _, &[result]) => constants.set(result, Some(*bits)),
             (&Op::Unary(op), &[x], &[result]) if !tied.is_shared(x) => {
                 rounded.set(result, cast::rounds_like(op).map(|how| (how, x)));
+            }
+            (Op::Binary(Binary::ShrU), &[word, by], &[result])
+                if program.dtype(word) == DType::I32 && !tied.is_shared(word) =>
+            {
+                let bits = constants[by].filter(|bits| bits.is_multiple_of(8));
+                moved.set(result, bits.map(|bits| Part { word, byte: bits as u32 / 8 }));
+            }
+            (Op::Cast(Cast::Trunc), &[word], &[result])
+                if program.dtype(word) == DType::I32 && !tied.is_shared(word) =>
+            {
+                parts.set(result, moved[word].or(Some(Part { word, byte: 0 })));
             }
             _ => {}
         });
@@ -210,6 +227,7 @@ impl<'a> Writer<'a> {
             constants,
             is_taken,
             rounded,
+            parts,
             plain_sums: float::plain_sums(program),
             uniform: Uniform::of(program),
             wide: Wide::of(program, |value| tied.is_shared(value)),
@@ -314,6 +332,11 @@ impl<'a> Writer<'a> {
     /// What a whole number was rounded from, and how.
     pub(super) fn rounded(&self, value: Value) -> Option<(&'static str, Value)> {
         self.rounded[value]
+    }
+
+    /// The part of a word that a narrow integer is, if it is one.
+    pub(super) fn part(&self, value: Value) -> Option<Part> {
+        self.parts[value]
     }
 
     /// Whether a sum says no rounding.

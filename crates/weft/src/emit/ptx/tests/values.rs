@@ -114,6 +114,32 @@ fn printed_operations_compute_what_scalar_says() {
     });
 }
 
+/// Bytes and halves of words as floats, at every place of a word: each byte, and one half in thirteen.
+#[test]
+fn parts_of_words_become_floats() {
+    for (narrow, step) in [(DType::I8, 1), (DType::I16, 13)] {
+        let bits = narrow.bits();
+        let casts = [Cast::FloatFromS, Cast::FloatFromU];
+        let floats = [DType::F16, DType::BF16, DType::F32];
+        for (op, to) in casts.into_iter().flat_map(|op| floats.map(|to| (op, to))) {
+            for place in 0..32 / bits {
+                let program = elementwise("part", &[DType::I32], |b, x| {
+                    let parts = b.split(x[0], narrow);
+                    b.cast(op, parts[place as usize], to)
+                });
+                let text = print(&program, target("sm_90")).unwrap();
+                assert!(text.contains("prmt.b32"), "{text}");
+                let kernel = Kernel::read(&text);
+                for x in (0..1_u64 << bits).step_by(step) {
+                    let others = 0x9a5c_3f81 & !(narrow.mask() << (place * bits));
+                    let want = scalar::cast(op, narrow, to, x);
+                    assert_eq!(kernel.run(&[others | x << (place * bits)]), want, "{x:#x}\n{text}");
+                }
+            }
+        }
+    }
+}
+
 /// Products of extended factors, by two values and by constants at the ends of what 32 bits hold, are one
 /// instruction where both are extended alike, and right always.
 #[test]
