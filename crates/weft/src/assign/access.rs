@@ -495,7 +495,8 @@ pub(super) enum Masks {
 fn mask_operand(kind: &OpKind) -> Option<usize> {
     match kind {
         OpKind::Load(_) => Some(1),
-        OpKind::Store(_) | OpKind::AsyncCopy(_) | OpKind::AtomicRmw { .. } => Some(2),
+        OpKind::Store(_) | OpKind::AsyncCopy(_) => Some(2),
+        OpKind::Atomic { op, .. } => op.rmw().map(|_| 2),
         _ => None,
     }
 }
@@ -537,10 +538,10 @@ fn guard(
     let mask = op.operands.get(mask_operand(&op.kind)?).filter(|_| masks == Masks::Same);
     // The machine's widest access, as far as the lane program has it.
     let widest = match op.kind {
-        OpKind::AtomicRmw { op: rmw, .. } if rmw.may_be_vector(element(kernel, op)) => {
+        OpKind::Atomic { op: what, .. } if what.may_be_vector(element(kernel, op)) => {
             machine.atomic_vector_bytes
         }
-        OpKind::AtomicRmw { .. } => return None,
+        OpKind::Atomic { .. } => return None,
         _ => machine.global_vector_bytes,
     };
     Some((mask.copied(), widest.min(crate::lane::MAX_ACCESS_BYTES).into()))

@@ -8,7 +8,7 @@ use super::Lowerer;
 use crate::assign::AssignError;
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
-use crate::lane::{self, Access, Op as LaneOp, Space};
+use crate::lane::{self, Access, AsyncCopy, Op as LaneOp, Space};
 use crate::movement;
 use crate::pipeline::has_copies;
 use crate::scalar::Binary;
@@ -62,7 +62,7 @@ impl Lowerer<'_> {
                 // Where other values than zeros are wanted they are stored by those who do not copy.
                 let copier = mask.filter(|_| !is_zero);
                 let predicate = self.build.and_predicates(acting, copier);
-                let copy = LaneOp::AsyncCopy {
+                let copy = AsyncCopy::Begin {
                     bytes: cost,
                     offset,
                     predicated: predicate.is_some(),
@@ -71,7 +71,7 @@ impl Lowerer<'_> {
                 let mut operands: SmallVec<[lane::Value; 4]> = smallvec![address, source];
                 operands.extend(predicate);
                 operands.extend(fills);
-                self.build.emit(copy, operands, &[]);
+                self.build.emit(LaneOp::AsyncCopy(copy), operands, &[]);
                 if let Some(copier) = copier {
                     let one = self.build.constant(DType::I1, 1);
                     let not = self.build.binary(Binary::Xor, copier, one);
@@ -115,13 +115,14 @@ impl Lowerer<'_> {
 
     pub(super) fn async_commit(&mut self) {
         if has_copies(self.block.machine) {
-            self.build.emit(LaneOp::AsyncCommit, smallvec![], &[]);
+            self.build.emit(LaneOp::AsyncCopy(AsyncCopy::Commit), smallvec![], &[]);
         }
     }
 
     pub(super) fn async_wait(&mut self, pending: u32) {
         if has_copies(self.block.machine) {
-            self.build.emit(LaneOp::AsyncWait { pending }, smallvec![], &[]);
+            let wait = AsyncCopy::Wait { pending };
+            self.build.emit(LaneOp::AsyncCopy(wait), smallvec![], &[]);
         }
     }
 }

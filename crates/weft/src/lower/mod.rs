@@ -277,7 +277,7 @@ impl Lowerer<'_> {
             OpKind::If => self.if_else(op),
             OpKind::Load(options) => self.load(id, op, *options),
             OpKind::Store(cache) => self.store(id, op, *cache),
-            OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => self.atomic(id, op),
+            OpKind::Atomic { .. } => self.atomic(id, op),
             OpKind::LocalAlloc => self.local_alloc(op),
             OpKind::LocalLoad => self.local_load(op),
             OpKind::LocalStore => self.local_store(op),

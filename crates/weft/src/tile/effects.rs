@@ -185,8 +185,7 @@ impl OpKind {
                 Effects { global: Touch::READS, visible: options.volatile, ..none }
             }
             OpKind::Store(_) => Effects { global: Touch::WRITES, ..none },
-            OpKind::AtomicRmw { op: _, order: _, scope: _ }
-            | OpKind::AtomicCas { order: _, scope: _ } => {
+            OpKind::Atomic { op: _, order: _, scope: _ } => {
                 Effects { global: Touch::BOTH, fence: Fence::Atomic, ..none }
             }
             OpKind::Descriptor(DescriptorOp::Make { nan: _ } | DescriptorOp::Given) => none,
@@ -258,7 +257,7 @@ impl OpKind {
 #[cfg(test)]
 mod tests {
     use super::{Control, Effects, Extent, Fence, Tokens, Touch};
-    use crate::atomic::{Order, Rmw, Scope};
+    use crate::atomic::{Atomic, Order, Rmw, Scope};
     use crate::cache::Cache;
     use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
     use crate::tile::{
@@ -332,8 +331,8 @@ mod tests {
             (load(false), Effects { global: Touch::READS, ..none }),
             (load(true), Effects { global: Touch::READS, visible: true, ..none }),
             (OpKind::Store(Cache::default()), Effects { global: Touch::WRITES, ..none }),
-            (OpKind::AtomicRmw { op: Rmw::Add, order, scope }, atomic),
-            (OpKind::AtomicCas { order, scope }, atomic),
+            (OpKind::Atomic { op: Rmw::Add.into(), order, scope }, atomic),
+            (OpKind::Atomic { op: Atomic::Cas, order, scope }, atomic),
             (OpKind::Descriptor(DescriptorOp::Make { nan: true }), none),
             (OpKind::Descriptor(DescriptorOp::Given), none),
             (OpKind::Descriptor(DescriptorOp::Load), Effects { global: Touch::READS, ..none }),

@@ -59,7 +59,7 @@ pub use transfer::{Phase, TransferOp};
 pub use types::{Element, Type};
 pub use verify::verify;
 
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Atomic, Order, Scope};
 use crate::cache::Cache;
 use crate::diagnostic::Span;
 use crate::id::{IdMap, IdVec, define_id};
@@ -257,18 +257,11 @@ pub enum OpKind {
     Load(LoadOptions),
     /// `(pointers, values, [mask])`: writes the values where the mask holds.
     Store(Cache),
-    /// The old value. `(pointers, values, [mask]) -> (T)`.
-    AtomicRmw {
+    /// The old value; what lies there is changed as one step. `(pointers, values, [mask]) -> (T)`, or, to compare
+    /// and swap, `(pointers, expected, desired) -> (T)`.
+    Atomic {
         /// What is done to what lies there.
-        op: Rmw,
-        /// How memory is ordered.
-        order: Order,
-        /// The threads that see it as one step.
-        scope: Scope,
-    },
-    /// The old value; memory is changed where it equalled the second operand.
-    /// `(pointers, expected, desired) -> (T)`.
-    AtomicCas {
+        op: Atomic,
         /// How memory is ordered.
         order: Order,
         /// The threads that see it as one step.
@@ -447,8 +440,7 @@ impl OpKind {
             OpKind::AddPtr => "addptr".into(),
             OpKind::Load(_) => "load".into(),
             OpKind::Store(_) => "store".into(),
-            OpKind::AtomicRmw { op, .. } => format!("atomic_rmw {op}"),
-            OpKind::AtomicCas { .. } => "atomic_cas".into(),
+            OpKind::Atomic { op, .. } => spelling::atomic(*op).told(*op),
             OpKind::Descriptor(op) => op.name(),
             OpKind::Transfer(op) => op.name().into(),
             OpKind::Dot(_) => "dot".into(),

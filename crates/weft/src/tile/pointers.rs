@@ -32,7 +32,7 @@ impl OpKind {
         match self {
             OpKind::Load(_) => Some(ByPointers::Load),
             OpKind::Store(_) => Some(ByPointers::Store),
-            OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => Some(ByPointers::Atomic),
+            OpKind::Atomic { .. } => Some(ByPointers::Atomic),
             OpKind::AsyncCopy(_) => Some(ByPointers::Copy),
             _ => None,
         }

@@ -322,12 +322,10 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 }
                 write!(self.f, " : {first}")
             }
-            OpKind::AtomicRmw { op, order, scope } => {
-                self.call(&format!("tt.atomic_rmw {op}, {order}, {scope},"), operands)?;
-                self.function_type(operands, results)
-            }
-            OpKind::AtomicCas { order, scope } => {
-                self.call(&format!("tt.atomic_cas {order}, {scope},"), operands)?;
+            OpKind::Atomic { op, order, scope } => {
+                let name = spelling::atomic(*op).name;
+                let op = op.rmw().map_or_else(String::new, |op| format!(" {op},"));
+                self.call(&format!("{name}{op} {order}, {scope},"), operands)?;
                 self.function_type(operands, results)
             }
             OpKind::Print { prefix, hex, signed } => self.print(prefix, *hex, signed, operands),

@@ -9,11 +9,11 @@ use super::attribute::{Attribute, Attributes};
 use super::parser::shortened;
 use super::syntax::Action::{self, Do};
 use super::syntax::Parse;
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::cache::Cache;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::scalar::Cast;
-use crate::tile::spelling::{self, Domain, ELEMENTWISE, Spelling};
+use crate::tile::spelling::{self, ATOMICS, Domain, ELEMENTWISE, Spelling};
 use crate::tile::{LoadOptions, OpKind, Precision};
 use Make::{Fixed, With};
 use std::collections::VecDeque;
@@ -154,8 +154,6 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.addptr",           Types::AddPtr,   (2, 2),   Domain::Any,    Fixed(Do(OpKind::AddPtr))),
     ("tt.load",             Types::Load,     (1, 3),   Domain::Any,    With(load)),
     ("tt.store",            Types::Store,    (2, 3),   Domain::Any,    With(store)),
-    ("tt.atomic_rmw",       Types::Function, (2, 3),   Domain::Any,    With(atomic_rmw)),
-    ("tt.atomic_cas",       Types::Function, (3, 3),   Domain::Any,    With(atomic_cas)),
     ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    With(dot)),
     ("ttng.warp_group_dot", Types::Product,  (3, 3),   Domain::Any,    With(warpgroup_dot)),
     ("ttng.warp_group_dot_wait", Types::Each, (1, 255), Domain::Any,   Fixed(Action::Ordered)),
@@ -249,6 +247,10 @@ pub(super) fn row(name: &str) -> Option<Row> {
         let (types, count, domain) = (*types, *count, *domain);
         return Some(Row::Common(Common { types, count, domain, make: make.clone() }));
     }
+    if let Some(row) = ATOMICS.iter().find(|row| row.name == name) {
+        let (types, count, domain) = (Types::Function, row.count(), Domain::Any);
+        return Some(Row::Common(Common { types, count, domain, make: With(atomic) }));
+    }
     SPECIAL.iter().find(|row| row.0 == name).map(|row| Row::Special(row.1))
 }
 
@@ -256,7 +258,8 @@ pub(super) fn row(name: &str) -> Option<Row> {
 fn names() -> impl Iterator<Item = &'static str> {
     let elementwise = ELEMENTWISE.iter().map(|row| row.name);
     let common = COMMON.iter().map(|row| row.0);
-    elementwise.chain(common).chain(SPECIAL.iter().map(|row| row.0))
+    let atomics = ATOMICS.iter().map(|row| row.name);
+    elementwise.chain(common).chain(atomics).chain(SPECIAL.iter().map(|row| row.0))
 }
 
 /// The complaint about an operation without a row.
@@ -600,15 +603,14 @@ fn sharing(details: &mut Details<'_>) -> Parse<(Order, Scope)> {
     Ok((details.choice("sem", &orders, 1)?, details.choice("scope", &scopes, 1)?))
 }
 
-fn atomic_rmw<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
-    // `Rmw::ALL` has the order of the generic form's numbers.
-    let table: Vec<(&str, Rmw)> = Rmw::ALL.iter().map(|&op| (op.name(), op)).collect();
-    let op = details.choice("atomic_rmw_op", &table, 1)?;
+fn atomic<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    let spelled = ATOMICS.iter().find(|row| row.name == details.name);
+    let mut op = spelled.map_or(Atomic::Rmw(Rmw::Add), |row| row.op);
+    if op.rmw().is_some() {
+        // `Rmw::ALL` has the order of the generic form's numbers.
+        let table: Vec<(&str, Rmw)> = Rmw::ALL.iter().map(|&op| (op.name(), op)).collect();
+        op = details.choice("atomic_rmw_op", &table, 1)?.into();
+    }
     let (order, scope) = sharing(details)?;
-    Ok(Do(OpKind::AtomicRmw { op, order, scope }))
-}
-
-fn atomic_cas<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
-    let (order, scope) = sharing(details)?;
-    Ok(Do(OpKind::AtomicCas { order, scope }))
+    Ok(Do(OpKind::Atomic { op, order, scope }))
 }
