@@ -17,7 +17,7 @@ use super::AssignError;
 use crate::axis::AxisFacts;
 use crate::cache::CacheModifier;
 use crate::dtype::DType;
-use crate::tile::{Kernel, LoadOptions, Op, OpKind, Value};
+use crate::tile::{ByPointers, Kernel, LoadOptions, Op, OpKind, Value};
 use weft_layout::access::{Sectors, count_sectors, sectors};
 use weft_layout::f2::Subspace;
 use weft_layout::machine::Machine;
@@ -493,11 +493,12 @@ pub(super) enum Masks {
 /// The place of the mask among the operands of what moves several elements at once; none for what never
 /// does.
 fn mask_operand(kind: &OpKind) -> Option<usize> {
-    match kind {
-        OpKind::Load(_) => Some(1),
-        OpKind::Store(_) | OpKind::AsyncCopy(_) => Some(2),
-        OpKind::Atomic { op, .. } => op.rmw().map(|_| 2),
-        _ => None,
+    match kind.by_pointers()? {
+        ByPointers::Load => Some(1),
+        ByPointers::Store | ByPointers::Copy => Some(2),
+        ByPointers::Atomic => {
+            matches!(kind, OpKind::Atomic { op, .. } if op.values() == 1).then_some(2)
+        }
     }
 }
 

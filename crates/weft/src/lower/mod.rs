@@ -287,15 +287,7 @@ impl Lowerer<'_> {
                 self.memdesc_renamed(op);
                 Ok(())
             }
-            OpKind::AsyncCopy(options) => self.async_copy(id, op, *options),
-            OpKind::AsyncCommit => {
-                self.async_commit();
-                Ok(())
-            }
-            OpKind::AsyncWait { pending } => {
-                self.async_wait(*pending);
-                Ok(())
-            }
+            OpKind::AsyncCopy(step) => self.async_copy(id, op, *step),
             OpKind::Barrier => {
                 self.build.barrier(BarrierScope::Block);
                 Ok(())

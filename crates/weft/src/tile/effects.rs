@@ -18,8 +18,8 @@ pub struct Touch {
 
 impl Touch {
     const NONE: Self = Self { reads: false, writes: false };
-    const READS: Self = Self { reads: true, writes: false };
-    const WRITES: Self = Self { reads: false, writes: true };
+    pub(super) const READS: Self = Self { reads: true, writes: false };
+    pub(super) const WRITES: Self = Self { reads: false, writes: true };
     const BOTH: Self = Self { reads: true, writes: true };
 
     /// Whether it does anything to it.
@@ -219,17 +219,7 @@ impl OpKind {
             OpKind::LocalLoad => Effects { local: Touch::READS, ..none },
             OpKind::LocalStore => Effects { local: Touch::WRITES, ..none },
             OpKind::LocalDealloc => Effects { allocates: true, ..none },
-            OpKind::AsyncCopy(options) => Effects {
-                global: Touch::READS,
-                local: Touch::WRITES,
-                tokens: Tokens::Starts,
-                visible: options.volatile,
-                ..none
-            },
-            OpKind::AsyncCommit => Effects { tokens: Tokens::Commits, ..none },
-            OpKind::AsyncWait { pending } => {
-                Effects { tokens: Tokens::Awaits { pending: *pending }, ..none }
-            }
+            OpKind::AsyncCopy(op) => op.effects(),
             OpKind::Barrier => Effects { fence: Fence::Barrier, ..none },
             OpKind::Print { prefix: _, hex: _, signed: _ } | OpKind::Assert { message: _ } => {
                 Effects { visible: true, ..none }
@@ -261,14 +251,15 @@ mod tests {
     use crate::cache::Cache;
     use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
     use crate::tile::{
-        ByPointers, CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Phase, Precision,
-        TransferOp,
+        AsyncCopy, ByPointers, CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Phase,
+        Precision, TransferOp,
     };
 
     /// Each row of the table, by itself.
     #[test]
     fn rows_are_what_they_are_meant_to_be() {
         let none = Effects::NONE;
+        let begin = |options| OpKind::AsyncCopy(AsyncCopy::Begin(options));
         let volatile = CopyOptions { volatile: true, ..CopyOptions::default() };
         let asm = |pure| {
             let (text, constraints, reason) = (String::new(), String::new(), String::new());
@@ -354,10 +345,10 @@ mod tests {
             (OpKind::WarpgroupDot(Precision::Ieee), Effects { local: Touch::READS, ..none }),
             (OpKind::LocalStore, Effects { local: Touch::WRITES, ..none }),
             (OpKind::LocalDealloc, Effects { allocates: true, ..none }),
-            (OpKind::AsyncCopy(CopyOptions::default()), copy),
-            (OpKind::AsyncCopy(volatile), Effects { visible: true, ..copy }),
-            (OpKind::AsyncCommit, Effects { tokens: Tokens::Commits, ..none }),
-            (OpKind::AsyncWait { pending: 2 }, Effects { tokens: waits, ..none }),
+            (begin(CopyOptions::default()), copy),
+            (begin(volatile), Effects { visible: true, ..copy }),
+            (OpKind::AsyncCopy(AsyncCopy::Commit), Effects { tokens: Tokens::Commits, ..none }),
+            (OpKind::AsyncCopy(AsyncCopy::Wait { pending: 2 }), Effects { tokens: waits, ..none }),
             (OpKind::Barrier, Effects { fence: Fence::Barrier, ..none }),
             (print, Effects { visible: true, ..none }),
             (OpKind::Assert { message: String::new() }, Effects { visible: true, ..none }),

@@ -33,7 +33,7 @@ impl OpKind {
             OpKind::Load(_) => Some(ByPointers::Load),
             OpKind::Store(_) => Some(ByPointers::Store),
             OpKind::Atomic { .. } => Some(ByPointers::Atomic),
-            OpKind::AsyncCopy(_) => Some(ByPointers::Copy),
+            OpKind::AsyncCopy(op) => op.by_pointers(),
             _ => None,
         }
     }

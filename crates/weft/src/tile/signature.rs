@@ -56,10 +56,8 @@ pub(super) fn check(
         | OpKind::MemdescSubslice { .. }
         | OpKind::MemdescTrans { .. }
         | OpKind::MemdescReshape
-        | OpKind::MemdescReinterpret
-        | OpKind::AsyncCopy(_)
-        | OpKind::AsyncCommit
-        | OpKind::AsyncWait { .. } => local::rule(kind, operands, results),
+        | OpKind::MemdescReinterpret => local::rule(kind, operands, results),
+        OpKind::AsyncCopy(op) => op.rule(operands, results),
         OpKind::Barrier => {
             (operands.is_empty() && results.is_empty(), "takes nothing and gives nothing")
         }

@@ -6,6 +6,7 @@
 
 mod descriptor;
 mod elementwise;
+mod formed;
 mod local;
 
 use super::aliases::Aliases;
@@ -355,10 +356,8 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
             | OpKind::MemdescSubslice { .. }
             | OpKind::MemdescTrans { .. }
             | OpKind::MemdescReshape
-            | OpKind::MemdescReinterpret
-            | OpKind::AsyncCopy(_)
-            | OpKind::AsyncCommit
-            | OpKind::AsyncWait { .. } => self.local(op),
+            | OpKind::MemdescReinterpret => self.local(op),
+            OpKind::AsyncCopy(_) => self.formed(op),
             OpKind::Transfer(what) => self.transfer(*what, op),
             OpKind::Barrier => self.f.write_str("ttg.barrier all"),
             OpKind::Condition => {

@@ -13,6 +13,7 @@ use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::cache::Cache;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::scalar::Cast;
+use crate::tile::form;
 use crate::tile::spelling::{self, ATOMICS, Domain, ELEMENTWISE, Spelling};
 use crate::tile::{LoadOptions, OpKind, Precision};
 use Make::{Fixed, With};
@@ -64,6 +65,8 @@ pub(super) enum Row {
     Common(Common),
     /// A shape of its own.
     Special(Special),
+    /// A text that the operation tells itself; of its name is this one.
+    Formed(OpKind),
 }
 
 /// An operation of the common shape.
@@ -122,9 +125,6 @@ pub(super) enum Special {
     MemdescTrans,
     MemdescReshape,
     MemdescReinterpret,
-    AsyncCopy,
-    AsyncCommit,
-    AsyncWait,
 }
 
 /// The rows of the common shape that are not element-wise.
@@ -205,9 +205,6 @@ static SPECIAL: &[(&str, Special)] = &[
     ("ttg.memdesc_trans", Special::MemdescTrans),
     ("ttg.memdesc_reshape", Special::MemdescReshape),
     ("ttg.memdesc_reinterpret", Special::MemdescReinterpret),
-    ("ttg.async_copy_global_to_local", Special::AsyncCopy),
-    ("ttg.async_commit_group", Special::AsyncCommit),
-    ("ttg.async_wait", Special::AsyncWait),
 ];
 
 /// Attributes that allow more than we do, or say what the operands say already.
@@ -251,6 +248,9 @@ pub(super) fn row(name: &str) -> Option<Row> {
         let (types, count, domain) = (Types::Function, row.count(), Domain::Any);
         return Some(Row::Common(Common { types, count, domain, make: With(atomic) }));
     }
+    if let Some((_, kind)) = form::names().find(|(known, _)| *known == name) {
+        return Some(Row::Formed(kind));
+    }
     SPECIAL.iter().find(|row| row.0 == name).map(|row| Row::Special(row.1))
 }
 
@@ -259,7 +259,8 @@ fn names() -> impl Iterator<Item = &'static str> {
     let elementwise = ELEMENTWISE.iter().map(|row| row.name);
     let common = COMMON.iter().map(|row| row.0);
     let atomics = ATOMICS.iter().map(|row| row.name);
-    elementwise.chain(common).chain(atomics).chain(SPECIAL.iter().map(|row| row.0))
+    let formed = form::names().map(|(name, _)| name);
+    elementwise.chain(common).chain(atomics).chain(formed).chain(SPECIAL.iter().map(|row| row.0))
 }
 
 /// The complaint about an operation without a row.
@@ -385,13 +386,13 @@ impl<'a> Details<'a> {
         order.map_err(|_| complaint())
     }
 
-    /// The attribute `num` of a wait: how many groups may be under way.
-    pub(super) fn pending(&mut self) -> Parse<u32> {
-        let Some((groups, span)) = self.attributes.take_integer("num")? else {
-            return Err(self.missing("attribute `num`"));
+    /// Takes an attribute that counts something, which must be there.
+    pub(super) fn number(&mut self, name: &str) -> Parse<u32> {
+        let Some((number, span)) = self.attributes.take_integer(name)? else {
+            return Err(self.missing(&format!("attribute `{name}`")));
         };
-        let message = || format!("{groups} is no number of groups");
-        u32::try_from(groups).map_err(|_| Diagnostic::new(span, message()))
+        let message = || format!("{number} is no `{name}`: it counts something");
+        u32::try_from(number).map_err(|_| Diagnostic::new(span, message()))
     }
 
     fn take_i32(&mut self, name: &str) -> Parse<i32> {

@@ -162,8 +162,6 @@ impl<'k> Instance<'k> {
             | OpKind::MemdescReshape
             | OpKind::MemdescReinterpret
             | OpKind::AsyncCopy(_)
-            | OpKind::AsyncCommit
-            | OpKind::AsyncWait { .. }
             | OpKind::Transfer(_) => {
                 let site = Site { id, op, instance: self.id };
                 let value = self.local.execute(site, &operands, world)?;
