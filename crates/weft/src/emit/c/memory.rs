@@ -472,7 +472,7 @@ fn cas(w: &mut Writer<'_>, how: (Space, Order, Scope), inst: &InstData) -> Resul
             format!("{name}({place}, {old}, {new})")
         }
         Dialect::Hip(_) => {
-            w.need(Helper::AtomicCas);
+            w.need(Helper::Atomics);
             let word = match dtype.bits() {
                 16 => "u16",
                 32 => "u32",
@@ -494,6 +494,16 @@ fn cas(w: &mut Writer<'_>, how: (Space, Order, Scope), inst: &InstData) -> Resul
     define_old(w, result, roles.predicate, dtype, &text);
     Ok(())
 }
+
+/// Functions for atomics that HIP has in another form.
+pub(super) const HIP_ATOMICS: &str = "\
+// Compare and swap; gives what was there.
+template <int ORDER, int FAILURE, int SCOPE, typename P, typename T>
+__device__ __forceinline__ T atomic_cas(P place, T expected, T desired) {
+  __hip_atomic_compare_exchange_strong(place, &expected, desired, ORDER, FAILURE, SCOPE);
+  return expected;
+}
+";
 
 /// Defines what an atomic found; nothing is known of it where the atomic did not take place.
 fn define_old(
