@@ -74,6 +74,80 @@ impl Rmw {
     }
 }
 
+/// What an atomic operation does to what lies at a place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Atomic {
+    /// It is changed by a value.
+    Rmw(Rmw),
+    /// Where it has the bits of the first value, the second one takes its place.
+    Cas,
+}
+
+impl Atomic {
+    /// Its name in the texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Atomic::Rmw(op) => op.name(),
+            Atomic::Cas => "cas",
+        }
+    }
+
+    /// The operation with this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        let all = Rmw::ALL.iter().map(|&op| Atomic::Rmw(op)).chain([Atomic::Cas]);
+        all.into_iter().find(|op| op.name() == name)
+    }
+
+    /// What it does to the old value and the operand, if that is all.
+    pub fn rmw(self) -> Option<Rmw> {
+        match self {
+            Atomic::Rmw(op) => Some(op),
+            Atomic::Cas => None,
+        }
+    }
+
+    /// How many values it takes for each place.
+    pub fn values(self) -> usize {
+        match self {
+            Atomic::Rmw(_) => 1,
+            Atomic::Cas => 2,
+        }
+    }
+
+    /// Whether a type has it.
+    pub fn is_on(self, dtype: DType) -> bool {
+        match self {
+            Atomic::Rmw(op) => op.apply(dtype, 0, 0).is_some(),
+            Atomic::Cas => true,
+        }
+    }
+
+    /// Whether one instruction may do it to several elements that lie side by side, each by itself.
+    pub fn may_be_vector(self, dtype: DType) -> bool {
+        matches!(self, Atomic::Rmw(op) if op.may_be_vector(dtype))
+    }
+
+    /// What it leaves where `old` was, if it writes; it asks for its values by their numbers.
+    pub fn apply(self, dtype: DType, old: u64, value: impl Fn(usize) -> u64) -> Option<u64> {
+        match self {
+            Atomic::Rmw(op) => op.apply(dtype, old, value(0)),
+            Atomic::Cas => (old == value(0)).then(|| value(1)),
+        }
+    }
+}
+
+impl From<Rmw> for Atomic {
+    fn from(op: Rmw) -> Self {
+        Atomic::Rmw(op)
+    }
+}
+
+impl fmt::Display for Atomic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 named_enum! {
     /// How an atomic orders the memory operations around it.
     Order {

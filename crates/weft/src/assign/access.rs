@@ -17,7 +17,7 @@ use super::AssignError;
 use crate::axis::AxisFacts;
 use crate::cache::CacheModifier;
 use crate::dtype::DType;
-use crate::tile::{Kernel, LoadOptions, Op, OpKind, Value};
+use crate::tile::{ByPointers, Kernel, LoadOptions, Op, OpKind, Value};
 use weft_layout::access::{Sectors, count_sectors, sectors};
 use weft_layout::f2::Subspace;
 use weft_layout::machine::Machine;
@@ -493,10 +493,12 @@ pub(super) enum Masks {
 /// The place of the mask among the operands of what moves several elements at once; none for what never
 /// does.
 fn mask_operand(kind: &OpKind) -> Option<usize> {
-    match kind {
-        OpKind::Load(_) => Some(1),
-        OpKind::Store(_) | OpKind::AsyncCopy(_) | OpKind::AtomicRmw { .. } => Some(2),
-        _ => None,
+    match kind.by_pointers()? {
+        ByPointers::Load => Some(1),
+        ByPointers::Store | ByPointers::Copy => Some(2),
+        ByPointers::Atomic => {
+            matches!(kind, OpKind::Atomic { op, .. } if op.values() == 1).then_some(2)
+        }
     }
 }
 
@@ -537,10 +539,10 @@ fn guard(
     let mask = op.operands.get(mask_operand(&op.kind)?).filter(|_| masks == Masks::Same);
     // The machine's widest access, as far as the lane program has it.
     let widest = match op.kind {
-        OpKind::AtomicRmw { op: rmw, .. } if rmw.may_be_vector(element(kernel, op)) => {
+        OpKind::Atomic { op: what, .. } if what.may_be_vector(element(kernel, op)) => {
             machine.atomic_vector_bytes
         }
-        OpKind::AtomicRmw { .. } => return None,
+        OpKind::Atomic { .. } => return None,
         _ => machine.global_vector_bytes,
     };
     Some((mask.copied(), widest.min(crate::lane::MAX_ACCESS_BYTES).into()))

@@ -15,7 +15,7 @@ use super::{AssignError, Assignment, Block, Buffers, Home};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::tile::{Kernel, Op, OpId, OpKind, Value};
+use crate::tile::{ByPointers, Kernel, Op, OpId, OpKind, Value};
 use std::sync::Arc;
 use weft_layout::Layout;
 use weft_layout::access::{Kind, conflicts};
@@ -122,11 +122,10 @@ fn is_known(kernel: &Kernel, views: &[View]) -> bool {
             | OpKind::LocalLoad
             | OpKind::LocalStore
             | OpKind::LocalDealloc
-            | OpKind::AsyncCopy(_)
             | OpKind::Transfer(_)
             | OpKind::WarpgroupDot(_) => true,
             OpKind::MemdescTrans { ref order } => order[..] == [1, 0],
-            _ => false,
+            ref other => other.by_pointers() == Some(ByPointers::Copy),
         };
         known &= fits || !op.operands.iter().any(is_view);
     });
@@ -213,7 +212,10 @@ impl Accesses {
                     let source = op.operands.first().and_then(|&source| home(source));
                     found.add(source.map(|layout| Access::new(Kind::Store, layout).plain()));
                 }
-                (OpKind::AsyncCopy(_), _) if seen(&op.operands[1]).is_some() => {
+                (kind, _)
+                    if kind.by_pointers() == Some(ByPointers::Copy)
+                        && seen(&op.operands[1]).is_some() =>
+                {
                     found.copy(kernel, facts, assignment, id, op);
                 }
                 (OpKind::Transfer(_), _) => {

@@ -36,7 +36,8 @@ impl Rewrite<'_> {
         let value = self.reshape(value, &block.shape);
         if let DescriptorOp::Reduce(op) = what {
             let (order, scope) = (Order::Relaxed, Scope::Gpu);
-            self.one(OpKind::AtomicRmw { op, order, scope }, &[pointers, value, mask], &block);
+            let kind = OpKind::Atomic { op: op.into(), order, scope };
+            self.one(kind, &[pointers, value, mask], &block);
         } else {
             self.nothing(OpKind::Store(Cache::default()), &[pointers, value, mask]);
         }

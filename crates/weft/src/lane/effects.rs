@@ -9,6 +9,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
+use super::family::Family;
 use super::{
     BarrierScope, BulkCopy, Form, Mbarrier, NamedBarrier, Op, Program, Region, Space, TensorCopy,
     TensorWay,
@@ -232,6 +233,16 @@ pub enum Latency {
     Unknown,
 }
 
+impl Latency {
+    /// How long a round trip to a space takes.
+    pub(super) fn round_trip(space: Space) -> Self {
+        match space {
+            Space::Global => Latency::Global,
+            Space::Shared => Latency::Shared,
+        }
+    }
+}
+
 /// The effects of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Effects {
@@ -401,7 +412,7 @@ impl Op {
                 reads: Spaces::of(*space),
                 convergent: if access.form == Form::Vector { None } else { warp },
                 visible: access.volatile,
-                latency: round_trip(*space),
+                latency: Latency::round_trip(*space),
                 ..none
             },
             Op::Store { space, access } => Effects {
@@ -410,29 +421,8 @@ impl Op {
                 visible: access.volatile,
                 ..none
             },
-            Op::AtomicRmw { space, op: _, order, scope, predicated: _ }
-            | Op::AtomicCas { space, order, scope, predicated: _ } => Effects {
-                reads: Spaces::of(*space),
-                writes: Spaces::of(*space),
-                fence: Fence::Atomic(*order, *scope),
-                latency: round_trip(*space),
-                ..none
-            },
-            Op::AsyncCopy { bytes: _, offset: _, predicated: _, filled: _ } => Effects {
-                reads: Spaces::GLOBAL,
-                writes: Spaces::SHARED,
-                tokens: Tokens::Starts,
-                ..none
-            },
-            Op::AsyncCommit => Effects { tokens: Tokens::Commits, ..none },
-            // What the copies write is there only now, as if the wait wrote it.
-            Op::AsyncWait { pending } => Effects {
-                writes: Spaces::SHARED,
-                extent: Extent::InFlight,
-                tokens: Tokens::Awaits { pending: *pending },
-                latency: Latency::Wait,
-                ..none
-            },
+            Op::Atomic(op) => op.effects(),
+            Op::AsyncCopy(op) => op.effects(),
             // Lanes that exchange registers wait for one another, but order no memory.
             Op::ShuffleXor { mask: _ } | Op::ShuffleIndex => {
                 Effects { convergent: warp, latency: Latency::Exchange, ..none }
@@ -542,14 +532,6 @@ impl Op {
             Op::BreakIf { target: _ } => Effects { control: Control::Leaves, ..none },
             Op::Continue | Op::Yield | Op::Return => Effects { control: Control::Ends, ..none },
         }
-    }
-}
-
-/// How long a round trip to a space takes.
-fn round_trip(space: Space) -> Latency {
-    match space {
-        Space::Global => Latency::Global,
-        Space::Shared => Latency::Shared,
     }
 }
 

@@ -31,12 +31,15 @@
 //! * [`Op::Linear`] is an F2-linear map of the bits of an i32; it stays one operation until
 //!   `simplify` expands it into shifts and masks.
 
+mod atomics;
 mod base;
 mod builder;
 mod bytes;
+mod copies;
 mod differences;
 mod division;
 pub mod effects;
+mod family;
 pub(crate) mod flight;
 mod known_bits;
 mod laws;
@@ -55,8 +58,11 @@ mod warpgroup;
 #[cfg(test)]
 mod tests;
 
+pub use atomics::AtomicAccess;
 pub use builder::Builder;
+pub use copies::AsyncCopy;
 pub use effects::Effects;
+pub use family::{Operand, Operands};
 pub use multiply::{Fragments, MatrixMultiply, Words};
 pub use read::{ReadError, read};
 pub use roles::{NamedBarrier, Role};
@@ -65,7 +71,7 @@ pub use transfer::{BulkCopy, Mbarrier};
 pub use verify::verify;
 pub use warpgroup::WarpgroupMultiply;
 
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Order, Scope};
 use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::format::Format;
@@ -396,53 +402,10 @@ pub enum Op {
         /// At which distance from the address, and how it is cached.
         access: Access,
     },
-    /// `(address, [predicate], n values of one type) -> n old ones`, consecutive in memory: n atomics in any
-    /// order, n being 1 but for [`Rmw::may_be_vector`] in global memory. The address is a multiple of the
-    /// whole access's size; the results where the predicate is false are undefined.
-    AtomicRmw {
-        /// The memory that is changed.
-        space: Space,
-        /// What is done to what lies there.
-        op: Rmw,
-        /// How memory is ordered.
-        order: Order,
-        /// The threads that see it as one step.
-        scope: Scope,
-        /// Whether a predicate follows the address.
-        predicated: bool,
-    },
-    /// `(address, [predicate], expected, desired) -> old`.
-    AtomicCas {
-        /// The memory that is changed.
-        space: Space,
-        /// How memory is ordered.
-        order: Order,
-        /// The threads that see it as one step.
-        scope: Scope,
-        /// Whether a predicate follows the address.
-        predicated: bool,
-    },
-    /// `(shared address, global address, [predicate], [filled])`: begins to copy so many bytes (4, 8 or
-    /// 16, both addresses multiples) from global to shared memory. Where `filled` is false zeros are
-    /// written and global memory is not looked at. The copy belongs to the thread's open group; the
-    /// bytes may be touched when the thread has waited for that, and by others after a barrier then.
-    AsyncCopy {
-        /// How many bytes each lane copies.
-        bytes: u32,
-        /// Added to the shared address, in bytes.
-        offset: i32,
-        /// Whether a predicate follows the addresses.
-        predicated: bool,
-        /// Whether `filled` comes last.
-        filled: bool,
-    },
-    /// `()`: closes the thread's open group of copies.
-    AsyncCommit,
-    /// `()`: waits until only so many of the thread's latest groups may be under way.
-    AsyncWait {
-        /// How many groups may still be under way.
-        pending: u32,
-    },
+    /// Changes memory as one step.
+    Atomic(AtomicAccess),
+    /// A step of asynchronous copies from global to shared memory.
+    AsyncCopy(AsyncCopy),
     /// `(x) -> x` of lane `id ^ mask`. Every lane of the warp takes part.
     ShuffleXor {
         /// Added to the lane's index by exclusive or.
@@ -555,9 +518,7 @@ impl InstData {
     pub fn memory_operands(&self) -> Option<MemoryOperands<'_>> {
         let (space, predicated) = match self.op {
             Op::Load { space, access } | Op::Store { space, access } => (space, access.predicated),
-            Op::AtomicRmw { space, predicated, .. } | Op::AtomicCas { space, predicated, .. } => {
-                (space, predicated)
-            }
+            Op::Atomic(AtomicAccess { space, predicated, .. }) => (space, predicated),
             _ => return None,
         };
         let (&address, rest) = self.operands.split_first()?;

@@ -4,6 +4,7 @@
 //! line or after a blank, and empty lines are ignored. The place of an operation in the source is its line
 //! in this text.
 
+use super::family;
 use super::text::{EVICTIONS, MODIFIERS, space_name};
 use super::{
     Access, BarrierScope, Builder, BulkCopy, Form, Fragments, IdKind, Inst, InstData, Matrix,
@@ -334,7 +335,13 @@ impl<'a> Reader<'a> {
         let mut parts = name.split('.');
         let first = parts.next().unwrap_or("");
         let parts: Vec<&str> = parts.collect();
-        let none = || format!("`{name}` is no operation");
+        let none = || match &family::forms(first)[..] {
+            [] => format!("`{name}` is no operation"),
+            forms => format!("`{name}` is no operation: such are `{}`", forms.join("`, `")),
+        };
+        if let Some(op) = family::read(name, &mut || words.next().map(str::to_owned)) {
+            return Ok(op);
+        }
         Ok(match (first, &parts[..]) {
             ("const", []) => Op::Const(bits(words.next().ok_or("bits stand behind `const`")?)?),
             ("param", []) => Op::Param(words.number()?),
@@ -371,20 +378,6 @@ impl<'a> Reader<'a> {
                     Op::Store { space, access }
                 }
             }
-            ("atomic", [of, op, order, scope, predicated @ ..]) => {
-                let (space, predicated) = (space(of)?, flag(predicated, "if").ok_or_else(none)?);
-                let order = Order::by_name(order).ok_or_else(none)?;
-                let scope = Scope::by_name(scope).ok_or_else(none)?;
-                if *op == "cas" {
-                    Op::AtomicCas { space, order, scope, predicated }
-                } else {
-                    let op = Rmw::by_name(op).ok_or_else(none)?;
-                    Op::AtomicRmw { space, op, order, scope, predicated }
-                }
-            }
-            ("async", ["copy", rest @ ..]) => async_copy(name, rest)?,
-            ("async", ["commit"]) => Op::AsyncCommit,
-            ("async", ["wait"]) => Op::AsyncWait { pending: words.number()? },
             ("shuffle", ["xor"]) => Op::ShuffleXor { mask: words.number()? },
             ("shuffle", ["index"]) => Op::ShuffleIndex,
             ("warpgroup", ["multiply", shape, sum, left, right, marks @ ..]) => {
@@ -649,20 +642,6 @@ fn at_offset(word: &str) -> Read<(&str, i32)> {
         Some((word, offset)) => Ok((word, number(offset)?)),
         None => Ok((word, 0)),
     }
-}
-
-fn async_copy(name: &str, marks: &[&str]) -> Read<Op> {
-    let form = || format!("`{name}` is no copy: `async.copy.16`, with `[+N]`, `.if` and `.filled`");
-    let (&first, marks) = marks.split_first().ok_or_else(form)?;
-    let (bytes, offset) = at_offset(first)?;
-    let (predicated, filled) = match marks {
-        [] => (false, false),
-        ["if"] => (true, false),
-        ["filled"] => (false, true),
-        ["if", "filled"] => (true, true),
-        _ => return Err(form()),
-    };
-    Ok(Op::AsyncCopy { bytes: number(bytes)?, offset, predicated, filled })
 }
 
 fn warpgroup_multiply(shape: &str, of: [&str; 3], marks: &[&str]) -> Read<WarpgroupMultiply> {

@@ -1,5 +1,6 @@
 //! The lane program's text; [`super::read`] reads it.
 
+use super::family::Family;
 use super::{
     Access, BarrierScope, BulkCopy, Form, IdKind, Inst, InstData, Matrix, MatrixMultiply, Mbarrier,
     Multiprocessor, NamedBarrier, Op, Program, Region, Role, SharedData, Space, TensorCopy,
@@ -225,24 +226,8 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::Offset => f.write_str("offset"),
         Op::Load { space, access } => write_access(f, "load", *space, *access),
         Op::Store { space, access } => write_access(f, "store", *space, *access),
-        Op::AtomicRmw { space, op, order, scope, predicated } => {
-            let (space, predicated) = (space_name(*space), if *predicated { ".if" } else { "" });
-            write!(f, "atomic.{space}.{op}.{order}.{scope}{predicated}")
-        }
-        Op::AtomicCas { space, order, scope, predicated } => {
-            let (space, predicated) = (space_name(*space), if *predicated { ".if" } else { "" });
-            write!(f, "atomic.{space}.cas.{order}.{scope}{predicated}")
-        }
-        Op::AsyncCopy { bytes, offset, predicated, filled } => {
-            write!(f, "async.copy.{bytes}")?;
-            if *offset != 0 {
-                write!(f, "[{offset:+}]")?;
-            }
-            write!(f, "{}", if *predicated { ".if" } else { "" })?;
-            f.write_str(if *filled { ".filled" } else { "" })
-        }
-        Op::AsyncCommit => f.write_str("async.commit"),
-        Op::AsyncWait { pending } => write!(f, "async.wait {pending}"),
+        Op::Atomic(op) => op.write(f),
+        Op::AsyncCopy(op) => op.write(f),
         Op::ShuffleXor { mask } => write!(f, "shuffle.xor {mask}"),
         Op::ShuffleIndex => f.write_str("shuffle.index"),
         Op::MatrixMultiply(multiply) => {

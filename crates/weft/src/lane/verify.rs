@@ -17,6 +17,7 @@
 //! * What products in flight define is used as they allow ([`flight`]), and none is in flight at the end.
 
 use super::effects::Participants;
+use super::family::Family;
 use super::flight::{self, MAX_PENDING};
 use super::{
     Access, BulkCopy, Form, Inst, InstData, MatrixMultiply, Mbarrier, NamedBarrier, Op, Program,
@@ -204,9 +205,7 @@ impl Verifier<'_> {
             Op::SharedBase(shared) => {
                 results == [DType::I32] && Id::index(*shared) < self.program.shared.len()
             }
-            Op::Load { .. } | Op::Store { .. } | Op::AtomicRmw { .. } | Op::AtomicCas { .. } => {
-                self.memory(inst)
-            }
+            Op::Load { .. } | Op::Store { .. } => self.memory(inst),
             Op::ShuffleXor { mask } => {
                 operands == results && operands.len() == 1 && mask >> self.program.lanes_log2 == 0
             }
@@ -221,15 +220,8 @@ impl Verifier<'_> {
                 operands.is_empty() && results.is_empty()
             }
             Op::WarpgroupWait { pending } => *pending <= MAX_PENDING && operands == results,
-            Op::AsyncCopy { bytes, predicated, filled, .. } => {
-                let flags = usize::from(*predicated) + usize::from(*filled);
-                matches!(bytes, 4 | 8 | 16)
-                    && results.is_empty()
-                    && operands.len() == 2 + flags
-                    && operands[..2] == [DType::I32, DType::I64]
-                    && operands[2..].iter().all(|&dtype| dtype == DType::I1)
-            }
-            Op::AsyncCommit | Op::AsyncWait { .. } => operands.is_empty() && results.is_empty(),
+            Op::Atomic(op) => op.is_typed(&operands, &results),
+            Op::AsyncCopy(op) => op.is_typed(&operands, &results),
             Op::Barrier(_) | Op::BulkCommit | Op::BulkWait { .. } => {
                 operands.is_empty() && results.is_empty()
             }
@@ -314,23 +306,6 @@ impl Verifier<'_> {
                     return false;
                 }
                 &results
-            }
-            Op::AtomicRmw { op, .. } => {
-                let Some(&value) = values.first() else { return false };
-                let may_be_many = space == Space::Global && op.may_be_vector(value);
-                if results != values
-                    || op.apply(value, 0, 0).is_none()
-                    || values.len() > 1 && !may_be_many
-                {
-                    return false;
-                }
-                &values
-            }
-            Op::AtomicCas { .. } => {
-                let [expected, desired] = values[..] else { return false };
-                return expected == desired
-                    && results == [expected]
-                    && self.program.dtype(roles.address) == address;
             }
             _ => &values,
         };

@@ -12,17 +12,30 @@ use crate::lane::{self, Access, Op as LaneOp, Space};
 use crate::movement;
 use crate::pipeline::has_copies;
 use crate::scalar::Binary;
-use crate::tile::{CopyOptions, Op, OpId, Value};
+use crate::tile::{AsyncCopy, CopyOptions, Op, OpId, Value};
 use smallvec::{SmallVec, smallvec};
 use weft_layout::space::{Label, OFFSET};
 
 impl Lowerer<'_> {
+    /// A step of asynchronous copies. Where the machine has none, nothing is to be waited for.
     pub(super) fn async_copy(
         &mut self,
         id: OpId,
         op: &Op,
-        options: CopyOptions,
+        step: AsyncCopy,
     ) -> Result<(), AssignError> {
+        let step = match step {
+            AsyncCopy::Begin(options) => return self.begin_copy(id, op, options),
+            AsyncCopy::Commit => lane::AsyncCopy::Commit,
+            AsyncCopy::Wait { pending } => lane::AsyncCopy::Wait { pending },
+        };
+        if has_copies(self.block.machine) {
+            self.build.emit(LaneOp::AsyncCopy(step), smallvec![], &[]);
+        }
+        Ok(())
+    }
+
+    fn begin_copy(&mut self, id: OpId, op: &Op, options: CopyOptions) -> Result<(), AssignError> {
         let (pointers, memory) = (op.operands[0], op.operands[1]);
         let place = match self.assignment.runs_in(id) {
             Some(place) => place,
@@ -62,7 +75,7 @@ impl Lowerer<'_> {
                 // Where other values than zeros are wanted they are stored by those who do not copy.
                 let copier = mask.filter(|_| !is_zero);
                 let predicate = self.build.and_predicates(acting, copier);
-                let copy = LaneOp::AsyncCopy {
+                let copy = lane::AsyncCopy::Begin {
                     bytes: cost,
                     offset,
                     predicated: predicate.is_some(),
@@ -71,7 +84,7 @@ impl Lowerer<'_> {
                 let mut operands: SmallVec<[lane::Value; 4]> = smallvec![address, source];
                 operands.extend(predicate);
                 operands.extend(fills);
-                self.build.emit(copy, operands, &[]);
+                self.build.emit(LaneOp::AsyncCopy(copy), operands, &[]);
                 if let Some(copier) = copier {
                     let one = self.build.constant(DType::I1, 1);
                     let not = self.build.binary(Binary::Xor, copier, one);
@@ -111,17 +124,5 @@ impl Lowerer<'_> {
         // Neighbours in shared memory are neighbours in global memory only along that axis.
         let memory = self.assignment.buffers(memory)?;
         Ok(most.min(memory.layout.layout().contiguous_run(OFFSET, Label::dim(axis as u32))))
-    }
-
-    pub(super) fn async_commit(&mut self) {
-        if has_copies(self.block.machine) {
-            self.build.emit(LaneOp::AsyncCommit, smallvec![], &[]);
-        }
-    }
-
-    pub(super) fn async_wait(&mut self, pending: u32) {
-        if has_copies(self.block.machine) {
-            self.build.emit(LaneOp::AsyncWait { pending }, smallvec![], &[]);
-        }
     }
 }

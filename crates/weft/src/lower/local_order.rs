@@ -25,7 +25,9 @@ use super::rotations::Rotations;
 use crate::assign::{Assignment, LayoutId, Product};
 use crate::id::IdMap;
 use crate::tile::effects::{Control, Tokens};
-use crate::tile::{Fetch, Kernel, Op, OpId, OpKind, Region, Sources, TransferOp, Value, in_flight};
+use crate::tile::{
+    ByPointers, Fetch, Kernel, Op, OpId, OpKind, Region, Sources, TransferOp, Value, in_flight,
+};
 use std::rc::Rc;
 use weft_layout::space::{LANE, WARP};
 
@@ -478,9 +480,12 @@ fn roles(op: &Op) -> Option<(Value, Value)> {
         OpKind::LocalAlloc => op.operands.first().map(|&source| (op.results[0], source)),
         OpKind::LocalLoad => Some((op.operands[0], op.results[0])),
         OpKind::LocalDealloc => Some((op.operands[0], op.operands[0])),
-        OpKind::LocalStore | OpKind::AsyncCopy(_) => Some((op.operands[1], op.operands[0])),
+        OpKind::LocalStore => Some((op.operands[1], op.operands[0])),
         OpKind::Transfer(TransferOp::Fetch) => {
             Fetch::of(&op.operands).map(|fetch| (fetch.memory, fetch.memory))
+        }
+        _ if op.kind.by_pointers() == Some(ByPointers::Copy) => {
+            Some((op.operands[1], op.operands[0]))
         }
         _ => None,
     }

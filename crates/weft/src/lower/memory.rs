@@ -11,10 +11,10 @@
 
 use super::Lowerer;
 use crate::assign::{AccessShape, AssignError, LayoutId};
-use crate::atomic::{Order, Scope};
+use crate::atomic::{Atomic, Order, Scope};
 use crate::cache::Cache;
 use crate::dtype::DType;
-use crate::lane::{self, Access, BarrierScope, IdKind, Op as LaneOp, Space};
+use crate::lane::{self, Access, AtomicAccess, BarrierScope, IdKind, Op as LaneOp, Space};
 use crate::movement;
 use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::{LoadOptions, Op, OpId, OpKind, Value};
@@ -192,20 +192,18 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn atomic(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
-        let (OpKind::AtomicRmw { order, .. } | OpKind::AtomicCas { order, .. }) = op.kind else {
-            return Ok(());
-        };
+        let OpKind::Atomic { op: what, order, scope } = op.kind else { return Ok(()) };
         if order.releases() {
             self.build.barrier(BarrierScope::Block);
         }
         let told = if self.kernel.ty(op.operands[0]).is_tensor() {
-            self.atomic_tensor(id, op)?
+            self.atomic_tensor(id, op, what, (order, scope))?
         } else {
             let operands: Vec<lane::Value> =
                 op.operands.iter().map(|&operand| self.scalar(operand)).collect();
             let first = self.first_thread();
             let rows: Vec<&[lane::Value]> = operands.iter().map(core::slice::from_ref).collect();
-            let old = self.atomic_elements(&op.kind, ordering(&op.kind), &rows, Some(first))[0];
+            let old = self.atomic_elements(what, (order, scope), &rows, Some(first))[0];
             let result = op.results[0];
             let told = self.used[result];
             let old = if told { self.tell_all(old, first) } else { old };
@@ -220,7 +218,13 @@ impl Lowerer<'_> {
     }
 
     /// Gives whether all of the block waited to be told what was there.
-    fn atomic_tensor(&mut self, id: OpId, op: &Op) -> Result<bool, AssignError> {
+    fn atomic_tensor(
+        &mut self,
+        id: OpId,
+        op: &Op,
+        what: Atomic,
+        (order, scope): (Order, Scope),
+    ) -> Result<bool, AssignError> {
         let (place, vectors, _) = self.place(id, op)?;
         let mut operands: Vec<Rc<[lane::Value]>> = Vec::new();
         for &operand in &op.operands {
@@ -229,7 +233,6 @@ impl Lowerer<'_> {
         let layout = self.assignment.layouts.get(place).clone();
         let first = movement::takes_part(&mut self.build, vectors.acting);
         let mut old = operands[1].to_vec();
-        let (order, scope) = ordering(&op.kind);
         // Of several atomics, none of which comes before another, fences order all at once.
         let fenced = vectors.groups.len() > 1;
         if fenced && order.releases() {
@@ -241,7 +244,7 @@ impl Lowerer<'_> {
                 .map(|operand| group.iter().map(|&register| operand[register as usize]).collect())
                 .collect();
             let rows: Vec<&[lane::Value]> = rows.iter().map(|row| &row[..]).collect();
-            let found = self.atomic_elements(&op.kind, how, &rows, first);
+            let found = self.atomic_elements(what, how, &rows, first);
             for (&register, &found) in group.iter().zip(&found) {
                 old[register as usize] = found;
             }
@@ -266,29 +269,20 @@ impl Lowerer<'_> {
     /// One atomic on elements that lie side by side under one mask; of each operand, the value for each.
     fn atomic_elements(
         &mut self,
-        kind: &OpKind,
+        op: Atomic,
         (order, scope): (Order, Scope),
         operands: &[&[lane::Value]],
         first: Option<lane::Value>,
     ) -> Vec<lane::Value> {
-        let mask = match kind {
-            OpKind::AtomicRmw { .. } => operands.get(2).map(|masks| masks[0]),
-            _ => None,
-        };
-        let predicate = self.build.and_predicates(first, mask);
+        let (values, masks) = operands[1..].split_at(op.values());
+        let predicate = self.build.and_predicates(first, masks.first().map(|masks| masks[0]));
         let (space, predicated) = (Space::Global, predicate.is_some());
-        let lane_op = match *kind {
-            OpKind::AtomicRmw { op, .. } => {
-                LaneOp::AtomicRmw { space, op, order, scope, predicated }
-            }
-            _ => LaneOp::AtomicCas { space, order, scope, predicated },
-        };
+        let access = AtomicAccess { space, op, order, scope, predicated };
         let mut all: SmallVec<[lane::Value; 4]> = smallvec![operands[0][0]];
         all.extend(predicate);
-        let values = if mask.is_some() { &operands[1..2] } else { &operands[1..] };
         all.extend(values.iter().copied().flatten().copied());
         let dtype = self.build.dtype(operands[1][0]);
-        self.build.emit(lane_op, all, &vec![dtype; operands[1].len()]).to_vec()
+        self.build.emit(LaneOp::Atomic(access), all, &vec![dtype; operands[1].len()]).to_vec()
     }
 
     /// Whether this is the first thread of the block.
@@ -343,14 +337,4 @@ impl Lowerer<'_> {
 /// A value for each register, from those of the registers that were moved.
 fn held(vectors: &Vectors, moved: &[lane::Value]) -> Vec<lane::Value> {
     vectors.holders.iter().map(|&holder| moved[holder as usize]).collect()
-}
-
-/// How an atomic orders memory, and for whom.
-fn ordering(kind: &OpKind) -> (Order, Scope) {
-    match *kind {
-        OpKind::AtomicCas { order, scope } | OpKind::AtomicRmw { order, scope, .. } => {
-            (order, scope)
-        }
-        _ => (Order::AcqRel, Scope::Gpu),
-    }
 }

@@ -277,7 +277,7 @@ impl Lowerer<'_> {
             OpKind::If => self.if_else(op),
             OpKind::Load(options) => self.load(id, op, *options),
             OpKind::Store(cache) => self.store(id, op, *cache),
-            OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => self.atomic(id, op),
+            OpKind::Atomic { .. } => self.atomic(id, op),
             OpKind::LocalAlloc => self.local_alloc(op),
             OpKind::LocalLoad => self.local_load(op),
             OpKind::LocalStore => self.local_store(op),
@@ -287,15 +287,7 @@ impl Lowerer<'_> {
                 self.memdesc_renamed(op);
                 Ok(())
             }
-            OpKind::AsyncCopy(options) => self.async_copy(id, op, *options),
-            OpKind::AsyncCommit => {
-                self.async_commit();
-                Ok(())
-            }
-            OpKind::AsyncWait { pending } => {
-                self.async_wait(*pending);
-                Ok(())
-            }
+            OpKind::AsyncCopy(step) => self.async_copy(id, op, *step),
             OpKind::Barrier => {
                 self.build.barrier(BarrierScope::Block);
                 Ok(())

@@ -4,7 +4,7 @@ use super::types::integer;
 use super::{takes_part, thread_map};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
-use crate::lane::{Access, Builder, Op, Space, Value};
+use crate::lane::{Access, AtomicAccess, Builder, Op, Space, Value};
 use crate::scalar::{Binary, Cast, Compare};
 use smallvec::{SmallVec, smallvec};
 use weft_layout::step::{Count, DataMap};
@@ -88,13 +88,13 @@ pub(super) fn count(
         let mut operands: SmallVec<[Value; 4]> = smallvec![address];
         operands.extend(predicate);
         operands.push(one);
-        let op = Op::AtomicRmw {
+        let access = AtomicAccess {
             space: Space::Shared,
-            op: Rmw::Add,
+            op: Rmw::Add.into(),
             order: Order::Relaxed,
             scope: Scope::Block,
             predicated: predicate.is_some(),
         };
-        build.emit(op, operands, &[DType::I32]);
+        build.emit(Op::Atomic(access), operands, &[DType::I32]);
     }
 }

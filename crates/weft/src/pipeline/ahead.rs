@@ -8,8 +8,8 @@ use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{Binary, Compare};
 use crate::tile::{
-    CopyOptions, Element, Encoding, Kernel, Op, OpId, OpKind, Region, SharedMemory, Type, Value,
-    ValueData, in_flight,
+    AsyncCopy, CopyOptions, Element, Encoding, Kernel, Op, OpId, OpKind, Region, SharedMemory,
+    Type, Value, ValueData, in_flight,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -293,7 +293,8 @@ impl<'a> Prefetcher<'a> {
 
     /// Waits until only so many groups are under way, if there are any.
     fn wait_for_groups(&mut self, pending: u32) -> Option<Value> {
-        self.has_groups().then(|| self.emit(OpKind::AsyncWait { pending }, &[], token()))
+        let wait = OpKind::AsyncCopy(AsyncCopy::Wait { pending });
+        self.has_groups().then(|| self.emit(wait, &[], token()))
     }
 
     /// A new value of the type and name of another.
@@ -406,7 +407,7 @@ impl<'a> Prefetcher<'a> {
         }
         self.place = found.op;
         if self.has_groups() {
-            self.emit(OpKind::AsyncCommit, &tokens, token());
+            self.emit(OpKind::AsyncCopy(AsyncCopy::Commit), &tokens, token());
         }
         next
     }
@@ -471,7 +472,7 @@ impl<'a> Prefetcher<'a> {
         let options = CopyOptions { cache, volatile: false, masked: true };
         let others = operands.get(2).copied();
         let operands: Vec<Value> = [pointers, view, mask].into_iter().chain(others).collect();
-        self.emit(OpKind::AsyncCopy(options), &operands, token())
+        self.emit(OpKind::AsyncCopy(AsyncCopy::Begin(options)), &operands, token())
     }
 
     /// The counter of the round after one, and whether there is that round: when more than a step is left. Both

@@ -19,15 +19,7 @@ pub(super) enum Act {
     Load(u32),
     Store(u32),
     Atomic(u32),
-    /// Memory operation `index` is the write to shared memory, the next one the read.
-    AsyncCopy {
-        index: u32,
-        filled: Option<Row>,
-    },
-    AsyncCommit,
-    AsyncWait {
-        pending: u32,
-    },
+    AsyncCopy(copies::Step),
     ShuffleXor {
         mask: u32,
         x: Row,
@@ -86,11 +78,7 @@ impl Warp {
             Act::Load(index) => memory_access::load(self, block, world, *index),
             Act::Store(index) => memory_access::store(self, block, world, *index),
             Act::Atomic(index) => memory_access::atomic(self, block, world, *index),
-            Act::AsyncCopy { index, filled } => {
-                copies::issue(self, block, world, *index, *filled);
-            }
-            Act::AsyncCommit => self.copies.commit(),
-            Act::AsyncWait { pending } => copies::wait(self, block, world, *pending as usize),
+            Act::AsyncCopy(step) => copies::take(self, block, world, *step),
             Act::ShuffleXor { mask, x, dst, inst } => {
                 world.shuffles += u64::from(self.mask != 0);
                 self.together(block, world, *inst, "a shuffle");

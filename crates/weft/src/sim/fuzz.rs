@@ -6,7 +6,7 @@ use super::{FindingKind, Launch, Machine, Options, run};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::lane::{
-    Access, BarrierScope, Builder, IdKind, Op, Param, Program, Region, Space, Value,
+    Access, AtomicAccess, BarrierScope, Builder, IdKind, Op, Param, Program, Region, Space, Value,
 };
 use crate::memory::{Buffer, Memory};
 use crate::scalar::{self, Binary, Cast, Compare};
@@ -311,13 +311,13 @@ fn a_race_is_found_exactly_where_two_accesses_are_not_ordered() {
                 }
                 1 => build.store(Space::Shared, Access::default(), at, Some(active), &[value]),
                 _ => {
-                    let op = Op::AtomicRmw {
+                    let op = Op::Atomic(AtomicAccess {
                         space: Space::Shared,
-                        op: Rmw::Add,
+                        op: Rmw::Add.into(),
                         order: Order::Relaxed,
                         scope: Scope::Gpu,
                         predicated: true,
-                    };
+                    });
                     build.emit(op, smallvec![at, active, value], &[dtype]);
                 }
             }

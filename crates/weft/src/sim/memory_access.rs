@@ -182,6 +182,7 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
     let code = world.code;
     let op = &code.memory[index as usize];
     let Some(atomic) = op.atomic else { return };
+    let Some((what, dtype)) = atomic.op else { return };
     let lanes = code.lanes as usize;
     let (addresses, active) = addresses(warp, world, op);
     let Some((pattern, places)) = locate(warp, block, world, index, &addresses, active) else {
@@ -217,10 +218,7 @@ pub(super) fn atomic(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, 
                     4 => read::<4>(bytes, offset),
                     _ => read::<8>(bytes, offset),
                 };
-                let new = match atomic.rmw {
-                    Some((rmw, dtype)) => rmw.apply(dtype, old, operand(element)),
-                    None => (old == operand(0)).then(|| operand(1)),
-                };
+                let new = what.apply(dtype, old, |value| operand(value * op.elements() + element));
                 let is_write = new.is_some();
                 writes |= u64::from(is_write) << lane;
                 let conflicts = &mut world.conflicts;

@@ -18,12 +18,12 @@ use super::act::Act;
 use super::compute::Compute;
 use super::memory_access::phases::agents;
 use super::report::AccessCount;
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::{
     BarrierScope, BulkCopy, IdKind, Inst, InstData, Matrix, MatrixMultiply, Mbarrier, NamedBarrier,
-    Op, Program, Region, Role, Space, TensorMap, TensorWay, Value, WarpgroupMultiply,
+    Op, Operand, Program, Region, Role, Space, TensorMap, TensorWay, Value, WarpgroupMultiply,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -201,8 +201,8 @@ pub(super) struct WaitOp {
 /// What an atomic does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AtomicOp {
-    /// What is done to which type; none for compare-and-swap.
-    pub(super) rmw: Option<(Rmw, DType)>,
+    /// What is done to which type; none where mbarriers are touched.
+    pub(super) op: Option<(Atomic, DType)>,
     pub(super) order: Order,
     pub(super) scope: Scope,
 }
@@ -369,7 +369,8 @@ struct OpenLoop {
     breaks: Vec<usize>,
 }
 
-struct Compiler<'a> {
+/// Makes flat code of a program's operations.
+pub(super) struct Compiler<'a> {
     launch: &'a Launch<'a>,
     code: Code,
     row: IdMap<Value, Row>,
@@ -444,6 +445,11 @@ impl Compiler<'_> {
 
     fn rows(&self, values: &[Value]) -> SmallVec<[Row; 4]> {
         values.iter().map(|&value| self.row[value]).collect()
+    }
+
+    /// The row of the operand that is this to an operation, if it has one.
+    pub(super) fn operand(&self, inst: &InstData, what: Operand) -> Option<Row> {
+        inst.operand(what).map(|value| self.row[value])
     }
 
     /// Compiles a region; `owner` is the operation that takes what the region hands over.
@@ -539,16 +545,8 @@ impl Compiler<'_> {
             | Op::WidenPair(_)
             | Op::Offset
             | Op::Bytes => self.compute(inst),
-            Op::Load { .. } | Op::Store { .. } | Op::AtomicRmw { .. } | Op::AtomicCas { .. } => {
-                self.memory(id, inst);
-            }
-            Op::AsyncCopy { bytes, offset, predicated, filled } => {
-                self.async_copy(id, inst, *bytes, *offset, (*predicated, *filled));
-            }
-            Op::AsyncCommit => self.act(Act::AsyncCommit),
-            Op::AsyncWait { pending } => {
-                self.act(Act::AsyncWait { pending: *pending });
-            }
+            Op::Load { .. } | Op::Store { .. } | Op::Atomic(_) => self.memory(id, inst),
+            Op::AsyncCopy(op) => self.async_copy(id, inst, *op),
             Op::ShuffleXor { mask } => {
                 let x = x(self, 0);
                 let dst = self.allocate(inst.results[0]);
@@ -626,7 +624,8 @@ impl Compiler<'_> {
         }
     }
 
-    fn act(&mut self, act: Act) {
+    /// Adds what a warp does.
+    pub(super) fn act(&mut self, act: Act) {
         self.code.ops.push(MicroOp::Act(act));
     }
 

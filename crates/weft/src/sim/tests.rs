@@ -3,10 +3,11 @@
 use super::{
     EqualStores, Finding, FindingKind, Launch, Machine, Options, Report, SimError, run, run_watched,
 };
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::lane::{
-    Access, BarrierScope, Builder, Form, IdKind, Matrix, Op, Param, Program, Space, Value,
+    Access, AsyncCopy, AtomicAccess, BarrierScope, Builder, Form, IdKind, Matrix, Op, Param,
+    Program, Space, Value,
 };
 use crate::memory::{Buffer, Memory};
 use crate::scalar::{Binary, Cast, Compare};
@@ -436,7 +437,7 @@ fn atomic(
     at: Value,
     value: Value,
 ) -> Value {
-    let op = Op::AtomicRmw { space, op: rmw, order, scope, predicated: false };
+    let op = Op::Atomic(AtomicAccess { space, op: rmw.into(), order, scope, predicated: false });
     let dtype = build.dtype(value);
     build.emit(op, smallvec![at, value], &[dtype])[0]
 }
@@ -461,13 +462,13 @@ fn atomics_of_all_lanes_add_up() {
     let four = build.constant(DType::I64, 4);
     let sum = load(&mut build, Space::Shared, base);
     let at = add(&mut build, out, four);
-    let op = Op::AtomicRmw {
+    let op = Op::Atomic(AtomicAccess {
         space: Space::Global,
-        op: Rmw::Add,
+        op: Rmw::Add.into(),
         order: Order::Relaxed,
         scope: Scope::Gpu,
         predicated: true,
-    };
+    });
     build.emit(op, smallvec![at, first, sum], &[DType::I32]);
     let Outcome { report, memory } = run_on(&build.finish(), 20, vec![ints("out", &[0, 0])]);
     assert!(report.is_clean(), "{:#?}", report.findings);
@@ -516,8 +517,14 @@ fn message_by(
     let writes = build.compare(Compare::Eq, block, writer);
     let (zero, one) = (build.i32(0), build.i32(1));
     let leader = build.compare(Compare::Eq, lane, zero);
-    let flag_op = |build: &mut Builder, rmw, order, value| {
-        let op = Op::AtomicRmw { space: Space::Global, op: rmw, order, scope, predicated: true };
+    let flag_op = |build: &mut Builder, rmw: Rmw, order, value| {
+        let op = Op::Atomic(AtomicAccess {
+            space: Space::Global,
+            op: rmw.into(),
+            order,
+            scope,
+            predicated: true,
+        });
         build.emit(op, smallvec![flag, leader, value], &[DType::I32])[0]
     };
 
@@ -617,9 +624,10 @@ fn what_is_done_behind_a_fence_is_not_released_by_it() {
         let (zero, one) = (build.i32(0), build.i32(1));
         let writes = build.compare(Compare::Eq, block, zero);
         let leader = build.compare(Compare::Eq, lane, zero);
-        let relaxed = |build: &mut Builder, rmw, value| {
+        let relaxed = |build: &mut Builder, rmw: Rmw, value| {
             let (space, order, scope) = (Space::Global, Order::Relaxed, Scope::Gpu);
-            let op = Op::AtomicRmw { space, op: rmw, order, scope, predicated: true };
+            let op =
+                Op::Atomic(AtomicAccess { space, op: rmw.into(), order, scope, predicated: true });
             build.emit(op, smallvec![flag, leader, value], &[DType::I32])[0]
         };
         build.open_region(&[]);
@@ -666,7 +674,7 @@ fn waiting_for_a_block_that_cannot_start_is_a_deadlock() {
         "1 warp of 1 block (0) go round here for ever: nothing will change what they look at; \
          1 block not started"
     );
-    assert!(matches!(program.insts[deadlock.actor.inst].op, Op::AtomicRmw { .. }));
+    assert!(matches!(program.insts[deadlock.actor.inst].op, Op::Atomic(_)));
 }
 
 /// Block 9 raises a flag; every block goes round two barriers until the flag is up.
@@ -708,13 +716,13 @@ fn going_round_through_barriers_is_a_deadlock_too() {
     let (lane, warp) = (build.id(IdKind::Lane), build.id(IdKind::Warp));
     let thread = build.binary(Binary::Or, lane, warp);
     let first = build.compare(Compare::Eq, thread, zero);
-    let op = Op::AtomicRmw {
+    let op = Op::Atomic(AtomicAccess {
         space: Space::Global,
-        op: Rmw::Add,
+        op: Rmw::Add.into(),
         order: Order::AcqRel,
         scope: Scope::Gpu,
         predicated: true,
-    };
+    });
     let old = build.emit(op, smallvec![flag, first, zero], &[DType::I32])[0];
     build.store(Space::Shared, Access::default(), place, Some(first), &[old]);
     build.barrier(BarrierScope::Block);
@@ -963,7 +971,13 @@ fn a_spin_lock_guards_a_counter() {
     let (space, scope) = (Space::Global, Scope::Gpu);
     let wait = build.new_loop(&[], &[]);
     build.open_region(&[]);
-    let op = Op::AtomicCas { space, order: Order::Acquire, scope, predicated: true };
+    let op = Op::Atomic(AtomicAccess {
+        op: Atomic::Cas,
+        space,
+        order: Order::Acquire,
+        scope,
+        predicated: true,
+    });
     let old = build.emit(op, smallvec![lock, leader, zero, one], &[DType::I32])[0];
     let old = build.shuffle_index(old, zero);
     let taken = build.compare(Compare::Eq, old, zero);
@@ -974,7 +988,13 @@ fn a_spin_lock_guards_a_counter() {
     let value = build.load(space, access, DType::I32, 1, counter, Some((leader, &[zero])))[0];
     let value = add(&mut build, value, one);
     build.store(space, access, counter, Some(leader), &[value]);
-    let op = Op::AtomicRmw { space, op: Rmw::Exch, order: Order::Release, scope, predicated: true };
+    let op = Op::Atomic(AtomicAccess {
+        space,
+        op: Rmw::Exch.into(),
+        order: Order::Release,
+        scope,
+        predicated: true,
+    });
     build.emit(op, smallvec![lock, leader, zero], &[DType::I32]);
     let program = build.finish();
     let buffers = vec![ints("lock", &[0]), ints("counter", &[0])];
@@ -1136,7 +1156,7 @@ fn copying(apart: i32, filled: bool, between: &[Between]) -> Program {
     let zero = build.i32(0);
     let odd = build.binary(Binary::And, index, one);
     let even = build.compare(Compare::Eq, odd, zero);
-    let copy = Op::AsyncCopy { bytes: 4, offset: 0, predicated: false, filled };
+    let copy = Op::AsyncCopy(AsyncCopy::Begin { bytes: 4, offset: 0, predicated: false, filled });
     let mut operands = smallvec![place, source];
     if filled {
         operands.push(even);
@@ -1144,8 +1164,10 @@ fn copying(apart: i32, filled: bool, between: &[Between]) -> Program {
     build.emit(copy, operands, &[]);
     for step in between {
         match *step {
-            Commit => drop(build.emit(Op::AsyncCommit, smallvec![], &[])),
-            Wait(pending) => drop(build.emit(Op::AsyncWait { pending }, smallvec![], &[])),
+            Commit => drop(build.emit(Op::AsyncCopy(AsyncCopy::Commit), smallvec![], &[])),
+            Wait(pending) => {
+                build.emit(Op::AsyncCopy(AsyncCopy::Wait { pending }), smallvec![], &[]);
+            }
             Barrier => build.barrier(BarrierScope::Block),
         }
     }

@@ -18,8 +18,8 @@ pub struct Touch {
 
 impl Touch {
     const NONE: Self = Self { reads: false, writes: false };
-    const READS: Self = Self { reads: true, writes: false };
-    const WRITES: Self = Self { reads: false, writes: true };
+    pub(super) const READS: Self = Self { reads: true, writes: false };
+    pub(super) const WRITES: Self = Self { reads: false, writes: true };
     const BOTH: Self = Self { reads: true, writes: true };
 
     /// Whether it does anything to it.
@@ -185,8 +185,7 @@ impl OpKind {
                 Effects { global: Touch::READS, visible: options.volatile, ..none }
             }
             OpKind::Store(_) => Effects { global: Touch::WRITES, ..none },
-            OpKind::AtomicRmw { op: _, order: _, scope: _ }
-            | OpKind::AtomicCas { order: _, scope: _ } => {
+            OpKind::Atomic { op: _, order: _, scope: _ } => {
                 Effects { global: Touch::BOTH, fence: Fence::Atomic, ..none }
             }
             OpKind::Descriptor(DescriptorOp::Make { nan: _ } | DescriptorOp::Given) => none,
@@ -220,17 +219,7 @@ impl OpKind {
             OpKind::LocalLoad => Effects { local: Touch::READS, ..none },
             OpKind::LocalStore => Effects { local: Touch::WRITES, ..none },
             OpKind::LocalDealloc => Effects { allocates: true, ..none },
-            OpKind::AsyncCopy(options) => Effects {
-                global: Touch::READS,
-                local: Touch::WRITES,
-                tokens: Tokens::Starts,
-                visible: options.volatile,
-                ..none
-            },
-            OpKind::AsyncCommit => Effects { tokens: Tokens::Commits, ..none },
-            OpKind::AsyncWait { pending } => {
-                Effects { tokens: Tokens::Awaits { pending: *pending }, ..none }
-            }
+            OpKind::AsyncCopy(op) => op.effects(),
             OpKind::Barrier => Effects { fence: Fence::Barrier, ..none },
             OpKind::Print { prefix: _, hex: _, signed: _ } | OpKind::Assert { message: _ } => {
                 Effects { visible: true, ..none }
@@ -258,18 +247,19 @@ impl OpKind {
 #[cfg(test)]
 mod tests {
     use super::{Control, Effects, Extent, Fence, Tokens, Touch};
-    use crate::atomic::{Order, Rmw, Scope};
+    use crate::atomic::{Atomic, Order, Rmw, Scope};
     use crate::cache::Cache;
     use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
     use crate::tile::{
-        ByPointers, CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Phase, Precision,
-        TransferOp,
+        AsyncCopy, ByPointers, CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Phase,
+        Precision, TransferOp,
     };
 
     /// Each row of the table, by itself.
     #[test]
     fn rows_are_what_they_are_meant_to_be() {
         let none = Effects::NONE;
+        let begin = |options| OpKind::AsyncCopy(AsyncCopy::Begin(options));
         let volatile = CopyOptions { volatile: true, ..CopyOptions::default() };
         let asm = |pure| {
             let (text, constraints, reason) = (String::new(), String::new(), String::new());
@@ -332,8 +322,8 @@ mod tests {
             (load(false), Effects { global: Touch::READS, ..none }),
             (load(true), Effects { global: Touch::READS, visible: true, ..none }),
             (OpKind::Store(Cache::default()), Effects { global: Touch::WRITES, ..none }),
-            (OpKind::AtomicRmw { op: Rmw::Add, order, scope }, atomic),
-            (OpKind::AtomicCas { order, scope }, atomic),
+            (OpKind::Atomic { op: Rmw::Add.into(), order, scope }, atomic),
+            (OpKind::Atomic { op: Atomic::Cas, order, scope }, atomic),
             (OpKind::Descriptor(DescriptorOp::Make { nan: true }), none),
             (OpKind::Descriptor(DescriptorOp::Given), none),
             (OpKind::Descriptor(DescriptorOp::Load), Effects { global: Touch::READS, ..none }),
@@ -355,10 +345,10 @@ mod tests {
             (OpKind::WarpgroupDot(Precision::Ieee), Effects { local: Touch::READS, ..none }),
             (OpKind::LocalStore, Effects { local: Touch::WRITES, ..none }),
             (OpKind::LocalDealloc, Effects { allocates: true, ..none }),
-            (OpKind::AsyncCopy(CopyOptions::default()), copy),
-            (OpKind::AsyncCopy(volatile), Effects { visible: true, ..copy }),
-            (OpKind::AsyncCommit, Effects { tokens: Tokens::Commits, ..none }),
-            (OpKind::AsyncWait { pending: 2 }, Effects { tokens: waits, ..none }),
+            (begin(CopyOptions::default()), copy),
+            (begin(volatile), Effects { visible: true, ..copy }),
+            (OpKind::AsyncCopy(AsyncCopy::Commit), Effects { tokens: Tokens::Commits, ..none }),
+            (OpKind::AsyncCopy(AsyncCopy::Wait { pending: 2 }), Effects { tokens: waits, ..none }),
             (OpKind::Barrier, Effects { fence: Fence::Barrier, ..none }),
             (print, Effects { visible: true, ..none }),
             (OpKind::Assert { message: String::new() }, Effects { visible: true, ..none }),

@@ -58,41 +58,16 @@ pub(super) fn rule(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> (boo
             "takes a whole buffer of numbers and gives numbers of as many bytes together, each byte \
              where it was",
         ),
-        OpKind::AsyncCopy(options) => (
-            match (operands, results) {
-                ([p, m, rest @ ..], [token]) => {
-                    let (mask, other) = rest.split_at(usize::from(options.masked).min(rest.len()));
-                    p.is_tensor()
-                        && p.element.pointee().map(Element::Scalar) == Some(m.element)
-                        && m.memory().is_some()
-                        && m.shape == p.shape
-                        && is_mutable(m)
-                        && mask.len() == usize::from(options.masked)
-                        && mask.iter().all(|x| **x == p.with_element(Element::Scalar(DType::I1)))
-                        && matches!(other, [] | [_])
-                        && (other.is_empty() || options.masked)
-                        && other.iter().all(|x| **x == p.with_element(m.element))
-                        && are_tokens(&[*token])
-                }
-                _ => false,
-            },
-            "takes pointers, mutable memory for what they point to, a mask i1 and other values, and \
-             gives a token",
-        ),
-        OpKind::AsyncCommit | OpKind::AsyncWait { .. } => (
-            are_tokens(operands) && matches!(results, [token] if are_tokens(&[*token])),
-            "takes tokens and gives one",
-        ),
         // Every other kind has a row of its own.
         _ => (false, "has no types"),
     }
 }
 
-fn are_tokens(types: &[&Type]) -> bool {
+pub(super) fn are_tokens(types: &[&Type]) -> bool {
     types.iter().all(|ty| **ty == Type::single(Element::Token))
 }
 
-fn is_mutable(ty: &Type) -> bool {
+pub(super) fn is_mutable(ty: &Type) -> bool {
     ty.memory().is_some_and(|memory| memory.mutable)
 }
 

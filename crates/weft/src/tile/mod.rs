@@ -24,10 +24,12 @@
 //! * `poison` and an unmasked division by zero give some value, the same in every run.
 
 mod aliases;
+mod copies;
 mod descriptor;
 pub mod effects;
 mod encoding;
 mod flight;
+pub(crate) mod form;
 mod local;
 mod precision;
 pub(crate) mod names;
@@ -45,6 +47,7 @@ mod verify;
 
 pub mod eval;
 
+pub use copies::{AsyncCopy, CopyOptions};
 pub use descriptor::{DescriptorOp, MAX_DESCRIPTOR_RANK};
 pub use effects::Effects;
 pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
@@ -59,7 +62,7 @@ pub use transfer::{Phase, TransferOp};
 pub use types::{Element, Type};
 pub use verify::verify;
 
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Atomic, Order, Scope};
 use crate::cache::Cache;
 use crate::diagnostic::Span;
 use crate::id::{IdMap, IdVec, define_id};
@@ -257,18 +260,11 @@ pub enum OpKind {
     Load(LoadOptions),
     /// `(pointers, values, [mask])`: writes the values where the mask holds.
     Store(Cache),
-    /// The old value. `(pointers, values, [mask]) -> (T)`.
-    AtomicRmw {
+    /// The old value; what lies there is changed as one step. `(pointers, values, [mask]) -> (T)`, or, to compare
+    /// and swap, `(pointers, expected, desired) -> (T)`.
+    Atomic {
         /// What is done to what lies there.
-        op: Rmw,
-        /// How memory is ordered.
-        order: Order,
-        /// The threads that see it as one step.
-        scope: Scope,
-    },
-    /// The old value; memory is changed where it equalled the second operand.
-    /// `(pointers, expected, desired) -> (T)`.
-    AtomicCas {
+        op: Atomic,
         /// How memory is ordered.
         order: Order,
         /// The threads that see it as one step.
@@ -336,18 +332,8 @@ pub enum OpKind {
     /// The same memory, as elements of another type in row-major order under another shape, each byte
     /// where it was. `(memory) -> (memory)`.
     MemdescReinterpret,
-    /// Begins to copy from global to shared memory. What is copied is read when the operation is met; it
-    /// may be looked at after a wait that covers the copy's group.
-    /// `(pointers, memory, [mask, [other]]) -> (token)`; zeros stand where the mask is false and no
-    /// other value is given.
-    AsyncCopy(CopyOptions),
-    /// Makes a group of the copies since the last one. `(tokens) -> (token)`.
-    AsyncCommit,
-    /// Waits until only so many of the latest groups may be under way. `(tokens) -> (token)`.
-    AsyncWait {
-        /// How many groups may still be under way.
-        pending: u32,
-    },
+    /// A step of asynchronous copies.
+    AsyncCopy(AsyncCopy),
     /// No thread of the block goes on before all have come, and each then sees what the others wrote.
     /// `() -> ()`.
     Barrier,
@@ -407,17 +393,6 @@ pub struct LoadOptions {
     pub volatile: bool,
 }
 
-/// How an asynchronous copy behaves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct CopyOptions {
-    /// At which levels the line is kept, and how long.
-    pub cache: Cache,
-    /// Whether every execution must go to memory.
-    pub volatile: bool,
-    /// Whether a mask stands behind the memory.
-    pub masked: bool,
-}
-
 impl OpKind {
     /// The operation's name in messages.
     pub fn name(&self) -> String {
@@ -447,8 +422,7 @@ impl OpKind {
             OpKind::AddPtr => "addptr".into(),
             OpKind::Load(_) => "load".into(),
             OpKind::Store(_) => "store".into(),
-            OpKind::AtomicRmw { op, .. } => format!("atomic_rmw {op}"),
-            OpKind::AtomicCas { .. } => "atomic_cas".into(),
+            OpKind::Atomic { op, .. } => spelling::atomic(*op).told(*op),
             OpKind::Descriptor(op) => op.name(),
             OpKind::Transfer(op) => op.name().into(),
             OpKind::Dot(_) => "dot".into(),
@@ -466,10 +440,8 @@ impl OpKind {
             OpKind::MemdescTrans { .. } => "memdesc_trans".into(),
             OpKind::MemdescReshape => "memdesc_reshape".into(),
             OpKind::MemdescReinterpret => "memdesc_reinterpret".into(),
-            OpKind::AsyncCopy(_) => "async_copy".into(),
+            OpKind::AsyncCopy(op) => op.name().into(),
             OpKind::Barrier => "barrier".into(),
-            OpKind::AsyncCommit => "async_commit".into(),
-            OpKind::AsyncWait { .. } => "async_wait".into(),
             OpKind::Print { .. } => "print".into(),
             OpKind::Assert { .. } => "assert".into(),
             OpKind::InlineAsm(_) => "inline assembly".into(),

@@ -32,8 +32,8 @@ impl OpKind {
         match self {
             OpKind::Load(_) => Some(ByPointers::Load),
             OpKind::Store(_) => Some(ByPointers::Store),
-            OpKind::AtomicRmw { .. } | OpKind::AtomicCas { .. } => Some(ByPointers::Atomic),
-            OpKind::AsyncCopy(_) => Some(ByPointers::Copy),
+            OpKind::Atomic { .. } => Some(ByPointers::Atomic),
+            OpKind::AsyncCopy(op) => op.by_pointers(),
             _ => None,
         }
     }

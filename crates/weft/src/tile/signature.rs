@@ -1,6 +1,6 @@
 //! The types of each operation's operands and results: one row of the verifier's rules each.
 
-use super::{Element, OpKind, Type, descriptor, local, transfer};
+use super::{Element, OpKind, Type, descriptor, local, spelling, transfer};
 use crate::dtype::DType;
 use crate::scalar::{self, Cast};
 
@@ -37,10 +37,9 @@ pub(super) fn check(
         | OpKind::Directed(..)
         | OpKind::Function(_)
         | OpKind::AddPtr => elementwise(kind, operands, results),
-        OpKind::Load(_)
-        | OpKind::Store(_)
-        | OpKind::AtomicRmw { .. }
-        | OpKind::AtomicCas { .. } => access(kind, operands, results),
+        OpKind::Load(_) | OpKind::Store(_) | OpKind::Atomic { .. } => {
+            access(kind, operands, results)
+        }
         OpKind::Descriptor(op) => descriptor::rule(*op, operands, results),
         OpKind::Transfer(op) => transfer::rule(*op, operands, results),
         OpKind::Dot(_)
@@ -57,10 +56,8 @@ pub(super) fn check(
         | OpKind::MemdescSubslice { .. }
         | OpKind::MemdescTrans { .. }
         | OpKind::MemdescReshape
-        | OpKind::MemdescReinterpret
-        | OpKind::AsyncCopy(_)
-        | OpKind::AsyncCommit
-        | OpKind::AsyncWait { .. } => local::rule(kind, operands, results),
+        | OpKind::MemdescReinterpret => local::rule(kind, operands, results),
+        OpKind::AsyncCopy(op) => op.rule(operands, results),
         OpKind::Barrier => {
             (operands.is_empty() && results.is_empty(), "takes nothing and gives nothing")
         }
@@ -265,20 +262,28 @@ fn access(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> Rule {
             },
             "takes pointers, values of the pointee and a mask i1",
         ),
-        OpKind::AtomicRmw { op: rmw, .. } => (
+        OpKind::Atomic { op, .. } => (
             match (operands, results) {
-                ([p, v], [r]) => is_access(p, v, None) && v == r,
-                ([p, v, mask], [r]) => is_access(p, v, Some(mask)) && v == r,
+                ([p, rest @ ..], [r]) => {
+                    let (values, mask) = rest.split_at(op.values().min(rest.len()));
+                    let (least, most) = spelling::atomic(*op).count();
+                    (least..=most).contains(&operands.len())
+                        && values.iter().all(|v| v == r)
+                        && is_access(p, r, mask.first().copied())
+                        && r.dtype().bits() >= 16
+                        && op.is_on(r.dtype())
+                }
                 _ => false,
-            } && matches!(results, [r]
-                if r.dtype().bits() >= 16 && rmw.apply(r.dtype(), 0, 0).is_some()),
-            "takes pointers, values of a pointee that has the operation and a mask i1, and \
-             gives values",
-        ),
-        OpKind::AtomicCas { .. } => (
-            matches!((operands, results), ([p, e, d], [r])
-                if is_access(p, e, None) && e == d && d == r && r.dtype().bits() >= 16),
-            "takes pointers and two values of a pointee of 16 bits or more, and gives values",
+            },
+            match op.values() {
+                1 => {
+                    "takes pointers, values of a pointee that has the operation and a mask i1, and \
+                     gives values"
+                }
+                _ => {
+                    "takes pointers and two values of a pointee of 16 bits or more, and gives values"
+                }
+            },
         ),
         // Every other kind has a row elsewhere.
         _ => (false, "has no types"),

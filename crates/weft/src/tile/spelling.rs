@@ -1,8 +1,10 @@
 //! How Triton spells the element-wise operations: one row each, read by the parser and by the printer.
 
 use super::OpKind;
+use crate::atomic::{Atomic, Rmw};
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare, Directed, Unary};
+use core::mem::discriminant;
 
 /// The elements that an operation of Triton works on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +49,42 @@ pub(crate) struct Spelling {
     pub(crate) kind: OpKind,
     /// What its operands are.
     pub(crate) domain: Domain,
+}
+
+/// How Triton spells an atomic operation.
+pub(crate) struct AtomicSpelling {
+    /// Triton's name.
+    pub(crate) name: &'static str,
+    /// One of those that have the name. Which one of several it is says a word.
+    pub(crate) op: Atomic,
+    /// Whether a mask may stand behind its values.
+    pub(crate) may_be_masked: bool,
+}
+
+/// The names of atomic operations.
+pub(crate) static ATOMICS: &[AtomicSpelling] = &[
+    AtomicSpelling { name: "tt.atomic_rmw", op: Atomic::Rmw(Rmw::Add), may_be_masked: true },
+    AtomicSpelling { name: "tt.atomic_cas", op: Atomic::Cas, may_be_masked: false },
+];
+
+/// How an atomic operation is spelled.
+pub(crate) fn atomic(op: Atomic) -> &'static AtomicSpelling {
+    let alike = |row: &&AtomicSpelling| discriminant(&row.op) == discriminant(&op);
+    ATOMICS.iter().find(alike).unwrap_or(&ATOMICS[0])
+}
+
+impl AtomicSpelling {
+    /// How many operands it has: at least, at most.
+    pub(crate) fn count(&self) -> (usize, usize) {
+        let least = 1 + self.op.values();
+        (least, least + usize::from(self.may_be_masked))
+    }
+
+    /// Its name in messages.
+    pub(crate) fn told(&self, op: Atomic) -> String {
+        let name = self.name.trim_start_matches("tt.");
+        op.rmw().map_or_else(|| name.into(), |op| format!("{name} {op}"))
+    }
 }
 
 const fn unary(name: &'static str, op: Unary, domain: Domain) -> Spelling {

@@ -6,6 +6,7 @@
 
 mod descriptor;
 mod elementwise;
+mod formed;
 mod local;
 
 use super::aliases::Aliases;
@@ -322,12 +323,10 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 }
                 write!(self.f, " : {first}")
             }
-            OpKind::AtomicRmw { op, order, scope } => {
-                self.call(&format!("tt.atomic_rmw {op}, {order}, {scope},"), operands)?;
-                self.function_type(operands, results)
-            }
-            OpKind::AtomicCas { order, scope } => {
-                self.call(&format!("tt.atomic_cas {order}, {scope},"), operands)?;
+            OpKind::Atomic { op, order, scope } => {
+                let name = spelling::atomic(*op).name;
+                let op = op.rmw().map_or_else(String::new, |op| format!(" {op},"));
+                self.call(&format!("{name}{op} {order}, {scope},"), operands)?;
                 self.function_type(operands, results)
             }
             OpKind::Print { prefix, hex, signed } => self.print(prefix, *hex, signed, operands),
@@ -357,10 +356,8 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
             | OpKind::MemdescSubslice { .. }
             | OpKind::MemdescTrans { .. }
             | OpKind::MemdescReshape
-            | OpKind::MemdescReinterpret
-            | OpKind::AsyncCopy(_)
-            | OpKind::AsyncCommit
-            | OpKind::AsyncWait { .. } => self.local(op),
+            | OpKind::MemdescReinterpret => self.local(op),
+            OpKind::AsyncCopy(_) => self.formed(op),
             OpKind::Transfer(what) => self.transfer(*what, op),
             OpKind::Barrier => self.f.write_str("ttg.barrier all"),
             OpKind::Condition => {

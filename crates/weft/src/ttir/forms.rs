@@ -78,7 +78,8 @@ impl<'a> Parser<'a> {
                 self.folding(*special, details, start)
             }
             (Row::Special(Special::Constant), true) => self.generic_constant(start),
-            (Row::Special(_), true) => {
+            (Row::Formed(kind), false) => self.formed(kind.clone(), details, start),
+            (Row::Special(_) | Row::Formed(_), true) => {
                 let message = format!("the generic form of `{name}` is not read");
                 Err(Diagnostic::new(span, message).with_hint("print it in its own form"))
             }
@@ -110,10 +111,7 @@ impl<'a> Parser<'a> {
                 | Special::MemdescSubslice
                 | Special::MemdescTrans
                 | Special::MemdescReshape
-                | Special::MemdescReinterpret
-                | Special::AsyncCopy
-                | Special::AsyncCommit
-                | Special::AsyncWait => self.local(*special, details, start),
+                | Special::MemdescReinterpret => self.local(*special, details, start),
                 Special::Reduce | Special::Scan | Special::Map => {
                     let message = format!("`{name}` is read in its generic form only");
                     Err(Diagnostic::new(span, message).with_hint("put its name in quotes"))

@@ -52,6 +52,7 @@ mod descriptor_argument;
 mod encoding;
 mod external;
 mod flow;
+mod formed;
 mod forms;
 mod lexer;
 mod lift;

@@ -9,11 +9,12 @@ use super::attribute::{Attribute, Attributes};
 use super::parser::shortened;
 use super::syntax::Action::{self, Do};
 use super::syntax::Parse;
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::cache::Cache;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::scalar::Cast;
-use crate::tile::spelling::{self, Domain, ELEMENTWISE, Spelling};
+use crate::tile::form;
+use crate::tile::spelling::{self, ATOMICS, Domain, ELEMENTWISE, Spelling};
 use crate::tile::{LoadOptions, OpKind, Precision};
 use Make::{Fixed, With};
 use std::collections::VecDeque;
@@ -64,6 +65,8 @@ pub(super) enum Row {
     Common(Common),
     /// A shape of its own.
     Special(Special),
+    /// A text that the operation tells itself; of its name is this one.
+    Formed(OpKind),
 }
 
 /// An operation of the common shape.
@@ -122,9 +125,6 @@ pub(super) enum Special {
     MemdescTrans,
     MemdescReshape,
     MemdescReinterpret,
-    AsyncCopy,
-    AsyncCommit,
-    AsyncWait,
 }
 
 /// The rows of the common shape that are not element-wise.
@@ -154,8 +154,6 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.addptr",           Types::AddPtr,   (2, 2),   Domain::Any,    Fixed(Do(OpKind::AddPtr))),
     ("tt.load",             Types::Load,     (1, 3),   Domain::Any,    With(load)),
     ("tt.store",            Types::Store,    (2, 3),   Domain::Any,    With(store)),
-    ("tt.atomic_rmw",       Types::Function, (2, 3),   Domain::Any,    With(atomic_rmw)),
-    ("tt.atomic_cas",       Types::Function, (3, 3),   Domain::Any,    With(atomic_cas)),
     ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    With(dot)),
     ("ttng.warp_group_dot", Types::Product,  (3, 3),   Domain::Any,    With(warpgroup_dot)),
     ("ttng.warp_group_dot_wait", Types::Each, (1, 255), Domain::Any,   Fixed(Action::Ordered)),
@@ -207,9 +205,6 @@ static SPECIAL: &[(&str, Special)] = &[
     ("ttg.memdesc_trans", Special::MemdescTrans),
     ("ttg.memdesc_reshape", Special::MemdescReshape),
     ("ttg.memdesc_reinterpret", Special::MemdescReinterpret),
-    ("ttg.async_copy_global_to_local", Special::AsyncCopy),
-    ("ttg.async_commit_group", Special::AsyncCommit),
-    ("ttg.async_wait", Special::AsyncWait),
 ];
 
 /// Attributes that allow more than we do, or say what the operands say already.
@@ -249,6 +244,13 @@ pub(super) fn row(name: &str) -> Option<Row> {
         let (types, count, domain) = (*types, *count, *domain);
         return Some(Row::Common(Common { types, count, domain, make: make.clone() }));
     }
+    if let Some(row) = ATOMICS.iter().find(|row| row.name == name) {
+        let (types, count, domain) = (Types::Function, row.count(), Domain::Any);
+        return Some(Row::Common(Common { types, count, domain, make: With(atomic) }));
+    }
+    if let Some((_, kind)) = form::names().find(|(known, _)| *known == name) {
+        return Some(Row::Formed(kind));
+    }
     SPECIAL.iter().find(|row| row.0 == name).map(|row| Row::Special(row.1))
 }
 
@@ -256,7 +258,9 @@ pub(super) fn row(name: &str) -> Option<Row> {
 fn names() -> impl Iterator<Item = &'static str> {
     let elementwise = ELEMENTWISE.iter().map(|row| row.name);
     let common = COMMON.iter().map(|row| row.0);
-    elementwise.chain(common).chain(SPECIAL.iter().map(|row| row.0))
+    let atomics = ATOMICS.iter().map(|row| row.name);
+    let formed = form::names().map(|(name, _)| name);
+    elementwise.chain(common).chain(atomics).chain(formed).chain(SPECIAL.iter().map(|row| row.0))
 }
 
 /// The complaint about an operation without a row.
@@ -382,13 +386,13 @@ impl<'a> Details<'a> {
         order.map_err(|_| complaint())
     }
 
-    /// The attribute `num` of a wait: how many groups may be under way.
-    pub(super) fn pending(&mut self) -> Parse<u32> {
-        let Some((groups, span)) = self.attributes.take_integer("num")? else {
-            return Err(self.missing("attribute `num`"));
+    /// Takes an attribute that counts something, which must be there.
+    pub(super) fn number(&mut self, name: &str) -> Parse<u32> {
+        let Some((number, span)) = self.attributes.take_integer(name)? else {
+            return Err(self.missing(&format!("attribute `{name}`")));
         };
-        let message = || format!("{groups} is no number of groups");
-        u32::try_from(groups).map_err(|_| Diagnostic::new(span, message()))
+        let message = || format!("{number} is no `{name}`: it counts something");
+        u32::try_from(number).map_err(|_| Diagnostic::new(span, message()))
     }
 
     fn take_i32(&mut self, name: &str) -> Parse<i32> {
@@ -600,15 +604,14 @@ fn sharing(details: &mut Details<'_>) -> Parse<(Order, Scope)> {
     Ok((details.choice("sem", &orders, 1)?, details.choice("scope", &scopes, 1)?))
 }
 
-fn atomic_rmw<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
-    // `Rmw::ALL` has the order of the generic form's numbers.
-    let table: Vec<(&str, Rmw)> = Rmw::ALL.iter().map(|&op| (op.name(), op)).collect();
-    let op = details.choice("atomic_rmw_op", &table, 1)?;
+fn atomic<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
+    let spelled = ATOMICS.iter().find(|row| row.name == details.name);
+    let mut op = spelled.map_or(Atomic::Rmw(Rmw::Add), |row| row.op);
+    if op.rmw().is_some() {
+        // `Rmw::ALL` has the order of the generic form's numbers.
+        let table: Vec<(&str, Rmw)> = Rmw::ALL.iter().map(|&op| (op.name(), op)).collect();
+        op = details.choice("atomic_rmw_op", &table, 1)?.into();
+    }
     let (order, scope) = sharing(details)?;
-    Ok(Do(OpKind::AtomicRmw { op, order, scope }))
-}
-
-fn atomic_cas<'a>(details: &mut Details<'a>) -> Parse<Action<'a>> {
-    let (order, scope) = sharing(details)?;
-    Ok(Do(OpKind::AtomicCas { order, scope }))
+    Ok(Do(OpKind::Atomic { op, order, scope }))
 }

@@ -49,7 +49,7 @@ fn neighbours_are_added_to_by_one_atomic_and_each_by_itself() {
                 let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
                 let mut added = Vec::new();
                 compiled.program.walk(&compiled.program.body, &mut |_, inst| {
-                    if let Op::AtomicRmw { .. } = inst.op {
+                    if let Op::Atomic(_) = inst.op {
                         added.push(inst.results.len());
                     }
                 });

@@ -5,7 +5,7 @@ use crate::inputs::make;
 use expect_test::expect;
 use weft::axis::AxisFacts;
 use weft::pipeline;
-use weft::tile::{self, Kernel, OpKind, eval};
+use weft::tile::{self, AsyncCopy, Kernel, OpKind, eval};
 use weft::ttir;
 use weft_layout::machine::Machine;
 
@@ -23,7 +23,7 @@ fn evaluated(case: &Case, kernel: &Kernel) -> (weft::memory::Memory, eval::Repor
 fn copies(kernel: &Kernel) -> usize {
     let mut count = 0;
     kernel.walk(&kernel.body, &mut |_, op| {
-        count += usize::from(matches!(op.kind, OpKind::AsyncCopy(_)));
+        count += usize::from(matches!(op.kind, OpKind::AsyncCopy(AsyncCopy::Begin(_))));
     });
     count
 }

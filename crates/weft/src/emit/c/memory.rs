@@ -14,12 +14,14 @@ use super::buffer;
 use super::dialect::Dialect;
 use super::prelude::Helper;
 use super::writer::{Writer, c_type, put, signed_type};
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::cache::CacheModifier;
 use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::emit::ptx;
-use crate::lane::{Access, Form as Moved, InstData, Matrix, Space, Value};
+use crate::lane::{
+    Access, AsyncCopy, AtomicAccess, Form as Moved, InstData, Matrix, Operand, Space, Value,
+};
 use crate::scalar::Binary;
 
 /// A pointer to something of this C++ type.
@@ -296,21 +298,38 @@ fn matrices(
     Ok(function)
 }
 
-/// Copies past the registers.
+/// Copies past the registers, and what waits for that.
 pub(super) fn async_copy(
     w: &mut Writer<'_>,
-    bytes: u32,
-    offset: i32,
-    (predicated, filled): (bool, bool),
+    op: AsyncCopy,
     inst: &InstData,
 ) -> Result<(), Unsupported> {
     if !w.dialect.is_cuda() {
-        return Err(w.unsupported("asynchronous copies", "a load and a store do the same"));
+        let (what, why) = match op {
+            AsyncCopy::Begin { .. } => ("", "a load and a store do the same"),
+            AsyncCopy::Commit | AsyncCopy::Wait { .. } => {
+                ("groups of ", "there are no such copies")
+            }
+        };
+        return Err(w.unsupported(format!("{what}asynchronous copies"), why));
     }
-    let [to, from, flags @ ..] = &inst.operands[..] else { return Ok(()) };
+    let (bytes, offset) = match op {
+        AsyncCopy::Begin { bytes, offset, .. } => (bytes, offset),
+        AsyncCopy::Commit => {
+            put!(w, "asm volatile(\"cp.async.commit_group;\" : : : \"memory\")");
+            return Ok(());
+        }
+        AsyncCopy::Wait { pending } => {
+            put!(w, "asm volatile(\"cp.async.wait_group {pending};\" : : : \"memory\")");
+            return Ok(());
+        }
+    };
+    let [to, from] =
+        [Space::Shared, Space::Global].map(|space| inst.operand(Operand::Address(space)));
+    let (Some(to), Some(from)) = (to, from) else { return Ok(()) };
     let moved = word(w, bytes);
-    let place = pointer(w, Space::Shared, moved, *to, offset, false);
-    let source = w.spelled(*from);
+    let place = pointer(w, Space::Shared, moved, to, offset, false);
+    let source = w.spelled(from);
     let operator = if bytes == 16 { "cg" } else { "ca" };
     let function = format!("copy_async_{bytes}");
     let text = format!(
@@ -321,13 +340,13 @@ pub(super) fn async_copy(
          : \"memory\");\n}}\n"
     );
     w.instructions.insert(function.clone(), text);
-    let read = match flags.last().filter(|_| filled) {
-        Some(&filled) => format!("{} ? {bytes} : 0", w.spelled(filled)),
+    let read = match inst.operand(Operand::Filled) {
+        Some(filled) => format!("{} ? {bytes} : 0", w.spelled(filled)),
         None => bytes.to_string(),
     };
     let call = format!("{function}({place}, {source}, {read})");
-    match flags.first().filter(|_| predicated) {
-        Some(&predicate) => {
+    match inst.operand(Operand::Predicate) {
+        Some(predicate) => {
             let predicate = w.spelled(predicate);
             put!(w, "if ({predicate}) {call}");
         }
@@ -336,21 +355,20 @@ pub(super) fn async_copy(
     Ok(())
 }
 
-/// Closes a group of copies, or waits until only so many may be under way.
-pub(super) fn async_group(w: &mut Writer<'_>, pending: Option<u32>) -> Result<(), Unsupported> {
-    if !w.dialect.is_cuda() {
-        return Err(w.unsupported("groups of asynchronous copies", "there are no such copies"));
+/// An atomic operation.
+pub(super) fn atomic(
+    w: &mut Writer<'_>,
+    access: AtomicAccess,
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    let AtomicAccess { space, op, order, scope, predicated: _ } = access;
+    match op {
+        Atomic::Rmw(op) => rmw(w, op, (space, order, scope), inst),
+        Atomic::Cas => cas(w, (space, order, scope), inst),
     }
-    match pending {
-        None => put!(w, "asm volatile(\"cp.async.commit_group;\" : : : \"memory\")"),
-        Some(pending) => {
-            put!(w, "asm volatile(\"cp.async.wait_group {pending};\" : : : \"memory\")");
-        }
-    }
-    Ok(())
 }
 
-pub(super) fn rmw(
+fn rmw(
     w: &mut Writer<'_>,
     op: Rmw,
     how: (Space, Order, Scope),
@@ -385,7 +403,8 @@ fn rmw_of_one(
         Dialect::Cuda(_) => {
             let swapped = op.combines(dtype).filter(|_| ptx::is_swapped(op, dtype, capability));
             let operands = &["value"];
-            let helper = Atomic { name: op.name(), kind: &kind, swapped, dtype, how, operands };
+            let helper =
+                AtomicFunction { name: op.name(), kind: &kind, swapped, dtype, how, operands };
             let name = helper.ask(w);
             let place = cuda_place(w, how.0, address, offset);
             format!("{name}({place}, {})", w.spelled(value))
@@ -432,11 +451,7 @@ fn rmw_of_one(
     Ok(())
 }
 
-pub(super) fn cas(
-    w: &mut Writer<'_>,
-    how: (Space, Order, Scope),
-    inst: &InstData,
-) -> Result<(), Unsupported> {
+fn cas(w: &mut Writer<'_>, how: (Space, Order, Scope), inst: &InstData) -> Result<(), Unsupported> {
     let Some(roles) = inst.memory_operands() else { return Ok(()) };
     let (&[expected, desired], &[result]) = (roles.values, &inst.results[..]) else {
         return Ok(());
@@ -450,13 +465,14 @@ pub(super) fn cas(
         Dialect::Cuda(_) => {
             let kind = format!("cas.b{}", dtype.bits());
             let operands: &[&str] = &["expected", "desired"];
-            let helper = Atomic { name: "cas", kind: &kind, swapped: None, dtype, how, operands };
+            let helper =
+                AtomicFunction { name: "cas", kind: &kind, swapped: None, dtype, how, operands };
             let name = helper.ask(w);
             let place = cuda_place(w, how.0, roles.address, 0);
             format!("{name}({place}, {old}, {new})")
         }
         Dialect::Hip(_) => {
-            w.need(Helper::AtomicCas);
+            w.need(Helper::Atomics);
             let word = match dtype.bits() {
                 16 => "u16",
                 32 => "u32",
@@ -478,6 +494,16 @@ pub(super) fn cas(
     define_old(w, result, roles.predicate, dtype, &text);
     Ok(())
 }
+
+/// Functions for atomics that HIP has in another form.
+pub(super) const HIP_ATOMICS: &str = "\
+// Compare and swap; gives what was there.
+template <int ORDER, int FAILURE, int SCOPE, typename P, typename T>
+__device__ __forceinline__ T atomic_cas(P place, T expected, T desired) {
+  __hip_atomic_compare_exchange_strong(place, &expected, desired, ORDER, FAILURE, SCOPE);
+  return expected;
+}
+";
 
 /// Defines what an atomic found; nothing is known of it where the atomic did not take place.
 fn define_old(
@@ -539,7 +565,7 @@ fn cuda_place(w: &mut Writer<'_>, space: Space, address: Value, offset: i32) -> 
 }
 
 /// An atomic of CUDA: a function around PTX's instruction, since C++ has no order or scope for it.
-struct Atomic<'a> {
+struct AtomicFunction<'a> {
     name: &'a str,
     /// What the instruction's name ends with.
     kind: &'a str,
@@ -550,10 +576,11 @@ struct Atomic<'a> {
     operands: &'a [&'a str],
 }
 
-impl Atomic<'_> {
+impl AtomicFunction<'_> {
     /// Puts the function into the prelude and gives its name.
     fn ask(&self, w: &mut Writer<'_>) -> String {
-        let Atomic { name, kind, swapped, dtype, how: (space, order, scope), operands } = self;
+        let AtomicFunction { name, kind, swapped, dtype, how: (space, order, scope), operands } =
+            self;
         let space_name = match space {
             Space::Global => "global",
             Space::Shared => "shared",

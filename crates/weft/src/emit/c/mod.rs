@@ -225,17 +225,8 @@ fn statements<'a>(w: &mut Writer<'a>, id: Inst, inst: &'a InstData) -> Result<()
         Op::Continue | Op::Yield => {}
         Op::Load { space, access } => return memory::load(w, *space, *access, inst),
         Op::Store { space, access } => return memory::store(w, *space, *access, inst),
-        Op::AtomicRmw { space, op, order, scope, predicated: _ } => {
-            return memory::rmw(w, *op, (*space, *order, *scope), inst);
-        }
-        Op::AtomicCas { space, order, scope, predicated: _ } => {
-            return memory::cas(w, (*space, *order, *scope), inst);
-        }
-        Op::AsyncCopy { bytes, offset, predicated, filled } => {
-            return memory::async_copy(w, *bytes, *offset, (*predicated, *filled), inst);
-        }
-        Op::AsyncCommit => return memory::async_group(w, None),
-        Op::AsyncWait { pending } => return memory::async_group(w, Some(*pending)),
+        Op::Atomic(op) => return memory::atomic(w, *op, inst),
+        Op::AsyncCopy(op) => return memory::async_copy(w, *op, inst),
         Op::MatrixMultiply(form) => return multiply::multiply(w, *form, inst),
         Op::WarpgroupMultiply(form) => return warpgroup::multiply(w, *form, inst),
         Op::WarpgroupFence => w.ready.ask(),

@@ -36,7 +36,7 @@ pub(super) enum Helper {
     AtVolatile,
     LoadVolatile,
     StoreVolatile,
-    AtomicCas,
+    Atomics,
     SyncWarp,
     SyncBlock,
     Shuffle,

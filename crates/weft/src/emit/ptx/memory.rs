@@ -33,12 +33,15 @@
 
 use super::writer::{Braced, Class, Reg, Vector, Writer, put};
 use super::{Target, Version, float};
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::cache::{CacheModifier, Eviction};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::id::Id as _;
-use crate::lane::{Access, Form, InstData, MAX_ACCESS_BYTES, Matrix, Space, Value};
+use crate::lane::{
+    Access, AsyncCopy, AtomicAccess, Form, InstData, MAX_ACCESS_BYTES, Matrix, Operand, Space,
+    Value,
+};
 use crate::scalar::Binary;
 
 /// Where a memory operation acts, ready to be printed.
@@ -140,22 +143,22 @@ pub(super) fn store(
 }
 
 /// Copies past the registers. Where zeros are wanted instead, the instruction reads no bytes.
-pub(super) fn async_copy(
-    w: &mut Writer<'_>,
-    bytes: u32,
-    offset: i32,
-    (predicated, filled): (bool, bool),
-    inst: &InstData,
-) {
-    let [to, from, flags @ ..] = &inst.operands[..] else { return };
-    let predicate = flags.first().filter(|_| predicated).copied();
-    let Place { address, guard } = Place::new(w, *to, predicate, offset);
-    let source = w.reg(*from);
+pub(super) fn async_copy(w: &mut Writer<'_>, op: AsyncCopy, inst: &InstData) {
+    let (bytes, offset) = match op {
+        AsyncCopy::Begin { bytes, offset, .. } => (bytes, offset),
+        AsyncCopy::Commit => return put!(w, "cp.async.commit_group"),
+        AsyncCopy::Wait { pending } => return put!(w, "cp.async.wait_group {pending}"),
+    };
+    let [to, from] =
+        [Space::Shared, Space::Global].map(|space| inst.operand(Operand::Address(space)));
+    let (Some(to), Some(from)) = (to, from) else { return };
+    let Place { address, guard } = Place::new(w, to, inst.operand(Operand::Predicate), offset);
+    let source = w.reg(from);
     // Only whole lines of 16 bytes may pass by the first cache.
     let operator = if bytes == 16 { "cg" } else { "ca" };
     let copy = format!("cp.async.{operator}.shared.global {address}, [{source}], {bytes}");
-    match flags.last().filter(|_| filled) {
-        Some(&filled) => {
+    match inst.operand(Operand::Filled) {
+        Some(filled) => {
             let (filled, read) = (w.reg(filled), w.temp(Class::B32));
             put!(w, "selp.b32 {read}, {bytes}, 0, {filled}");
             put!(w, "{guard}{copy}, {read}");
@@ -408,7 +411,20 @@ fn ordering(order: Order, scope: Scope, space: Space) -> String {
     format!("{order}.{scope}.{}", space_name(space))
 }
 
-pub(super) fn rmw(
+/// An atomic operation.
+pub(super) fn atomic(
+    w: &mut Writer<'_>,
+    access: AtomicAccess,
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    let AtomicAccess { space, op, order, scope, predicated: _ } = access;
+    match op {
+        Atomic::Rmw(op) => rmw(w, op, (space, order, scope), inst),
+        Atomic::Cas => cas(w, (space, order, scope), inst),
+    }
+}
+
+fn rmw(
     w: &mut Writer<'_>,
     op: Rmw,
     (space, order, scope): (Space, Order, Scope),
@@ -561,7 +577,7 @@ pub(in crate::emit) fn rmw_kind(
 /// Why there is no compare-and-swap of another width.
 pub(in crate::emit) const CAS_WIDTHS: &str = "a compare-and-swap has 16, 32 or 64 bits";
 
-pub(super) fn cas(
+fn cas(
     w: &mut Writer<'_>,
     (space, order, scope): (Space, Order, Scope),
     inst: &InstData,

@@ -325,17 +325,8 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::Continue | Op::Yield => {}
         Op::Load { space, access } => return memory::load(w, *space, *access, inst),
         Op::Store { space, access } => return memory::store(w, *space, *access, inst),
-        Op::AtomicRmw { space, op, order, scope, predicated: _ } => {
-            return memory::rmw(w, *op, (*space, *order, *scope), inst);
-        }
-        Op::AtomicCas { space, order, scope, predicated: _ } => {
-            return memory::cas(w, (*space, *order, *scope), inst);
-        }
-        Op::AsyncCopy { bytes, offset, predicated, filled } => {
-            memory::async_copy(w, *bytes, *offset, (*predicated, *filled), inst);
-        }
-        Op::AsyncCommit => put!(w, "cp.async.commit_group"),
-        Op::AsyncWait { pending } => put!(w, "cp.async.wait_group {pending}"),
+        Op::Atomic(op) => return memory::atomic(w, *op, inst),
+        Op::AsyncCopy(op) => memory::async_copy(w, *op, inst),
         Op::MatrixMultiply(form) => return multiply::multiply(w, *form, inst),
         Op::WarpgroupMultiply(form) => return warpgroup::multiply(w, *form, inst),
         Op::WarpgroupFence => w.ready.ask(),

@@ -1,12 +1,12 @@
 //! Small programs that between them use everything.
 
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::cache::{Cache, CacheModifier, Eviction};
 use crate::dtype::DType;
 use crate::emit::ptx::Target;
 use crate::lane::{
-    Access, BarrierScope, Builder, Form, Fragments, IdKind, Matrix, MatrixMultiply, Op, Param,
-    Program, Space, Value,
+    Access, AtomicAccess, BarrierScope, Builder, Form, Fragments, IdKind, Matrix, MatrixMultiply,
+    Op, Param, Program, Space, Value,
 };
 use crate::location::{Location, Locations};
 use crate::scalar::{self, Binary, Cast, Compare, Rounding, Unary};
@@ -332,7 +332,8 @@ pub(in crate::emit) fn vector_atomic(dtype: DType, count: usize) -> Program {
                 let mut operands = smallvec![x];
                 operands.extend(predicated.then_some(guard));
                 operands.extend(core::iter::repeat_n(value, count));
-                let op = Op::AtomicRmw { space, op, order, scope, predicated };
+                let op =
+                    Op::Atomic(AtomicAccess { space, op: op.into(), order, scope, predicated });
                 let old = build.emit(op, operands, &vec![dtype; count]);
                 // Printers leave out what nobody reads.
                 if scope != Scope::Block {
@@ -361,10 +362,18 @@ pub(in crate::emit) fn atomic(dtype: DType, op: Option<Rmw>) -> Program {
                 operands.extend(predicated.then_some(guard));
                 operands.push(value);
                 let op = match op {
-                    Some(op) => Op::AtomicRmw { space, op, order, scope, predicated },
+                    Some(op) => {
+                        Op::Atomic(AtomicAccess { space, op: op.into(), order, scope, predicated })
+                    }
                     None => {
                         operands.push(value);
-                        Op::AtomicCas { space, order, scope, predicated }
+                        Op::Atomic(AtomicAccess {
+                            op: Atomic::Cas,
+                            space,
+                            order,
+                            scope,
+                            predicated,
+                        })
                     }
                 };
                 let old = build.emit(op, operands, &[dtype])[0];

@@ -7,9 +7,11 @@
 //! ordered before the first, what they do after behind the second.
 
 use super::{Hit, accessor, addresses, locate, place_of, report_conflicts};
+use crate::lane::{AsyncCopy, Inst, InstData, Operand, Space};
 use crate::memory::Memory;
+use crate::sim::act::Act;
 use crate::sim::count::Pattern;
-use crate::sim::program::Row;
+use crate::sim::program::{Compiler, MemoryOp, Row};
 use crate::sim::report::{AccessKind, Actor, FindingKind};
 use crate::sim::schedule::{Block, World};
 use crate::sim::warp::{Warp, lanes_of, row, truth};
@@ -49,7 +51,7 @@ impl Copies {
     }
 
     /// Closes the open group.
-    pub(in crate::sim) fn commit(&mut self) {
+    fn commit(&mut self) {
         self.groups.push_back(core::mem::take(&mut self.open));
     }
 }
@@ -233,8 +235,54 @@ pub(in crate::sim) fn abandon(warp: &mut Warp, world: &mut World<'_>) {
     }
 }
 
-/// Issues a copy: memory operation `index` is the write, the next one the read.
-pub(in crate::sim) fn issue(
+/// A step of a warp's copies, ready to run.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sim) enum Step {
+    /// Memory operation `index` is the write to shared memory, the next one the read.
+    Begin {
+        index: u32,
+        filled: Option<Row>,
+    },
+    Commit,
+    Wait {
+        pending: u32,
+    },
+}
+
+impl Compiler<'_> {
+    /// A copy counts as a write to shared memory and a read of global memory.
+    pub(in crate::sim) fn async_copy(&mut self, id: Inst, inst: &InstData, op: AsyncCopy) {
+        let step = match op {
+            AsyncCopy::Begin { bytes, offset, .. } => {
+                let [place, source] = [Space::Shared, Space::Global]
+                    .map(|space| self.operand(inst, Operand::Address(space)));
+                let (Some(place), Some(source)) = (place, source) else { return };
+                let predicate = self.operand(inst, Operand::Predicate);
+                let written = MemoryOp::plain(id, (Space::Shared, place, offset), bytes);
+                let read = MemoryOp::plain(id, (Space::Global, source, 0), bytes);
+                let written = MemoryOp { predicate, ..written };
+                let index = self.access(written, AccessKind::Store, bytes);
+                self.access(MemoryOp { predicate, ..read }, AccessKind::Load, bytes);
+                Step::Begin { index, filled: self.operand(inst, Operand::Filled) }
+            }
+            AsyncCopy::Commit => Step::Commit,
+            AsyncCopy::Wait { pending } => Step::Wait { pending },
+        };
+        self.act(Act::AsyncCopy(step));
+    }
+}
+
+/// Takes a step.
+pub(in crate::sim) fn take(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, step: Step) {
+    match step {
+        Step::Begin { index, filled } => begin(warp, block, world, index, filled),
+        Step::Commit => warp.copies.commit(),
+        Step::Wait { pending } => wait(warp, block, world, pending as usize),
+    }
+}
+
+/// Begins a copy: memory operation `index` is the write, the next one the read.
+fn begin(
     warp: &mut Warp,
     block: &mut Block,
     world: &mut World<'_>,
@@ -286,12 +334,7 @@ pub(in crate::sim) fn issue(
 }
 
 /// Lets all groups land but the latest `pending`.
-pub(in crate::sim) fn wait(
-    warp: &mut Warp,
-    block: &mut Block,
-    world: &mut World<'_>,
-    pending: usize,
-) {
+fn wait(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, pending: usize) {
     while warp.copies.groups.len() > pending {
         for copy in warp.copies.groups.pop_front().into_iter().flatten() {
             let Copy { lane, offset, bytes, data, index, source } = copy;

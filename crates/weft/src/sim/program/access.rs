@@ -1,10 +1,10 @@
 //! Accesses to memory.
 
 use super::{AtomicOp, Bulk, BulkOp, Compiler, MemoryOp, MicroOp, ProductOp, Row};
-use crate::atomic::{Order, Scope};
+use crate::atomic::{Atomic, Order, Scope};
 use crate::lane::{
-    Access, BulkCopy, Form, Inst, InstData, Matrix, Mbarrier, Op, Space, TensorCopy, TensorWay,
-    WarpgroupMultiply,
+    Access, AtomicAccess, BulkCopy, Form, Inst, InstData, Matrix, Mbarrier, Op, Space, TensorCopy,
+    TensorWay, WarpgroupMultiply,
 };
 use crate::sim::act::Act;
 use crate::sim::report::{AccessCount, AccessKind};
@@ -13,7 +13,12 @@ use smallvec::SmallVec;
 
 impl Compiler<'_> {
     /// Adds a memory operation that moves so many bytes a lane; gives its index.
-    fn access(&mut self, op: MemoryOp, kind: AccessKind, lane_bytes: u32) -> u32 {
+    pub(in crate::sim) fn access(
+        &mut self,
+        op: MemoryOp,
+        kind: AccessKind,
+        lane_bytes: u32,
+    ) -> u32 {
         let (inst, space) = (op.inst, op.space);
         let loc = self.launch.program.insts[inst].loc;
         let (executions, lanes, cost, ideal) = (0, 0, 0, 0);
@@ -47,25 +52,6 @@ impl Compiler<'_> {
         });
     }
 
-    /// A write to shared memory and a read of global memory, which count as such.
-    pub(super) fn async_copy(
-        &mut self,
-        id: Inst,
-        inst: &InstData,
-        bytes: u32,
-        offset: i32,
-        (predicated, filled): (bool, bool),
-    ) {
-        let rows = self.rows(&inst.operands);
-        let predicate = predicated.then(|| rows[2]);
-        let filled = if filled { rows.last().copied() } else { None };
-        let written = MemoryOp::plain(id, (Space::Shared, rows[0], offset), bytes);
-        let read = MemoryOp::plain(id, (Space::Global, rows[1], 0), bytes);
-        let index = self.access(MemoryOp { predicate, ..written }, AccessKind::Store, bytes);
-        self.access(MemoryOp { predicate, ..read }, AccessKind::Load, bytes);
-        self.act(Act::AsyncCopy { index, filled });
-    }
-
     /// To initialise one is to store it, and all else an atomic, as far as other threads see it.
     pub(super) fn mbarrier(&mut self, id: Inst, inst: &InstData, op: Mbarrier) {
         let rows = self.rows(&inst.operands);
@@ -75,7 +61,7 @@ impl Compiler<'_> {
             Mbarrier::Wait => Some(Order::Acquire),
         };
         let scope = Scope::Block;
-        let atomic = order.map(|order| AtomicOp { rmw: None, order, scope });
+        let atomic = order.map(|order| AtomicOp { op: None, order, scope });
         let kind = if atomic.is_some() { AccessKind::Atomic } else { AccessKind::Store };
         let touched = MemoryOp::plain(id, (Space::Shared, rows[0], 0), Mbarrier::BYTES);
         let index = self.access(MemoryOp { atomic, ..touched }, kind, Mbarrier::BYTES);
@@ -113,7 +99,7 @@ impl Compiler<'_> {
             TensorWay::Reduce(op) => (AccessKind::Load, AccessKind::Atomic, Some(op)),
         };
         let (order, scope) = (Order::Relaxed, Scope::Gpu);
-        let rmw = |op| AtomicOp { rmw: Some((op, map.element)), order, scope };
+        let rmw = |op| AtomicOp { op: Some((Atomic::Rmw(op), map.element)), order, scope };
         let atomic = reduces.map(rmw);
         let piece = BulkCopy::ALIGN;
         let of = |space| MemoryOp::plain(id, (space, rows[0], 0), piece);
@@ -130,7 +116,7 @@ impl Compiler<'_> {
         let space = roles.space;
         let moved = match inst.op {
             Op::Load { .. } => &inst.results[..],
-            Op::AtomicCas { .. } => &roles.values[..1],
+            Op::Atomic(atomic) => &roles.values[..roles.values.len() / atomic.op.values()],
             _ => roles.values,
         };
         let dtype = program.dtype(moved[0]);
@@ -143,11 +129,8 @@ impl Compiler<'_> {
             Form::Matrix(matrix) => Some(matrix),
         };
         let (kind, atomic) = match inst.op {
-            Op::AtomicRmw { op, order, scope, .. } => {
-                (AccessKind::Atomic, Some(AtomicOp { rmw: Some((op, dtype)), order, scope }))
-            }
-            Op::AtomicCas { order, scope, .. } => {
-                (AccessKind::Atomic, Some(AtomicOp { rmw: None, order, scope }))
+            Op::Atomic(AtomicAccess { op, order, scope, .. }) => {
+                (AccessKind::Atomic, Some(AtomicOp { op: Some((op, dtype)), order, scope }))
             }
             Op::Load { .. } => (AccessKind::Load, None),
             _ => (AccessKind::Store, None),
@@ -186,7 +169,11 @@ impl Compiler<'_> {
 
 impl MemoryOp {
     /// One of so many bytes at an address, with no predicate and no values.
-    fn plain(inst: Inst, (space, address, offset): (Space, Row, i32), bytes: u32) -> Self {
+    pub(in crate::sim) fn plain(
+        inst: Inst,
+        (space, address, offset): (Space, Row, i32),
+        bytes: u32,
+    ) -> Self {
         MemoryOp {
             inst,
             space,

@@ -3,7 +3,7 @@
 use super::{Outcome, add, ints, kinds, load, pointer, run_on, values};
 use crate::atomic::{Order, Rmw, Scope};
 use crate::dtype::DType;
-use crate::lane::{Builder, Op, Space, Value};
+use crate::lane::{AtomicAccess, Builder, Op, Space, Value};
 use crate::scalar;
 use crate::sim::FindingKind;
 use smallvec::{SmallVec, smallvec};
@@ -18,7 +18,13 @@ fn an_atomic_on_neighbours_is_one_on_each() {
             .map(|value| build.constant(DType::F32, scalar::from_f64(DType::F32, value)));
         let (order, scope) = (Order::AcqRel, Scope::Gpu);
         let space = Space::Global;
-        let op = Op::AtomicRmw { space, op: Rmw::FAdd, order, scope, predicated: false };
+        let op = Op::Atomic(AtomicAccess {
+            space,
+            op: Rmw::FAdd.into(),
+            order,
+            scope,
+            predicated: false,
+        });
         let mut operands: SmallVec<[Value; 4]> = smallvec![out];
         operands.extend(added);
         build.emit(op, operands, &[DType::F32; 4]);

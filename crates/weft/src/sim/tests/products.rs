@@ -2,7 +2,7 @@
 
 use super::super::Timing;
 use super::*;
-use crate::lane::WarpgroupMultiply;
+use crate::lane::{AsyncCopy, WarpgroupMultiply};
 
 /// Threads of a warpgroup.
 const THREADS: usize = 128;
@@ -46,14 +46,19 @@ fn copies(build: &mut Builder, [from, to]: [Value; 2], bytes: u32) {
         let to = add(build, to, offset);
         let offset = build.cast(Cast::ExtU, offset, DType::I64);
         let from = add(build, from, offset);
-        let copy = Op::AsyncCopy { bytes: 16, offset: 0, predicated: true, filled: false };
+        let copy = Op::AsyncCopy(AsyncCopy::Begin {
+            bytes: 16,
+            offset: 0,
+            predicated: true,
+            filled: false,
+        });
         build.emit(copy, smallvec![to, from, inside], &[]);
     }
-    build.emit(Op::AsyncCommit, smallvec![], &[]);
+    build.emit(Op::AsyncCopy(AsyncCopy::Commit), smallvec![], &[]);
 }
 
 fn wait_for_copies(build: &mut Builder) {
-    build.emit(Op::AsyncWait { pending: 0 }, smallvec![], &[]);
+    build.emit(Op::AsyncCopy(AsyncCopy::Wait { pending: 0 }), smallvec![], &[]);
 }
 
 /// Stores the words of each thread, side by side.

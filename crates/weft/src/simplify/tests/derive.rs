@@ -3,7 +3,7 @@
 
 use super::double_buffer::{add_up, kernel, simulated};
 use crate::dtype::DType;
-use crate::lane::{Builder, IdKind, Op, Program, Value, verify};
+use crate::lane::{AsyncCopy, Builder, IdKind, Op, Program, Value, verify};
 use crate::scalar::{Binary, Cast, Compare};
 use crate::simplify::{derive, distances, sweep};
 use arbitrary::{Result, Unstructured};
@@ -199,7 +199,12 @@ fn distances(steps: &[Option<usize>], copied: usize) -> usize {
         let case = Case { dtype: DType::I64, values: Vec::new(), used: [0; 2] };
         case.add_up(build, out, &params[1..], 1);
         let never = build.compare(Compare::Slt, rounds, zero);
-        let copy = Op::AsyncCopy { bytes: 4, offset: 0, predicated: true, filled: false };
+        let copy = Op::AsyncCopy(AsyncCopy::Begin {
+            bytes: 4,
+            offset: 0,
+            predicated: true,
+            filled: false,
+        });
         build.emit(copy, smallvec![memory, params[1 + copied], never], &[]);
         let one = build.i32(1);
         let mut next = vec![build.binary(Binary::Add, params[0], one)];

@@ -22,8 +22,8 @@ use crate::lane::effects::{
     Control, Extent, Fence, Latency, Participants, Proxy, Spaces, Step, Tokens, testing,
 };
 use crate::lane::{
-    Access, BarrierScope, Builder, Effects, IdKind, Inst, NamedBarrier, Op, Program, Region, Space,
-    Value, verify,
+    Access, AsyncCopy, AtomicAccess, BarrierScope, Builder, Effects, IdKind, Inst, NamedBarrier,
+    Op, Program, Region, Space, Value, verify,
 };
 use crate::location::{Loc, Location, Locations};
 use crate::scalar::{Binary, Compare};
@@ -100,13 +100,24 @@ impl Probe<'_> {
     fn atomic(&mut self, base: Value) {
         let (at, lane) = (place(self.build, base, false), self.build.id(IdKind::Lane));
         let (space, scope, predicated) = (Space::Shared, Scope::Block, false);
-        let op = Op::AtomicRmw { space, op: Rmw::Or, order: Order::Relaxed, scope, predicated };
+        let op = Op::Atomic(AtomicAccess {
+            space,
+            op: Rmw::Or.into(),
+            order: Order::Relaxed,
+            scope,
+            predicated,
+        });
         self.marked('A', |build| build.emit(op, smallvec![at, lane], &[DType::I32]));
     }
 
     fn copy(&mut self, base: Value) {
         let (at, out) = (place(self.build, base, false), self.out);
-        let op = Op::AsyncCopy { bytes: 4, offset: 0, predicated: false, filled: false };
+        let op = Op::AsyncCopy(AsyncCopy::Begin {
+            bytes: 4,
+            offset: 0,
+            predicated: false,
+            filled: false,
+        });
         self.marked('C', |build| build.emit(op, smallvec![at, out], &[]));
     }
 

@@ -4,8 +4,8 @@ use super::double_buffer::{self, add_up, clean, kernel, mirror, simulated};
 use super::{build, keep, look, loop_to};
 use crate::dtype::DType;
 use crate::lane::{
-    Access, BarrierScope, Builder, BulkCopy, IdKind, Mbarrier, Op, Program, Region, Space, Value,
-    verify,
+    Access, AsyncCopy, BarrierScope, Builder, BulkCopy, IdKind, Mbarrier, Op, Program, Region,
+    Space, Value, verify,
 };
 use crate::scalar::{Binary, Compare};
 use crate::simplify::pack;
@@ -150,14 +150,19 @@ fn keep_global(build: &mut Builder, value: Value) {
 fn copied_in_turn(waits: [bool; 2]) -> u32 {
     taken(move |build, pieces: [Value; 2], n| {
         let from = build.constant(DType::I64, 0);
-        let copy = Op::AsyncCopy { bytes: 16, offset: 0, predicated: false, filled: false };
+        let copy = Op::AsyncCopy(AsyncCopy::Begin {
+            bytes: 16,
+            offset: 0,
+            predicated: false,
+            filled: false,
+        });
         for (piece, waits) in pieces.into_iter().zip(waits) {
             loop_to(build, n, |build, _| {
                 build.emit(copy.clone(), smallvec![piece, from], &[]);
-                build.emit(Op::AsyncCommit, smallvec![], &[]);
+                build.emit(Op::AsyncCopy(AsyncCopy::Commit), smallvec![], &[]);
             });
             if waits {
-                build.emit(Op::AsyncWait { pending: 0 }, smallvec![], &[]);
+                build.emit(Op::AsyncCopy(AsyncCopy::Wait { pending: 0 }), smallvec![], &[]);
             }
             build.barrier(BarrierScope::Block);
             let seen = look(build, piece);

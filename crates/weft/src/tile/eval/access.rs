@@ -5,7 +5,7 @@ use super::bounds;
 use super::elements::{Bounded, Bounds, Elements};
 use super::sums::Sum;
 use super::world::{Site, World};
-use crate::atomic::Rmw;
+use crate::atomic::{Atomic, Rmw};
 use crate::dtype::DType;
 
 /// Where the elements of one memory operation are, and which of them take part.
@@ -89,6 +89,23 @@ impl World<'_, '_> {
         }
     }
 
+    /// Changes the elements in memory as an atomic operation does, and returns what was there.
+    pub(super) fn update(
+        &mut self,
+        site: Site<'_>,
+        places: Places<'_>,
+        op: Atomic,
+        values: &[Bounded],
+    ) -> Result<Bounded, String> {
+        match (op, values) {
+            (Atomic::Rmw(op), [values]) => self.read_modify_write(site, places, op, values),
+            (Atomic::Cas, [expected, desired]) => {
+                Ok(self.compare_and_swap(site, places, expected, desired))
+            }
+            _ => Err(format!("it has {} values", values.len())),
+        }
+    }
+
     /// Changes the elements in memory by `op`, and returns what was there.
     pub(super) fn read_modify_write(
         &mut self,
@@ -147,7 +164,7 @@ impl World<'_, '_> {
 
     /// Replaces the elements in memory by `desired` where they have the bits of `expected`, and
     /// returns what was there.
-    pub(super) fn compare_and_swap(
+    fn compare_and_swap(
         &mut self,
         site: Site<'_>,
         places: Places<'_>,

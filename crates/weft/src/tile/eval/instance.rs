@@ -149,10 +149,9 @@ impl<'k> Instance<'k> {
         let operands =
             op.operands.iter().map(|&v| self.get(v).cloned()).collect::<Result<Vec<_>, _>>()?;
         match &op.kind {
-            OpKind::Load(_)
-            | OpKind::Store(_)
-            | OpKind::AtomicRmw { .. }
-            | OpKind::AtomicCas { .. } => self.access(id, op, &operands, world)?,
+            OpKind::Load(_) | OpKind::Store(_) | OpKind::Atomic { .. } => {
+                self.access(id, op, &operands, world)?;
+            }
             OpKind::LocalAlloc
             | OpKind::LocalLoad
             | OpKind::LocalStore
@@ -163,8 +162,6 @@ impl<'k> Instance<'k> {
             | OpKind::MemdescReshape
             | OpKind::MemdescReinterpret
             | OpKind::AsyncCopy(_)
-            | OpKind::AsyncCommit
-            | OpKind::AsyncWait { .. }
             | OpKind::Transfer(_) => {
                 let site = Site { id, op, instance: self.id };
                 let value = self.local.execute(site, &operands, world)?;
@@ -308,11 +305,9 @@ impl<'k> Instance<'k> {
                 world.store(site, places(pointers, mask.first()), values);
                 return Ok(());
             }
-            (OpKind::AtomicRmw { op, .. }, [pointers, values, mask @ ..]) => {
-                world.read_modify_write(site, places(pointers, mask.first()), *op, values)?
-            }
-            (OpKind::AtomicCas { .. }, [pointers, expected, desired]) => {
-                world.compare_and_swap(site, places(pointers, None), expected, desired)
+            (OpKind::Atomic { op, .. }, [pointers, rest @ ..]) if rest.len() >= op.values() => {
+                let (values, mask) = rest.split_at(op.values());
+                world.update(site, places(pointers, mask.first()), *op, values)?
             }
             _ => return Err(format!("it has {} operands", operands.len())),
         };

@@ -14,7 +14,7 @@ use super::world::{Site, World};
 use super::{Fault, pure};
 use crate::dtype::DType;
 use crate::scalar;
-use crate::tile::{DescriptorOp, Fetch, OpId, OpKind, Phase, TransferOp, Type, Value};
+use crate::tile::{AsyncCopy, DescriptorOp, Fetch, OpId, OpKind, Phase, TransferOp, Type, Value};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The bytes of an mbarrier.
@@ -114,24 +114,7 @@ impl Local {
                 let turned = |index| turned.get(index) as usize;
                 (listed(chosen(&places.bits, wide, all, turned)), None)
             }
-            (OpKind::AsyncCopy(options), [pointers, places, rest @ ..]) => {
-                let ty = ty(0).ok_or("it lacks its pointers")?;
-                let dtype = ty.element.pointee().ok_or("its first operand is no pointer")?;
-                let elements = ty.elements() as usize;
-                let (mask, other) = rest.split_at(usize::from(options.masked).min(rest.len()));
-                let sources = Places { count: elements, dtype, pointers, mask: mask.first() };
-                let zero = Bounded::exact(Elements::Same(0));
-                let copied = world.load(site, sources, other.first().unwrap_or(&zero));
-                (token, self.copy(&places.bits, [elements, dtype.bytes() as usize], &copied))
-            }
-            (OpKind::AsyncCommit, _) => {
-                self.commit();
-                (token, None)
-            }
-            (OpKind::AsyncWait { pending }, _) => {
-                self.wait(*pending as usize);
-                (token, None)
-            }
+            (OpKind::AsyncCopy(step), _) => (token, self.async_copy(site, *step, operands, world)?),
             (OpKind::Transfer(what), _) => self.transfer(site, *what, operands, world)?,
             _ => return Err(format!("it has {} operands", operands.len())),
         };
@@ -139,6 +122,38 @@ impl Local {
             world.fault(site, element, Fault::Local(fault));
         }
         Ok(value)
+    }
+
+    /// Takes a step of asynchronous copies; the first fault.
+    fn async_copy(
+        &mut self,
+        site: Site<'_>,
+        step: AsyncCopy,
+        operands: &[Bounded],
+        world: &mut World<'_, '_>,
+    ) -> Result<FirstFault, String> {
+        let options = match step {
+            AsyncCopy::Begin(options) => options,
+            AsyncCopy::Commit => {
+                self.commit();
+                return Ok(None);
+            }
+            AsyncCopy::Wait { pending } => {
+                self.wait(pending as usize);
+                return Ok(None);
+            }
+        };
+        let [pointers, places, rest @ ..] = operands else {
+            return Err(format!("it has {} operands", operands.len()));
+        };
+        let ty = world.kernel.ty(site.op.operands[0]);
+        let dtype = ty.element.pointee().ok_or("its first operand is no pointer")?;
+        let elements = ty.elements() as usize;
+        let (mask, other) = rest.split_at(usize::from(options.masked).min(rest.len()));
+        let sources = Places { count: elements, dtype, pointers, mask: mask.first() };
+        let zero = Bounded::exact(Elements::Same(0));
+        let copied = world.load(site, sources, other.first().unwrap_or(&zero));
+        Ok(self.copy(&places.bits, [elements, dtype.bytes() as usize], &copied))
     }
 
     /// Executes an operation on blocks or mbarriers; its result, if it has one, and the first fault.

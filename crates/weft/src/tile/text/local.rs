@@ -1,7 +1,7 @@
 //! Operations on shared memory.
 
-use super::{Printer, cache_policy};
-use crate::tile::{CopyOptions, Op, OpKind};
+use super::Printer;
+use crate::tile::{Op, OpKind};
 use core::fmt::{self, Write};
 
 impl Printer<'_, '_, '_> {
@@ -48,37 +48,8 @@ impl Printer<'_, '_, '_> {
             }
             OpKind::MemdescReshape => self.converted("ttg.memdesc_reshape", op, ""),
             OpKind::MemdescReinterpret => self.converted("ttg.memdesc_reinterpret", op, ""),
-            OpKind::AsyncCopy(options) => self.async_copy(*options, op),
-            OpKind::AsyncCommit => {
-                self.f.write_str("ttg.async_commit_group")?;
-                self.call(if operands.is_empty() { "" } else { " tokens" }, operands)
-            }
-            OpKind::AsyncWait { pending } => {
-                self.call("ttg.async_wait", operands)?;
-                write!(self.f, " {{num = {pending} : i32}}")
-            }
             // Printed where its kind belongs.
             _ => Ok(()),
         }
-    }
-
-    fn async_copy(&mut self, options: CopyOptions, op: &Op) -> fmt::Result {
-        let (places, rest) = op.operands.split_at(op.operands.len().min(2));
-        self.call("ttg.async_copy_global_to_local", places)?;
-        let (mask, other) = rest.split_at(usize::from(options.masked).min(rest.len()));
-        for (word, values) in [("mask", mask), ("other", other)] {
-            if !values.is_empty() {
-                write!(self.f, " {word} ")?;
-                self.operands(values)?;
-            }
-        }
-        let volatile = options.volatile.then(|| "isVolatile = true".to_string());
-        let attributes: Vec<_> = cache_policy(options.cache).into_iter().chain(volatile).collect();
-        if !attributes.is_empty() {
-            write!(self.f, " {{{}}}", attributes.join(", "))?;
-        }
-        let memory = self.ty(places, 1).to_string();
-        let memory = memory.trim_start_matches("!ttg.memdesc");
-        write!(self.f, " : {} -> {memory}", self.ty(places, 0))
     }
 }

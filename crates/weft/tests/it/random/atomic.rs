@@ -1,7 +1,7 @@
 //! Atomics whose outcome depends on no order, but for the rounding of sums.
 
 use super::build::{Build, tensor};
-use weft::atomic::{Order, Rmw, Scope};
+use weft::atomic::{Atomic, Order, Rmw, Scope};
 use weft::dtype::DType;
 use weft::scalar::{self, Binary, Cast};
 use weft::tile::{OpKind, Type};
@@ -20,7 +20,7 @@ impl Build<'_> {
             return;
         }
         let op = self.dice.pick(&[Rmw::Add, Rmw::Max, Rmw::Min, Rmw::UMax, Rmw::Xor, Rmw::Or]);
-        let kind = OpKind::AtomicRmw { op, order, scope: Scope::Gpu };
+        let kind = OpKind::Atomic { op: op.into(), order, scope: Scope::Gpu };
         if shape.is_empty() {
             let base = self.input(dtype, u64::from(self.instances));
             let pid = self.op(OpKind::ProgramId(0), &[], &Type::scalar(DType::I32));
@@ -36,7 +36,7 @@ impl Build<'_> {
             let make = |b: &mut Self, size| b.input(dtype, size);
             let pointers = self.pointers(&shape, true, true, make);
             let expected = self.of_type(&ty);
-            let kind = OpKind::AtomicCas { order, scope: Scope::Gpu };
+            let kind = OpKind::Atomic { op: Atomic::Cas, order, scope: Scope::Gpu };
             let old = self.op(kind, &[pointers, expected, value], &ty);
             self.pool.push(old);
             return;
@@ -46,7 +46,7 @@ impl Build<'_> {
             let make = |b: &mut Self, size| b.input(dtype, size);
             let pointers = self.pointers(&shape, true, true, make);
             let op = if self.dice.chance(1, 4) { Rmw::Exch } else { op };
-            let kind = OpKind::AtomicRmw { op, order, scope: Scope::Gpu };
+            let kind = OpKind::Atomic { op: op.into(), order, scope: Scope::Gpu };
             let mut operands = vec![pointers, value];
             if self.dice.chance(1, 4) {
                 operands.push(self.truth(&shape));
@@ -83,7 +83,7 @@ impl Build<'_> {
         let terms = self.op(OpKind::Cast(Cast::FloatFromS), &[terms], &ty);
         let scale = self.constant(&ty, scalar::from_f64(dtype, 1.0 / 128.0));
         let terms = self.binary(Binary::Mul, terms, scale);
-        let kind = OpKind::AtomicRmw { op: Rmw::FAdd, order: Order::AcqRel, scope: Scope::Gpu };
+        let kind = OpKind::Atomic { op: Rmw::FAdd.into(), order: Order::AcqRel, scope: Scope::Gpu };
         if self.dice.chance(1, 2) {
             // A cell for each element: neighbours may be added to at once.
             let make = |b: &mut Self, size| b.input(dtype, size);

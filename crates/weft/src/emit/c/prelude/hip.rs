@@ -1,6 +1,7 @@
 //! The helpers as HIP has them.
 
 use super::Helper;
+use crate::emit::c::memory;
 use crate::emit::hip::Generation;
 
 /// The text of an exchange with the lane whose index differs by a mask; beyond a row by these lines, which the
@@ -104,14 +105,7 @@ __device__ __forceinline__ auto at_volatile(void* memory, u32 offset) {
   return reinterpret_cast<Word*>(static_cast<u8*>(memory) + offset);
 }
 ",
-        Helper::AtomicCas => "\
-// Compare and swap; gives what was there.
-template <int ORDER, int FAILURE, int SCOPE, typename P, typename T>
-__device__ __forceinline__ T atomic_cas(P place, T expected, T desired) {
-  __hip_atomic_compare_exchange_strong(place, &expected, desired, ORDER, FAILURE, SCOPE);
-  return expected;
-}
-",
+        Helper::Atomics => memory::HIP_ATOMICS,
         Helper::SyncWarp => "\
 // Orders memory among the lanes of a wave, which run together.
 __device__ __forceinline__ void sync_warp() {

@@ -17,7 +17,7 @@ use crate::emit::tests::programs::{
     argument, elementwise, every_memory_operation, every_operation, fibonacci, linear, pointer,
     target, vector_add,
 };
-use crate::lane::{Access, Builder, Op, Program, Space, Value, verify};
+use crate::lane::{Access, AtomicAccess, Builder, Op, Program, Space, Value, verify};
 use crate::scalar::{Binary, Cast, Compare, Unary};
 use expect_test::expect;
 use smallvec::smallvec;
@@ -108,7 +108,7 @@ fn bytes_that_are_only_stored_are_not_cleared_above() {
 /// There are no such atomics of integers, of wide floats and in shared memory.
 #[test]
 fn only_sums_of_narrow_floats_in_global_memory_have_neighbours() {
-    let sums = |dtype: DType, op, shared: bool, count: usize| {
+    let sums = |dtype: DType, op: Rmw, shared: bool, count: usize| {
         let mut build = Builder::new("sums", 1, 5);
         let x = build.param(pointer("x", dtype));
         let value = build.param(argument("value", dtype));
@@ -116,7 +116,7 @@ fn only_sums_of_narrow_floats_in_global_memory_have_neighbours() {
         let near = build.shared_base(piece);
         let (space, at) = if shared { (Space::Shared, near) } else { (Space::Global, x) };
         let (order, scope) = (crate::atomic::Order::Relaxed, crate::atomic::Scope::Gpu);
-        let op = Op::AtomicRmw { space, op, order, scope, predicated: false };
+        let op = Op::Atomic(AtomicAccess { space, op: op.into(), order, scope, predicated: false });
         let mut operands = smallvec::smallvec![at];
         operands.extend(core::iter::repeat_n(value, count));
         build.emit(op, operands, &vec![dtype; count]);

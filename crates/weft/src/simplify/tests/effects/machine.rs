@@ -4,7 +4,9 @@
 use super::samples::{At, write};
 use crate::dtype::DType;
 use crate::lane::effects::{Participants, Spaces};
-use crate::lane::{Access, BarrierScope, Builder, IdKind, Op, Param, Program, Space, Value};
+use crate::lane::{
+    Access, AsyncCopy, BarrierScope, Builder, IdKind, Op, Param, Program, Space, Value,
+};
 use crate::location::Locations;
 use crate::memory::{Buffer, Memory};
 use crate::scalar::{Binary, Compare};
@@ -69,16 +71,21 @@ fn around(op: &Op) -> Program {
     build.store(Space::Shared, access, own, None, &[number]);
     build.barrier(BarrierScope::Block);
     let copied = place_in(&mut build, data);
-    if let Op::AsyncWait { .. } = op {
+    if let Op::AsyncCopy(AsyncCopy::Wait { .. }) = op {
         // What it waits for is under way.
-        let copy = Op::AsyncCopy { bytes: 4, offset: 0, predicated: false, filled: false };
+        let copy = Op::AsyncCopy(AsyncCopy::Begin {
+            bytes: 4,
+            offset: 0,
+            predicated: false,
+            filled: false,
+        });
         build.emit(copy, smallvec![own, copied], &[]);
-        build.emit(Op::AsyncCommit, smallvec![], &[]);
+        build.emit(Op::AsyncCopy(AsyncCopy::Commit), smallvec![], &[]);
     }
     let at = At { base, global: copied };
     let given = write(&mut build, op, at, Locations::unknown());
-    build.emit(Op::AsyncCommit, smallvec![], &[]);
-    build.emit(Op::AsyncWait { pending: 0 }, smallvec![], &[]);
+    build.emit(Op::AsyncCopy(AsyncCopy::Commit), smallvec![], &[]);
+    build.emit(Op::AsyncCopy(AsyncCopy::Wait { pending: 0 }), smallvec![], &[]);
     build.barrier(BarrierScope::Block);
     let to = place_in(&mut build, left);
     let held = build.load(Space::Shared, access, DType::I32, 1, own, None);
@@ -170,7 +177,7 @@ pub(super) fn agreements(op: &Op) -> Vec<(&'static str, String)> {
         _ => Some(Participants::Block),
     };
     // A copy's wait is held against the copy, which it makes seen.
-    let waits = matches!(op, Op::AsyncWait { .. });
+    let waits = matches!(op, Op::AsyncCopy(AsyncCopy::Wait { .. }));
     let reads = if waits { Spaces::NONE } else { reads };
     let agrees = |own: &dyn Debug, found: &dyn Debug| {
         let (own, found) = (format!("{own:?}"), format!("{found:?}"));

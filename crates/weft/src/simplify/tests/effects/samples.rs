@@ -1,12 +1,12 @@
 //! One operation of each row of the table, and what it takes.
 
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::format::Format;
 use crate::lane::{
-    Access, BarrierScope, Builder, BulkCopy, Form, Fragments, IdKind, Matrix, MatrixMultiply,
-    Mbarrier, NamedBarrier, Op, Param, Role, Space, TensorCopy, TensorMap, TensorWay, Value,
-    WarpgroupMultiply,
+    Access, AsyncCopy, AtomicAccess, BarrierScope, Builder, BulkCopy, Form, Fragments, IdKind,
+    Matrix, MatrixMultiply, Mbarrier, NamedBarrier, Op, Param, Role, Space, TensorCopy, TensorMap,
+    TensorWay, Value, WarpgroupMultiply,
 };
 use crate::location::Loc;
 use crate::scalar::{Binary, Cast, Compare, Rounding, Unary};
@@ -26,7 +26,7 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
     let matrix = Access { form, ..access };
     let rmw = |space, order| {
         let (op, scope, predicated) = (Rmw::Add, Scope::Gpu, false);
-        Op::AtomicRmw { space, op, order, scope, predicated }
+        Op::Atomic(AtomicAccess { space, op: op.into(), order, scope, predicated })
     };
     let multiply = MatrixMultiply {
         fragments: Fragments::Mma,
@@ -83,17 +83,26 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("rmw shared acq_rel", rmw(shared, Order::AcqRel)),
         (
             "cas global",
-            Op::AtomicCas {
+            Op::Atomic(AtomicAccess {
+                op: Atomic::Cas,
                 space: global,
                 order: Order::AcqRel,
                 scope: Scope::System,
                 predicated: false,
-            },
+            }),
         ),
-        ("copy", Op::AsyncCopy { bytes: 4, offset: 0, predicated: false, filled: false }),
-        ("commit", Op::AsyncCommit),
-        ("wait", Op::AsyncWait { pending: 0 }),
-        ("wait for older", Op::AsyncWait { pending: 1 }),
+        (
+            "copy",
+            Op::AsyncCopy(AsyncCopy::Begin {
+                bytes: 4,
+                offset: 0,
+                predicated: false,
+                filled: false,
+            }),
+        ),
+        ("commit", Op::AsyncCopy(AsyncCopy::Commit)),
+        ("wait", Op::AsyncCopy(AsyncCopy::Wait { pending: 0 })),
+        ("wait for older", Op::AsyncCopy(AsyncCopy::Wait { pending: 1 })),
         ("shuffle xor", Op::ShuffleXor { mask: 1 }),
         ("shuffle index", Op::ShuffleIndex),
         ("multiply", Op::MatrixMultiply(multiply)),
@@ -179,18 +188,20 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
         Op::Offset => (smallvec![at.global, lane], &[DType::I64]),
         Op::Load { space, access } => (smallvec![address(build, *space, access.form)], &words),
         Op::Store { space, access } => (smallvec![address(build, *space, access.form), lane], &[]),
-        Op::AtomicRmw { space, .. } => {
-            (smallvec![address(build, *space, Form::Vector), three], &words)
-        }
-        Op::AtomicCas { space, .. } => {
+        Op::Atomic(AtomicAccess { op: Atomic::Cas, space, .. }) => {
             // What memory holds where a machine runs it.
             let held = build.i32(0x0101_0101);
             (smallvec![address(build, *space, Form::Vector), held, lane], &words)
         }
-        Op::AsyncCopy { .. } => {
+        Op::Atomic(AtomicAccess { space, .. }) => {
+            (smallvec![address(build, *space, Form::Vector), three], &words)
+        }
+        Op::AsyncCopy(AsyncCopy::Begin { .. }) => {
             (smallvec![address(build, Space::Shared, Form::Vector), at.global], &[])
         }
-        Op::AsyncCommit | Op::AsyncWait { .. } | Op::Barrier(_) => (smallvec![], &[]),
+        Op::AsyncCopy(AsyncCopy::Commit | AsyncCopy::Wait { .. }) | Op::Barrier(_) => {
+            (smallvec![], &[])
+        }
         Op::ShuffleXor { .. } => (smallvec![lane], &words),
         Op::ShuffleIndex => (smallvec![lane, warp], &words),
         Op::MatrixMultiply(multiply) => {

@@ -241,7 +241,7 @@ fn sum_of_floats(dtype: DType) -> Kernel {
     let place = b.program();
     let pointer = b.at(x, place);
     let term = b.load(&[pointer]);
-    let kind = OpKind::AtomicRmw { op: Rmw::FAdd, order: Order::Relaxed, scope: Scope::Gpu };
+    let kind = OpKind::Atomic { op: Rmw::FAdd.into(), order: Order::Relaxed, scope: Scope::Gpu };
     b.op(kind, &[sum, term], &Type::scalar(dtype));
     b.finish()
 }
@@ -304,7 +304,7 @@ fn a_place_that_is_stored_to_holds_no_sum() {
     let mut b = Build::new();
     let x = b.pointer(DType::F32);
     let one = b.constant(DType::F32, 1.0);
-    let kind = OpKind::AtomicRmw { op: Rmw::FAdd, order: Order::Relaxed, scope: Scope::Gpu };
+    let kind = OpKind::Atomic { op: Rmw::FAdd.into(), order: Order::Relaxed, scope: Scope::Gpu };
     b.op(kind, &[x, one], &Type::scalar(DType::F32));
     b.store(&[x, one]);
     let arguments = vec![Argument::Array(DType::F32, vec![2.0])];

@@ -1,7 +1,7 @@
 //! Loads, stores, atomics and their faults.
 
 use super::build::{Argument, Build, launch, place, tensor};
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::scalar::{Binary, Compare};
 use crate::tile::{OpKind, Precision, Type, Value};
@@ -82,7 +82,7 @@ fn stores_are_masked_and_the_last_element_wins() {
 }
 
 fn rmw(op: Rmw) -> OpKind {
-    OpKind::AtomicRmw { op, order: Order::AcqRel, scope: Scope::Gpu }
+    OpKind::Atomic { op: op.into(), order: Order::AcqRel, scope: Scope::Gpu }
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn compare_and_swap_changes_what_it_expected() {
     let two = b.constant(DType::I32, 2.0);
     let ten = b.constant(DType::I32, 10.0);
     let (twos, tens) = (b.splat(two, &[4]), b.splat(ten, &[4]));
-    let kind = OpKind::AtomicCas { order: Order::AcqRel, scope: Scope::Gpu };
+    let kind = OpKind::Atomic { op: Atomic::Cas, order: Order::AcqRel, scope: Scope::Gpu };
     let before = b.op(kind, &[pointers, twos, tens], &tensor(DType::I32, &[4]));
     b.store_array(old, before);
     let outcome = launch(&b.finish(), 1, vec![count(4), filled(4, 9.0)]).unwrap();

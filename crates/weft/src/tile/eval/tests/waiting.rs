@@ -1,14 +1,14 @@
 //! Instances that wait for one another, and those that wait in vain.
 
 use super::build::{Argument, Build, launch, place};
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::dtype::DType;
 use crate::scalar::{Binary, Compare};
 use crate::tile::eval::{EvalError, Waiting};
 use crate::tile::{Kernel, OpId, OpKind, Type, Value};
 
 fn rmw(b: &mut Build, op: Rmw, pointer: Value, operand: Value) -> Value {
-    let kind = OpKind::AtomicRmw { op, order: Order::AcqRel, scope: Scope::Gpu };
+    let kind = OpKind::Atomic { op: op.into(), order: Order::AcqRel, scope: Scope::Gpu };
     b.op(kind, &[pointer, operand], &Type::scalar(DType::I32))
 }
 
@@ -65,7 +65,7 @@ fn a_lock_is_taken_by_one_instance_at_a_time() {
         &[one],
         |b, p| b.compare(Compare::Ne, p[0], zero),
         |b, _| {
-            let kind = OpKind::AtomicCas { order: Order::AcqRel, scope: Scope::Gpu };
+            let kind = OpKind::Atomic { op: Atomic::Cas, order: Order::AcqRel, scope: Scope::Gpu };
             vec![b.op(kind, &[lock, zero, one], &Type::scalar(DType::I32))]
         },
     );

@@ -1,0 +1,353 @@
+//! Families of operations: what is told of an operation in one place.
+//!
+//! An operation of a family stands in the family's file and in no other of the lane program's: what its operands
+//! are, what it does besides computing its results, and its text, once for both ways. The verifier, the table of
+//! effects, the reader and the printer ask the family, and whoever needs one of its operands asks for it by what
+//! it is ([`InstData::operand`]).
+
+use super::text::space_name;
+use super::{AsyncCopy, AtomicAccess, Effects, InstData, Op, Space, Value};
+use crate::atomic::{Atomic, Order, Scope};
+use crate::dtype::DType;
+use core::fmt::{self, Write};
+use smallvec::SmallVec;
+
+/// What an operand is to the operation that has it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Operand {
+    /// An address in a memory.
+    Address(Space),
+    /// Where it takes place.
+    Predicate,
+    /// Where a copy brings what is there, and not zeros.
+    Filled,
+}
+
+impl Operand {
+    /// The type of such an operand.
+    pub fn dtype(self) -> DType {
+        match self {
+            Operand::Address(Space::Global) => DType::I64,
+            Operand::Address(Space::Shared) => DType::I32,
+            Operand::Predicate | Operand::Filled => DType::I1,
+        }
+    }
+}
+
+/// What an operation's first operands are, in their order; values that it moves follow.
+pub type Operands = SmallVec<[Operand; 4]>;
+
+/// Operands that every operation of a kind has, and further ones that are there where something holds.
+pub(super) fn listed(all: &[Operand], optional: &[(Operand, bool)]) -> Operands {
+    let present = optional.iter().filter(|(_, is_there)| *is_there).map(|(operand, _)| *operand);
+    all.iter().copied().chain(present).collect()
+}
+
+/// A family of operations.
+pub(super) trait Family: Clone + 'static {
+    /// An operation of each form, with any numbers: what the reader tries.
+    const FORMS: &'static [Self];
+
+    /// What it does besides computing its results.
+    fn effects(&self) -> Effects;
+
+    /// What its first operands are.
+    fn operands(&self) -> Operands;
+
+    /// Whether the values that it moves, which are its further operands, and its results are as it asks, and its
+    /// numbers within their bounds.
+    fn is_sound(&self, values: &[DType], results: &[DType]) -> bool;
+
+    /// Goes through its text.
+    fn text(&mut self, text: &mut dyn Text) -> Told;
+
+    /// Whether operands and results have the types that the operation asks for.
+    fn is_typed(&self, operands: &[DType], results: &[DType]) -> bool {
+        let wanted = self.operands();
+        let Some((known, values)) = operands.split_at_checked(wanted.len()) else { return false };
+        let wanted = wanted.iter().map(|operand| operand.dtype());
+        known.iter().copied().eq(wanted) && self.is_sound(values, results)
+    }
+
+    /// Writes its text.
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.clone().text(&mut Printed(f)).map_err(|Differs| fmt::Error)
+    }
+
+    /// The operation of a text: its name, and the words behind it; none where that is no text of the family.
+    fn read(name: &str, next: Next<'_>) -> Option<Self> {
+        Self::FORMS.iter().find_map(|form| {
+            let (mut op, mut text) = (form.clone(), Scanned { name, next });
+            op.text(&mut text).ok()?;
+            text.name.is_empty().then_some(op)
+        })
+    }
+
+    /// How the family's texts look: `async.copy.N[+N][.if][.filled]`.
+    fn forms() -> impl Iterator<Item = String> {
+        Self::FORMS.iter().filter_map(|form| {
+            let mut text = Described(String::new());
+            form.clone().text(&mut text).ok().map(|()| text.0)
+        })
+    }
+}
+
+/// Gives the words behind an operation's name, one after the other.
+pub(super) type Next<'a> = &'a mut dyn FnMut() -> Option<String>;
+
+/// The text is another than that of the operation.
+#[derive(Debug)]
+pub(super) struct Differs;
+
+/// Whether a text goes on as the operation says.
+pub(super) type Told = Result<(), Differs>;
+
+/// The text of an operation, as one reads or writes it: parts of its name, which dots divide, and a number behind
+/// it. What is read is put where what is written is taken from.
+pub(super) trait Text {
+    /// These parts of the name.
+    fn word(&mut self, word: &str) -> Told;
+    /// A part that is a number.
+    fn number(&mut self, number: &mut u32) -> Told;
+    /// A part that is one of some words.
+    fn choice(&mut self, what: &str, choice: &mut dyn Choice) -> Told;
+    /// An offset in brackets, where it is not zero.
+    fn offset(&mut self, offset: &mut i32) -> Told;
+    /// A part that stands there where something holds.
+    fn mark(&mut self, mark: &str, holds: &mut bool) -> Told;
+    /// A number behind the name.
+    fn behind(&mut self, number: &mut u32) -> Told;
+}
+
+/// One of several things that have names.
+pub(super) trait Choice {
+    /// Its name.
+    fn name(&self) -> &'static str;
+    /// Becomes the thing of a name, if there is one.
+    fn choose(&mut self, name: &str) -> Told;
+}
+
+/// The things of a type that has names.
+macro_rules! choices {
+    ($($type:ty),+) => {$(
+        impl Choice for $type {
+            fn name(&self) -> &'static str {
+                <$type>::name(*self)
+            }
+
+            fn choose(&mut self, name: &str) -> Told {
+                *self = <$type>::by_name(name).ok_or(Differs)?;
+                Ok(())
+            }
+        }
+    )+};
+}
+
+choices!(Atomic, Order, Scope);
+
+impl Choice for Space {
+    fn name(&self) -> &'static str {
+        space_name(*self)
+    }
+
+    fn choose(&mut self, name: &str) -> Told {
+        let spaces = [Space::Global, Space::Shared];
+        *self = spaces.into_iter().find(|&of| space_name(of) == name).ok_or(Differs)?;
+        Ok(())
+    }
+}
+
+/// A text that is written.
+struct Printed<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl Printed<'_, '_> {
+    fn put(&mut self, text: fmt::Arguments<'_>) -> Told {
+        self.0.write_fmt(text).map_err(|_| Differs)
+    }
+}
+
+impl Text for Printed<'_, '_> {
+    fn word(&mut self, word: &str) -> Told {
+        self.put(format_args!("{word}"))
+    }
+
+    fn number(&mut self, number: &mut u32) -> Told {
+        self.put(format_args!(".{number}"))
+    }
+
+    fn choice(&mut self, _: &str, choice: &mut dyn Choice) -> Told {
+        self.put(format_args!(".{}", choice.name()))
+    }
+
+    fn offset(&mut self, offset: &mut i32) -> Told {
+        if *offset == 0 { Ok(()) } else { self.put(format_args!("[{offset:+}]")) }
+    }
+
+    fn mark(&mut self, mark: &str, holds: &mut bool) -> Told {
+        if *holds { self.put(format_args!(".{mark}")) } else { Ok(()) }
+    }
+
+    fn behind(&mut self, number: &mut u32) -> Told {
+        self.put(format_args!(" {number}"))
+    }
+}
+
+/// A text that is read: what is left of the name, and the words behind it.
+struct Scanned<'a, 'n> {
+    name: &'a str,
+    next: Next<'n>,
+}
+
+impl<'a> Scanned<'a, '_> {
+    /// The next part of the name.
+    fn part(&mut self) -> Result<&'a str, Differs> {
+        let rest = self.name.strip_prefix('.').ok_or(Differs)?;
+        let (part, rest) = rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len()));
+        self.name = rest;
+        Ok(part)
+    }
+}
+
+impl Text for Scanned<'_, '_> {
+    fn word(&mut self, word: &str) -> Told {
+        let rest = self.name.strip_prefix(word).ok_or(Differs)?;
+        self.name = rest;
+        if rest.is_empty() || rest.starts_with('.') { Ok(()) } else { Err(Differs) }
+    }
+
+    fn number(&mut self, number: &mut u32) -> Told {
+        *number = self.part()?.parse().map_err(|_| Differs)?;
+        Ok(())
+    }
+
+    fn choice(&mut self, _: &str, choice: &mut dyn Choice) -> Told {
+        choice.choose(self.part()?)
+    }
+
+    fn offset(&mut self, offset: &mut i32) -> Told {
+        let Some(rest) = self.name.strip_prefix('[') else {
+            *offset = 0;
+            return Ok(());
+        };
+        let (number, rest) = rest.split_once(']').ok_or(Differs)?;
+        *offset = number.parse().map_err(|_| Differs)?;
+        self.name = rest;
+        Ok(())
+    }
+
+    fn mark(&mut self, mark: &str, holds: &mut bool) -> Told {
+        let rest = self.name.strip_prefix('.').and_then(|rest| rest.strip_prefix(mark));
+        let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('.'));
+        *holds = rest.is_some();
+        self.name = rest.unwrap_or(self.name);
+        Ok(())
+    }
+
+    fn behind(&mut self, number: &mut u32) -> Told {
+        *number = (self.next)().and_then(|word| word.parse().ok()).ok_or(Differs)?;
+        Ok(())
+    }
+}
+
+/// What a text looks like, for who wrote another.
+struct Described(String);
+
+impl Text for Described {
+    fn word(&mut self, word: &str) -> Told {
+        self.0.push_str(word);
+        Ok(())
+    }
+
+    fn number(&mut self, _: &mut u32) -> Told {
+        self.0.push_str(".N");
+        Ok(())
+    }
+
+    fn choice(&mut self, what: &str, _: &mut dyn Choice) -> Told {
+        write!(self.0, ".{what}").map_err(|_| Differs)
+    }
+
+    fn offset(&mut self, _: &mut i32) -> Told {
+        self.0.push_str("[+N]");
+        Ok(())
+    }
+
+    fn mark(&mut self, mark: &str, _: &mut bool) -> Told {
+        write!(self.0, "[.{mark}]").map_err(|_| Differs)
+    }
+
+    fn behind(&mut self, _: &mut u32) -> Told {
+        self.0.push_str(" N");
+        Ok(())
+    }
+}
+
+/// The operation of a family that a text tells of, by its name and the words behind it.
+pub(super) fn read(name: &str, next: Next<'_>) -> Option<Op> {
+    let copy = AsyncCopy::read(name, next).map(Op::AsyncCopy);
+    copy.or_else(|| AtomicAccess::read(name, next).map(Op::Atomic))
+}
+
+/// How the texts of operations whose names begin with a word look, as far as families tell of them.
+pub(super) fn forms(first: &str) -> Vec<String> {
+    let begins = |form: &String| {
+        let rest = form.strip_prefix(first);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ' ']))
+    };
+    AsyncCopy::forms().chain(AtomicAccess::forms()).filter(begins).collect()
+}
+
+impl Op {
+    /// What the first operands of an operation of a family are; empty for others.
+    pub fn known_operands(&self) -> Operands {
+        match self {
+            Op::AsyncCopy(op) => op.operands(),
+            Op::Atomic(op) => op.operands(),
+            _ => Operands::new(),
+        }
+    }
+}
+
+impl InstData {
+    /// The operand that is this to the operation, if it has one.
+    pub fn operand(&self, what: Operand) -> Option<Value> {
+        let at = self.op.known_operands().iter().position(|&known| known == what)?;
+        self.operands.get(at).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lane::read;
+    use expect_test::expect;
+
+    /// What is said of an operation whose text is none.
+    fn told(op: &str) -> String {
+        let text = format!("lane @f() warps 1 lanes 32 shared 0 {{\n  {op}\n  return\n}}\n");
+        read(&text, "f").map_or_else(|error| error.message, |program| program.to_string())
+    }
+
+    #[test]
+    fn a_slip_in_a_name_is_answered_with_what_there_is() {
+        let slips = [
+            "async.copy.x",
+            "async.copy.16.filled.if",
+            "async.copy.16[+4",
+            "async.wait",
+            "async.committed",
+            "atomic.global.add.relaxed",
+            "atomic.shared.swap.relaxed.gpu",
+            "atomics",
+        ];
+        let told: Vec<String> = slips.map(told).into();
+        expect![[r#"
+            `async.copy.x` is no operation: such are `async.copy.N[+N][.if][.filled]`, `async.commit`, `async.wait N`
+            `async.copy.16.filled.if` is no operation: such are `async.copy.N[+N][.if][.filled]`, `async.commit`, `async.wait N`
+            `async.copy.16[+4` is no operation: such are `async.copy.N[+N][.if][.filled]`, `async.commit`, `async.wait N`
+            `async.wait` is no operation: such are `async.copy.N[+N][.if][.filled]`, `async.commit`, `async.wait N`
+            `async.committed` is no operation: such are `async.copy.N[+N][.if][.filled]`, `async.commit`, `async.wait N`
+            `atomic.global.add.relaxed` is no operation: such are `atomic.MEMORY.OPERATION.ORDER.SCOPE[.if]`
+            `atomic.shared.swap.relaxed.gpu` is no operation: such are `atomic.MEMORY.OPERATION.ORDER.SCOPE[.if]`
+            `atomics` is no operation"#]].assert_eq(&told.join("\n"));
+    }
+}
