@@ -10,7 +10,7 @@ use super::regions::Regions;
 use super::shape::is_shape_op;
 use super::trips::Trips;
 use crate::id::IdMap;
-use crate::tile::{Kernel, Op, OpId, OpKind, Value};
+use crate::tile::{ByPointers, Kernel, Op, OpId, OpKind, Value};
 use rustc_hash::FxHashMap;
 use weft_layout::plan::Direction;
 
@@ -134,7 +134,7 @@ impl<'a> Problem<'a> {
             known: FxHashMap::default(),
         };
         kernel.walk(&kernel.body, &mut |id, op| {
-            if matches!(op.kind, OpKind::AsyncCopy(_)) {
+            if op.kind.by_pointers() == Some(ByPointers::Copy) {
                 problem.filled.insert(problem.memory(op.operands[1]), id);
             }
         });
