@@ -136,6 +136,7 @@ impl Candidates {
         };
         candidates.turn(problem, layouts, &anchors.block.machine.prices)?;
         candidates.leave(problem, anchors, layouts)?;
+        candidates.bring(problem, anchors, layouts)?;
         Ok(candidates)
     }
 
@@ -183,6 +184,22 @@ impl Candidates {
             let shape = &problem.units[flow.to].shape;
             let layout = anchors.row_major(layouts, shape, 1)?;
             self.push(problem, layouts, flow.to, layout)?;
+        }
+        Ok(())
+    }
+
+    /// What an asynchronous copy brought may be loaded by whole vectors, as it came.
+    fn bring(
+        &mut self,
+        problem: &Problem<'_>,
+        anchors: Anchors<'_>,
+        layouts: &mut Layouts,
+    ) -> Result<(), AssignError> {
+        for (unit, data) in problem.units.iter().enumerate() {
+            for &(_, copy) in &data.loads {
+                let layout = anchors.memory_layout(layouts, &problem.kernel.ops[copy])?;
+                self.push(problem, layouts, unit, layout)?;
+            }
         }
         Ok(())
     }
@@ -397,14 +414,6 @@ fn seeds(
     let mut seeds = Vec::new();
     for (unit, data) in problem.units.iter().enumerate() {
         anchors.block.budget.check()?;
-        for &(load, copy) in &data.loads {
-            // What a copy brought may be taken by whole vectors, as it came.
-            let bytes = u64::from(data.bits / 8);
-            let weight =
-                data.shape.iter().product::<u64>() * bytes * problem.trips.of_op(load).max(1);
-            let asked = Asked::Layout(anchors.memory_layout(layouts, &kernel.ops[copy])?);
-            seeds.push(Seed { weight, unit, asked });
-        }
         let What::Runs(id) = data.what else { continue };
         let op = &kernel.ops[id];
         let times = problem.trips.of_op(id).max(1);

@@ -62,15 +62,19 @@ impl Copied {
         vectors.min(bytes / WORD * prices.wavefront)
     }
 
-    /// Whether threads have the elements as matrix moves leave them: those of a row by twos in four lanes, or, where
-    /// matrices are transposed, in eight lanes.
+    /// Whether threads have the elements as matrix moves leave them: the words of a row in four lanes, or, where
+    /// matrices are transposed, its elements in eight.
     fn comes_in_matrices(&self, registers: &[u64], lanes: &[u64], block: Block<'_>) -> bool {
-        let mut moves = block.machine.matrix_moves.iter();
-        let bits = 8 * self.element;
-        let has_moves =
-            moves.any(|moves| moves.kind == Kind::Load && u64::from(moves.element_bits) == bits);
-        let Some(row) = self.near.get(..ROW_LOG2).filter(|_| has_moves) else { return false };
-        let straight = registers.contains(&row[0]) && lanes.get(..2) == Some(&row[1..]);
-        straight || lanes.get(2..5) == Some(row)
+        let in_word = (WORD / self.element.min(WORD)).ilog2() as usize;
+        let straight = self.near.get(..in_word + 2).is_some_and(|row| {
+            let (word, words) = row.split_at(in_word);
+            self.element <= WORD
+                && word.iter().all(|bit| registers.contains(bit))
+                && lanes.get(..2) == Some(words)
+        });
+        let turned =
+            |bits: u64| 8 * self.element == bits && lanes.get(2..5) == self.near.get(..ROW_LOG2);
+        let mut moves = block.machine.matrix_moves.iter().filter(|moves| moves.kind == Kind::Load);
+        moves.any(|moves| straight || turned(moves.element_bits.into()))
     }
 }

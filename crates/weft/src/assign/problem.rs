@@ -243,12 +243,14 @@ impl<'a> Problem<'a> {
                 };
                 for &result in &op.results {
                     let Some(home) = self.home_of(result) else { continue };
+                    if op.kind == OpKind::LocalLoad
+                        && let Some(&copy) = self.filled.get(&self.memory(op.operands[0]))
+                    {
+                        self.units[home].loads.push((id, copy));
+                        continue;
+                    }
                     let words = u64::from(bits_of(kernel, result).div_ceil(32));
                     self.units[home].work += words * self.trips.of_op(id);
-                    if op.kind == OpKind::LocalLoad {
-                        let copy = self.filled.get(&self.memory(op.operands[0]));
-                        self.units[home].loads.extend(copy.map(|&copy| (id, copy)));
-                    }
                     for &operand in op.operands.iter().filter(|operand| tensor(operand)) {
                         let like = port != Port::Same
                             || kernel.ty(operand).shape == kernel.ty(result).shape;

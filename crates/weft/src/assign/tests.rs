@@ -11,9 +11,11 @@ use crate::budget::Budget;
 use crate::tile::OpKind;
 use crate::ttir;
 use std::collections::BTreeSet;
+use weft_layout::access::Kind;
 use weft_layout::family::{Blocked, Family, SwizzledShared};
 use weft_layout::machine::Machine;
 use weft_layout::plan;
+use weft_layout::plan::swizzle::{Access, Problem, solve};
 use weft_layout::space::{LANE, REGISTER};
 use weft_layout::{Layout, Space};
 
@@ -48,44 +50,52 @@ tt.func public @rows(%x: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}) {{
 #[test]
 fn what_copies_brought_is_loaded_at_the_stated_price() {
     let machine = Machine::by_name("sm_90").unwrap();
-    let module = ttir::parse(&rows([64, 64], [64, 1], "f16")).unwrap();
-    let kernel = &module.kernels[0];
-    let facts = AxisFacts::of(kernel);
     let budget = Budget::default();
     let block = Block { machine, warps: 4, shared_byte: 0, budget: &budget };
-    let (row, column) = (|bit: u32| 64_u64 << bit, |bit: u32| 1_u64 << bit);
-    let straight = [row(0), row(1), row(2), row(3), row(4), row(5)];
     let layout = |registers: &[u64], lanes: [u64; 5], warps: [u64; 2]| {
         let ins = Space::hardware(registers.len() as u32, 5, 2, 0).unwrap();
         let bases = [registers, &lanes, &warps].concat();
         Layout::new(ins, Space::tensor(&[64, 64]).unwrap(), &bases).unwrap()
     };
-    let [c0, c1, c2, c3, c4, c5] = [0, 1, 2, 3, 4, 5].map(column);
-    let [r0, r1, r2, r3, r4, r5] = straight;
+    let [c0, c1, c2, c3, c4, c5] = [0, 1, 2, 3, 4, 5].map(|bit| 1_u64 << bit);
+    let [r0, r1, r2, r3, r4, r5] = [0, 1, 2, 3, 4, 5].map(|bit| 64_u64 << bit);
     let layouts = [
         layout(&[c0, c1, c2, r4, r5], [c3, c4, c5, r0, r1], [r2, r3]),
+        layout(&[c0, c1, r3, r4, r5], [c2, c3, c4, c5, r0], [r1, r2]),
+        layout(&[c2, c3, c4, c5, r3], [c0, c1, r0, r1, r2], [r4, r5]),
         layout(&[c0, c3, c4, c5, r3], [c1, c2, r0, r1, r2], [r4, r5]),
+        layout(&[c0, c1, c4, c5, r3], [c2, c3, r0, r1, r2], [r4, r5]),
         layout(&[r0, r3, c3, c4, c5], [r1, r2, c0, c1, c2], [r4, r5]),
         layout(&[r0, r1, r2, r3, r4], [c0, c1, c2, c3, c4], [c5, r5]),
     ];
     let mut seen = 0;
-    kernel.walk(&kernel.body, &mut |_, op| {
-        if !matches!(op.kind, OpKind::Load(_)) {
-            return;
-        }
-        let copied = Copied::of(kernel, &facts, block, op);
-        for layout in &layouts {
-            let swizzles = [(1, 8), (2, 4), (4, 2), (8, 1)].map(|(rows, phases)| {
-                let memory = SwizzledShared::new(8, rows, phases, &[1, 0]);
-                let memory = Family::SwizzledShared(memory).padded(&[64, 64]).unwrap();
-                plan::load(memory.layout(), layout, 16, machine).unwrap().cost.total
-            });
-            let least = swizzles.into_iter().min().unwrap();
-            assert_eq!(copied.price(layout, block), least, "{layout}");
-            seen += 1;
-        }
-    });
-    assert_eq!(seen, 4);
+    for (name, bits) in [("i8", 8), ("f16", 16), ("f32", 32)] {
+        let module = ttir::parse(&rows([64, 64], [64, 1], name)).unwrap();
+        let kernel = &module.kernels[0];
+        let facts = AxisFacts::of(kernel);
+        kernel.walk(&kernel.body, &mut |_, op| {
+            if !matches!(op.kind, OpKind::Load(_)) {
+                return;
+            }
+            let copied = Copied::of(kernel, &facts, block, op);
+            for layout in &layouts {
+                let memories = [(1, 8), (2, 4), (4, 2), (8, 1)].map(|(rows, phases)| {
+                    let memory = SwizzledShared::new(128 / bits, rows, phases, &[1, 0]);
+                    Family::SwizzledShared(memory).padded(&[64, 64]).unwrap().layout().clone()
+                });
+                let load = Access::new(Kind::Load, layout.clone());
+                let mut problem = Problem::new(machine, bits as u32, vec![load]);
+                problem.fixed.vector = (0..(128 / bits).ilog2()).map(|bit| 1 << bit).collect();
+                let best = solve(&problem).unwrap().memory;
+                let prices = memories.iter().chain([&best]).map(|memory| {
+                    plan::load(memory, layout, bits as u32, machine).unwrap().cost.total
+                });
+                assert_eq!(Some(copied.price(layout, block)), prices.min(), "{name} {layout}");
+                seen += 1;
+            }
+        });
+    }
+    assert_eq!(seen, 3 * layouts.len());
 }
 
 /// What an access is said to touch is what its addresses touch, whatever the rows: one vector long, of no
