@@ -132,12 +132,16 @@ pub(super) fn divide(x: &Facts, y: &Facts, rounds_down: bool) -> Facts {
             constancy: if rounds_down { run } else { 1 }.max(x.constancy.min(y.constancy)),
         }
     });
-    if rounds_down && y.strides.are_uniform() {
+    if !y.strides.are_uniform() {
+        return quotient;
+    }
+    let likely = Some(x.likely().likely_quotient(y.constant));
+    if rounds_down {
         // Elements that may wrap have quotients that wrap elsewhere.
         let exact = divisor.exact && x.range.is_natural();
-        Facts { strides: x.strides.divided(divisor.power, exact), ..quotient }
+        Facts { strides: x.strides.divided(divisor.power, exact), ..quotient }.and_likely(likely)
     } else {
-        quotient
+        quotient.and_likely(likely)
     }
 }
 
@@ -155,10 +159,15 @@ pub(super) fn remainder(x: &Facts, y: &Facts, rounds_down: bool) -> Facts {
             constancy: x.constancy.min(y.constancy),
         }
     });
-    if rounds_down && y.strides.are_uniform() {
-        Facts { strides: x.strides.remainder(divisor.power, divisor.exact), ..rest }
+    if !y.strides.are_uniform() {
+        return rest;
+    }
+    let likely = Some(x.likely().likely_remainder(y.constant));
+    if rounds_down {
+        let strides = x.strides.remainder(divisor.power, divisor.exact);
+        Facts { strides, ..rest }.and_likely(likely)
     } else {
-        rest
+        rest.and_likely(likely)
     }
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
 use super::AxisFacts;
+use crate::scalar::Binary;
 use crate::tile::OpKind;
 use crate::ttir;
 
@@ -153,4 +154,36 @@ fn tiles_that_are_walked_in_groups_are_counted() {
     assert_eq!(of("%wrapped").dims[0].contiguity, 16);
     // Below zero a remainder breaks its runs.
     assert_eq!(of("%unknown").dims[0].contiguity, 1);
+}
+
+/// Prices take a divisor that only a run tells for the size of an axis, longer than a tile: neighbours have one
+/// quotient, and remainders that follow one another. Of a constant divisor they take the steps in multiples of it.
+#[test]
+fn likely_quotients_and_remainders() {
+    let text = "
+tt.func public @divided(%n: i32) {
+  %x = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %unknown = tt.splat %n : i32 -> tensor<64xi32>
+  %ten = arith.constant dense<10> : tensor<64xi32>
+  %a = arith.divsi %x, %unknown : tensor<64xi32>
+  %b = arith.remsi %x, %unknown : tensor<64xi32>
+  %c = arith.divsi %x, %ten : tensor<64xi32>
+  %d = arith.remsi %x, %ten : tensor<64xi32>
+  tt.return
+}
+";
+    let module = ttir::parse(text).unwrap();
+    let kernel = &module.kernels[0];
+    let facts = AxisFacts::of(kernel);
+    let mut found = Vec::new();
+    kernel.walk(&kernel.body, &mut |_, op| {
+        if let OpKind::Binary(Binary::DivS | Binary::RemS) = op.kind {
+            found.push(facts.get(op.results[0]).likely().steps.to_vec());
+        }
+    });
+    let steps = |steps: [u64; 6]| steps.map(Some).to_vec();
+    assert_eq!(found[0], steps([0; 6]));
+    assert_eq!(found[1], steps([1, 2, 4, 8, 16, 32]));
+    assert_eq!(found[2], steps([0, 0, 0, 0, 1, 3]));
+    assert_eq!(found[3], vec![Some(1), Some(2), Some(4), Some(8), Some(6), Some(2)]);
 }

@@ -5,13 +5,12 @@ use super::integer::clear_above;
 use super::narrow;
 use super::writer::{Class, Reg, Writer, put};
 use crate::dtype::DType;
-use crate::lane::Value;
 use crate::scalar::{self, Cast, Unary};
 
 /// The bytes of a word that a narrow integer is, from the lowest one on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
-    pub(super) word: Value,
+    pub(super) word: Reg,
     pub(super) byte: u32,
 }
 
@@ -147,8 +146,7 @@ fn single_from_narrow(
     const ONES: u32 = 0x4b00_0000;
     let sign = if op == Cast::FloatFromS { 1_u32 << (from.bits() - 1) } else { 0 };
     let counted = w.temp(Class::B32);
-    if let Some(Part { word, byte }) = part {
-        let mut word = w.reg(word);
+    if let Some(Part { mut word, byte }) = part {
         if sign > 0 {
             let turned = w.temp(Class::B32);
             let signs = if from.bits() == 8 { sign * 0x0101_0101 } else { sign * 0x0001_0001 };
@@ -237,6 +235,8 @@ fn float_toward_zero(w: &mut Writer<'_>, (from, to): (DType, DType), d: Reg, x: 
     };
     if to.is_f8() {
         narrow::round(w, to, true, d, wide);
+    } else if to == DType::BF16 {
+        narrow::round_single(w, "rz", d, wide);
     } else {
         put!(w, "cvt.rz.{to}.f32 {d}, {wide}");
     }

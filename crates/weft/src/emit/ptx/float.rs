@@ -65,6 +65,8 @@ pub(super) fn round(w: &mut Writer<'_>, dtype: DType, d: Reg, wide: Reg) {
         w.copy(d, wide);
     } else if dtype.is_f8() {
         narrow::round(w, dtype, false, d, wide);
+    } else if dtype == DType::BF16 {
+        narrow::round_single(w, "rn", d, wide);
     } else {
         put!(w, "cvt.rn.{}.f32 {d}, {wide}", suffix(dtype));
     }

@@ -31,6 +31,7 @@
 //! it is made; but in loops it is made where it is used: ptxas 13.4 does not unroll a loop that takes it
 //! from outside.
 
+use super::cast::Part;
 use super::writer::{Braced, Class, Reg, Vector, Writer, put};
 use super::{Target, Version, float};
 use crate::atomic::{Atomic, Order, Rmw, Scope};
@@ -108,7 +109,7 @@ pub(super) fn load(
             put!(w, "{guard}{name} {}, {address}", Braced(&into));
         }
     }
-    words.unpack(w, &into, &results);
+    words.unpack(w, &into, &inst.results);
     Ok(())
 }
 
@@ -341,15 +342,23 @@ impl Words {
     }
 
     /// Moves words into elements.
-    fn unpack(self, w: &mut Writer<'_>, words: &[Reg], elements: &[Reg]) {
+    fn unpack(self, w: &mut Writer<'_>, words: &[Reg], elements: &[Value]) {
         if self.per_word == 1 {
             return;
         }
-        for (&word, parts) in words.iter().zip(elements.chunks(self.per_word)) {
+        for (&word, elements) in words.iter().zip(elements.chunks(self.per_word)) {
+            let parts = w.regs(elements);
             if self.dtype.bits() == 8 {
-                unpack_bytes(w, word, parts);
+                unpack_bytes(w, word, &parts);
             } else {
-                put!(w, "mov.b32 {}, {word}", Vector(parts));
+                put!(w, "mov.b32 {}, {word}", Vector(&parts));
+            }
+            if word.class == Class::B32 && self.dtype.is_int() {
+                for (&element, byte) in
+                    elements.iter().zip((0..).step_by(self.dtype.bytes() as usize))
+                {
+                    w.loaded(element, Part { word, byte });
+                }
             }
         }
     }

@@ -392,7 +392,10 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType, d: Reg) -> Result<()
                     let (x, signed) = (w.reg(x), *op == Cast::SFromFloat);
                     cast::integer_from_float(w, how, signed, (from, dtype), d, x);
                 }
-                _ => cast::cast(w, *op, (from, dtype), w.part(inst.operands[0]), d, x),
+                _ => {
+                    let part = w.part(inst.operands[0]);
+                    cast::cast(w, *op, (from, dtype), part, d, x);
+                }
             }
         }
         (Op::Fma, &[x, y, z]) if dtype.is_float() => float::multiply_add(w, dtype, d, [x, y, z]),

@@ -149,8 +149,10 @@ pub(super) struct Writer<'a> {
     is_taken: IdMap<Value, bool>,
     /// The whole numbers that floats were rounded to, and how.
     rounded: IdMap<Value, Option<(&'static str, Value)>>,
-    /// The narrow integers that are parts of words.
-    parts: IdMap<Value, Option<Part>>,
+    /// The narrow integers that are bytes of other values, from which byte on.
+    parts: IdMap<Value, Option<(Value, u32)>>,
+    /// Those that were loaded as bytes of words.
+    loaded: IdMap<Value, Option<Part>>,
     /// The sums that say no rounding; see [`float::plain_sums`].
     plain_sums: IdMap<Value, bool>,
     /// The branches that must be told to be uniform.
@@ -201,12 +203,12 @@ impl<'a> Writer<'a> {
                 if program.dtype(word) == DType::I32 && !tied.is_shared(word) =>
             {
                 let bits = constants[by].filter(|bits| bits.is_multiple_of(8));
-                moved.set(result, bits.map(|bits| Part { word, byte: bits as u32 / 8 }));
+                moved.set(result, bits.map(|bits| (word, bits as u32 / 8)));
             }
             (Op::Cast(Cast::Trunc), &[word], &[result])
                 if program.dtype(word) == DType::I32 && !tied.is_shared(word) =>
             {
-                parts.set(result, moved[word].or(Some(Part { word, byte: 0 })));
+                parts.set(result, moved[word].or(Some((word, 0))));
             }
             _ => {}
         });
@@ -228,6 +230,7 @@ impl<'a> Writer<'a> {
             is_taken,
             rounded,
             parts,
+            loaded: IdMap::default(),
             plain_sums: float::plain_sums(program),
             uniform: Uniform::of(program),
             wide: Wide::of(program, |value| tied.is_shared(value)),
@@ -335,8 +338,16 @@ impl<'a> Writer<'a> {
     }
 
     /// The part of a word that a narrow integer is, if it is one.
-    pub(super) fn part(&self, value: Value) -> Option<Part> {
-        self.parts[value]
+    pub(super) fn part(&mut self, value: Value) -> Option<Part> {
+        if let Some((word, byte)) = self.parts[value] {
+            return Some(Part { word: self.reg(word), byte });
+        }
+        self.loaded[value]
+    }
+
+    /// Notes that a narrow integer was loaded as part of a word.
+    pub(super) fn loaded(&mut self, value: Value, part: Part) {
+        self.loaded.set(value, Some(part));
     }
 
     /// Whether a sum says no rounding.

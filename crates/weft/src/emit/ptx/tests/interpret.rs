@@ -201,6 +201,11 @@ impl Machine<'_> {
         let name: Vec<&str> = name.iter().map(String::as_str).collect();
         let (op, last) = (name[0], name[name.len() - 1]);
         match (op, &operands[..]) {
+            ("mov", [low, high, x]) if low.starts_with('{') => {
+                let x = self.operand(x);
+                self.write(low.trim_start_matches('{'), x);
+                return self.write(high.trim_end_matches('}'), x >> 16);
+            }
             ("ld", [d, _]) if name[1] == "global" => {
                 let &value = self.loads.next().unwrap();
                 return self.write(d, value & mask(ty(last).1));
@@ -214,6 +219,11 @@ impl Machine<'_> {
         }
         if let Some(value) = self.pair(&name, &operands[1..]) {
             return self.write(&operands[0], value);
+        }
+        if let ("cvt", Some(&"bf16x2"), [d, high, low]) = (op, name.get(2), &operands[..]) {
+            let half = |x: &String| convert(&name, ('B', 16), ('f', 32), self.operand(x));
+            let both = half(high) << 16 | half(low);
+            return self.write(d, both);
         }
         let of = ty(last);
         let x: Vec<u64> = operands[1..].iter().map(|operand| self.operand(operand)).collect();

@@ -3,8 +3,8 @@
 use super::interpret::Kernel;
 use crate::dtype::DType;
 use crate::emit::ptx::print;
-use crate::emit::tests::programs::{elementwise, target};
-use crate::lane::{Op, Program};
+use crate::emit::tests::programs::{elementwise, pointer, target};
+use crate::lane::{Access, Builder, Op, Program, Space};
 use crate::scalar::{self, Binary, Cast, Compare, Unary};
 use smallvec::smallvec;
 
@@ -135,6 +135,34 @@ fn parts_of_words_become_floats() {
                     let want = scalar::cast(op, narrow, to, x);
                     assert_eq!(kernel.run(&[others | x << (place * bits)]), want, "{x:#x}\n{text}");
                 }
+            }
+        }
+    }
+}
+
+/// So do parts of words that were loaded as several at once.
+#[test]
+fn loaded_parts_of_words_become_floats() {
+    for (narrow, step) in [(DType::I8, 1), (DType::I16, 13)] {
+        let (bits, count) = (narrow.bits(), 4 / narrow.bytes());
+        for (op, place) in [Cast::FloatFromS, Cast::FloatFromU]
+            .into_iter()
+            .flat_map(|op| (0..count).map(move |place| (op, place)))
+        {
+            let mut build = Builder::new("loaded", 1, 5);
+            let [from, to] = [("x", narrow), ("out", DType::F32)]
+                .map(|(name, dtype)| build.param(pointer(name, dtype)));
+            let access = Access::default();
+            let parts = build.load(Space::Global, access, narrow, count as usize, from, None);
+            let float = build.cast(op, parts[place as usize], DType::F32);
+            build.store(Space::Global, access, to, None, &[float]);
+            let text = print(&build.finish(), target("sm_90")).unwrap();
+            assert!(text.contains(", 0x4b000000, "), "{text}");
+            let kernel = Kernel::read(&text);
+            for x in (0..1_u64 << bits).step_by(step) {
+                let others = 0x9a5c_3f81 & !(narrow.mask() << (place * bits));
+                let want = scalar::cast(op, narrow, DType::F32, x);
+                assert_eq!(kernel.run(&[others | x << (place * bits)]), want, "{x:#x}\n{text}");
             }
         }
     }
