@@ -105,6 +105,7 @@
 //! | [`pipeline`] | software pipelines: loads of later iterations as asynchronous copies |
 //! | [`assign`] | in which layout each value lives: its home |
 //! | [`factors`] | products whose factors a warpgroup reads from shared memory |
+//! | [`late`] | products of warpgroups: begun late where registers are scarce |
 //! | [`lower`] | `tile` and homes, lowered to `lane` with `movement` |
 //! | [`simplify`] | small passes over `lane` |
 //! | [`conversion`] | one movement as a device function |
@@ -143,6 +144,7 @@ pub mod unplace;
 pub mod pipeline;
 pub mod assign;
 pub mod factors;
+pub mod late;
 pub mod lower;
 pub mod simplify;
 pub mod conversion;

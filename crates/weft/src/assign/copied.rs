@@ -46,6 +46,8 @@ impl Copied {
             layout.columns(REGISTER).iter().copied().filter(|&column| column != 0).collect();
         let bytes = self.element << registers.len();
         let run = self.near.iter().take_while(|bit| registers.contains(bit)).count();
+        // What a copy does not keep together may lie in any order.
+        let run = if run == self.near.len() { registers.len() } else { run };
         let vector = (self.element << run).min(1 << MAX_ACCESS_LOG2);
         let apart = lanes.iter().filter(|&&column| column != 0).count();
         let wavefronts = ((vector << apart) >> block.machine.row_bytes_log2()).max(1);

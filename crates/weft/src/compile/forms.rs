@@ -4,7 +4,7 @@ use super::attempt::{Attempt, Factors, Futile};
 use super::{CompileError, Options, TensorMaps, facts_of};
 use crate::axis::AxisFacts;
 use crate::tile::Kernel;
-use crate::{descriptors, factors, pipeline};
+use crate::{descriptors, factors, late, pipeline};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -105,7 +105,13 @@ impl<'a> Forms<'a> {
         let Options { machine, warps, .. } = self.options;
         let plain = self.expanded()?;
         let shared = factors::run(&plain.kernel, &plain.facts, machine, *warps);
-        shared.map(|kernel| Form::of(Cow::Owned(kernel), self.options)).transpose()
+        shared.map(|kernel| self.late(kernel)).transpose()
+    }
+
+    /// The form of a kernel with products of warpgroups, which begin no sooner than registers allow.
+    fn late(&self, mut kernel: Kernel) -> Result<Form<'a>, CompileError> {
+        late::run(&mut kernel, &self.options.machine, self.options.warps);
+        Form::of(Cow::Owned(kernel), self.options)
     }
 
     /// The kernel with those descriptors as tensor maps that may be ones and of which blocks are factors of
@@ -124,7 +130,7 @@ impl<'a> Forms<'a> {
             let Some(form) = factors::run(&form, &facts, machine, *warps) else { return Ok(None) };
             let feeding = factors::maps(&form, &maps);
             if feeding == maps || all_or_none && !feeding.is_empty() {
-                return Form::of(Cow::Owned(form), self.options).map(Some);
+                return self.late(form).map(Some);
             }
             maps = feeding;
         }

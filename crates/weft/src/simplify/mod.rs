@@ -43,7 +43,7 @@ pub mod ordered;
 pub mod pack;
 pub mod park;
 mod pieces;
-mod registers;
+pub(crate) mod registers;
 pub mod reload;
 pub mod sink;
 pub mod sweep;

@@ -19,10 +19,15 @@ const OTHERS: u32 = 24;
 /// The registers that values may take in a thread that is to have `enough` at most, and no more than let its
 /// block run.
 pub(super) fn room(program: &Program, enough: u32) -> u32 {
-    let each = program.multiprocessor.map_or(enough, |multiprocessor| {
-        (multiprocessor.registers / program.threads().max(1) / 8 * 8).min(enough)
-    });
-    each.saturating_sub(OTHERS)
+    match program.multiprocessor {
+        Some(multiprocessor) => room_of(multiprocessor.registers, program.threads(), enough),
+        None => enough.saturating_sub(OTHERS),
+    }
+}
+
+/// The same of a block of so many threads on a multiprocessor with so many registers.
+pub(crate) fn room_of(registers: u32, threads: u32, enough: u32) -> u32 {
+    (registers / threads.max(1) / 8 * 8).min(enough).saturating_sub(OTHERS)
 }
 
 /// The registers that a thread is likely to have: those of what is live at once, and no fewer than with which half of

@@ -131,7 +131,7 @@ fn float_from_integer(
 /// 541 µs so). In front of `2^23` the last places of an f32 count ones:
 ///
 /// ```text
-/// prmt.b32 t, word, 0x4b000000, 0x7442    2^23 + x, the byte x out of its word
+/// prmt.b32 t, 0x4b000000, word, 0x3006    2^23 + x, the byte x out of its word
 /// sub.f32  d, t, 2^23
 /// ```
 ///
@@ -153,8 +153,11 @@ fn single_from_narrow(
             put!(w, "xor.b32 {turned}, {word}, {signs:#x}");
             word = turned;
         }
-        let next = if from.bits() == 8 { 4 } else { byte + 1 };
-        put!(w, "prmt.b32 {counted}, {word}, {ONES:#x}, {:#x}", 0x7400 | next << 4 | byte);
+        // The bytes of the constant come first: the machine's instruction has room for one number, which had better be
+        // the choice, since that is another one for each byte.
+        let low = 4 + byte;
+        let next = if from.bits() == 8 { 0 } else { low + 1 };
+        put!(w, "prmt.b32 {counted}, {ONES:#x}, {word}, {:#x}", 0x3000 | next << 4 | low);
     } else {
         put!(w, "cvt.u32.u16 {counted}, {x}");
         put!(w, "xor.b32 {counted}, {counted}, {:#x}", ONES | sign);

@@ -157,7 +157,7 @@ fn loaded_parts_of_words_become_floats() {
             let float = build.cast(op, parts[place as usize], DType::F32);
             build.store(Space::Global, access, to, None, &[float]);
             let text = print(&build.finish(), target("sm_90")).unwrap();
-            assert!(text.contains(", 0x4b000000, "), "{text}");
+            assert!(text.contains(", 0x4b000000, %"), "{text}");
             let kernel = Kernel::read(&text);
             for x in (0..1_u64 << bits).step_by(step) {
                 let others = 0x9a5c_3f81 & !(narrow.mask() << (place * bits));
