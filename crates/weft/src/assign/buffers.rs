@@ -9,7 +9,7 @@
 //! product that reads it, the one in which it is written in the fewest wavefronts, and of these the widest.
 
 use super::access::memory_order;
-use super::boxes::{fetched, takes_boxes};
+use super::boxes::{copied, takes_boxes};
 use super::product::{Product, warpgroup};
 use super::{AssignError, Assignment, Block, Buffers, Home};
 use crate::axis::AxisFacts;
@@ -175,7 +175,7 @@ struct Accesses {
     order: Vec<usize>,
     list: Vec<Access>,
     units: Vec<Units>,
-    /// Whether boxes of tensors come there.
+    /// Whether boxes of tensors come there, or go from there.
     boxed: bool,
 }
 
@@ -210,7 +210,7 @@ impl Accesses {
                 }
                 (OpKind::LocalAlloc, _) if op.results[0] == buffers => {
                     let source = op.operands.first().and_then(|&source| home(source));
-                    found.add(source.map(|layout| Access::new(Kind::Store, layout).plain()));
+                    found.add(source.map(|layout| Access::new(Kind::Store, layout)));
                 }
                 (kind, _)
                     if kind.by_pointers() == Some(ByPointers::Copy)
@@ -219,7 +219,7 @@ impl Accesses {
                     found.copy(kernel, facts, assignment, id, op);
                 }
                 (OpKind::Transfer(_), _) => {
-                    let memory = fetched(op).and_then(|fetch| seen(&fetch.memory));
+                    let memory = copied(op).and_then(|copied| seen(&copied.memory));
                     if memory.is_some() {
                         found.boxed = true;
                         found.order =
@@ -249,7 +249,7 @@ impl Accesses {
         // What copies fill is stored to at most once, before the first round.
         if found.list.iter().all(|access| access.kind != Kind::Store) {
             for layout in stored {
-                found.add(Some(Access::new(Kind::Store, layout).plain()));
+                found.add(Some(Access::new(Kind::Store, layout)));
             }
         }
         (views, found)
@@ -384,6 +384,15 @@ impl Accesses {
         }
         for access in of(Kind::Store) {
             let (layout, machine) = (&access.layout, block.machine);
+            if access.matrix_moves {
+                let plan = plan::store(layout, memory.layout(), bits, machine).ok()?;
+                price += plan.cost.total * u64::from(block.warps);
+                instructions += plan.cost.instructions;
+                if (price, instructions) >= least {
+                    return None;
+                }
+                continue;
+            }
             let found = conflicts(machine, Kind::Store, layout, (&memory).into(), bits).ok()?;
             let vector = (bits / 8) << self.vector.len();
             let whole = found.vector_bytes >= vector;

@@ -151,7 +151,7 @@ pub fn compile(
                 }
             }
             Err(CompileError::Assign { cause: AssignError::NoBox { .. }, .. })
-                if factors == Factors::Mapped =>
+                if matches!(factors, Factors::Mapped { .. }) =>
             {
                 attempts.leave_out(Futile::Factors(factors));
             }

@@ -2,17 +2,21 @@
 //!
 //! Triton's launcher takes a descriptor apart, or encodes it as a map, as the compiler wants it. With a map
 //! the kernel can do nothing but have whole blocks copied. So a descriptor is a map where all that is done with
-//! it is to load blocks, and the engine gives what such a load means:
+//! it is to load blocks, or all to store and reduce them, and the engine gives what that means:
 //!
 //! * A row of a block begins with a whole piece of 16 bytes, whatever the indices are.
-//! * A block is what the load gives, but for extents of one.
+//! * A block is what the load gives or the store takes, but for extents of one.
 //! * Nobody rounds f32 to tf32, which a map of f32 might be asked to do.
 //! * The kernel writes to no memory that may be the tensor's, and orders none that others write: the engine
 //!   does not see what threads write before they say so.
+//!
+//! The engine stores whole pieces of 16 bytes: where a row of the tensor ends within one, it writes up to the end of
+//! that piece, on behalf of Triton's own code too (triton-lang/triton#11893).
 
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
+use crate::lane::TensorWay;
 use crate::tile::effects::Fence;
 use crate::tile::{DescriptorOp, Kernel, Op, OpId, OpKind, Origins, Type, Value};
 use core::ops::Range;
@@ -69,6 +73,7 @@ pub fn mappable(kernel: &Kernel, facts: &AxisFacts) -> Vec<OpId> {
         return Vec::new();
     }
     let mut fits: IdMap<OpId, bool> = IdMap::default();
+    let mut ways: IdMap<OpId, Option<bool>> = IdMap::default();
     let definitions = kernel.definitions();
     for &id in &given {
         fits.set(id, is_mappable(kernel, id));
@@ -76,7 +81,10 @@ pub fn mappable(kernel: &Kernel, facts: &AxisFacts) -> Vec<OpId> {
     kernel.walk(&kernel.body, &mut |_, op| {
         for (place, &operand) in op.operands.iter().enumerate() {
             let Some(id) = definitions[operand].filter(|id| given.contains(id)) else { continue };
-            if place > 0 || !is_whole(kernel, facts, op) {
+            let stores = op.kind.effects().global.writes;
+            let other_way = ways[id].is_some_and(|before| before != stores);
+            ways.set(id, Some(stores));
+            if place > 0 || other_way || !is_whole(kernel, facts, op) {
                 fits.set(id, false);
             }
         }
@@ -84,14 +92,28 @@ pub fn mappable(kernel: &Kernel, facts: &AxisFacts) -> Vec<OpId> {
     given.into_iter().filter(|&id| fits[id]).collect()
 }
 
-/// Whether a kernel writes where it cannot be told, or orders what others write.
+/// Those of some descriptors that blocks are stored through.
+pub fn stored(kernel: &Kernel, given: &[OpId]) -> Vec<OpId> {
+    let definitions = kernel.definitions();
+    let mut found = Vec::new();
+    kernel.walk(&kernel.body, &mut |_, op| {
+        if let OpKind::Descriptor(DescriptorOp::Store | DescriptorOp::Reduce(_)) = op.kind {
+            found.extend(definitions[op.operands[0]]);
+        }
+    });
+    given.iter().copied().filter(|id| found.contains(id)).collect()
+}
+
+/// Whether a kernel writes where it cannot be told, or orders what others write. What is done through descriptors
+/// orders nothing.
 fn orders_memory(kernel: &Kernel) -> bool {
     let origins = Origins::of(kernel);
     let mut orders = false;
     kernel.walk(&kernel.body, &mut |_, op| {
         let effects = op.kind.effects();
         let written = || op.operands.first().and_then(|&pointer| origins.argument(pointer));
-        orders |= matches!(effects.fence, Fence::Atomic | Fence::Unknown)
+        let reduces = matches!(op.kind, OpKind::Descriptor(_));
+        orders |= matches!(effects.fence, Fence::Atomic | Fence::Unknown) && !reduces
             || (effects.global.writes && written().is_none());
     });
     orders
@@ -109,20 +131,28 @@ fn is_mappable(kernel: &Kernel, given: OpId) -> bool {
         && Parts::of(kernel, given).is_some()
 }
 
-/// Whether an operation is the load of a block whose rows begin with whole pieces.
+/// Whether an operation loads or stores a block whose rows begin with whole pieces.
 fn is_whole(kernel: &Kernel, facts: &AxisFacts, op: &Op) -> bool {
-    let (OpKind::Descriptor(DescriptorOp::Load), [descriptor, indices @ ..]) =
-        (&op.kind, &op.operands[..])
-    else {
+    let (OpKind::Descriptor(what), [descriptor, rest @ ..]) = (&op.kind, &op.operands[..]) else {
         return false;
     };
-    let (block, loaded) = (kernel.ty(*descriptor), kernel.ty(op.results[0]));
-    let bytes = u64::from(block.dtype().bytes());
+    let block = kernel.ty(*descriptor);
+    let (indices, tensor) = match (what, rest) {
+        (DescriptorOp::Load, indices) => (indices, op.results[0]),
+        (DescriptorOp::Store, [indices @ .., tensor]) => (indices, *tensor),
+        (DescriptorOp::Reduce(op), [indices @ .., tensor])
+            if TensorWay::Reduce(*op).takes(block.dtype()) =>
+        {
+            (indices, *tensor)
+        }
+        _ => return false,
+    };
+    let (bytes, tensor) = (u64::from(block.dtype().bytes()), kernel.ty(tensor));
     let begins = indices.last().is_some_and(|&index| {
         let dims = &facts.get(index).dims;
         dims.iter().all(|dim| dim.divisibility.is_multiple_of(PIECE / bytes))
     });
-    begins && loaded.encoding.is_none() && dimensions(block, loaded).is_some()
+    begins && tensor.encoding.is_none() && dimensions(block, tensor).is_some()
 }
 
 /// For each dimension of a block the dimension of what lies in memory that it is, none for an extent of one; nothing

@@ -20,11 +20,13 @@
 
 mod access;
 mod given;
+mod sent;
 #[cfg(test)]
 mod tests;
 mod writer;
 
-pub use given::{Parts, dimensions, given, mappable};
+pub use given::{Parts, dimensions, given, mappable, stored};
+pub use sent::sent;
 
 use crate::dtype::DType;
 use crate::id::IdMap;
@@ -212,7 +214,7 @@ impl Expander {
                     Some(parts) => {
                         Rewrite { kernel: &mut self.kernel, at: id, out }.access(what, parts);
                     }
-                    // Of a map blocks are loaded as they are.
+                    // Blocks of a map are loaded and stored as they are.
                     None => out.push(id),
                 }
             }

@@ -259,6 +259,9 @@ impl Lowerer<'_> {
         if let Some(pending) = self.orders.waits[id] {
             self.wait_for_products(pending)?;
         }
+        if let Some(pending) = self.orders.unread[id] {
+            self.wait_for_sent(pending);
+        }
         if self.orders.fences_before[id] {
             self.build.proxy_fence();
         }
@@ -292,7 +295,7 @@ impl Lowerer<'_> {
                 self.build.barrier(BarrierScope::Block);
                 Ok(())
             }
-            OpKind::Transfer(what) => self.transfer(op, *what),
+            OpKind::Transfer(what) => self.transfer(id, op, *what),
             // What is given is an argument.
             OpKind::Descriptor(_) => Ok(()),
             OpKind::Reduce { axis, .. } => self.reduce(id, op, usize::from(*axis)),

@@ -50,7 +50,7 @@ const PLAIN: Case = Case {
 };
 
 /// What Triton calls a type.
-fn name(dtype: DType) -> &'static str {
+pub(crate) fn name(dtype: DType) -> &'static str {
     match dtype {
         DType::F8E4M3FN => "f8E4M3FN",
         DType::F8E5M2 => "f8E5M2",
@@ -62,7 +62,7 @@ fn name(dtype: DType) -> &'static str {
 }
 
 /// Pitches are whole pieces of 16 bytes.
-fn pitch(dtype: DType, columns: usize) -> usize {
+pub(crate) fn pitch(dtype: DType, columns: usize) -> usize {
     columns.next_multiple_of(16 / dtype.bytes() as usize)
 }
 
@@ -270,7 +270,7 @@ impl Case {
     }
 }
 
-fn runs(
+pub(crate) fn runs(
     compiled: &Compiled,
     grid: [u32; 3],
     args: &[u64],
@@ -300,7 +300,7 @@ fn runs(
     }
 }
 
-fn copies(compiled: &Compiled) -> usize {
+pub(crate) fn copies(compiled: &Compiled) -> usize {
     let mut count = 0;
     let program = &compiled.program;
     program.walk(&program.body, &mut |_, inst| {
@@ -378,7 +378,7 @@ fn blocks_are_also_read_by_threads() {
 }
 
 /// The program without operations of a kind, in loops alone or everywhere.
-fn without(
+pub(crate) fn without(
     program: &lane::Program,
     in_loops: bool,
     gone: &dyn Fn(&lane::Op) -> bool,
