@@ -114,9 +114,12 @@ pub(crate) fn copied(op: &Op) -> Option<Copied> {
     }
 }
 
-/// Whether blocks of such elements can come into a buffer of this family.
-pub(super) fn takes_boxes(family: &Family, shape: &[u64], bits: u32) -> bool {
+/// How many rows the boxes have in which a block of such elements comes to a buffer of this family, or goes from there:
+/// the engine takes them one after the other. Nothing where there are no boxes.
+pub(super) fn rows_of_boxes(family: &Family, shape: &[u64], bits: u32) -> Option<u64> {
     let order: Vec<Label> = (0..shape.len()).rev().map(|dim| Label::dim(dim as u32)).collect();
-    let Ok(memory) = family.padded(shape) else { return false };
-    memory.paddings().is_empty() && plan::copy_box(memory.layout(), bits, &order).is_ok()
+    let memory = family.padded(shape).ok().filter(|memory| memory.paddings().is_empty())?;
+    let boxes = plan::copy_box(memory.layout(), bits, &order).ok()?;
+    let row = boxes.sides.first().map_or(1, |side| side.1);
+    Some(memory.size() / row)
 }

@@ -9,7 +9,7 @@
 //! product that reads it, the one in which it is written in the fewest wavefronts, and of these the widest.
 
 use super::access::memory_order;
-use super::boxes::{copied, takes_boxes};
+use super::boxes::{copied, rows_of_boxes};
 use super::product::{Product, warpgroup};
 use super::{AssignError, Assignment, Block, Buffers, Home};
 use crate::axis::AxisFacts;
@@ -314,8 +314,7 @@ impl Accesses {
         {
             let shared = NvmmaShared { transposed, ..NvmmaShared::new(span, self.bits.into()) };
             let family = Family::NvmmaShared(shared);
-            let is_filled = !self.boxed || takes_boxes(&family, shape, self.bits);
-            if !is_filled || !self.units.iter().all(|units| units.read(&family, shape, self.bits)) {
+            if !self.units.iter().all(|units| units.read(&family, shape, self.bits)) {
                 continue;
             }
             let least = best.as_ref().map_or((u64::MAX, u64::MAX), |(least, _)| *least);
@@ -333,9 +332,6 @@ impl Accesses {
         let rows = Family::SwizzledShared(SwizzledShared::new(1, 1, 1, &self.order));
         let mut best: Option<((u64, u64), Family)> = None;
         for family in swizzled.into_iter().chain([rows]) {
-            if !takes_boxes(&family, shape, self.bits) {
-                continue;
-            }
             let least = best.as_ref().map_or((u64::MAX, u64::MAX), |(least, _)| *least);
             if let Some(price) = self.price(&family, shape, block, least) {
                 best = Some((price, family));
@@ -360,8 +356,9 @@ impl Accesses {
         Some(Family::SharedLinear(SharedLinear { offset, block, alignment }))
     }
 
-    /// What a block's accesses cost in a layout, and the instructions of its loads; nothing where that is
-    /// no less than `least`, or a copy does not move whole vectors.
+    /// What a block's accesses cost in a layout, and the instructions of its loads and planned stores; nothing where
+    /// that is no less than `least`, a copy does not move whole vectors, or boxes cannot come there. A row of a box
+    /// costs the copy engine as much as a wavefront.
     fn price(
         &self,
         family: &Family,
@@ -373,6 +370,9 @@ impl Accesses {
         let memory = family.padded(shape).ok()?;
         let of = |kind: Kind| self.list.iter().filter(move |access| access.kind == kind);
         let (mut price, mut instructions) = (0_u64, 0_u64);
+        if self.boxed {
+            price += rows_of_boxes(family, shape, bits)? * block.machine.prices.wavefront;
+        }
         for access in of(Kind::Load) {
             let plan = plan::load(memory.layout(), &access.layout, bits, block.machine);
             let cost = plan.ok()?.cost;

@@ -270,7 +270,7 @@ fn descriptors_are_read_or_written() {
 #[test]
 fn nothing_that_orders_blocks_is_there_in_vain() {
     let case = Case { tiles: Some(4), extents: [128, 128], ..PLAIN };
-    let again = Case { same: true, ..case };
+    let again = Case { way: Way::Twice, ..PLAIN };
     let is_read = |op: &lane::Op| matches!(op, lane::Op::BulkWait { reads: true, .. });
     let is_there = |op: &lane::Op| matches!(op, lane::Op::BulkWait { reads: false, .. });
     let is_fence = |op: &lane::Op| *op == lane::Op::ProxyFence;
@@ -286,28 +286,22 @@ fn nothing_that_orders_blocks_is_there_in_vain() {
     {
         let compiled = case.compiled();
         let spoilt = without(&compiled.program, false, gone);
-        let (mut found, mut wrong) = (false, false);
-        let (args, memory) = case.inputs();
-        let module = ttir::parse(&case.text()).unwrap();
-        let mut wanted = memory.clone();
-        let grid = [case.programs(), 1, 1];
-        eval::run(&module.kernels[0], grid, &args, &mut wanted, eval::Options::default()).unwrap();
-        for timing in [Timing::Earliest, Timing::Latest, Timing::Random(1), Timing::Random(2)] {
-            let mut memory = memory.clone();
+        let mut found = false;
+        for timing in [Timing::Earliest, Timing::Latest, Timing::Random(1)] {
+            let (args, mut memory) = case.inputs();
             let args = compiled.arguments(&args, &mut memory);
             let launch = Launch {
                 program: &spoilt,
-                grid,
+                grid: [case.programs(), 1, 1],
                 args: &args,
                 machine: &compile::simulated(&case.options().machine, 8),
                 options: sim::Options { timing, ..sim::Options::default() },
             };
+            // What is missing may also make the program an illegal one.
             found |=
                 sim::run(&launch, &mut memory).map_or(true, |report| !report.findings.is_empty());
-            let pairs = memory.buffers().iter().zip(wanted.buffers());
-            wrong |= pairs.into_iter().any(|(found, wanted)| found != wanted);
         }
-        assert!(found || wrong, "{number}");
+        assert!(found, "{number}");
     }
 }
 
@@ -336,5 +330,6 @@ fn a_tile_waits_until_the_last_one_was_read() {
         cp.async.bulk.commit_group;
         cp.async.bulk.wait_group.read 0;
         ret;
-    "#]].assert_eq(&shown);
+    "#]]
+    .assert_eq(&shown);
 }

@@ -7,7 +7,9 @@
 //! waited.
 //!
 //! To the race detector a copy reads or writes shared memory as its thread, when it is begun; what it does to
-//! global memory it does as its thread, and once more when it was waited for.
+//! global memory it does as its thread, and once more when it was waited for. Copies of one thread write global
+//! memory in any order, unless it waited in between, so one that writes where another one still may is a race, but
+//! for two that change it by the same atomic.
 
 use super::boxes::{self, Run, Wrong};
 use super::phases::Mbarriers;
@@ -77,6 +79,8 @@ struct Begun {
     /// The memory operation in global memory, and what it touches there.
     site: u32,
     runs: Rc<[Run]>,
+    /// The atomic by which it changes global memory.
+    reduces: Option<Rmw>,
 }
 
 /// The groups of a warp's copies from shared memory.
@@ -90,6 +94,12 @@ impl Groups {
     pub(in crate::sim) fn clear(&mut self) {
         self.open.clear();
         self.closed.clear();
+    }
+
+    /// The copies of a lane that it has not waited for.
+    fn under_way(&self, lane: u32) -> impl Iterator<Item = &Begun> {
+        let all = self.closed.iter().flatten().chain(&self.open);
+        all.filter(move |copy| copy.lane == lane)
     }
 
     pub(in crate::sim) fn commit(&mut self) {
@@ -345,6 +355,9 @@ fn begin_one(
         warp.index as usize
     };
     check_shared(warp, block, world, op, moved);
+    if !writes {
+        check_order(warp, world, actor, moved);
+    }
     touch_global(warp, block, world, (op.global, lane), &moved.runs);
     let touch = Touch { agent, tick: block.tick, site: op.shared };
     if writes {
@@ -367,7 +380,8 @@ fn begin_one(
     block.transfers.last[agent] = (touch, warp.index, lane);
     if !writes {
         let (tick, site, runs) = (touch.tick, op.global, Rc::clone(&moved.runs));
-        warp.groups.open.push(Begun { number, tick, lane, site, runs });
+        let reduces = moved.reduces.map(|(op, _)| op);
+        warp.groups.open.push(Begun { number, tick, lane, site, runs, reduces });
     }
     count(world, op, bytes);
     block.transfers.flying.push(Flying {
@@ -381,6 +395,61 @@ fn begin_one(
         let last = block.transfers.flying.len() - 1;
         land(block, world, last);
     }
+}
+
+/// Reports a copy to global memory that may be overtaken by an earlier one of its thread.
+fn check_order(warp: &Warp, world: &mut World<'_>, actor: Actor, moved: &Moved) {
+    let reduces = moved.reduces.map(|(op, _)| op);
+    let mut own: Option<Vec<Span>> = None;
+    let overtaken = warp.groups.under_way(moved.lane).find_map(|copy| {
+        if reduces.is_some() && copy.reduces == reduces {
+            return None;
+        }
+        let own = own.get_or_insert_with(|| spans(&moved.runs));
+        Some((copy.site, first_common(own, &spans(&copy.runs))?))
+    });
+    let Some((site, (buffer, byte))) = overtaken else { return };
+    let site = &world.accesses[site as usize];
+    let other = Actor { inst: site.inst, loc: site.loc, ..actor };
+    let name = world.memory.buffers()[buffer].name.clone();
+    world.findings.add(FindingKind::Race, actor, Some(other), || {
+        format!(
+            "byte {byte} of `{name}` is written by a bulk copy while an earlier one may still write it, for which \
+             nothing waited"
+        )
+    });
+}
+
+/// Bytes of a buffer: from one to another.
+type Span = (usize, usize, usize);
+
+/// What runs touch in global memory, in order.
+fn spans(runs: &[Run]) -> Vec<Span> {
+    let span = |run: &Run| run.global.map(|(buffer, at)| (buffer, at, at + run.bytes as usize));
+    let mut all: Vec<Span> = runs.iter().filter_map(span).collect();
+    all.sort_unstable();
+    all.dedup_by(|next, last| {
+        let touches = next.0 == last.0 && next.1 <= last.2;
+        last.2 = if touches { last.2.max(next.2) } else { last.2 };
+        touches
+    });
+    all
+}
+
+/// The first byte that is in two lists.
+fn first_common(x: &[Span], y: &[Span]) -> Option<(usize, usize)> {
+    let (mut x, mut y) = (x.iter().peekable(), y.iter().peekable());
+    while let (Some(&&(a, from, to)), Some(&&(b, start, end))) = (x.peek(), y.peek()) {
+        if a == b && from < end && start < to {
+            return Some((a, from.max(start)));
+        }
+        if (a, to) <= (b, end) {
+            x.next()
+        } else {
+            y.next()
+        };
+    }
+    None
 }
 
 /// Holds what a copy does to shared memory against what was done to it before.
@@ -533,7 +602,7 @@ pub(in crate::sim) fn wait(
         warp.groups.closed.drain(..waited).collect()
     };
     for copy in groups.into_iter().flatten() {
-        let Begun { number, tick, lane, site, runs } = copy;
+        let Begun { number, tick, lane, site, runs, reduces: _ } = copy;
         warp.knowledge.learn(warp.index as usize, tick);
         if !reads {
             touch_global(warp, block, world, (site, lane), &runs);
