@@ -14,7 +14,7 @@ use weft::budget::{Bounds, Budget, Limit, Overrun};
 use weft::compile::{self, CompileError, Compiled, Options, TensorMaps};
 use weft::descriptors;
 use weft::emit::{self, Language, Target, Unsupported, cuda, launcher, ptx};
-use weft::lane::{self, TensorMap};
+use weft::lane::{self, Op, TensorMap, TensorWay};
 use weft::location::Loc;
 use weft::lower::Passed;
 use weft::simplify::{order, park};
@@ -160,13 +160,23 @@ impl CompiledKernel {
         Options { warps, stages, fp_fusion, tensor_maps, pins: pins.clone(), budget, ..options }
     }
 
-    /// The tensor map of each descriptor that the kernel is given, in order; nothing where the launcher takes it apart.
-    pub fn maps(&self) -> Vec<Option<&TensorMap>> {
+    /// The tensor map of each descriptor that the kernel is given, in order, and whether blocks are stored through it;
+    /// nothing where the launcher takes it apart.
+    pub fn maps(&self) -> Vec<Option<(&TensorMap, bool)>> {
         let (kernel, Compiled { passed, program, .. }) = (self.kernel(), &self.compiled);
+        let stores = |number: u32| {
+            let mut stores = false;
+            program.walk(&program.body, &mut |_, inst| {
+                stores |= matches!(inst.op, Op::TensorCopy(copy)
+                    if copy.map == number && copy.way != TensorWay::ToShared);
+            });
+            stores
+        };
         let map_at = |first: usize| {
             let is_it = |passed: &Passed| matches!(passed, Passed::Map(parts) if parts.arguments.start == first);
             let number = passed.iter().position(is_it)?;
-            program.maps.get(&(number as u32))
+            let number = number as u32;
+            program.maps.get(&number).map(|map| (map, stores(number)))
         };
         let first = |&given: &OpId| {
             let base = kernel.ops[given].operands.first();

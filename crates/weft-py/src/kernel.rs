@@ -19,9 +19,9 @@ use weft_api::kernels::CompiledKernel;
 use weft_api::request::{CompileRequest, EqualStores};
 use weft_api::run::Launch;
 
-/// What Python is told of a tensor map: the type of its elements and the bytes of one, the sides of a box, and the bytes
-/// of its swizzle.
-type ToldMap = (&'static str, u32, Vec<u32>, u32);
+/// What Python is told of a tensor map: the type of its elements and the bytes of one, the sides of a box, the bytes of
+/// its swizzle, and whether blocks are stored through it.
+type ToldMap = (&'static str, u32, Vec<u32>, u32, bool);
 
 /// A compiled kernel, as Python sees it.
 #[pyclass(frozen)]
@@ -117,13 +117,13 @@ impl Kernel {
     }
 
     /// For each descriptor that the kernel is given the tensor map that its program takes in the place of the
-    /// descriptor's parts: the type of its elements and the bytes of one, the sides of a box, outermost first, and the
-    /// bytes within which a swizzle moves pieces of 16 bytes.
+    /// descriptor's parts: the type of its elements and the bytes of one, the sides of a box, outermost first, the
+    /// bytes within which a swizzle moves pieces of 16 bytes, and whether blocks are stored through it.
     #[getter]
     fn tensor_maps(&self) -> Vec<Option<ToldMap>> {
-        let told = |map: &TensorMap| {
+        let told = |(map, stores): (&TensorMap, bool)| {
             let sides = map.sides.iter().rev().copied().collect();
-            (map.element.name(), map.element.bytes(), sides, map.span)
+            (map.element.name(), map.element.bytes(), sides, map.span, stores)
         };
         self.0.maps().into_iter().map(|map| map.map(told)).collect()
     }

@@ -432,7 +432,36 @@ def test_blocks_come_by_tensor_maps(target, by_maps):
     assert not weft.triton.last_report().findings
     # A swizzle of 128 bytes, and f16, as Triton's launcher numbers them.
     each = {"swizzle": 3, "elem_size": 2, "elem_type": 6, "block_size": [64, 64], "fp4_padded": False}
-    assert kernel.metadata.tensordesc_meta == ([each] * 2 if by_maps else [])
+    assert kernel.metadata.tensordesc_meta == ([each | {"stores": False}] * 2 if by_maps else [])
+
+
+# What is stored through a descriptor goes the same way, in rows of whole 16 bytes.
+def test_blocks_are_stored_through_tensor_maps():
+    a, b, out = (np.ones((64, 64), np.float16) for _ in range(3))
+    with weft.triton.enabled(device="simulator"):
+        kernel = described_product[(1, 1)](
+            described(a, [64, 32]), described(b, [64, 32]), described(out, [64, 64]), 64, M=64, N=64, K=32
+        )
+    np.testing.assert_array_equal(out, 64 * np.ones((64, 64), np.float16))
+    *_, stored = kernel.metadata.tensordesc_meta
+    assert stored == {
+        "swizzle": 3,
+        "elem_size": 2,
+        "elem_type": 6,
+        "block_size": [64, 64],
+        "fp4_padded": False,
+        "stores": True,
+    }
+    passed = []
+    inner = lambda *arguments: passed.append(arguments)  # noqa: E731
+    compiler = weft.triton._compiler
+    compiler.described(inner, described(out, [64, 64]), stored)
+    ragged = described(out[:, :60], [64, 64])
+    compiler.described(inner, ragged, stored | {"stores": False})
+    compiler.described(inner, ragged, None)
+    with pytest.raises(ValueError, match="rows of 120 bytes"):
+        compiler.described(inner, ragged, stored)
+    assert len(passed) == 3
 
 
 # Before sm_90 Triton would make pointers of what is given.

@@ -13,6 +13,7 @@
 //! The engine stores whole pieces of 16 bytes: where a row of the tensor ends within one, it writes up to the end of
 //! that piece, on behalf of Triton's own code too (triton-lang/triton#11893).
 
+use crate::atomic::Rmw;
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
@@ -141,7 +142,7 @@ fn is_whole(kernel: &Kernel, facts: &AxisFacts, op: &Op) -> bool {
         (DescriptorOp::Load, indices) => (indices, op.results[0]),
         (DescriptorOp::Store, [indices @ .., tensor]) => (indices, *tensor),
         (DescriptorOp::Reduce(op), [indices @ .., tensor])
-            if TensorWay::Reduce(*op).takes(block.dtype()) =>
+            if TensorWay::Reduce(*op).takes(block.dtype()) && !orders_signs(*op, block) =>
         {
             (indices, *tensor)
         }
@@ -153,6 +154,11 @@ fn is_whole(kernel: &Kernel, facts: &AxisFacts, op: &Op) -> bool {
         dims.iter().all(|dim| dim.divisibility.is_multiple_of(PIECE / bytes))
     });
     begins && tensor.encoding.is_none() && dimensions(block, tensor).is_some()
+}
+
+/// Whether an operation takes integers for signed ones, which the launcher's maps do not tell from others.
+fn orders_signs(op: Rmw, block: &Type) -> bool {
+    matches!(op, Rmw::Min | Rmw::Max) && !block.dtype().is_float()
 }
 
 /// For each dimension of a block the dimension of what lies in memory that it is, none for an extent of one; nothing

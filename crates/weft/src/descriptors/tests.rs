@@ -248,7 +248,9 @@ fn descriptors_are_maps_where_an_engine_does_what_they_mean() {
         ("f16", "tt.descriptor_reduce add, %y[%n, %at], %v : BLOCK, TILE", 2),
         ("f16", "tt.descriptor_reduce max, %y[%n, %at], %v : BLOCK, TILE", 2),
         ("i32", "tt.descriptor_reduce and, %y[%n, %at], %v : BLOCK, TILE", 2),
-        // There is no such instruction.
+        ("i32", "tt.descriptor_reduce umax, %y[%n, %at], %v : BLOCK, TILE", 2),
+        // A map says nothing of signs, and there is no such instruction.
+        ("i32", "tt.descriptor_reduce max, %y[%n, %at], %v : BLOCK, TILE", 1),
         ("i16", "tt.descriptor_reduce and, %y[%n, %at], %v : BLOCK, TILE", 1),
     ] {
         assert_eq!(written(dtype, line), left, "{dtype}: {line}");

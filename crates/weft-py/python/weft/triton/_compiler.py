@@ -38,6 +38,8 @@ ELEMENTS_BY_BYTES = {1: 0, 2: 1, 4: 2}
 ELEMENTS_BY_NAME = {"f16": 6, "f32": 7, "bf16": 10}
 # And what it calls swizzles, by the bytes within which they move pieces.
 SWIZZLES = {16: 0, 32: 1, 64: 2, 128: 3}
+# Bytes that a copy engine writes at once, up to which it overwrites what is behind a row.
+PIECE = 16
 
 
 class KernelError(WeftError):
@@ -186,15 +188,30 @@ def tensor_maps(kernel: _weft.Kernel) -> list[dict[str, Any] | None]:
     return [map and encoded(*map) for map in maps] if any(maps) else []
 
 
-def encoded(element: str, size: int, box: list[int], span: int) -> dict[str, Any]:
-    """What Triton's launcher takes of a tensor map."""
+def encoded(element: str, size: int, box: list[int], span: int, stores: bool) -> dict[str, Any]:
+    """What Triton's launcher takes of a tensor map, and what `described` does."""
     return {
         "swizzle": SWIZZLES[span],
         "elem_size": size,
         "elem_type": ELEMENTS_BY_NAME.get(element, ELEMENTS_BY_BYTES[size]),
         "block_size": box,
         "fp4_padded": False,
+        "stores": stores,
     }
+
+
+def described(inner: Callable[..., Any], descriptor: Any, encoding: Any, *rest: Any) -> Any:
+    """What Triton's launcher passes for a descriptor: with a tensor map that blocks are stored through, rows of the
+    tensor have to end with a whole piece."""
+    if encoding and encoding.get("stores"):
+        row = descriptor.shape[-1] * encoding["elem_size"]
+        if row % PIECE:
+            raise ValueError(
+                f"rows of {row} bytes are stored through a tensor descriptor, whose last piece of {PIECE} bytes "
+                "would overwrite what is behind them, here as with Triton's own code; give the descriptor a last "
+                f"extent of whole {PIECE} bytes"
+            )
+    return inner(descriptor, encoding, *rest)
 
 
 def request(ttir: str, options: Any, target: str) -> dict[str, Any]:
