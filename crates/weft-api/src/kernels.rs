@@ -52,6 +52,8 @@ pub struct CompiledKernel {
     pub line_info: bool,
     /// Which descriptors that the kernel is given may be tensor maps.
     pub tensor_maps: TensorMaps,
+    /// Whether the launcher gives memory for maps that the kernel makes.
+    pub scratch: bool,
     /// The homes that were asked for.
     pub pins: Vec<Pin>,
     /// The program, and the decisions that led to it.
@@ -65,19 +67,21 @@ pub struct CompiledKernel {
 impl CompiledKernel {
     /// Reads a text and compiles the kernel that the request chooses.
     pub fn new(request: &CompileRequest) -> Result<Self, ApiError> {
-        Self::for_launcher(request, TensorMaps::None)
+        Self::for_launcher(request, TensorMaps::None, false)
     }
 
-    /// The same for a launcher that encodes descriptors as tensor maps, where the compiler wants that.
+    /// The same for a launcher that encodes descriptors as tensor maps, where the compiler wants that, and may give
+    /// blocks memory for others that they make.
     pub fn for_launcher(
         request: &CompileRequest,
         tensor_maps: TensorMaps,
+        scratch: bool,
     ) -> Result<Self, ApiError> {
         let CompileRequest { ttir, text_places, .. } = request;
         // What nobody can print nobody compiles, and the text of what is refused is not read.
         checked(request)?;
         let places = if *text_places { Places::Text } else { Places::Source };
-        Self::of(read(ttir, places)?, places, request, tensor_maps)
+        Self::of(read(ttir, places)?, places, request, (tensor_maps, scratch))
     }
 
     /// The kernel of a text that has been read; the request's own text plays no part.
@@ -85,7 +89,7 @@ impl CompiledKernel {
         module: Module,
         places: Places,
         request: &CompileRequest,
-        tensor_maps: TensorMaps,
+        (tensor_maps, scratch): (TensorMaps, bool),
     ) -> Result<Self, ApiError> {
         let (machine, target) = checked(request)?;
         let CompileRequest {
@@ -107,7 +111,7 @@ impl CompiledKernel {
         options.warps = warps.or(module.launch.warps).unwrap_or(DEFAULT_WARPS);
         options.stages = stages.unwrap_or(options.stages);
         options.fp_fusion = fp_fusion.unwrap_or(options.fp_fusion);
-        options.tensor_maps = tensor_maps;
+        (options.tensor_maps, options.scratch) = (tensor_maps, scratch);
         options.dump_after.clone_from(dump_after);
         let pinned = pins.iter().map(|pin| read_pin(&module.kernels[index], pin));
         options.pins = pinned.collect::<Result<_, _>>()?;
@@ -129,6 +133,7 @@ impl CompiledKernel {
             max_registers,
             line_info,
             tensor_maps,
+            scratch,
             pins,
             compiled,
             unordered: OnceLock::new(),
@@ -155,9 +160,10 @@ impl CompiledKernel {
     /// How it was compiled.
     pub fn options(&self) -> Options {
         let options = Options::for_machine(&self.machine);
-        let Self { warps, stages, fp_fusion, tensor_maps, ref pins, .. } = *self;
+        let Self { warps, stages, fp_fusion, tensor_maps, scratch, ref pins, .. } = *self;
         let budget = budget::current();
-        Options { warps, stages, fp_fusion, tensor_maps, pins: pins.clone(), budget, ..options }
+        let pins = pins.clone();
+        Options { warps, stages, fp_fusion, tensor_maps, scratch, pins, budget, ..options }
     }
 
     /// The tensor map of each descriptor that the kernel is given, in order, and whether blocks are stored through it;

@@ -47,7 +47,7 @@ impl Kernel {
     /// Compiles a kernel of a text in Triton IR.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "all but the text have names in Python")]
-    #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None, fp_fusion=None, max_registers=None, line_info=false, tensor_maps=None))]
+    #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None, fp_fusion=None, max_registers=None, line_info=false, tensor_maps=None, scratch=false))]
     fn new(
         py: Python<'_>,
         ttir: String,
@@ -59,6 +59,7 @@ impl Kernel {
         max_registers: Option<u32>,
         line_info: bool,
         tensor_maps: Option<&str>,
+        scratch: bool,
     ) -> PyResult<Self> {
         let tensor_maps = match tensor_maps {
             None => TensorMaps::None,
@@ -83,7 +84,7 @@ impl Kernel {
             line_info,
             text_places: false,
         };
-        let compile = || CompiledKernel::for_launcher(&request, tensor_maps);
+        let compile = || CompiledKernel::for_launcher(&request, tensor_maps, scratch);
         let compiled = heard(py, Limits::default(), compile)?;
         compiled.map(Self).map_err(|error| of_request(&error))
     }
@@ -104,6 +105,12 @@ impl Kernel {
     #[getter]
     fn shared_bytes(&self) -> u32 {
         self.0.program().shared_bytes
+    }
+
+    /// Bytes of global memory that a launch must give each block, at a multiple of 128, for tensor maps that it makes.
+    #[getter]
+    fn scratch_bytes(&self) -> u32 {
+        weft::emit::ptx::scratch_bytes(self.0.program())
     }
 
     /// The name of each parameter, and its type as Triton writes it.

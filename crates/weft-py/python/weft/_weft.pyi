@@ -26,6 +26,7 @@ class Kernel:
         max_registers: int | None = None,
         line_info: bool = False,
         tensor_maps: str | None = None,
+        scratch: bool = False,
     ) -> None: ...
     @property
     def symbol(self) -> str:
@@ -36,6 +37,10 @@ class Kernel:
     @property
     def shared_bytes(self) -> int:
         """Bytes of dynamic shared memory that a launch must give."""
+    @property
+    def scratch_bytes(self) -> int:
+        """Bytes of global memory that a launch must give each block, at a multiple of 128, for tensor maps that it
+        makes."""
     @property
     def parameters(self) -> list[tuple[str, str]]:
         """The name of each parameter, and its type as Triton writes it."""

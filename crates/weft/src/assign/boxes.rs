@@ -1,7 +1,7 @@
 //! The boxes in which blocks of tensors come to shared memory, and go from there.
 
 use super::{AssignError, Assignment, Buffers};
-use crate::descriptors::{dimensions, given};
+use crate::descriptors::{described, dimensions, is_made};
 use crate::lane::TensorMap;
 use crate::tile::{Fetch, Kernel, Op, OpId, OpKind, Sent, TransferOp, Value};
 use std::collections::BTreeMap;
@@ -55,7 +55,8 @@ pub(crate) fn boxes(
         side.map_or(1, |side| side.1 as u32)
     };
     let sides = dimensions.iter().rev().map(side).collect();
-    let map = TensorMap { element: dtype, sides, span: found.mode.span() as u32 };
+    let span = found.mode.span() as u32;
+    let map = TensorMap { element: dtype, sides, span, made: is_made(kernel, descriptor) };
     if !map.is_legal() {
         return Err(refuse(format!("there is no map of {map}")));
     }
@@ -77,7 +78,7 @@ pub(crate) fn maps(
 ) -> Result<BTreeMap<OpId, TensorMap>, AssignError> {
     let mut maps: BTreeMap<OpId, TensorMap> = BTreeMap::new();
     let mut refused = None;
-    let given = given(kernel);
+    let given = described(kernel);
     kernel.walk(&kernel.body, &mut |_, op| {
         let Some(copied) = copied(op) else { return };
         let is_its = |id: &&OpId| kernel.ops[**id].results[0] == copied.descriptor;

@@ -111,16 +111,18 @@ impl<'a> Forms<'a> {
     /// The kernel with those descriptors as tensor maps that may be ones and of which blocks are factors of
     /// products of warpgroups, and, where `stores`, those through which it stores.
     fn mapped(&self, stores: bool) -> Result<Option<Form<'a>>, CompileError> {
-        let Options { machine, warps, tensor_maps, .. } = self.options;
+        let Options { machine, warps, tensor_maps, scratch, .. } = self.options;
         let all_or_none = *tensor_maps == TensorMaps::All;
-        let mut maps = descriptors::mappable(self.kernel, &facts_of(self.kernel, self.options)?);
+        let facts = facts_of(self.kernel, self.options)?;
+        let mut maps = descriptors::mappable(self.kernel, &facts, *scratch);
+        let given = descriptors::given(self.kernel);
         let stored = descriptors::stored(self.kernel, &maps);
         if stores && stored.is_empty() {
             return Ok(None);
         }
         maps.retain(|id| stores || !stored.contains(id));
         loop {
-            let all = maps.len() == descriptors::given(self.kernel).len();
+            let all = given.iter().all(|id| maps.contains(id));
             if maps.iter().all(|id| stored.contains(id)) || all_or_none && !all {
                 return Ok(None);
             }
@@ -130,7 +132,8 @@ impl<'a> Forms<'a> {
             let feeding = factors::maps(&form, &maps);
             let kept = |id: &OpId| feeding.contains(id) || stored.contains(id);
             let kept: Vec<OpId> = maps.iter().copied().filter(kept).collect();
-            if kept == maps || all_or_none && !feeding.is_empty() {
+            let as_given = given.iter().all(|id| kept.contains(id)) || !all_or_none;
+            if kept == maps || !feeding.is_empty() && !as_given {
                 let form = if stores { descriptors::sent(&form) } else { form };
                 return Form::of(Cow::Owned(form), self.options).map(Some);
             }

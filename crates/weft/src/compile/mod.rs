@@ -64,6 +64,9 @@ pub struct Options {
     pub order_accesses: bool,
     /// Which descriptors that the kernel is given its launcher encodes as tensor maps.
     pub tensor_maps: TensorMaps,
+    /// Whether it gives each block global memory for the tensor maps that the kernel makes, as many bytes as
+    /// [`ptx::scratch_bytes`](crate::emit::ptx::scratch_bytes) says.
+    pub scratch: bool,
     /// Whether the program is verified after every pass.
     pub verify_each: bool,
     /// Keeps the program's text after this pass.
@@ -84,6 +87,7 @@ impl Options {
             fp_fusion: true,
             order_accesses: true,
             tensor_maps: TensorMaps::None,
+            scratch: false,
             verify_each: cfg!(debug_assertions),
             dump_after: None,
             pins: Vec::new(),

@@ -25,7 +25,7 @@ mod sent;
 mod tests;
 mod writer;
 
-pub use given::{Parts, dimensions, given, mappable, stored};
+pub use given::{Parts, described, dimensions, given, is_made, mappable, stored};
 pub use sent::sent;
 
 use crate::dtype::DType;
@@ -37,8 +37,8 @@ use writer::Rewrite;
 /// What rows of whole pieces of are loaded and stored at once, in bytes.
 const ALIGNMENT: u64 = 16;
 
-/// The kernel without descriptors but those that are maps, by the operations that put them together; nothing where
-/// it has none.
+/// The kernel without descriptors but those that are maps, by the operations that put them together or make them;
+/// nothing where it has none.
 pub fn run(kernel: &Kernel, maps: &[OpId]) -> Option<Kernel> {
     if !kernel.values.values().any(|value| value.ty.is_descriptor()) {
         return None;
@@ -195,6 +195,9 @@ impl Expander {
 
     fn op(&mut self, id: OpId, out: &mut Vec<OpId>) {
         match self.kernel.ops[id].kind {
+            OpKind::Descriptor(DescriptorOp::Make { .. }) if self.maps.contains(&id) => {
+                out.push(id)
+            }
             OpKind::Descriptor(DescriptorOp::Make { nan }) => {
                 let Op { operands, results, .. } = self.kernel.ops[id].clone();
                 let rank = self.shape_of(id).0;

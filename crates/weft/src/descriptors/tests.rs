@@ -226,7 +226,7 @@ fn maps(dtype: &str, attributes: &str, lines: &str) -> usize {
     );
     let module = parse(&text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let kernel = &module.kernels[0];
-    mappable(kernel, &AxisFacts::of(kernel)).len()
+    mappable(kernel, &AxisFacts::of(kernel), false).len()
 }
 
 #[test]

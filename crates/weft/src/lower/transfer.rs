@@ -8,12 +8,15 @@ use crate::assign::{AssignError, Boxes, Copied, boxes};
 use crate::descriptors::{Parts, given};
 use crate::dtype::DType;
 use crate::lane::{
-    self, BarrierScope, IdKind, Mbarrier, Op as LaneOp, TensorCopy, TensorMap, TensorWay,
+    self, BarrierScope, IdKind, MakeMap, Mbarrier, Op as LaneOp, TensorCopy, TensorMap, TensorWay,
 };
 use crate::scalar::{Binary, Compare};
 use crate::tile::{Fetch, Op, OpId, Phase, Sent, TransferOp, Value};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
+
+/// A coordinate at which no box reaches into a tensor; whole pieces from the first element on.
+const OUTSIDE: i32 = -(1 << 20);
 
 impl Lowerer<'_> {
     /// Declares the kernel's arguments, with a tensor map in the place of the parts of a descriptor that is one.
@@ -53,7 +56,49 @@ impl Lowerer<'_> {
             }
             self.bind_scalar(value, lowered);
         }
+        for (&id, map) in maps.iter().filter(|(_, map)| map.made) {
+            let descriptor = self.kernel.ops[id].results[0];
+            let number = self.passed.len() as u32;
+            declared.insert(number, map.clone());
+            self.maps.insert(descriptor, number);
+            self.passed.push(Passed::Made);
+            self.build.declare_param(lane::Param {
+                name: self.kernel.value_name(descriptor),
+                dtype: DType::I64,
+                pointee: None,
+                divisibility: 1,
+            });
+        }
         self.build.set_maps(declared);
+    }
+
+    /// Makes the map of a descriptor. Of a tensor without elements it is that of another one, and what is copied by it
+    /// lies outside.
+    pub(super) fn make_map(&mut self, op: &Op, nan: bool) {
+        let Some(&map) = self.maps.get(&op.results[0]) else { return };
+        let descriptor = self.kernel.ty(op.results[0]);
+        let (rank, bytes) = (descriptor.shape.len(), i64::from(descriptor.dtype().bytes()));
+        let operands: Vec<lane::Value> =
+            op.operands.iter().map(|&operand| self.scalar(operand)).collect();
+        let (extents, strides) = operands[1..].split_at(rank);
+        let build = &mut self.build;
+        let (one, bytes) = (build.i32(1), build.constant(DType::I64, bytes.cast_unsigned()));
+        let staging = build.shared(TensorMap::BYTES, TensorMap::ALIGN, BarrierScope::Block);
+        let mut parts: SmallVec<[lane::Value; 4]> =
+            smallvec![build.shared_base(staging), operands[0]];
+        let mut empty: Option<lane::Value> = None;
+        for &extent in extents.iter().rev() {
+            let none = build.compare(Compare::Slt, extent, one);
+            empty = Some(empty.map_or(none, |empty| build.binary(Binary::Or, empty, none)));
+            parts.push(build.binary(Binary::MaxS, extent, one));
+        }
+        for &stride in strides[..rank - 1].iter().rev() {
+            parts.push(build.binary(Binary::Mul, stride, bytes));
+        }
+        self.empty.extend(empty.map(|empty| (op.results[0], empty)));
+        self.alone(IdKind::Warp, None, |lowerer| {
+            lowerer.build.emit(LaneOp::MakeMap(MakeMap { map, nan }), parts, &[]);
+        });
     }
 
     pub(super) fn transfer(
@@ -218,6 +263,13 @@ impl Lowerer<'_> {
         let map = self.maps.get(&copied.descriptor).copied().unwrap_or_default();
         let view = self.view(copied.memory).base();
         let build = &mut self.build;
+        let mut indices = indices.to_vec();
+        if let (Some(&empty), Some(first)) =
+            (self.empty.get(&copied.descriptor), indices.first_mut())
+        {
+            let outside = build.i32(OUTSIDE);
+            *first = build.select(empty, outside, *first);
+        }
         for (from, start) in &boxes.copies {
             let start = build.i32(*start as i32);
             let mut operands: SmallVec<[lane::Value; 4]> =

@@ -41,6 +41,8 @@ struct Case {
     same: bool,
     warps: u32,
     maps: TensorMaps,
+    /// Whether the kernel makes its descriptors, of tensors with so many rows.
+    made: Option<usize>,
 }
 
 const PLAIN: Case = Case {
@@ -52,6 +54,7 @@ const PLAIN: Case = Case {
     same: false,
     warps: 4,
     maps: TensorMaps::All,
+    made: None,
 };
 /// What is summed over, and what of it in a round.
 const SUMMED: [usize; 2] = [128, 64];
@@ -117,10 +120,42 @@ impl Case {
 {tile}    }}\n"
             ),
         };
+        let (da, db) =
+            (format!("!tt.tensordesc<{m}x{k}xf16>"), format!("!tt.tensordesc<{k}x{n}xf16>"));
+        let (arguments, made) = if self.made.is_some() {
+            let pointer = |name: &str, dtype: &str| {
+                format!("%{name}: !tt.ptr<{dtype}> {{tt.divisibility = 16 : i32}}")
+            };
+            let element = name(result);
+            let of = |name: &str, element: &str, [rows, columns]: [&str; 2], [m, n]: [usize; 2]| {
+                format!(
+                    "    %{name}s = arith.extsi %{columns} : i32 to i64
+    %{name} = tt.make_tensor_descriptor %{name}p, [%{rows}, %{columns}], [%{name}s, %unit] : <{element}>, <{m}x{n}x{element}>\n"
+                )
+            };
+            let arguments = [
+                pointer("ap", "f16"),
+                pointer("bp", "f16"),
+                pointer("cp", element),
+                "%m: i32".into(),
+                "%n: i32 {tt.divisibility = 16 : i32}".into(),
+                "%k: i32 {tt.divisibility = 16 : i32}".into(),
+            ];
+            let made = [
+                "    %unit = arith.constant 1 : i64\n".to_string(),
+                of("a", "f16", ["m", "k"], [m, k]),
+                of("b", "f16", ["k", "n"], [k, n]),
+                of("c", element, ["m", "n"], [m, columns]),
+            ];
+            (arguments.join(", "), made.concat())
+        } else {
+            let given = format!("%a: {da}, %b: {db}, %c: {dc} {{weft.flags = 1 : i32}}");
+            (given, String::new())
+        };
         format!(
             "module {{
-  tt.func public @k(%a: !tt.tensordesc<{m}x{k}xf16>, %b: !tt.tensordesc<{k}x{n}xf16>, %c: {dc} {{weft.flags = 1 : i32}}, %rounds: i32) {{
-    %zero = arith.constant 0 : i32
+  tt.func public @k({arguments}, %rounds: i32) {{
+{made}    %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
     %step = arith.constant {k} : i32
     %height = arith.constant {m} : i32
@@ -145,6 +180,11 @@ impl Case {
             ("c", Argument::Small(result, count(2))),
         ]);
         let mut args = Vec::new();
+        if let Some(rows) = self.made {
+            let numbers = [rows, n, SUMMED[0], SUMMED[0] / SUMMED[1]];
+            args.extend(bits.into_iter().chain(numbers.map(|number| number as u64)));
+            return (args, memory);
+        }
         for (which, [rows, columns]) in shapes.into_iter().enumerate() {
             args.extend([bits[which], rows as u64, columns as u64, pitches[which] as u64, 1, 0]);
             args.extend((which < 2).then_some(0));
@@ -155,8 +195,9 @@ impl Case {
 
     fn options(&self) -> Options {
         let machine = Machine::by_name("sm_90").unwrap();
-        let Self { warps, maps, .. } = *self;
-        Options { warps, tensor_maps: maps, ..Options::for_machine(machine) }
+        let Self { warps, maps, made, .. } = *self;
+        let scratch = made.is_some();
+        Options { warps, tensor_maps: maps, scratch, ..Options::for_machine(machine) }
     }
 
     fn programs(&self) -> u32 {
@@ -248,6 +289,73 @@ fn the_last_block_stays() {
     }
 }
 
+/// Descriptors that a kernel makes are maps of its own, whatever their extents are.
+#[test]
+fn kernels_make_maps() {
+    for (way, tiles) in
+        [(Way::Stored, None), (Way::Stored, Some(2)), (Way::Halves, Some(4)), (Way::Added, Some(2))]
+    {
+        for made in [128, 100, 64, 0] {
+            let case = Case { way, tiles, made: Some(made), ..PLAIN };
+            let compiled = case.run(1);
+            assert!(sent(&compiled) > 0, "{case:?}");
+            assert_eq!(emit::ptx::scratch_bytes(&compiled.program), 3 * 128);
+        }
+    }
+    // Nobody knows that rows end with whole pieces, and so the result goes by pointers.
+    let text = Case { made: Some(128), ..PLAIN }.text();
+    let text = text.replace("%n: i32 {tt.divisibility = 16 : i32}", "%n: i32");
+    let module = ttir::parse(&text).unwrap();
+    let options = Case { made: Some(128), ..PLAIN }.options();
+    let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
+    assert_eq!(sent(&compiled), 0);
+    // Without memory for maps there are none.
+    let options = Options { scratch: false, ..options };
+    let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
+    assert_eq!(copies(&compiled), 0);
+}
+
+/// How a map is made in PTX.
+#[test]
+fn a_map_is_made_by_a_warp() {
+    let compiled = Case { made: Some(128), ..PLAIN }.compiled();
+    let target = Target::by_name("sm_90").unwrap();
+    let text = emit::print(&compiled.program, Language::Ptx, target).unwrap();
+    let last = text.find("fence.proxy.tensormap").unwrap();
+    let says =
+        ["%maps", "tensormap", "bar.", "st.", "global_scratch", ".version", ".target", "nctaid"];
+    let shown =
+        text[..last + 60].lines().filter(|line| says.iter().any(|word| line.contains(word)));
+    let shown = shown.map(str::trim).collect::<Vec<_>>().join("\n") + "\n";
+    expect_test::expect![[r#"
+        .version 8.3
+        .target sm_90a
+        .param .u64 .ptr .global .align 1 p10_global_scratch,
+        .reg .b64 %maps;
+        mov.u32 %of, %nctaid.y;
+        mov.u32 %of, %nctaid.x;
+        ld.param.b64 %maps, [p10_global_scratch];
+        mad.wide.u32 %maps, %block, 384, %maps;
+        st.shared.b32 [%rt0], 0;
+        bar.warp.sync 0xffffffff;
+        tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r10], %rd0;
+        tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r10], 1;
+        tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r10], 0, 64;
+        tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r10], 0, %r12;
+        tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%r10], 0, 1;
+        tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r10], 1, 64;
+        tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r10], 1, %r15;
+        tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%r10], 1, 1;
+        tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%r10], 0, %rd16;
+        tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%r10], 6;
+        tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%r10], 3;
+        bar.warp.sync 0xffffffff;
+        add.u64 %rdt0, %maps, 0;
+        tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rdt0], [%r10], 128;
+        fence.proxy.tensormap::generic.acquire.gpu [%rdt0], 128;
+    "#]].assert_eq(&shown);
+}
+
 /// Where each descriptor is a map or not, one that is read and written is none, and the others are.
 #[test]
 fn descriptors_are_read_or_written() {
@@ -326,7 +434,7 @@ fn a_tile_waits_until_the_last_one_was_read() {
         fence.proxy.async.shared::cta;
         bar.sync 0;
         cp.async.bulk.wait_group 0;
-        cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rdt13, {%r66, %r65}], [%r40];
+        cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rdt12, {%r66, %r65}], [%r40];
         cp.async.bulk.commit_group;
         cp.async.bulk.wait_group.read 0;
         ret;

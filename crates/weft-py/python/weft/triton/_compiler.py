@@ -15,6 +15,7 @@ from triton import knobs
 from triton.backends import driver
 from triton.backends.compiler import Language
 from triton.backends.nvidia.compiler import CUDABackend
+from triton.runtime import _allocation
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from weft import _weft
@@ -38,6 +39,8 @@ ELEMENTS_BY_BYTES = {1: 0, 2: 1, 4: 2}
 ELEMENTS_BY_NAME = {"f16": 6, "f32": 7, "bf16": 10}
 # And what it calls swizzles, by the bytes within which they move pieces.
 SWIZZLES = {16: 0, 32: 1, 64: 2, 128: 3}
+# Where maps lie that blocks make, in bytes.
+MAP_ALIGN = 128
 # Bytes that a copy engine writes at once, up to which it overwrites what is behind a row.
 PIECE = 16
 
@@ -93,6 +96,7 @@ def replace_stages(
         try:
             tell_flags(module)
             made.update(request(str(module), options, settings.target or f"sm_{capability}"))
+            made["scratch"] = settings.device == "simulator" or gives_scratch()
             kernel = compiled(made)
             text: str = told_with_source(kernel.ptx)
             printed[text] = kernel
@@ -114,8 +118,8 @@ def replace_stages(
             # A program runs on one block, whatever cluster it might have had.
             num_ctas=1,
             tmem_size=0,
-            global_scratch_size=0,
-            global_scratch_align=1,
+            global_scratch_size=kernel.scratch_bytes,
+            global_scratch_align=MAP_ALIGN if kernel.scratch_bytes else 1,
             profile_scratch_size=0,
             profile_scratch_align=1,
             tensordesc_meta=tensor_maps(kernel),
@@ -180,6 +184,12 @@ def tell_flags(module: Any) -> None:
     kernel = module.get_function(module.get_entry_func_name())
     for index in described_arguments(module):
         kernel.set_arg_attr(index, "weft.flags", DESCRIPTOR_FLAGS)
+
+
+def gives_scratch() -> bool:
+    """Whether Triton's launcher can give kernels global memory: `triton.set_allocator` was called, which Triton asks of
+    programs whose kernels make tensor descriptors."""
+    return not isinstance(_allocation._allocator.get(), _allocation.NullAllocator)
 
 
 def tensor_maps(kernel: _weft.Kernel) -> list[dict[str, Any] | None]:

@@ -18,12 +18,12 @@ use crate::atomic::Rmw;
 use crate::dtype::DType;
 use crate::lane::{BulkCopy, Tensor, TensorMap};
 use crate::sim::count::Pattern;
-use crate::sim::program::{Bulk, BulkOp, Row};
+use crate::sim::program::{Bulk, BulkOp, Code, Described, MakeOp, Row};
 use crate::sim::report::{AccessKind, Actor, FindingKind};
 use crate::sim::schedule::{Block, World};
 use crate::sim::warp::{Warp, lanes_of, row};
 use smallvec::SmallVec;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 /// log2 of the bytes that are remembered together.
@@ -68,6 +68,8 @@ pub(in crate::sim) struct Transfers {
     /// The last copy of each agent, and who began it.
     last: Vec<(Touch, u32, u32)>,
     pub(in crate::sim) mbarriers: Mbarriers,
+    /// The tensors of the maps that the block has made.
+    made: BTreeMap<u32, Tensor>,
 }
 
 /// A copy from shared memory that a warp has begun.
@@ -117,6 +119,7 @@ impl Transfers {
         self.last.clear();
         self.last.resize(agents as usize, (Touch::default(), 0, 0));
         self.mbarriers.clear();
+        self.made.clear();
     }
 
     /// How many copies are under way.
@@ -271,7 +274,9 @@ fn moved(
             let coordinates: Vec<i64> =
                 coordinates.iter().map(|&row| i64::from(of(row) as i32)).collect();
             within(bytes).and_then(|()| {
-                let (runs, nan) = box_runs(world, (map, *tensor), &coordinates, shared, stores)?;
+                let tensor = described(block, world, *tensor)?;
+                let nan = tensor.nan;
+                let runs = box_runs(world, (map, &tensor), &coordinates, shared, stores)?;
                 let outside = boxes::outside(map.element, nan);
                 Ok((bytes, runs, outside, reduces.map(|op| (op, map.element))))
             })
@@ -313,25 +318,52 @@ fn consecutive(world: &World<'_>, shared: u64, global: u64, bytes: u32) -> Resul
     Ok(Run { shared: shared as usize, global, bytes })
 }
 
-/// The runs of a box, and whether NaN stands outside.
+/// How a tensor lies.
+fn described(block: &Block, world: &World<'_>, of: Described) -> Result<Tensor, Told> {
+    let address = match of {
+        Described::Made(map) => {
+            let made = block.transfers.made.get(&map).cloned();
+            let told = || format!("the block has not made the tensor map of argument {map}");
+            return made.ok_or_else(|| (FindingKind::Uninitialised, told()));
+        }
+        Described::At(address) => address,
+    };
+    let found = world.memory.locate(address, TensorMap::BYTES);
+    let (buffer, at) = found.map_err(|error| (FindingKind::OutOfRange, error.to_string()))?;
+    let bytes = &world.memory.buffers()[buffer].bytes[at..at + TensorMap::BYTES as usize];
+    Ok(Tensor::from_bytes(bytes))
+}
+
+/// Makes a map, of what the first lane has.
+pub(in crate::sim) fn make(warp: &Warp, block: &mut Block, code: &Code, op: &MakeOp) {
+    let Some(lane) = lanes_of(warp.mask).next() else { return };
+    let of = |of: Row| row(&warp.registers, &code.constants, of, code.lanes as usize)[lane];
+    let parts: Vec<u64> = op.parts.iter().map(|&part| of(part)).collect();
+    let mut tensor = Tensor { base: parts[0], nan: op.nan, ..Tensor::default() };
+    let (extents, strides) = parts[1..].split_at(op.rank);
+    for (to, &from) in tensor.extents.iter_mut().zip(extents) {
+        *to = u64::from(from as u32);
+    }
+    for (to, &from) in tensor.strides.iter_mut().zip(strides) {
+        *to = from;
+    }
+    block.transfers.made.insert(op.map, tensor);
+}
+
+/// The runs of a box.
 fn box_runs(
     world: &World<'_>,
-    (map, tensor): (&TensorMap, u64),
+    (map, tensor): (&TensorMap, &Tensor),
     coordinates: &[i64],
     shared: u64,
     stores: bool,
-) -> Result<(Vec<Run>, bool), Told> {
+) -> Result<Vec<Run>, Told> {
     let memory = &world.memory;
-    let outside = |error: crate::memory::OutOfRange| (FindingKind::OutOfRange, error.to_string());
-    let (buffer, at) = memory.locate(tensor, TensorMap::BYTES).map_err(outside)?;
-    let bytes = &memory.buffers()[buffer].bytes[at..at + TensorMap::BYTES as usize];
-    let tensor = Tensor::from_bytes(bytes);
-    let runs = boxes::runs(map, &tensor, coordinates, shared as u32, stores, memory);
-    let runs = runs.map_err(|wrong| match wrong {
+    let runs = boxes::runs(map, tensor, coordinates, shared as u32, stores, memory);
+    runs.map_err(|wrong| match wrong {
         Wrong::Misaligned(told) => (FindingKind::Misaligned, told),
-        Wrong::Outside(error) => outside(error),
-    })?;
-    Ok((runs, tensor.nan))
+        Wrong::Outside(error) => (FindingKind::OutOfRange, error.to_string()),
+    })
 }
 
 fn begin_one(
