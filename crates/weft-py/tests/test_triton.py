@@ -121,6 +121,19 @@ def described_product(a, b, out, k, M: tl.constexpr, N: tl.constexpr, K: tl.cons
 
 
 @triton.jit
+def made_product(a, b, out, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    described_product(
+        tl.make_tensor_descriptor(a, [m, k], [k, 1], [M, K]),
+        tl.make_tensor_descriptor(b, [n, k], [k, 1], [N, K]),
+        tl.make_tensor_descriptor(out, [m, n], [n, 1], [M, N]),
+        k,
+        M,
+        N,
+        K,
+    )
+
+
+@triton.jit
 def described_maxima(block, x, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     at = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
     block.atomic_max([0, 0], tl.load(x + at))
@@ -462,6 +475,20 @@ def test_blocks_are_stored_through_tensor_maps():
     with pytest.raises(ValueError, match="rows of 120 bytes"):
         compiler.described(inner, ragged, stored)
     assert len(passed) == 3
+
+
+# Descriptors that a kernel makes are maps as well, where it is seen that rows are whole 16 bytes.
+@pytest.mark.parametrize(("n", "by_maps"), [(80, True), (88, False)])
+def test_kernels_make_tensor_maps(n, by_maps):
+    m, k = 70, 96
+    random = np.random.default_rng(n)
+    a, b = (random.integers(-2, 3, (rows, k)).astype(np.float16) for rows in (m, n))
+    out = np.zeros((m, n), np.float16)
+    with weft.triton.enabled(device="simulator"):
+        kernel = made_product[(2, 2)](a, b, out, m, n, k, M=64, N=64, K=32)
+    np.testing.assert_array_equal(out, a.astype(np.float32) @ b.T.astype(np.float32))
+    assert not weft.triton.last_report().findings
+    assert kernel.metadata.global_scratch_size == 128 * (3 if by_maps else 2)
 
 
 # Before sm_90 Triton would make pointers of what is given.

@@ -103,12 +103,11 @@ pub(super) fn tensor_copy(
         return Err(w.unsupported("copies of boxes of tensors", "only kernels are given maps"));
     }
     let TensorCopy { map, way } = copy;
-    let generic = w.temp(Class::B64);
+    let [address, generic] = [w.temp(Class::B64), w.temp(Class::B64)];
     match place_of_made(w.program, map) {
         Some(place) => put!(w, "add.u64 {generic}, %maps, {place}"),
         None => {
             let name = super::parameter(map as usize, &w.program.params[map as usize]);
-            let address = w.temp(Class::B64);
             put!(w, "mov.b64 {address}, {name}");
             put!(w, "cvta.param.u64 {generic}, {address}");
         }
@@ -230,6 +229,9 @@ pub(super) fn make_map(
     let of = "global.shared::cta.tensormap::generic.release.gpu.sync.aligned";
     put!(w, "tensormap.cp_fenceproxy.{of} [{slot}], [{staging}], {}", TensorMap::BYTES);
     put!(w, "fence.proxy.tensormap::generic.acquire.gpu [{slot}], {}", TensorMap::BYTES);
+    // Triton waits for the copy as for one from shared memory; the text of the instruction does not say.
+    put!(w, "cp.async.bulk.commit_group");
+    put!(w, "cp.async.bulk.wait_group.read 0");
     Ok(())
 }
 
