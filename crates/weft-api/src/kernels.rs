@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use weft::assign::{LayoutId, Pin, Trips};
 use weft::axis::AxisFacts;
 use weft::budget::{Bounds, Budget, Limit, Overrun};
-use weft::compile::{self, CompileError, Compiled, Options, TensorMaps};
+use weft::compile::{self, CompileError, Compiled, Options, Scratch, TensorMaps};
 use weft::descriptors;
 use weft::emit::{self, Language, Target, Unsupported, cuda, launcher, ptx};
 use weft::lane::{self, Op, TensorMap, TensorWay};
@@ -52,8 +52,8 @@ pub struct CompiledKernel {
     pub line_info: bool,
     /// Which descriptors that the kernel is given may be tensor maps.
     pub tensor_maps: TensorMaps,
-    /// Whether the launcher gives memory for maps that the kernel makes.
-    pub scratch: bool,
+    /// What memory the launcher gives blocks.
+    pub scratch: Scratch,
     /// The homes that were asked for.
     pub pins: Vec<Pin>,
     /// The program, and the decisions that led to it.
@@ -67,7 +67,7 @@ pub struct CompiledKernel {
 impl CompiledKernel {
     /// Reads a text and compiles the kernel that the request chooses.
     pub fn new(request: &CompileRequest) -> Result<Self, ApiError> {
-        Self::for_launcher(request, TensorMaps::None, false)
+        Self::for_launcher(request, TensorMaps::None, Scratch::None)
     }
 
     /// The same for a launcher that encodes descriptors as tensor maps, where the compiler wants that, and may give
@@ -75,7 +75,7 @@ impl CompiledKernel {
     pub fn for_launcher(
         request: &CompileRequest,
         tensor_maps: TensorMaps,
-        scratch: bool,
+        scratch: Scratch,
     ) -> Result<Self, ApiError> {
         let CompileRequest { ttir, text_places, .. } = request;
         // What nobody can print nobody compiles, and the text of what is refused is not read.
@@ -89,7 +89,7 @@ impl CompiledKernel {
         module: Module,
         places: Places,
         request: &CompileRequest,
-        (tensor_maps, scratch): (TensorMaps, bool),
+        (tensor_maps, scratch): (TensorMaps, Scratch),
     ) -> Result<Self, ApiError> {
         let (machine, target) = checked(request)?;
         let CompileRequest {

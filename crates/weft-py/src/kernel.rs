@@ -6,7 +6,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
-use weft::compile::TensorMaps;
+use weft::compile::{Scratch, TensorMaps};
 use weft::dtype::DType;
 use weft::lane::TensorMap;
 use weft::memory::{Buffer, Memory};
@@ -70,6 +70,7 @@ impl Kernel {
                 return Err(PyValueError::new_err(message));
             }
         };
+        let scratch = if scratch { Scratch::Maps } else { Scratch::None };
         let request = CompileRequest {
             ttir,
             kernel,

@@ -1,7 +1,7 @@
 //! The forms of a kernel that attempts compile: with its factors where they shall be and its loads ahead.
 
 use super::attempt::{Attempt, Factors, Futile};
-use super::{CompileError, Options, TensorMaps, facts_of};
+use super::{CompileError, Options, Scratch, TensorMaps, facts_of};
 use crate::axis::AxisFacts;
 use crate::tile::{Kernel, OpId};
 use crate::{descriptors, factors, pipeline};
@@ -114,7 +114,7 @@ impl<'a> Forms<'a> {
         let Options { machine, warps, tensor_maps, scratch, .. } = self.options;
         let all_or_none = *tensor_maps == TensorMaps::All;
         let facts = facts_of(self.kernel, self.options)?;
-        let mut maps = descriptors::mappable(self.kernel, &facts, *scratch);
+        let mut maps = descriptors::mappable(self.kernel, &facts, *scratch == Scratch::Maps);
         let given = descriptors::given(self.kernel);
         let stored = descriptors::stored(self.kernel, &maps);
         if stores && stored.is_empty() {

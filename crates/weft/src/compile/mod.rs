@@ -46,6 +46,17 @@ pub enum TensorMaps {
     Each,
 }
 
+/// What global memory a launch gives each block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scratch {
+    /// None.
+    #[default]
+    None,
+    /// As many bytes as [`ptx::scratch_bytes`](crate::emit::ptx::scratch_bytes) says, for the tensor maps that a kernel
+    /// makes.
+    Maps,
+}
+
 /// How a kernel is compiled.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -64,9 +75,8 @@ pub struct Options {
     pub order_accesses: bool,
     /// Which descriptors that the kernel is given its launcher encodes as tensor maps.
     pub tensor_maps: TensorMaps,
-    /// Whether it gives each block global memory for the tensor maps that the kernel makes, as many bytes as
-    /// [`ptx::scratch_bytes`](crate::emit::ptx::scratch_bytes) says.
-    pub scratch: bool,
+    /// What global memory it gives each block.
+    pub scratch: Scratch,
     /// Whether the program is verified after every pass.
     pub verify_each: bool,
     /// Keeps the program's text after this pass.
@@ -87,7 +97,7 @@ impl Options {
             fp_fusion: true,
             order_accesses: true,
             tensor_maps: TensorMaps::None,
-            scratch: false,
+            scratch: Scratch::None,
             verify_each: cfg!(debug_assertions),
             dump_after: None,
             pins: Vec::new(),

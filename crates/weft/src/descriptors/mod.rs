@@ -195,8 +195,10 @@ impl Expander {
 
     fn op(&mut self, id: OpId, out: &mut Vec<OpId>) {
         match self.kernel.ops[id].kind {
-            OpKind::Descriptor(DescriptorOp::Make { .. }) if self.maps.contains(&id) => {
-                out.push(id)
+            OpKind::Descriptor(DescriptorOp::Given | DescriptorOp::Make { .. })
+                if self.maps.contains(&id) =>
+            {
+                out.push(id);
             }
             OpKind::Descriptor(DescriptorOp::Make { nan }) => {
                 let Op { operands, results, .. } = self.kernel.ops[id].clone();
@@ -209,7 +211,6 @@ impl Expander {
                 let parts = Described { base, extents, strides, outside, rounds: None };
                 self.parts.set(results[0], Some(parts));
             }
-            OpKind::Descriptor(DescriptorOp::Given) if self.maps.contains(&id) => out.push(id),
             OpKind::Descriptor(DescriptorOp::Given) => self.assembled(id, false, out),
             OpKind::Descriptor(what) => {
                 let descriptor = self.kernel.ops[id].operands[0];

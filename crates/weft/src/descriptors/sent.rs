@@ -29,15 +29,15 @@ fn region(kernel: &mut Kernel, list: Region) -> Region {
     for id in list.ops {
         let regions = core::mem::take(&mut kernel.ops[id].regions);
         kernel.ops[id].regions = regions.into_iter().map(|inner| region(kernel, inner)).collect();
-        match kernel.ops[id].kind {
-            OpKind::Descriptor(DescriptorOp::Store) => {
-                send(kernel, id, TransferOp::Send(None), &mut ops)
+        let how = match kernel.ops[id].kind {
+            OpKind::Descriptor(DescriptorOp::Store) => TransferOp::Send(None),
+            OpKind::Descriptor(DescriptorOp::Reduce(op)) => TransferOp::Send(Some(op)),
+            _ => {
+                ops.push(id);
+                continue;
             }
-            OpKind::Descriptor(DescriptorOp::Reduce(op)) => {
-                send(kernel, id, TransferOp::Send(Some(op)), &mut ops);
-            }
-            _ => ops.push(id),
-        }
+        };
+        send(kernel, id, how, &mut ops);
     }
     Region { ops, ..list }
 }

@@ -3,7 +3,7 @@
 
 use crate::inputs::{Argument, make};
 use crate::maps::{copies, name, pitch, runs, without};
-use weft::compile::{self, Attempt, Compiled, Factors, Options, TensorMaps};
+use weft::compile::{self, Attempt, Compiled, Factors, Options, Scratch, TensorMaps};
 use weft::dtype::DType;
 use weft::emit::{self, Language, Target};
 use weft::lane::{self, TensorWay};
@@ -196,7 +196,7 @@ impl Case {
     fn options(&self) -> Options {
         let machine = Machine::by_name("sm_90").unwrap();
         let Self { warps, maps, made, .. } = *self;
-        let scratch = made.is_some();
+        let scratch = if made.is_some() { Scratch::Maps } else { Scratch::None };
         Options { warps, tensor_maps: maps, scratch, ..Options::for_machine(machine) }
     }
 
@@ -310,7 +310,7 @@ fn kernels_make_maps() {
     let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
     assert_eq!(sent(&compiled), 0);
     // Without memory for maps there are none.
-    let options = Options { scratch: false, ..options };
+    let options = Options { scratch: Scratch::None, ..options };
     let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
     assert_eq!(copies(&compiled), 0);
 }
