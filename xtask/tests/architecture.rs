@@ -115,7 +115,7 @@ const HOUSES: [House; 4] = [
             ("movement", &["atomic", "dtype", "lane", "location", "scalar"]),
             ("axis", &["budget", "dtype", "id", "scalar", "tile"]),
             ("fuse", &["dtype", "id", "scalar", "tile"]),
-            ("descriptors", &["atomic", "axis", "cache", "dtype", "id", "scalar", "tile"]),
+            ("descriptors", &["atomic", "axis", "cache", "dtype", "id", "lane", "scalar", "tile"]),
             ("prune", &["id", "tile"]),
             ("unplace", &["id", "prune", "tile"]),
             ("factors", &["assign", "axis", "id", "prune", "tile"]),

@@ -11,10 +11,10 @@ use std::sync::OnceLock;
 use weft::assign::{LayoutId, Pin, Trips};
 use weft::axis::AxisFacts;
 use weft::budget::{Bounds, Budget, Limit, Overrun};
-use weft::compile::{self, CompileError, Compiled, Options, TensorMaps};
+use weft::compile::{self, CompileError, Compiled, Options, Scratch, TensorMaps};
 use weft::descriptors;
 use weft::emit::{self, Language, Target, Unsupported, cuda, launcher, ptx};
-use weft::lane::{self, TensorMap};
+use weft::lane::{self, Op, TensorMap, TensorWay};
 use weft::location::Loc;
 use weft::lower::Passed;
 use weft::simplify::{order, park};
@@ -52,6 +52,8 @@ pub struct CompiledKernel {
     pub line_info: bool,
     /// Which descriptors that the kernel is given may be tensor maps.
     pub tensor_maps: TensorMaps,
+    /// What memory the launcher gives blocks.
+    pub scratch: Scratch,
     /// The homes that were asked for.
     pub pins: Vec<Pin>,
     /// The program, and the decisions that led to it.
@@ -65,19 +67,21 @@ pub struct CompiledKernel {
 impl CompiledKernel {
     /// Reads a text and compiles the kernel that the request chooses.
     pub fn new(request: &CompileRequest) -> Result<Self, ApiError> {
-        Self::for_launcher(request, TensorMaps::None)
+        Self::for_launcher(request, TensorMaps::None, Scratch::None)
     }
 
-    /// The same for a launcher that encodes descriptors as tensor maps, where the compiler wants that.
+    /// The same for a launcher that encodes descriptors as tensor maps, where the compiler wants that, and may give
+    /// blocks memory for others that they make.
     pub fn for_launcher(
         request: &CompileRequest,
         tensor_maps: TensorMaps,
+        scratch: Scratch,
     ) -> Result<Self, ApiError> {
         let CompileRequest { ttir, text_places, .. } = request;
         // What nobody can print nobody compiles, and the text of what is refused is not read.
         checked(request)?;
         let places = if *text_places { Places::Text } else { Places::Source };
-        Self::of(read(ttir, places)?, places, request, tensor_maps)
+        Self::of(read(ttir, places)?, places, request, (tensor_maps, scratch))
     }
 
     /// The kernel of a text that has been read; the request's own text plays no part.
@@ -85,7 +89,7 @@ impl CompiledKernel {
         module: Module,
         places: Places,
         request: &CompileRequest,
-        tensor_maps: TensorMaps,
+        (tensor_maps, scratch): (TensorMaps, Scratch),
     ) -> Result<Self, ApiError> {
         let (machine, target) = checked(request)?;
         let CompileRequest {
@@ -107,7 +111,7 @@ impl CompiledKernel {
         options.warps = warps.or(module.launch.warps).unwrap_or(DEFAULT_WARPS);
         options.stages = stages.unwrap_or(options.stages);
         options.fp_fusion = fp_fusion.unwrap_or(options.fp_fusion);
-        options.tensor_maps = tensor_maps;
+        (options.tensor_maps, options.scratch) = (tensor_maps, scratch);
         options.dump_after.clone_from(dump_after);
         let pinned = pins.iter().map(|pin| read_pin(&module.kernels[index], pin));
         options.pins = pinned.collect::<Result<_, _>>()?;
@@ -129,6 +133,7 @@ impl CompiledKernel {
             max_registers,
             line_info,
             tensor_maps,
+            scratch,
             pins,
             compiled,
             unordered: OnceLock::new(),
@@ -155,18 +160,29 @@ impl CompiledKernel {
     /// How it was compiled.
     pub fn options(&self) -> Options {
         let options = Options::for_machine(&self.machine);
-        let Self { warps, stages, fp_fusion, tensor_maps, ref pins, .. } = *self;
+        let Self { warps, stages, fp_fusion, tensor_maps, scratch, ref pins, .. } = *self;
         let budget = budget::current();
-        Options { warps, stages, fp_fusion, tensor_maps, pins: pins.clone(), budget, ..options }
+        let pins = pins.clone();
+        Options { warps, stages, fp_fusion, tensor_maps, scratch, pins, budget, ..options }
     }
 
-    /// The tensor map of each descriptor that the kernel is given, in order; nothing where the launcher takes it apart.
-    pub fn maps(&self) -> Vec<Option<&TensorMap>> {
+    /// The tensor map of each descriptor that the kernel is given, in order, and whether blocks are stored through it;
+    /// nothing where the launcher takes it apart.
+    pub fn maps(&self) -> Vec<Option<(&TensorMap, bool)>> {
         let (kernel, Compiled { passed, program, .. }) = (self.kernel(), &self.compiled);
+        let stores = |number: u32| {
+            let mut stores = false;
+            program.walk(&program.body, &mut |_, inst| {
+                stores |= matches!(inst.op, Op::TensorCopy(copy)
+                    if copy.map == number && copy.way != TensorWay::ToShared);
+            });
+            stores
+        };
         let map_at = |first: usize| {
             let is_it = |passed: &Passed| matches!(passed, Passed::Map(parts) if parts.arguments.start == first);
             let number = passed.iter().position(is_it)?;
-            program.maps.get(&(number as u32))
+            let number = number as u32;
+            program.maps.get(&number).map(|map| (map, stores(number)))
         };
         let first = |&given: &OpId| {
             let base = kernel.ops[given].operands.first();

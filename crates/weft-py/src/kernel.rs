@@ -6,7 +6,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
-use weft::compile::TensorMaps;
+use weft::compile::{Scratch, TensorMaps};
 use weft::dtype::DType;
 use weft::lane::TensorMap;
 use weft::memory::{Buffer, Memory};
@@ -19,9 +19,9 @@ use weft_api::kernels::CompiledKernel;
 use weft_api::request::{CompileRequest, EqualStores};
 use weft_api::run::Launch;
 
-/// What Python is told of a tensor map: the type of its elements and the bytes of one, the sides of a box, and the bytes
-/// of its swizzle.
-type ToldMap = (&'static str, u32, Vec<u32>, u32);
+/// What Python is told of a tensor map: the type of its elements and the bytes of one, the sides of a box, the bytes of
+/// its swizzle, and whether blocks are stored through it.
+type ToldMap = (&'static str, u32, Vec<u32>, u32, bool);
 
 /// A compiled kernel, as Python sees it.
 #[pyclass(frozen)]
@@ -47,7 +47,7 @@ impl Kernel {
     /// Compiles a kernel of a text in Triton IR.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "all but the text have names in Python")]
-    #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None, fp_fusion=None, max_registers=None, line_info=false, tensor_maps=None))]
+    #[pyo3(signature = (ttir, *, target, kernel=None, warps=None, stages=None, fp_fusion=None, max_registers=None, line_info=false, tensor_maps=None, scratch=false))]
     fn new(
         py: Python<'_>,
         ttir: String,
@@ -59,6 +59,7 @@ impl Kernel {
         max_registers: Option<u32>,
         line_info: bool,
         tensor_maps: Option<&str>,
+        scratch: bool,
     ) -> PyResult<Self> {
         let tensor_maps = match tensor_maps {
             None => TensorMaps::None,
@@ -69,6 +70,7 @@ impl Kernel {
                 return Err(PyValueError::new_err(message));
             }
         };
+        let scratch = if scratch { Scratch::Maps } else { Scratch::None };
         let request = CompileRequest {
             ttir,
             kernel,
@@ -83,7 +85,7 @@ impl Kernel {
             line_info,
             text_places: false,
         };
-        let compile = || CompiledKernel::for_launcher(&request, tensor_maps);
+        let compile = || CompiledKernel::for_launcher(&request, tensor_maps, scratch);
         let compiled = heard(py, Limits::default(), compile)?;
         compiled.map(Self).map_err(|error| of_request(&error))
     }
@@ -106,6 +108,12 @@ impl Kernel {
         self.0.program().shared_bytes
     }
 
+    /// Bytes of global memory that a launch must give each block, at a multiple of 128, for tensor maps that it makes.
+    #[getter]
+    fn scratch_bytes(&self) -> u32 {
+        weft::emit::ptx::scratch_bytes(self.0.program())
+    }
+
     /// The name of each parameter, and its type as Triton writes it.
     #[getter]
     fn parameters(&self) -> Vec<(String, String)> {
@@ -117,13 +125,13 @@ impl Kernel {
     }
 
     /// For each descriptor that the kernel is given the tensor map that its program takes in the place of the
-    /// descriptor's parts: the type of its elements and the bytes of one, the sides of a box, outermost first, and the
-    /// bytes within which a swizzle moves pieces of 16 bytes.
+    /// descriptor's parts: the type of its elements and the bytes of one, the sides of a box, outermost first, the
+    /// bytes within which a swizzle moves pieces of 16 bytes, and whether blocks are stored through it.
     #[getter]
     fn tensor_maps(&self) -> Vec<Option<ToldMap>> {
-        let told = |map: &TensorMap| {
+        let told = |(map, stores): (&TensorMap, bool)| {
             let sides = map.sides.iter().rev().copied().collect();
-            (map.element.name(), map.element.bytes(), sides, map.span)
+            (map.element.name(), map.element.bytes(), sides, map.span, stores)
         };
         self.0.maps().into_iter().map(|map| map.map(told)).collect()
     }

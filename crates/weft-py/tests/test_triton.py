@@ -121,6 +121,19 @@ def described_product(a, b, out, k, M: tl.constexpr, N: tl.constexpr, K: tl.cons
 
 
 @triton.jit
+def made_product(a, b, out, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    described_product(
+        tl.make_tensor_descriptor(a, [m, k], [k, 1], [M, K]),
+        tl.make_tensor_descriptor(b, [n, k], [k, 1], [N, K]),
+        tl.make_tensor_descriptor(out, [m, n], [n, 1], [M, N]),
+        k,
+        M,
+        N,
+        K,
+    )
+
+
+@triton.jit
 def described_maxima(block, x, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     at = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
     block.atomic_max([0, 0], tl.load(x + at))
@@ -432,7 +445,50 @@ def test_blocks_come_by_tensor_maps(target, by_maps):
     assert not weft.triton.last_report().findings
     # A swizzle of 128 bytes, and f16, as Triton's launcher numbers them.
     each = {"swizzle": 3, "elem_size": 2, "elem_type": 6, "block_size": [64, 64], "fp4_padded": False}
-    assert kernel.metadata.tensordesc_meta == ([each] * 2 if by_maps else [])
+    assert kernel.metadata.tensordesc_meta == ([each | {"stores": False}] * 2 if by_maps else [])
+
+
+# What is stored through a descriptor goes the same way, in rows of whole 16 bytes.
+def test_blocks_are_stored_through_tensor_maps():
+    a, b, out = (np.ones((64, 64), np.float16) for _ in range(3))
+    with weft.triton.enabled(device="simulator"):
+        kernel = described_product[(1, 1)](
+            described(a, [64, 32]), described(b, [64, 32]), described(out, [64, 64]), 64, M=64, N=64, K=32
+        )
+    np.testing.assert_array_equal(out, 64 * np.ones((64, 64), np.float16))
+    *_, stored = kernel.metadata.tensordesc_meta
+    assert stored == {
+        "swizzle": 3,
+        "elem_size": 2,
+        "elem_type": 6,
+        "block_size": [64, 64],
+        "fp4_padded": False,
+        "stores": True,
+    }
+    passed = []
+    inner = lambda *arguments: passed.append(arguments)  # noqa: E731
+    compiler = weft.triton._compiler
+    compiler.described(inner, described(out, [64, 64]), stored)
+    ragged = described(out[:, :60], [64, 64])
+    compiler.described(inner, ragged, stored | {"stores": False})
+    compiler.described(inner, ragged, None)
+    with pytest.raises(ValueError, match="rows of 120 bytes"):
+        compiler.described(inner, ragged, stored)
+    assert len(passed) == 3
+
+
+# Descriptors that a kernel makes are maps as well, where it is seen that rows are whole 16 bytes.
+@pytest.mark.parametrize(("n", "by_maps"), [(80, True), (88, False)])
+def test_kernels_make_tensor_maps(n, by_maps):
+    m, k = 70, 96
+    random = np.random.default_rng(n)
+    a, b = (random.integers(-2, 3, (rows, k)).astype(np.float16) for rows in (m, n))
+    out = np.zeros((m, n), np.float16)
+    with weft.triton.enabled(device="simulator"):
+        kernel = made_product[(2, 2)](a, b, out, m, n, k, M=64, N=64, K=32)
+    np.testing.assert_array_equal(out, a.astype(np.float32) @ b.T.astype(np.float32))
+    assert not weft.triton.last_report().findings
+    assert kernel.metadata.global_scratch_size == 128 * (3 if by_maps else 2)
 
 
 # Before sm_90 Triton would make pointers of what is given.

@@ -38,10 +38,16 @@ fn one(compiled: &CompiledKernel, id: OpId) -> Option<SharedAnswer> {
     let buffers = assignment.buffers(memory).ok()?;
     let padded = Some(&buffers.layout);
     let bits = kernel.ty(tensor).dtype().bits().next_power_of_two().max(8);
-    // A load of a whole buffer is planned, and may be by matrix moves.
-    let whole = padded.filter(|padded| kind == Kind::Load && padded.paddings().is_empty());
-    let plan =
-        whole.and_then(|memory| plan::load(memory.layout(), layout, bits, &compiled.machine).ok());
+    // What moves a whole buffer is planned, and may be matrix moves.
+    let whole = padded.filter(|padded| padded.paddings().is_empty());
+    let plan = whole.and_then(|memory| {
+        let (memory, machine) = (memory.layout(), &compiled.machine);
+        let plan = match kind {
+            Kind::Load => plan::load(memory, layout, bits, machine),
+            Kind::Store => plan::store(layout, memory, bits, machine),
+        };
+        plan.ok()
+    });
     let spent = compiled.compiled.work.iter().find(|(op, _)| *op == id);
     let price = plan.as_ref().zip(spent);
     let (counted, reason) = padded

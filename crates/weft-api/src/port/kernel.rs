@@ -13,7 +13,7 @@ use crate::reading::{in_waves_of, read};
 use crate::request::{CompileRequest, EmitPort, PortRequest, Target};
 use crate::swizzles;
 use weft::assign::Product;
-use weft::compile::TensorMaps;
+use weft::compile::{Scratch, TensorMaps};
 use weft::emit::Language;
 use weft::tile::{OpKind, Value};
 use weft::ttir::Places;
@@ -39,7 +39,7 @@ pub(super) fn port(
         module,
         Places::Source,
         &asked(request.from.clone(), None),
-        TensorMaps::None,
+        (TensorMaps::None, Scratch::None),
     )?;
     // As many threads, in waves of the other width.
     let threads = u64::from(before.warps) << from.lanes_log2;
@@ -47,7 +47,7 @@ pub(super) fn port(
     free.launch.warps = Some(request.warps.unwrap_or(warps));
     let wanted = request.target.clone().unwrap_or_else(|| super::DEFAULT_PORT.into());
     let asked = asked(wanted, free.launch.warps);
-    let now = CompiledKernel::of(free, Places::Source, &asked, TensorMaps::None)?;
+    let now = CompiledKernel::of(free, Places::Source, &asked, (TensorMaps::None, Scratch::None))?;
     let code = match request.emit {
         Some(EmitPort::Hip) => Some(now.text(Language::Hip)?),
         Some(EmitPort::Tile) => Some(now.module.to_string()),

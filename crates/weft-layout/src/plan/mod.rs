@@ -20,6 +20,7 @@ use core::fmt;
 pub use buffer::load::load;
 #[cfg(test)]
 pub(crate) use buffer::load::loaded;
+pub use buffer::store::store;
 pub use buffer::vectorize::{Vectors, vectorize};
 use convert::{bound, memory, mixed, within::Within};
 pub use fold::reduce::{Order, Reduction, reduce, reduce_into};

@@ -120,6 +120,38 @@ fn tritons_memories_of_factors() {
     std::println!("{read} operands, {elements} elements, {refused} refused");
 }
 
+/// Triton's own matcher on the same layouts: it writes the same descriptor where there is one. Where its layouts have no
+/// swizzle it refuses most as we do; for halves in rows of 32 bytes it writes that of the swizzle of 32 bytes, which
+/// reads other elements.
+#[test]
+fn tritons_matcher_agrees() {
+    let (mut read, mut refused, mut wrong) = (0, 0, 0);
+    for line in include_str!("operands_triton.txt").lines().filter(|line| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [side, shape, bits, swizzle, contiguous, told] = words[..] else { panic!("{line}") };
+        let shape: Vec<u64> = shape.split('x').map(|side| side.parse().unwrap()).collect();
+        let (bits, transposed): (u32, bool) = (bits.parse().unwrap(), contiguous == "columns");
+        let swizzled = NvmmaShared::new(swizzle.parse().unwrap(), bits.into());
+        let memory = NvmmaShared { transposed, ..swizzled }.layout(&shape).unwrap();
+        let tile = if side == "left" { left(bits) } else { right(shape[1], bits) };
+        match (legal(&memory, &tile), u64::from_str_radix(told, 16)) {
+            (Ok(operand), Ok(told)) => {
+                assert_eq!(operand.descriptor().bits(), told, "{line}");
+                read += 1;
+            }
+            (Err(error), told) => {
+                check_refusal(&memory, &tile, &error);
+                let row = shape[usize::from(!transposed)];
+                assert!(told.is_err() || (bits, swizzle, row) == (16, "0", 16), "{line}");
+                refused += usize::from(told.is_err());
+                wrong += usize::from(told.is_ok());
+            }
+            (Ok(_), Err(_)) => panic!("{line}"),
+        }
+    }
+    assert_eq!((read, refused, wrong), (385, 139, 13));
+}
+
 /// What Triton 3.9 writes for `wgmma` (read from its PTX for `sm_90`).
 #[test]
 fn descriptors_are_tritons() {

@@ -26,6 +26,7 @@ class Kernel:
         max_registers: int | None = None,
         line_info: bool = False,
         tensor_maps: str | None = None,
+        scratch: bool = False,
     ) -> None: ...
     @property
     def symbol(self) -> str:
@@ -37,13 +38,17 @@ class Kernel:
     def shared_bytes(self) -> int:
         """Bytes of dynamic shared memory that a launch must give."""
     @property
+    def scratch_bytes(self) -> int:
+        """Bytes of global memory that a launch must give each block, at a multiple of 128, for tensor maps that it
+        makes."""
+    @property
     def parameters(self) -> list[tuple[str, str]]:
         """The name of each parameter, and its type as Triton writes it."""
     @property
-    def tensor_maps(self) -> list[tuple[str, int, list[int], int] | None]:
+    def tensor_maps(self) -> list[tuple[str, int, list[int], int, bool] | None]:
         """For each descriptor that the kernel is given the tensor map that its program takes in the place of the
-        descriptor's parts: the type of its elements and the bytes of one, the sides of a box, outermost first, and
-        the bytes within which a swizzle moves pieces of 16 bytes."""
+        descriptor's parts: the type of its elements and the bytes of one, the sides of a box, outermost first, the
+        bytes within which a swizzle moves pieces of 16 bytes, and whether blocks are stored through it."""
     def ptx(self) -> str:
         """The PTX text."""
     def second_ptx(self, blocks: int, sparing: bool) -> str:

@@ -1,9 +1,9 @@
-//! The boxes in which blocks of tensors come to shared memory.
+//! The boxes in which blocks of tensors come to shared memory, and go from there.
 
 use super::{AssignError, Assignment, Buffers};
-use crate::descriptors::{dimensions, given};
+use crate::descriptors::{described, dimensions, is_made};
 use crate::lane::TensorMap;
-use crate::tile::{Fetch, Kernel, Op, OpId, OpKind, TransferOp, Value};
+use crate::tile::{Fetch, Kernel, Op, OpId, OpKind, Sent, TransferOp, Value};
 use std::collections::BTreeMap;
 use weft_layout::family::Family;
 use weft_layout::plan;
@@ -21,21 +21,21 @@ pub(crate) struct Boxes {
     pub(crate) copies: Vec<(Vec<u64>, u64)>,
 }
 
-/// How a fetched block comes into its memory.
+/// How a block of a descriptor comes into memory, or goes from there.
 pub(crate) fn boxes(
     kernel: &Kernel,
     assignment: &Assignment,
-    fetch: &Fetch<Value>,
+    Copied { descriptor, memory: buffer }: Copied,
 ) -> Result<Boxes, AssignError> {
     let refuse = |reason: String| {
-        let name = kernel.value_name(fetch.descriptor);
+        let name = kernel.value_name(descriptor);
         AssignError::NoBox { name, reason }
     };
-    let (block, memory) = (kernel.ty(fetch.descriptor), kernel.ty(fetch.memory));
+    let (block, memory) = (kernel.ty(descriptor), kernel.ty(buffer));
     let dtype = block.dtype();
     let dimensions = dimensions(block, memory)
         .ok_or_else(|| refuse("a buffer has other dimensions than the block".into()))?;
-    let Buffers { layout, count: buffers, .. } = &**assignment.buffers(fetch.memory)?;
+    let Buffers { layout, count: buffers, .. } = &**assignment.buffers(buffer)?;
     if !layout.paddings().is_empty() {
         return Err(refuse("there are gaps in the buffer".into()));
     }
@@ -55,7 +55,8 @@ pub(crate) fn boxes(
         side.map_or(1, |side| side.1 as u32)
     };
     let sides = dimensions.iter().rev().map(side).collect();
-    let map = TensorMap { element: dtype, sides, span: found.mode.span() as u32 };
+    let span = found.mode.span() as u32;
+    let map = TensorMap { element: dtype, sides, span, made: is_made(kernel, descriptor) };
     if !map.is_legal() {
         return Err(refuse(format!("there is no map of {map}")));
     }
@@ -77,15 +78,15 @@ pub(crate) fn maps(
 ) -> Result<BTreeMap<OpId, TensorMap>, AssignError> {
     let mut maps: BTreeMap<OpId, TensorMap> = BTreeMap::new();
     let mut refused = None;
-    let given = given(kernel);
+    let given = described(kernel);
     kernel.walk(&kernel.body, &mut |_, op| {
-        let Some(fetch) = fetched(op) else { return };
-        let is_its = |id: &&OpId| kernel.ops[**id].results[0] == fetch.descriptor;
+        let Some(copied) = copied(op) else { return };
+        let is_its = |id: &&OpId| kernel.ops[**id].results[0] == copied.descriptor;
         let Some(&id) = given.iter().find(is_its) else { return };
-        match boxes(kernel, assignment, &fetch) {
+        match boxes(kernel, assignment, copied) {
             Ok(Boxes { map, .. }) => {
                 if *maps.entry(id).or_insert_with(|| map.clone()) != map {
-                    let name = kernel.value_name(fetch.descriptor);
+                    let name = kernel.value_name(copied.descriptor);
                     let reason = "its blocks lie differently in different buffers".into();
                     refused = Some(AssignError::NoBox { name, reason });
                 }
@@ -96,17 +97,30 @@ pub(crate) fn maps(
     refused.map_or(Ok(maps), Err)
 }
 
-/// What an operation fetches, if it does.
-pub(crate) fn fetched(op: &Op) -> Option<Fetch<Value>> {
+/// A block that a copy engine moves, and the memory that it comes to or goes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copied {
+    pub(crate) descriptor: Value,
+    pub(crate) memory: Value,
+}
+
+/// What block an operation has copied, if it does.
+pub(crate) fn copied(op: &Op) -> Option<Copied> {
     match op.kind {
-        OpKind::Transfer(TransferOp::Fetch) => Fetch::of(&op.operands),
+        OpKind::Transfer(TransferOp::Fetch) => Fetch::of(&op.operands)
+            .map(|Fetch { descriptor, memory, .. }| Copied { descriptor, memory }),
+        OpKind::Transfer(TransferOp::Send(_)) => Sent::of(&op.operands)
+            .map(|Sent { descriptor, memory, .. }| Copied { descriptor, memory }),
         _ => None,
     }
 }
 
-/// Whether blocks of such elements can come into a buffer of this family.
-pub(super) fn takes_boxes(family: &Family, shape: &[u64], bits: u32) -> bool {
+/// How many rows the boxes have in which a block of such elements comes to a buffer of this family, or goes from there:
+/// the engine takes them one after the other. Nothing where there are no boxes.
+pub(super) fn rows_of_boxes(family: &Family, shape: &[u64], bits: u32) -> Option<u64> {
     let order: Vec<Label> = (0..shape.len()).rev().map(|dim| Label::dim(dim as u32)).collect();
-    let Ok(memory) = family.padded(shape) else { return false };
-    memory.paddings().is_empty() && plan::copy_box(memory.layout(), bits, &order).is_ok()
+    let memory = family.padded(shape).ok().filter(|memory| memory.paddings().is_empty())?;
+    let boxes = plan::copy_box(memory.layout(), bits, &order).ok()?;
+    let row = boxes.sides.first().map_or(1, |side| side.1);
+    Some(memory.size() / row)
 }

@@ -9,7 +9,7 @@
 //! product that reads it, the one in which it is written in the fewest wavefronts, and of these the widest.
 
 use super::access::memory_order;
-use super::boxes::{fetched, takes_boxes};
+use super::boxes::{copied, rows_of_boxes};
 use super::product::{Product, warpgroup};
 use super::{AssignError, Assignment, Block, Buffers, Home};
 use crate::axis::AxisFacts;
@@ -175,7 +175,7 @@ struct Accesses {
     order: Vec<usize>,
     list: Vec<Access>,
     units: Vec<Units>,
-    /// Whether boxes of tensors come there.
+    /// Whether boxes of tensors come there, or go from there.
     boxed: bool,
 }
 
@@ -210,7 +210,7 @@ impl Accesses {
                 }
                 (OpKind::LocalAlloc, _) if op.results[0] == buffers => {
                     let source = op.operands.first().and_then(|&source| home(source));
-                    found.add(source.map(|layout| Access::new(Kind::Store, layout).plain()));
+                    found.add(source.map(|layout| Access::new(Kind::Store, layout)));
                 }
                 (kind, _)
                     if kind.by_pointers() == Some(ByPointers::Copy)
@@ -219,7 +219,7 @@ impl Accesses {
                     found.copy(kernel, facts, assignment, id, op);
                 }
                 (OpKind::Transfer(_), _) => {
-                    let memory = fetched(op).and_then(|fetch| seen(&fetch.memory));
+                    let memory = copied(op).and_then(|copied| seen(&copied.memory));
                     if memory.is_some() {
                         found.boxed = true;
                         found.order =
@@ -249,7 +249,7 @@ impl Accesses {
         // What copies fill is stored to at most once, before the first round.
         if found.list.iter().all(|access| access.kind != Kind::Store) {
             for layout in stored {
-                found.add(Some(Access::new(Kind::Store, layout).plain()));
+                found.add(Some(Access::new(Kind::Store, layout)));
             }
         }
         (views, found)
@@ -314,8 +314,7 @@ impl Accesses {
         {
             let shared = NvmmaShared { transposed, ..NvmmaShared::new(span, self.bits.into()) };
             let family = Family::NvmmaShared(shared);
-            let is_filled = !self.boxed || takes_boxes(&family, shape, self.bits);
-            if !is_filled || !self.units.iter().all(|units| units.read(&family, shape, self.bits)) {
+            if !self.units.iter().all(|units| units.read(&family, shape, self.bits)) {
                 continue;
             }
             let least = best.as_ref().map_or((u64::MAX, u64::MAX), |(least, _)| *least);
@@ -333,9 +332,6 @@ impl Accesses {
         let rows = Family::SwizzledShared(SwizzledShared::new(1, 1, 1, &self.order));
         let mut best: Option<((u64, u64), Family)> = None;
         for family in swizzled.into_iter().chain([rows]) {
-            if !takes_boxes(&family, shape, self.bits) {
-                continue;
-            }
             let least = best.as_ref().map_or((u64::MAX, u64::MAX), |(least, _)| *least);
             if let Some(price) = self.price(&family, shape, block, least) {
                 best = Some((price, family));
@@ -360,8 +356,9 @@ impl Accesses {
         Some(Family::SharedLinear(SharedLinear { offset, block, alignment }))
     }
 
-    /// What a block's accesses cost in a layout, and the instructions of its loads; nothing where that is
-    /// no less than `least`, or a copy does not move whole vectors.
+    /// What a block's accesses cost in a layout, and the instructions of its loads and planned stores; nothing where
+    /// that is no less than `least`, a copy does not move whole vectors, or boxes cannot come there. A row of a box
+    /// costs the copy engine as much as a wavefront.
     fn price(
         &self,
         family: &Family,
@@ -373,6 +370,9 @@ impl Accesses {
         let memory = family.padded(shape).ok()?;
         let of = |kind: Kind| self.list.iter().filter(move |access| access.kind == kind);
         let (mut price, mut instructions) = (0_u64, 0_u64);
+        if self.boxed {
+            price += rows_of_boxes(family, shape, bits)? * block.machine.prices.wavefront;
+        }
         for access in of(Kind::Load) {
             let plan = plan::load(memory.layout(), &access.layout, bits, block.machine);
             let cost = plan.ok()?.cost;
@@ -384,6 +384,15 @@ impl Accesses {
         }
         for access in of(Kind::Store) {
             let (layout, machine) = (&access.layout, block.machine);
+            if access.matrix_moves {
+                let plan = plan::store(layout, memory.layout(), bits, machine).ok()?;
+                price += plan.cost.total * u64::from(block.warps);
+                instructions += plan.cost.instructions;
+                if (price, instructions) >= least {
+                    return None;
+                }
+                continue;
+            }
             let found = conflicts(machine, Kind::Store, layout, (&memory).into(), bits).ok()?;
             let vector = (bits / 8) << self.vector.len();
             let whole = found.vector_bytes >= vector;

@@ -58,7 +58,7 @@ mod spent;
 mod trips;
 
 pub use access::{AccessShape, Gap};
-pub(crate) use boxes::{boxes, fetched, maps};
+pub(crate) use boxes::{Boxes, Copied, boxes, copied, maps};
 pub use choose::Total;
 pub use encode::encode;
 pub use home::{Buffers, Home};

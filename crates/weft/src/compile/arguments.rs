@@ -18,6 +18,10 @@ impl Compiled {
                     arguments.push(part(*index));
                     continue;
                 }
+                Passed::Made => {
+                    arguments.push(0);
+                    continue;
+                }
                 Passed::Map(parts) => parts,
             };
             let (first, rank) = (parts.arguments.start, parts.rank);

@@ -17,7 +17,10 @@ const MOST_HALVINGS: u32 = 3;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Factors {
     /// From shared memory, to which a copy engine brings blocks by tensor maps.
-    Mapped,
+    Mapped {
+        /// Whether it also takes blocks from there that are stored.
+        stores: bool,
+    },
     /// From shared memory, where the units of a warpgroup read them.
     Shared,
     /// From registers.
@@ -69,19 +72,20 @@ pub(super) enum Futile {
 pub(super) struct Attempts(VecDeque<Attempt>);
 
 impl Attempts {
-    /// Factors in memory go before those in registers, many stages before few, and choices that do not look at
-    /// shared memory before those that save it. Last, movements take less of it, each in more passes.
+    /// Factors in memory go before those in registers, many stages before few, stores by a copy engine before those by
+    /// threads, and choices that do not look at shared memory before those that save it. Last, movements take less of it, each in more passes.
     pub(super) fn of(kernel: &Kernel, options: &Options) -> Self {
         let mut list = VecDeque::new();
-        for factors in [Factors::Mapped, Factors::Shared, Factors::Registers] {
-            // Blocks come by tensor maps ahead of their use or not at all.
-            let least = match factors {
-                Factors::Mapped => 2,
-                Factors::Shared | Factors::Registers => 1,
-            };
+        let mapped = [true, false].map(|stores| Factors::Mapped { stores });
+        // Blocks come by tensor maps ahead of their use or not at all.
+        let kinds: [(&[Factors], u32); 3] =
+            [(&mapped, 2), (&[Factors::Shared], 1), (&[Factors::Registers], 1)];
+        for (alike, least) in kinds {
             for stages in (least..=options.stages).rev() {
-                let at = |&shared_byte| Attempt { factors, stages, shared_byte, halvings: 0 };
-                list.extend(SHARED_BYTE.iter().map(at));
+                for &factors in alike {
+                    let at = |&shared_byte| Attempt { factors, stages, shared_byte, halvings: 0 };
+                    list.extend(SHARED_BYTE.iter().map(at));
+                }
             }
         }
         let [.., shared_byte] = SHARED_BYTE;
@@ -92,7 +96,9 @@ impl Attempts {
         }));
         let mut attempts = Self(list);
         if options.tensor_maps == TensorMaps::None || kernel.is_encoded() {
-            attempts.leave_out(Futile::Factors(Factors::Mapped));
+            for factors in mapped {
+                attempts.leave_out(Futile::Factors(factors));
+            }
         }
         attempts
     }
@@ -128,7 +134,12 @@ mod tests {
     fn short(attempts: &Attempts) -> String {
         let one = |attempt: &Attempt| {
             let Attempt { factors, stages, shared_byte, halvings } = attempt;
-            format!("{factors:?} {stages} {shared_byte} {halvings}")
+            let factors = match factors {
+                Factors::Mapped { stores: true } => "Stored".into(),
+                Factors::Mapped { stores: false } => "Mapped".into(),
+                other => format!("{other:?}"),
+            };
+            format!("{factors} {stages} {shared_byte} {halvings}")
         };
         attempts.0.iter().map(one).collect::<Vec<_>>().join(", ")
     }
@@ -137,7 +148,8 @@ mod tests {
     fn many_stages_go_before_few_and_cheap_memory_before_dear() {
         assert_eq!(
             short(&all(2, TensorMaps::All)),
-            "Mapped 2 0 0, Mapped 2 1 0, Mapped 2 10 0, Mapped 2 100 0, \
+            "Stored 2 0 0, Stored 2 1 0, Stored 2 10 0, Stored 2 100 0, \
+             Mapped 2 0 0, Mapped 2 1 0, Mapped 2 10 0, Mapped 2 100 0, \
              Shared 2 0 0, Shared 2 1 0, Shared 2 10 0, Shared 2 100 0, \
              Shared 1 0 0, Shared 1 1 0, Shared 1 10 0, Shared 1 100 0, \
              Registers 2 0 0, Registers 2 1 0, Registers 2 10 0, Registers 2 100 0, \

@@ -1,9 +1,9 @@
 //! The forms of a kernel that attempts compile: with its factors where they shall be and its loads ahead.
 
 use super::attempt::{Attempt, Factors, Futile};
-use super::{CompileError, Options, TensorMaps, facts_of};
+use super::{CompileError, Options, Scratch, TensorMaps, facts_of};
 use crate::axis::AxisFacts;
-use crate::tile::Kernel;
+use crate::tile::{Kernel, OpId};
 use crate::{descriptors, factors, late, pipeline};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -62,7 +62,7 @@ impl<'a> Forms<'a> {
         let Options { machine, warps, .. } = self.options;
         let ahead = pipeline::run(&placed.kernel, &placed.facts, machine, *warps, stages);
         let ahead = match factors {
-            Factors::Mapped => {
+            Factors::Mapped { .. } => {
                 let direct = pipeline::direct(ahead.as_ref().unwrap_or(&placed.kernel));
                 direct.ok_or(Futile::Factors(factors))
             }
@@ -84,7 +84,7 @@ impl<'a> Forms<'a> {
             return Ok(form.clone());
         }
         let form = match factors {
-            Factors::Mapped => self.mapped()?.map(Rc::new),
+            Factors::Mapped { stores } => self.mapped(stores)?.map(Rc::new),
             Factors::Shared => self.shared()?.map(Rc::new),
             Factors::Registers => Some(self.expanded()?),
         };
@@ -115,24 +115,35 @@ impl<'a> Forms<'a> {
     }
 
     /// The kernel with those descriptors as tensor maps that may be ones and of which blocks are factors of
-    /// products of warpgroups.
-    fn mapped(&self) -> Result<Option<Form<'a>>, CompileError> {
-        let Options { machine, warps, tensor_maps, .. } = self.options;
+    /// products of warpgroups, and, where `stores`, those through which it stores.
+    fn mapped(&self, stores: bool) -> Result<Option<Form<'a>>, CompileError> {
+        let Options { machine, warps, tensor_maps, scratch, .. } = self.options;
         let all_or_none = *tensor_maps == TensorMaps::All;
-        let mut maps = descriptors::mappable(self.kernel, &facts_of(self.kernel, self.options)?);
+        let facts = facts_of(self.kernel, self.options)?;
+        let mut maps = descriptors::mappable(self.kernel, &facts, *scratch == Scratch::Maps);
+        let given = descriptors::given(self.kernel);
+        let stored = descriptors::stored(self.kernel, &maps);
+        if stores && stored.is_empty() {
+            return Ok(None);
+        }
+        maps.retain(|id| stores || !stored.contains(id));
         loop {
-            let all = maps.len() == descriptors::given(self.kernel).len();
-            if maps.is_empty() || all_or_none && !all {
+            let all = given.iter().all(|id| maps.contains(id));
+            if maps.iter().all(|id| stored.contains(id)) || all_or_none && !all {
                 return Ok(None);
             }
             let Some(form) = descriptors::run(self.kernel, &maps) else { return Ok(None) };
             let facts = facts_of(&form, self.options)?;
             let Some(form) = factors::run(&form, &facts, machine, *warps) else { return Ok(None) };
             let feeding = factors::maps(&form, &maps);
-            if feeding == maps || all_or_none && !feeding.is_empty() {
+            let kept = |id: &OpId| feeding.contains(id) || stored.contains(id);
+            let kept: Vec<OpId> = maps.iter().copied().filter(kept).collect();
+            let as_given = given.iter().all(|id| kept.contains(id)) || !all_or_none;
+            if kept == maps || !feeding.is_empty() && !as_given {
+                let form = if stores { descriptors::sent(&form) } else { form };
                 return self.late(form).map(Some);
             }
-            maps = feeding;
+            maps = kept;
         }
     }
 }

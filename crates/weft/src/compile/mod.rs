@@ -46,6 +46,17 @@ pub enum TensorMaps {
     Each,
 }
 
+/// What global memory a launch gives each block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scratch {
+    /// None.
+    #[default]
+    None,
+    /// As many bytes as [`ptx::scratch_bytes`](crate::emit::ptx::scratch_bytes) says, for the tensor maps that a kernel
+    /// makes.
+    Maps,
+}
+
 /// How a kernel is compiled.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -64,6 +75,8 @@ pub struct Options {
     pub order_accesses: bool,
     /// Which descriptors that the kernel is given its launcher encodes as tensor maps.
     pub tensor_maps: TensorMaps,
+    /// What global memory it gives each block.
+    pub scratch: Scratch,
     /// Whether the program is verified after every pass.
     pub verify_each: bool,
     /// Keeps the program's text after this pass.
@@ -84,6 +97,7 @@ impl Options {
             fp_fusion: true,
             order_accesses: true,
             tensor_maps: TensorMaps::None,
+            scratch: Scratch::None,
             verify_each: cfg!(debug_assertions),
             dump_after: None,
             pins: Vec::new(),
@@ -151,7 +165,7 @@ pub fn compile(
                 }
             }
             Err(CompileError::Assign { cause: AssignError::NoBox { .. }, .. })
-                if factors == Factors::Mapped =>
+                if matches!(factors, Factors::Mapped { .. }) =>
             {
                 attempts.leave_out(Futile::Factors(factors));
             }

@@ -1,18 +1,27 @@
-//! Descriptors that a kernel is given as the tensor maps that a copy engine reads.
+//! Descriptors as the tensor maps that a copy engine reads.
 //!
 //! Triton's launcher takes a descriptor apart, or encodes it as a map, as the compiler wants it. With a map
 //! the kernel can do nothing but have whole blocks copied. So a descriptor is a map where all that is done with
-//! it is to load blocks, and the engine gives what such a load means:
+//! it is to load blocks, or all to store and reduce them, and the engine gives what that means:
 //!
 //! * A row of a block begins with a whole piece of 16 bytes, whatever the indices are.
-//! * A block is what the load gives, but for extents of one.
+//! * A block is what the load gives or the store takes, but for extents of one.
 //! * Nobody rounds f32 to tf32, which a map of f32 might be asked to do.
 //! * The kernel writes to no memory that may be the tensor's, and orders none that others write: the engine
 //!   does not see what threads write before they say so.
+//!
+//! A descriptor that a kernel makes itself is a map on the same terms, where the launch gives memory for it, it is made
+//! once, at the beginning, and it is seen that base, strides, and the last extent of what is stored are multiples of
+//! those pieces.
+//!
+//! The engine stores whole pieces of 16 bytes: where a row of the tensor ends within one, it writes up to the end of
+//! that piece, on behalf of Triton's own code too (triton-lang/triton#11893).
 
+use crate::atomic::Rmw;
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
+use crate::lane::TensorWay;
 use crate::tile::effects::Fence;
 use crate::tile::{DescriptorOp, Kernel, Op, OpId, OpKind, Origins, Type, Value};
 use core::ops::Range;
@@ -62,67 +71,146 @@ pub fn given(kernel: &Kernel) -> Vec<OpId> {
     found
 }
 
-/// The descriptors that may be maps, by the operations that put them together.
-pub fn mappable(kernel: &Kernel, facts: &AxisFacts) -> Vec<OpId> {
-    let given = given(kernel);
+/// The operations that put descriptors together or make them, in order.
+pub fn described(kernel: &Kernel) -> Vec<OpId> {
+    let mut found = Vec::new();
+    kernel.walk(&kernel.body, &mut |id, op| {
+        let is_one =
+            matches!(op.kind, OpKind::Descriptor(DescriptorOp::Given | DescriptorOp::Make { .. }));
+        found.extend(is_one.then_some(id));
+    });
+    found
+}
+
+/// Whether a kernel makes a descriptor itself.
+pub fn is_made(kernel: &Kernel, descriptor: Value) -> bool {
+    let definition = kernel.definitions()[descriptor];
+    definition.is_some_and(|id| {
+        matches!(kernel.ops[id].kind, OpKind::Descriptor(DescriptorOp::Make { .. }))
+    })
+}
+
+/// The descriptors that may be maps, by the operations that put them together, or, where the launch gives memory for
+/// these, that make them.
+pub fn mappable(kernel: &Kernel, facts: &AxisFacts, scratch: bool) -> Vec<OpId> {
+    let mut given = given(kernel);
+    if scratch {
+        let is_made = |id: &OpId| {
+            matches!(kernel.ops[*id].kind, OpKind::Descriptor(DescriptorOp::Make { .. }))
+        };
+        given.extend(kernel.body.ops.iter().copied().filter(is_made));
+    }
     if given.is_empty() || orders_memory(kernel) {
         return Vec::new();
     }
     let mut fits: IdMap<OpId, bool> = IdMap::default();
+    let mut ways: IdMap<OpId, Option<bool>> = IdMap::default();
     let definitions = kernel.definitions();
     for &id in &given {
-        fits.set(id, is_mappable(kernel, id));
+        fits.set(id, is_mappable(kernel, facts, id));
     }
     kernel.walk(&kernel.body, &mut |_, op| {
         for (place, &operand) in op.operands.iter().enumerate() {
             let Some(id) = definitions[operand].filter(|id| given.contains(id)) else { continue };
-            if place > 0 || !is_whole(kernel, facts, op) {
+            let stores = op.kind.effects().global.writes;
+            let other_way = ways[id].is_some_and(|before| before != stores);
+            ways.set(id, Some(stores));
+            if place > 0 || other_way || !is_whole(kernel, facts, op) {
                 fits.set(id, false);
             }
         }
     });
-    given.into_iter().filter(|&id| fits[id]).collect()
+    // Of those that are given the launcher sees to it.
+    let ends = |id: OpId| {
+        let is_given = kernel.ops[id].kind == OpKind::Descriptor(DescriptorOp::Given);
+        ways[id] != Some(true) || is_given || ends_whole(kernel, facts, id)
+    };
+    given.into_iter().filter(|&id| fits[id] && ends(id)).collect()
 }
 
-/// Whether a kernel writes where it cannot be told, or orders what others write.
+/// Those of some descriptors that blocks are stored through.
+pub fn stored(kernel: &Kernel, given: &[OpId]) -> Vec<OpId> {
+    let definitions = kernel.definitions();
+    let mut found = Vec::new();
+    kernel.walk(&kernel.body, &mut |_, op| {
+        if let OpKind::Descriptor(DescriptorOp::Store | DescriptorOp::Reduce(_)) = op.kind {
+            found.extend(definitions[op.operands[0]]);
+        }
+    });
+    given.iter().copied().filter(|id| found.contains(id)).collect()
+}
+
+/// Whether a kernel writes where it cannot be told, or orders what others write. What is done through descriptors
+/// orders nothing.
 fn orders_memory(kernel: &Kernel) -> bool {
     let origins = Origins::of(kernel);
     let mut orders = false;
     kernel.walk(&kernel.body, &mut |_, op| {
         let effects = op.kind.effects();
         let written = || op.operands.first().and_then(|&pointer| origins.argument(pointer));
-        orders |= matches!(effects.fence, Fence::Atomic | Fence::Unknown)
+        let reduces = matches!(op.kind, OpKind::Descriptor(_));
+        orders |= matches!(effects.fence, Fence::Atomic | Fence::Unknown) && !reduces
             || (effects.global.writes && written().is_none());
     });
     orders
 }
 
 /// Whether there are maps of such tensors.
-fn is_mappable(kernel: &Kernel, given: OpId) -> bool {
-    let Op { operands, results, .. } = &kernel.ops[given];
+fn is_mappable(kernel: &Kernel, facts: &AxisFacts, id: OpId) -> bool {
+    let Op { kind, operands, results, .. } = &kernel.ops[id];
     let ty = kernel.ty(results[0]);
     let (dtype, rank) = (ty.dtype(), ty.shape.len());
-    let may_round = dtype == DType::F32 && operands.len() > 2 * rank + 2;
-    dtype != DType::I1
-        && dtype.bytes() <= MOST_BYTES
-        && !may_round
-        && Parts::of(kernel, given).is_some()
+    let is_whole = if *kind == OpKind::Descriptor(DescriptorOp::Given) {
+        let may_round = dtype == DType::F32 && operands.len() > 2 * rank + 2;
+        !may_round && Parts::of(kernel, id).is_some()
+    } else {
+        let (strides, last) = (&operands[1 + rank..2 * rank], operands[2 * rank]);
+        let one = kernel.definitions()[last].map(|id| &kernel.ops[id].kind);
+        let elements = PIECE / u64::from(dtype.bytes());
+        is_multiple(facts, operands[0], PIECE)
+            && strides.iter().all(|&stride| is_multiple(facts, stride, elements))
+            && one == Some(&OpKind::Constant(1))
+    };
+    dtype != DType::I1 && dtype.bytes() <= MOST_BYTES && is_whole
 }
 
-/// Whether an operation is the load of a block whose rows begin with whole pieces.
+/// Whether rows of the tensor of a descriptor that a kernel makes end with whole pieces.
+fn ends_whole(kernel: &Kernel, facts: &AxisFacts, made: OpId) -> bool {
+    let Op { operands, results, .. } = &kernel.ops[made];
+    let ty = kernel.ty(results[0]);
+    is_multiple(facts, operands[ty.shape.len()], PIECE / u64::from(ty.dtype().bytes()))
+}
+
+/// Whether a scalar is known to be a multiple of a number.
+fn is_multiple(facts: &AxisFacts, value: Value, of: u64) -> bool {
+    let dims = &facts.get(value).dims;
+    !dims.is_empty() && dims.iter().all(|dim| dim.divisibility.is_multiple_of(of))
+}
+
+/// Whether an operation loads or stores a block whose rows begin with whole pieces.
 fn is_whole(kernel: &Kernel, facts: &AxisFacts, op: &Op) -> bool {
-    let (OpKind::Descriptor(DescriptorOp::Load), [descriptor, indices @ ..]) =
-        (&op.kind, &op.operands[..])
-    else {
+    let (OpKind::Descriptor(what), [descriptor, rest @ ..]) = (&op.kind, &op.operands[..]) else {
         return false;
     };
-    let (block, loaded) = (kernel.ty(*descriptor), kernel.ty(op.results[0]));
-    let bytes = u64::from(block.dtype().bytes());
-    let begins = indices.last().is_some_and(|&index| {
-        let dims = &facts.get(index).dims;
-        dims.iter().all(|dim| dim.divisibility.is_multiple_of(PIECE / bytes))
-    });
-    begins && loaded.encoding.is_none() && dimensions(block, loaded).is_some()
+    let block = kernel.ty(*descriptor);
+    let (indices, tensor) = match (what, rest) {
+        (DescriptorOp::Load, indices) => (indices, op.results[0]),
+        (DescriptorOp::Store, [indices @ .., tensor]) => (indices, *tensor),
+        (DescriptorOp::Reduce(op), [indices @ .., tensor])
+            if TensorWay::Reduce(*op).takes(block.dtype()) && !orders_signs(*op, block) =>
+        {
+            (indices, *tensor)
+        }
+        _ => return false,
+    };
+    let (bytes, tensor) = (u64::from(block.dtype().bytes()), kernel.ty(tensor));
+    let begins = indices.last().is_some_and(|&index| is_multiple(facts, index, PIECE / bytes));
+    begins && tensor.encoding.is_none() && dimensions(block, tensor).is_some()
+}
+
+/// Whether an operation takes integers for signed ones, which the launcher's maps do not tell from others.
+fn orders_signs(op: Rmw, block: &Type) -> bool {
+    matches!(op, Rmw::Min | Rmw::Max) && !block.dtype().is_float()
 }
 
 /// For each dimension of a block the dimension of what lies in memory that it is, none for an extent of one; nothing

@@ -20,11 +20,13 @@
 
 mod access;
 mod given;
+mod sent;
 #[cfg(test)]
 mod tests;
 mod writer;
 
-pub use given::{Parts, dimensions, given, mappable};
+pub use given::{Parts, described, dimensions, given, is_made, mappable, stored};
+pub use sent::sent;
 
 use crate::dtype::DType;
 use crate::id::IdMap;
@@ -35,8 +37,8 @@ use writer::Rewrite;
 /// What rows of whole pieces of are loaded and stored at once, in bytes.
 const ALIGNMENT: u64 = 16;
 
-/// The kernel without descriptors but those that are maps, by the operations that put them together; nothing where
-/// it has none.
+/// The kernel without descriptors but those that are maps, by the operations that put them together or make them;
+/// nothing where it has none.
 pub fn run(kernel: &Kernel, maps: &[OpId]) -> Option<Kernel> {
     if !kernel.values.values().any(|value| value.ty.is_descriptor()) {
         return None;
@@ -193,6 +195,11 @@ impl Expander {
 
     fn op(&mut self, id: OpId, out: &mut Vec<OpId>) {
         match self.kernel.ops[id].kind {
+            OpKind::Descriptor(DescriptorOp::Given | DescriptorOp::Make { .. })
+                if self.maps.contains(&id) =>
+            {
+                out.push(id);
+            }
             OpKind::Descriptor(DescriptorOp::Make { nan }) => {
                 let Op { operands, results, .. } = self.kernel.ops[id].clone();
                 let rank = self.shape_of(id).0;
@@ -204,7 +211,6 @@ impl Expander {
                 let parts = Described { base, extents, strides, outside, rounds: None };
                 self.parts.set(results[0], Some(parts));
             }
-            OpKind::Descriptor(DescriptorOp::Given) if self.maps.contains(&id) => out.push(id),
             OpKind::Descriptor(DescriptorOp::Given) => self.assembled(id, false, out),
             OpKind::Descriptor(what) => {
                 let descriptor = self.kernel.ops[id].operands[0];
@@ -212,7 +218,7 @@ impl Expander {
                     Some(parts) => {
                         Rewrite { kernel: &mut self.kernel, at: id, out }.access(what, parts);
                     }
-                    // Of a map blocks are loaded as they are.
+                    // Blocks of a map are loaded and stored as they are.
                     None => out.push(id),
                 }
             }

@@ -226,7 +226,7 @@ fn maps(dtype: &str, attributes: &str, lines: &str) -> usize {
     );
     let module = parse(&text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let kernel = &module.kernels[0];
-    mappable(kernel, &AxisFacts::of(kernel)).len()
+    mappable(kernel, &AxisFacts::of(kernel), false).len()
 }
 
 #[test]
@@ -239,6 +239,22 @@ fn descriptors_are_maps_where_an_engine_does_what_they_mean() {
     // Loads of f32 may round where there is a flag for it.
     assert_eq!(maps("f32", "", load), 0);
     assert_eq!(maps("f32", " {weft.flags = 1 : i32}", load), 2);
+    let written = |dtype: &str, line: &str| {
+        maps(dtype, "", &format!("%v = tt.descriptor_load %x[%id, %at] : BLOCK -> TILE\n{line}"))
+    };
+    for (dtype, line, left) in [
+        ("f16", "tt.descriptor_store %y[%n, %at], %v : BLOCK, TILE", 2),
+        ("f16", "tt.descriptor_store %y[%c0, %n], %v : BLOCK, TILE", 1),
+        ("f16", "tt.descriptor_reduce add, %y[%n, %at], %v : BLOCK, TILE", 2),
+        ("f16", "tt.descriptor_reduce max, %y[%n, %at], %v : BLOCK, TILE", 2),
+        ("i32", "tt.descriptor_reduce and, %y[%n, %at], %v : BLOCK, TILE", 2),
+        ("i32", "tt.descriptor_reduce umax, %y[%n, %at], %v : BLOCK, TILE", 2),
+        // A map says nothing of signs, and there is no such instruction.
+        ("i32", "tt.descriptor_reduce max, %y[%n, %at], %v : BLOCK, TILE", 1),
+        ("i16", "tt.descriptor_reduce and, %y[%n, %at], %v : BLOCK, TILE", 1),
+    ] {
+        assert_eq!(written(dtype, line), left, "{dtype}: {line}");
+    }
     for (what, line, left) in [
         ("rows begin anywhere", "%u = tt.descriptor_load %x[%c0, %n] : BLOCK -> TILE", 1),
         (
@@ -248,7 +264,7 @@ fn descriptors_are_maps_where_an_engine_does_what_they_mean() {
         ),
         ("another shape", "%u = tt.descriptor_load %x[%c0, %c0] : BLOCK -> tensor<128xf16>", 1),
         ("stored", "tt.descriptor_store %y[%c0, %c0], %v : BLOCK, TILE", 1),
-        ("added to", "tt.descriptor_reduce add, %y[%c0, %c0], %v : BLOCK, TILE", 0),
+        ("added to", "tt.descriptor_reduce add, %y[%c0, %c0], %v : BLOCK, TILE", 1),
         (
             "carried",
             "%d = scf.for %i = %c0 to %n step %c1 iter_args(%e = %x) -> (BLOCK) : i32 {

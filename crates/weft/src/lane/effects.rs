@@ -11,8 +11,8 @@
 
 use super::family::Family;
 use super::{
-    BarrierScope, BulkCopy, Form, Mbarrier, NamedBarrier, Op, Program, Region, Space, TensorCopy,
-    TensorWay,
+    BarrierScope, BulkCopy, Form, MakeMap, Mbarrier, NamedBarrier, Op, Program, Region, Space,
+    TensorCopy, TensorWay,
 };
 use crate::atomic::{Order, Scope};
 use core::ops::BitOr;
@@ -508,6 +508,18 @@ impl Op {
                 extent: Extent::Anywhere,
                 proxy: Proxy::Async,
                 tokens: Tokens::Bulk(Step::Starts),
+                ..none
+            },
+            // It writes memory that copies read by themselves.
+            Op::MakeMap(MakeMap { map: _, nan: _ }) => Effects {
+                reads: Spaces::SHARED,
+                writes: Spaces::SHARED,
+                proxy: Proxy::Unknown,
+                fence: Fence::Unknown,
+                visible: true,
+                tokens: Tokens::Bulk(Step::Prepares),
+                latency: Latency::Wait,
+                convergent: warp,
                 ..none
             },
             Op::BulkCommit => Effects { tokens: Tokens::Bulk(Step::Commits), ..none },

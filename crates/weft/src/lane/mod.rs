@@ -66,7 +66,7 @@ pub use family::{Operand, Operands};
 pub use multiply::{Fragments, MatrixMultiply, Words};
 pub use read::{ReadError, read};
 pub use roles::{NamedBarrier, Role};
-pub use tensor::{Tensor, TensorCopy, TensorMap, TensorWay};
+pub use tensor::{MakeMap, Tensor, TensorCopy, TensorMap, TensorWay};
 pub use transfer::{BulkCopy, Mbarrier};
 pub use verify::verify;
 pub use warpgroup::WarpgroupMultiply;
@@ -109,7 +109,7 @@ pub struct Program {
     pub name: String,
     /// The arguments, in the order of the launch.
     pub params: Vec<Param>,
-    /// The arguments that are tensor maps, by number; nothing else than copies uses these.
+    /// The arguments that are tensor maps, by number; nothing uses these but copies and what makes them.
     pub maps: BTreeMap<u32, TensorMap>,
     /// Warps in a block.
     pub warps: u32,
@@ -452,6 +452,8 @@ pub enum Op {
     BulkCopy(BulkCopy),
     /// Begins the copy of a box of a tensor.
     TensorCopy(TensorCopy),
+    /// `(address, base, extents …, strides …)`: makes a tensor map.
+    MakeMap(MakeMap),
     /// `()`: closes the thread's open group of bulk copies to global memory.
     BulkCommit,
     /// `()`: waits until only so many of the thread's latest groups of bulk copies may be under way.

@@ -7,9 +7,9 @@
 use super::family;
 use super::text::{EVICTIONS, MODIFIERS, space_name};
 use super::{
-    Access, BarrierScope, Builder, BulkCopy, Form, Fragments, IdKind, Inst, InstData, Matrix,
-    MatrixMultiply, Mbarrier, Multiprocessor, NamedBarrier, Op, Param, Program, Region, Role,
-    Shared, SharedData, Space, TensorCopy, TensorMap, TensorWay, Value, ValueData,
+    Access, BarrierScope, Builder, BulkCopy, Form, Fragments, IdKind, Inst, InstData, MakeMap,
+    Matrix, MatrixMultiply, Mbarrier, Multiprocessor, NamedBarrier, Op, Param, Program, Region,
+    Role, Shared, SharedData, Space, TensorCopy, TensorMap, TensorWay, Value, ValueData,
     WarpgroupMultiply,
 };
 use crate::atomic::{Order, Rmw, Scope};
@@ -420,6 +420,10 @@ impl<'a> Reader<'a> {
                 let way = TensorWay::Reduce(Rmw::by_name(op).ok_or_else(none)?);
                 Op::TensorCopy(TensorCopy { map: words.number()?, way })
             }
+            ("tensor", ["map", nan @ ..]) => {
+                let nan = flag(nan, "nan").ok_or_else(none)?;
+                Op::MakeMap(MakeMap { map: words.number()?, nan })
+            }
             ("bulk", ["commit"]) => Op::BulkCommit,
             ("bulk", ["wait", reads @ ..]) => {
                 let reads = flag(reads, "reads").ok_or_else(none)?;
@@ -590,11 +594,13 @@ fn sizes<T: FromStr + Copy, const N: usize>(text: &str) -> Read<[T; N]> {
 /// `f16 64x8 span 128`
 fn tensor_map(text: &str) -> Read<TensorMap> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let [element, sides, "span", span] = words[..] else {
+    let [element, sides, "span", span, marks @ ..] = &words[..] else {
         return Err(format!("`map<{text}>` is no tensor map: `map<f16 64x8 span 128>`"));
     };
+    let made = flag(marks, "made");
+    let made = made.ok_or_else(|| format!("a map is `made` or an argument, not `{marks:?}`"))?;
     let sides = sides.split('x').map(number).collect::<Read<_>>()?;
-    Ok(TensorMap { element: dtype(element)?, sides, span: number(span)? })
+    Ok(TensorMap { element: dtype(element)?, sides, span: number(span)?, made })
 }
 
 /// What follows the memory of a load or store.

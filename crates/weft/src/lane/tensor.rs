@@ -1,8 +1,8 @@
 //! Copies of boxes of tensors: the tensor memory accelerator.
 //!
-//! A *tensor map* is an argument of a kernel that says how a tensor lies in global memory, and in which boxes
-//! it is copied. What the code must know of it is part of the program, a [`TensorMap`]; the rest, a [`Tensor`], is known
-//! at the launch. One thread begins the copy of a box, which then runs on like a [`BulkCopy`](super::BulkCopy).
+//! A *tensor map* says how a tensor lies in global memory, and in which boxes it is copied. What the code must know of
+//! it is part of the program, a [`TensorMap`]; the rest is a [`Tensor`]. A map is an argument of the kernel, or each block
+//! makes one of its own ([`MakeMap`]), in global memory that the launch gives. One thread begins the copy of a box, which then runs on like a [`BulkCopy`](super::BulkCopy).
 //!
 //! # What a copy moves
 //!
@@ -32,6 +32,8 @@ pub struct TensorMap {
     pub sides: SmallVec<[u32; 5]>,
     /// Within so many bytes of shared memory pieces of 16 bytes change places: 32, 64 or 128; 16 where they stay.
     pub span: u32,
+    /// Whether blocks make it, and the launch gives nothing but memory in the place of the argument.
+    pub made: bool,
 }
 
 impl TensorMap {
@@ -46,6 +48,13 @@ impl TensorMap {
     /// What the tensor's address, its strides, and the first coordinate are multiples of, in bytes.
     pub const PIECE: u32 = 16;
 
+    /// What a map is made of, behind the address: the types of the operands of a [`MakeMap`].
+    pub(super) fn parts(&self) -> Vec<DType> {
+        let rank = self.sides.len();
+        let parts = [vec![DType::I64], vec![DType::I32; rank], vec![DType::I64; rank - 1]];
+        parts.concat()
+    }
+
     /// The bytes of a box.
     pub fn bytes(&self) -> u32 {
         self.sides.iter().fold(self.element.bytes(), |bytes, side| bytes.saturating_mul(*side))
@@ -58,7 +67,7 @@ impl TensorMap {
 
     /// Whether there are such maps: rows of a box are whole pieces, and no longer than the swizzle.
     pub fn is_legal(&self) -> bool {
-        let Self { element, sides, span } = self;
+        let Self { element, sides, span, made: _ } = self;
         let row = sides.first().map_or(0, |side| side.saturating_mul(element.bytes()));
         let side = |side: &u32| (1..=Self::MAX_SIDE).contains(side);
         (1..=Self::MAX_RANK).contains(&sides.len())
@@ -69,6 +78,18 @@ impl TensorMap {
             && (*span == Self::PIECE || row <= *span)
             && self.bytes().is_multiple_of(*span)
     }
+}
+
+/// Makes a map: `(address, base: i64, extents: i32 …, strides: i64 …)`. The lanes of one warp do so together, with the
+/// same operands, and the copies that use it are theirs. The address is that of [`TensorMap::BYTES`] of shared memory,
+/// which it takes meanwhile; extents and strides are told innermost first, all from 1 on, the strides in bytes and
+/// without the first one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MakeMap {
+    /// The argument that is the map.
+    pub map: u32,
+    /// Whether floats are filled with NaN outside.
+    pub nan: bool,
 }
 
 /// The copy of a box. The operands are the box's address in shared memory, the coordinates of its first element,

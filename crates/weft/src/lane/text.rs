@@ -2,9 +2,9 @@
 
 use super::family::Family;
 use super::{
-    Access, BarrierScope, BulkCopy, Form, IdKind, Inst, InstData, Matrix, MatrixMultiply, Mbarrier,
-    Multiprocessor, NamedBarrier, Op, Program, Region, Role, SharedData, Space, TensorCopy,
-    TensorMap, TensorWay, Value, WarpgroupMultiply,
+    Access, BarrierScope, BulkCopy, Form, IdKind, Inst, InstData, MakeMap, Matrix, MatrixMultiply,
+    Mbarrier, Multiprocessor, NamedBarrier, Op, Program, Region, Role, SharedData, Space,
+    TensorCopy, TensorMap, TensorWay, Value, WarpgroupMultiply,
 };
 use crate::cache::{Cache, CacheModifier, Eviction};
 use core::fmt::{self, Write};
@@ -68,11 +68,12 @@ impl fmt::Display for Program {
 }
 
 impl fmt::Display for TensorMap {
-    /// `map<f16 64x8 span 128>`, the sides innermost first.
+    /// `map<f16 64x8 span 128>`, the sides innermost first; `map<f16 64x8 span 128 made>` where blocks make it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { element, sides, span } = self;
+        let Self { element, sides, span, made } = self;
         let sides: Vec<String> = sides.iter().map(ToString::to_string).collect();
-        write!(f, "map<{element} {} span {span}>", sides.join("x"))
+        let made = if *made { " made" } else { "" };
+        write!(f, "map<{element} {} span {span}{made}>", sides.join("x"))
     }
 }
 
@@ -260,6 +261,9 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
             TensorWay::ToGlobal => write!(f, "tensor.copy.to.global {map}"),
             TensorWay::Reduce(op) => write!(f, "tensor.copy.{op}.to.global {map}"),
         },
+        Op::MakeMap(MakeMap { map, nan }) => {
+            write!(f, "tensor.map{} {map}", if *nan { ".nan" } else { "" })
+        }
         Op::BulkCommit => f.write_str("bulk.commit"),
         Op::BulkWait { pending, reads } => {
             write!(f, "bulk.wait{} {pending}", if *reads { ".reads" } else { "" })

@@ -20,8 +20,8 @@ use super::effects::Participants;
 use super::family::Family;
 use super::flight::{self, MAX_PENDING};
 use super::{
-    Access, BulkCopy, Form, Inst, InstData, MatrixMultiply, Mbarrier, NamedBarrier, Op, Program,
-    Region, Role, Space, TensorCopy, TensorMap, TensorWay, Value, WarpgroupMultiply,
+    Access, BulkCopy, Form, Inst, InstData, MakeMap, MatrixMultiply, Mbarrier, NamedBarrier, Op,
+    Program, Region, Role, Space, TensorCopy, TensorMap, TensorWay, Value, WarpgroupMultiply,
 };
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
@@ -252,6 +252,12 @@ impl Verifier<'_> {
                     let counted = usize::from(*way == TensorWay::ToShared);
                     operands == vec![DType::I32; 1 + map.sides.len() + counted]
                         && way.takes(map.element)
+                };
+                results.is_empty() && self.program.maps.get(map).is_some_and(takes)
+            }
+            Op::MakeMap(MakeMap { map, nan: _ }) => {
+                let takes = |map: &TensorMap| {
+                    map.made && operands == [vec![DType::I32], map.parts()].concat()
                 };
                 results.is_empty() && self.program.maps.get(map).is_some_and(takes)
             }

@@ -14,6 +14,7 @@ use crate::movement;
 use crate::scalar::Binary;
 use crate::tile::{Op, Value};
 use std::sync::Arc;
+use weft_layout::Layout;
 use weft_layout::affine::Padded;
 use weft_layout::plan::{self, Vectors};
 use weft_layout::space::{LANE, Label, OFFSET, REGISTER, WARP};
@@ -317,21 +318,29 @@ impl Lowerer<'_> {
         view: View,
         memory: Value,
     ) -> Result<Option<Vec<lane::Value>>, AssignError> {
+        let Some(buffer) = self.whole(place, view, memory)? else { return Ok(None) };
         let dtype = self.kernel.ty(memory).dtype();
+        let layout = self.assignment.layouts.get(place);
+        let plan = plan::load(&buffer, layout, dtype.bytes() * 8, self.block.machine)?;
+        self.spend(plan.cost.total);
+        Ok(Some(movement::write_load(&mut self.build, &plan, view.base, dtype)?))
+    }
+
+    /// The layout of a whole buffer without gaps that a tensor in a layout fills; nothing for other memory.
+    fn whole(
+        &self,
+        place: LayoutId,
+        view: View,
+        memory: Value,
+    ) -> Result<Option<Layout>, AssignError> {
         let padded = &self.assignment.buffers(memory)?.layout;
         let layout = self.assignment.layouts.get(place);
         let whole = padded.paddings().is_empty()
             && view.offset == 0
-            && dtype != DType::I1
+            && self.kernel.ty(memory).dtype() != DType::I1
             && padded.layout().outs() == layout.outs()
             && padded.layout().matrix().inverse().is_ok();
-        if !whole {
-            return Ok(None);
-        }
-        let bits = dtype.bytes() * 8;
-        let plan = plan::load(padded.layout(), layout, bits, self.block.machine)?;
-        self.spend(plan.cost.total);
-        Ok(Some(movement::write_load(&mut self.build, &plan, view.base, dtype)?))
+        Ok(whole.then(|| padded.layout().clone()))
     }
 
     pub(super) fn local_store(&mut self, op: &Op) -> Result<(), AssignError> {
@@ -343,6 +352,14 @@ impl Lowerer<'_> {
         let place = self.place_of(source)?;
         let values = self.get(source, place)?;
         let view = self.view(memory);
+        if let Some(buffer) = self.whole(place, view, memory)? {
+            let bits = self.kernel.ty(memory).dtype().bytes() * 8;
+            let layout = self.assignment.layouts.get(place);
+            let plan = plan::store(layout, &buffer, bits, self.block.machine)?;
+            self.spend(plan.cost.total);
+            movement::write_store(&mut self.build, &plan, view.base, values.to_vec())?;
+            return Ok(());
+        }
         let meeting = self.meeting(place, memory, u64::MAX)?;
         let base = meeting.base(&mut self.build, view);
         let acting = movement::takes_part(&mut self.build, meeting.vectors.acting);

@@ -11,6 +11,12 @@
 //! One thread begins the copies of blocks, so a barrier stands in front of one where others may still touch the
 //! memory, unless it waited until they had left it, and in front of that a fence where they do so themselves; no
 //! barrier stands behind it, since each thread waits for the block by itself.
+//!
+//! That thread sends blocks, too, behind a barrier and a fence in the same way, each as a group of its own. It waits
+//! until a block was read, and meets the others, before the memory is written again, and before the kernel ends.
+//! Groups may be written in any order: so it waits until earlier ones are there where the block may be the same, as
+//! those of other rounds may, and those of one round whose indices do not differ by constants.
+//!
 //! Assembly that is not read has no barriers put around it: its threads order among themselves what it does.
 //!
 //! A product of warpgroups reads its factors until it is waited for. It is waited for where its sum is used
@@ -22,14 +28,19 @@
 //! Barriers of movements are not counted on; where they do the same, a later pass removes one of the two.
 
 use super::rotations::Rotations;
-use crate::assign::{Assignment, LayoutId, Product};
+use crate::assign::{Assignment, Copied, LayoutId, Product, copied};
+use crate::dtype::DType;
 use crate::id::IdMap;
+use crate::scalar::{self, Binary};
 use crate::tile::effects::{Control, Tokens};
 use crate::tile::{
-    ByPointers, Fetch, Kernel, Op, OpId, OpKind, Region, Sources, TransferOp, Value, in_flight,
+    ByPointers, Kernel, Op, OpId, OpKind, Region, Sent, Sources, TransferOp, Value, in_flight,
 };
 use std::rc::Rc;
 use weft_layout::space::{LANE, WARP};
+
+/// The most blocks that are counted behind one that was sent.
+const MOST_LATER: u32 = 8;
 
 /// An access since the last barrier.
 #[derive(Clone, PartialEq)]
@@ -67,6 +78,20 @@ struct Flight {
     earlier: bool,
 }
 
+/// A block on its way to a tensor.
+#[derive(Clone, PartialEq)]
+struct Sending {
+    op: OpId,
+    /// What it reads.
+    read: Access,
+    /// Whether it may still read that.
+    reads: bool,
+    /// How many blocks were sent after it, at least.
+    later: u32,
+    /// Whether it, or one before it, was sent in an earlier round.
+    earlier: bool,
+}
+
 /// What is not yet ordered.
 #[derive(Clone, Default)]
 struct Pending {
@@ -79,6 +104,8 @@ struct Pending {
     touched: Vec<Access>,
     /// Products under way, the oldest first.
     flights: Vec<Flight>,
+    /// Blocks on their way, of each operation the last one.
+    sending: Vec<Sending>,
 }
 
 /// What stands in front of operations, and which products are under way around loops.
@@ -92,6 +119,10 @@ pub(super) struct Orders {
     pub(super) fences: IdMap<OpId, bool>,
     /// How many products may still be under way, before all that.
     pub(super) waits: IdMap<OpId, Option<u32>>,
+    /// How many of the blocks that were sent may not have been read, before all that.
+    pub(super) unread: IdMap<OpId, Option<u32>>,
+    /// How many of them may not be there when another one is sent.
+    pub(super) unsent: IdMap<OpId, Option<u32>>,
     /// The sums of the products that may be under way where a round of a loop begins, the oldest first.
     pub(super) carried: IdMap<OpId, Vec<Option<Value>>>,
 }
@@ -101,7 +132,11 @@ impl Pending {
     fn forget_buffers(&mut self) {
         let reads = self.flights.iter_mut().flat_map(|flight| &mut flight.reads);
         let others = self.copies.iter_mut().chain(&mut self.unfenced).chain(&mut self.touched);
-        for access in self.accesses.iter_mut().chain(others).chain(reads) {
+        let sent = self.sending.iter_mut().map(|sending| {
+            sending.earlier = true;
+            &mut sending.read
+        });
+        for access in self.accesses.iter_mut().chain(others).chain(reads).chain(sent) {
             access.buffer = None;
         }
     }
@@ -171,6 +206,7 @@ impl Walk<'_> {
                 }
             }
             self.wait(id, op, &mut pending);
+            self.wait_for_reads(id, op, &mut pending);
             match op.kind {
                 OpKind::For => {
                     let params = &op.regions[0].params[1..];
@@ -221,12 +257,12 @@ impl Walk<'_> {
                 end.next_round(self.kernel.handed_over(region), params);
             }
             let size = |pending: &Pending| {
-                let Pending { accesses, copies, unfenced, touched, flights } = pending;
+                let Pending { accesses, copies, unfenced, touched, flights, sending: _ } = pending;
                 [accesses.len(), copies.len(), unfenced.len(), touched.len(), flights.len()]
             };
-            let before = size(&known);
+            let (before, sending) = (size(&known), known.sending.clone());
             self.join(&mut known, &end);
-            if before == size(&known) {
+            if before == size(&known) && sending == known.sending {
                 return known;
             }
         }
@@ -241,6 +277,112 @@ impl Walk<'_> {
         if from.flights.len() >= into.flights.len() {
             into.flights.clone_from(&from.flights);
         }
+        for other in &from.sending {
+            let same = |known: &&mut Sending| known.op == other.op && known.read == other.read;
+            match into.sending.iter_mut().find(same) {
+                Some(known) => {
+                    known.reads |= other.reads;
+                    known.earlier |= other.earlier;
+                    known.later = known.later.min(other.later);
+                }
+                None => into.sending.push(other.clone()),
+            }
+        }
+    }
+
+    /// Waits for what was sent and must have been read before an operation, and for what was sent before that.
+    fn wait_for_reads(&mut self, id: OpId, op: &Op, pending: &mut Pending) {
+        let written = written(op).map(|memory| self.roots(memory));
+        let must_be_read = |sending: &&Sending| {
+            let mut overwritten = written.iter();
+            sending.reads
+                && (op.kind == OpKind::Return
+                    || overwritten
+                        .any(|(roots, buffer)| self.may_be_same(&sending.read, roots, *buffer)))
+        };
+        let sent = pending.sending.iter().filter(must_be_read);
+        let Some(left) = sent.map(|sending| sending.later).min() else { return };
+        let mut read = Vec::new();
+        for sending in pending.sending.iter_mut().filter(|sending| sending.later >= left) {
+            if core::mem::take(&mut sending.reads) {
+                // The thread that waits knows; the others do not.
+                read.push(sending.read.clone());
+            }
+        }
+        self.add_all(&mut pending.accesses, &read);
+        let known = self.orders.unread[id].unwrap_or(u32::MAX);
+        self.orders.unread.set(id, Some(left.min(known)));
+    }
+
+    /// Sends a block, behind those that it must not overtake.
+    fn send(&mut self, id: OpId, read: Access, pending: &mut Pending) {
+        self.fetch(id, &read, pending);
+        let overtakes = |sending: &&Sending| self.may_overtake(sending, id);
+        let sent = pending.sending.iter().filter(overtakes);
+        if let Some(left) = sent.map(|sending| sending.later).min() {
+            let (there, rest): (Vec<Sending>, Vec<Sending>) =
+                pending.sending.drain(..).partition(|sending| sending.later >= left);
+            pending.sending = rest;
+            let read: Vec<Access> =
+                there.into_iter().filter(|sent| sent.reads).map(|sent| sent.read).collect();
+            self.add_all(&mut pending.accesses, &read);
+            let known = self.orders.unsent[id].unwrap_or(u32::MAX);
+            self.orders.unsent.set(id, Some(left.min(known)));
+        }
+        for sending in &mut pending.sending {
+            sending.later = (sending.later + 1).min(MOST_LATER);
+        }
+        // Who waits for it waits for that of the round before as well.
+        let count = pending.sending.len();
+        pending.sending.retain(|sending| sending.op != id);
+        let earlier = pending.sending.len() < count;
+        pending.sending.push(Sending { op: id, read, reads: true, later: 0, earlier });
+    }
+
+    /// Whether a block must not be sent before another one is there: they may be the same, and it matters which of
+    /// the two is written last.
+    fn may_overtake(&self, before: &Sending, now: OpId) -> bool {
+        let [then, now] = [before.op, now].map(|id| &self.kernel.ops[id]);
+        let commute = matches!((&then.kind, &now.kind),
+            (OpKind::Transfer(TransferOp::Send(Some(x))), OpKind::Transfer(TransferOp::Send(Some(y))))
+                if x == y);
+        let (Some(x), Some(y)) = (Sent::of(&then.operands), Sent::of(&now.operands)) else {
+            return true;
+        };
+        if commute || x.descriptor != y.descriptor {
+            return false;
+        }
+        let block = self.kernel.ty(x.descriptor).shape.iter();
+        let apart = x.indices.iter().zip(&y.indices).zip(block).any(|((&x, &y), &side)| {
+            let [(x, at), (y, other)] = [x, y].map(|index| self.behind(index));
+            x == y && at.abs_diff(other) >= side && at.abs_diff(other) < 1 << 31
+        });
+        before.earlier || !apart
+    }
+
+    /// An index as a value and what is added to it.
+    fn behind(&self, index: Value) -> (Value, i64) {
+        let number = |value: Value| {
+            let id = self.definitions[value]?;
+            match self.kernel.ops[id].kind {
+                OpKind::Constant(bits) => Some(scalar::sign_extend(DType::I32, bits)),
+                _ => None,
+            }
+        };
+        let (mut value, mut sum) = (index, 0);
+        while let Some(id) = self.definitions[value] {
+            let op = &self.kernel.ops[id];
+            let (OpKind::Binary(Binary::Add), &[x, y]) = (&op.kind, &op.operands[..]) else {
+                break;
+            };
+            let (rest, more) = match (number(x), number(y)) {
+                (_, Some(more)) => (x, more),
+                (Some(more), None) => (y, more),
+                (None, None) => break,
+            };
+            (value, sum) = (rest, sum + more);
+        }
+        (value, sum)
     }
 
     /// Waits for the products that must be over before an operation, and for those before them.
@@ -251,9 +393,7 @@ impl Walk<'_> {
         let written: Vec<_> = if effects.tokens == Tokens::Leaves {
             op.operands.iter().skip(2).map(|&memory| self.roots(memory)).collect()
         } else {
-            let writes = effects.local.writes || effects.allocates;
-            let role = roles(op).filter(|_| writes);
-            role.into_iter().map(|(memory, _)| self.roots(memory)).collect()
+            written(op).map(|memory| self.roots(memory)).into_iter().collect()
         };
         let must_end = |flight: &Flight| {
             let used = flight.sum.is_some_and(|sum| {
@@ -342,9 +482,12 @@ impl Walk<'_> {
         let Some((memory, tensor)) = roles(op).filter(|_| effects.local.any()) else { return };
         let writes = effects.local.writes;
         let (roots, buffer) = self.roots(memory);
-        if effects.tokens == Tokens::Fetches {
+        if let Tokens::Fetches | Tokens::Sends = effects.tokens {
             let access = Access { roots, writes, buffer, own: None, left: Left::No };
-            return self.fetch(id, &access, pending);
+            return match effects.tokens {
+                Tokens::Sends => self.send(id, access, pending),
+                _ => self.fetch(id, &access, pending),
+            };
         }
         let own = self.assignment.given(tensor).filter(|&layout| {
             let layout = self.assignment.layouts.get(layout);
@@ -366,7 +509,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A block that the copy engine writes. Who reads it waits for it, whatever the others do.
+    /// A block that the copy engine writes, or reads. Who reads it waits for it, whatever the others do.
     fn fetch(&mut self, id: OpId, access: &Access, pending: &mut Pending) {
         let late = pending
             .accesses
@@ -474,6 +617,13 @@ impl Walk<'_> {
     }
 }
 
+/// The memory that an operation writes or gives up.
+fn written(op: &Op) -> Option<Value> {
+    let effects = op.kind.effects();
+    let writes = effects.local.writes || effects.allocates;
+    roles(op).filter(|_| writes).map(|(memory, _)| memory)
+}
+
 /// The memory that an operation touches, and the tensor that it moves from or to there.
 fn roles(op: &Op) -> Option<(Value, Value)> {
     match op.kind {
@@ -481,9 +631,7 @@ fn roles(op: &Op) -> Option<(Value, Value)> {
         OpKind::LocalLoad => Some((op.operands[0], op.results[0])),
         OpKind::LocalDealloc => Some((op.operands[0], op.operands[0])),
         OpKind::LocalStore => Some((op.operands[1], op.operands[0])),
-        OpKind::Transfer(TransferOp::Fetch) => {
-            Fetch::of(&op.operands).map(|fetch| (fetch.memory, fetch.memory))
-        }
+        OpKind::Transfer(_) => copied(op).map(|Copied { memory, .. }| (memory, memory)),
         _ if op.kind.by_pointers() == Some(ByPointers::Copy) => {
             Some((op.operands[1], op.operands[0]))
         }

@@ -34,7 +34,7 @@ use crate::location::Locations;
 use crate::movement;
 use crate::scalar::{Binary, Compare};
 use crate::tile::report::Print;
-use crate::tile::{Element, Kernel, Op, OpId, OpKind, Region, Value};
+use crate::tile::{DescriptorOp, Element, Kernel, Op, OpId, OpKind, Region, Value};
 use local_order::Orders;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -79,6 +79,8 @@ pub enum Passed {
     Argument(usize),
     /// The tensor map of a descriptor that the kernel is given in parts.
     Map(Parts),
+    /// Nothing: a tensor map that each block makes.
+    Made,
 }
 
 /// Lowers a verified kernel; accesses to global memory of one block that may meet are ordered by barriers,
@@ -118,6 +120,7 @@ pub fn run(
         work: Vec::new(),
         offsets: FxHashMap::default(),
         maps: FxHashMap::default(),
+        empty: FxHashMap::default(),
         passed: Vec::new(),
         current: None,
     };
@@ -172,6 +175,8 @@ struct Lowerer<'a> {
     offsets: FxHashMap<Value, u64>,
     /// The arguments that tensor maps are, by their descriptors.
     maps: FxHashMap<Value, u32>,
+    /// Whether a tensor of a map that the block makes has no elements.
+    empty: FxHashMap<Value, lane::Value>,
     passed: Vec<Passed>,
     /// The operation being lowered.
     current: Option<OpId>,
@@ -259,6 +264,9 @@ impl Lowerer<'_> {
         if let Some(pending) = self.orders.waits[id] {
             self.wait_for_products(pending)?;
         }
+        if let Some(pending) = self.orders.unread[id] {
+            self.wait_for_sent(pending);
+        }
         if self.orders.fences_before[id] {
             self.build.proxy_fence();
         }
@@ -292,7 +300,11 @@ impl Lowerer<'_> {
                 self.build.barrier(BarrierScope::Block);
                 Ok(())
             }
-            OpKind::Transfer(what) => self.transfer(op, *what),
+            OpKind::Transfer(what) => self.transfer(id, op, *what),
+            OpKind::Descriptor(DescriptorOp::Make { nan }) => {
+                self.make_map(op, *nan);
+                Ok(())
+            }
             // What is given is an argument.
             OpKind::Descriptor(_) => Ok(()),
             OpKind::Reduce { axis, .. } => self.reduce(id, op, usize::from(*axis)),

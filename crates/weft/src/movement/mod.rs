@@ -107,6 +107,21 @@ pub fn write_load(
     Ok(mover.finish(build)?.pop().unwrap_or_default())
 }
 
+/// Writes a plan without outputs that stores a tensor to memory at an address in bytes, of which it has the value of
+/// each register.
+pub fn write_store(
+    build: &mut Builder,
+    plan: &Plan,
+    base: Value,
+    values: Vec<Value>,
+) -> Result<(), Misfit> {
+    let movement = Movement { plan, inputs: vec![values], places: &[] };
+    error::check(build, &movement)?;
+    let mut mover = Mover::start(build, movement, Some(base));
+    while mover.run_to_barrier(build, &mut |_, left, _| left.to_vec())?.is_some() {}
+    Ok(())
+}
+
 /// Writes independent plans side by side: each up to its next barrier, then one barrier for all.
 ///
 /// `host` is a builder, or somebody who has one and whom `combine` needs.
@@ -119,7 +134,7 @@ pub fn write_together<H: AsMut<Builder>>(
     let mut movers = Vec::new();
     for movement in movements {
         error::check(build, &movement)?;
-        movers.push(Mover::start(build, movement));
+        movers.push(Mover::start(build, movement, None));
     }
     loop {
         let mut met: Option<(Scope, Loc)> = None;
@@ -170,7 +185,8 @@ struct Mover<'p> {
 }
 
 impl<'p> Mover<'p> {
-    fn start(build: &mut Builder, movement: Movement<'p>) -> Mover<'p> {
+    /// At an address, or in scratch memory of its own.
+    fn start(build: &mut Builder, movement: Movement<'p>, given: Option<Value>) -> Mover<'p> {
         let Movement { plan, inputs, places } = movement;
         let mut files = vec![Vec::new(); plan.files.len()];
         let mut truths = Vec::new();
@@ -182,11 +198,12 @@ impl<'p> Mover<'p> {
             files[file.index()] = bytes;
         }
         let dtypes = file_dtypes(plan, &input_dtypes);
-        let base = (plan.scratch_bytes > 0).then(|| {
+        let scratch = |build: &mut Builder| {
             let bytes = plan.scratch_bytes as u32;
             let shared = build.scratch(bytes, scratch_align(bytes), scope(plan));
             build.shared_base(shared)
-        });
+        };
+        let base = given.or_else(|| (plan.scratch_bytes > 0).then(|| scratch(build)));
         Mover { plan, places, files, dtypes, truths, next: 0, base }
     }
 

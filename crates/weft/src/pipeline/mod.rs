@@ -131,7 +131,7 @@ fn orders_memory(effects: Effects) -> bool {
         Fence::None | Fence::Barrier => false,
         Fence::Atomic | Fence::Unknown => true,
     };
-    fences || effects.tokens != Tokens::None
+    fences || !matches!(effects.tokens, Tokens::None | Tokens::Sends)
 }
 
 /// Lets the operations of a region take one value for another.

@@ -4,7 +4,7 @@
 use super::compute::split;
 use super::memory_access::{self, copies, products, transfers};
 use super::multiply::multiply;
-use super::program::{BulkOp, Code, MultiplyOp, Row, WaitOp};
+use super::program::{BulkOp, Code, MakeOp, MultiplyOp, Row, WaitOp};
 use super::report::FindingKind;
 use super::schedule::{Block, World};
 use super::warp::{Warp, full, lanes_of, row, truth};
@@ -51,6 +51,7 @@ pub(super) enum Act {
         inst: Inst,
     },
     BulkCopy(Box<BulkOp>),
+    MakeMap(Box<MakeOp>),
     BulkCommit,
     BulkWait {
         pending: u32,
@@ -136,6 +137,7 @@ impl Warp {
                 }
             }
             Act::BulkCopy(op) => transfers::begin(self, block, world, op),
+            Act::MakeMap(op) => transfers::make(self, block, code, op),
             Act::BulkCommit => {
                 if self.mask != 0 {
                     self.groups.commit();

@@ -180,13 +180,26 @@ pub(super) enum Bulk {
     /// So many bytes in a row.
     Bytes(Row),
     /// A box of the tensor of a map, at some coordinates; where each element is changed by an atomic, which.
-    Box {
-        map: TensorMap,
-        /// The address of the tensor.
-        tensor: u64,
-        coordinates: SmallVec<[Row; 5]>,
-        reduces: Option<Rmw>,
-    },
+    Box { map: TensorMap, tensor: Described, coordinates: SmallVec<[Row; 5]>, reduces: Option<Rmw> },
+}
+
+/// Where it is said how a tensor lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Described {
+    /// In memory at an address.
+    At(u64),
+    /// By the block, for the map of this number.
+    Made(u32),
+}
+
+/// What makes a tensor map.
+#[derive(Debug)]
+pub(super) struct MakeOp {
+    pub(super) map: u32,
+    pub(super) nan: bool,
+    /// Base, extents and strides.
+    pub(super) parts: SmallVec<[Row; 8]>,
+    pub(super) rank: usize,
 }
 
 /// A wait for products.
@@ -589,6 +602,7 @@ impl Compiler<'_> {
             Op::Mbarrier(op) => self.mbarrier(id, inst, *op),
             Op::BulkCopy(copy) => self.bulk_copy(id, inst, *copy),
             Op::TensorCopy(copy) => self.tensor_copy(id, inst, *copy),
+            Op::MakeMap(make) => self.make_map(inst, *make),
             Op::BulkCommit => self.act(Act::BulkCommit),
             &Op::BulkWait { pending, reads } => {
                 self.act(Act::BulkWait { pending, reads });

@@ -25,6 +25,8 @@ pub(super) struct Pieces {
     landing: Option<BTreeMap<Shared, Vec<Shared>>>,
     /// What copies into a piece that an mbarrier in another counts touch: both.
     filling: FxHashMap<[Shared; 2], [Shared; 2]>,
+    /// What bulk copies read: a wait for them may end there. None where it is not seen what one reads.
+    emptied: Option<Vec<Shared>>,
 }
 
 impl Pieces {
@@ -47,8 +49,9 @@ impl Pieces {
         let allocated =
             all.iter().copied().filter(|&piece| !program.shared[piece].scratch).collect();
         let (copied, described, products) = (Vec::new(), Vec::new(), IdMap::default());
-        let (landing, filling) = (None, FxHashMap::default());
-        let mut pieces = Self { of, all, allocated, copied, described, products, landing, filling };
+        let (landing, filling, emptied) = (None, FxHashMap::default(), None);
+        let mut pieces =
+            Self { of, all, allocated, copied, described, products, landing, filling, emptied };
         let mut copied = Vec::new();
         program.walk(&program.body, &mut |_, inst| {
             if inst.op.effects().tokens == Tokens::Starts {
@@ -59,6 +62,7 @@ impl Pieces {
         copied.dedup();
         pieces.copied = copied;
         pieces.find_filling(program);
+        pieces.find_emptied(program);
         pieces.find_described(program);
         pieces
     }
@@ -80,6 +84,13 @@ impl Pieces {
             Extent::Described => {
                 let own = inst.results.first().and_then(|&result| self.products[result].as_ref());
                 own.unwrap_or(&self.described)
+            }
+            Extent::Anywhere if empties(inst) => {
+                match inst.operands.first().map(|&at| &self.of[at]) {
+                    Some(Some(piece)) => core::slice::from_ref(piece),
+                    Some(None) => &self.allocated,
+                    None => self.emptied.as_ref().unwrap_or(&self.allocated),
+                }
             }
             Extent::Anywhere => {
                 let filling = fills(inst).then(|| self.filling.get(&self.filling(inst)?)).flatten();
@@ -131,6 +142,25 @@ impl Pieces {
         self.landing = seen.then_some(landing);
     }
 
+    /// Finds what bulk copies read.
+    fn find_emptied(&mut self, program: &Program) {
+        let mut emptied = Some(Vec::new());
+        program.walk(&program.body, &mut |_, inst| {
+            if empties(inst) && !inst.operands.is_empty() {
+                let piece = self.piece(inst.operands.first());
+                emptied = emptied.take().and_then(|mut pieces| {
+                    pieces.push(piece?);
+                    Some(pieces)
+                });
+            }
+        });
+        if let Some(emptied) = &mut emptied {
+            emptied.sort_unstable();
+            emptied.dedup();
+        }
+        self.emptied = emptied;
+    }
+
     /// The one piece that an operation touches at its address, if it is known to be one.
     pub(super) fn addressed(&self, inst: &InstData) -> Option<Shared> {
         match self.touched(inst) {
@@ -172,6 +202,13 @@ impl Pieces {
 pub(super) fn fills(inst: &InstData) -> bool {
     let effects = inst.op.effects();
     effects.tokens == Tokens::Bulk(Step::Starts) && effects.writes.has(Space::Shared)
+}
+
+/// Whether an operation begins a copy from shared memory, of which it has the address, or waits for such copies.
+fn empties(inst: &InstData) -> bool {
+    let effects = inst.op.effects();
+    let is_step = matches!(effects.tokens, Tokens::Bulk(Step::Starts | Step::Awaits { .. }));
+    is_step && effects.reads.has(Space::Shared) && !effects.writes.has(Space::Shared)
 }
 
 /// What each value is made from, through loops and branches.

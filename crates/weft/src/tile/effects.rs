@@ -69,6 +69,8 @@ pub enum Tokens {
     },
     /// It starts a copy, which writes at any time until somebody waits for a phase of its mbarrier.
     Fetches,
+    /// It starts a copy, which reads shared memory when it is met, as far as the program can tell.
+    Sends,
     /// It begins, waits for or ends phases of mbarriers.
     Phases,
     /// It tells an mbarrier that a thread has done with memory that will be copied to.
@@ -207,6 +209,12 @@ impl OpKind {
                 tokens: Tokens::Fetches,
                 ..none
             },
+            OpKind::Transfer(TransferOp::Send(op)) => Effects {
+                global: if op.is_some() { Touch::BOTH } else { Touch::WRITES },
+                local: Touch::READS,
+                tokens: Tokens::Sends,
+                ..none
+            },
             OpKind::Transfer(TransferOp::Wait) => Effects { tokens: Tokens::Phases, ..none },
             OpKind::Transfer(TransferOp::Leave) => Effects { tokens: Tokens::Leaves, ..none },
             OpKind::Transfer(TransferOp::AfterLeave) => {
@@ -281,6 +289,8 @@ mod tests {
         };
         let mbarriers =
             Effects { allocates: true, fence: Fence::Barrier, tokens: Tokens::Phases, ..none };
+        let sent =
+            Effects { global: Touch::WRITES, local: Touch::READS, tokens: Tokens::Sends, ..none };
         let waits = Tokens::Awaits { pending: 2 };
         let regions = Effects { control: Control::Regions, ..none };
         let ends = Effects { control: Control::Ends, ..none };
@@ -339,6 +349,11 @@ mod tests {
             ),
             (OpKind::Transfer(TransferOp::Close), mbarriers),
             (OpKind::Transfer(TransferOp::Fetch), Effects { tokens: Tokens::Fetches, ..copy }),
+            (OpKind::Transfer(TransferOp::Send(None)), sent),
+            (
+                OpKind::Transfer(TransferOp::Send(Some(Rmw::FAdd))),
+                Effects { global: Touch::BOTH, ..sent },
+            ),
             (OpKind::Transfer(TransferOp::Wait), Effects { tokens: Tokens::Phases, ..none }),
             (OpKind::LocalAlloc, Effects { local: Touch::WRITES, allocates: true, ..none }),
             (OpKind::LocalLoad, Effects { local: Touch::READS, ..none }),

@@ -57,7 +57,7 @@ pub use pointers::ByPointers;
 pub use precision::Precision;
 pub use slice::slice;
 pub use tap::{tap, tappable};
-pub(crate) use transfer::Fetch;
+pub(crate) use transfer::{Fetch, Sent};
 pub use transfer::{Phase, TransferOp};
 pub use types::{Element, Type};
 pub use verify::verify;

@@ -92,7 +92,7 @@ impl<'a> Origins<'a> {
             match op.kind {
                 OpKind::Select => open.extend_from_slice(&op.operands[1..]),
                 OpKind::AddPtr
-                | OpKind::Descriptor(DescriptorOp::Given)
+                | OpKind::Descriptor(DescriptorOp::Given | DescriptorOp::Make { .. })
                 | OpKind::Splat
                 | OpKind::Unsplat
                 | OpKind::Broadcast

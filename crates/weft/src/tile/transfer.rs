@@ -1,13 +1,16 @@
-//! Blocks that a machine copies by itself from a tensor in global memory to shared memory, and the *mbarriers*
-//! that tell when they are there.
+//! Blocks that a machine copies by itself between a tensor in global memory and shared memory, and the *mbarriers*
+//! that tell when those are there that come.
 //!
 //! An mbarrier counts copies, phase after phase: a phase is over when as many copies have begun in it as the
 //! operation says that made the mbarrier, and all of them have landed. Or it counts the threads of the block,
 //! and a phase is over when all of them have left the memory that is copied to. The next phase begins at once.
 //! Phases are told apart by their parity: the first is even. Who waits for a phase of a parity waits until the
 //! phase under way has the other one; so the odd phase before the first counts as over.
+//!
+//! A block that goes to a tensor needs none: who writes the memory again, or ends, waits until it was read.
 
 use super::{Element, Type};
+use crate::atomic::Rmw;
 use crate::dtype::DType;
 
 /// What ends a phase of an mbarrier.
@@ -30,6 +33,10 @@ pub enum TransferOp {
     /// `(descriptor, N indices i32, memory, mbarriers, i32, i1)`: begins to copy a block, if the truth value
     /// says so, which the mbarrier of that number counts. What is copied is read when the operation is met.
     Fetch,
+    /// `(descriptor, N indices i32, memory)`: copies a block from memory to the tensor; each element there becomes
+    /// that of the block, or is changed by it atomically, without any order. What is copied is read when the
+    /// operation is met.
+    Send(Option<Rmw>),
     /// `(mbarriers, i32, parity i1)`: waits for a phase of the mbarrier of that number. What was copied in it
     /// may be looked at then.
     Wait,
@@ -49,6 +56,8 @@ impl TransferOp {
         match self {
             TransferOp::Open { .. } => "open_mbarriers",
             TransferOp::Fetch => "fetch_block",
+            TransferOp::Send(None) => "send_block",
+            TransferOp::Send(Some(_)) => "reduce_block",
             TransferOp::Wait => "wait_mbarrier",
             TransferOp::Leave => "leave",
             TransferOp::AfterLeave => "after_leave",
@@ -92,6 +101,30 @@ impl<V: Clone> Fetch<V> {
     }
 }
 
+/// What a block is sent by.
+pub(crate) struct Sent<V> {
+    pub(crate) descriptor: V,
+    pub(crate) indices: Vec<V>,
+    pub(crate) memory: V,
+}
+
+impl<V: Clone> Sent<V> {
+    /// The operands of [`TransferOp::Send`], by what they are.
+    pub(crate) fn of(operands: &[V]) -> Option<Self> {
+        let ([descriptor, indices @ ..], [memory]) = operands.split_last_chunk::<1>()? else {
+            return None;
+        };
+        let (descriptor, indices) = (descriptor.clone(), indices.to_vec());
+        Some(Self { descriptor, indices, memory: memory.clone() })
+    }
+
+    /// The operands in their order.
+    pub(crate) fn operands(self) -> Vec<V> {
+        let Self { descriptor, indices, memory } = self;
+        [vec![descriptor], indices, vec![memory]].concat()
+    }
+}
+
 /// Whether operands and results are as an operation asks, and what it asks.
 pub(super) fn rule(op: TransferOp, operands: &[&Type], results: &[&Type]) -> (bool, &'static str) {
     let number = |ty: &Type| *ty == Type::scalar(DType::I32);
@@ -106,12 +139,7 @@ pub(super) fn rule(op: TransferOp, operands: &[&Type], results: &[&Type]) -> (bo
             results.is_empty()
                 && Fetch::of(operands).is_some_and(|fetch| {
                     let Fetch { descriptor, indices, memory, mbarriers, which, exists } = fetch;
-                    let holds = |block: Type| {
-                        block.element == memory.element && block.elements() == memory.elements()
-                    };
-                    indices.len() == descriptor.shape.len()
-                        && indices.iter().all(|index| number(index))
-                        && descriptor.block().is_some_and(holds)
+                    is_block(descriptor, &indices, memory)
                         && memory.memory().is_some_and(|memory| memory.mutable)
                         && are_mbarriers(mbarriers)
                         && number(which)
@@ -119,6 +147,14 @@ pub(super) fn rule(op: TransferOp, operands: &[&Type], results: &[&Type]) -> (bo
                 }),
             "takes a descriptor, an index i32 for each of its dimensions, mutable memory for a block, mbarriers, \
              the number i32 of one and an i1, and gives nothing",
+        ),
+        TransferOp::Send(op) => (
+            results.is_empty()
+                && Sent::of(operands)
+                    .is_some_and(|sent| is_block(sent.descriptor, &sent.indices, sent.memory))
+                && op.is_none_or(|op| op.apply(operands[0].dtype(), 0, 0).is_some()),
+            "takes a descriptor, an index i32 for each of its dimensions and memory with a block of numbers that \
+             have the operation, and gives nothing",
         ),
         TransferOp::Leave => (
             results.is_empty()
@@ -137,6 +173,16 @@ pub(super) fn rule(op: TransferOp, operands: &[&Type], results: &[&Type]) -> (bo
             "takes mbarriers and gives nothing",
         ),
     }
+}
+
+/// Whether memory has a block of a descriptor, which indices name.
+fn is_block(descriptor: &Type, indices: &[&Type], memory: &Type) -> bool {
+    let holds =
+        |block: Type| block.element == memory.element && block.elements() == memory.elements();
+    indices.len() == descriptor.shape.len()
+        && indices.iter().all(|index| **index == Type::scalar(DType::I32))
+        && descriptor.block().is_some_and(holds)
+        && memory.memory().is_some()
 }
 
 /// Whether a type is that of mbarriers: a list of buffers of an i64 each.

@@ -29,6 +29,7 @@ mod random;
 mod regressions;
 mod reports;
 mod scaled;
+mod sends;
 mod spoilt;
 mod stops;
 mod truths;

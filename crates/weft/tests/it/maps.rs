@@ -50,7 +50,7 @@ const PLAIN: Case = Case {
 };
 
 /// What Triton calls a type.
-fn name(dtype: DType) -> &'static str {
+pub(crate) fn name(dtype: DType) -> &'static str {
     match dtype {
         DType::F8E4M3FN => "f8E4M3FN",
         DType::F8E5M2 => "f8E5M2",
@@ -62,7 +62,7 @@ fn name(dtype: DType) -> &'static str {
 }
 
 /// Pitches are whole pieces of 16 bytes.
-fn pitch(dtype: DType, columns: usize) -> usize {
+pub(crate) fn pitch(dtype: DType, columns: usize) -> usize {
     columns.next_multiple_of(16 / dtype.bytes() as usize)
 }
 
@@ -270,7 +270,7 @@ impl Case {
     }
 }
 
-fn runs(
+pub(crate) fn runs(
     compiled: &Compiled,
     grid: [u32; 3],
     args: &[u64],
@@ -300,7 +300,7 @@ fn runs(
     }
 }
 
-fn copies(compiled: &Compiled) -> usize {
+pub(crate) fn copies(compiled: &Compiled) -> usize {
     let mut count = 0;
     let program = &compiled.program;
     program.walk(&program.body, &mut |_, inst| {
@@ -378,7 +378,7 @@ fn blocks_are_also_read_by_threads() {
 }
 
 /// The program without operations of a kind, in loops alone or everywhere.
-fn without(
+pub(crate) fn without(
     program: &lane::Program,
     in_loops: bool,
     gone: &dyn Fn(&lane::Op) -> bool,
@@ -473,23 +473,23 @@ fn a_round_waits_once_and_meets_once() {
         bar.sync 0;
         @!%p24 bra $L_end_37;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r13], %r22;
-        cvta.param.u64 %rdt1, %rdt0;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%rdt1, {%r2, %r8}], [%r13];
+        cvta.param.u64 %rdt0, %rdt1;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%rdt0, {%r2, %r8}], [%r13];
         $L_end_37:
         @!%p24 bra $L_end_42;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r13], %r22;
-        cvta.param.u64 %rdt3, %rdt2;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r11], [%rdt3, {%r9, %r2}], [%r13];
+        cvta.param.u64 %rdt2, %rdt3;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r11], [%rdt2, {%r9, %r2}], [%r13];
         $L_end_42:
         @!%p29 bra $L_end_52;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r28], %r22;
-        cvta.param.u64 %rdt5, %rdt4;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r27], [%rdt5, {%r4, %r8}], [%r28];
+        cvta.param.u64 %rdt4, %rdt5;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r27], [%rdt4, {%r4, %r8}], [%r28];
         $L_end_52:
         @!%p29 bra $L_end_58;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r28], %r22;
-        cvta.param.u64 %rdt7, %rdt6;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r30], [%rdt7, {%r9, %r4}], [%r28];
+        cvta.param.u64 %rdt6, %rdt7;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r30], [%rdt6, {%r9, %r4}], [%r28];
         $L_end_58:
         $L_loop_73:
         @%p115 bra $L_end_73;
@@ -506,13 +506,13 @@ fn a_round_waits_once_and_meets_once() {
         bar.sync 0;
         @!%p289 bra $L_end_135;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r288], %r22;
-        cvta.param.u64 %rdt9, %rdt8;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r286], [%rdt9, {%r284, %r8}], [%r288];
+        cvta.param.u64 %rdt8, %rdt9;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r286], [%rdt8, {%r284, %r8}], [%r288];
         $L_end_135:
         @!%p289 bra $L_end_141;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r288], %r22;
-        cvta.param.u64 %rdt11, %rdt10;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r290], [%rdt11, {%r9, %r284}], [%r288];
+        cvta.param.u64 %rdt10, %rdt11;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r290], [%rdt10, {%r9, %r284}], [%r288];
         $L_end_141:
         bra.uni $L_loop_73;
         $L_end_73:

@@ -2,19 +2,13 @@
 
 use alloc::vec::Vec;
 
-use super::{
-    fragment::Fragment,
-    moves::Moves,
-    sides::Reader,
-    ways::{Actor, Way},
-};
+use super::{fragment::Fragment, sides::Reader, ways::Actor};
 use crate::plan::{PlanError, priced, stored_bits, swizzle::Side, writing::builder::permute};
 use crate::{
-    access::widest_shared_log2,
     layout::{Layout, LayoutError},
     machine::{Kind, Machine},
     space::{LANE, REGISTER, WARP},
-    step::{Acting, Cost, File, Plan, Step, Strategy},
+    step::{Acting, File, Plan, Step, Strategy},
 };
 
 /// The cheapest way to load a tensor of elements of `bits` bits into `registers` from where `memory`
@@ -82,18 +76,8 @@ pub(crate) fn loaded(
         acting: Acting::ALL,
         bytes_log2,
     };
-    let widest = widest_shared_log2(machine).saturating_sub(bytes_log2);
     let fragments = Fragment::all(machine, Kind::Load, bytes_log2);
-    let vectors = (0..=widest).rev().map(Way::Vector);
-    let ways = vectors.chain(fragments.iter().map(Way::Matrix));
-    let price = |moves: &Moves<'_>| {
-        let mut cost = Cost::default();
-        moves.price(&mut cost, &reader.parts).ok()?;
-        Some((cost.busiest(&machine.prices), cost.instructions))
-    };
-    let placed = ways.filter_map(|way| actor.place(way, &offsets));
-    let priced = placed.filter_map(|moves| Some((price(&moves)?, moves)));
-    let (_, moves) = priced.min_by_key(|(price, _)| *price).ok_or(PlanError::TooLarge)?;
+    let moves = actor.cheapest(&fragments, &offsets, &reader.parts).ok_or(PlanError::TooLarge)?;
     let file = plan.add_file(1 << reader.side.registers.len(), bits);
     plan.steps.push(Step::Access(moves.access(file)));
     Ok(permute(plan, file, reader.expanded()))

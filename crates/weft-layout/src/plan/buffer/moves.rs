@@ -8,13 +8,36 @@ use super::{
     ways::{Actor, Way},
 };
 use crate::{
-    access::{AccessError, matrix_wavefronts, wavefronts},
+    access::{AccessError, matrix_wavefronts, wavefronts, widest_shared_log2},
     f2::{Echelon, Matrix as BitMatrix, low_mask},
     machine::{Kind, MatrixMove},
     step::{Access, Cost, File, Form, Group, combine},
 };
 
 impl<'a> Actor<'a> {
+    /// The cheapest instructions under offsets that are given: the widest vectors that lie in each thread, or
+    /// matrix moves; packing is priced as [`Moves::price`] says.
+    pub(in crate::plan) fn cheapest(
+        &self,
+        fragments: &'a [Fragment<'a>],
+        offsets: &BitMatrix,
+        given: &[u64],
+    ) -> Option<Moves<'a>> {
+        let widest = widest_shared_log2(self.machine).saturating_sub(self.bytes_log2);
+        let vectors = (0..=widest).rev().map(Way::Vector);
+        // All lanes of a warp move a matrix.
+        let whole = fragments.iter().filter(|_| self.acting.idle_lanes == 0);
+        let ways = vectors.chain(whole.map(Way::Matrix));
+        let price = |moves: &Moves<'_>| {
+            let mut cost = Cost::default();
+            moves.price(&mut cost, given).ok()?;
+            Some((cost.busiest(&self.machine.prices), cost.instructions))
+        };
+        let placed = ways.filter_map(|way| self.place(way, offsets));
+        let priced = placed.filter_map(|moves| Some((price(&moves)?, moves)));
+        priced.min_by_key(|(price, _)| *price).map(|(_, moves)| moves)
+    }
+
     /// The instructions under these offsets; `None` where lanes or registers are not aligned.
     pub(in crate::plan) fn place(&self, way: Way<'a>, offsets: &BitMatrix) -> Option<Moves<'a>> {
         let apply = |columns: &[u64]| -> Vec<u64> {

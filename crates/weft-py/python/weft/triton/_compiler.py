@@ -15,6 +15,7 @@ from triton import knobs
 from triton.backends import driver
 from triton.backends.compiler import Language
 from triton.backends.nvidia.compiler import CUDABackend
+from triton.runtime import _allocation
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from weft import _weft
@@ -38,6 +39,10 @@ ELEMENTS_BY_BYTES = {1: 0, 2: 1, 4: 2}
 ELEMENTS_BY_NAME = {"f16": 6, "f32": 7, "bf16": 10}
 # And what it calls swizzles, by the bytes within which they move pieces.
 SWIZZLES = {16: 0, 32: 1, 64: 2, 128: 3}
+# Where maps lie that blocks make, in bytes.
+MAP_ALIGN = 128
+# Bytes that a copy engine writes at once, up to which it overwrites what is behind a row.
+PIECE = 16
 
 
 class KernelError(WeftError):
@@ -91,6 +96,7 @@ def replace_stages(
         try:
             tell_flags(module)
             made.update(request(str(module), options, settings.target or f"sm_{capability}"))
+            made["scratch"] = settings.device == "simulator" or gives_scratch()
             kernel = compiled(made)
             text: str = told_with_source(kernel.ptx)
             printed[text] = kernel
@@ -112,8 +118,8 @@ def replace_stages(
             # A program runs on one block, whatever cluster it might have had.
             num_ctas=1,
             tmem_size=0,
-            global_scratch_size=0,
-            global_scratch_align=1,
+            global_scratch_size=kernel.scratch_bytes,
+            global_scratch_align=MAP_ALIGN if kernel.scratch_bytes else 1,
             profile_scratch_size=0,
             profile_scratch_align=1,
             tensordesc_meta=tensor_maps(kernel),
@@ -180,21 +186,42 @@ def tell_flags(module: Any) -> None:
         kernel.set_arg_attr(index, "weft.flags", DESCRIPTOR_FLAGS)
 
 
+def gives_scratch() -> bool:
+    """Whether Triton's launcher can give kernels global memory: `triton.set_allocator` was called, which Triton asks of
+    programs whose kernels make tensor descriptors."""
+    return not isinstance(_allocation._allocator.get(), _allocation.NullAllocator)
+
+
 def tensor_maps(kernel: _weft.Kernel) -> list[dict[str, Any] | None]:
     """What Triton's launcher encodes each descriptor as that a kernel is given; nothing where it takes all apart."""
     maps = kernel.tensor_maps
     return [map and encoded(*map) for map in maps] if any(maps) else []
 
 
-def encoded(element: str, size: int, box: list[int], span: int) -> dict[str, Any]:
-    """What Triton's launcher takes of a tensor map."""
+def encoded(element: str, size: int, box: list[int], span: int, stores: bool) -> dict[str, Any]:
+    """What Triton's launcher takes of a tensor map, and what `described` does."""
     return {
         "swizzle": SWIZZLES[span],
         "elem_size": size,
         "elem_type": ELEMENTS_BY_NAME.get(element, ELEMENTS_BY_BYTES[size]),
         "block_size": box,
         "fp4_padded": False,
+        "stores": stores,
     }
+
+
+def described(inner: Callable[..., Any], descriptor: Any, encoding: Any, *rest: Any) -> Any:
+    """What Triton's launcher passes for a descriptor: with a tensor map that blocks are stored through, rows of the
+    tensor have to end with a whole piece."""
+    if encoding and encoding.get("stores"):
+        row = descriptor.shape[-1] * encoding["elem_size"]
+        if row % PIECE:
+            raise ValueError(
+                f"rows of {row} bytes are stored through a tensor descriptor, whose last piece of {PIECE} bytes "
+                "would overwrite what is behind them, here as with Triton's own code; give the descriptor a last "
+                f"extent of whole {PIECE} bytes"
+            )
+    return inner(descriptor, encoding, *rest)
 
 
 def request(ttir: str, options: Any, target: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Literal
 
+import triton.backends.nvidia.driver
 import triton.runtime.autotuner
 import triton.runtime.cache
 from triton import knobs
@@ -257,6 +258,7 @@ def exchange(function: Any, key: str | None) -> None:
 
 _AROUND = (
     Around(CUDABackend, "add_stages", add_stages),
+    Around(triton.backends.nvidia.driver, "make_tensordesc_arg", _compiler.described),
     Around(JITFunction, "run", run),
     # The module, whose name in its package is that of what it exports.
     Around(sys.modules[DriverConfig.__module__], "_create_driver", create_driver),

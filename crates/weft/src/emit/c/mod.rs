@@ -242,6 +242,7 @@ fn statements<'a>(w: &mut Writer<'a>, id: Inst, inst: &'a InstData) -> Result<()
         | Op::Mbarrier(_)
         | Op::BulkCopy(_)
         | Op::TensorCopy(_)
+        | Op::MakeMap(_)
         | Op::BulkCommit
         | Op::BulkWait { .. }
         | Op::Roles(_) => {

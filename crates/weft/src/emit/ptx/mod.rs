@@ -75,6 +75,7 @@ mod writer;
 
 pub use function::function;
 pub use target::{Target, Version};
+pub use transfer::scratch_bytes;
 
 pub(super) use memory::{CAS_WIDTHS, is_swapped, matrix_move, rmw_kind};
 pub(super) use multiply::instruction as matrix_multiply;
@@ -164,6 +165,7 @@ pub fn print_within(
     }
     let end = program.params.iter().zip(0..).fold(0, |end: u32, (param, index)| {
         let [bytes, align] = match program.maps.get(&index) {
+            Some(map) if map.made => return end,
             Some(_) => [TensorMap::BYTES, MAP_ALIGN],
             None => [param.dtype.bytes(); 2],
         };
@@ -186,6 +188,7 @@ pub fn print_within(
     push(&mut text, format_args!(".visible .entry {}(\n", symbol(&program.name)));
     for (index, param) in program.params.iter().enumerate() {
         let declared = match program.maps.get(&(index as u32)) {
+            Some(map) if map.made => continue,
             Some(_) => declare_map(index, param),
             None => declare(index, param),
         };
@@ -279,6 +282,7 @@ fn fits(program: &Program, target: &Target) -> Result<(), Unsupported> {
 /// The index of the thread's lane and warp, and the priorities of loads, computed once where they are
 /// asked for.
 fn entry(text: &mut String, w: &Writer<'_>) {
+    transfer::made_maps(text, w.program);
     for priority in &w.priorities {
         push(text, format_args!("  .reg .b64 %{priority};\n"));
         push(
@@ -340,6 +344,7 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::Mbarrier(op) => return transfer::mbarrier(w, id, *op, inst),
         Op::BulkCopy(copy) => return transfer::bulk_copy(w, *copy, inst),
         Op::TensorCopy(copy) => return transfer::tensor_copy(w, *copy, inst),
+        Op::MakeMap(make) => return transfer::make_map(w, id, *make, inst),
         Op::BulkCommit => return transfer::bulk_group(w, None),
         &Op::BulkWait { pending, reads } => {
             return transfer::bulk_group(w, Some((pending, reads)));

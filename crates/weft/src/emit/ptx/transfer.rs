@@ -10,10 +10,12 @@
 use super::control::inside;
 use super::writer::{Class, Reg, Writer, put};
 use crate::atomic::Rmw;
+use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::id::Id;
 use crate::lane::{
-    BulkCopy, Inst, InstData, Mbarrier, NamedBarrier, Op, Program, Role, TensorCopy, TensorWay,
+    BulkCopy, Inst, InstData, MakeMap, Mbarrier, NamedBarrier, Op, Program, Role, TensorCopy,
+    TensorMap, TensorWay,
 };
 use core::cmp::Ordering;
 
@@ -101,10 +103,15 @@ pub(super) fn tensor_copy(
         return Err(w.unsupported("copies of boxes of tensors", "only kernels are given maps"));
     }
     let TensorCopy { map, way } = copy;
-    let name = super::parameter(map as usize, &w.program.params[map as usize]);
     let [address, generic] = [w.temp(Class::B64), w.temp(Class::B64)];
-    put!(w, "mov.b64 {address}, {name}");
-    put!(w, "cvta.param.u64 {generic}, {address}");
+    match place_of_made(w.program, map) {
+        Some(place) => put!(w, "add.u64 {generic}, %maps, {place}"),
+        None => {
+            let name = super::parameter(map as usize, &w.program.params[map as usize]);
+            put!(w, "mov.b64 {address}, {name}");
+            put!(w, "cvta.param.u64 {generic}, {address}");
+        }
+    }
     let operands = w.regs(&inst.operands);
     let rank = w.program.maps.get(&map).map_or(0, |map| map.sides.len());
     // The verifier has seen how many there are.
@@ -134,6 +141,112 @@ pub(super) fn tensor_copy(
         }
     }
     Ok(())
+}
+
+/// Bytes of global memory that a launch gives each block for the maps that it makes.
+pub fn scratch_bytes(program: &Program) -> u32 {
+    program.maps.values().filter(|map| map.made).count() as u32 * TensorMap::BYTES
+}
+
+/// Where in a block's memory for maps one lies, if the block makes it.
+fn place_of_made(program: &Program, map: u32) -> Option<u32> {
+    program.maps.get(&map).filter(|map| map.made)?;
+    let before = program.maps.range(..map).filter(|(_, map)| map.made).count() as u32;
+    Some(before * TensorMap::BYTES)
+}
+
+/// The address of a block's memory for the maps that it makes: blocks follow one another in their order.
+pub(super) fn made_maps(text: &mut String, program: &Program) {
+    let bytes = scratch_bytes(program);
+    if bytes == 0 {
+        return;
+    }
+    let scratch = program.params.len();
+    text.push_str(&format!(
+        "  .reg .b64 %maps;
+  .reg .b32 %block, %of, %more;
+  mov.u32 %block, %ctaid.z;
+  mov.u32 %of, %nctaid.y;
+  mov.u32 %more, %ctaid.y;
+  mad.lo.u32 %block, %block, %of, %more;
+  mov.u32 %of, %nctaid.x;
+  mov.u32 %more, %ctaid.x;
+  mad.lo.u32 %block, %block, %of, %more;
+  ld.param.b64 %maps, [p{scratch}_global_scratch];
+  mad.wide.u32 %maps, %block, {bytes}, %maps;
+"
+    ));
+}
+
+/// A map is put together in shared memory, by one lane behind zeros of all, and copied by all to where the copy engine
+/// reads it, which is told of it.
+pub(super) fn make_map(
+    w: &mut Writer<'_>,
+    id: Inst,
+    make: MakeMap,
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    const OPERATION: &str = "making of tensor maps";
+    needs(w, OPERATION)?;
+    w.need((8, 3));
+    if w.is_function || !w.target.architecture_specific {
+        return Err(w.unsupported(OPERATION, "kernels for targets with the suffix `a` make them"));
+    }
+    let operands = w.regs(&inst.operands);
+    let known = w.program.maps.get(&make.map).zip(place_of_made(w.program, make.map));
+    let (Some((map, place)), [staging, base, parts @ ..]) = (known, &operands[..]) else {
+        return Ok(());
+    };
+    let (element, sides, span) = (map.element, map.sides.clone(), map.span);
+    let rank = sides.len();
+    w.uses_lane = true;
+    let (own, others, slot) = (w.temp(Class::B32), w.temp(Class::Predicate), w.temp(Class::B64));
+    put!(w, "shl.b32 {own}, %lane, 2");
+    put!(w, "add.u32 {own}, {own}, {staging}");
+    put!(w, "st.shared.b32 [{own}], 0");
+    put!(w, "bar.warp.sync 0xffffffff");
+    put!(w, "setp.ne.b32 {others}, %lane, 0");
+    put!(w, "@{others} bra $L_map_{}", id.index());
+    let name = |field: &str| format!("tensormap.replace.tile.{field}.shared::cta.b1024");
+    put!(w, "{}.b64 [{staging}], {base}", name("global_address"));
+    put!(w, "{}.b32 [{staging}], {}", name("rank"), rank - 1);
+    for (axis, side) in sides.iter().enumerate() {
+        put!(w, "{}.b32 [{staging}], {axis}, {side}", name("box_dim"));
+        put!(w, "{}.b32 [{staging}], {axis}, {}", name("global_dim"), parts[axis]);
+        put!(w, "{}.b32 [{staging}], {axis}, 1", name("element_stride"));
+    }
+    for (axis, stride) in parts[rank..].iter().enumerate() {
+        put!(w, "{}.b64 [{staging}], {axis}, {stride}", name("global_stride"));
+    }
+    put!(w, "{}.b32 [{staging}], {}", name("elemtype"), element_code(element));
+    put!(w, "{}.b32 [{staging}], {}", name("swizzle_mode"), (span / TensorMap::PIECE).ilog2());
+    if make.nan && element.is_float() {
+        put!(w, "{}.b32 [{staging}], 1", name("fill_mode"));
+    }
+    w.label(format_args!("$L_map_{}", id.index()));
+    put!(w, "bar.warp.sync 0xffffffff");
+    put!(w, "add.u64 {slot}, %maps, {place}");
+    let of = "global.shared::cta.tensormap::generic.release.gpu.sync.aligned";
+    put!(w, "tensormap.cp_fenceproxy.{of} [{slot}], [{staging}], {}", TensorMap::BYTES);
+    put!(w, "fence.proxy.tensormap::generic.acquire.gpu [{slot}], {}", TensorMap::BYTES);
+    // Triton waits for the copy as for one from shared memory; the text of the instruction does not say.
+    put!(w, "cp.async.bulk.commit_group");
+    put!(w, "cp.async.bulk.wait_group.read 0");
+    Ok(())
+}
+
+/// What a map calls its elements (PTX ISA, `tensormap.replace`).
+fn element_code(element: DType) -> u32 {
+    match (element, element.bytes()) {
+        (DType::F16, _) => 6,
+        (DType::F32, _) => 7,
+        (DType::F64, _) => 9,
+        (DType::BF16, _) => 10,
+        (_, 1) => 0,
+        (_, 2) => 1,
+        (_, 4) => 2,
+        _ => 4,
+    }
 }
 
 /// Closes a group of bulk copies, or waits until only so many may be under way.

@@ -165,7 +165,7 @@ mod tests {
             (DType::I16, &[256], 16, [999, 1, 1], [0, 0], [at(&[0]), at(&[992]), at(&[-8])]),
         ];
         for (element, sides, span, extents, strides, starts) in cases {
-            let map = TensorMap { element, sides: sides.into(), span };
+            let map = TensorMap { element, sides: sides.into(), span, made: false };
             assert!(map.is_legal(), "{map}");
             let mut tensor = Tensor { base, ..Tensor::default() };
             tensor.extents[..3].copy_from_slice(&extents);

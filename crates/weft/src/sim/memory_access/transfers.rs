@@ -7,7 +7,9 @@
 //! waited.
 //!
 //! To the race detector a copy reads or writes shared memory as its thread, when it is begun; what it does to
-//! global memory it does as its thread, and once more when it was waited for.
+//! global memory it does as its thread, and once more when it was waited for. Copies of one thread write global
+//! memory in any order, unless it waited in between, so one that writes where another one still may is a race, but
+//! for two that change it by the same atomic.
 
 use super::boxes::{self, Run, Wrong};
 use super::phases::Mbarriers;
@@ -16,12 +18,12 @@ use crate::atomic::Rmw;
 use crate::dtype::DType;
 use crate::lane::{BulkCopy, Tensor, TensorMap};
 use crate::sim::count::Pattern;
-use crate::sim::program::{Bulk, BulkOp, Row};
+use crate::sim::program::{Bulk, BulkOp, Code, Described, MakeOp, Row};
 use crate::sim::report::{AccessKind, Actor, FindingKind};
 use crate::sim::schedule::{Block, World};
 use crate::sim::warp::{Warp, lanes_of, row};
 use smallvec::SmallVec;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 /// log2 of the bytes that are remembered together.
@@ -66,6 +68,8 @@ pub(in crate::sim) struct Transfers {
     /// The last copy of each agent, and who began it.
     last: Vec<(Touch, u32, u32)>,
     pub(in crate::sim) mbarriers: Mbarriers,
+    /// The tensors of the maps that the block has made.
+    made: BTreeMap<u32, Tensor>,
 }
 
 /// A copy from shared memory that a warp has begun.
@@ -77,6 +81,8 @@ struct Begun {
     /// The memory operation in global memory, and what it touches there.
     site: u32,
     runs: Rc<[Run]>,
+    /// The atomic by which it changes global memory.
+    reduces: Option<Rmw>,
 }
 
 /// The groups of a warp's copies from shared memory.
@@ -90,6 +96,12 @@ impl Groups {
     pub(in crate::sim) fn clear(&mut self) {
         self.open.clear();
         self.closed.clear();
+    }
+
+    /// The copies of a lane that it has not waited for.
+    fn under_way(&self, lane: u32) -> impl Iterator<Item = &Begun> {
+        let all = self.closed.iter().flatten().chain(&self.open);
+        all.filter(move |copy| copy.lane == lane)
     }
 
     pub(in crate::sim) fn commit(&mut self) {
@@ -107,6 +119,7 @@ impl Transfers {
         self.last.clear();
         self.last.resize(agents as usize, (Touch::default(), 0, 0));
         self.mbarriers.clear();
+        self.made.clear();
     }
 
     /// How many copies are under way.
@@ -261,7 +274,9 @@ fn moved(
             let coordinates: Vec<i64> =
                 coordinates.iter().map(|&row| i64::from(of(row) as i32)).collect();
             within(bytes).and_then(|()| {
-                let (runs, nan) = box_runs(world, (map, *tensor), &coordinates, shared, stores)?;
+                let tensor = described(block, world, *tensor)?;
+                let nan = tensor.nan;
+                let runs = box_runs(world, (map, &tensor), &coordinates, shared, stores)?;
                 let outside = boxes::outside(map.element, nan);
                 Ok((bytes, runs, outside, reduces.map(|op| (op, map.element))))
             })
@@ -303,25 +318,52 @@ fn consecutive(world: &World<'_>, shared: u64, global: u64, bytes: u32) -> Resul
     Ok(Run { shared: shared as usize, global, bytes })
 }
 
-/// The runs of a box, and whether NaN stands outside.
+/// How a tensor lies.
+fn described(block: &Block, world: &World<'_>, of: Described) -> Result<Tensor, Told> {
+    let address = match of {
+        Described::Made(map) => {
+            let made = block.transfers.made.get(&map).cloned();
+            let told = || format!("the block has not made the tensor map of argument {map}");
+            return made.ok_or_else(|| (FindingKind::Uninitialised, told()));
+        }
+        Described::At(address) => address,
+    };
+    let found = world.memory.locate(address, TensorMap::BYTES);
+    let (buffer, at) = found.map_err(|error| (FindingKind::OutOfRange, error.to_string()))?;
+    let bytes = &world.memory.buffers()[buffer].bytes[at..at + TensorMap::BYTES as usize];
+    Ok(Tensor::from_bytes(bytes))
+}
+
+/// Makes a map, of what the first lane has.
+pub(in crate::sim) fn make(warp: &Warp, block: &mut Block, code: &Code, op: &MakeOp) {
+    let Some(lane) = lanes_of(warp.mask).next() else { return };
+    let of = |of: Row| row(&warp.registers, &code.constants, of, code.lanes as usize)[lane];
+    let parts: Vec<u64> = op.parts.iter().map(|&part| of(part)).collect();
+    let mut tensor = Tensor { base: parts[0], nan: op.nan, ..Tensor::default() };
+    let (extents, strides) = parts[1..].split_at(op.rank);
+    for (to, &from) in tensor.extents.iter_mut().zip(extents) {
+        *to = u64::from(from as u32);
+    }
+    for (to, &from) in tensor.strides.iter_mut().zip(strides) {
+        *to = from;
+    }
+    block.transfers.made.insert(op.map, tensor);
+}
+
+/// The runs of a box.
 fn box_runs(
     world: &World<'_>,
-    (map, tensor): (&TensorMap, u64),
+    (map, tensor): (&TensorMap, &Tensor),
     coordinates: &[i64],
     shared: u64,
     stores: bool,
-) -> Result<(Vec<Run>, bool), Told> {
+) -> Result<Vec<Run>, Told> {
     let memory = &world.memory;
-    let outside = |error: crate::memory::OutOfRange| (FindingKind::OutOfRange, error.to_string());
-    let (buffer, at) = memory.locate(tensor, TensorMap::BYTES).map_err(outside)?;
-    let bytes = &memory.buffers()[buffer].bytes[at..at + TensorMap::BYTES as usize];
-    let tensor = Tensor::from_bytes(bytes);
-    let runs = boxes::runs(map, &tensor, coordinates, shared as u32, stores, memory);
-    let runs = runs.map_err(|wrong| match wrong {
+    let runs = boxes::runs(map, tensor, coordinates, shared as u32, stores, memory);
+    runs.map_err(|wrong| match wrong {
         Wrong::Misaligned(told) => (FindingKind::Misaligned, told),
-        Wrong::Outside(error) => outside(error),
-    })?;
-    Ok((runs, tensor.nan))
+        Wrong::Outside(error) => (FindingKind::OutOfRange, error.to_string()),
+    })
 }
 
 fn begin_one(
@@ -345,6 +387,9 @@ fn begin_one(
         warp.index as usize
     };
     check_shared(warp, block, world, op, moved);
+    if !writes {
+        check_order(warp, world, actor, moved);
+    }
     touch_global(warp, block, world, (op.global, lane), &moved.runs);
     let touch = Touch { agent, tick: block.tick, site: op.shared };
     if writes {
@@ -367,7 +412,8 @@ fn begin_one(
     block.transfers.last[agent] = (touch, warp.index, lane);
     if !writes {
         let (tick, site, runs) = (touch.tick, op.global, Rc::clone(&moved.runs));
-        warp.groups.open.push(Begun { number, tick, lane, site, runs });
+        let reduces = moved.reduces.map(|(op, _)| op);
+        warp.groups.open.push(Begun { number, tick, lane, site, runs, reduces });
     }
     count(world, op, bytes);
     block.transfers.flying.push(Flying {
@@ -381,6 +427,61 @@ fn begin_one(
         let last = block.transfers.flying.len() - 1;
         land(block, world, last);
     }
+}
+
+/// Reports a copy to global memory that may be overtaken by an earlier one of its thread.
+fn check_order(warp: &Warp, world: &mut World<'_>, actor: Actor, moved: &Moved) {
+    let reduces = moved.reduces.map(|(op, _)| op);
+    let mut own: Option<Vec<Span>> = None;
+    let overtaken = warp.groups.under_way(moved.lane).find_map(|copy| {
+        if reduces.is_some() && copy.reduces == reduces {
+            return None;
+        }
+        let own = own.get_or_insert_with(|| spans(&moved.runs));
+        Some((copy.site, first_common(own, &spans(&copy.runs))?))
+    });
+    let Some((site, (buffer, byte))) = overtaken else { return };
+    let site = &world.accesses[site as usize];
+    let other = Actor { inst: site.inst, loc: site.loc, ..actor };
+    let name = world.memory.buffers()[buffer].name.clone();
+    world.findings.add(FindingKind::Race, actor, Some(other), || {
+        format!(
+            "byte {byte} of `{name}` is written by a bulk copy while an earlier one may still write it, for which \
+             nothing waited"
+        )
+    });
+}
+
+/// Bytes of a buffer: from one to another.
+type Span = (usize, usize, usize);
+
+/// What runs touch in global memory, in order.
+fn spans(runs: &[Run]) -> Vec<Span> {
+    let span = |run: &Run| run.global.map(|(buffer, at)| (buffer, at, at + run.bytes as usize));
+    let mut all: Vec<Span> = runs.iter().filter_map(span).collect();
+    all.sort_unstable();
+    all.dedup_by(|next, last| {
+        let touches = next.0 == last.0 && next.1 <= last.2;
+        last.2 = if touches { last.2.max(next.2) } else { last.2 };
+        touches
+    });
+    all
+}
+
+/// The first byte that is in two lists.
+fn first_common(x: &[Span], y: &[Span]) -> Option<(usize, usize)> {
+    let (mut x, mut y) = (x.iter().peekable(), y.iter().peekable());
+    while let (Some(&&(a, from, to)), Some(&&(b, start, end))) = (x.peek(), y.peek()) {
+        if a == b && from < end && start < to {
+            return Some((a, from.max(start)));
+        }
+        if (a, to) <= (b, end) {
+            x.next()
+        } else {
+            y.next()
+        };
+    }
+    None
 }
 
 /// Holds what a copy does to shared memory against what was done to it before.
@@ -533,7 +634,7 @@ pub(in crate::sim) fn wait(
         warp.groups.closed.drain(..waited).collect()
     };
     for copy in groups.into_iter().flatten() {
-        let Begun { number, tick, lane, site, runs } = copy;
+        let Begun { number, tick, lane, site, runs, reduces: _ } = copy;
         warp.knowledge.learn(warp.index as usize, tick);
         if !reads {
             touch_global(warp, block, world, (site, lane), &runs);

@@ -1,10 +1,12 @@
 //! Accesses to memory.
 
-use super::{AtomicOp, Bulk, BulkOp, Compiler, MemoryOp, MicroOp, ProductOp, Row};
+use super::{
+    AtomicOp, Bulk, BulkOp, Compiler, Described, MakeOp, MemoryOp, MicroOp, ProductOp, Row,
+};
 use crate::atomic::{Atomic, Order, Scope};
 use crate::lane::{
-    Access, AtomicAccess, BulkCopy, Form, Inst, InstData, Matrix, Mbarrier, Op, Space, TensorCopy,
-    TensorWay, WarpgroupMultiply,
+    Access, AtomicAccess, BulkCopy, Form, Inst, InstData, MakeMap, Matrix, Mbarrier, Op, Space,
+    TensorCopy, TensorWay, WarpgroupMultiply,
 };
 use crate::sim::act::Act;
 use crate::sim::report::{AccessCount, AccessKind};
@@ -89,7 +91,10 @@ impl Compiler<'_> {
     pub(super) fn tensor_copy(&mut self, id: Inst, inst: &InstData, copy: TensorCopy) {
         let TensorCopy { map: argument, way } = copy;
         let Some(map) = self.launch.program.maps.get(&argument).cloned() else { return };
-        let tensor = self.launch.args.get(argument as usize).copied().unwrap_or(0);
+        let tensor = match self.launch.args.get(argument as usize) {
+            _ if map.made => Described::Made(argument),
+            address => Described::At(address.copied().unwrap_or(0)),
+        };
         let rows = self.rows(&inst.operands);
         let rank = map.sides.len();
         let (coordinates, mbarrier) = (rows[1..=rank].into(), rows.get(1 + rank).copied());
@@ -108,6 +113,14 @@ impl Compiler<'_> {
         let what = Bulk::Box { map, tensor, coordinates, reduces };
         let op = BulkOp { what, mbarrier, inst: id, shared, global };
         self.act(Act::BulkCopy(Box::new(op)));
+    }
+
+    /// What a block knows of a map from then on.
+    pub(super) fn make_map(&mut self, inst: &InstData, make: MakeMap) {
+        let MakeMap { map, nan } = make;
+        let rank = self.launch.program.maps.get(&map).map_or(0, |map| map.sides.len());
+        let parts = self.rows(&inst.operands[1..]).into_iter().collect();
+        self.act(Act::MakeMap(Box::new(MakeOp { map, nan, parts, rank })));
     }
 
     pub(super) fn memory(&mut self, id: Inst, inst: &InstData) {

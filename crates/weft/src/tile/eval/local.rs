@@ -204,6 +204,15 @@ impl Local {
                 self.mbarriers.count(at, places).ok_or_else(missing)?;
                 Ok((None, fault))
             }
+            (TransferOp::Send(op), [block @ .., memory]) => {
+                let ty =
+                    site.op.operands.last().map(|&value| kernel.ty(value)).ok_or_else(lacks)?;
+                let size = [ty.elements() as usize, width(ty)];
+                let (loaded, fault) = self.load(&memory.bits, size);
+                let what = op.map_or(DescriptorOp::Store, DescriptorOp::Reduce);
+                world.descriptor(site, what, &[block, &[loaded]].concat())?;
+                Ok((None, fault))
+            }
             (TransferOp::Leave, [mbarriers, which, ..]) => {
                 let at = place(site.op.operands[0], mbarriers, which);
                 self.mbarriers.count(at, core::iter::empty()).ok_or_else(missing)?;

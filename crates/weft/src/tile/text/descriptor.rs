@@ -2,7 +2,7 @@
 
 use super::Printer;
 use crate::atomic::Rmw;
-use crate::tile::{DescriptorOp, Fetch, Op, Phase, TransferOp, Type, Value};
+use crate::tile::{DescriptorOp, Fetch, Op, Phase, Sent, TransferOp, Type, Value};
 use core::fmt::{self, Write};
 
 impl Printer<'_, '_, '_> {
@@ -31,8 +31,7 @@ impl Printer<'_, '_, '_> {
             }
             DescriptorOp::Store | DescriptorOp::Reduce(_) | DescriptorOp::Scatter => {
                 let name = match what {
-                    DescriptorOp::Reduce(Rmw::FAdd) => "tt.descriptor_reduce add,".into(),
-                    DescriptorOp::Reduce(op) => format!("tt.descriptor_reduce {op},"),
+                    DescriptorOp::Reduce(op) => format!("tt.descriptor_reduce {},", reduction(op)),
                     DescriptorOp::Scatter => "tt.descriptor_scatter".into(),
                     _ => "tt.descriptor_store".to_string(),
                 };
@@ -53,6 +52,7 @@ impl Printer<'_, '_, '_> {
 
     /// `weft.open_mbarriers {copies = 2 : i32} : M`, `weft.open_mbarriers {threads} : M`,
     /// `weft.fetch_block %d[%i, %j], %memory, %mbarriers[%which], %exists : D, T, M`,
+    /// `weft.send_block %d[%i, %j], %memory : D, T`, `weft.reduce_block add, %d[%i, %j], %memory : D, T`,
     /// `weft.wait_mbarrier %mbarriers[%which], %parity : M`, `weft.leave %mbarriers[%which], %memory : M, T`,
     /// `weft.after_leave %mbarriers[%which], %parity : M`, and `weft.close_mbarriers %mbarriers : M`.
     pub(super) fn transfer(&mut self, what: TransferOp, op: &Op) -> fmt::Result {
@@ -81,6 +81,20 @@ impl Printer<'_, '_, '_> {
                 self.operands(&[exists])?;
                 self.f.write_str(" : ")?;
                 self.types(&[descriptor, memory, mbarriers])
+            }
+            TransferOp::Send(reduces) => {
+                let Some(Sent { descriptor, indices, memory }) = Sent::of(operands) else {
+                    return Ok(());
+                };
+                let name = match reduces {
+                    None => "weft.send_block".into(),
+                    Some(op) => format!("weft.reduce_block {},", reduction(op)),
+                };
+                self.indexed(&name, &[descriptor], &indices)?;
+                self.f.write_str(", ")?;
+                self.operands(&[memory])?;
+                self.f.write_str(" : ")?;
+                self.types(&[descriptor, memory])
             }
             TransferOp::Wait | TransferOp::AfterLeave | TransferOp::Leave => {
                 let (mbarriers, rest) = operands.split_at(operands.len().min(1));
@@ -138,4 +152,9 @@ impl Printer<'_, '_, '_> {
         shape.iter().try_for_each(|extent| write!(self.f, "{extent}x"))?;
         write!(self.f, "{element}>")
     }
+}
+
+/// What Triton calls a reduction.
+fn reduction(op: Rmw) -> String {
+    if op == Rmw::FAdd { "add".into() } else { op.to_string() }
 }

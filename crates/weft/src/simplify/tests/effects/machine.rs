@@ -32,6 +32,7 @@ fn runs(op: &Op) -> bool {
             | Op::Mbarrier(_)
             | Op::BulkCopy(_)
             | Op::TensorCopy(_)
+            | Op::MakeMap(_)
             | Op::BulkCommit
             | Op::BulkWait { .. }
             | Op::Roles(_)

@@ -5,8 +5,8 @@ use crate::dtype::DType;
 use crate::format::Format;
 use crate::lane::{
     Access, AsyncCopy, AtomicAccess, BarrierScope, Builder, BulkCopy, Form, Fragments, IdKind,
-    Matrix, MatrixMultiply, Mbarrier, NamedBarrier, Op, Param, Role, Space, TensorCopy, TensorMap,
-    TensorWay, Value, WarpgroupMultiply,
+    MakeMap, Matrix, MatrixMultiply, Mbarrier, NamedBarrier, Op, Param, Role, Space, TensorCopy,
+    TensorMap, TensorWay, Value, WarpgroupMultiply,
 };
 use crate::location::Loc;
 use crate::scalar::{Binary, Cast, Compare, Rounding, Unary};
@@ -125,6 +125,7 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("tensor copy to shared", Op::TensorCopy(TensorCopy { map, way: TensorWay::ToShared })),
         ("tensor copy to global", Op::TensorCopy(TensorCopy { map, way: TensorWay::ToGlobal })),
         ("tensor sum", Op::TensorCopy(TensorCopy { map, way: TensorWay::Reduce(Rmw::FAdd) })),
+        ("make map", Op::MakeMap(MakeMap { map, nan: false })),
         ("bulk commit", Op::BulkCommit),
         ("bulk wait", Op::BulkWait { pending: 0, reads: false }),
         ("bulk wait for reads", Op::BulkWait { pending: 0, reads: true }),
@@ -245,7 +246,7 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
         }
         Op::TensorCopy(TensorCopy { map, way }) => {
             let sides: SmallVec<[u32; 5]> = smallvec![4, 2];
-            let boxes = TensorMap { element: DType::F32, sides, span: 16 };
+            let boxes = TensorMap { element: DType::F32, sides, span: 16, made: false };
             while build.program().params.len() <= *map as usize {
                 let (name, dtype) = ("map".into(), DType::I64);
                 build.declare_param(Param { name, dtype, pointee: None, divisibility: 1 });
@@ -257,6 +258,17 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
                 operands.push(at.base);
             }
             (operands, &[])
+        }
+        Op::MakeMap(MakeMap { map, nan: _ }) => {
+            let sides: SmallVec<[u32; 5]> = smallvec![4];
+            let boxes = TensorMap { element: DType::F32, sides, span: 16, made: true };
+            while build.program().params.len() <= *map as usize {
+                let (name, dtype) = ("map".into(), DType::I64);
+                build.declare_param(Param { name, dtype, pointee: None, divisibility: 1 });
+            }
+            build.set_maps([(*map, boxes)].into());
+            let shared = address(build, Space::Shared, Form::Vector);
+            (smallvec![shared, at.global, three], &[])
         }
         Op::InlineAsm { .. } => (smallvec![lane], &words),
         Op::Print(_) | Op::Assert { .. } => (smallvec![holds], &[]),
