@@ -583,10 +583,11 @@ fn only_prices_ask_what_is_likely() {
 }
 
 /// Where the rows of a family's operations stand.
-const FAMILIES: [&str; 3] = [
+const FAMILIES: [&str; 4] = [
     "crates/weft/src/lane/atomics.rs",
     "crates/weft/src/lane/copies.rs",
     "crates/weft/src/tile/copies.rs",
+    "crates/weft/src/tile/local.rs",
 ];
 
 /// The tables have a row for each operation: no arm takes the rest.

@@ -26,7 +26,8 @@ use crate::assign::{Assignment, LayoutId, Product};
 use crate::id::IdMap;
 use crate::tile::effects::{Control, Tokens};
 use crate::tile::{
-    ByPointers, Fetch, Kernel, Op, OpId, OpKind, Region, Sources, TransferOp, Value, in_flight,
+    ByPointers, Fetch, Kernel, LocalOp, Op, OpId, OpKind, Region, Sources, Touched, TransferOp,
+    Value, in_flight,
 };
 use std::rc::Rc;
 use weft_layout::space::{LANE, WARP};
@@ -460,11 +461,11 @@ impl Walk<'_> {
             let Some(id) = self.definitions[at] else { continue };
             let op = &self.kernel.ops[id];
             match op.kind {
-                OpKind::LocalAlloc => {
+                OpKind::Local(LocalOp::Alloc) => {
                     roots.push(id);
                     continue;
                 }
-                OpKind::MemdescIndex => buffer = op.operands.get(1).copied(),
+                OpKind::Local(LocalOp::Index) => buffer = op.operands.get(1).copied(),
                 _ => {}
             }
             open.extend(op.operands.first());
@@ -476,11 +477,11 @@ impl Walk<'_> {
 
 /// The memory that an operation touches, and the tensor that it moves from or to there.
 fn roles(op: &Op) -> Option<(Value, Value)> {
-    match op.kind {
-        OpKind::LocalAlloc => op.operands.first().map(|&source| (op.results[0], source)),
-        OpKind::LocalLoad => Some((op.operands[0], op.results[0])),
-        OpKind::LocalDealloc => Some((op.operands[0], op.operands[0])),
-        OpKind::LocalStore => Some((op.operands[1], op.operands[0])),
+    match &op.kind {
+        OpKind::Local(what) => {
+            let Touched { memory, tensor } = what.touched(op)?;
+            Some((memory, tensor.unwrap_or(memory)))
+        }
         OpKind::Transfer(TransferOp::Fetch) => {
             Fetch::of(&op.operands).map(|fetch| (fetch.memory, fetch.memory))
         }

@@ -130,7 +130,9 @@ impl AsyncCopy {
                 form.behind("other", Operand::Other, None)?;
                 form.cache(cache)?;
                 form.truth("isVolatile", volatile)?;
-                form.types([Operand::Pointers, Operand::Memory])?;
+                form.short_types(&[Operand::Pointers, Operand::Memory])?;
+                // How many neighbours may be copied at once is found anew.
+                form.ignored(&["contiguity", "operandSegmentSizes"])?;
             }
             Self::Commit => form.further(Some("tokens"), Operand::Token)?,
             Self::Wait { pending } => {
@@ -138,6 +140,6 @@ impl AsyncCopy {
                 form.number("num", pending)?;
             }
         }
-        form.gives(Operand::Token)
+        form.gives(Some(Operand::Token))
     }
 }

@@ -14,7 +14,9 @@ use super::world::{Site, World};
 use super::{Fault, pure};
 use crate::dtype::DType;
 use crate::scalar;
-use crate::tile::{AsyncCopy, DescriptorOp, Fetch, OpId, OpKind, Phase, TransferOp, Type, Value};
+use crate::tile::{
+    AsyncCopy, DescriptorOp, Fetch, LocalOp, OpId, OpKind, Phase, TransferOp, Type, Value,
+};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The bytes of an mbarrier.
@@ -84,30 +86,32 @@ impl Local {
         let token = Some(Bounded::exact(Elements::Same(0)));
         let listed = |places| Some(Bounded::exact(places));
         let (value, fault) = match (&op.kind, operands) {
-            (OpKind::LocalAlloc, source) => {
+            (OpKind::Local(LocalOp::Alloc), source) => {
                 let places = self.allocate(site.id, all * wide);
                 let fault = source.first().and_then(|x| self.store(&places, [all, wide], x));
                 (listed(places), fault)
             }
-            (OpKind::LocalLoad, [places, ..]) => {
+            (OpKind::Local(LocalOp::Load), [places, ..]) => {
                 let (loaded, fault) = self.load(&places.bits, [all, wide]);
                 (Some(loaded), fault)
             }
-            (OpKind::LocalStore, [x, places]) => (None, self.store(&places.bits, count(ty(0)), x)),
-            (OpKind::LocalDealloc, _) => (None, None),
-            (OpKind::MemdescIndex, [places, index]) => {
+            (OpKind::Local(LocalOp::Store), [x, places]) => {
+                (None, self.store(&places.bits, count(ty(0)), x))
+            }
+            (OpKind::Local(LocalOp::Dealloc), _) => (None, None),
+            (OpKind::Local(LocalOp::Index), [places, index]) => {
                 let index = scalar::sign_extend(DType::I32, index.get(0));
                 let [buffers, _] = count(ty(0));
                 (listed(buffer(&places.bits, buffers * wide, all * wide, index)), None)
             }
-            (OpKind::MemdescSubslice { offsets }, [places]) => {
+            (OpKind::Local(LocalOp::Subslice { offsets }), [places]) => {
                 let (from, to) = ty(0).zip(result).ok_or("it lacks its types")?;
                 (listed(part(&places.bits, wide, &from.shape, &to.shape, offsets)), None)
             }
-            (OpKind::MemdescReshape | OpKind::MemdescReinterpret, [places]) => {
+            (OpKind::Local(LocalOp::Reshape | LocalOp::Reinterpret), [places]) => {
                 (Some(places.clone()), None)
             }
-            (OpKind::MemdescTrans { .. }, [places]) => {
+            (OpKind::Local(LocalOp::Trans { .. }), [places]) => {
                 let numbers = Bounded::exact(Elements::from_fn(all, |index| index as u64));
                 let freedom = world.freedom();
                 let turned = pure::evaluate(world, site.instance, op, &[numbers], all, freedom)?;
