@@ -499,21 +499,25 @@ const REWRITES: [(&str, &[&str], &str); 11] = [
         &["Descriptor", "Load", "WarpgroupDot"],
         "chooses loads that become copies, by the products that they feed",
     ),
-    ("pipeline/behind.rs", &["WarpgroupDot"], "delays products by an iteration"),
+    (
+        "pipeline/behind.rs",
+        &["Local", "WarpgroupDot"],
+        "delays products by an iteration, with the views of their factors",
+    ),
     (
         "pipeline/ahead.rs",
-        &["AsyncCopy", "Load", "LocalAlloc", "LocalDealloc", "LocalLoad", "LocalStore"],
+        &["AsyncCopy", "Load", "Local"],
         "writes loads as copies into buffers",
     ),
     ("pipeline/blocks.rs", &["Transfer"], "writes loads of blocks as copies into buffers"),
     (
         "pipeline/direct.rs",
-        &["LocalAlloc", "LocalLoad", "Transfer"],
+        &["Local", "Transfer"],
         "writes loads of blocks as copies into memory",
     ),
     (
         "lower/local_order.rs",
-        &["LocalAlloc", "LocalDealloc", "LocalLoad", "LocalStore", "Transfer", "WarpgroupDot"],
+        &["Local", "Transfer", "WarpgroupDot"],
         "keeps products in flight, tells operands by their roles, and which operation a buffer comes from",
     ),
 ];

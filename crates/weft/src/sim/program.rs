@@ -546,7 +546,7 @@ impl Compiler<'_> {
             | Op::Offset
             | Op::Bytes => self.compute(inst),
             Op::Load { .. } | Op::Store { .. } | Op::Atomic(_) => self.memory(id, inst),
-            Op::AsyncCopy(op) => self.async_copy(id, inst, *op),
+            Op::AsyncCopy(op) => self.async_copy(id, inst, op.moves()),
             Op::ShuffleXor { mask } => {
                 let x = x(self, 0);
                 let dst = self.allocate(inst.results[0]);

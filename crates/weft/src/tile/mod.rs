@@ -47,6 +47,7 @@ mod verify;
 
 pub mod eval;
 
+pub(crate) use copies::Begun;
 pub use copies::{AsyncCopy, CopyOptions};
 pub use descriptor::{DescriptorOp, MAX_DESCRIPTOR_RANK};
 pub use effects::Effects;

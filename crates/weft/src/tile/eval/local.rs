@@ -14,8 +14,9 @@ use super::world::{Site, World};
 use super::{Fault, pure};
 use crate::dtype::DType;
 use crate::scalar;
+use crate::tile::effects::Tokens;
 use crate::tile::{
-    AsyncCopy, DescriptorOp, Fetch, LocalOp, OpId, OpKind, Phase, TransferOp, Type, Value,
+    Begun, DescriptorOp, Fetch, LocalOp, OpId, OpKind, Phase, TransferOp, Type, Value,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -118,7 +119,9 @@ impl Local {
                 let turned = |index| turned.get(index) as usize;
                 (listed(chosen(&places.bits, wide, all, turned)), None)
             }
-            (OpKind::AsyncCopy(step), _) => (token, self.async_copy(site, *step, operands, world)?),
+            (OpKind::AsyncCopy(step), _) => {
+                (token, self.async_copy(site, step.begun(operands), world)?)
+            }
             (OpKind::Transfer(what), _) => self.transfer(site, *what, operands, world)?,
             _ => return Err(format!("it has {} operands", operands.len())),
         };
@@ -128,36 +131,29 @@ impl Local {
         Ok(value)
     }
 
-    /// Takes a step of asynchronous copies; the first fault.
+    /// Takes a step of asynchronous copies, as its row of effects says; the first fault.
     fn async_copy(
         &mut self,
         site: Site<'_>,
-        step: AsyncCopy,
-        operands: &[Bounded],
+        begun: Option<Begun<Bounded>>,
         world: &mut World<'_, '_>,
     ) -> Result<FirstFault, String> {
-        let options = match step {
-            AsyncCopy::Begin(options) => options,
-            AsyncCopy::Commit => {
-                self.commit();
-                return Ok(None);
+        match site.op.kind.effects().tokens {
+            Tokens::Commits => self.commit(),
+            Tokens::Awaits { pending } => self.wait(pending as usize),
+            _ => {
+                let Begun { pointers, memory, mask, other } =
+                    begun.ok_or("it lacks what it copies from or to")?;
+                let ty = world.kernel.ty(site.op.operands[0]);
+                let dtype = ty.element.pointee().ok_or("its first operand is no pointer")?;
+                let count = ty.elements() as usize;
+                let sources = Places { count, dtype, pointers: &pointers, mask: mask.as_ref() };
+                let other = other.unwrap_or_else(|| Bounded::exact(Elements::Same(0)));
+                let copied = world.load(site, sources, &other);
+                return Ok(self.copy(&memory.bits, [count, dtype.bytes() as usize], &copied));
             }
-            AsyncCopy::Wait { pending } => {
-                self.wait(pending as usize);
-                return Ok(None);
-            }
-        };
-        let [pointers, places, rest @ ..] = operands else {
-            return Err(format!("it has {} operands", operands.len()));
-        };
-        let ty = world.kernel.ty(site.op.operands[0]);
-        let dtype = ty.element.pointee().ok_or("its first operand is no pointer")?;
-        let elements = ty.elements() as usize;
-        let (mask, other) = rest.split_at(usize::from(options.masked).min(rest.len()));
-        let sources = Places { count: elements, dtype, pointers, mask: mask.first() };
-        let zero = Bounded::exact(Elements::Same(0));
-        let copied = world.load(site, sources, other.first().unwrap_or(&zero));
-        Ok(self.copy(&places.bits, [elements, dtype.bytes() as usize], &copied))
+        }
+        Ok(None)
     }
 
     /// Executes an operation on blocks or mbarriers; its result, if it has one, and the first fault.
