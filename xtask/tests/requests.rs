@@ -115,7 +115,7 @@ fn types_of_the_page() -> String {
         let _ = writeln!(types, "export interface {name} {{\n  request: \"{request}\";");
         for (key, field, required) in fields(schema) {
             let (mark, ty) = (if required { "" } else { "?" }, typescript(field));
-            let _ = write!(types, "{}  {key}{mark}: {ty};\n", comment(field, "  "));
+            let _ = writeln!(types, "{}  {key}{mark}: {ty};", comment(field, "  "));
         }
         types.push_str("}\n");
     }
@@ -190,7 +190,7 @@ fn python_names_only_keys_that_requests_have() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A schema as a type of Python's, and whether `None` may stand in its place.
+/// A schema as a type of Python's.
 fn python(schema: &Value) -> String {
     let alternatives = ["anyOf", "oneOf"].iter().find_map(|choice| schema[*choice].as_array());
     if schema["enum"].is_array() || schema.get("const").is_some() {

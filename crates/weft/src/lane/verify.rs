@@ -14,15 +14,15 @@
 //!   lanes, and by aligned groups of four warps of 32 lanes in those of [`WarpgroupMultiply`].
 //! * Roles have warps of their own, in order, and stand in no other role; no barrier of the block stands in one, and
 //!   a warpgroup's operations only in one of whole warpgroups. Named barriers are 1 to 15, of warps of the block.
-//! * Tensor maps are legal ([`TensorMap::is_legal`]) arguments that copies alone use, of an i64 each.
+//! * Tensor maps are legal ([`is_legal`](super::TensorMap::is_legal)) arguments that copies alone use, of an i64 each.
 //! * What products in flight define is used as they allow ([`flight`]), and none is in flight at the end.
 
 use super::effects::Participants;
 use super::family::Family;
 use super::flight::{self, MAX_PENDING};
 use super::{
-    Access, BulkCopy, Form, Inst, InstData, MatrixMultiply, Mbarrier, NamedBarrier, Op, Program,
-    Region, Role, Space, TensorCopy, TensorMap, TensorWay, Value, WarpgroupMultiply,
+    Access, Form, Inst, InstData, MatrixMultiply, Mbarrier, NamedBarrier, Op, Program, Region,
+    Role, Space, Value, WarpgroupMultiply,
 };
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
@@ -260,38 +260,19 @@ impl Verifier<'_> {
             Op::WarpgroupWait { pending } => *pending <= MAX_PENDING && operands == results,
             Op::Atomic(op) => op.is_typed(&operands, &results),
             Op::AsyncCopy(op) => op.is_typed(&operands, &results),
-            Op::Barrier(_) | Op::BulkCommit | Op::BulkWait { .. } => {
-                operands.is_empty() && results.is_empty()
-            }
+            Op::Barrier(_) => operands.is_empty() && results.is_empty(),
             Op::NamedBarrier(NamedBarrier { name, warps, waits: _ }) => {
                 operands.is_empty()
                     && results.is_empty()
                     && (1..NamedBarrier::COUNT).contains(name)
                     && (1..=self.program.warps).contains(warps)
             }
-            Op::Mbarrier(op) => {
-                let right = match op {
-                    Mbarrier::Initialise { arrivals } => {
-                        operands == [DType::I32] && (1..=Mbarrier::MOST).contains(arrivals)
-                    }
-                    Mbarrier::Arrive | Mbarrier::Invalidate => operands == [DType::I32],
-                    Mbarrier::Expect => operands == [DType::I32; 2],
-                    Mbarrier::Wait => operands == [DType::I32, DType::I1],
-                };
-                right && results.is_empty()
-            }
-            Op::BulkCopy(copy) => {
-                let wanted = [DType::I32, DType::I64, DType::I32, DType::I32];
-                let count = if *copy == BulkCopy::ToShared { 4 } else { 3 };
-                operands == wanted[..count] && results.is_empty()
-            }
-            Op::TensorCopy(TensorCopy { map, way }) => {
-                let takes = |map: &TensorMap| {
-                    let counted = usize::from(*way == TensorWay::ToShared);
-                    operands == vec![DType::I32; 1 + map.sides.len() + counted]
-                        && way.takes(map.element)
-                };
-                results.is_empty() && self.program.maps.get(map).is_some_and(takes)
+            Op::Mbarrier(op) => op.is_typed(&operands, &results),
+            Op::BulkCopy(op) => op.is_typed(&operands, &results),
+            Op::TensorCopy(op) => {
+                let map = self.program.maps.get(&op.map);
+                op.is_typed(&operands, &results)
+                    && map.is_some_and(|map| op.fits(map, operands.len()))
             }
             Op::Print(format) => {
                 let value = |(wide, float): (bool, bool)| match (wide, float) {

@@ -589,10 +589,6 @@ impl Compiler<'_> {
             Op::Mbarrier(op) => self.mbarrier(id, inst, *op),
             Op::BulkCopy(copy) => self.bulk_copy(id, inst, *copy),
             Op::TensorCopy(copy) => self.tensor_copy(id, inst, *copy),
-            Op::BulkCommit => self.act(Act::BulkCommit),
-            &Op::BulkWait { pending, reads } => {
-                self.act(Act::BulkWait { pending, reads });
-            }
             Op::Roles(roles) => self.roles(inst, roles),
             Op::Print(format) => {
                 let predicate = x(self, 0);

@@ -242,8 +242,6 @@ fn statements<'a>(w: &mut Writer<'a>, id: Inst, inst: &'a InstData) -> Result<()
         | Op::Mbarrier(_)
         | Op::BulkCopy(_)
         | Op::TensorCopy(_)
-        | Op::BulkCommit
-        | Op::BulkWait { .. }
         | Op::Roles(_) => {
             return Err(
                 w.unsupported("bulk copies and roles of warps", "only PTX is printed of them")

@@ -32,8 +32,6 @@ fn runs(op: &Op) -> bool {
             | Op::Mbarrier(_)
             | Op::BulkCopy(_)
             | Op::TensorCopy(_)
-            | Op::BulkCommit
-            | Op::BulkWait { .. }
             | Op::Roles(_)
             | Op::If
             | Op::Loop

@@ -125,10 +125,10 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("tensor copy to shared", Op::TensorCopy(TensorCopy { map, way: TensorWay::ToShared })),
         ("tensor copy to global", Op::TensorCopy(TensorCopy { map, way: TensorWay::ToGlobal })),
         ("tensor sum", Op::TensorCopy(TensorCopy { map, way: TensorWay::Reduce(Rmw::FAdd) })),
-        ("bulk commit", Op::BulkCommit),
-        ("bulk wait", Op::BulkWait { pending: 0, reads: false }),
-        ("bulk wait for reads", Op::BulkWait { pending: 0, reads: true }),
-        ("bulk wait for older", Op::BulkWait { pending: 1, reads: true }),
+        ("bulk commit", Op::BulkCopy(BulkCopy::Commit)),
+        ("bulk wait", Op::BulkCopy(BulkCopy::Wait { pending: 0, reads: false })),
+        ("bulk wait for reads", Op::BulkCopy(BulkCopy::Wait { pending: 0, reads: true })),
+        ("bulk wait for older", Op::BulkCopy(BulkCopy::Wait { pending: 1, reads: true })),
         ("barrier warp", Op::Barrier(BarrierScope::Warp)),
         ("barrier block", Op::Barrier(BarrierScope::Block)),
         ("asm pure", asm(true)),
@@ -224,7 +224,7 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
         }
         Op::WarpgroupFence | Op::WarpgroupCommit | Op::WarpgroupWait { .. } => (smallvec![], &[]),
         Op::Fence { .. } | Op::ProxyFence | Op::NamedBarrier(_) => (smallvec![], &[]),
-        Op::BulkCommit | Op::BulkWait { .. } => (smallvec![], &[]),
+        Op::BulkCopy(BulkCopy::Commit | BulkCopy::Wait { .. }) => (smallvec![], &[]),
         Op::Mbarrier(op) => {
             let address = place(build, at.base, false);
             let mut operands: SmallVec<[Value; 4]> = smallvec![address];
